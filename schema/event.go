@@ -49,7 +49,7 @@ var Events = []EventRow{
 	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop came late so often, at worst by late_ms; at most one event in 10 s"},
 
 	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the safety core has another state"},
-	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop holds the robot until it is released"},
+	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop was latched: the robot stays stopped until it is released"},
 	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "a latched stop has another level"},
 	{Type: "stop_released", Level: EventSafety, Data: "id, by, why", Text: "a latched stop was released"},
 

@@ -164,7 +164,7 @@ func (s *server) mayRelease(p auth.Principal, ids []string) error {
 			continue
 		}
 		if l.All {
-			return KindNotAllowed.Problem("stop "+l.ID+" holds the whole fleet, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "ask somebody with all sites to release it")
+			return KindNotAllowed.Problem("stop "+l.ID+" is latched on the whole fleet, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "ask somebody with all sites to release it")
 		}
 		for _, id := range l.Robots {
 			if no := s.outside(p, id); no != nil {

@@ -244,7 +244,7 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 			desired, why = needsStart, "stopped: fleetd auto start "+r.ID
 		}
 		if r.Desired.Converged && len(r.Latches) > 0 {
-			why = heldText(r)
+			why = latchedText(r)
 		}
 		if d := r.Desired; d.Phase == schema.DeployWaiting && d.ReportedRev == d.DesiredRev && d.Detail == "" {
 			why = waitsForAct

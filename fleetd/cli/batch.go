@@ -51,24 +51,24 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 		return nil
 	}
 	if id == "mode/set" && args["mode"] == string(schema.ModeAto) {
-		sh.noteHeld(ctx, b)
+		sh.noteLatched(ctx, b)
 	}
 	return batchError(b)
 }
 
-// heldMost is for how many robots of a batch it is said which stop holds them.
-const heldMost = 20
+// latchedMost is the number of robots of a batch whose latched stops are printed.
+const latchedMost = 20
 
-// noteHeld prints which robots are in the mode that was asked for, and still stand because a stop
-// holds them.
-func (sh *shell) noteHeld(ctx context.Context, b api.Batch) {
-	for _, c := range b.Commands[:min(len(b.Commands), heldMost)] {
+// noteLatched prints which robots are in the mode that was asked for, and do not perform because
+// a latched stop keeps them stopped.
+func (sh *shell) noteLatched(ctx context.Context, b api.Batch) {
+	for _, c := range b.Commands[:min(len(b.Commands), latchedMost)] {
 		if c.State != command.Succeeded {
 			continue
 		}
 		var d view.Detail
 		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + c.Robot}, &d) == nil && len(d.Latches) > 0 {
-			fmt.Fprintf(sh.Err, "%s is %s\n", c.Robot, heldText(d.Robot))
+			fmt.Fprintf(sh.Err, "%s is %s\n", c.Robot, latchedText(d.Robot))
 		}
 	}
 }

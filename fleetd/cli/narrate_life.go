@@ -67,7 +67,7 @@ func because(d eventFields) string {
 func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 	switch e.Type {
 	case "stop_latched", "stop_altered":
-		return kindSafety, fmt.Sprintf("is held by the stop %s of %s until that is released: %s", d.ID, orElse(d.By, "somebody"), d.Why)
+		return kindSafety, fmt.Sprintf("is stopped by the latched stop %s of %s until that is released: %s", d.ID, orElse(d.By, "somebody"), d.Why)
 	case "stop_released":
 		return kindSafety, fmt.Sprintf("the stop %s is released by %s", d.ID, orElse(d.By, "somebody"))
 	}

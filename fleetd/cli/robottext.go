@@ -137,13 +137,13 @@ func autoText(r view.Robot) string {
 // waitsForAct says what a robot waits for that has its story and does not perform it yet.
 const waitsForAct = "takes over when the running act ends, and with --apply next_start at the next start; --apply now does not wait"
 
-// heldText says which stops keep a robot from what was asked of it, and what ends that.
-func heldText(r view.Robot) string {
+// latchedText says which latched stops keep a robot from what was asked of it, and what ends that.
+func latchedText(r view.Robot) string {
 	ids := make([]string, len(r.Latches))
 	for i, l := range r.Latches {
 		ids[i] = l.ID
 	}
-	return "held by stop " + strings.Join(ids, ", ") + ": performs after its release (fleetd stop release " + strings.Join(ids, " ") + " --why REASON) and fleetd safety enable " + r.ID
+	return "stopped by latched stop " + strings.Join(ids, ", ") + ": performs after its release (fleetd stop release " + strings.Join(ids, " ") + " --why REASON) and fleetd safety enable " + r.ID
 }
 
 // roundsText says how often every act of the story failed.

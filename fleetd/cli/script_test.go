@@ -331,7 +331,7 @@ func TestPausesAndStopsAreShownWithWhatEndsThem(t *testing.T) {
 		"robot get r1":           "cannot go to ato: no story",
 		"robot get r2":           "its cause is gone: fleetd auto continue r2 resumes\n",
 		"robot list r2":          "paused by safety (fleetd auto continue r2)",
-		"mode set ato r1 --wait": "r1 is held by stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1\n",
+		"mode set ato r1 --wait": "r1 is stopped by latched stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1\n",
 	} {
 		var out strings.Builder
 		cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", append(strings.Fields(line), "--server", fleetd.URL)...)

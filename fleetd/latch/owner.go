@@ -153,7 +153,7 @@ func (s *Stops) spoolLive(lives []live) {
 		if followed {
 			continue
 		}
-		a := schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it, and holds it until it is released"}
+		a := schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it; it stays latched until it is released"}
 		if err != nil {
 			a.Detail = "fleetd has it, and could not keep it on its disk"
 		}

@@ -99,7 +99,7 @@ func (s *Stops) applyBatch(b batch, p persisted) {
 	}
 	for i := range p.selects {
 		e := b.own[i]
-		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held; fleetd stop release " + e.Order.ID + " --why REASON releases it"}
+		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + e.Order.ID + " --why REASON releases it"}
 		if !p.selects[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
 				Detail: "fleetd holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}

@@ -68,7 +68,7 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 			ended := slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) })
 			s.removePersisted(ended)
 			for _, e := range ended {
-				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "held, and released since"})
+				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched, and released since"})
 			}
 			s.publish() // sendTo reads the snapshot
 			s.deps.Dispatcher.EndReleased(released.concerns, func() { s.deps.Releases.end(released) })

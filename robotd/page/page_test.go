@@ -283,7 +283,7 @@ func TestVolumeWithoutControlIsRefused(t *testing.T) {
 
 func TestPageSaysWhyNot(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.shows(`<button id="release" disabled`, "no stop holds the robot", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;", "the mode in charge ends after 5 s")
+	s.shows(`<button id="release" disabled`, "no stop is latched", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;", "the mode in charge ends after 5 s")
 	s.robot.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1", By: "anna", Why: "visitor on the stage"}}
 	s.robot.view.State.Safety.State = schema.SafetyEStop
 	s.shows(`<button id="enable" disabled`, "release the stop first", "visitor on the stage", `<button id="release">`, `<button id="reset">`)

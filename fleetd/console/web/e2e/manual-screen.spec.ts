@@ -250,7 +250,7 @@ const states: Record<
     },
     shows: (page) => expect(page.getByTestId('holder')).toContainText('ben has control'),
   },
-  'a stop holds it': {
+  'a stop is latched': {
     make: async (world) => {
       await world.cli('stop', 'r2');
       const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
@@ -259,7 +259,7 @@ const states: Record<
     shows: async (page) => {
       const enable = page.getByRole('button', { name: 'Enable motion' });
       await expect(enable).toHaveAttribute('aria-disabled', 'true');
-      await expect(page.getByText('A stop holds the robot: release the stop first.')).toBeVisible();
+      await expect(page.getByText('A latched stop keeps the robot stopped: release the stop first.')).toBeVisible();
     },
   },
   'it is not connected': {

@@ -84,7 +84,7 @@ test('the palette sends commands to a robot by its name, or to that of the page,
   await expect(page.getByTestId('latched')).toBeHidden();
 });
 
-test('a stop from the page of a robot holds it, and a release with a reason frees it', async ({ page }) => {
+test('a stop from the page of a robot is latched, and a release with a reason frees it', async ({ page }) => {
   await page.goto('/robots/r1');
   await live(page);
   await page.getByRole('button', { name: 'Stop (software)' }).click();

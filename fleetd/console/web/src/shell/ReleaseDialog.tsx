@@ -15,7 +15,7 @@ import { toast } from './toast';
 /** Up to this many robots of a stop are named; more are counted. */
 const named = 4;
 
-/** The robots that a stop holds, for people. */
+/** The robots on which a stop is latched, for people. */
 export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robots?: string[] }): string {
   const t = useShellTexts();
   // Robots that it no longer holds still have their names in it.

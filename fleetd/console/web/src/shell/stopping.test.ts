@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a stop is being released once fleetd has accepted it, and is offered again if it still holds robots', async () => {
+test('a stop is being released once fleetd has accepted it, and is offered again if it is still latched on robots', async () => {
   POST.mockResolvedValue({});
   await release(['s1', 's2'], 'clear');
   expect(useReleasing.getState().ids).toEqual(['s1', 's2']);

@@ -27,7 +27,7 @@ export async function stop(whom: Whom): Promise<Batch> {
   return answer.data!;
 }
 
-/** ms after which a stop that was released and still holds robots is offered for release again. */
+/** ms after which a stop that was released and is still latched on robots is offered for release again. */
 const releaseSeen = 10_000;
 
 /** The stops whose release fleetd has accepted, and robots may not have reported yet. */
@@ -40,7 +40,7 @@ export async function release(ids: string[], reason: string): Promise<void> {
   setTimeout(() => useReleasing.setState((s) => ({ ids: s.ids.filter((id) => !ids.includes(id)) })), releaseSeen);
 }
 
-/** The ids of the robots that a latched stop holds, as far as robots report it. */
+/** The ids of the robots on which a stop is latched, as far as robots report it. */
 export function heldBy(id: string, robots: readonly Robot[]): string[] {
   return robots.filter((r) => r.latches.some((l) => l.id === id)).map((r) => r.id);
 }

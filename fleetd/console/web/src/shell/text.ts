@@ -48,15 +48,17 @@ export const useShellTexts = texts(
     stopFailedHelp: 'Stop the robots at the robots.',
     releasing: 'being released',
     latched: (n: number) =>
-      n === 1 ? '1 stop holds robots until it is released' : `${n} stops hold robots until they are released`,
-    latchedOne: (whom: string) => `A stop holds ${whom} until it is released`,
+      n === 1
+        ? '1 latched stop keeps robots stopped until it is released'
+        : `${n} latched stops keep robots stopped until they are released`,
+    latchedOne: (whom: string) => `A latched stop keeps ${whom} stopped until it is released`,
     latchedBy: (who: string, at: string) => `${who} at ${at}`,
     somebody: 'somebody',
     allRobots: 'all robots',
     robots: (n: number) => (n === 1 ? '1 robot' : `${n} robots`),
     notPersisted: 'not stored yet',
     incomplete:
-      'More stops may hold robots: the server (fleetd) has not read its database yet, or a robot reports one that is not stored.',
+      'There may be more latched stops: the server (fleetd) has not read its database yet, or a robot reports one that is not stored.',
     release: 'Release…',
     releaseTitle: (whom: string) => `Release ${whom}`,
     releaseWhom: 'Releases',
@@ -65,8 +67,8 @@ export const useShellTexts = texts(
     stoppedWhy: 'Why',
     noWhy: 'no reason was given',
     stopID: 'Stop',
-    releasesAll: 'This stop holds every robot: all of them are released.',
-    releasesOthers: (n: number) => `This stop holds ${n} robots: all of them are released.`,
+    releasesAll: 'This stop is latched on every robot: all of them are released.',
+    releasesOthers: (n: number) => `This stop is latched on ${n} robots: all of them are released.`,
     releaseWhyOne: 'Why may it move again?',
     releaseWhy: 'Why may the robots move again?',
     releaseHelp:
@@ -166,16 +168,16 @@ export const useShellTexts = texts(
     releasing: 'wird freigegeben',
     latched: (n: number) =>
       n === 1
-        ? '1 Stopp hält Roboter fest, bis er freigegeben wird'
-        : `${n} Stopps halten Roboter fest, bis sie freigegeben werden`,
-    latchedOne: (whom: string) => `Ein Stopp hält ${whom} fest, bis er freigegeben wird`,
+        ? '1 verriegelter Stopp hält Roboter an, bis er freigegeben wird'
+        : `${n} verriegelte Stopps halten Roboter an, bis sie freigegeben werden`,
+    latchedOne: (whom: string) => `Ein verriegelter Stopp hält ${whom} an, bis er freigegeben wird`,
     latchedBy: (who: string, at: string) => `${who} um ${at}`,
     somebody: 'jemand',
     allRobots: 'alle Roboter',
     robots: (n: number) => `${n} Roboter`,
     notPersisted: 'noch nicht gespeichert',
     incomplete:
-      'Es können mehr Stopps Roboter festhalten: der Server (fleetd) hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
+      'Es kann weitere verriegelte Stopps geben: der Server (fleetd) hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
     release: 'Freigeben…',
     releaseTitle: (whom: string) => `${whom} freigeben`,
     releaseWhom: 'Gibt frei',
@@ -184,8 +186,8 @@ export const useShellTexts = texts(
     stoppedWhy: 'Warum',
     noWhy: 'kein Grund angegeben',
     stopID: 'Stopp',
-    releasesAll: 'Dieser Stopp hält alle Roboter: alle werden freigegeben.',
-    releasesOthers: (n: number) => `Dieser Stopp hält ${n} Roboter: alle werden freigegeben.`,
+    releasesAll: 'Dieser Stopp ist an allen Robotern verriegelt: alle werden freigegeben.',
+    releasesOthers: (n: number) => `Dieser Stopp ist an ${n} Robotern verriegelt: alle werden freigegeben.`,
     releaseWhyOne: 'Warum darf er sich wieder bewegen?',
     releaseWhy: 'Warum dürfen sich die Roboter wieder bewegen?',
     releaseHelp:

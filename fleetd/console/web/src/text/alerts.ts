@@ -92,7 +92,7 @@ export const useAlertWords = texts(
     },
     not_persisted: {
       title: 'its stop is not saved',
-      means: 'A stop holds the robot, but its disk could not save it: a restart would end the stop.',
+      means: 'A stop is latched on the robot, but its disk could not save it: a restart would end the stop.',
       wayOut: 'Do not restart the robot. Make room on its disk, or replace the disk.',
     },
     disk_refuses: {
@@ -238,7 +238,8 @@ export const useAlertWords = texts(
     },
     not_persisted: {
       title: 'sein Stopp ist nicht gespeichert',
-      means: 'Ein Stopp hält den Roboter, doch sein Datenträger konnte ihn nicht speichern: ein Neustart beendet ihn.',
+      means:
+        'Ein Stopp ist am Roboter verriegelt, doch sein Datenträger konnte ihn nicht speichern: ein Neustart beendet ihn.',
       wayOut: 'Starten Sie den Roboter nicht neu. Schaffen Sie Platz auf dem Datenträger, oder tauschen Sie ihn.',
     },
     disk_refuses: {

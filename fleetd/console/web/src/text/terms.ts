@@ -139,8 +139,12 @@ export const usePresenceWords = texts(
 
 /** Marks of a robot beside its states. */
 export const useMarkWords = texts(
-  { latched: 'a stop holds it', 'not adopted': 'not part of the fleet', 'no state': 'nothing reported yet' },
-  { latched: 'ein Stopp hält ihn', 'not adopted': 'gehört nicht zur Flotte', 'no state': 'noch nichts gemeldet' },
+  { latched: 'stopped until released', 'not adopted': 'not part of the fleet', 'no state': 'nothing reported yet' },
+  {
+    latched: 'gestoppt bis zur Freigabe',
+    'not adopted': 'gehört nicht zur Flotte',
+    'no state': 'noch nichts gemeldet',
+  },
 );
 
 /** The words for a code with the code beside them; the code alone, readable, if there are none. */

@@ -42,7 +42,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
               <Tooltip label={t.enableNote}>
                 <span>
                   <Do
-                    whyNot={noCommand || (held ? t.stopHolds : '')}
+                    whyNot={noCommand || (held ? t.stopLatched : '')}
                     explain={held}
                     h={48}
                     sends={['safety/enable', {}, t.enableSent]}

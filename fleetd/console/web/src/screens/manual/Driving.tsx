@@ -34,7 +34,7 @@ export function Driving({ drive }: { drive?: Drive }) {
     <Part title={t.drive} place={place} aside={drive && <Held drive={drive} />}>
       {drive && !may && (
         <Text size="sm" fw={600} role="status">
-          {robot.mode !== 'mnl' ? t.needManual : robot.doing === 'waiting_for_release' ? t.stopHolds : t.needEnable}
+          {robot.mode !== 'mnl' ? t.needManual : robot.doing === 'waiting_for_release' ? t.stopLatched : t.needEnable}
         </Text>
       )}
       <Group justify="space-around" gap="md">

@@ -15,7 +15,7 @@ export function useWhyNotManual(drive: Drive | undefined, verb = ''): string {
   if (!drive) return t.needControl;
   if (robot.mode !== 'mnl') return t.needManual;
   if (!moves.test(verb) || robot.safety === 'ENABLED') return '';
-  return robot.doing === 'waiting_for_release' ? t.stopHolds : t.needEnable;
+  return robot.doing === 'waiting_for_release' ? t.stopLatched : t.needEnable;
 }
 
 /** Whether the robot takes a verb; true until that is known. */

@@ -8,13 +8,13 @@ import (
 	"troupe/schema"
 )
 
-// TestStoppedRobotIsNotShownAsPerforming assigns a story to a robot that a stop holds.
+// TestStoppedRobotIsNotShownAsPerforming assigns a story to a robot on which a stop is latched.
 func TestStoppedRobotIsNotShownAsPerforming(t *testing.T) {
 	r := view.Robot{ID: "r1", Latches: []schema.StopLatch{{ID: "s-1"}}}
 	r.Desired.Converged = true
 	var out strings.Builder
 	convergenceTable(&out, []view.Robot{r})
-	const want = "held by stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1"
+	const want = "stopped by latched stop s-1: performs after its release (fleetd stop release s-1 --why REASON) and fleetd safety enable r1"
 	if !strings.Contains(out.String(), want) {
 		t.Errorf("without %q:\n%s", want, out.String())
 	}
