@@ -12,7 +12,6 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/schema"
 )
 
 // Capacities of the loop's channels. A sender that finds one full blocks, but never for
@@ -44,10 +43,7 @@ func newLoop(state *brain.State, start time.Time, log *slog.Logger) *loop {
 }
 
 // nowAt returns the time of a step.
-func nowAt(start time.Time) clock.Now {
-	at := time.Now()
-	return clock.Now{Mono: at.Sub(start), Wall: schema.TimeOf(at)}
-}
+func nowAt(start time.Time) clock.Now { return clock.Read(start, time.Now()) }
 
 // run makes a step for each event until the robot has ended, or has exceeded its time for an
 // orderly end. ready, if not nil, is called after the first step. Stops come before all
