@@ -58,7 +58,7 @@ var layers = []layer{
 	{what: "events and effects of a robot", pure: true,
 		folders: []string{"robotd/event", "robotd/effect"}},
 	{what: "components of the robot", pure: true,
-		folders: []string{"robotd/answer", "robotd/heartbeat", "robotd/diskvalues", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
+		folders: []string{"robotd/permission", "robotd/answer", "robotd/heartbeat", "robotd/diskvalues", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
 	{what: "the robot's step function", pure: true,
 		folders: []string{"robotd/brain"}},
 	{what: "MQTT over WebSocket",

@@ -96,6 +96,16 @@ func (x *Executor) Owner(id string) Lane {
 	return ""
 }
 
+// Uses reports whether an act uses a unit of a kind.
+func (x *Executor) Uses(kind schema.UnitKind) bool {
+	for i := range x.units {
+		if u := &x.units[i]; u.kind == kind && u.owner != nobody {
+			return true
+		}
+	}
+	return false
+}
+
 // UsedAbove reports whether a lane above one, which is not paused, uses a unit: an act that it
 // performs, or begins with the next tick, has an action for the unit.
 func (x *Executor) UsedAbove(of Lane, id string) bool {

@@ -61,6 +61,7 @@ type Facts struct {
 // Report is what the package asks of the published state.
 type Report interface {
 	Session() string
+	SessionEnded() time.Duration
 	StateSeq() int64
 	Clean() bool
 	CleanButRequests() bool
@@ -151,6 +152,21 @@ func (s *State) Acks() []request.SendAck {
 	acks := s.acks
 	s.acks = s.acks[:0]
 	return acks
+}
+
+// RefuseAfterLinkLoss refuses a command whose connection was lost while the disk wrote it, and
+// reports whether it did: its sender cannot see the robot any more, and nothing moves by itself
+// after a lost link.
+func (t Step) RefuseAfterLinkLoss(o request.Perform) bool {
+	switch o.Verb.Class {
+	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
+		return false
+	}
+	if o.Arrived >= t.Report.SessionEnded() || o.Client == schema.LocalClient {
+		return false
+	}
+	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonLinkLost, Detail: "the connection broke before it was begun; ask again"})
+	return true
 }
 
 // Revoke notifies the client that had control that it has lost it, in a second answer to its

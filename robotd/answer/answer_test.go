@@ -22,6 +22,7 @@ type published struct {
 }
 
 func (p *published) Session() string             { return "s" }
+func (p *published) SessionEnded() time.Duration { return 0 }
 func (p *published) StateSeq() int64             { return p.seq }
 func (p *published) Clean() bool                 { return p.clean }
 func (p *published) CleanButRequests() bool      { return p.clean || p.requestsOnly }

@@ -49,10 +49,16 @@ func (t Step) Removed(ev event.Command) {
 // Disconnected forgets the retained commands of the session.
 func (s *State) Disconnected() { clear(s.retained) }
 
-// NoteAlert notes an alert, and RaiseAlerts raises those that were noted, after the safety core
-// has decided.
+// NoteAlert notes an alert, which RaiseAlerts raises after the safety core has decided.
 func (s *State) NoteAlert(a request.Alert) { s.alarms = append(s.alarms, a) }
 
+// NoteRetainedStop notes that a live stop of a client was retained.
+func (s *State) NoteRetainedStop(client string) {
+	s.NoteAlert(request.Alert{Reason: schema.ReasonRetainedCommand, Client: client, Verb: verb.LiveStop,
+		Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
+}
+
+// RaiseAlerts raises the alerts that were noted.
 func (t Step) RaiseAlerts() {
 	for _, a := range t.alarms {
 		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")

@@ -63,17 +63,6 @@ func (t *step) publishAnswers() {
 	}
 }
 
-// alertsOf returns the alerts about what a reason names.
-var alertsOf = map[schema.Reason]string{
-	schema.ReasonUnitError: "unit_error",
-	schema.ReasonSafeguard: "safeguard",
-
-	schema.ReasonWakeForbidden:  "device_critical",
-	schema.ReasonDeviceDisabled: "device_disabled",
-	schema.ReasonLinkLost:       "link_lost",
-	schema.ReasonNotCalibrated:  "calibration_failed",
-}
-
 // inTheWay lists what a failed command conflicts with, so that its sender need not look for
 // it in the state.
 func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
@@ -97,10 +86,6 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 			refs = request.Key(t.safety.Cause.Req).Refs()
 		}
 	}
-	for _, a := range t.report.Alerts() {
-		if a.Type == alertsOf[r.Reason] {
-			refs = append(refs, schema.Ref{Kind: schema.RefAlert, ID: a.ID})
-		}
-	}
+	refs = append(refs, t.report.AlertRefs(r.Reason)...)
 	return refs[:min(len(refs), schema.MaxRefs)]
 }

@@ -89,7 +89,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety, *s.modes.Mode(), *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), a.lives(), lanes}
+	return snapshot{s.safety.State, *s.modes.Mode(), *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), a.lives(), lanes}
 }
 
 // lives is how autonomous life stands, as far as commands change it.

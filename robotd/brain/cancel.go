@@ -31,7 +31,7 @@ func (t *step) cancel(o request.Perform, id string) {
 // unqueue removes a command from the inbox in which it waits.
 func (t *step) unqueue(k request.Key) bool {
 	found := false
-	for _, q := range []interface{ Drop(request.Key) bool }{&t.toSafety, &t.modes, &t.life, &t.perform, &t.manual} {
+	for _, q := range []interface{ Drop(request.Key) bool }{&t.safety, &t.modes, &t.life, &t.perform, &t.manual} {
 		found = q.Drop(k) || found
 	}
 	return found

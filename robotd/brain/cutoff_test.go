@@ -80,7 +80,7 @@ func softStopping(t *testing.T, in schema.ModeID) *rig {
 	for _, ev := range saved { // no step has followed yet
 		r.done(ev, Step(r.s, r.wall(), ev, nil))
 	}
-	if waiting := r.s.toSafety.Len(); waiting < 60 { // it takes no more unfinished commands
+	if waiting := r.s.safety.Len(); waiting < 60 { // it takes no more unfinished commands
 		t.Fatalf("%d commands wait for their turn", waiting)
 	}
 	return r

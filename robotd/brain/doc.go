@@ -11,7 +11,7 @@
 // times and events give the same effects. It does no I/O, starts no goroutine and reads no
 // clock; the loop in package robot owns the State, calls Step and carries out the effects.
 //
-// The parts of the robot (answer, heartbeat, supervisor, body, stops, manual, perform,
+// The parts of the robot (permission, answer, heartbeat, supervisor, body, stops, manual, perform,
 // desired and report) have a state of their own. They use machines (safety, operatorlink, mode,
 // request and others) that decide one thing each. None of them knows another: brain passes to each the facts that it needs, and
 // carries out the outputs that it returns. The order is the same for every

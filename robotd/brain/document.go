@@ -1,10 +1,8 @@
 package brain
 
 import (
-	"troupe/robotd/auto"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
-	"troupe/robotd/safety"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
@@ -13,28 +11,16 @@ import (
 func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
-		Safety: schema.StateSafety{
-			NotPersisted: t.stops.NotPersisted(),
-			State:        t.safety.At, Cause: t.safety.Cause.Reason,
-			LatchedBy:   safety.LatchedBy(t.safety, t.safetyFacts()),
-			CauseDetail: t.safety.CauseDetail(),
-			EStopInput:  len(t.body.PressedInputs()) > 0,
-			Latches:     t.stops.Document(),
-		},
-		Mode: t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
-		Auto: schema.StateAuto{
-			Status: t.perform.Auto().Status, Reason: t.perform.Auto().Reason,
-			ActIndex: t.perform.Auto().Act, Act: t.perform.ActName(), Loop: t.perform.Auto().Loop, FailedRounds: t.perform.Auto().FailedRounds,
-			PauseCount: t.perform.Auto().Count(), PauseHolders: []schema.Pause{},
-		},
-		Interrupts: []schema.Interrupt{}, Interrupters: []schema.Interrupter{},
-		Queue: t.queueDocument(), Intent: t.intent.Document(), Life: t.lives().Document(t.perform.Performs),
+		Safety: t.permissions().Document(),
+		Mode:   t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
+		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lives().Document(t.perform.Performs),
 		Link:  t.beats.Link(t.now, t.cfg.Mode.Rule(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
 		Control: t.manual.Document(), Recording: t.manuals().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
 		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
 	}
+	d.Safety.NotPersisted, d.Safety.Latches = t.stops.NotPersisted(), t.stops.Document()
 	d.Running = t.answers.Journal().Running()
 	if last, ok := t.answers.Journal().Last(); ok {
 		d.LastReq = &last
@@ -42,20 +28,7 @@ func (t *step) stateDocument() *schema.State {
 	for _, v := range t.signals.List() {
 		d.Signals = append(d.Signals, schema.SignalState{Signal: string(v.Signal), Name: v.Name, Level: v.Level, Since: t.now.At(v.Since)})
 	}
-	d.Auto.Story = t.perform.Story()
-	for _, p := range t.perform.Auto().Held() {
-		by := p.Client
-		if p.Kind == auto.ByOperator {
-			by = t.beats.Asker(p.Client, p.Person)
-		}
-		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: t.now.At(p.Since), NeedsContinue: p.NeedsContinue()})
-	}
-	for _, e := range t.perform.Queue().Running() {
-		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: t.now.At(e.Since)})
-	}
-	for i, id := range t.cfg.Interrupts.Interrupters {
-		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: t.perform.Queue().Interrupter(i)})
-	}
+	t.perform.Fill(d, t.now, &t.beats)
 	return d
 }
 
@@ -84,17 +57,4 @@ func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	}
 	t.beats.Fill(h, t.now)
 	return h
-}
-
-func (t *step) queueDocument() schema.StateQueue {
-	q := t.report.EndedActs()
-	q.Queued = append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)
-	for i, a := range q.Queued {
-		if i == 0 {
-			q.Current = a.Act
-		} else {
-			q.Waiting = append(q.Waiting, a.Act)
-		}
-	}
-	return q
 }

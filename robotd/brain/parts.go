@@ -77,13 +77,15 @@ func (t *step) settle(from int) {
 		case effect.Abilities:
 			t.perform.SetAbilities(in.Names)
 		case effect.AskStop:
-			t.askStop(in.Request)
+			t.safety.AskStop(in.Request)
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:
-			t.actFailed(in)
+			t.toReport(func(r report.Step) { r.ActFailed(in.ID, in.Req, in.Reason, in.Detail) })
 		case effect.Look:
 			t.look(in)
+		case effect.PublishAll:
+			t.documents()
 		case effect.CapsChanged:
 			t.publishCaps()
 		case effect.TaughtChanged:
@@ -137,10 +139,6 @@ func (t *step) changed(u effect.Urgency) { t.report.Changed(u) }
 func (t *step) disk(refused schema.Reason) { t.toReport(func(r report.Step) { r.Disk(refused) }) }
 
 func (t *step) publish(d effect.Document) { t.toReport(func(r report.Step) { r.PublishWithin(d) }) }
-
-func (t *step) actFailed(in effect.ActFailed) {
-	t.toReport(func(r report.Step) { r.ActFailed(in.ID, in.Req, in.Reason, in.Detail) })
-}
 
 func (t *step) cancelReplay(of, by request.Key) (found bool) {
 	t.toReport(func(r report.Step) { found = r.CancelReplay(of, by) })

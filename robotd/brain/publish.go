@@ -31,7 +31,7 @@ func (t *step) publishDue() {
 	if t.report.Session() == "" {
 		return
 	}
-	t.republish()
+	t.toReport(report.Step.Republish)
 	t.publishModes()
 	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)
@@ -40,16 +40,6 @@ func (t *step) publishDue() {
 		// It depends on no save, so it waits for no disk: a robot whose disk hangs must not
 		// look dead.
 		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq), First: true})
-	}
-}
-
-// republish publishes documents again that the broker dropped, when they are due.
-func (t *step) republish() {
-	from := t.list.Len()
-	again := t.reports().RepublishDue()
-	t.settle(from)
-	if again {
-		t.documents()
 	}
 }
 

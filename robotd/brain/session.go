@@ -38,20 +38,6 @@ func (t *step) documents() {
 	t.toDesired(desired.Step.Report)
 }
 
-// resync publishes every document again, for a broker or a fleetd instance that has lost
-// them.
-func (t *step) resync(o request.Perform) {
-	if !t.reports().MayResync() {
-		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonOverloaded, Detail: "every document was published less than a second ago"})
-		return
-	}
-	if t.report.Session() != "" {
-		t.toReport(report.Step.Presence)
-		t.documents()
-	}
-	t.reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
-}
-
 func (t *step) disconnected(ev event.Disconnected) {
 	if t.report.Session() == "" {
 		return

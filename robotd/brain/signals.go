@@ -13,7 +13,7 @@ func (t *step) stepSignals() {
 		Mode: string(t.modes.Mode().Active), Safety: string(t.safety.At), Act: t.perform.ActName(),
 		Intent: t.intent.Newest(),
 		Labels: t.cfg.Labels, Battery: b.Share, Charging: b.Charging, HasBattery: b.Known,
-		MakesSound: t.makesSound(), Zone: t.cfg.Zone,
+		MakesSound: t.lanes.Uses(schema.UnitSpeaker), Zone: t.cfg.Zone,
 	}
 	if story := t.perform.Auto().Story; t.perform.Auto().Status != schema.AutoHalt {
 		k.Story = story.ID
@@ -24,15 +24,4 @@ func (t *step) stepSignals() {
 	if t.signals.Changed() {
 		t.changed(effect.FlushSoon)
 	}
-}
-
-// makesSound reports whether an act uses a speaker.
-func (t *step) makesSound() bool {
-	units := t.body.Units()
-	for i := range units {
-		if u := &units[i]; u.Kind == schema.UnitSpeaker && t.lanes.Owner(u.ID) != "" {
-			return true
-		}
-	}
-	return false
 }

@@ -20,9 +20,9 @@ import (
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
 	"troupe/robotd/perform"
+	"troupe/robotd/permission"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
-	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
@@ -34,13 +34,11 @@ import (
 type State struct {
 	cfg *config.Config // the robot's own, overridden by the desired configuration
 
-	// The machines that brain steps itself, and the inbox of one.
-	safety   safety.State
-	toSafety toSafety
-	lanes    act.Lanes
-	gate     act.Gate // as set in the executor
+	// The executor, which several parts use.
+	lanes act.Lanes
 
 	// The parts.
+	safety  permission.State
 	answers answer.State
 	beats   heartbeat.State
 	modes   supervisor.State
@@ -57,9 +55,6 @@ type State struct {
 	list    effect.List // what the parts returned in this step
 
 	values diskvalues.State // small values that the disk refused
-
-	stopped   uint64      // messages with a lower number arrived before the newest stop
-	resetting request.Key // a granted reset that has not ended
 
 	ticked time.Duration // time of the last Tick
 }
@@ -88,7 +83,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		safety:  safety.Boot(now.Mono),
+		safety:  permission.New(cfg, id, now),
 		modes:   supervisor.New(cfg, modes, now),
 		beats:   heartbeat.New(cfg.Link),
 		signals: signal.New(),

@@ -21,6 +21,7 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
@@ -42,7 +43,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.sense(ev)
 	t.health.Check(now, t.safety.At)
 	t.stepSafety()
-	t.setGate()
+	t.perform.SetGate(&t.lanes, t.safety.At, t.health.MotionBarred())
 	t.react(ev)
 	t.toHeartbeat(heartbeat.Step.CheckLink)
 	t.toReport(report.Step.ClearContested)
@@ -70,14 +71,13 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 			t.desired.ReportAgain() // reports that were held back with the settings
 		}
 		t.settle(from)
-		t.reports().Ticked(tick.Late)
-		t.stops.Tick(t.now, &t.list)
-		t.settle(0)
+		t.toReport(func(r report.Step) { r.Ticked(tick.Late) })
+		t.toStops(stops.Step.Tick)
 		t.toReport(report.Step.ClearDiskAlert)
 		t.lanes.Tick(now.Mono)
 		t.toManual(manual.Step.SendSetPoint)
 		t.notifyMode(mode.TimePassed{})
-		if t.feeding() {
+		if safety.Feeds(t.safety.At) {
 			t.do(effect.Feed{})
 		}
 	}
@@ -104,15 +104,15 @@ func (t *step) sense(ev event.Event) {
 	case event.StopDocument:
 		t.stopDocument(ev)
 	case event.LiveStop:
-		t.stopCalled(ev)
+		t.liveStop(ev)
 	case event.ReleaseStops:
-		t.resetHere()
+		t.toStops(stops.Step.ResetAtRobot)
 	}
 }
 
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
-	t.body.UpdateAlerts(t.cfg.Mode.Calibration, t.wayOutOfUnitError(), &t.list)
+	t.body.UpdateAlerts(t.cfg.Mode.Calibration, t.standstill().WayOutOfUnitError(), &t.list)
 	t.healths().Report()
 	t.settle(0)
 	t.toAnswers(answer.Step.RaiseAlerts)
@@ -136,15 +136,14 @@ func (t *step) react(ev event.Event) {
 		t.disk(ev.Refused)
 		t.values.Saved(t.now.Mono, ev)
 	case event.LatchesSaved:
-		t.stops.Saved(t.now, ev.N, ev.Refused, &t.list)
-		t.settle(0)
+		t.toStops(func(s stops.Step) { s.Saved(ev.N, ev.Refused) })
 	case event.Recalled:
 		t.toReport(func(r report.Step) { r.Recalled(ev) })
 	case event.Begin:
 		t.modes.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "brain", "", "", nil)
 	case event.Frame:
-		if ev.N == 0 || ev.N >= t.stopped { // not one that arrived before a stop
+		if !t.stops.Overtook(ev.N) {
 			t.manual.Frame(ev)
 		}
 	case event.Heartbeat:
@@ -197,7 +196,7 @@ func (t *step) react(ev event.Event) {
 // after life had decided. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
 	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoHalt
-	return behind || s.toSafety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
+	return behind || s.safety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may
@@ -215,7 +214,7 @@ const watchEvery = 250 * time.Millisecond
 // executor later while anything is performed or may move, otherwise when a part or machine
 // has something to do.
 func Deadline(s *State) time.Duration {
-	if s.performing() || s.feeding() {
+	if s.performing() || safety.Feeds(s.safety.At) {
 		return s.ticked + s.cfg.Tick
 	}
 	at := s.ticked + watchEvery

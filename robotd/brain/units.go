@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/safety"
+	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -40,7 +41,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Asks:
-		t.askStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
+		t.safety.AskStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
 	case driver.Calibrating:
 		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
 	default:
@@ -55,8 +56,8 @@ const pressReset = "reset"
 func (t *step) sensed(ev driver.Event) {
 	if ev.Signal == driver.Press && ev.Name == pressReset {
 		if ev.On { // a person at the robot
-			t.resetHere()
-			t.toSafety.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
+			t.toStops(stops.Step.ResetAtRobot)
+			t.safety.ResetAtRobot()
 		}
 		return
 	}
@@ -128,34 +129,10 @@ func (t *step) move(m effect.Move) {
 	t.do(m)
 }
 
-// feeding reports whether a unit may be moving. If it is not fed, it then stops by itself.
-func (s *State) feeding() bool {
-	return s.safety.At != schema.SafetyDisabled && s.safety.At != schema.SafetyEStop
-}
-
 // lanesOf lists the lanes of a robot, highest priority first.
 func lanesOf(c *config.Config, units []schema.Unit) []act.LaneConfig {
 	lanes := append([]act.LaneConfig{{Lane: perform.SafetyLane}}, manual.Lanes(units)...)
 	return append(lanes, perform.Lanes(c)...)
-}
-
-// setGate sets what the executor may start from now on. The executor stops in this step
-// what is not allowed any more.
-func (t *step) setGate() {
-	g := act.Gate{
-		Moves:  cmp.Or(safety.Gate(t.safety.At, safety.Moves, safety.Act), t.health.MotionBarred()),
-		Sounds: safety.Gate(t.safety.At, safety.Sounds, safety.Act),
-	}
-	if safety.Gate(t.safety.At, safety.Moves, safety.Core) == "" && t.health.MotionBarred() == "" {
-		g.Mover = perform.SafetyLane
-	}
-	if safety.Gate(t.safety.At, safety.Sounds, safety.Core) == "" {
-		g.Speaker = perform.SafetyLane
-	}
-	if g != t.gate {
-		t.gate = g
-		t.lanes.Gate(g)
-	}
 }
 
 // performing reports whether the executor needs the next tick.

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
+	"troupe/schema/verb"
 )
 
 // claim is what every desired document has in common. Documents without a blob have no pin.
@@ -78,6 +79,15 @@ func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 	if ev.Kind == sign.Places && t.places.IsCurrent(w) || ev.Kind == sign.Activities && t.activities.IsCurrent(w) {
 		t.accept(v)
 	}
+}
+
+// Ask takes a command, and reports whether it is one of desired documents.
+func (t Step) Ask(o request.Perform) bool {
+	a, ok := o.Args.(verb.Adopt)
+	if ok {
+		t.Adopt(o, string(a.FleetID))
+	}
+	return ok
 }
 
 // Adopt makes the robot obey another fleet's desired documents.

@@ -97,12 +97,14 @@ func sourceOf(k sign.Kind) string {
 	return "desired/" + string(k)
 }
 
-// NoteStops remembers the counter of a document that latches stops, unless it is of another
-// fleet.
-func (t Step) NoteStops(v Verified) {
-	if v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
+// VerifyStops checks the signatures of a document that latches stops, and remembers its counter,
+// unless it is of another fleet.
+func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verified {
+	v := t.Verify(w, sig, nil, nil)
+	if v.Refused == "" && v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
 		t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
 	}
+	return v
 }
 
 // accept remembers the fleet and the counter of a document that is obeyed.

@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // The kinds of alerts, whose source is the unit. A unit has at most one of them.
@@ -203,6 +204,15 @@ func (s *State) Document() (list []schema.Device) {
 		})
 	}
 	return list
+}
+
+// Ask takes a command, and reports whether it is one of the diagnosis.
+func (t Step) Ask(o request.Perform) bool {
+	a, ok := o.Args.(verb.AckFault)
+	if ok {
+		t.Acknowledge(o, a.Source)
+	}
+	return ok
 }
 
 // Acknowledge takes a person's word that a fault was repaired. A unit that did not answer

@@ -124,6 +124,8 @@ type (
 	}
 	// Abilities names those that the robot performs from now on.
 	Abilities struct{ Names []schema.Ability }
+	// PublishAll publishes every retained document of the robot again, except its presence.
+	PublishAll struct{}
 	// CapsChanged: the robot's capabilities have changed.
 	CapsChanged struct{}
 	// TaughtChanged: the points or the acts that people taught the robot have changed.
@@ -151,6 +153,7 @@ func (FocusActivity) output() {}
 func (EndActivity) output()   {}
 func (ActivityEnded) output() {}
 func (Abilities) output()     {}
+func (PublishAll) output()    {}
 func (CapsChanged) output()   {}
 func (Look) output()          {}
 func (TaughtChanged) output() {}
@@ -205,6 +208,15 @@ func (l *List) Reply(to request.Key, v schema.Verdict) { l.Do(Reply{To: to, Verd
 // Refuse answers a command that is not carried out.
 func (l *List) Refuse(to request.Key, why schema.Reason, pointer, detail string) {
 	l.Reply(to, schema.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
+}
+
+// Met reports whether the condition of a command still holds, and otherwise refuses the command.
+func (l *List) Met(by request.Key, when, current schema.Precondition) bool {
+	v, fails := request.Unmet(when, current)
+	if fails {
+		l.Reply(by, v)
+	}
+	return !fails
 }
 
 // Ask gives the journal of requests one input.

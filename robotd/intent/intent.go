@@ -79,8 +79,16 @@ const (
 // FromBody reports whether a command is the reaction to an intent that the body heard.
 func FromBody(k request.Key) bool { return strings.HasPrefix(string(k), bodyPrefix) }
 
-// Post takes an intent that a client posted.
-func (t Step) Post(o request.Perform, a verb.PostIntent) {
+// Ask takes a command, and reports whether it posts an intent.
+func (t Step) Ask(o request.Perform) bool {
+	a, ok := o.Args.(verb.PostIntent)
+	if ok {
+		t.post(o, a)
+	}
+	return ok
+}
+
+func (t Step) post(o request.Perform, a verb.PostIntent) {
 	u, problems := a.Utterance()
 	if len(problems) > 0 {
 		t.Out.Refuse(o.Key, schema.ReasonBadRequest, problems[0].Pointer, problems[0].Detail)

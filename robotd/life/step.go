@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -275,8 +274,7 @@ func (t Step) takeInput() {
 		t.tookEnd(w.In.ended)
 		return
 	}
-	if v, fails := request.Unmet(w.When, t.CurrentState); fails {
-		t.Out.Reply(w.By, v)
+	if !t.Out.Met(w.By, w.When, t.CurrentState) {
 		return
 	}
 	t.by = w.By

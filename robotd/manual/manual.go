@@ -117,7 +117,7 @@ func (t Step) CarryOut() {
 		unit.Kind = kind // also if none can
 	}
 	switch {
-	case t.unmet(o) || t.RefuseWithoutControl(o) || t.takeDeletion(o):
+	case !t.Out.Met(o.Key, o.If, t.CurrentState) || t.RefuseWithoutControl(o) || t.takeDeletion(o):
 		return
 	case kind != "" && !has:
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(kind))
@@ -151,15 +151,6 @@ func (t Step) performer(o request.Perform, do *score.Action) (schema.Unit, bool)
 		}
 	}
 	return schema.Unit{}, false
-}
-
-// unmet refuses a command whose condition does not hold.
-func (t Step) unmet(o request.Perform) bool {
-	v, fails := request.Unmet(o.If, t.CurrentState)
-	if fails {
-		t.Out.Reply(o.Key, v)
-	}
-	return fails
 }
 
 func (t Step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {

@@ -154,16 +154,6 @@ func (s *State) Pending() bool {
 		s.focus.run != s.heldBy || s.focus.next != nil && s.frozen != auto.FreezeAll
 }
 
-// met reports whether the condition of a command still holds, and otherwise refuses the
-// command.
-func (t Step) met(by request.Key, when schema.Precondition) bool {
-	v, fails := request.Unmet(when, t.CurrentState)
-	if fails {
-		t.Out.Reply(by, v)
-	}
-	return !fails
-}
-
 // Refs lists what a reason is about.
 func (s *State) Refs(why schema.Reason) (refs []schema.Ref) {
 	switch why {

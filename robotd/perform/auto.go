@@ -91,7 +91,7 @@ func (t Step) nextForAuto() (auto.Input, request.Key) {
 		case !ok:
 			return auto.Input{What: auto.Tick}, ""
 		case next.In.entry != "" && next.In.entry != t.storyEntry:
-		case t.met(next.By, next.When) && t.means(next.By, next.In):
+		case t.Out.Met(next.By, next.When, t.CurrentState) && t.means(next.By, next.In):
 			return next.In.Input, next.By
 		}
 	}

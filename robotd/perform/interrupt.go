@@ -22,7 +22,7 @@ func (t Step) Interrupts() {
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch next, waits := t.toQueue.Take(); {
 	case waits && t.isStale(next.In.Input):
-	case waits && t.met(next.By, next.When):
+	case waits && t.Out.Met(next.By, next.When, t.CurrentState):
 		in, by, wanted = next.In.Input, next.By, next.In.asked
 	case !waits && t.Idle():
 		return

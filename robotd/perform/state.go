@@ -21,6 +21,7 @@ type State struct {
 	cfg     *config.Config
 	queue   interrupt.State
 	auto    auto.State
+	gate    act.Gate // as set in the executor
 	toQueue request.Inbox[queueInput]
 	toAuto  request.Inbox[autoInput]
 	again   bool // ato has another transition to make

@@ -54,11 +54,19 @@ type performedTo struct {
 	MS      int64         `json:"ms"`
 }
 
-// EndedActs are those that ended last, as the state shows them.
-func (s *State) EndedActs() schema.StateQueue {
-	q := schema.StateQueue{Waiting: []string{}, Completed: []string{}, Failed: append([]schema.FailedAct{}, s.acts.failures...)}
+// Queue is the part of the state document with the acts that are queued, the running one first, and
+// with those that ended last.
+func (s *State) Queue(queued []schema.QueuedAct) schema.StateQueue {
+	q := schema.StateQueue{Queued: queued, Waiting: []string{}, Completed: []string{}, Failed: append([]schema.FailedAct{}, s.acts.failures...)}
 	for _, c := range s.acts.completed {
 		q.Completed = append(q.Completed, c.Act)
+	}
+	for i, a := range queued {
+		if i == 0 {
+			q.Current = a.Act
+		} else {
+			q.Waiting = append(q.Waiting, a.Act)
+		}
 	}
 	q.CompletedActs = append(q.CompletedActs, s.acts.completed...)
 	return q

@@ -76,6 +76,27 @@ func alertID(n int64) string {
 	}
 }
 
+// alertsOf are the alerts about what a reason names.
+var alertsOf = map[schema.Reason]string{
+	schema.ReasonUnitError: "unit_error",
+	schema.ReasonSafeguard: "safeguard",
+
+	schema.ReasonWakeForbidden:  "device_critical",
+	schema.ReasonDeviceDisabled: "device_disabled",
+	schema.ReasonLinkLost:       "link_lost",
+	schema.ReasonNotCalibrated:  "calibration_failed",
+}
+
+// AlertRefs lists the alerts about what a reason names.
+func (s *State) AlertRefs(why schema.Reason) (refs []schema.Ref) {
+	for _, a := range s.alerts.list {
+		if a.Type == alertsOf[why] {
+			refs = append(refs, schema.Ref{Kind: schema.RefAlert, ID: a.ID})
+		}
+	}
+	return refs
+}
+
 // CertificateAlert is raised while the robot's certificate is about to end and was
 // not renewed.
 const CertificateAlert = "certificate_expiring"

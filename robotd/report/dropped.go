@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/schema"
 )
@@ -49,17 +50,15 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 	}
 }
 
-// RepublishDue reports whether it is time to publish all documents again that the broker
-// dropped.
-func (t Step) RepublishDue() bool {
+// Republish publishes all documents again that the broker dropped, when it is time for that.
+func (t Step) Republish() {
 	switch l := &t.leftOut; {
 	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0
 		t.Out.Note("mqtt", "up", "up", "documents that the broker dropped are published again", "")
-		return true
+		t.Out.Do(effect.PublishAll{})
 	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+republishAtMost:
 		*l = leftOut{}
 		t.Clear(droppedAlert, "mqtt")
 	}
-	return false
 }

@@ -9,8 +9,8 @@ import (
 // LogKey is the key on the disk under which is stored whether the log on the robot is on.
 const LogKey = "log"
 
-// SetLog begins or ends the log on the robot, also for later starts.
-func (t Step) SetLog(o request.Perform, on bool) {
+// setLog begins or ends the log on the robot, also for later starts.
+func (t Step) setLog(o request.Perform, on bool) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	if t.logs == on {
 		r.Reason = schema.ReasonUnchanged

@@ -91,9 +91,6 @@ type heartbeats struct {
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
 
-// resyncEvery is how often all documents are published at most: they are many.
-const resyncEvery = time.Second
-
 // BootsKey is the key on the disk of the ids of the newest boots, the newest last.
 const BootsKey = "boots"
 
@@ -223,15 +220,6 @@ func (t Step) EndGreeting() {
 		t.Event("half_open_connection_replaced", "mqtt", t.session.fault, "", nil)
 		t.session.fault = ""
 	}
-}
-
-// MayResync reports whether all documents may be asked for again.
-func (t Step) MayResync() bool {
-	if t.session.resync != 0 && t.Now.Mono < t.session.resync+resyncEvery {
-		return false
-	}
-	t.session.resync = t.Now.Mono
-	return true
 }
 
 // Disconnected ends the session; fault says why it was given up, if it was for that.

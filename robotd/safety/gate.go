@@ -44,6 +44,12 @@ func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
 	return schema.ReasonSafetyLatched
 }
 
+// Feeds reports whether a unit may be moving in the state at. One that is not fed then stops by
+// itself.
+func Feeds(at schema.SafetyState) bool {
+	return at != schema.SafetyDisabled && at != schema.SafetyEStop
+}
+
 // Order is the order to every unit that moves.
 type Order string
 

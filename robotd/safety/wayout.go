@@ -58,6 +58,14 @@ func (h Standstill) why() string {
 	return "the safety core is " + string(h.At)
 }
 
+// WayOutOfUnitError is the hint of an alert about a unit in error.
+func (h Standstill) WayOutOfUnitError() string {
+	if h.Physical {
+		return h.WayOut()
+	}
+	return "check what caused it, then send safety/reset"
+}
+
 // WayOut lists all steps, in their order, after which the robot performs again. It names the
 // verbs of the contract; a stop is released at fleetd, by its id.
 func (h Standstill) WayOut() string {

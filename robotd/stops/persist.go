@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
@@ -78,21 +77,21 @@ func (s *State) Answers() bool {
 }
 
 // Persist writes what changed in this step.
-func (s *State) Persist(now clock.Now, out *effect.List) {
-	p := &s.persist
+func (t Step) Persist() {
+	p := &t.persist
 	if !p.dirty {
 		return
 	}
 	if !p.missing() {
-		p.due = now.Mono + persistWait
+		p.due = t.Now.Mono + persistWait
 	}
 	p.dirty, p.again = false, 0
 	p.wanted++
-	v := persisted{Latches: s.latches}
-	if s.held != (safety.PendingReset{}) {
-		v.Safety = &s.held
+	v := persisted{Latches: t.latches}
+	if t.held != (safety.PendingReset{}) {
+		v.Safety = &t.held
 	}
-	out.Do(effect.SaveLatches{N: p.wanted, Value: encode(v)})
+	t.Out.Do(effect.SaveLatches{N: p.wanted, Value: encode(v)})
 }
 
 // encode encodes what is saved. An error would be a bug.
@@ -105,42 +104,42 @@ func encode(v any) []byte {
 }
 
 // Saved takes the disk's answer about the n-th write.
-func (s *State) Saved(now clock.Now, n int64, refused schema.Reason, out *effect.List) {
-	p := &s.persist
+func (t Step) Saved(n int64, refused schema.Reason) {
+	p := &t.persist
 	if refused != "" {
-		out.Do(effect.DiskRefused{Refused: refused}) // success proves nothing about other writes, because latches have reserved space
-		p.again = now.Mono + persistPause
-		s.raiseNotPersisted(out)
+		t.Out.Do(effect.DiskRefused{Refused: refused}) // success proves nothing about other writes, because latches have reserved space
+		p.again = t.Now.Mono + persistPause
+		t.raiseNotPersisted()
 		return
 	}
-	p.kept, p.due = max(p.kept, n), now.Mono+persistWait
+	p.kept, p.due = max(p.kept, n), t.Now.Mono+persistWait
 	if p.lost {
 		p.lost = false
-		out.Do(effect.SaveValue{Name: LostKey})
+		t.Out.Do(effect.SaveValue{Name: LostKey})
 	}
 	if !p.missing() && p.raised {
 		p.raised = false
-		out.Clear(notPersisted, "disk")
-		out.Changed(effect.FlushNow)
+		t.Out.Clear(notPersisted, "disk")
+		t.Out.Changed(effect.FlushNow)
 	}
 }
 
 // Tick notices a disk that hangs, and repeats the write after a refusal.
-func (s *State) Tick(now clock.Now, out *effect.List) {
-	p := &s.persist
-	if p.waits() && now.Mono >= p.due {
-		s.raiseNotPersisted(out)
+func (t Step) Tick() {
+	p := &t.persist
+	if p.waits() && t.Now.Mono >= p.due {
+		t.raiseNotPersisted()
 	}
-	if p.again > 0 && now.Mono >= p.again && p.missing() {
+	if p.again > 0 && t.Now.Mono >= p.again && p.missing() {
 		p.dirty = true
 	}
 }
 
-func (s *State) raiseNotPersisted(out *effect.List) {
-	if s.persist.missing() && !s.persist.raised {
-		s.persist.raised = true
-		out.Changed(effect.FlushNow)
-		out.Raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have what holds the robot: a restart of robotd would lose it", "make room on the disk or replace it; do not restart robotd before")
+func (t Step) raiseNotPersisted() {
+	if t.persist.missing() && !t.persist.raised {
+		t.persist.raised = true
+		t.Out.Changed(effect.FlushNow)
+		t.Out.Raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have what holds the robot: a restart of robotd would lose it", "make room on the disk or replace it; do not restart robotd before")
 	}
 }
 

@@ -23,7 +23,7 @@ type Memory struct {
 
 // Restore latches again what was latched, and returns the stop of the safety core, or false
 // if there was none. A robot that cannot know this is latched until a person releases it.
-func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List) (safety.PendingReset, bool) {
+func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 	held, latches := m.Old[0], m.Old[1]
 	if len(m.Kept) > 0 {
 		var v struct {
@@ -35,21 +35,21 @@ func (s *State) Restore(now clock.Now, f latch.Facts, m Memory, out *effect.List
 		}
 		held, latches = string(v.Safety), string(v.Latches)
 	}
-	s.restoreHeld(held)
-	s.restoreLatches(now, latches)
+	t.restoreHeld(held)
+	t.restoreLatches(t.Now, latches)
 	if m.Missing {
-		s.holdBecauseOf(now, f, DiskLatch, "the robot's disk lost which stops were held, or the newest of them", out)
+		t.holdBecauseOf(DiskLatch, "the robot's disk lost which stops were held, or the newest of them")
 	}
 	if m.Refused != "" {
-		out.Do(effect.DiskRefused{Refused: m.Refused})
-		s.holdBecauseOf(now, f, RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused), out)
+		t.Out.Do(effect.DiskRefused{Refused: m.Refused})
+		t.holdBecauseOf(RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused))
 	}
-	s.persist.lost = m.Lost
-	s.restoreLost(now, f, m.Lost, out)
+	t.persist.lost = m.Lost
+	t.restoreLost(m.Lost)
 	if len(m.Kept) == 0 && held+latches != "" {
-		s.persist.dirty = true
+		t.persist.dirty = true
 	}
-	return s.held, held != ""
+	return t.held, held != ""
 }
 
 // jsonText is a part of a document, not decoded.
@@ -87,18 +87,18 @@ func (s *State) restoreLatches(now clock.Now, kept string) {
 
 // restoreLost latches a robot whose memory is lost: it may have been stopped, and only a
 // person can know.
-func (s *State) restoreLost(now clock.Now, f latch.Facts, lost bool, out *effect.List) {
+func (t Step) restoreLost(lost bool) {
 	if lost {
-		s.holdBecauseOf(now, f, LostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost", out)
+		t.holdBecauseOf(LostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost")
 	}
-	if slices.ContainsFunc(s.latches.Latches, func(l latch.Latch) bool { return l.ID == LostLatch }) {
-		out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
+	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == LostLatch }) {
+		t.Out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
 			"find out who stopped it and why, then release "+LostLatch+"; fleetd sends it its story again")
 	}
 }
 
 // holdBecauseOf latches the robot because of its own disk. Each start on a failing disk is
 // a new stop, which a release from before this start does not release.
-func (s *State) holdBecauseOf(now clock.Now, f latch.Facts, id, why string, out *effect.List) {
-	Step(s, now, f, latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: now.Wall}, Anew: true}, out)
+func (t Step) holdBecauseOf(id, why string) {
+	t.latch(latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: t.Now.Wall}, Anew: true}, 0)
 }

@@ -36,6 +36,7 @@ type State struct {
 	held    safety.PendingReset // as it is or shall be on the disk
 	calls   []called            // live stops that have to be answered
 	persist persistence         // of held and latches
+	newest  uint64              // messages with a lower number arrived before the newest stop
 }
 
 // called is a live stop that has to be answered.
@@ -47,36 +48,18 @@ type called struct {
 	n   int64 // the write that its answer waits for, once ack is set
 }
 
-// Step gives the latches one input.
-func Step(s *State, now clock.Now, f latch.Facts, in latch.Input, out *effect.List) latch.Decision {
-	if doc, ok := in.(latch.Document); ok {
-		in = printable(doc)
-	}
-	d := latch.Step(&s.latches, now.Wall, f, in)
-	if !d.Changed {
-		return d
-	}
-	s.persist.dirty = true
-	s.setFacts()
-	out.Changed(effect.FlushSoon) // since and the revisions changed
-	for _, a := range d.Altered {
-		out.Changed(effect.FlushNow)
-		out.Event("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
-	}
-	for _, change := range d.Transitions {
-		out.Changed(effect.FlushNow)
-		out.Note("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
-		switch l := change.Latch; {
-		case change.Latched():
-			out.Event("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
-		case change.Released():
-			if l.ID == LostLatch {
-				out.Clear(memoryLost, "disk")
-			}
-			out.Event("stop_released", "safety", change.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
-		}
-	}
-	return d
+// Step is the part of one step of the robot that concerns latched stops.
+type Step struct {
+	*State
+	Facts  latch.Facts
+	People People
+	Now    clock.Now
+	Out    *effect.List
+}
+
+// People names the person who sent a stop.
+type People interface {
+	Asker(client, by string) string
 }
 
 // printable returns the document with printable texts.
@@ -87,11 +70,6 @@ func printable(doc latch.Document) latch.Document {
 		l.By, l.Client, l.Why = schema.SanitizeText(l.By), schema.SanitizeText(l.Client), schema.SanitizeText(l.Why)
 	}
 	return doc
-}
-
-// Asked is a stop that was requested now.
-func Asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) latch.Asked {
-	return latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
 }
 
 type held struct {
@@ -138,11 +116,6 @@ func (s *State) Refs() (refs []schema.Ref) {
 	return refs
 }
 
-// NoteLiveStop notes a live stop that led to d, so that it is answered.
-func (s *State) NoteLiveStop(client, id string, d latch.Decision) {
-	s.calls = append(s.calls, called{client: client, id: id, unchanged: len(d.Transitions)+len(d.Altered) == 0})
-}
-
 // Answer holds what answers to live stops say about the robot.
 type Answer struct {
 	Session  string // empty without a session
@@ -155,32 +128,32 @@ func (s *State) LiveStopsWait() bool { return len(s.calls) > 0 }
 
 // AnswerLiveStops answers live stops, with the robot's state when they took effect, once they
 // are on the disk and a published state shows them.
-func (s *State) AnswerLiveStops(now clock.Now, a Answer, out *effect.List) {
+func (t Step) AnswerLiveStops(a Answer) {
 	if a.Session == "" { // no client would receive it; the state of the next session shows the latches
-		s.calls = s.calls[:0]
+		t.calls = t.calls[:0]
 		return
 	}
-	for i := range s.calls {
-		c := &s.calls[i]
+	for i := range t.calls {
+		c := &t.calls[i]
 		if c.ack != nil {
 			continue
 		}
 		id := c.id
-		c.n = s.persist.wanted
-		c.ack = &schema.Ack{TS: now.Wall, Session: a.Session, ID: &id, Verb: verb.LiveStop,
+		c.n = t.persist.wanted
+		c.ack = &schema.Ack{TS: t.Now.Wall, Session: a.Session, ID: &id, Verb: verb.LiveStop,
 			Status: schema.StatusSucceeded, Result: schema.ResultOK, StateSeq: a.StateSeq, Current: a.Current}
 		if c.unchanged {
 			c.ack.Reason = schema.ReasonUnchanged
 		}
 	}
-	keep := s.calls[:0]
-	for _, c := range s.calls {
-		if !s.persist.answers(c.n) {
+	keep := t.calls[:0]
+	for _, c := range t.calls {
+		if !t.persist.answers(c.n) {
 			keep = append(keep, c)
 			continue
 		}
-		s.notKept(c.ack, c.n)
-		out.Do(effect.Document{Topic: schema.TopicAck, Param: c.client, Value: c.ack, First: true})
+		t.notKept(c.ack, c.n)
+		t.Out.Do(effect.Document{Topic: schema.TopicAck, Param: c.client, Value: c.ack, First: true})
 	}
-	s.calls = keep
+	t.calls = keep
 }

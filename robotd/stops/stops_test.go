@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -25,12 +26,21 @@ func find[T effect.Output](l *effect.List) (found T, ok bool) {
 	return found, ok
 }
 
+// people names people as they name themselves.
+type people struct{}
+
+func (people) Asker(client, by string) string { return schema.Asker(client, by) }
+
+func part(s *State, now clock.Now, out *effect.List) Step {
+	return Step{State: s, Facts: latch.Facts{Robot: "r1"}, People: people{}, Now: now, Out: out}
+}
+
 // stop has s stopped live and gives the disk the write.
 func stop(s *State, now clock.Now) effect.SaveLatches {
 	var out effect.List
-	d := Step(s, now, latch.Facts{Robot: "r1"}, Asked(now, "k1", schema.StopStop, "op1", "test", false), &out)
-	s.NoteLiveStop("op1", "k1", d)
-	s.Persist(now, &out)
+	t := part(s, now, &out)
+	t.LiveStop(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"k1"}`)})
+	t.Persist()
 	save, _ := find[effect.SaveLatches](&out)
 	return save
 }
@@ -42,12 +52,12 @@ func TestLiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
 		t.Fatalf("write %d, latches %+v", save.N, s.Latches())
 	}
 	var out effect.List
-	s.AnswerLiveStops(at(0), Answer{Session: "s"}, &out)
+	part(&s, at(0), &out).AnswerLiveStops(Answer{Session: "s"})
 	if _, answered := find[effect.Document](&out); answered {
 		t.Fatal("answered before the disk has it")
 	}
-	s.Saved(at(time.Millisecond), save.N, "", &out)
-	s.AnswerLiveStops(at(time.Millisecond), Answer{Session: "s"}, &out)
+	part(&s, at(time.Millisecond), &out).Saved(save.N, "")
+	part(&s, at(time.Millisecond), &out).AnswerLiveStops(Answer{Session: "s"})
 	d, _ := find[effect.Document](&out)
 	ack, ok := d.Value.(*schema.Ack)
 	if !ok || ack.Status != schema.StatusSucceeded || ack.Reason != "" || d.Param != "op1" {
@@ -63,11 +73,11 @@ func TestLiveStopIsAnsweredWhileTheDiskHangs(t *testing.T) {
 		t.Fatalf("the deadline is %v, %v", due, ok)
 	}
 	var out effect.List
-	s.Tick(at(due), &out)
+	part(&s, at(due), &out).Tick()
 	if a, raised := find[effect.RaiseAlert](&out); !raised || a.Kind != notPersisted || !s.NotPersisted() {
 		t.Errorf("raised %+v", a)
 	}
-	s.AnswerLiveStops(at(due), Answer{Session: "s"}, &out)
+	part(&s, at(due), &out).AnswerLiveStops(Answer{Session: "s"})
 	d, _ := find[effect.Document](&out)
 	if ack, ok := d.Value.(*schema.Ack); !ok || ack.Reason != schema.ReasonNotPersisted {
 		t.Errorf("answered %+v", d.Value)
@@ -106,7 +116,7 @@ func TestLatchesSurviveARestart(t *testing.T) {
 	} {
 		var again State
 		var out effect.List
-		again.Restore(at(0), latch.Facts{Robot: "r1"}, c.memory, &out)
+		part(&again, at(0), &out).Restore(c.memory)
 		var got []string
 		for _, l := range again.Latches() {
 			got = append(got, l.ID)

@@ -23,7 +23,7 @@ func (t Step) Decide() {
 func (t Step) decide() {
 	in := mode.Input{Kind: mode.Tick}
 	var by request.Key
-	if next, waits := t.inbox.Take(); waits && t.met(next.By, next.When) {
+	if next, waits := t.inbox.Take(); waits && t.Out.Met(next.By, next.When, t.CurrentState) {
 		in, by = next.In, next.By
 	}
 	if in.Kind == mode.Param {
@@ -74,16 +74,6 @@ func (t Step) decide() {
 type fallback struct {
 	From   schema.ModeID `json:"from"`
 	Reason schema.Reason `json:"reason"`
-}
-
-// met reports whether the condition of a command still holds, and otherwise refuses the
-// command.
-func (t Step) met(by request.Key, when schema.Precondition) bool {
-	v, fails := request.Unmet(when, t.CurrentState)
-	if fails {
-		t.Out.Reply(by, v)
-	}
-	return !fails
 }
 
 // facts is what the supervisor has to know of the others, to decide about in.

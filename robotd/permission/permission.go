@@ -1,0 +1,151 @@
+// Package permission runs the safety core: it takes the requests of people to it in order,
+// gathers the stops that parts of the robot ask for, and answers the commands.
+//
+// Package safety decides. Which stops of people are latched is kept by package stops.
+package permission
+
+import (
+	"cmp"
+	"time"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/verb"
+)
+
+// State is the safety core, and what waits for it.
+type State struct {
+	safety.State
+	cfg  *config.Config
+	boot string // id of this run of robotd
+
+	inbox     request.Inbox[safety.Request] // the core takes one in each step
+	asked     []safety.Request              // stops that parts of the robot ask for; the core takes them together
+	resetting request.Key                   // a granted reset that has not ended
+}
+
+// New returns the state of a robot that has just started and waited for no reset before.
+func New(cfg *config.Config, boot string, now clock.Now) State {
+	return State{State: safety.Boot(now.Mono), cfg: cfg, boot: boot}
+}
+
+// Restore makes the robot wait for a reset that it waited for before the restart.
+func (s *State) Restore(now clock.Now, pending safety.PendingReset) {
+	s.State = safety.BootPending(now.Mono, pending)
+}
+
+// Step is the part of one step of the robot that concerns the permission to move.
+type Step struct {
+	*State
+	Facts
+	Now clock.Now
+	Out *effect.List
+}
+
+// Facts are the facts about other parts.
+type Facts struct {
+	CurrentState schema.Precondition
+	Robot        safety.Facts // without the stops that parts of the robot ask for
+}
+
+// Len returns how many requests and stops wait for the core.
+func (s *State) Len() int { return s.inbox.Len() + len(s.asked) }
+
+// Drop removes a command that waits.
+func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
+
+// AskStop lets the mode in charge, a unit or robotd itself ask for a stop. What is no stop
+// counts as safety.Stop.
+func (s *State) AskStop(r safety.Request) {
+	if !r.Verb.Stops() {
+		r.Verb = safety.Stop
+	}
+	s.asked = append(s.asked, r)
+}
+
+// ResetAtRobot takes a reset of a person at the robot.
+func (s *State) ResetAtRobot() {
+	s.inbox.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
+}
+
+// Ask takes a command to the core. A stop precedes everything that waits, and removes it:
+// what was requested before a stop does not happen after it.
+func (t Step) Ask(o request.Perform, asker string) {
+	r := safety.Request{
+		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: asker,
+		Why: o.Why, Asked: o.Arrived, HasAsked: true,
+	}
+	switch a := o.Args.(type) {
+	case verb.Stop:
+		r.Why = cmp.Or(a.Why, o.Why)
+	case verb.Allow:
+		r.Seen, r.HasSeen = time.Duration(a.SeenMonoMS)*time.Millisecond, a.SeenMonoMS != 0
+		switch a.SeenBoot {
+		case "":
+		case t.boot:
+			r.SeenIn = safety.ThisRun
+		default:
+			r.SeenIn = safety.OtherRun
+		}
+	}
+	if r.Verb.Stops() {
+		t.inbox.Clear(func(w request.Waiting[safety.Request]) {
+			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
+		})
+	}
+	t.inbox.Put(r, o.Key, o.If)
+}
+
+// Decide gives the core the oldest waiting request, or none. It returns the command of that
+// request, which Answer answers.
+func (t Step) Decide() (d safety.Decision, by request.Key) {
+	in, waits := t.inbox.Take()
+	if waits && !t.Out.Met(in.By, in.When, t.CurrentState) {
+		in = request.Waiting[safety.Request]{}
+	}
+	t.Robot.Asked = t.asked
+	d = safety.Step(&t.State.State, t.Now.Mono, t.cfg.Safety, t.Robot, in.In)
+	t.asked = t.asked[:0]
+	if d.Changed {
+		t.Out.Changed(effect.FlushNow)
+		t.Out.Note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
+		t.Out.Event("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
+	}
+	return d, in.By
+}
+
+// Answer answers the command that led to a decision, and a granted reset when it has ended.
+func (t Step) Answer(d safety.Decision, by request.Key) {
+	if a := d.Answer; a.Asked {
+		v := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
+		switch {
+		case !a.Taken:
+			v.Status, v.Result = schema.StatusRejected, ""
+		case d.Changed && d.To == schema.SafetyReset:
+			t.resetting = by // answered again when the reset has ended
+			v = schema.Verdict{Status: schema.StatusAccepted}
+		}
+		t.Out.Reply(by, v)
+	}
+	if t.resetting == "" || t.At == schema.SafetyReset {
+		return
+	}
+	v := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}
+	if t.At != schema.SafetyDisabled {
+		v = schema.Verdict{Status: schema.StatusFailed, Reason: t.Cause.Reason, Detail: t.Cause.String()}
+	}
+	t.Out.Reply(t.resetting, v)
+	t.resetting = ""
+}
+
+// Document is the part of the state document with the safety core.
+func (t Step) Document() schema.StateSafety {
+	return schema.StateSafety{
+		State: t.At, Cause: t.Cause.Reason, LatchedBy: safety.LatchedBy(t.State.State, t.Robot),
+		CauseDetail: t.CauseDetail(), EStopInput: len(t.Robot.Inputs) > 0,
+	}
+}

@@ -1,0 +1,144 @@
+package stops
+
+import (
+	"cmp"
+	"slices"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
+	"troupe/robotd/latch"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/sign"
+	"troupe/schema/verb"
+)
+
+// Where stops come from: documents of fleetd, live stops, and commands. Each ends the commands
+// that are older.
+
+// signedAs is the kind in signatures of documents that latch stops.
+var signedAs = map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}
+
+// Subject is what the signature of a document that latches stops has to sign. A document that
+// could not be read has none.
+func (t Step) Subject(ev event.StopDocument) (w sign.Subject, ok bool) {
+	doc := ev.Document
+	w = sign.Subject{Kind: signedAs[doc.From], FleetID: doc.FleetID, Rev: doc.Rev, Counter: ev.Counter, Document: ev.Digest}
+	if doc.From == latch.Robot {
+		w.Robot = t.Facts.Robot
+	}
+	return w, doc.Problem == ""
+}
+
+// Document takes a document that latches stops. refused is why its signature is not accepted.
+func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail string) {
+	doc := ev.Document
+	switch refused {
+	case "":
+	case schema.ReasonStaleRevision:
+		doc.Verification = latch.Replayed
+	default:
+		doc.Verification = latch.Unverified
+	}
+	d := t.latch(doc, ev.N)
+	if endsOlder(d) {
+		t.Out.Ask(request.Stopped{Detail: "a stop was held or released before it was begun"})
+	}
+	if d.Ignored == "" && doc.Verification == latch.Unverified {
+		d.Ignored, d.Detail = refused, detail
+	}
+	if d.Ignored != "" {
+		t.Out.Event(string(d.Ignored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.Ignored, Detail: d.Detail})
+	}
+}
+
+// endsOlder reports whether commands that wait for the disk do not happen any more: they were
+// sent before the stop, or before its release. A document that only records a latched stop ends
+// none.
+func endsOlder(d latch.Decision) bool {
+	return slices.ContainsFunc(d.Transitions, func(t latch.Transition) bool { return t.Latched() || t.Released() })
+}
+
+// LiveStop takes a live stop, and reports whether it applies to this robot. Commands that are
+// older do not happen after it.
+func (t Step) LiveStop(ev event.LiveStop) bool {
+	r, anew := schema.ReadStop(ev.Client, ev.Payload)
+	if !latch.Applies(r, t.Facts) {
+		return false
+	}
+	t.NoteNewest(ev.N)
+	l := asked(t.Now, r.ID, r.Level, t.People.Asker(ev.Client, r.By), r.Why, anew)
+	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
+	d := t.latch(l, ev.N)
+	t.Out.Ask(request.Stopped{Detail: "a stop came before it was begun"})
+	t.calls = append(t.calls, called{client: ev.Client, id: r.ID, unchanged: len(d.Transitions)+len(d.Altered) == 0})
+	return true
+}
+
+// Command latches a stop that arrived as a command with an id.
+func (t Step) Command(o request.Perform) {
+	a, _ := o.Args.(verb.Stop)
+	if a.Latch == "" {
+		return
+	}
+	id, anew := a.Latch, false
+	if !schema.ValidRequestID(id) {
+		id, anew = o.Client, true
+	}
+	level := safety.Verb(o.Verb.Name).Level()
+	t.latch(asked(t.Now, id, level, t.People.Asker(o.Client, o.By), cmp.Or(a.Why, o.Why), anew), 0)
+}
+
+// ResetAtRobot releases the stops that fleetd has not latched, because a person at the robot
+// reset them.
+func (t Step) ResetAtRobot() { t.latch(latch.Reset{}, 0) }
+
+// asked is a stop that was requested now.
+func asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) latch.Asked {
+	return latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
+}
+
+// NoteNewest notes the number of a stop among the received messages.
+func (s *State) NoteNewest(n uint64) { s.newest = max(s.newest, n) }
+
+// Overtook reports whether the newest stop arrived after the message with this number; 0 = it has
+// none.
+func (s *State) Overtook(n uint64) bool { return n != 0 && n < s.newest }
+
+// latch gives the latches one input. n is its number among the received messages: messages with
+// a lower number are older than a stop or its release.
+func (t Step) latch(in latch.Input, n uint64) latch.Decision {
+	if doc, ok := in.(latch.Document); ok {
+		in = printable(doc)
+	}
+	d := latch.Step(&t.latches, t.Now.Wall, t.Facts, in)
+	if !d.Changed {
+		return d
+	}
+	t.persist.dirty = true
+	t.setFacts()
+	t.Out.Changed(effect.FlushSoon) // since and the revisions changed
+	for _, a := range d.Altered {
+		t.Out.Changed(effect.FlushNow)
+		t.Out.Event("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
+	}
+	for _, change := range d.Transitions {
+		t.Out.Changed(effect.FlushNow)
+		t.Out.Note("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
+		switch l := change.Latch; {
+		case change.Latched():
+			t.Out.Event("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
+		case change.Released():
+			if l.ID == LostLatch {
+				t.Out.Clear(memoryLost, "disk")
+			}
+			t.Out.Event("stop_released", "safety", change.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
+		}
+	}
+	if endsOlder(d) {
+		t.newest = max(t.newest, n)
+	}
+	return d
+}

@@ -1,0 +1,29 @@
+package supervisor
+
+import (
+	"cmp"
+
+	"troupe/robotd/effect"
+	"troupe/robotd/mode"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/verb"
+)
+
+// AskRobot takes a command about robotd itself, and reports whether it is one. A reboot ends
+// robotd like a shutdown; its answer precedes the end, because the connection ends with robotd.
+func (t Step) AskRobot(o request.Perform, asker string) bool {
+	a, ok := o.Args.(verb.Reboot)
+	if !ok {
+		return false
+	}
+	if safety.Feeds(t.Safety) {
+		t.Out.Refuse(o.Key, schema.ReasonBusy, "", "the robot may move, it is "+string(t.Safety)+"; safety/stop ends that")
+		return true
+	}
+	t.Add(mode.Input{Kind: mode.Shutdown, Restart: true})
+	t.Out.Event("ending", "brain", "sys/reboot by "+asker, string(o.Key), effect.Described{Detail: cmp.Or(a.Why, o.Why)})
+	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "robotd ends; its supervisor starts it again"})
+	return true
+}
