@@ -1,0 +1,106 @@
+package permission
+
+import (
+	"testing"
+
+	"troupe/robotd/clock"
+	"troupe/robotd/config"
+	"troupe/robotd/effect"
+	"troupe/robotd/request"
+	"troupe/robotd/safety"
+	"troupe/schema"
+	"troupe/schema/verb"
+)
+
+// rig is a robot as its permission to move sees it.
+type rig struct {
+	s   State
+	f   Facts
+	now clock.Now
+}
+
+func newRig() *rig {
+	cfg := config.Defaults("r1")
+	r := &rig{s: New(&cfg, "boot", clock.Now{})}
+	r.f.Robot = safety.Facts{Units: []safety.Unit{{ID: "drive", State: safety.UnitIdle}}, Mode: safety.Mode{Active: true, Wants: true}}
+	return r
+}
+
+// step lets do ask and then the core decide, and returns the answers by command.
+func (r *rig) step(do func(Step)) map[request.Key]schema.Verdict {
+	var out effect.List
+	s := Step{State: &r.s, Facts: r.f, Now: r.now, Out: &out}
+	if do != nil {
+		do(s)
+	}
+	s.Answer(s.Decide())
+	got := map[request.Key]schema.Verdict{}
+	for i := range out.Len() {
+		if a, ok := out.At(i).(effect.Reply); ok {
+			got[a.To] = a.Verdict
+		}
+	}
+	return got
+}
+
+func ask(s Step, name string, args verb.Args, when schema.Precondition) {
+	s.Ask(request.Perform{Key: request.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
+}
+
+func TestStopRemovesWhatWaits(t *testing.T) {
+	r := newRig()
+	got := r.step(func(s Step) {
+		ask(s, "enable", verb.Allow{}, schema.Precondition{})
+		ask(s, "stop", verb.Stop{Why: "a child"}, schema.Precondition{})
+	})
+	if a := got["enable"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || len(a.Refs) == 0 {
+		t.Errorf("the enable was answered %+v", a)
+	}
+	if a := got["stop"]; a.Status != schema.StatusSucceeded {
+		t.Errorf("the stop was answered %+v", a)
+	}
+	if r.s.At != schema.SafetyDisabled || r.s.Len() != 0 {
+		t.Errorf("the robot is %s, and %d requests wait", r.s.At, r.s.Len())
+	}
+}
+
+func TestConditionIsCheckedWhenTheCoreTakesTheRequest(t *testing.T) {
+	r := newRig()
+	r.f.CurrentState.Mode = schema.ModeMnl
+	got := r.step(func(s Step) { ask(s, "enable", verb.Allow{}, schema.Precondition{Mode: schema.ModeAto}) })
+	if a := got["enable"]; a.Status != schema.StatusRejected || a.Reason != schema.ReasonPrecondition || r.s.At != schema.SafetyDisabled {
+		t.Errorf("answered %+v, and the robot is %s", a, r.s.At)
+	}
+}
+
+func TestStopOfAPartIsTakenBesideARequest(t *testing.T) {
+	r := newRig()
+	if got := r.step(func(s Step) { ask(s, "enable", verb.Allow{}, schema.Precondition{}) }); got["enable"].Status != schema.StatusSucceeded {
+		t.Fatalf("answered %+v", got)
+	}
+	r.s.AskStop(safety.Request{Verb: "dance", Source: "unit", Key: "drive"})
+	r.step(nil)
+	if r.s.At != schema.SafetyStop || r.s.Cause.Key != "drive" || r.s.Len() != 0 {
+		t.Errorf("the robot is %s because of %s, and %d wait", r.s.At, r.s.Cause, r.s.Len())
+	}
+}
+
+func TestResetIsAnsweredAgainWhenItHasEnded(t *testing.T) {
+	for _, c := range []struct {
+		unit safety.UnitState
+		want schema.Status
+	}{{safety.UnitIdle, schema.StatusSucceeded}, {safety.UnitError, schema.StatusFailed}} {
+		r := newRig()
+		r.s.Restore(r.now, safety.PendingReset{State: schema.SafetyEStop})
+		r.f.Robot.Units[0].State = safety.UnitError
+		r.now.Mono += config.Defaults("r1").Safety.Settle
+		if got := r.step(func(s Step) { ask(s, "reset", verb.Allow{}, schema.Precondition{}) }); got["reset"].Status != schema.StatusAccepted {
+			t.Fatalf("answered %+v", got)
+		}
+		r.f.Robot.Units[0].State = c.unit
+		r.now.Mono += config.Defaults("r1").Safety.Reset
+		if got := r.step(nil); got["reset"].Status != c.want {
+			t.Errorf("a reset whose unit is %s is answered %+v at its end, and the robot is %s", c.unit, got["reset"], r.s.At)
+		}
+	}
+}
