@@ -23,13 +23,13 @@ import wave
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
 from page import Page
+from troupe_kinds import LED, Face, Screen, Speaker
 from troupe_motion import Head
-from troupe_unit import LED, Adapter, Face, Refused, Screen, Speaker, serve
+from troupe_unit import Adapter, Refused, serve
 
 CHARACTERS_PER_SECOND = 14  # of speech that is only shown
 RATE = 22050
-# Notes of the sounds that the laptop makes itself: Hz and s; 0 Hz is noise.
-SOUNDS = {
+SOUNDS = {  # notes of the sounds that the laptop makes itself: Hz and s; 0 Hz is noise
     "applause": [(0, 0.06)] * 40, "bell": [(1568, 1.2)], "birds": [(2400, 0.1), (3100, 0.15), (2700, 0.4)] * 4, "chime": [(1319, 0.3), (1047, 0.9)],
     "drumroll": [(110, 0.05)] * 40, "fanfare": [(523, 0.2), (659, 0.2), (784, 0.2), (1047, 1.0)],
 }
@@ -170,7 +170,7 @@ class PageScreen(Screen):
         if c.do.get("image") and not c.asset:
             raise Refused(f"there is no image {c.do['image']}", "out_of_range")
         clock = time.strftime("%H:%M") if c.do.get("view") == "clock" else ""
-        self.page.show_screen({"text": c.text or clock, "choices": c.choices}, c.asset)
+        self.page.show_screen({"text": c.text or clock, "choices": self.choices(c)}, c.asset)
 
 
 class PageHead(Head):

@@ -8,8 +8,9 @@ robotd then runs with: --body bus --bus-listen 127.0.0.1:1884 --bus-adapters tal
 
 import math
 
+from troupe_kinds import Battery
 from troupe_motion import Drive
-from troupe_unit import TICK, Adapter, Battery, serve
+from troupe_unit import TICK, Adapter, serve
 
 # The map: x and y in m, theta in rad.
 POINTS = {"entrance": (0.0, 0.0, 0.0), "desk": (3.0, 1.0, math.pi / 2), "stage": (6.0, -2.0, math.pi), "fountain": (4.0, 4.0, -math.pi / 2), "dock": (-1.0, 0.0, 0.0)}

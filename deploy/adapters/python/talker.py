@@ -8,7 +8,8 @@ robotd then runs with: --body bus --bus-listen 127.0.0.1:1884 --bus-adapters tal
 
 import time
 
-from troupe_unit import Adapter, Face, Refused, Speaker, serve
+from troupe_kinds import Face, Speaker
+from troupe_unit import Adapter, Refused, serve
 
 CHARACTERS_PER_SECOND = 14
 SOUNDS = {"chime": 1.2, "fanfare": 3.0, "bell": 1.5}  # s

@@ -51,7 +51,7 @@ class Mover(Unit):
         if state != self.state:
             self.enter(state)
         if self.order != "run":
-            self.fail("safety_disabled", "ordered to stand still")
+            self.end(self.running, "failed", reason="safety_disabled", detail="ordered to stand still")
 
     def enter(self, state):
         self.state, self.rested = state, 0.0
@@ -72,9 +72,9 @@ class Mover(Unit):
         self.fault = fault or ("robotd was gone while it moved" if self.unfed else "")
         if self.fault and self.state != "error":
             self.enter("error")
-            self.fail("unit_error", self.fault)
+            self.end(self.running, "failed", reason="unit_error", detail=self.fault)
 
-    def robotd_gone(self):
+    def bus_robotd_presence(self, m):
         if self.state in ("run", "halt"):
             self.unfed = True
             self.set_fault(self.fault)
@@ -131,9 +131,9 @@ class Drive(Mover):
 
     def refuse(self, c):
         super().refuse(c)
-        if c.type == "goto" and (point := c.do.get("point")) not in (None, *self.adapter.points):
-            known = ", ".join(self.adapter.points) or "none"
-            raise Refused(f"there is no point {point}; the map has {known}", "out_of_range")
+        points = self.adapter.describe.get("points", [])
+        if c.type == "goto" and (point := c.do.get("point")) not in (None, *points):
+            raise Refused(f"there is no point {point}; the map has {', '.join(points) or 'none'}", "out_of_range")
 
     def begin(self, c):
         self.velocity = self.way = None
@@ -146,12 +146,12 @@ class Drive(Mover):
     def in_velocity(self, m):  # a person drives
         wanted, until = (m["vx_mps"], m["wz_radps"]), self.adapter.clock() + min(m["ttl_ms"] / 1000, VELOCITY_TTL)
         if m["unit"] == self.id and self.enabled() and all(map(math.isfinite, wanted)):
-            self.fail("superseded", "a person drives")
+            self.end(self.running, "failed", reason="superseded", detail="a person drives")
             self.velocity = *(max(-most, min(most, v)) for v, most in zip(wanted, self.most)), until
 
     def in_calibrate(self, m):  # the body has its own map and no other, and its units need no homing
         if self is next(u for u in self.adapter.units.values() if u.kind == "drive"):  # one drive answers
-            result = {"points": self.adapter.points}
+            result = {"points": self.adapter.describe.get("points", [])}
             if m.get("map"):
                 detail = f"map {m['map']['name']}: this body has only its own"
                 result = {"points": [], "reason": "bad_map", "detail": detail}

@@ -21,8 +21,9 @@ from sensor_msgs.msg import BatteryState
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
+from troupe_kinds import Battery, Speaker
 from troupe_motion import Drive
-from troupe_unit import Adapter, Battery, Refused, Speaker, serve
+from troupe_unit import Adapter, Refused, serve
 
 try:
     from audio_common_msgs.action import TTS

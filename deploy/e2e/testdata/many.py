@@ -11,8 +11,9 @@ ADAPTERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 sys.path.insert(0, os.path.join(ADAPTERS, "python"))
 
 from base import POINTS, Base
+from troupe_kinds import LED, Battery, Face, Screen, Speaker
 from troupe_motion import Head
-from troupe_unit import LED, Adapter, Battery, Face, Screen, Speaker, serve
+from troupe_unit import Adapter, serve
 
 
 class Voice(Speaker):
