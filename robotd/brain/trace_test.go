@@ -15,6 +15,7 @@ import (
 
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/mode"
@@ -45,8 +46,13 @@ func TestTraces(t *testing.T) {
 
 // replay plays a script, and returns it with what the robot does.
 func replay(t testing.TB, script string) string {
+	return replaySending(t, script, func(effect.Publish) {})
+}
+
+// replaySending gives every message that the robot sends to sent, too.
+func replaySending(t testing.TB, script string, sent func(effect.Publish)) string {
 	p := &player{rig: newRig(t)}
-	p.rig.watch = p.see
+	p.rig.watch, p.rig.sent = p.see, sent
 	for line := range strings.Lines(script) {
 		if strings.HasPrefix(line, " ") {
 			continue

@@ -101,7 +101,7 @@ func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desire
 // Answered takes the supervisor's answer to the request of a desired mode.
 func (t Step) Answered(to request.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
-		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Status: r.Status, Reason: r.Reason, Detail: r.Detail})
+		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Verdict: r})
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *State) Starting() bool { return s.mode.starting }
 // StartupEnded notes that start-up has ended; why is empty if it ended in the desired mode.
 func (t Step) StartupEnded(why schema.Reason) {
 	t.mode.starting = false
-	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Reason: cmp.Or(why, schema.ReasonSuperseded)})
+	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})
 }
 
 // NoteIntendedMode takes the mode of a request that was granted to by: if it is not the

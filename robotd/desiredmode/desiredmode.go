@@ -54,7 +54,7 @@ type InputKind string
 // The inputs.
 const (
 	Newer     InputKind = "desired"    // Desired: a newer document
-	Answered  InputKind = "answered"   // Status, Reason, Detail: the supervisor's answer
+	Answered  InputKind = "answered"   // Verdict: the supervisor's answer
 	BootEnded InputKind = "boot-ended" // start-up has ended; Reason: why not in the desired mode
 	Adopted   InputKind = "adopted"    // the robot now obeys another fleet
 )
@@ -63,9 +63,7 @@ const (
 type Input struct {
 	What    InputKind
 	Desired Desired
-	Status  schema.Status
-	Reason  schema.Reason
-	Detail  string
+	schema.Verdict
 }
 
 // Decision is the result of one step.
