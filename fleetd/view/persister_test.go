@@ -3,6 +3,7 @@ package view_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -10,16 +11,21 @@ import (
 
 	"troupe/fleetd/store"
 	"troupe/fleetd/view"
+	"troupe/schema"
 	"troupe/schema/bubble"
 )
 
 // saved is a view.Store that fails as often as told.
 type saved struct {
-	fails  int
-	events []int64
+	fails     int
+	events    []int64
+	documents int
 }
 
-func (*saved) SaveDocuments(context.Context, []store.Document) error { return nil }
+func (s *saved) SaveDocuments(_ context.Context, documents []store.Document) error {
+	s.documents += len(documents)
+	return nil
+}
 
 func (s *saved) AddEvents(_ context.Context, events []store.Event) error {
 	if s.fails > 0 {
@@ -85,4 +91,46 @@ func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
 		cancel()
 		<-done
 	})
+}
+
+// Robots publish their state again and again, and mostly nothing of it has changed.
+func TestUnchangedDocumentIsNotSavedAgain(t *testing.T) {
+	for _, robots := range []int{10, 10_000} {
+		t.Run(fmt.Sprint(robots), func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				f, db := newFleet(t, robots), &saved{}
+				ctx, cancel := context.WithCancel(t.Context())
+				p := view.NewPersister(f.View, view.PersisterDeps{
+					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+					Failed: func(_ string, err error) { t.Error(err) },
+				})
+				done := make(chan struct{})
+				go func() { p.Run(ctx, db); close(done) }()
+				for _, c := range []struct {
+					name    string
+					happens func()
+					want    int
+				}{
+					{"presence and state of all", func() {}, 2 * robots},
+					{"the same states, later", func() {
+						for _, r := range f.robots {
+							f.state(r.ID, schema.SafetyDisabled)
+						}
+						f.beat()
+					}, 0},
+					{"another state of one", func() { f.state("r3", schema.SafetyEnabled) }, 1},
+				} {
+					before := db.documents
+					c.happens()
+					time.Sleep(time.Second)
+					synctest.Wait()
+					if got := db.documents - before; got != c.want {
+						t.Errorf("%s: %d documents are saved, want %d", c.name, got, c.want)
+					}
+				}
+				cancel()
+				<-done
+			})
+		})
+	}
 }
