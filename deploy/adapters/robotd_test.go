@@ -18,6 +18,7 @@ import (
 type seen struct {
 	presence struct{ Present bool }
 	units    map[string]unit
+	faults   map[string]string // the newest of each unit, which may be over when a test looks
 	events   []event
 }
 
@@ -47,7 +48,7 @@ type robotd struct {
 
 func newRobotd(t *testing.T) *robotd {
 	t.Helper()
-	r := &robotd{t: t, url: mosquittotest.Start(t, mosquittotest.Options{}), news: make(chan struct{}, 1), feeding: func() {}}
+	r := &robotd{t: t, url: mosquittotest.Start(t, mosquittotest.Options{}), seen: seen{faults: map[string]string{}}, news: make(chan struct{}, 1), feeding: func() {}}
 	var err error
 	r.bus, err = link.Open(t.Context(), link.Config{
 		URL: r.url, ClientID: "robotd",
@@ -89,6 +90,11 @@ func (r *robotd) receive(m link.Message) {
 		var s struct{ Units map[string]unit }
 		err = json.Unmarshal(m.Payload, &s)
 		r.seen.units = s.Units
+		for id, u := range s.Units {
+			if u.Fault != "" {
+				r.seen.faults[id] = u.Fault
+			}
+		}
 	case "event":
 		var e event
 		err = json.Unmarshal(m.Payload, &e)
@@ -101,6 +107,12 @@ func (r *robotd) receive(m link.Message) {
 	case r.news <- struct{}{}:
 	default:
 	}
+}
+
+func (r *robotd) forgetFaults() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.seen.faults)
 }
 
 func (r *robotd) await(what string, holds func(seen) bool) {

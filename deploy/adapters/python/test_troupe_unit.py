@@ -193,11 +193,10 @@ class Robotd(unittest.TestCase):
         self.order("run")
         self.drive(vx_mps=0.5)
         self.order("run", 1)
-        with unittest.mock.patch("troupe_motion.time.sleep", side_effect=[None, None, SystemExit]):
-            self.wheels.apply = lambda vx, wz: self.applied.append(vx)
-            self.applied = []
-            self.now += 1
-            self.assertRaises(SystemExit, self.wheels.watch)
+        self.wheels.apply = lambda vx, wz: self.applied.append(vx)
+        self.applied = []
+        self.now += 1
+        self.assertRaises(SystemExit, self.wheels.watch, unittest.mock.Mock(side_effect=[None, None, SystemExit]))
         self.assertEqual(self.applied, [0.0])
 
     # Faults.
@@ -386,6 +385,24 @@ class Robotd(unittest.TestCase):
         self.voice.start = start
         self.adapter.call(lambda: self.start("speaker", type="say"))
         self.assertEqual(free, [False])
+
+    def test_messages_have_their_turn_while_the_adapter_is_late(self):
+        pauses = []  # the lock is free in them
+
+        def sleep(seconds):
+            pauses.append(seconds)
+            if len(pauses) == 5:
+                raise SystemExit
+
+        def step(dt):  # takes longer than a tick
+            self.now += 3 * TICK
+
+        self.adapter.step = step
+        time = unittest.mock.Mock(sleep=sleep, monotonic=lambda: self.now)
+        parts = {"time": time, "mqtt": unittest.mock.Mock(), "signal": unittest.mock.Mock(), "print": unittest.mock.Mock()}
+        with unittest.mock.patch.multiple(troupe_unit, create=True, **parts), self.assertRaises(SystemExit):
+            troupe_unit.serve(self.adapter, "mqtt://127.0.0.1:1884")
+        self.assertGreaterEqual(min(pauses), 0.001)
 
     def test_missing_paho_is_one_sentence(self):
         p = subprocess.run([sys.executable, "-B", "-c", "import sys; sys.modules['paho'] = None; import troupe_unit"], capture_output=True, text=True)

@@ -61,9 +61,9 @@ class Mover(Unit):
             self.watcher = threading.Thread(target=self.watch, daemon=True)
             self.watcher.start()
 
-    def watch(self):  # stops the motors from a thread of its own when a method of the adapter hangs
+    def watch(self, sleep=time.sleep):  # stops the motors from a thread of its own when a method of the adapter hangs
         while True:
-            time.sleep(DEAD_MAN / 4)
+            sleep(DEAD_MAN / 4)
             if self.adapter.clock() - self.ticked_at > DEAD_MAN and not self.at_rest():
                 log.error("the adapter hangs while the %s moves; a method of a unit has to return at once", self.id)
                 self.attempt(self.brake)
