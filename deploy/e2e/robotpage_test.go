@@ -9,9 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"troupe/deploy/mosquittotest"
 )
 
 // visitor is a browser without scripts on a robot's own page.
@@ -113,4 +116,40 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	v.await("mode_changed</code> <span dir=\"auto\">started from: str, to: mnl")
 	v.await("stop_latched")
 	robot.log.await(t, "r1", "that it misses the person who left", func(line string) bool { return strings.Contains(line, "no operator can reach the robot") })
+}
+
+// TestRobotWithoutItsAdapterHasItsPage: nobody has started the adapter. The page says so, and a
+// stop that is pressed there is in force after a restart, and when the adapter is there.
+func TestRobotWithoutItsAdapterHasItsPage(t *testing.T) {
+	t.Parallel()
+	data, port := t.TempDir(), strconv.Itoa(mosquittotest.FreePort(t))
+	bus := "mqtt://127.0.0.1:" + port
+	start := func() *process {
+		return launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0",
+			"--body", "bus", "--bus", bus, "--bus-listen", "127.0.0.1:" + port, "--bus-adapters", "talker"}, nil)
+	}
+	robot := start()
+	v := visit(t, robot, data)
+	v.await("adapter talker is not there: start it")
+	v.await("<code>" + bus + "</code>")
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<code>precondition</code>") {
+		t.Errorf("enable of a robot without a body: %s", page)
+	}
+	if page := v.press("/do/stop", nil); !strings.Contains(page, "<strong>Stop</strong>: done") || !strings.Contains(page, "Held by") {
+		t.Errorf("stop of a robot without a body: %s", page)
+	}
+	robot.kill()
+
+	v = visit(t, start(), data)
+	v.await("adapter talker is not there: start it")
+	launch(t, "talker", mosquittotest.PythonWithPaho(t), []string{"-B", filepath.Join(adapters, "python", "talker.py"), "--bus", bus}, nil)
+	v.await("<code>mnl</code></p>")
+	v.await("Held by <strong dir=\"auto\">local</strong>")
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<code>latched</code>") {
+		t.Errorf("enable of a robot that was stopped while it waited: %s", page)
+	}
+	v.press("/do/release", nil)
+	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Enable</strong>: done") {
+		t.Errorf("enable: %s", page)
+	}
 }

@@ -1,11 +1,13 @@
 package brain
 
 import (
+	"troupe/robotd/clock"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/stops"
+	"troupe/schema"
 )
 
 func (t *step) toStops(do func(stops.Step)) {
@@ -54,12 +56,25 @@ func (t *step) answerStops() {
 // restoreStops restores the stops that were latched before the restart.
 func (t *step) restoreStops(m Memory) {
 	t.toStops(func(s stops.Step) {
-		pending, ok := s.Restore(stops.Memory{
-			Kept: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
-			Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
-		})
+		pending, ok := s.Restore(m.stops())
 		if ok {
 			t.safety.Restore(t.now, pending)
 		}
 	})
+}
+
+// stops is what the disk has of them.
+func (m *Memory) stops() stops.Memory {
+	return stops.Memory{
+		Kept: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
+		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
+	}
+}
+
+// Latch adds a stop of a person at the robot to the memory of a robot that New has not begun
+// with yet. It returns what the disk has to get as with SaveLatches, and all that is latched
+// then.
+func (m *Memory) Latch(now clock.Now, id, why string) (value []byte, latched []schema.StopLatch) {
+	m.Latches, latched = stops.Latched(now, m.stops(), id, why)
+	return m.Latches, latched
 }

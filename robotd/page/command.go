@@ -107,8 +107,11 @@ func (s *Server) release(r *http.Request) answer {
 		return refused(schema.ReasonLocalOnly, "open this page on the robot's own computer, or release the stop in the fleet's console")
 	}
 	before, err := s.Robot.View(r.Context())
-	if err == nil {
+	if err == nil && before.Waiting == nil {
 		err = s.Robot.ReleaseStops(r.Context())
+	}
+	if before.Waiting != nil {
+		return refused(schema.ReasonPrecondition, "the robot waits for its body; release the stop when it is there")
 	}
 	var after View
 	if err == nil {

@@ -38,8 +38,17 @@ type Robot interface {
 // View is what a page shows.
 type View struct {
 	effect.Snapshot
-	Events []schema.Event // the newest first
-	Face   string         // shown last; empty = none since robotd started
+	Events  []schema.Event // the newest first
+	Face    string         // shown last; empty = none since robotd started
+	Waiting *Waiting       // the robot has no body yet, and the view nothing else; nil = it has
+}
+
+// Waiting is what a robot waits for before it begins.
+type Waiting struct {
+	For     string // what is missing, and what to do; empty at first
+	On      string // the address of the bus; empty = there is none
+	Since   time.Time
+	Latches []schema.StopLatch // if somebody stopped it meanwhile
 }
 
 // ErrSilent is returned by a Robot whose loop does not answer.

@@ -184,6 +184,24 @@ func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
 	}
 }
 
+func TestRobotWithoutBodySaysWhatItWaitsForAndHasOnlyStop(t *testing.T) {
+	robot := &fake{}
+	s := open(t, robot).signIn()
+	robot.view.Waiting = &Waiting{
+		For: "adapter <talker> is not there: start it", On: "mqtt://127.0.0.1:1884", Since: s.now.Add(-12 * time.Second),
+		Latches: []schema.StopLatch{{ID: "local-a", By: "local", Why: "children"}},
+	}
+	s.shows("The robot waits for its body", "adapter &lt;talker&gt; is not there: start it", "waited for 12 s on <code>mqtt://127.0.0.1:1884</code>", "children", `action="/do/stop"`)
+	_, page, _ := s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", "de") })
+	if !strings.Contains(page, "Der Roboter wartet auf seinen Körper") || strings.Contains(page, "/do/enable") || strings.Contains(page, "/do/mode") {
+		t.Errorf("the page in German is\n%s", page)
+	}
+	s.send("POST", "/do/release", "")
+	if s.shows("release the stop when it is there"); robot.released > 0 {
+		t.Error("a robot without a body released a stop")
+	}
+}
+
 func TestPasswordCannotBeGuessed(t *testing.T) {
 	s := open(t, standing())
 	for range attemptBurst {

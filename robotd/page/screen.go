@@ -86,6 +86,9 @@ func (s *Server) render(w http.ResponseWriter, status int, name string, page *sc
 	_, _ = b.WriteTo(w) // an error means that the browser is gone
 }
 
+// Waited is for how long the robot has waited for its body, in s.
+func (p *screen) Waited() int { return int(p.Now.Sub(p.View.Waiting.Since).Seconds()) }
+
 // Connected reports whether the robot has a session with the broker.
 func (p *screen) Connected() bool { return p.View.State.Session != "" }
 

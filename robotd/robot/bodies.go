@@ -29,6 +29,14 @@ const (
 	bodyBus = "bus"
 )
 
+// busAddress is where the page says that the robot's adapters are; empty = there are none.
+func (c *Config) busAddress() string {
+	if len(c.Body.Adapters) == 0 {
+		return ""
+	}
+	return c.Body.Bus
+}
+
 // check returns what is wrong with the choice of the body; empty = nothing.
 func (b *Body) check(kind string) string {
 	switch {
@@ -42,8 +50,8 @@ func (b *Body) check(kind string) string {
 	return ""
 }
 
-// newBody returns the body that the configuration names.
-func (c *Config) newBody(log *slog.Logger) (driver.Driver, error) {
+// newBody returns the body that the configuration names. It says what it waits for.
+func (c *Config) newBody(waits func(what string), log *slog.Logger) (driver.Driver, error) {
 	assets, err := filepath.Abs(filepath.Join(c.dir(), assetsDir)) // adapters have other working directories
 	if err != nil {
 		return nil, fmt.Errorf("directory of assets: %w", err)
@@ -58,6 +66,9 @@ func (c *Config) newBody(log *slog.Logger) (driver.Driver, error) {
 	}
 	return bus.New(bus.Config{
 		URL: c.Body.Bus, Dial: c.Body.Dial, Adapters: c.Body.Adapters, Robot: c.ID, Language: language, Assets: assets, Logger: log.With("link", "bus"),
-		Waiting: func(what string) { c.ServiceManager.tell(tellStatus + schema.SanitizeText("starting: "+what)) },
+		Waiting: func(what string) {
+			waits(what)
+			c.ServiceManager.tell(tellStatus + schema.SanitizeText("starting: "+what))
+		},
 	}), nil
 }

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -196,9 +197,13 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, disk.close()) }()
 
+	entry := newDoor(cfg.busAddress(), func(id, why string) ([]schema.StopLatch, error) {
+		value, latched := memory.Latch(nowAt(time.Now()), id, why)
+		return latched, disk.keepLatches(value)
+	})
 	body := cfg.Driver
 	if body == nil {
-		if body, err = cfg.newBody(log); err != nil {
+		if body, err = cfg.newBody(entry.waits, log); err != nil {
 			return err
 		}
 	}
@@ -207,6 +212,11 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
+	shown, hide := context.WithCancel(context.Background())
+	var pages sync.WaitGroup
+	pages.Go(func() { servePage(shown, &cfg, entry, log) })
+	defer pages.Wait()
+	defer hide()
 	if err := body.Open(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // it was ended while it waited for its adapters
@@ -216,6 +226,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	closeBody := body.Close
 	defer func() { err = errors.Join(err, closeBody()) }()
 
+	entry.begin()
 	start, boot := time.Now(), uuid.NewString()
 	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
 	running, end := context.WithCancel(context.Background())
@@ -258,7 +269,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	go h.localLog.run()
 	go record.Run()
 	h.work.Go(h.listen)
-	h.work.Go(func() { servePage(running, &cfg, h.local, log) })
+	entry.open(h.local)
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() { h.loop.flight.watch(running, h.loop) })
@@ -285,6 +296,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		err = fmt.Errorf("%s did not return within %v; the robot's body was halted", call, modeHung)
 	}
 	end()
+	hide()
 	h.fetcher.close()
 	h.downloads.close()
 	h.calls.close()

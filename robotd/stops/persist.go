@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/latch"
 	"troupe/robotd/request"
@@ -87,11 +88,27 @@ func (t Step) Persist() {
 	}
 	p.dirty, p.again = false, 0
 	p.wanted++
-	v := persisted{Latches: t.latches}
-	if t.held != (safety.PendingReset{}) {
-		v.Safety = &t.held
+	t.Out.Do(effect.SaveLatches{N: p.wanted, Value: t.value()})
+}
+
+// value is what is saved.
+func (s *State) value() []byte {
+	v := persisted{Latches: s.latches}
+	if s.held != (safety.PendingReset{}) {
+		v.Safety = &s.held
 	}
-	t.Out.Do(effect.SaveLatches{N: p.wanted, Value: encode(v)})
+	return encode(v)
+}
+
+// Latched returns what is saved when a person at the robot latches a stop before the robot has
+// begun, and all that is latched then.
+func Latched(now clock.Now, m Memory, id, why string) ([]byte, []schema.StopLatch) {
+	t := Step{State: &State{}, Now: now, Out: &effect.List{}}
+	t.Restore(m)
+	t.latch(latch.Asked{StopLatch: schema.StopLatch{
+		ID: id, Level: schema.StopStop, By: schema.LocalClient, Why: schema.SanitizeText(why), Since: now.Wall,
+	}, Anew: true}, 0)
+	return t.value(), t.State.Document()
 }
 
 // encode encodes what is saved. An error would be a bug.
