@@ -210,7 +210,10 @@ const payloadMost = 4 << 10
 
 // payload is a payload as recorded: itself if it is JSON, otherwise a text, cut off.
 func payload(v jsontext.Value) jsontext.Value {
-	if len(v) <= payloadMost && (len(v) == 0 || v.IsValid()) {
+	if len(v) == 0 {
+		return nil // an empty one is left out
+	}
+	if len(v) <= payloadMost && v.IsValid() {
 		return v
 	}
 	text, err := jsontext.AppendQuote(nil, schema.SanitizeTextWithin(string(v[:min(len(v), payloadMost)]), payloadMost))

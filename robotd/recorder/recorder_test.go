@@ -478,6 +478,14 @@ func TestExportHasWhatWasRecordedThen(t *testing.T) {
 	}
 }
 
+// TestCommandWithoutAPayloadIsRecorded: a message of MQTT that is empty has a payload of no bytes.
+func TestCommandWithoutAPayloadIsRecorded(t *testing.T) {
+	text, err := encode(Command{Client: "op1", Verb: "safety/reset", Payload: []byte{}})
+	if want := `{"client":"op1","verb":"safety/reset"}`; err != nil || string(text) != want {
+		t.Errorf("recorded as %s, %v; want %s", text, err, want)
+	}
+}
+
 func TestRecordThatCannotBeEncodedIsCounted(t *testing.T) {
 	dir := t.TempDir()
 	r := record(t, dir, LimitMin, entry{noon, Signal{Level: math.NaN()}}, entry{noon, Signal{Signal: "dark"}})
