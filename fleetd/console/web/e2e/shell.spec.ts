@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { accessible, colors, expect, live, tabTo, test } from './world';
+import { accessible, colors, expect, fresh, live, tabTo, test } from './world';
 
 test('the bell counts alerts that nobody has acknowledged, and leads to them', async ({ page, world }) => {
   await page.goto('/');
@@ -82,6 +82,45 @@ test('the palette sends commands to a robot by its name, or to that of the page,
   const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
   await world.cli('stop', 'release', id, '--why', 'the spec is over');
   await expect(page.getByTestId('latched')).toBeHidden();
+});
+
+test('Enter in the palette does the first match of the text, also before the field has the focus', async ({
+  page,
+  world,
+}) => {
+  await page.goto('/robots/r2');
+  await live(page);
+  // All keys in one task, as on a machine that is too busy to draw between them.
+  await page.evaluate(() => {
+    const press = (key: string, ctrlKey = false) =>
+      document.activeElement!.dispatchEvent(
+        new KeyboardEvent('keydown', {
+          key,
+          code: `Key${key.toUpperCase()}`,
+          ctrlKey,
+          bubbles: true,
+          cancelable: true,
+        }),
+      );
+    press('k', true);
+    for (const key of ['p', 'a', 'u', 's', 'Enter']) press(key);
+  });
+  await expect(page.getByTestId('toasts')).toContainText('Pause r2: done');
+  await expect(page.getByPlaceholder('Robot, page or command')).toBeHidden();
+  await world.cli('auto', 'continue', 'r2', '--wait');
+
+  // The robot that is marked leaves the list: Enter takes the one that is left.
+  const hall = fresh('hall');
+  await world.cli('robot', 'label', 'r1', 'r3', `hall=${hall}`);
+  await page.keyboard.press('Control+k');
+  await page.getByPlaceholder('Robot, page or command').fill(hall);
+  const found = page.getByRole('dialog').locator('[data-action]');
+  await expect(found).toHaveText([/^r1/, /^r3/]);
+  await world.cli('robot', 'label', 'r1', 'hall-');
+  await expect(found).toHaveText([/^r3/]);
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/robots\/r3$/);
+  await world.cli('robot', 'label', 'r3', 'hall-');
 });
 
 test('a stop from the page of a robot is latched, and a release with a reason frees it', async ({ page }) => {

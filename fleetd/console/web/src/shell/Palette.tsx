@@ -1,7 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { IconMapPin, IconRobot, IconSearch, IconSend, IconSun } from '@tabler/icons-react';
-import { useState } from 'react';
+import { type KeyboardEvent, useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import type { Robot } from '../api/client';
@@ -17,7 +17,7 @@ import { useRobotOfPage, useScope } from './scope';
 import { sendStop } from './sendStop';
 import { useShellTexts } from './text';
 
-const [store, { open }] = createSpotlight();
+const [store, { open, close }] = createSpotlight();
 export { open as openPalette };
 
 /** At most this many robots are offered; typing narrows them. */
@@ -26,40 +26,37 @@ const most = 8;
 /** Search over pages, robots and commands, opened with Ctrl-K. */
 export function Palette() {
   const t = useShellTexts();
-  const words = usePerformingTexts();
-  const navigate = useNavigate();
-  const me = useMe();
   const [query, setQuery] = useState('');
-  const fleet = useRobots();
-  const commands = useRobotCommands(query);
-  const settings = useSettings(query);
-  const onFocus = useEarlyKeys(store);
-  const wanted = query.trim().toLowerCase();
+  const actionsFor = useActions();
+  const actions = actionsFor(query);
 
-  const pages: SpotlightActionData[] = screens
-    .filter((s) => s.nav && me?.rights.includes(s.right))
-    .map((s) => {
-      const Icon = s.icon!;
-      return {
-        id: s.path,
-        label: t.nav[s.nav!],
-        leftSection: <Icon size={18} />,
-        onClick: () => void navigate(s.path),
-      };
-    })
-    .filter((a) => a.label.toLowerCase().includes(wanted));
-  const found: SpotlightActionData[] = firstMatching(fleet, wanted).map((r) => ({
-    id: `robot ${r.id}`,
-    label: r.id,
-    description: words[performing(r).key],
-    leftSection: <IconRobot size={18} aria-hidden />,
-    onClick: () => void navigate(`/robots/${encodeURIComponent(r.id)}`),
-  }));
+  /** Does the first of what the text finds; without a text nothing is meant. */
+  const doFirst = (text: string) => {
+    const first = text.trim() && actionsFor(text).find((a) => !a.disabled);
+    if (!first) return;
+    close();
+    first.onClick();
+  };
+  const onFocus = useEarlyKeys(store, doFirst);
+  // The list marks an action in the page alone, and forgets it when that action is gone, as when a robot
+  // loses its label: Enter would do nothing.
+  const ids = actions.map((a) => a.id).join('\n');
+  useEffect(() => {
+    if (query.trim() && !marked()) markFirst();
+  }, [ids]);
+  const onKeyDownCapture = (e: KeyboardEvent<HTMLInputElement>) => {
+    if (e.key !== 'Enter' || e.nativeEvent.isComposing) return;
+    const text = e.currentTarget.value;
+    if (text === query && marked()) return;
+    e.preventDefault();
+    e.stopPropagation();
+    doFirst(text);
+  };
   return (
     <Spotlight
       store={store}
-      actions={[...pages, ...found, ...commands, ...settings]}
-      filter={(_, actions) => actions}
+      actions={actions}
+      filter={(_, all) => all}
       query={query}
       onQueryChange={setQuery}
       shortcut={['mod + K']}
@@ -70,9 +67,65 @@ export function Palette() {
         placeholder: t.searchHint,
         'aria-label': t.search,
         onFocus,
+        onKeyDownCapture,
       }}
     />
   );
+}
+
+/** The first element of the list of actions that a selector finds. */
+const inList = (selector: string) => document.querySelector(`#${store.getState().listId || 'none'} ${selector}`);
+
+/** Whether an action of the list is marked, which Enter then does. */
+const marked = () => inList('[data-selected]') !== null;
+
+function markFirst() {
+  inList('[data-action]')?.setAttribute('data-selected', 'true');
+  store.updateState((s) => ({ ...s, selected: 0 }));
+}
+
+type Action = SpotlightActionData & { label: string; onClick: () => void };
+
+/** Pages, robots and commands that a text finds, in the order in which they are shown. */
+function useActions(): (query: string) => Action[] {
+  const pages = usePages();
+  const found = useFoundRobots();
+  const commands = useRobotCommands();
+  const settings = useSettings();
+  return (query) => [...pages(query), ...found(query), ...commands(query), ...settings(query)];
+}
+
+function usePages(): (query: string) => Action[] {
+  const t = useShellTexts();
+  const navigate = useNavigate();
+  const me = useMe();
+  return (query) =>
+    screens
+      .filter((s) => s.nav && me?.rights.includes(s.right))
+      .map((s) => {
+        const Icon = s.icon!;
+        return {
+          id: s.path,
+          label: t.nav[s.nav!],
+          leftSection: <Icon size={18} />,
+          onClick: () => void navigate(s.path),
+        };
+      })
+      .filter((a) => a.label.toLowerCase().includes(query.trim().toLowerCase()));
+}
+
+function useFoundRobots(): (query: string) => Action[] {
+  const words = usePerformingTexts();
+  const navigate = useNavigate();
+  const fleet = useRobots();
+  return (query) =>
+    firstMatching(fleet, query.trim().toLowerCase()).map((r) => ({
+      id: `robot ${r.id}`,
+      label: r.id,
+      description: words[performing(r).key],
+      leftSection: <IconRobot size={18} aria-hidden />,
+      onClick: () => void navigate(`/robots/${encodeURIComponent(r.id)}`),
+    }));
 }
 
 /** The first robots whose name or label has the text; it stops looking when it has enough. */
@@ -88,22 +141,25 @@ function firstMatching(fleet: readonly Robot[], wanted: string): Robot[] {
 const has = (label: string, words: readonly string[]) => words.every((w) => label.toLowerCase().includes(w));
 
 /** The commands for the robot that the query or the page means. Without the right they say which roles have it. */
-function useRobotCommands(query: string): SpotlightActionData[] {
+function useRobotCommands(): (query: string) => Action[] {
   const t = useRobotCommandTexts();
   const { lacks } = useRightTexts();
   const rights = useMe()?.rights ?? [];
-  const { robot, words } = meantRobot(query, (id) => robots.get(id) !== undefined, useRobotOfPage());
-  if (!robot) return [];
-  return robotCommands
-    .map((c) => ({
-      id: `${c.key} ${robot}`,
-      label: t[c.key](robot),
-      description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
-      disabled: !rights.includes(c.right),
-      leftSection: <IconSend size={18} aria-hidden />,
-      onClick: () => void order(robot, c, t[c.key](robot)),
-    }))
-    .filter((a) => has(a.label, words));
+  const ofPage = useRobotOfPage();
+  return (query) => {
+    const { robot, words } = meantRobot(query, (id) => robots.get(id) !== undefined, ofPage);
+    if (!robot) return [];
+    return robotCommands
+      .map((c) => ({
+        id: `${c.key} ${robot}`,
+        label: t[c.key](robot),
+        description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
+        disabled: !rights.includes(c.right),
+        leftSection: <IconSend size={18} aria-hidden />,
+        onClick: () => void order(robot, c, t[c.key](robot)),
+      }))
+      .filter((a) => has(a.label, words));
+  };
 }
 
 /** Sends a command, which says by itself what became of it. */
@@ -114,27 +170,29 @@ async function order(robot: string, c: RobotCommand, label: string): Promise<voi
 }
 
 /** The site of the console and its colors, for people who write a part of their names. */
-function useSettings(query: string): SpotlightActionData[] {
+function useSettings(): (query: string) => Action[] {
   const t = useShellTexts();
   const sites = useSites();
   const { choose } = useScope();
   const { setColorScheme } = useMantineColorScheme();
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return [];
-  const site = (value: string, name: string): SpotlightActionData & { label: string } => ({
+  const site = (value: string, name: string): Action => ({
     id: `site ${value}`,
     label: `${t.scope}: ${name}`,
     leftSection: <IconMapPin size={18} aria-hidden />,
     onClick: () => choose(value),
   });
-  return [
-    ...(sites.length > 0 ? [site('', t.allSites)] : []),
-    ...sites.map((s) => site(s, s)),
-    ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
-      id: `colors ${scheme}`,
-      label: `${t.colors}: ${t[scheme]}`,
-      leftSection: <IconSun size={18} aria-hidden />,
-      onClick: () => setColorScheme(scheme),
-    })),
-  ].filter((a) => has(a.label, words));
+  return (query) => {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    if (words.length === 0) return [];
+    return [
+      ...(sites.length > 0 ? [site('', t.allSites)] : []),
+      ...sites.map((s) => site(s, s)),
+      ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
+        id: `colors ${scheme}`,
+        label: `${t.colors}: ${t[scheme]}`,
+        leftSection: <IconSun size={18} aria-hidden />,
+        onClick: () => setColorScheme(scheme),
+      })),
+    ].filter((a) => has(a.label, words));
+  };
 }

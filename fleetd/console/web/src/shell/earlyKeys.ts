@@ -3,21 +3,25 @@ import { type FocusEvent, useEffect, useRef } from 'react';
 
 /**
  * Writes the keys typed between the opening of the palette and the focus of its field into the
- * field. Without this they belong to the page below, where "s" and a space stop the robot.
- * Returns what the field calls when it has the focus.
+ * field. Without this they belong to the page below, where "s" and a space stop the robot. Enter
+ * among them ends the text, and calls enter with it. Returns what the field calls when it has the focus.
  */
-export function useEarlyKeys(palette: SpotlightStore) {
+export function useEarlyKeys(palette: SpotlightStore, enter: (text: string) => void) {
   const early = useRef<string | undefined>(''); // undefined: the field has had the focus since the opening
+  const entered = useRef(false);
   const field = useRef<HTMLInputElement>(undefined); // the last one that had the focus
   useEffect(() => {
     const closed = palette.subscribe(({ opened }) => {
-      if (!opened) early.current = '';
+      if (opened) return;
+      early.current = '';
+      entered.current = false;
     });
     const keep = (e: KeyboardEvent) => {
       if (!palette.getState().opened || early.current === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.target === field.current) return; // opened again before it was gone, it kept the focus
-      if (e.key.length === 1) early.current += e.key;
-      else if (e.key !== 'Enter') return;
+      if (e.key === 'Enter') entered.current = true;
+      else if (e.key.length !== 1) return;
+      else if (!entered.current) early.current += e.key;
       e.preventDefault();
       e.stopPropagation();
     };
@@ -28,9 +32,11 @@ export function useEarlyKeys(palette: SpotlightStore) {
     };
   }, [palette]);
   return (e: FocusEvent<HTMLInputElement>) => {
-    if (early.current) write(e.currentTarget, early.current);
+    const text = early.current;
     early.current = undefined;
     field.current = e.currentTarget;
+    if (text) write(e.currentTarget, text);
+    if (text && entered.current) enter(text);
   };
 }
 
