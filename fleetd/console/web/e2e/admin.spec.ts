@@ -38,11 +38,17 @@ test('an administrator adds an operator of one site by keyboard, who sees that s
   await page.keyboard.press('Space'); // without it
   await tabTo(page, dialog.getByRole('checkbox', { name: 'operator' }));
   await page.keyboard.press('Space');
+  const password = dialog.getByRole('textbox', { name: 'Password', exact: true });
+  await tabTo(page, password);
+  await page.keyboard.type(words);
   await tabTo(page, dialog.getByRole('combobox', { name: 'Sites' }));
+  // The list of sites is open, and covers nothing: a click would reach the password and the button.
+  await expect(dialog.getByRole('option', { name: 'museum', exact: true })).toBeVisible();
+  await password.click({ trial: true });
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click({ trial: true });
   await page.keyboard.type('museum');
   await page.keyboard.press('Enter');
-  await tabTo(page, dialog.getByRole('textbox', { name: 'Password', exact: true }));
-  await page.keyboard.type(words);
+  await tabTo(page, password, 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(dialog).toBeHidden();
   const row = page.getByRole('row', { name: /^anna/ });

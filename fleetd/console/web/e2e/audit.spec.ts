@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { accessible, colors, expect, live, test } from './world';
+import { accessible, colors, expect, fresh, live, test } from './world';
 
 /** Texts that would run a script if a page took them for HTML, an address or a template. */
 const hostile = [
@@ -77,7 +77,7 @@ test('what is done in the console is in the audit: who, from where, why and how 
   await expect(row).toContainText('robot r2');
   await row.getByRole('button').click();
   const entry = page.getByRole('dialog');
-  for (const text of ['dev', 'console, 127.0.0.1', 'a class of children', 'How it ended', 'SUCCEEDED'])
+  for (const text of ['dev', 'console, 127.0.0.1', 'a class of children', 'How it ended', 'done'])
     await expect(entry).toContainText(text);
   await entry.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Export', exact: true }).click();
@@ -87,6 +87,36 @@ test('what is done in the console is in the audit: who, from where, why and how 
   expect(file).toContain('command auto/pause');
   expect(file).not.toContain(',label,');
   await world.cli('auto', 'continue', 'r2', '--wait');
+});
+
+test('an entry is said in words: to which mode, why, and how it ended', async ({ page, world }) => {
+  const why = fresh('a guided tour');
+  await world.cli('mode', 'set', 'mnl', 'r1', '--why', why, '--wait');
+  const say = { verb: 'manual/say', args: { text: 'hello' }, selector: { ids: ['r1'] } };
+  await page.request.post('/api/v1/commands', { data: say });
+  await expect.poll(() => world.cli('audit', 'list', '--what', 'manual/say')).toContain('refused'); // nobody has control
+  const user = fresh('wanda');
+  await world.cli('user', 'add', user, '--role', 'viewer', '--no-password');
+  await page.goto('/audit');
+  const sent = page.getByRole('row', { name: new RegExp(why) }).first();
+  await expect(sent).toContainText('switch the mode to manual (mnl)');
+  await expect(page.getByRole('row', { name: new RegExp(`${user} viewer`) })).toContainText('add a user');
+  const refused = page.getByRole('row', { name: /say something.*refused/ }).first();
+  await expect(refused).toContainText('the sender does not have control');
+  await expect(page.getByRole('table')).not.toContainText(/SUCCEEDED|REJECTED/);
+  // On a phone, too, and nothing of it is beside the page.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(sent).toContainText('switch the mode to manual (mnl)');
+  const inside = (x: { x: number; width: number }) => x.x >= 0 && x.x + x.width <= 390;
+  for (const cell of await sent.getByRole('cell').filter({ visible: true }).all())
+    expect(inside((await cell.boundingBox())!)).toBe(true);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expect(page.getByLabel('How it ended')).toBeHidden();
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('How it ended').selectOption('refused');
+  await expect(sent).toBeHidden();
+  await expect(refused).toBeVisible();
+  await world.cli('mode', 'set', 'ato', 'r1', '--wait');
 });
 
 test('a command that waits for its robot is cancelled, with a reason', async ({ page, world }) => {

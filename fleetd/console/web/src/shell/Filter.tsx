@@ -1,5 +1,7 @@
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { useDisclosure } from '@mantine/hooks';
+import { IconFilter } from '@tabler/icons-react';
+import { Children, type ReactNode } from 'react';
 
 import { useShellTexts } from './text';
 import type { Filter } from './useFilter';
@@ -10,12 +12,25 @@ interface FieldProps<K extends string> {
   label: string;
 }
 
-/** The fields of a filter, and the button that empties them. */
+/** The fields of a filter, and the button that empties them. On a phone all but the first are folded away. */
 export function FilterRow({ of, children }: { of: { any: boolean; clear: () => void }; children: ReactNode }) {
   const t = useShellTexts();
+  const [open, { toggle }] = useDisclosure(of.any);
+  const folds = Children.toArray(children).length > 2;
   return (
-    <Group align="flex-end" gap="xs">
+    <Group align="flex-end" gap="xs" className="filter-row" data-folded={(folds && !open) || undefined}>
       {children}
+      {folds && (
+        <Button
+          variant="default"
+          hiddenFrom="sm"
+          leftSection={<IconFilter size={16} aria-hidden />}
+          aria-expanded={open}
+          onClick={toggle}
+        >
+          {t.filters}
+        </Button>
+      )}
       {of.any && (
         <Button variant="subtle" onClick={of.clear}>
           {t.clearFilter}

@@ -77,7 +77,7 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
           </Button>
         </Tooltip>
       )}
-      <Text size="xs" c="dimmed">
+      <Text size="xs" c="dimmed" visibleFrom="sm">
         {stop.id}
       </Text>
     </Group>

@@ -150,6 +150,7 @@ function ScopeSelect() {
       value={site}
       onChange={(v) => choose(v ?? '')}
       allowDeselect={false}
+      checkIconPosition="right"
       comboboxProps={{ width: 200, position: 'bottom-start' }}
       data={[{ value: '', label: t.allSites }, ...sites.map((s) => ({ value: s, label: s }))]}
     />

@@ -1,8 +1,9 @@
-import { Code, Kbd, Modal, Table, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { Code, Kbd, Modal, SimpleGrid, Table, Text } from '@mantine/core';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useNavigate } from 'react-router';
 
 import { lineOf } from '../api/lines';
+import { useMe } from '../api/me';
 import { screens } from '../screens/table';
 import { useWhomToStop } from './scope';
 import { stopRequest } from './stopping';
@@ -18,6 +19,7 @@ const typing = (e: KeyboardEvent) =>
 export function Shortcuts() {
   const t = useShellTexts();
   const navigate = useNavigate();
+  const me = useMe();
   const whom = useWhomToStop();
   const [open, setOpen] = useState(false);
   useEffect(() => {
@@ -56,22 +58,26 @@ export function Shortcuts() {
       opened={open}
       onClose={() => setOpen(false)}
       title={t.shortcuts}
+      size="xl"
       closeButtonProps={{ 'aria-label': t.close }}
     >
-      <Table>
-        <Table.Tbody>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" verticalSpacing={0}>
+        <Keys>
           <Row keys={['Ctrl', 'K']} text={t.search} />
           <Row keys={['s']} text={t.shortcutStop} />
           <Row keys={['Ctrl', '.']} text={t.shortcutStopField} />
           <Row keys={['n']} text={t.shortcutSkip} />
+          <Row keys={['/']} text={t.shortcutFilter} />
+          <Row keys={['?']} text={t.shortcuts} />
+        </Keys>
+        <Keys>
           {screens
-            .filter((s) => s.shortcut && s.nav)
+            .filter((s) => s.shortcut && s.nav && me?.rights.includes(s.right))
             .map((s) => (
               <Row key={s.path} keys={['g', s.shortcut!]} text={`${t.shortcutGo} ${t.nav[s.nav!]}`} />
             ))}
-          <Row keys={['?']} text={t.shortcuts} />
-        </Table.Tbody>
-      </Table>
+        </Keys>
+      </SimpleGrid>
       <Text size="sm" mt="md" mb={4}>
         {t.stopLine}
       </Text>
@@ -79,6 +85,14 @@ export function Shortcuts() {
         {lineOf('stop', stopRequest(whom))}
       </Code>
     </Modal>
+  );
+}
+
+function Keys({ children }: { children: ReactNode }) {
+  return (
+    <Table verticalSpacing={5}>
+      <Table.Tbody>{children}</Table.Tbody>
+    </Table>
   );
 }
 

@@ -111,6 +111,7 @@ export const useShellTexts = texts(
     shortcutStopField: 'The same while a field is being written',
     stopLine: 'The stop button of this page, on a terminal:',
     shortcutSkip: 'Go to the button that skips the act (on the page of a robot)',
+    shortcutFilter: 'Go to the filter of the list',
     shortcutGo: 'Go to',
     then: 'then',
     close: 'Close',
@@ -119,6 +120,7 @@ export const useShellTexts = texts(
     retry: 'Try again',
     notRead: 'This could not be read',
     any: 'any',
+    filters: 'Filters',
     clearFilter: 'Clear the filter',
   },
   {
@@ -231,6 +233,7 @@ export const useShellTexts = texts(
     shortcutStopField: 'Dasselbe, während ein Feld geschrieben wird',
     stopLine: 'Der Stopp-Knopf dieser Seite, in einem Terminal:',
     shortcutSkip: 'Zum Knopf, der den Akt überspringt (auf der Seite eines Roboters)',
+    shortcutFilter: 'Zum Filter der Liste',
     shortcutGo: 'Gehe zu',
     then: 'dann',
     close: 'Schließen',
@@ -239,6 +242,7 @@ export const useShellTexts = texts(
     retry: 'Noch einmal',
     notRead: 'Dies konnte nicht gelesen werden',
     any: 'beliebig',
+    filters: 'Filter',
     clearFilter: 'Filter löschen',
   },
 );

@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 
 /** The fields of a filter: what they hold, and what is set. */
@@ -12,7 +13,9 @@ export interface Filter<K extends string> {
 /** The filter of a list, kept in the address of the page. */
 export function useFilter<K extends string>(names: readonly K[]): Filter<K> {
   const [query, setQuery] = useSearchParams();
-  const values = Object.fromEntries(names.map((n) => [n, query.get(n) ?? ''])) as Record<K, string>;
+  const text = query.toString();
+  // The same object as long as the address is the same: what is debounced starts again with each new one.
+  const { values, set } = useMemo(() => read(names, new URLSearchParams(text)), [text]);
   const put = (name: K, value: string) =>
     setQuery(
       (old) => {
@@ -23,6 +26,10 @@ export function useFilter<K extends string>(names: readonly K[]): Filter<K> {
       { replace: true },
     );
   const clear = () => setQuery({}, { replace: true });
-  const set = Object.fromEntries(Object.entries(values).filter(([, v]) => v)) as Partial<Record<K, string>>;
   return { values, put, clear, set, any: Object.keys(set).length > 0 };
+}
+
+function read<K extends string>(names: readonly K[], query: URLSearchParams): Pick<Filter<K>, 'values' | 'set'> {
+  const values = Object.fromEntries(names.map((n) => [n, query.get(n) ?? ''])) as Record<K, string>;
+  return { values, set: Object.fromEntries(Object.entries(values).filter(([, v]) => v)) as Filter<K>['set'] };
 }

@@ -56,7 +56,7 @@ export function About() {
           keyOf={(p) => `${p.name} ${p.version}`}
           columns={[
             { head: t.part, cell: (p) => <span className="any-text">{p.name}</span> },
-            { head: t.version, from: 'sm', cell: (p) => p.version },
+            { head: t.version, cell: (p) => p.version },
             {
               head: t.licence,
               cell: (p) => (

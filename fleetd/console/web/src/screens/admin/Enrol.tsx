@@ -36,7 +36,7 @@ export function Enrol() {
   };
   return (
     <Stack maw={720}>
-      <Text>{t.enrolHelp}</Text>
+      <Text size="sm">{t.enrolHelp}</Text>
       <form onSubmit={(e) => void submit(e)}>
         <Stack align="flex-start">
           <TextInput
@@ -46,6 +46,7 @@ export function Enrol() {
             onChange={(e) => setRobot(e.currentTarget.value.toLowerCase())}
             pattern="[a-z0-9\-]+"
             maxLength={63}
+            w={{ base: '100%', xs: 320 }}
             required
           />
           <TextInput
@@ -53,6 +54,7 @@ export function Enrol() {
             value={serial}
             onChange={(e) => setSerial(e.currentTarget.value)}
             maxLength={64}
+            w={{ base: '100%', xs: 320 }}
           />
           <Group>
             <Button type="submit" loading={busy} disabled={!valid}>

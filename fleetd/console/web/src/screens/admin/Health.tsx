@@ -1,4 +1,4 @@
-import { Badge, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Badge, Loader, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -90,10 +90,6 @@ function Does({ of: i }: { of: Instance }) {
 function Instances({ of: s }: { of: Schemas['Status'] }) {
   const t = useAdminTexts();
   const lead = s.leadership;
-  const parts = (i: Instance): [string, ReactNode][] => [
-    [t.broker, <Link key="b" ok={!!i.broker} />],
-    [t.database, i.version ? <Link key="d" ok={!!i.database} old={!i.broker} /> : '–'],
-  ];
   return (
     <Stack gap="xs" component="section" aria-labelledby="instances">
       <Title order={2} size="h4" id="instances">
@@ -110,36 +106,18 @@ function Instances({ of: s }: { of: Schemas['Status'] }) {
         columns={[
           {
             head: t.instance,
-            cell: (i) => (
-              <>
-                <span className="any-text">{i.this ? `${i.name} (${t.thisOne})` : i.name}</span>
-                <Text size="xs" c="dimmed" hiddenFrom="sm">
-                  {i.version ?? t.saysNothing}
-                </Text>
-                <Stack gap={4} mt={4} align="flex-start" hiddenFrom="sm">
-                  <Does of={i} />
-                  {parts(i).map(([name, link]) => (
-                    <Group key={name} gap={6}>
-                      <Text size="xs">{name}</Text>
-                      {link}
-                    </Group>
-                  ))}
-                </Stack>
-              </>
-            ),
+            cell: (i) => <span className="any-text">{i.this ? `${i.name} (${t.thisOne})` : i.name}</span>,
           },
           {
             head: t.does,
-            from: 'sm',
             cell: (i) => <Does of={i} />,
           },
-          { head: t.version, from: 'sm', cell: (i) => <span className="any-text">{i.version ?? t.saysNothing}</span> },
-          { head: t.started, from: 'sm', cell: (i) => (i.started_at ? dateTime(i.started_at) : '–') },
-          { head: t.broker, from: 'sm', cell: (i) => parts(i)[0]![1] },
-          { head: t.database, from: 'sm', cell: (i) => parts(i)[1]![1] },
+          { head: t.version, cell: (i) => <span className="any-text">{i.version ?? t.saysNothing}</span> },
+          { head: t.started, cell: (i) => (i.started_at ? dateTime(i.started_at) : '–') },
+          { head: t.broker, cell: (i) => <Link ok={!!i.broker} /> },
+          { head: t.database, cell: (i) => (i.version ? <Link ok={!!i.database} old={!i.broker} /> : '–') },
           {
             head: t.heard,
-            from: 'sm',
             cell: (i) => (i.heard_at ? ago(Date.parse(s.ts) - Date.parse(i.heard_at)) : '–'),
           },
         ]}
@@ -186,8 +164,8 @@ function Certificates() {
         stale={(c) => c.revoked !== ''}
         columns={[
           { head: t.usedFor, cell: (c) => c.what },
-          { head: t.holder, from: 'sm', cell: (c) => <span className="any-text">{c.name}</span> },
-          { head: t.until, from: 'sm', cell: (c) => dateTime(c.expires) },
+          { head: t.holder, cell: (c) => <span className="any-text">{c.name}</span> },
+          { head: t.until, cell: (c) => dateTime(c.expires) },
           { head: t.daysLeft, cell: (c) => (c.revoked ? c.revoked : <DaysLeft until={c.expires} />) },
         ]}
       />

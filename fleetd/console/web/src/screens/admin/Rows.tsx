@@ -1,13 +1,14 @@
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A column of a list: its head, what it shows of a row, and from which width it is there. */
+import cards from '../../shell/cards.module.css';
+
+/** A column of a list: its head, and what it shows of a row. */
 export interface Column<R> {
   head: string;
   cell: (row: R) => ReactNode;
   /** The head is for screen readers only. */
   unseen?: boolean;
-  from?: 'sm' | 'md';
 }
 
 interface RowsProps<R> {
@@ -19,26 +20,32 @@ interface RowsProps<R> {
   stale?: (row: R) => boolean;
 }
 
-/** A list of the administration as a table; without rows there is none. */
+/**
+ * A list of the administration as a table; without rows there is none. On a phone a row is a card that begins with its
+ * first column, beside which is that without a seen head; the others have their heads before them.
+ */
 export function Rows<R>({ label, columns, rows, keyOf, stale }: RowsProps<R>) {
   if (rows.length === 0) return null;
   return (
-    <Table.ScrollContainer minWidth={340} type="native" w="100%">
-      <Table verticalSpacing="xs" highlightOnHover aria-label={label}>
+    <Table.ScrollContainer minWidth={280} type="native" w="100%">
+      <Table verticalSpacing="xs" highlightOnHover aria-label={label} className={cards.cards}>
         <Table.Thead>
           <Table.Tr>
             {columns.map((c) => (
-              <Table.Th key={c.head} visibleFrom={c.from}>
-                {c.unseen ? <span className="unseen">{c.head}</span> : c.head}
-              </Table.Th>
+              <Table.Th key={c.head}>{c.unseen ? <span className="unseen">{c.head}</span> : c.head}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
             <Table.Tr key={keyOf(row)} className={stale?.(row) ? 'old' : undefined}>
-              {columns.map((c) => (
-                <Table.Td key={c.head} visibleFrom={c.from} dir="auto">
+              {columns.map((c, n) => (
+                <Table.Td
+                  key={c.head}
+                  dir="auto"
+                  className={n === 0 ? cards.lead : c.unseen ? cards.side : undefined}
+                  data-label={n === 0 || c.unseen ? undefined : c.head}
+                >
                   {c.cell(row)}
                 </Table.Td>
               ))}

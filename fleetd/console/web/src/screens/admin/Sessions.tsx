@@ -57,14 +57,11 @@ export function SessionsOf({ user, own, label }: { user: string; own?: boolean; 
                 <Text component="div" size="xs" c="dimmed" className="any-text">
                   {s.address && t.fromAddress(s.address)}
                 </Text>
-                <Text component="div" size="xs" c="dimmed" hiddenFrom="sm">
-                  {t.lastUsed}: {s.used_at ? dateTime(s.used_at) : t.notSinceStart}
-                </Text>
               </>
             ),
           },
-          { head: t.signedIn, from: 'sm', cell: (s) => dateTime(s.since) },
-          { head: t.lastUsed, from: 'sm', cell: (s) => (s.used_at ? dateTime(s.used_at) : t.notSinceStart) },
+          { head: t.signedIn, cell: (s) => dateTime(s.since) },
+          { head: t.lastUsed, cell: (s) => (s.used_at ? dateTime(s.used_at) : t.notSinceStart) },
           {
             head: t.end,
             unseen: true,

@@ -1,4 +1,16 @@
-import { Alert, Box, Button, Code, Group, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core';
+import {
+  Alert,
+  Box,
+  Button,
+  Code,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Select,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
@@ -29,7 +41,15 @@ interface Props {
 /** Tokens of everybody's programs. */
 export function Tokens() {
   const t = useAdminTexts();
-  return <TokensOf users={useUsers().data?.users ?? []} label={t.tabs.tokens} />;
+  const users = useUsers().data?.users ?? [];
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed" maw={760}>
+        {t.tokensAbout}
+      </Text>
+      <TokensOf users={users} label={t.tabs.tokens} />
+    </Stack>
+  );
 }
 
 /** A form that makes a token, and those that are valid. */
@@ -53,11 +73,11 @@ export function TokensOf({ users, own, label }: Props) {
         rows={tokens}
         keyOf={(k) => k.id}
         columns={[
-          { head: t.token, from: 'sm', cell: (k) => <Code>{k.id}</Code> },
+          { head: t.token, cell: (k) => <Code>{k.id}</Code> },
           ...(own ? [] : [{ head: t.user, cell: (k: Schemas['AccessToken']) => k.user }]),
           { head: t.tokenFor, cell: (k) => <span className="any-text">{k.name}</span> },
-          { head: t.limits, from: 'sm', cell: (k) => k.roles.join(', ') || (own ? t.yourRoles : t.usersRoles) },
-          { head: t.until, from: 'sm', cell: (k) => dateTime(k.expires_at) },
+          { head: t.limits, cell: (k) => k.roles.join(', ') || (own ? t.yourRoles : t.usersRoles) },
+          { head: t.until, cell: (k) => dateTime(k.expires_at) },
           {
             head: t.end,
             unseen: true,

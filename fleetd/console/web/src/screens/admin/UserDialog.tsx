@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Stack, Switch, TagsInput, TextInput, Title } from '@mantine/core';
+import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Switch, TagsInput, TextInput, Title } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 
 import { api, type Schemas } from '../../api/client';
@@ -50,6 +50,7 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
     <Modal
       opened
       onClose={onClose}
+      size="lg"
       title={<span dir="auto">{user ? t.change(user.name) : t.addUser}</span>}
       closeButtonProps={{ 'aria-label': t.close }}
     >
@@ -78,12 +79,19 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             dir="auto"
           />
           <Checkbox.Group label={t.roles} value={has} onChange={(v) => setHas(v as Role[])} required>
-            <Stack gap={6} mt={4}>
+            <SimpleGrid cols={{ base: 1, sm: 2 }} verticalSpacing={6} mt={4}>
               {roles.map((r) => (
                 <Checkbox key={r} value={r} label={r} description={t.purposes[r]} />
               ))}
-            </Stack>
+            </SimpleGrid>
           </Checkbox.Group>
+          <Password
+            label={user ? t.newPassword : t.password}
+            description={user ? t.newPasswordHelp : t.passwordHelp}
+            value={password}
+            onChange={(e) => setPassword(e.currentTarget.value)}
+            autoComplete="new-password"
+          />
           <TagsInput
             label={t.sites}
             description={t.sitesHelp}
@@ -91,14 +99,10 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             onChange={setSites}
             data={known}
             acceptValueOnBlur
+            maxDropdownHeight={150}
+            comboboxProps={{ withinPortal: false }}
+            classNames={{ dropdown: 'list-below' }}
             dir="auto"
-          />
-          <Password
-            label={user ? t.newPassword : t.password}
-            description={user ? t.newPasswordHelp : t.passwordHelp}
-            value={password}
-            onChange={(e) => setPassword(e.currentTarget.value)}
-            autoComplete="new-password"
           />
           {user && (
             <Switch label={t.disable} checked={disabled} onChange={(e) => setDisabled(e.currentTarget.checked)} />

@@ -34,16 +34,11 @@ export function Users() {
             head: t.user,
             cell: (u) => (
               <>
-                <Text fw={600} className="any-text">
+                <Text fw={600} size="sm" className="any-text">
                   {u.name}
                 </Text>
                 <Text size="xs" c="dimmed" dir="auto" className="any-text">
                   {u.display}
-                </Text>
-                <Text component="div" size="xs" hiddenFrom="sm" dir="auto" className="any-text">
-                  {t.sites}: {u.sites.join(', ') || t.allSites}
-                  <br />
-                  <SignsIn of={u} />
                 </Text>
               </>
             ),
@@ -60,8 +55,8 @@ export function Users() {
               </Group>
             ),
           },
-          { head: t.sites, from: 'sm', cell: (u) => u.sites.join(', ') || t.allSites },
-          { head: t.signsIn, from: 'sm', cell: (u) => <SignsIn of={u} /> },
+          { head: t.sites, cell: (u) => u.sites.join(', ') || t.allSites },
+          { head: t.signsIn, cell: (u) => <SignsIn of={u} /> },
           {
             head: t.edit,
             unseen: true,

@@ -46,6 +46,8 @@ export const useAdminTexts = texts(
     newPasswordHelp: 'at least 10 characters; ends all sessions of the user',
     saved: (u: string) => `User ${u} is saved`,
     token: 'Token',
+    tokensAbout:
+      'A program sends a token instead of signing in (Authorization: Bearer …, or TROUPE_TOKEN for fleetd), and does what the user of the token may do.',
     tokenFor: 'What it is for',
     until: 'Valid until',
     limits: 'Roles of the token',
@@ -197,6 +199,8 @@ export const useAdminTexts = texts(
     newPasswordHelp: 'mindestens 10 Zeichen; beendet alle Sitzungen des Benutzers',
     saved: (u: string) => `Benutzer ${u} ist gespeichert`,
     token: 'Token',
+    tokensAbout:
+      'Ein Programm sendet ein Token, statt sich anzumelden (Authorization: Bearer …, oder TROUPE_TOKEN für fleetd), und tut, was der Benutzer des Tokens darf.',
     tokenFor: 'Wofür',
     until: 'Gültig bis',
     limits: 'Rollen des Tokens',

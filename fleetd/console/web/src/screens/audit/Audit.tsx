@@ -4,17 +4,16 @@ import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { api, data, type Schemas } from '../../api/client';
+import { api, data } from '../../api/client';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { useFilter } from '../../shell/useFilter';
+import type { Entry } from './entry';
 import { EntryDialog } from './EntryDialog';
 import { EntryTable } from './EntryTable';
 import { useAuditTexts } from './text';
 import { Verify } from './Verify';
-
-export type Entry = Schemas['AuditEntry'];
 
 const fields = ['who', 'what', 'target', 'via', 'outcome', 'since', 'until'] as const;
 
@@ -31,7 +30,8 @@ function queryOf(set: Partial<Record<(typeof fields)[number], string>>): Record<
 export default function Audit() {
   const t = useAuditTexts();
   const filter = useFilter(fields);
-  const [query] = useDebouncedValue(queryOf(filter.set), 250);
+  const [set] = useDebouncedValue(filter.set, 250);
+  const query = queryOf(set);
   const [open, setOpen] = useState<Entry>();
   const list = useInfiniteQuery({
     queryKey: ['audit', query],

@@ -4,12 +4,12 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { dateTime } from '../../text/time';
-import { useVerbWords } from '../../text/verbs';
-import type { Entry } from './Audit';
+import { useCommandsTexts } from '../commands/text';
+import { type Entry, saidBy, verbOf } from './entry';
 import { Author, Outcome } from './EntryTable';
 import { assignments, robotsBy } from './robots';
 import { useAuditTexts } from './text';
-import { whatText } from './what';
+import { useWhat } from './what';
 
 /** JSON with a line for each field; text that is none stays as it is. */
 export function pretty(text: string): string {
@@ -23,12 +23,17 @@ export function pretty(text: string): string {
 /** One entry with what it changed, and the entries of how it ended. */
 export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) {
   const t = useAuditTexts();
-  const verbs: Record<string, string> = useVerbWords();
+  const { states } = useCommandsTexts();
+  const what = useWhat();
   const related = useQuery({
     queryKey: ['audit', 'of', entry.of || entry.id],
     queryFn: () => data(api.GET('/api/v1/audit', { params: { query: { id: entry.of || entry.id, limit: 20 } } })),
   });
   const others = (related.data?.entries ?? []).filter((e) => e.id !== entry.id);
+  const begun = others.find((e) => e.id === entry.of);
+  const { words, code } = what(entry, begun);
+  const said = saidBy(entry, states);
+  const sides = verbOf(entry) ? (['after'] as const) : (['before', 'after'] as const);
   return (
     <Modal
       opened
@@ -40,7 +45,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
       <Stack gap="sm">
         <Group justify="space-between">
           <Text fw={600} dir="auto">
-            {whatText(verbs, entry.what)}: {entry.target}
+            {words === code ? words : `${words} (${code})`}: {entry.target}
           </Text>
           <Outcome of={entry.outcome} />
         </Group>
@@ -66,28 +71,31 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
             </Text>
           </div>
         </Group>
-        {entry.why && (
-          <div>
-            <Text size="xs" c="dimmed">
-              {t.why}
-            </Text>
-            <Text dir="auto">{entry.why}</Text>
-          </div>
-        )}
-        {entry.detail && (
-          <div>
-            <Text size="xs" c="dimmed">
-              {t.detail}
-            </Text>
-            <Text dir="auto">{entry.detail}</Text>
-          </div>
+        {(
+          [
+            [t.why, said.why],
+            [t.ended, said.ended],
+            [verbOf(entry) ? t.args : t.detail, entry.after && verbOf(entry) ? '' : said.changed],
+          ] as const
+        ).map(
+          ([label, text]) =>
+            text && (
+              <div key={label}>
+                <Text size="xs" c="dimmed">
+                  {label}
+                </Text>
+                <Text dir="auto" size="sm" className="any-text">
+                  {text}
+                </Text>
+              </div>
+            ),
         )}
         {(entry.before || entry.after) && (
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            {(['before', 'after'] as const).map((side) => (
+          <SimpleGrid cols={{ base: 1, sm: sides.length }}>
+            {sides.map((side) => (
               <div key={side}>
                 <Text size="xs" c="dimmed">
-                  {t[side]}
+                  {verbOf(entry) ? t.args : t[side]}
                 </Text>
                 {robotsBy(entry[side]) ? (
                   <List size="sm">
@@ -117,8 +125,8 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
               {e.of ? t.ended : t.begun}
             </Text>
             <Outcome of={e.outcome} />
-            <Text size="sm" dir="auto">
-              {e.detail || e.why || e.target}
+            <Text size="sm" dir="auto" className="any-text">
+              {e.of ? saidBy(e, states).ended : [e.who || e.principal, e.why].filter(Boolean).join(': ')}
             </Text>
             <Text size="xs" c="dimmed">
               {dateTime(e.at)}
@@ -126,7 +134,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
           </Group>
         ))}
         <Text size="xs" c="dimmed" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-          {entry.hash}
+          {t.proof}: {entry.hash}
         </Text>
       </Stack>
     </Modal>

@@ -1,10 +1,12 @@
 import { Badge, Table, Text, UnstyledButton } from '@mantine/core';
 
+import cards from '../../shell/cards.module.css';
 import { dateTime } from '../../text/time';
-import { useVerbWords } from '../../text/verbs';
-import type { Entry } from './Audit';
+import { useCommandsTexts } from '../commands/text';
+import classes from './audit.module.css';
+import { type Entry, saidBy } from './entry';
 import { useAuditTexts } from './text';
-import { whatText } from './what';
+import { useWhat } from './what';
 
 const color: Record<Entry['outcome'], string> = {
   done: 'green',
@@ -30,79 +32,102 @@ export function Author({ of }: { of: Entry }) {
   const named = of.who && of.who !== of.principal;
   return (
     <>
-      <Text size="sm" dir="auto">
+      <Text size="sm" dir="auto" className="any-text">
         {of.who || of.principal || t.nobody}
       </Text>
-      {named && of.principal && (
-        <Text size="xs" c="dimmed" dir="auto">
-          {of.principal}
+      {((named && of.principal) || of.of) && (
+        <Text size="xs" c="dimmed" dir="auto" className="any-text">
+          {of.of ? t.reports : of.principal}
         </Text>
       )}
     </>
   );
 }
 
-/** Entries of the audit, the newest first. */
+/** Entries of the audit, the newest first; on a phone each is a card. */
 export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onOpen: (e: Entry) => void }) {
   const t = useAuditTexts();
-  const verbs: Record<string, string> = useVerbWords();
+  const { states } = useCommandsTexts();
+  const what = useWhat();
+  const byID = new Map(entries.map((e) => [e.id, e]));
   return (
-    <Table.ScrollContainer minWidth={340} type="native">
-      <Table verticalSpacing={6} highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{t.at}</Table.Th>
-            <Table.Th>{t.who}</Table.Th>
-            <Table.Th>{t.what}</Table.Th>
-            <Table.Th visibleFrom="sm">{t.target}</Table.Th>
-            <Table.Th>{t.outcome}</Table.Th>
-            <Table.Th visibleFrom="md">{t.why}</Table.Th>
-            <Table.Th visibleFrom="lg">{t.from}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {entries.map((e) => (
+    <Table verticalSpacing={6} highlightOnHover className={`${cards.cards} ${classes.entries}`}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t.at}</Table.Th>
+          <Table.Th>{t.who}</Table.Th>
+          <Table.Th>{t.what}</Table.Th>
+          <Table.Th>{t.target}</Table.Th>
+          <Table.Th>{t.outcome}</Table.Th>
+          <Table.Th>{t.why}</Table.Th>
+          <Table.Th visibleFrom="lg">{t.from}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {entries.map((e) => {
+          const said = saidBy(e, states);
+          const { words, code } = what(e, e.of ? byID.get(e.of) : undefined);
+          return (
             <Table.Tr key={e.seq}>
-              <Table.Td>
+              <Table.Td className={cards.lead}>
                 <UnstyledButton
                   className="seen"
                   onClick={() => onOpen(e)}
                   aria-label={`${t.details(e.seq)}, ${dateTime(e.at)}`}
                 >
-                  <Text size="sm" td="underline" miw={110}>
+                  <Text size="sm" td="underline" miw={100}>
                     {dateTime(e.at)}
                   </Text>
                 </UnstyledButton>
               </Table.Td>
-              <Table.Td>
+              <Table.Td className={cards.side}>
                 <Author of={e} />
               </Table.Td>
-              <Table.Td>
-                <Text size="sm">{whatText(verbs, e.what)}</Text>
+              <Table.Td className={classes.what}>
+                <Text size="sm">{words}</Text>
+                {words !== code && (
+                  <Text size="xs" c="dimmed">
+                    {code}
+                  </Text>
+                )}
               </Table.Td>
-              <Table.Td visibleFrom="sm" maw={260}>
-                <Text size="sm" dir="auto" lineClamp={2}>
+              <Table.Td className={classes.target}>
+                <Text size="sm" dir="auto" lineClamp={2} className="any-text">
                   {e.target}
                 </Text>
+                {said.changed && (
+                  <Text size="xs" c="dimmed" dir="auto" lineClamp={2} className="any-text">
+                    {said.changed}
+                  </Text>
+                )}
               </Table.Td>
-              <Table.Td>
+              <Table.Td className={classes.ended}>
                 <Outcome of={e.outcome} />
+                {said.ended && (
+                  <Text size="xs" dir="auto" lineClamp={3} className="any-text">
+                    {said.ended}
+                  </Text>
+                )}
               </Table.Td>
-              <Table.Td visibleFrom="md" maw={320}>
-                <Text size="sm" dir="auto" lineClamp={2}>
-                  {e.why || e.detail}
-                </Text>
+              <Table.Td className={classes.why} data-label={t.why}>
+                {said.why && (
+                  <Text size="sm" dir="auto" lineClamp={3} className="any-text">
+                    {said.why}
+                  </Text>
+                )}
               </Table.Td>
               <Table.Td visibleFrom="lg">
-                <Text size="sm">{e.via && (t.vias[e.via] ?? e.via)}</Text>
+                <Text size="sm" miw={90}>
+                  {e.via && (t.vias[e.via] ?? e.via)}
+                </Text>
                 <Text size="xs" c="dimmed">
                   {e.address}
                 </Text>
               </Table.Td>
             </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+          );
+        })}
+      </Table.Tbody>
+    </Table>
   );
 }

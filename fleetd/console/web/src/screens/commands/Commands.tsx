@@ -6,6 +6,7 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
+import cards from '../../shell/cards.module.css';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
@@ -18,6 +19,9 @@ import { useCommandsTexts } from './text';
 
 const page = 100;
 
+/** A reason for a button. */
+const shortened = (text: string) => (text.length > 120 ? `${text.slice(0, 119).trimEnd()}…` : text);
+
 /** What was sent to robots, by whom, and how each answered. */
 export default function Commands() {
   const t = useCommandsTexts();
@@ -26,8 +30,8 @@ export default function Commands() {
   const filter = useFilter(['robot', 'state', 'batch', 'reason'] as const);
   const [limit, setLimit] = useState(page);
   const [cancelling, setCancelling] = useState<Command>();
-  const { reason, ...asked } = filter.set;
-  const [query] = useDebouncedValue(asked, 250);
+  const { reason } = filter.set;
+  const [{ reason: _, ...query }] = useDebouncedValue(filter.set, 250);
   const list = useQuery({
     queryKey: ['commands', query, limit],
     queryFn: ({ signal }) =>
@@ -58,12 +62,13 @@ export default function Commands() {
               <Button
                 key={g.reason}
                 size="compact-sm"
+                className="long-button"
                 variant={reason === g.reason ? 'filled' : 'default'}
                 aria-pressed={reason === g.reason}
                 onClick={() => filter.put('reason', reason === g.reason ? '' : g.reason)}
               >
                 <span dir="auto">
-                  {g.text.slice(0, 90)} ({t.times(g.count)})
+                  {shortened(g.text)} ({t.times(g.count)})
                 </span>
               </Button>
             ))}
@@ -72,15 +77,15 @@ export default function Commands() {
       )}
       <ListState of={list} rows={shown.length} empty={t.empty} />
       {shown.length > 0 && (
-        <Table.ScrollContainer minWidth={340} type="native">
-          <Table verticalSpacing={6} highlightOnHover>
+        <Table.ScrollContainer minWidth={280} type="native">
+          <Table verticalSpacing={6} highlightOnHover className={cards.cards}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th visibleFrom="sm">{t.at}</Table.Th>
+                <Table.Th>{t.at}</Table.Th>
                 <Table.Th>{t.robot}</Table.Th>
                 <Table.Th>{t.command}</Table.Th>
-                <Table.Th visibleFrom="sm">{t.who}</Table.Th>
-                <Table.Th visibleFrom="md">{t.why}</Table.Th>
+                <Table.Th>{t.who}</Table.Th>
+                <Table.Th>{t.why}</Table.Th>
                 <Table.Th>{t.state}</Table.Th>
                 <Table.Th visibleFrom="lg">{t.result}</Table.Th>
                 <Table.Th>
@@ -91,10 +96,10 @@ export default function Commands() {
             <Table.Tbody>
               {shown.map((c) => (
                 <Table.Tr key={c.id}>
-                  <Table.Td visibleFrom="sm">
+                  <Table.Td className={cards.side}>
                     <Text size="sm">{c.at && dateTime(c.at)}</Text>
                   </Table.Td>
-                  <Table.Td>
+                  <Table.Td className={cards.lead}>
                     <Text
                       size="sm"
                       component={Link}
@@ -112,19 +117,18 @@ export default function Commands() {
                         {c.verb}
                       </Text>
                     )}
-                    <Text size="xs" c="dimmed" dir="auto" hiddenFrom="md">
-                      {[c.by || c.principal, c.why].filter(Boolean).join(': ')}
-                    </Text>
                   </Table.Td>
-                  <Table.Td visibleFrom="sm">
-                    <Text size="sm" dir="auto">
+                  <Table.Td data-label={t.who}>
+                    <Text size="sm" dir="auto" className="any-text">
                       {c.by || c.principal}
                     </Text>
                   </Table.Td>
-                  <Table.Td visibleFrom="md" maw={240}>
-                    <Text size="sm" dir="auto" lineClamp={2}>
-                      {c.why}
-                    </Text>
+                  <Table.Td maw={240} data-label={t.why}>
+                    {c.why && (
+                      <Text size="sm" dir="auto" lineClamp={3} className="any-text">
+                        {c.why}
+                      </Text>
+                    )}
                   </Table.Td>
                   <Table.Td>
                     <Badge
@@ -143,7 +147,7 @@ export default function Commands() {
                     )}
                   </Table.Td>
                   <Table.Td visibleFrom="lg" maw={320}>
-                    <Text size="sm" dir="auto" lineClamp={2} className="any-text">
+                    <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={c.because}>
                       {c.because}
                     </Text>
                   </Table.Td>

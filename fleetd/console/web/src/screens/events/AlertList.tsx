@@ -43,8 +43,8 @@ export function AlertList() {
           icon={<IconAlertTriangle aria-hidden />}
           p="xs"
         >
-          <Group justify="space-between" align="flex-start" wrap="nowrap">
-            <Stack gap={2} miw={0}>
+          <Group justify="space-between" align="flex-start" className="beside">
+            <Stack gap={2}>
               <Text size="sm" fw={600} dir="auto">
                 <Text span inherit component={Link} to={`/robots/${encodeURIComponent(a.robot)}`} td="underline">
                   {a.robot}
@@ -62,6 +62,7 @@ export function AlertList() {
             <Tooltip label={t.notMay} disabled={may}>
               <Button
                 size="compact-md"
+                flex="none"
                 variant="default"
                 data-disabled={!may || undefined}
                 aria-disabled={!may}

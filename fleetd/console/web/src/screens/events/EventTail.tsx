@@ -6,6 +6,7 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { EventDetails, EventFrom, EventWhat } from '../../live/EventWords';
+import cards from '../../shell/cards.module.css';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { useFilter } from '../../shell/useFilter';
@@ -65,8 +66,8 @@ export function EventTail() {
       </FilterRow>
       <ListState of={list} rows={events.length} empty={t.empty} />
       {events.length > 0 && (
-        <Table.ScrollContainer minWidth={340} type="native">
-          <Table verticalSpacing={4} data-testid="events">
+        <Table.ScrollContainer minWidth={280} type="native">
+          <Table verticalSpacing={4} data-testid="events" className={cards.cards}>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{t.at}</Table.Th>
@@ -80,10 +81,10 @@ export function EventTail() {
             <Table.Tbody>
               {events.map((e) => (
                 <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
-                  <Table.Td>
+                  <Table.Td className={cards.side}>
                     <Text size="sm">{dateTime(e.received)}</Text>
                   </Table.Td>
-                  <Table.Td>
+                  <Table.Td className={cards.lead}>
                     <Text
                       size="sm"
                       component={Link}
@@ -103,11 +104,11 @@ export function EventTail() {
                     <EventWhat of={e} level={!wide} />
                     {!wide && <EventDetails of={e} />}
                   </Table.Td>
-                  <Table.Td visibleFrom="md">
+                  <Table.Td visibleFrom="md" maw={200}>
                     <EventFrom of={e} />
                   </Table.Td>
                   {wide && (
-                    <Table.Td maw={420}>
+                    <Table.Td miw={280}>
                       <EventDetails of={e} />
                     </Table.Td>
                   )}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+
+import { type Entry, modeOf, saidBy } from './entry';
+
+const states = { SUCCEEDED: 'done', REJECTED: 'refused by the robot', EXPIRED: 'too old when it arrived' };
+const entry = (e: Partial<Entry>) => ({ via: 'web', outcome: 'done', what: 'label', ...e }) as Entry;
+const said = (e: Partial<Entry>) => saidBy(entry(e), states);
+
+test('the reason that a person gave, the end and the change are apart', () => {
+  expect(said({ why: 'moved', detail: 'hall=b' })).toEqual({ why: 'moved', ended: '', changed: 'hall=b' });
+  expect(said({ outcome: 'refused', why: 'there is no story a', detail: 'answered 404' })).toEqual({
+    why: '',
+    ended: 'there is no story a',
+    changed: '',
+  });
+  expect(
+    said({ outcome: 'refused', why: 'too many', detail: 'answered 409; the reason given was: the last guests' }),
+  ).toEqual({ why: 'the last guests', ended: 'too many', changed: '' });
+  expect(
+    said({ outcome: 'refused', what: 'sign in', why: 'no group gives a role', detail: 'the subject is 7' }),
+  ).toEqual({ why: '', ended: 'no group gives a role', changed: 'the subject is 7' });
+});
+
+test('the end of a command is no reason, and its states are said in words', () => {
+  const ended = (detail: string) => said({ what: 'command auto/pause', via: 'fleetd', of: 'a', detail });
+  expect(ended('SUCCEEDED: nothing is paused any more')).toEqual({
+    why: '',
+    ended: 'nothing is paused any more',
+    changed: '',
+  });
+  expect(ended('SUCCEEDED: the robot reports success').ended).toBe('');
+  expect(ended('REJECTED').ended).toBe('');
+  expect(ended('EXPIRED: the robot was not online').ended).toBe('too old when it arrived: the robot was not online');
+  expect(ended('4 SUCCEEDED: done; it moves; 1 REJECTED: A STOP holds it').ended).toBe(
+    '4 done: done; it moves; 1 refused by the robot: A STOP holds it',
+  );
+  expect(ended('none of these robots belongs to the fleet').ended).toBe('none of these robots belongs to the fleet');
+});
+
+test('a command has its arguments, and a switch of the mode its mode', () => {
+  const say = entry({ what: 'command manual/say', after: '{"text":"hello","why":"a test","loud":{"db":3}}' });
+  expect(saidBy(say, states).changed).toBe('text: hello, loud: {"db":3}');
+  expect(modeOf(say)).toBe('');
+  expect(modeOf(entry({ what: 'command mode/set', after: '{"mode":"mnl","why":"a test"}' }))).toBe('mnl');
+  for (const detail of ['mnl', '"mnl"', '{"id":"1","args":{"mode":"mnl"}}', '{"mode":"mnl"}'])
+    expect(modeOf(entry({ what: 'command mode/set', via: 'mqtt', detail }))).toBe('mnl');
+  expect(said({ what: 'command mode/set', via: 'mqtt', detail: 'mnl' }).changed).toBe('');
+  expect(said({ what: 'command auto/pause', via: 'mqtt', detail: 'not JSON' }).changed).toBe('not JSON');
+  for (const detail of ['', '{', '[]', '{"mode":7}', '{"args":"mnl"}', 'not a mode'])
+    expect(modeOf(entry({ what: 'command mode/set', via: 'mqtt', detail }))).toBe('');
+  expect(modeOf(entry({ what: 'command mode/set', of: 'a', via: 'fleetd', detail: 'SUCCEEDED' }))).toBe('');
+});
