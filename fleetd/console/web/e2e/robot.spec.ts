@@ -10,9 +10,12 @@ test.describe('by touch, on a phone', () => {
     await world.cli('stop', 'r2', '--why', 'a child on the stage', '--by', 'nora');
     await page.goto('/robots');
     await live(page);
-    await expect(page.getByText('stopped: waiting for release').first()).toBeVisible();
-    // Its card opens what is most important about it, which leads to its page.
-    await page.getByRole('listitem').filter({ hasText: 'r2' }).getByRole('button').tap();
+    await expect(page.getByTestId('latched')).toBeVisible();
+    // Problems come first. Its card opens what is most important about it, which leads to its page.
+    const card = page.getByRole('listitem').first();
+    await expect(card).toHaveAttribute('data-robot', 'r2');
+    await expect(card).toContainText('stopped: waiting for release');
+    await card.getByRole('button').tap();
     await page.getByRole('dialog').locator('a[href="/robots/r2"]').tap();
 
     const way = page.getByTestId('way-out');

@@ -15,6 +15,7 @@ import { problemOf } from './api/problem';
 import { startStream } from './live/stream';
 import { bare, routes } from './screens/table';
 import { chosenDirection } from './shell/direction';
+import { keepPressOnTarget } from './shell/press';
 import { Toasts } from './shell/Toasts';
 import { colorSchemes, contrast, theme } from './theme';
 
@@ -28,6 +29,7 @@ if (nonce) setNonce(nonce);
 if (!bare.some((s) => s.path === window.location.pathname)) startStream();
 
 document.documentElement.dir = chosenDirection();
+keepPressOnTarget();
 
 const queries = new QueryClient({
   defaultOptions: {

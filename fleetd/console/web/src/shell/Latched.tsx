@@ -1,13 +1,13 @@
 import { Alert, Badge, Button, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
-import { useState } from 'react';
 
 import type { LatchedStop } from '../api/client';
 import { useMay } from '../api/me';
 import { useLive } from '../live/stream';
 import { useRightTexts } from '../text/rights';
 import { clock } from '../text/time';
-import { ReleaseDialog, useWhom } from './ReleaseDialog';
+import { askRelease } from './askRelease';
+import { useWhom } from './ReleaseDialog';
 import { stoppedBy, useReleasing } from './stopping';
 import { useShellTexts } from './text';
 
@@ -23,7 +23,6 @@ export function Latched() {
   const one = latched.length === 1;
   const releasing = one && released.includes(latched[0]!.id);
   const title = releasing ? t.released(whom) : one ? t.latchedOne(whom) : t.latched(latched.length);
-  const [chosen, choose] = useState<LatchedStop>();
   if (!fleetd || (fleetd.latched.length === 0 && fleetd.latched_complete)) return null;
   return (
     <Alert
@@ -37,11 +36,10 @@ export function Latched() {
     >
       <Stack gap={6}>
         {fleetd.latched.map((stop) => (
-          <Row key={stop.id} stop={stop} onRelease={() => choose(stop)} />
+          <Row key={stop.id} stop={stop} onRelease={() => askRelease({ stop })} />
         ))}
         {!fleetd.latched_complete && <Text size="sm">{t.incomplete}</Text>}
       </Stack>
-      {chosen && <ReleaseDialog stop={chosen} onClose={() => choose(undefined)} />}
     </Alert>
   );
 }

@@ -1,12 +1,14 @@
 import { Alert, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import { useLocation } from 'react-router';
 
-import type { LatchedStop, Robot } from '../api/client';
+import type { LatchedStop } from '../api/client';
 import { lineOf } from '../api/lines';
 import { problemOf } from '../api/problem';
 import { useRobots } from '../live/robots';
 import { useLive } from '../live/stream';
 import { dateTime } from '../text/time';
+import { type Asked, askRelease, useAsked } from './askRelease';
 import { CommandLine } from './CommandLine';
 import { heldBy, release, stoppedBy } from './stopping';
 import { useShellTexts } from './text';
@@ -25,21 +27,24 @@ export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robo
   return stop.count <= named && held.length === stop.count ? held.join(', ') : t.robots(stop.count);
 }
 
-interface Props {
-  stop: LatchedStop | Robot['latches'][number];
-  /** The robot of the page, whose stop it is. */
-  robot?: string;
-  /** fleetd has accepted the release, with this reason. */
-  onReleased?: (why: string) => void;
-  onClose: () => void;
+const close = () => askRelease(undefined);
+
+/** The dialog of the release that is asked for; another page closes it. */
+export function Release() {
+  const asked = useAsked((s) => s.asked);
+  const { pathname } = useLocation();
+  useEffect(() => close, [pathname]);
+  return asked && <ReleaseDialog key={asked.stop.id} {...asked} />;
 }
 
 /** Releases one latched stop, with a reason. It names the robots that it releases, and whose stop it was. */
-export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
+function ReleaseDialog({ stop, robot, onReleased }: Asked) {
   const t = useShellTexts();
   const known = useLive((s) => s.fleetd?.latched.find((l) => l.id === stop.id));
   const count = known?.count ?? 1;
   const all = !!(stop.all || known?.all);
+  const live = useLive((s) => s.connection === 'live');
+  const over = heldBy(stop.id, useRobots()).length === 0 && live && !known;
   const held = useWhom({ id: stop.id, all, count, robots: known?.robots });
   const whom = robot && count === 1 && !all ? robot : held;
   const [why, setWhy] = useState('');
@@ -51,8 +56,11 @@ export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
       await release([stop.id], why.trim());
       onReleased?.(why.trim());
       const about = robot ? [robot] : (known?.robots ?? []);
-      toast({ title: t.released(whom), message: t.releasedHelp, color: 'blue' }, about);
-      onClose();
+      toast(
+        { title: t.released(whom), message: stop.level === 'halt' ? t.releasedHalt : t.releasedHelp, color: 'blue' },
+        about,
+      );
+      close();
     } catch (thrown) {
       const p = problemOf(thrown);
       setRefused([p.message, p.hint].filter(Boolean).join('; '));
@@ -67,7 +75,7 @@ export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
     [t.stopID, `${stop.id} (${stop.level})`],
   ];
   return (
-    <Modal opened onClose={onClose} title={t.releaseTitle(whom)} closeButtonProps={{ 'aria-label': t.close }}>
+    <Modal opened onClose={close} title={t.releaseTitle(whom)} closeButtonProps={{ 'aria-label': t.close }}>
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -101,7 +109,8 @@ export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
           {robot && (all || count > 1) && (
             <Alert color="yellow" title={all ? t.releasesAll : t.releasesOthers(count)} />
           )}
-          <Text size="sm">{t.releaseHelp}</Text>
+          {over && <Alert color="blue" title={t.releasedAlready} />}
+          <Text size="sm">{stop.level === 'halt' ? t.releaseHaltHelp : t.releaseHelp}</Text>
           <TextInput
             label={whom === robot ? t.releaseWhyOne : t.releaseWhy}
             value={why}
@@ -115,7 +124,7 @@ export function ReleaseDialog({ stop, robot, onReleased, onClose }: Props) {
           />
           <Group justify="flex-end">
             <CommandLine lines={[lineOf('release-stops', { body: { ids: [stop.id], why } })]} />
-            <Button variant="default" h={48} onClick={onClose}>
+            <Button variant="default" h={48} onClick={close}>
               {t.cancel}
             </Button>
             <Button type="submit" h={48} loading={busy} disabled={why.trim() === ''}>

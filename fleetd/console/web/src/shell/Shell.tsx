@@ -25,6 +25,7 @@ import { AlertsBell } from './AlertsBell';
 import { ConnectionBanners, ConnectionPill } from './Connection';
 import { Latched } from './Latched';
 import { openPalette, Palette } from './Palette';
+import { Release } from './ReleaseDialog';
 import { useScope } from './scope';
 import { Shortcuts } from './shortcuts';
 import { StopButton } from './StopButton';
@@ -100,6 +101,7 @@ export function Shell() {
         </Stack>
       </AppShell.Main>
       <Palette />
+      <Release />
       <Shortcuts />
     </AppShell>
   );

@@ -73,10 +73,14 @@ export const useShellTexts = texts(
     releaseWhy: 'Why may the robots move again?',
     releaseHelp:
       'Nothing moves because of this: robots stay disabled. The next step is to enable each one, when the people around it are clear.',
+    releaseHaltHelp:
+      'Nothing moves because of this: robots that were switched off stay so. The next steps are to reset each one, and to enable it when the people around it are clear.',
     releaseNow: 'Release',
     releaseStops: 'release stops',
     released: (whom: string) => `Release accepted: ${whom}`,
     releasedHelp: 'Nothing performs yet. Next: the page of a robot says what is left, usually Enable.',
+    releasedHalt: 'Nothing performs yet. Next: the page of a robot says what is left, usually Reset, then Enable.',
+    releasedAlready: 'This stop is released already.',
     cancel: 'Cancel',
     brokerLost:
       'The server (fleetd) has lost its message broker: what robots do is unknown since then. Stops are sent as soon as it is back; stop robots at the robots.',
@@ -194,11 +198,16 @@ export const useShellTexts = texts(
     releaseWhy: 'Warum dürfen sich die Roboter wieder bewegen?',
     releaseHelp:
       'Dadurch bewegt sich nichts: die Bewegung bleibt gesperrt. Geben Sie sie danach einzeln frei, wenn niemand im Weg ist.',
+    releaseHaltHelp:
+      'Dadurch bewegt sich nichts: abgeschaltete Roboter bleiben es. Setzen Sie sie danach einzeln zurück, und geben Sie ihre Bewegung frei, wenn niemand im Weg ist.',
     releaseNow: 'Freigeben',
     releaseStops: 'Stopps freizugeben',
     released: (whom: string) => `Freigabe angenommen: ${whom}`,
     releasedHelp:
       'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist die Freigabe der Bewegung.',
+    releasedHalt:
+      'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist erst Zurücksetzen, dann die Freigabe der Bewegung.',
+    releasedAlready: 'Dieser Stopp ist schon freigegeben.',
     cancel: 'Abbrechen',
     brokerLost:
       'Der Server (fleetd) hat seinen Nachrichten-Broker verloren: was Roboter tun, ist seitdem unbekannt. Stopps werden gesendet, sobald er zurück ist; stoppen Sie an den Robotern.',

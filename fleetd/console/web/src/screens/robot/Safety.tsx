@@ -1,9 +1,8 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 
 import type { Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
-import { ReleaseDialog } from '../../shell/ReleaseDialog';
+import { askRelease } from '../../shell/askRelease';
 import { stopRequest } from '../../shell/stopping';
 import { useShellTexts } from '../../shell/text';
 import { texts } from '../../text/language';
@@ -158,7 +157,7 @@ function Latch({ latch }: { latch: Robot['latches'][number] }) {
   const t = useTexts();
   const { id } = usePage();
   const whyNot = useWhyNot('release', true);
-  const [open, setOpen] = useState(false);
+  const onReleased = (why: string) => noteRelease(id, latch.id, t.release.replace('…', ''), why);
   return (
     <Stack gap={4} align="flex-start">
       <Text size="sm" dir="auto">
@@ -167,17 +166,9 @@ function Latch({ latch }: { latch: Robot['latches'][number] }) {
       <Text size="xs" c="dimmed">
         {latch.id} ({latch.level})
       </Text>
-      <Do explain whyNot={whyNot} onClick={() => setOpen(true)}>
+      <Do explain whyNot={whyNot} onClick={() => askRelease({ robot: id, stop: latch, onReleased })}>
         {t.release}
       </Do>
-      {open && (
-        <ReleaseDialog
-          robot={id}
-          stop={latch}
-          onReleased={(why) => noteRelease(id, latch.id, t.release.replace('…', ''), why)}
-          onClose={() => setOpen(false)}
-        />
-      )}
     </Stack>
   );
 }

@@ -1,13 +1,14 @@
 import { Alert, Group, List, Stack, Text, Title } from '@mantine/core';
 import { IconArrowRight, IconCircleCheck } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef } from 'react';
 import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
-import { ReleaseDialog } from '../../shell/ReleaseDialog';
+import { askRelease } from '../../shell/askRelease';
+import { useSettle } from '../../shell/press';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { ago, clock } from '../../text/time';
 import { Do, useWhyNot } from './Do';
@@ -23,6 +24,9 @@ export function WayOut() {
   const words = usePerformingTexts();
   const { robot, detail } = usePage();
   const steps = wayOut(robot, detail);
+  const part = useRef<HTMLDivElement>(null);
+  // The next step's button is where that of the one before was: a second press of that must not enable the robot.
+  useSettle(part, steps.map(stepID).join(' '));
   const p = performing(robot);
   const about = useAbout();
   if (steps.length === 0) {
@@ -39,6 +43,7 @@ export function WayOut() {
   const [first, ...rest] = steps;
   return (
     <Alert
+      ref={part}
       color={toneColor[p.tone]}
       variant="light"
       role="region"
@@ -180,7 +185,6 @@ function Doing({ step, later }: { step: Step; later?: string }) {
   const command = useWhyNot();
   const release = useWhyNot('release', true);
   const administer = useWhyNot('administer');
-  const [releasing, setReleasing] = useState(false);
   const look =
     later === undefined
       ? ({ h: 48, explain: true, variant: 'filled' } as const)
@@ -194,19 +198,19 @@ function Doing({ step, later }: { step: Step; later?: string }) {
   switch (step.key) {
     case 'release':
       return (
-        <>
-          <Do {...look} whyNot={release || later} onClick={() => setReleasing(true)}>
-            {t.doing.release}
-          </Do>
-          {releasing && (
-            <ReleaseDialog
-              robot={id}
-              stop={step.latch}
-              onReleased={(why) => noteRelease(id, step.latch.id, t.doing.release.replace('…', ''), why)}
-              onClose={() => setReleasing(false)}
-            />
-          )}
-        </>
+        <Do
+          {...look}
+          whyNot={release || later}
+          onClick={() =>
+            askRelease({
+              robot: id,
+              stop: step.latch,
+              onReleased: (why) => noteRelease(id, step.latch.id, t.doing.release.replace('…', ''), why),
+            })
+          }
+        >
+          {t.doing.release}
+        </Do>
       );
     case 'adopt':
       return (

@@ -62,7 +62,6 @@ export const useWayOutTexts = texts(
     },
     notYet: (does: string, next: string) => `It does not perform yet: ${does}. Next: ${next}.`,
     performsNow: 'It performs.',
-    released: (robot: string, next: string) => `${robot} is released. It is not allowed to move yet. Next: ${next}.`,
     causes: { stopped: 'somebody stopped it', restarted: 'it was restarted' } as Record<string, string>,
     lastSeen: (since: string) => `Last seen ${since}.`,
     otherMode: (term: string) => `mode ${term || '?'}`,
@@ -128,8 +127,6 @@ export const useWayOutTexts = texts(
     },
     notYet: (does: string, next: string) => `Er tritt noch nicht auf: ${does}. Jetzt: ${next}.`,
     performsNow: 'Er tritt auf.',
-    released: (robot: string, next: string) =>
-      `${robot} ist freigegeben. Er darf sich noch nicht bewegen. Jetzt: ${next}.`,
     causes: { stopped: 'jemand hat ihn gestoppt', restarted: 'er wurde neu gestartet' } as Record<string, string>,
     lastSeen: (since: string) => `Zuletzt gesehen ${since}.`,
     otherMode: (term: string) => `Modus ${term || '?'}`,

@@ -2,7 +2,9 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 
 import { useRobot } from '../../live/robots';
+import { useSettle, useSettleInPlace } from '../../shell/press';
 import { Doing, Mode, Presence, Story } from './cells';
+import { type Reading, useReading } from './reading';
 import classes from './robots.module.css';
 import { Tick } from './RobotTable';
 import { useSelection } from './selection';
@@ -10,8 +12,14 @@ import { useRobotsTexts } from './text';
 
 const height = 104;
 
+interface Props {
+  ids: readonly string[];
+  onOpen: (id: string) => void;
+  onReading: (by: Reading) => void;
+}
+
 /** The list on a phone. */
-export function RobotCards({ ids, onOpen }: { ids: readonly string[]; onOpen: (id: string) => void }) {
+export function RobotCards({ ids, onOpen, onReading }: Props) {
   const t = useRobotsTexts();
   const frame = useRef<HTMLDivElement>(null);
   const [above, setAbove] = useState(0);
@@ -23,9 +31,12 @@ export function RobotCards({ ids, onOpen }: { ids: readonly string[]; onOpen: (i
     scrollMargin: above,
     useFlushSync: false,
   });
+  useSettleInPlace(frame);
+  const reading = useReading(onReading);
   return (
     <div
       ref={frame}
+      {...reading}
       className={classes.cards}
       role="list"
       aria-label={t.title}
@@ -44,8 +55,16 @@ const Card = memo(function Card({ id, top, onOpen }: { id: string; top: number; 
   const t = useRobotsTexts();
   const r = useRobot(id);
   const selected = useSelection((s) => !!s.filter || s.ids.has(id));
+  const card = useRef<HTMLDivElement>(null);
+  useSettle(card, top);
   return (
-    <div role="listitem" className={classes.card} data-robot={id} style={{ height, transform: `translateY(${top}px)` }}>
+    <div
+      ref={card}
+      role="listitem"
+      className={classes.card}
+      data-robot={id}
+      style={{ height, transform: `translateY(${top}px)` }}
+    >
       <div className={classes.cardInner} data-selected={selected || undefined}>
         <div className={classes.tick}>
           <Tick id={id} selected={selected} />

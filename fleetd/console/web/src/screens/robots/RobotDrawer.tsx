@@ -1,5 +1,5 @@
 import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
@@ -19,12 +19,16 @@ import { Doing, Mode, Presence, Story } from './cells';
 import { useRobotsTexts } from './text';
 
 /** What matters of one robot, beside the list. */
-export function RobotDrawer({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+export function RobotDrawer({ id: open, onClose }: { id: string | undefined; onClose: () => void }) {
   const t = useRobotsTexts();
+  // While it closes, it shows what it did.
+  const shown = useRef(open);
+  shown.current = open ?? shown.current;
+  const id = shown.current;
   const r = useRobot(id ?? '');
   return (
     <Drawer
-      opened={id !== undefined}
+      opened={open !== undefined}
       onClose={onClose}
       position="right"
       size={440}

@@ -3,8 +3,10 @@ import { memo, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 
 import { useRobot } from '../../live/robots';
 import { useMe } from '../../api/me';
+import { useSettle, useSettleInPlace } from '../../shell/press';
 import { type ColumnID, looks } from './columns';
 import type { Sorting } from './order';
+import { type Reading, useReading } from './reading';
 import classes from './robots.module.css';
 import { useSelection } from './selection';
 import { useRobotsTexts } from './text';
@@ -18,11 +20,11 @@ interface Props {
   /** The row that the keys move. */
   active: string | undefined;
   onOpen: (id: string) => void;
-  onPointer: (over: boolean) => void;
+  onReading: (by: Reading) => void;
 }
 
 /** The table: only the rows on the screen exist. */
-export function RobotTable({ ids, columns, compact, sorting, onSort, active, onOpen, onPointer }: Props) {
+export function RobotTable({ ids, columns, compact, sorting, onSort, active, onOpen, onReading }: Props) {
   const t = useRobotsTexts();
   const frame = useRef<HTMLDivElement>(null);
   const height = compact ? 30 : 42;
@@ -41,6 +43,8 @@ export function RobotTable({ ids, columns, compact, sorting, onSort, active, onO
   }, [active]);
 
   useFill(frame);
+  useSettleInPlace(frame);
+  const reading = useReading(onReading);
 
   const template = `44px ${columns.map((c) => looks[c].width).join(' ')}`;
   const sort = (c: ColumnID) =>
@@ -62,8 +66,7 @@ export function RobotTable({ ids, columns, compact, sorting, onSort, active, onO
       tabIndex={0}
       data-compact={compact || undefined}
       data-testid="robots"
-      onPointerEnter={(e) => e.pointerType === 'mouse' && onPointer(true)}
-      onPointerLeave={() => onPointer(false)}
+      {...reading}
     >
       <div role="rowgroup" className={classes.head} style={{ gridTemplateColumns: template }}>
         <div role="row" aria-rowindex={1} style={{ display: 'contents' }}>
@@ -138,9 +141,12 @@ const Row = memo(function Row({ id, index, top, height, template, columns, activ
   const t = useRobotsTexts();
   const r = useRobot(id);
   const selected = useSelection((s) => !!s.filter || s.ids.has(id));
+  const row = useRef<HTMLDivElement>(null);
+  useSettle(row, top);
   const away = r && r.presence.status !== 'online' && r.presence.status !== 'degraded';
   return (
     <div
+      ref={row}
       role="row"
       aria-rowindex={index + 2}
       aria-selected={selected}

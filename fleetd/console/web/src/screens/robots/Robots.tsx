@@ -20,6 +20,7 @@ import type { SortColumn, Sorting } from './order';
 import classes from './robots.module.css';
 import { RobotCards } from './RobotCards';
 import { RobotDrawer } from './RobotDrawer';
+import type { Reading } from './reading';
 import { RobotTable } from './RobotTable';
 import { selected, useSelection } from './selection';
 import { useRobotsTexts } from './text';
@@ -56,9 +57,9 @@ export default function Robots() {
 
   const selection = useSelection();
   const anySelected = selection.ids.size > 0 || !!selection.filter;
-  const [pointer, setPointer] = useState(false);
+  const [reading, setReading] = useState<Reading>();
   const [open, setOpen] = useState<string>();
-  const list = useList(filter, sorting, pointer || anySelected || open !== undefined);
+  const list = useList(filter, sorting, reading !== undefined || anySelected || open !== undefined);
   useEffect(() => {
     selectorIn(new URLSearchParams(assignment))?.ids?.forEach(selection.toggle);
     return selection.clear;
@@ -95,7 +96,7 @@ export default function Robots() {
           >
             {t.count(list.matching, list.total)}
           </Badge>
-          {list.moved > 0 && (
+          {list.moved > 0 && reading !== 'touch' && (
             <Button
               size="compact-sm"
               variant="light"
@@ -151,10 +152,10 @@ export default function Robots() {
               onSort={(s) => show(own, s)}
               active={active}
               onOpen={onOpen}
-              onPointer={setPointer}
+              onReading={setReading}
             />
           ) : (
-            <RobotCards ids={list.ids} onOpen={onOpen} />
+            <RobotCards ids={list.ids} onOpen={onOpen} onReading={setReading} />
           )}
         </div>
       )}
