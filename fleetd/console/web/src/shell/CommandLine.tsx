@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Code, CopyButton, Group, Popover, Stack, Text } from '@mantine/core';
+import { ActionIcon, Box, Button, Code, CopyButton, Group, Popover, Stack, Text } from '@mantine/core';
 import { IconTerminal2 } from '@tabler/icons-react';
 import { type KeyboardEvent, useState } from 'react';
 
@@ -61,10 +61,15 @@ export function CommandLine({ lines, compact, symbol }: Props) {
             type="button"
             variant="subtle"
             size={compact ? 'compact-sm' : 'sm'}
-            leftSection={<IconTerminal2 size={16} aria-hidden />}
+            aria-label={t.open}
+            title={t.open}
             {...target}
           >
-            {t.open}
+            {/* On a phone the buttons beside it need the room. */}
+            <Group gap={8} wrap="nowrap">
+              <IconTerminal2 size={16} aria-hidden />
+              <Box visibleFrom="xs">{t.open}</Box>
+            </Group>
           </Button>
         )}
       </Popover.Target>

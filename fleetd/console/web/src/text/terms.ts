@@ -16,7 +16,7 @@ export const useTermWords = texts(
     ModePhase: { running: 'running', switching: 'is changing', stopping: 'is ending', failed: 'failed' },
     AutoStatus: {
       halt: 'waits for automatic',
-      idle: 'the story runs',
+      idle: 'the story runs, nothing interrupts it',
       paused: 'the story is paused',
       stopped: 'ready, no story runs',
     },
@@ -70,7 +70,7 @@ export const useTermWords = texts(
     ModePhase: { running: 'läuft', switching: 'wechselt', stopping: 'endet', failed: 'ausgefallen' },
     AutoStatus: {
       halt: 'wartet auf die Automatik',
-      idle: 'die Geschichte läuft',
+      idle: 'die Geschichte läuft, nichts unterbricht sie',
       paused: 'die Geschichte pausiert',
       stopped: 'bereit, keine Geschichte läuft',
     },

@@ -23,7 +23,6 @@ const order = [
   'nature',
   'name',
   'act',
-  'start_ms',
   'text',
   'sound',
   'face',
@@ -38,6 +37,7 @@ const order = [
   'languages',
   'repeat',
   'on_act_error',
+  'start_ms',
   'end_ms',
   'timeout_ms',
 ];

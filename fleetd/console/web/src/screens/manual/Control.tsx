@@ -1,4 +1,18 @@
-import { Badge, Button, Card, Group, Modal, Progress, Stack, Text, TextInput, ThemeIcon, Tooltip } from '@mantine/core';
+import {
+  Badge,
+  Box,
+  Button,
+  Card,
+  Group,
+  Modal,
+  Progress,
+  Stack,
+  Text,
+  TextInput,
+  ThemeIcon,
+  Tooltip,
+} from '@mantine/core';
+import { useIntersection } from '@mantine/hooks';
 import { IconCheck, IconCircleDashed } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
 
@@ -159,7 +173,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
   );
 }
 
-/** The countdown of the lease of this page. */
+/** The countdown of the lease of this page. Where its place is out of sight, it is below the header of the page. */
 export function Held({ drive }: { drive: Drive }) {
   const t = useManualTexts();
   const { robot } = usePage();
@@ -170,30 +184,33 @@ export function Held({ drive }: { drive: Drive }) {
     return () => clearInterval(timer);
   }, []);
   const until = robot.control?.until_ms ?? 0;
+  const { ref, entry } = useIntersection({ rootMargin: '-64px 0px 0px' });
   const left = monoMS ? Math.max(0, until - (monoMS + now - monoAt)) : leaseFor;
   return (
-    <Group gap="xs">
-      <Tooltip label={t.yoursHelp}>
-        <Stack gap={2} w={150} tabIndex={0}>
-          <Badge variant="light" color={left < 8000 ? 'red' : 'green'} tt="none" data-testid="lease">
-            {t.yours(Math.ceil(left / 1000))}
-          </Badge>
-          <Progress
-            value={(left / leaseFor) * 100}
-            size="xs"
-            aria-label={t.yours(Math.ceil(left / 1000))}
-            color={left < 8000 ? 'red' : 'green'}
-          />
-        </Stack>
-      </Tooltip>
-      {left < 12_000 && (
-        <Button h={48} color="indigo.8" onClick={() => void drive.renew(true)}>
-          {t.keep}
+    <Box ref={ref} mih={48}>
+      <Group gap="xs" className={entry?.isIntersecting === false ? 'held-away' : undefined}>
+        <Tooltip label={t.yoursHelp}>
+          <Stack gap={2} w={150} tabIndex={0}>
+            <Badge variant="light" color={left < 8000 ? 'red' : 'green'} tt="none" data-testid="lease">
+              {t.yours(Math.ceil(left / 1000))}
+            </Badge>
+            <Progress
+              value={(left / leaseFor) * 100}
+              size="xs"
+              aria-label={t.yours(Math.ceil(left / 1000))}
+              color={left < 8000 ? 'red' : 'green'}
+            />
+          </Stack>
+        </Tooltip>
+        {left < 12_000 && (
+          <Button h={48} color="indigo.8" onClick={() => void drive.renew(true)}>
+            {t.keep}
+          </Button>
+        )}
+        <Button h={48} variant="default" onClick={() => void drive.end()}>
+          {t.giveBack}
         </Button>
-      )}
-      <Button h={48} variant="default" onClick={() => void drive.end()}>
-        {t.giveBack}
-      </Button>
-    </Group>
+      </Group>
+    </Box>
   );
 }

@@ -1,4 +1,4 @@
-import { Box, Button, Group, SimpleGrid, Slider, Stack, Text } from '@mantine/core';
+import { Box, Button, Group, SimpleGrid, Slider, Stack, Text, useDirection } from '@mantine/core';
 import {
   IconMoodAngry,
   IconMoodEmpty,
@@ -45,6 +45,8 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
   const whyNot = useWhyNotManual(drive, 'manual/head');
   const [yaw, setYaw] = useState(0);
   const [pitch, setPitch] = useState(0);
+  // The robot's left is on the left, also where a slider begins on the right.
+  const side = useDirection().dir === 'rtl' ? 1 : -1;
   const look = (y: number, p: number): [string, Record<string, unknown>, string] => [
     'manual/head',
     { ...(unit.yaw_rad && { yaw_rad: y }), ...(unit.pitch_rad && { pitch_rad: p }) },
@@ -53,19 +55,20 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
   return (
     <Part title={t.head}>
       {unit.yaw_rad && (
-        // To the left is positive, and drawn on the left.
         <Turn
           label={t.yaw}
-          range={{ min: -unit.yaw_rad.max, max: -unit.yaw_rad.min }}
-          value={-yaw}
+          says={t.turned(degrees(yaw))}
+          range={side > 0 ? unit.yaw_rad : { min: -unit.yaw_rad.max, max: -unit.yaw_rad.min }}
+          value={side * yaw}
           off={!!whyNot}
-          onChange={(v) => setYaw(-v)}
-          onEnd={(v) => void send(...look(-v, pitch))}
+          onChange={(v) => setYaw(side * v)}
+          onEnd={(v) => void send(...look(side * v, pitch))}
         />
       )}
       {unit.pitch_rad && (
         <Turn
           label={t.pitch}
+          says={`${degrees(pitch)}°`}
           range={unit.pitch_rad}
           value={pitch}
           off={!!whyNot}
@@ -94,8 +97,12 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
   );
 }
 
+const degrees = (rad: number) => Math.round((rad * 180) / Math.PI);
+
 function Turn(p: {
   label: string;
+  /** Where it looks. */
+  says: string;
   range: { min: number; max: number };
   value: number;
   off: boolean;
@@ -105,7 +112,7 @@ function Turn(p: {
   return (
     <Box>
       <Text size="sm">
-        {p.label}: {Math.round((p.value * 180) / Math.PI)}°
+        {p.label}: {p.says}
       </Text>
       <Slider
         min={p.range.min}
@@ -120,6 +127,7 @@ function Turn(p: {
         size="lg"
         my="sm"
         thumbLabel={p.label}
+        thumbProps={{ 'aria-valuetext': p.says }}
       />
     </Box>
   );

@@ -93,6 +93,7 @@ export const useManualTexts = texts(
     forget: (point: string) => `Forget ${point}`,
     head: 'Head',
     yaw: 'Left and right',
+    turned: (deg: number) => (deg > 0 ? `${deg}° to its left` : deg < 0 ? `${-deg}° to its right` : 'straight ahead'),
     pitch: 'Up and down',
     look: 'turn the head',
     straight: 'Look straight ahead',
@@ -243,6 +244,8 @@ export const useManualTexts = texts(
     forget: (point: string) => `${point} vergessen`,
     head: 'Kopf',
     yaw: 'Links und rechts',
+    turned: (deg: number) =>
+      deg > 0 ? `${deg}° nach seiner linken Seite` : deg < 0 ? `${-deg}° nach seiner rechten Seite` : 'geradeaus',
     pitch: 'Auf und ab',
     look: 'den Kopf drehen',
     straight: 'Geradeaus sehen',

@@ -16,13 +16,14 @@ import { useRobotTexts } from './text';
 const useTexts = texts(
   {
     title: 'Autonomous life',
+    help: 'What the robot does by itself beside its story, such as breathing, looking about or greeting people.',
     none: 'This robot reports no autonomous life; its release may be too old.',
     why: 'Why',
     focused: 'In focus',
     stack: 'Afterwards again',
     next: 'Next',
     suggestions: 'Would start',
-    let: 'Let it live',
+    let: 'Let it act by itself',
     stopLife: 'Only the story',
     endFocus: 'End the activity',
     endAll: 'End all activities',
@@ -43,13 +44,14 @@ const useTexts = texts(
   },
   {
     title: 'Eigenleben',
+    help: 'Was der Roboter neben seiner Geschichte von selbst tut, wie atmen, sich umsehen oder Menschen begrüßen.',
     none: 'Dieser Roboter meldet kein Eigenleben; seine Version ist vielleicht zu alt.',
     why: 'Warum',
     focused: 'Im Mittelpunkt',
     stack: 'Danach wieder',
     next: 'Als Nächstes',
     suggestions: 'Würde beginnen',
-    let: 'Leben lassen',
+    let: 'Von selbst handeln lassen',
     stopLife: 'Nur die Geschichte',
     endFocus: 'Aktivität beenden',
     endAll: 'Alle Aktivitäten beenden',
@@ -94,6 +96,9 @@ export function Life() {
         </Badge>
       }
     >
+      <Text size="sm" c="dimmed">
+        {t.help}
+      </Text>
       <Facts
         rows={[
           [t.why, reasonText(reasons, life.reason)],

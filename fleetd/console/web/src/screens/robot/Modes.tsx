@@ -22,7 +22,6 @@ const useTexts = texts(
     active: 'in charge',
     starting: 'is starting',
     waitsForRobot: 'waits 30 s for the robot, then expires',
-    available: 'possible',
     fellBack: (from: string, to: string, why: string, at: string) =>
       `It fell back from ${from} to ${to}${at ? ` at ${at}` : ''}${why ? ` because ${why}` : ''}.`,
     none: 'The robot has not reported its modes yet.',
@@ -34,7 +33,6 @@ const useTexts = texts(
     active: 'an der Reihe',
     starting: 'beginnt',
     waitsForRobot: 'wartet 30 s auf den Roboter und läuft dann ab',
-    available: 'möglich',
     fellBack: (from: string, to: string, why: string, at: string) =>
       `Er fiel${at ? ` um ${at}` : ''} von ${from} auf ${to} zurück${why ? `, denn ${why}` : ''}.`,
     none: 'Der Roboter hat seine Modi noch nicht gemeldet.',
@@ -103,7 +101,7 @@ function One({ mode }: { mode: Mode }) {
   const may = useMay('command');
   const active = robot.mode === mode.id;
   const why = mode.why_not[0];
-  let text = active ? t.active : mode.selectable ? t.available : reasonText(reasons, why?.reason, why?.detail);
+  let text = active ? t.active : mode.selectable ? '' : reasonText(reasons, why?.reason, why?.detail);
   if (robot.intended === mode.id && !active && robot.mode_phase === 'switching') text = t.starting;
   // What a robot that is away said is old: the command may still reach it in time.
   let whyNot = active ? t.active : stale || mode.selectable ? '' : text;

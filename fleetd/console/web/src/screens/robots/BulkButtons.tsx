@@ -150,7 +150,7 @@ function Do(p: { may: boolean; why: string; icon: ReactNode; onClick: () => void
 function HoldToStop({ selector }: { selector: Selector }) {
   const t = useBulkTexts();
   const may = useMay('stop');
-  const one = selector.ids?.length === 1;
+  const one = selector.ids?.length === 1 ? selector.ids[0] : undefined;
   const send = async () => {
     try {
       const { data } = await api.POST('/api/v1/stops', { body: { selector, why: t.stopWhy } });
@@ -173,7 +173,7 @@ function HoldToStop({ selector }: { selector: Selector }) {
           onClick={() => may && one && void send()}
         >
           <span className="hold-fill" />
-          <span>{one ? t.stopOne : t.stopHold}</span>
+          <span dir="auto">{one ? t.stopOne(one) : t.stopHold}</span>
         </Button>
       </Tooltip>
       <HoldNote at="above" text={held.early ? t.stopEarly(selector.ids?.length) : ''} />

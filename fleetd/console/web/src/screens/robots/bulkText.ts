@@ -11,7 +11,7 @@ export const useBulkTexts = texts(
     enable: 'Enable',
     label: 'Label',
     assign: 'Assign…',
-    stopOne: 'Stop (software)',
+    stopOne: (robot: string) => `Stop ${robot} (software)`,
     stopHold: 'Stop (software), hold 1 s',
     stopEarly: (n?: number) =>
       `Nothing was stopped: hold for a second to stop ${n ? robotsEN(n) : 'the robots that are selected'}`,
@@ -58,7 +58,7 @@ export const useBulkTexts = texts(
     enable: 'Bewegung freigeben',
     label: 'Label',
     assign: 'Zuweisen…',
-    stopOne: 'Stopp (Software)',
+    stopOne: (robot: string) => `${robot} stoppen (Software)`,
     stopHold: 'Stopp (Software), 1 s halten',
     stopEarly: (n?: number) =>
       `Nichts wurde gestoppt: eine Sekunde halten, um ${n ? robotsDE(n) : 'die gewählten Roboter'} zu stoppen`,
