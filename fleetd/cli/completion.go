@@ -45,7 +45,7 @@ var flagSources = map[string]values{
 	"context": contextNames, "point": points, "unit": units, "handler": handlers, "interrupter": interrupters, "latch": listOf("stops"),
 	"log-level": fixed("debug", "info", "warn", "error"), "in-mode": modes, "has-story": listOf("stories"),
 	"presence": fixed("online", "degraded", "lost", "offline", "sleeping", "unknown"), "story-state": fixed("none", "current", "pending", "refused"),
-	"doing": fixed("performing", "failing", "activity", "interrupt", "paused", "paused_by_safety", "disabled", "waiting_for_release", "stop_input", "needs_reset", "not_connected", "not_adopted", "manual", "start_up", "no_story", "story_ended"),
+	"doing": fixed("performing", "failing", "activity", "interrupt", "paused", "paused_by_safety", "disabled", "waiting_for_release", "stop_input", "needs_reset", "not_connected", "not_adopted", "manual", "undriven", "start_up", "no_story", "story_ended"),
 }
 
 // complete gives every command the completion of its arguments and flags.

@@ -26,7 +26,7 @@ func TestSelectorMeansTheSameRobotsEverywhere(t *testing.T) {
 		w.assign("museum", "guide-1", "guide-2")
 		w.converged("guide-1")
 		w.converged("guide-2")
-		w.until("guide-2 is enabled", func() bool { d, _ := w.Robot("guide-2"); return d.Doing == "manual" })
+		w.until("guide-2 is enabled", func() bool { d, _ := w.Robot("guide-2"); return d.Doing == "undriven" })
 
 		type form = map[string]any
 		for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestSelectorMeansTheSameRobotsEverywhere(t *testing.T) {
 			{"text=MUSEUM", form{"text": "MUSEUM"}, "stage-1"},
 			{"text=guide", form{"text": "guide"}, "guide-1 guide-2"},
 			{"doing=disabled", form{"doing": []string{"disabled"}}, "guide-1 stage-1"},
-			{"doing=manual&doing=paused", form{"doing": []string{"manual", "paused"}}, "guide-2"},
+			{"doing=undriven&doing=paused", form{"doing": []string{"undriven", "paused"}}, "guide-2"},
 			{"mode=mnl&presence=online", form{"modes": []string{"mnl"}, "presence": []string{"online"}}, "guide-1 guide-2 stage-1"},
 			{"story=museum&doing=disabled", form{"story": "museum", "doing": []string{"disabled"}}, "guide-1"},
 			{"story_state=none", form{"story_state": []string{"none"}}, "stage-1"},

@@ -23,7 +23,8 @@ const (
 	Disabled          Doing = "disabled"
 	NotReported       Doing = "not_reported"
 	Switching         Doing = "switching"
-	Manual            Doing = "manual"
+	Manual            Doing = "manual"   // somebody has control
+	Undriven          Doing = "undriven" // in manual mode, and nobody has control
 	StartUp           Doing = "start_up"
 	SafeMode          Doing = "safe_mode"
 	OtherMode         Doing = "other_mode"
@@ -52,7 +53,7 @@ const (
 // Empty terms hold for every robot; a list holds if one of its values does.
 type State struct {
 	Text       string          `json:"text,omitempty" maxLength:"64" doc:"part of the name or of the value of a label, in upper or lower case"`
-	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
+	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
 	Modes      []schema.ModeID `json:"modes,omitempty" maxItems:"32" doc:"the reported mode, one of these"`
 	Presence   []string        `json:"presence,omitempty" maxItems:"6" enum:"unknown,online,degraded,lost,offline,sleeping" doc:"one of these"`
 	Story      string          `json:"story,omitempty" maxLength:"64" doc:"the story that they perform or that is assigned to them"`

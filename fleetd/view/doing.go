@@ -42,6 +42,9 @@ func (r *Robot) doing() selector.Doing {
 	case schema.ModeAto:
 		return r.doingInAuto()
 	case schema.ModeMnl:
+		if r.Control == nil {
+			return selector.Undriven
+		}
 		return selector.Manual
 	case schema.ModeStr:
 		return selector.StartUp

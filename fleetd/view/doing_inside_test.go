@@ -34,7 +34,10 @@ func TestDoing(t *testing.T) {
 		{"disabled", func(r *Robot) { r.Safety = schema.SafetyDisabled }, selector.Disabled},
 		{"no state yet", func(r *Robot) { r.Safety = "" }, selector.NotReported},
 		{"changing its mode", func(r *Robot) { r.ModePhase = schema.PhaseSwitching }, selector.Switching},
-		{"driven", func(r *Robot) { r.Mode, r.Auto = schema.ModeMnl, schema.AutoHalt }, selector.Manual},
+		{"driven", func(r *Robot) {
+			r.Mode, r.Auto, r.Control = schema.ModeMnl, schema.AutoHalt, &schema.StateControl{Holder: "tablet"}
+		}, selector.Manual},
+		{"in manual mode without anybody", func(r *Robot) { r.Mode, r.Auto = schema.ModeMnl, schema.AutoHalt }, selector.Undriven},
 		{"starting", func(r *Robot) { r.Mode = schema.ModeStr }, selector.StartUp},
 		{"in safe mode", func(r *Robot) { r.Mode = schema.ModeSafe }, selector.SafeMode},
 		{"in a mode of its own", func(r *Robot) { r.Mode = "follow" }, selector.OtherMode},

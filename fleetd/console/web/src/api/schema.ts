@@ -2530,7 +2530,7 @@ export interface components {
              * @description what it does now: whether it performs, and if not, why
              * @enum {string}
              */
-            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
             /**
              * Format: int64
@@ -3296,7 +3296,7 @@ export interface components {
              * @description what it does now: whether it performs, and if not, why
              * @enum {string}
              */
-            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
             /**
              * Format: int64
@@ -4556,7 +4556,7 @@ export interface components {
         SelectorSelector: {
             all?: boolean;
             /** @description what they do now, one of these */
-            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
             ids?: string[];
             /** @description robots that have all of these */
             labels?: components["schemas"]["SelectorLabel"][];
@@ -7078,7 +7078,7 @@ export interface operations {
                 /** @description part of the name or of the value of a label, in upper or lower case */
                 text?: string;
                 /** @description what they do now; if given several times, one of these */
-                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
                 /** @description the reported mode, one of these */
                 mode?: string[];
                 /** @description one of these */
@@ -7124,7 +7124,7 @@ export interface operations {
                 /** @description part of the name or of the value of a label, in upper or lower case */
                 text?: string;
                 /** @description what they do now; if given several times, one of these */
-                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
                 /** @description the reported mode, one of these */
                 mode?: string[];
                 /** @description one of these */

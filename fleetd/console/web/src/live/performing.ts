@@ -15,7 +15,8 @@ const tones: Record<Doing, Tone> = {
   paused_by_safety: 'attention',
   story_ended: 'attention',
   no_story: 'attention',
-  manual: 'waiting',
+  manual: 'waiting', // on purpose: a person drives it
+  undriven: 'attention',
   start_up: 'waiting',
   safe_mode: 'attention',
   other_mode: 'waiting',
@@ -34,20 +35,15 @@ const tones: Record<Doing, Tone> = {
 
 export const allDoing = Object.keys(tones) as Doing[];
 
-/** Whether a robot stands idle in manual mode, because nobody has control of it. */
-export const undriven = (r: Pick<Robot, 'doing' | 'control'>): boolean => r.doing === 'manual' && !r.control;
-
 /** Whether a robot is paused though the cause is over: it waits until a person continues it. */
 export const waitsForContinue = (r: Pick<Robot, 'doing' | 'pause_holders'>): boolean =>
   (r.doing === 'paused' || r.doing === 'paused_by_safety') && r.pause_holders.some((p) => p.why === 'needs_continue');
 
-/** Whether a robot can perform. In manual mode it waits on purpose only while a person drives it. */
-export const toneOf = (r: Pick<Robot, 'doing' | 'control'>): Tone =>
-  undriven(r) ? 'attention' : (tones[r.doing] ?? 'away');
+/** Whether a robot can perform. */
+export const toneOf = (r: Pick<Robot, 'doing'>): Tone => tones[r.doing] ?? 'away';
 
-/** What robots with this tone do: manual mode is in two of them. */
-export const doingOf = (tone: Tone): Doing[] =>
-  allDoing.filter((d) => tones[d] === tone || (d === 'manual' && tone === 'attention'));
+/** What robots with this tone do. */
+export const doingOf = (tone: Tone): Doing[] => allDoing.filter((d) => tones[d] === tone);
 
 /** A code of the contract in the table of its words. */
 export type Term = [table: 'ModeID' | 'ModePhase' | 'AutoStatus' | 'SafetyState' | 'presence' | 'mark', code: string];
@@ -92,6 +88,7 @@ export function performing(r: Robot): Performing {
     case 'switching':
       return as([mode, ['ModePhase', r.mode_phase ?? 'switching']], r.intended);
     case 'manual':
+    case 'undriven':
       return as([mode], r.control?.by || r.control?.holder);
     case 'start_up':
     case 'safe_mode':

@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useMay } from '../../api/me';
-import { performing, undriven } from '../../live/performing';
+import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { BulkDialog } from '../robots/BulkDialog';
 import { lookFirst } from './first';
@@ -21,25 +21,27 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   return (
     <Panel title={t.firstTitle}>
       {all.length === 0 && fleet.length > 0 && <Text size="sm">{t.allWell}</Text>}
-      <Stack gap={6}>
+      <Stack gap={0}>
         {all.slice(0, most).map((r) => (
-          <Group key={r.id} gap="xs" align="baseline">
-            <RobotLink id={r.id} />
-            {r.labels.site && (
-              <Text size="sm" c="dimmed" dir="auto">
-                {r.labels.site}
-              </Text>
-            )}
-            <PerformingBadge robot={r} link />
+          <div key={r.id} className="look-first">
+            <Group gap="xs">
+              <RobotLink id={r.id} />
+              {r.labels.site && (
+                <Text size="sm" c="dimmed" dir="auto">
+                  {r.labels.site}
+                </Text>
+              )}
+              <PerformingBadge robot={r} link />
+              {r.doing === 'undriven' && may && (
+                <Button size="compact-sm" variant="default" onClick={() => setBack(r.id)}>
+                  {t.backToAutomatic}
+                </Button>
+              )}
+            </Group>
             <Text size="sm" c="dimmed" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-              {undriven(r) ? t.undriven : why(r, about)}
+              {whyOf(r, about)}
             </Text>
-            {undriven(r) && may && (
-              <Button size="compact-sm" variant="default" onClick={() => setBack(r.id)}>
-                {t.backToAutomatic}
-              </Button>
-            )}
-          </Group>
+          </div>
         ))}
         {all.length > most && (
           <Anchor component={Link} to="/robots" size="sm">
@@ -60,7 +62,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
 }
 
 /** What a robot says about its state, in one line. */
-function why(r: Robot, about: ReturnType<typeof useAbout>): string {
+export function whyOf(r: Robot, about: ReturnType<typeof useAbout>): string {
   if (r.presence.status !== 'online') return r.presence.why ?? '';
   const of = about(performing(r).of);
   const alert = r.alerts[0]?.detail;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import type { Robot } from '../../api/client';
-import { doingOf } from '../../live/performing';
+import { doingOf, type Tone } from '../../live/performing';
+import { everything, matcher } from '../robots/filter';
 import { count } from './counts';
 import { lookFirst } from './first';
 
@@ -18,7 +19,7 @@ const robot = (id: string, more: object) =>
 const fleet = [
   robot('r1', { doing: 'performing', mode: 'ato' }),
   robot('r2', { doing: 'manual', control: { holder: 'tablet', by: 'nina' } }),
-  robot('r4', { doing: 'manual' }),
+  robot('r4', { doing: 'undriven' }),
   robot('r3', { doing: 'needs_reset' }),
 ];
 
@@ -27,8 +28,9 @@ test('a robot in manual mode that nobody drives needs a look, and is counted', (
   expect(count(fleet).tones).toEqual({ good: 1, waiting: 1, attention: 1, stopped: 1, away: 0 });
 });
 
-test('the links of both numbers find robots in manual mode', () => {
-  expect(doingOf('attention')).toContain('manual');
-  expect(doingOf('waiting')).toContain('manual');
-  expect(doingOf('good')).not.toContain('manual');
+test('the link of each number finds the robots that it counts', () => {
+  for (const tone of Object.keys(count([]).tones) as Tone[]) {
+    const found = fleet.filter(matcher({ ...everything, doing: doingOf(tone) }));
+    expect(found).toHaveLength(count(fleet).tones[tone]);
+  }
 });
