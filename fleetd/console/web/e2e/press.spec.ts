@@ -20,10 +20,10 @@ async function finger(page: Page, on: string): Promise<() => Promise<unknown>> {
 
 test('no card moves under a finger, and the order is put right afterwards', async ({ page, world }) => {
   await page.clock.install();
-  await page.goto('/robots');
+  await page.goto('/robots?sort=presence');
   await live(page);
   const first = page.getByRole('listitem').first();
-  await expect(page.getByText('performing')).toHaveCount(3);
+  await expect(page.getByText('online')).toHaveCount(3);
   await expect(first).toHaveAttribute('data-robot', 'r1');
   const lift = await finger(page, 'r1');
   await world.control('robot/cut?robot=r3');
@@ -39,23 +39,23 @@ test('no card moves under a finger, and the order is put right afterwards', asyn
 });
 
 test('a card that has just moved takes no tap, which was meant for the one before it', async ({ page, world }) => {
-  await page.goto('/robots');
+  await page.goto('/robots?sort=presence');
   await live(page);
-  await expect(page.getByText('performing')).toHaveCount(3);
+  await expect(page.getByText('online')).toHaveCount(3);
   // What a finger meets in the moment in which the order changes.
   await page.evaluate(() => {
     const list = document.querySelector('[data-testid=robots]')!;
     new MutationObserver(() => {
       const [first] = list.querySelectorAll('[data-robot]');
-      if (first?.getAttribute('data-robot') !== 'r3' || document.body.dataset.met) return;
+      if (first?.getAttribute('data-robot') !== 'r2' || document.body.dataset.met) return;
       document.body.dataset.met = getComputedStyle(first.querySelector('button')!).pointerEvents;
     }).observe(list, { childList: true, subtree: true, attributes: true });
   });
-  await world.control('robot/cut?robot=r3');
+  await world.control('robot/cut?robot=r2');
   await expect(page.locator('body')).toHaveAttribute('data-met', 'none');
-  await card(page, 'r3').tap();
-  await expect(page.getByRole('dialog', { name: 'Robot r3' })).toBeVisible();
-  await world.control('robot/join?robot=r3');
+  await card(page, 'r2').tap();
+  await expect(page.getByRole('dialog', { name: 'Robot r2' })).toBeVisible();
+  await world.control('robot/join?robot=r2');
 });
 
 test('a click counts for the card on which the press began', async ({ page }) => {

@@ -40,14 +40,14 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
       )}
       <Stack gap={8}>
         {all.slice(0, most).map((a) => (
-          <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" wrap="nowrap" align="flex-start">
+          <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" align="flex-start">
             <IconAlertTriangle
               size={14}
               color={`var(--mantine-color-${alertColor[a.level] ?? 'gray'}-6)`}
               style={{ flexShrink: 0, marginTop: 3 }}
               aria-hidden
             />
-            <Stack gap={0} flex={1} miw={0}>
+            <Stack gap={0} flex="1 1 200px" miw={0}>
               <Group gap={6}>
                 <RobotLink id={a.robot} />
                 <Text size="sm" fw={600}>

@@ -93,7 +93,7 @@ const tones: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];
 export function Tones({ counts, large }: { counts: Counts; large?: boolean }) {
   const t = useOverviewTexts();
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
+    <SimpleGrid cols={{ base: 2, xs: 5 }} spacing={{ base: 'xs', lg: 'md' }} className="tones">
       {tones.map((tone) => (
         <Anchor key={tone} component={Link} to={`/robots?tone=${tone}`} underline="never" c="inherit">
           <Card
@@ -101,10 +101,15 @@ export function Tones({ counts, large }: { counts: Counts; large?: boolean }) {
             data-testid={`tone-${tone}`}
             style={{ borderInlineStart: `6px solid var(--mantine-color-${toneColor[tone]}-6)` }}
           >
-            <Text fz={large ? 72 : 32} fw={700} lh={1.1} c={counts.tones[tone] === 0 ? 'dimmed' : undefined}>
+            <Text
+              fz={large ? { base: 40, sm: 72 } : 32}
+              fw={700}
+              lh={1.1}
+              c={counts.tones[tone] === 0 ? 'dimmed' : undefined}
+            >
               {counts.tones[tone]}
             </Text>
-            <Text fz={large ? 26 : 14}>{t.tones[tone]}</Text>
+            <Text fz={large ? { base: 16, sm: 26 } : 14}>{t.tones[tone]}</Text>
           </Card>
         </Anchor>
       ))}

@@ -91,29 +91,25 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
         <Table.Tbody>
           {shown?.map((e) => (
             <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
-              <Table.Td>
+              <Table.Td w={76}>
                 <Text size="xs" c="dimmed">
                   {clock(e.received)}
                 </Text>
               </Table.Td>
-              <Table.Td>
+              <Table.Td maw={120}>
                 <RobotLink id={e.robot} />
               </Table.Td>
               <Table.Td>
-                <Group gap={6}>
-                  <Text size="sm" title={e.type}>
-                    {eventText(words.events, e)}
-                  </Text>
+                <Text size="sm" title={e.type} dir="auto">
+                  {eventText(words.events, e)}
                   {e.level && levelShown.has(e.level) && (
-                    <Text size="xs" fw={600}>
+                    <Text span size="xs" fw={600} ms={6}>
                       {levels[e.level]}
                     </Text>
                   )}
-                </Group>
-              </Table.Td>
-              <Table.Td>
-                <Text size="xs" c="dimmed" dir="auto" lineClamp={1}>
-                  {causeText(words, e)}
+                  <Text span size="xs" c="dimmed" ms={6}>
+                    {causeText(words, e)}
+                  </Text>
                 </Text>
               </Table.Td>
             </Table.Tr>

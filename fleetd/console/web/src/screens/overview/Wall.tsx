@@ -11,6 +11,7 @@ import { ConnectionPill } from '../../shell/Connection';
 import { problem } from '../robots/order';
 import { AlertPanel } from './AlertPanel';
 import type { Counts } from './counts';
+import { whyOf } from './LookFirst';
 import { Tones } from './Overview';
 import { LastEvents } from './Panels';
 import { useOverviewTexts } from './text';
@@ -39,7 +40,9 @@ export function Wall({ fleet, counts, site, ids }: Props) {
           <ConnectionPill />
         </Group>
         <Group>
-          <Text c="dimmed">{t.leaveWallHint}</Text>
+          <Text c="dimmed" visibleFrom="sm">
+            {t.leaveWallHint}
+          </Text>
           <Clock />
         </Group>
       </Group>
@@ -86,7 +89,7 @@ function Tile({ r }: { r: Robot }) {
       </Group>
       <PerformingBadge robot={r} of={p} size="xl" />
       <Text fz={18} mt={6} dir="auto" truncate>
-        {p.tone === 'good' && r.story ? [r.story.id, r.act].filter(Boolean).join(', ') : about(p.of) || '–'}
+        {p.tone === 'good' && r.story ? [r.story.id, r.act].filter(Boolean).join(', ') : whyOf(r, about) || '\u00a0'}
       </Text>
     </Card>
   );

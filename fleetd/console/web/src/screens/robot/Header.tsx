@@ -51,7 +51,9 @@ const useTexts = texts(
 export function Header() {
   const t = useTexts();
   const { id, robot, stale } = usePage();
-  const about = useAbout()(performing(robot).of);
+  const p = performing(robot);
+  // What it performs is beside the way out.
+  const about = useAbout()(p.tone === 'good' ? undefined : p.of);
   return (
     <Card withBorder padding="md">
       <Stack gap="sm">

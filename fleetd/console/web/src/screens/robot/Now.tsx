@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 
 import { Alerts } from './Alerts';
 import { Answers } from './Answers';
@@ -11,7 +11,7 @@ import { Safety } from './Safety';
 /** What the robot does now, and everything that bears on it. */
 export default function Now() {
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md" style={{ alignItems: 'start' }}>
+    <div className="now">
       <Stack>
         <Alerts />
         <Performance />
@@ -21,8 +21,8 @@ export default function Now() {
       <Stack>
         <Safety />
         <Body />
-        <Life />
       </Stack>
-    </SimpleGrid>
+      <Life />
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Group, Loader, Stack, Tabs, Text, Title } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense, useLayoutEffect, useRef } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 
 import { problemOf } from '../../api/problem';
@@ -66,6 +66,13 @@ function RobotPage({ id, tab }: { id: string; tab: Tab }) {
   const detail = useDetail(id);
   const stale = useStale(id);
   const robot = joined(row, detail.data);
+  const list = useRef<HTMLDivElement>(null);
+  const known = robot !== undefined;
+  // On a phone the tabs are wider than the screen.
+  useLayoutEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
+    if (chosen) list.current!.scrollLeft = chosen.offsetLeft - list.current!.clientWidth / 2 + chosen.offsetWidth / 2;
+  }, [tab, known]);
   useCollect(robot && { id, robot, detail: detail.data, stale });
   if (!robot) {
     if (detail.isPending) return <Loader aria-label={common.loading} />;
@@ -102,7 +109,7 @@ function RobotPage({ id, tab }: { id: string; tab: Tab }) {
           onChange={(to) => void navigate(`/robots/${encodeURIComponent(id)}${to === 'now' ? '' : `/${to}`}`)}
           keepMounted={false}
         >
-          <Tabs.List aria-label={t.tabList} style={{ flexWrap: 'nowrap', overflowX: 'auto' }}>
+          <Tabs.List ref={list} aria-label={t.tabList} style={{ flexWrap: 'nowrap', overflowX: 'auto' }}>
             {tabs.map((name) => (
               <Tabs.Tab key={name} value={name} mih={44}>
                 {t.tabs[name]}

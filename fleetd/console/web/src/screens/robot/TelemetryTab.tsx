@@ -40,6 +40,8 @@ const charts = [
   { key: 'silence budget', unit: 's' },
 ] as const;
 const none: Sample[] = [];
+/** The first samples are of the stream, which has less than the robot's documents. */
+const few = 3;
 
 /** Charts of what the robot reports, collected by this page. */
 export default function TelemetryTab() {
@@ -66,7 +68,7 @@ export default function TelemetryTab() {
                 range={'range' in c ? [...c.range] : undefined}
               />
             ) : (
-              <Nothing>{samples.length > 0 ? t.none : t.waiting}</Nothing>
+              <Nothing>{samples.length > few ? t.none : t.waiting}</Nothing>
             )}
           </Panel>
         ))}

@@ -41,7 +41,8 @@ export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
         aria-label={t.filter.text}
         placeholder={t.filter.placeholder}
         leftSection={<IconSearch size={16} aria-hidden />}
-        w={{ base: '100%', xs: 160 }}
+        w={{ base: 'auto', xs: 160 }}
+        flex={{ base: 1, xs: 'none' }}
         maxLength={64}
         value={filter.text}
         onChange={(e) => set({ text: e.currentTarget.value })}

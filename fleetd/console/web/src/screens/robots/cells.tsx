@@ -77,7 +77,7 @@ export function Presence({ r }: { r: Robot }) {
   const words: Record<string, string> = usePresenceWords();
   const p = r.presence;
   return (
-    <span title={[withTerm(words, p.status), p.why].filter(Boolean).join(': ')}>
+    <span className={classes.whole} title={[withTerm(words, p.status), p.why].filter(Boolean).join(': ')}>
       {words[p.status] ?? p.status}
       {p.status !== 'online' && p.last_seen && (
         <span className={classes.dim}>
