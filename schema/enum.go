@@ -59,15 +59,16 @@ const (
 	ModeUnloaded   ModeStatus = "unloaded" // detached, and so never in the list of modes
 )
 
-// AutoStatus is the status of ato. The words have a history: idle means that the story
-// runs; user interfaces show "performing".
+// AutoStatus is the status of ato. Clients of an earlier product know its words, and two of
+// them do not say what they mean: halt is not a stop, and idle means that the story is
+// performed. User interfaces show "performing".
 type AutoStatus string
 
 const (
-	AutoHalt    AutoStatus = "halt"    // ato is not the active mode
-	AutoIdle    AutoStatus = "idle"    // performing: the story runs
-	AutoPaused  AutoStatus = "paused"  // at least one pause token is held
-	AutoStopped AutoStatus = "stopped" // rewound to the first act; nothing runs
+	AutoNotActive  AutoStatus = "halt"    // ato is not the active mode; nothing was halted
+	AutoPerforming AutoStatus = "idle"    // performing: the story runs
+	AutoPaused     AutoStatus = "paused"  // at least one pause token is held
+	AutoStopped    AutoStatus = "stopped" // rewound to the first act; nothing runs
 )
 
 // LifeState is the state of the robot's autonomous life.

@@ -57,7 +57,7 @@ type StateMode struct {
 
 // StateAuto is the state of ato.
 type StateAuto struct {
-	Status       AutoStatus `json:"status" doc:"halt (not in ato), idle (the story is performed), paused or stopped"`
+	Status       AutoStatus `json:"status" doc:"halt (ato is not the active mode; nothing was halted), idle (the story is performed), paused or stopped"`
 	Reason       Reason     `json:"reason,omitempty" doc:"why it is stopped"`
 	Story        *StoryRef  `json:"story,omitzero" doc:"the story"`
 	ActIndex     int        `json:"act_index" doc:"which act of the story, from 0"`

@@ -48,7 +48,7 @@ func (w *world) awaitPerforming(rid string) schema.State {
 }
 
 func isPerforming(s schema.State) bool {
-	return s.Mode.Active == schema.ModeAto && s.Auto.Status == schema.AutoIdle && s.Auto.Story != nil && s.Auto.Act != ""
+	return s.Mode.Active == schema.ModeAto && s.Auto.Status == schema.AutoPerforming && s.Auto.Story != nil && s.Auto.Act != ""
 }
 
 // interruptDemo ends a demo as Ctrl-C does and waits for the robots' last

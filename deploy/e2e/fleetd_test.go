@@ -116,7 +116,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 		}
 		for _, rid := range []string{"r1", "r2"} {
 			w.awaitPerforming(rid)
-			w.awaitRobot(rid, "performing", func(r view.Robot) bool { return r.Mode == schema.ModeAto && r.Auto == schema.AutoIdle })
+			w.awaitRobot(rid, "performing", func(r view.Robot) bool { return r.Mode == schema.ModeAto && r.Auto == schema.AutoPerforming })
 		}
 
 		// A refusal reaches the person with its reason, and is an exit code.

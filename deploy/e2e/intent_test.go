@@ -72,7 +72,7 @@ func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
 		w.awaitEvent(mark, "r1", "ai asks for the act", func(e schema.Event) bool { return e.Type == "interrupt_started" && e.Source == "ai" })
 		said("sing: SUCCEEDED")
 		w.awaitState("r1", "performing the story again", func(s schema.State) bool {
-			return s.Auto.Status == schema.AutoIdle && slices.ContainsFunc(s.Queue.CompletedActs, func(a schema.QueuedAct) bool { return strings.HasPrefix(a.ReqID, "resp1/") })
+			return s.Auto.Status == schema.AutoPerforming && slices.ContainsFunc(s.Queue.CompletedActs, func(a schema.QueuedAct) bool { return strings.HasPrefix(a.ReqID, "resp1/") })
 		})
 
 		// The body hears, too: what it is not sure of is published, and the responder asks again.

@@ -101,7 +101,7 @@ func TestLaunchpadAndStackOverMQTT(t *testing.T) {
 		w.mustRequest("op1", "r1", "life/stop-focus", "")
 		w.awaitLife(schema.LifeSolitary, "")
 		w.awaitState("r1", "performing again, alive", func(s schema.State) bool {
-			return s.Auto.Status == schema.AutoIdle && slices.ContainsFunc(s.Life.Abilities, func(a schema.LifeAbility) bool { return a.Name == schema.AbilityBreathing && a.Running })
+			return s.Auto.Status == schema.AutoPerforming && slices.ContainsFunc(s.Life.Abilities, func(a schema.LifeAbility) bool { return a.Name == schema.AbilityBreathing && a.Running })
 		})
 
 		// Without ato the robot does not live.

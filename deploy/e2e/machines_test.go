@@ -88,7 +88,7 @@ func TestStoryIsPausedUntilTheLastInterruptEnds(t *testing.T) {
 				}
 				paused := schema.AutoPaused
 				if len(handlers) == 0 {
-					paused = schema.AutoIdle
+					paused = schema.AutoPerforming
 				}
 				return slices.Equal(run, handlers) && s.Auto.PauseCount == len(handlers) && s.Auto.Status == paused
 			})
@@ -121,7 +121,7 @@ func TestStoryIsPausedUntilTheLastInterruptEnds(t *testing.T) {
 		w.mustRequest("op1", "r1", "interrupt/request", "service")
 		w.mustRequest("op1", "r1", "mode/set", "mnl")
 		w.awaitState("r1", "halted without interrupts", func(s schema.State) bool {
-			return s.Auto.Status == schema.AutoHalt && s.Auto.PauseCount == 0 && len(s.Interrupts) == 0
+			return s.Auto.Status == schema.AutoNotActive && s.Auto.PauseCount == 0 && len(s.Interrupts) == 0
 		})
 	})
 }

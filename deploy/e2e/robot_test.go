@@ -28,7 +28,7 @@ func TestModeSetIsAnswered(t *testing.T) {
 			w.t.Errorf("the state is %s", jsonText(shown))
 		}
 		w.awaitState("r1", "past its first act", func(s schema.State) bool {
-			return s.Auto.Status == schema.AutoIdle && s.Auto.Act == "smile"
+			return s.Auto.Status == schema.AutoPerforming && s.Auto.Act == "smile"
 		})
 		w.awaitState("r1", "in its second round", func(s schema.State) bool { return s.Auto.Loop >= 1 })
 	})
@@ -119,7 +119,7 @@ func TestPausedTwiceAndContinuedOnceIsPaused(t *testing.T) {
 		w.mustRequest("op1", "r1", "auto/continue", "")
 		w.awaitState("r1", "still paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
 		w.mustRequest("op1", "r1", "auto/continue", "")
-		w.awaitState("r1", "performing again", func(s schema.State) bool { return s.Auto.Status == schema.AutoIdle && s.Auto.PauseCount == 0 })
+		w.awaitState("r1", "performing again", func(s schema.State) bool { return s.Auto.Status == schema.AutoPerforming && s.Auto.PauseCount == 0 })
 	})
 }
 
@@ -149,7 +149,7 @@ func TestStoryWithMotionWaitsForEnable(t *testing.T) {
 		})
 		w.mustRequest("op1", "r1", "safety/enable", "")
 		w.awaitState("r1", "performing", func(s schema.State) bool {
-			return s.Auto.Status == schema.AutoIdle && s.Safety.State == schema.SafetyEnabled
+			return s.Auto.Status == schema.AutoPerforming && s.Safety.State == schema.SafetyEnabled
 		})
 		w.awaitState("r1", "in its second round", func(s schema.State) bool { return s.Auto.Loop >= 1 })
 	})

@@ -91,7 +91,7 @@ func (w *world) performStory(rid, story string, acts ...string) schema.StoryRef 
 	w.awaitActiveStory(rid, ref)
 	w.mustRequest("op1", rid, "mode/set", "ato")
 	w.awaitState(rid, "performing "+story, func(s schema.State) bool {
-		return s.Mode.Active == schema.ModeAto && s.Auto.Story != nil && s.Auto.Story.ID == story && s.Auto.Status == schema.AutoIdle
+		return s.Mode.Active == schema.ModeAto && s.Auto.Story != nil && s.Auto.Story.ID == story && s.Auto.Status == schema.AutoPerforming
 	})
 	return ref
 }

@@ -226,7 +226,7 @@ func (o *operatorSetup) sendCommand(ctx context.Context, verb, args string, appl
 func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 	performs := func(r view.Robot) bool {
 		lives := r.Life != nil && r.Life.Focused != "" // the story continues after the activity
-		return r.Mode == schema.ModeAto && (lives || r.Auto == schema.AutoIdle && r.Act != "")
+		return r.Mode == schema.ModeAto && (lives || r.Auto == schema.AutoPerforming && r.Act != "")
 	}
 	if _, err := o.awaitEach(ctx, func(r view.Robot) bool { return r.Desired.Story == nil || o.refused[r.ID] || performs(r) }); err != nil {
 		return err

@@ -55,7 +55,7 @@ func TestRobotThatPerformsAnActivityIsNotShownAsPaused(t *testing.T) {
 }
 
 func TestRobotOfWhichEveryActFailsIsNotSaidToPerform(t *testing.T) {
-	r := view.Robot{Auto: schema.AutoIdle, FailedRounds: 1}
+	r := view.Robot{Auto: schema.AutoPerforming, FailedRounds: 1}
 	if got := autoText(r); got != "failing: every act of a round" {
 		t.Error(got)
 	}

@@ -183,7 +183,7 @@ func (n *narrator) completes(h *heldLine, e schema.Event, d eventFields) bool {
 	}
 	switch e.Type {
 	case "auto_changed":
-		return h.focus == "" || schema.AutoStatus(d.To) == schema.AutoPaused || schema.AutoStatus(d.To) == schema.AutoIdle
+		return h.focus == "" || schema.AutoStatus(d.To) == schema.AutoPaused || schema.AutoStatus(d.To) == schema.AutoPerforming
 	case "act_started":
 		if d.Lane == "story" { // the act that was interrupted is not resumed
 			h.goesOn = ""

@@ -57,7 +57,7 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 			return "", ""
 		}
 		return kindStory, "pauses its story"
-	case schema.AutoIdle:
+	case schema.AutoPerforming:
 		if d.From != string(schema.AutoPaused) {
 			n.current = ""
 			return kindStory, "begins its story " + n.story
@@ -79,7 +79,7 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 			return kindStory, "its story is over"
 		}
 		return kindStory, "its story is stopped: " + reasonText(d)
-	case schema.AutoHalt: // the change of the mode follows
+	case schema.AutoNotActive: // the change of the mode follows
 		n.paused = e.TS
 	}
 	return "", ""

@@ -108,12 +108,12 @@ const needsStart = "needs auto start"
 func autoText(r view.Robot) string {
 	s := string(r.Auto)
 	switch r.Auto {
-	case schema.AutoIdle:
+	case schema.AutoPerforming:
 		s = "performing"
 		if n := r.FailedRounds; n > 0 {
 			s = "failing: " + roundsText(n)
 		}
-	case schema.AutoHalt:
+	case schema.AutoNotActive:
 		s = "off (not in ato)"
 	}
 	switch {
@@ -128,7 +128,7 @@ func autoText(r view.Robot) string {
 		return "ended (fleetd auto start " + r.ID + ")"
 	case r.AutoReason == schema.ReasonNeedsStart:
 		s += " (" + needsStart + ")"
-	case r.AutoReason != "" && r.Auto != schema.AutoHalt:
+	case r.AutoReason != "" && r.Auto != schema.AutoNotActive:
 		s += " (" + strings.ReplaceAll(string(r.AutoReason), "_", " ") + ")"
 	}
 	return s

@@ -132,7 +132,7 @@ func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error 
 // doesText says what a robot does when the watch begins.
 func doesText(r view.Robot) string {
 	text := "mode " + longModeText(r) + ", safety " + safetyText(r) + ", ato " + autoText(r)
-	if r.Story != nil && r.Auto == schema.AutoIdle {
+	if r.Story != nil && r.Auto == schema.AutoPerforming {
 		text += " " + storyText(r)
 	}
 	if alerts := alertText(r); alerts != "" {

@@ -132,7 +132,7 @@ func (l *load) state(i int) {
 		Safety: schema.StateSafety{State: schema.SafetyEnabled},
 		Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeAto, Intended: schema.ModeAto, Phase: schema.PhaseRunning, Calibrated: true},
 		Auto: schema.StateAuto{
-			Status: schema.AutoIdle, Story: &schema.StoryRef{ID: fmt.Sprintf("tour-%d", i%7), Rev: 3, SHA256: strings.Repeat("5e", 32)},
+			Status: schema.AutoPerforming, Story: &schema.StoryRef{ID: fmt.Sprintf("tour-%d", i%7), Rev: 3, SHA256: strings.Repeat("5e", 32)},
 			Act: fmt.Sprintf("act-%d", l.seq%9), ActIndex: int(l.seq % 9), PauseHolders: []schema.Pause{},
 		},
 		Life: &schema.StateLife{State: schema.LifeSolitary},

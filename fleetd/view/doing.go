@@ -57,9 +57,9 @@ func (r *Robot) doing() selector.Doing {
 func (r *Robot) doingInAuto() selector.Doing {
 	focused := r.Life != nil && r.Life.Focused != ""
 	switch {
-	case r.Auto == schema.AutoIdle && r.FailedRounds > 0:
+	case r.Auto == schema.AutoPerforming && r.FailedRounds > 0:
 		return selector.Failing
-	case r.Auto == schema.AutoIdle:
+	case r.Auto == schema.AutoPerforming:
 		return selector.Performing
 	case r.Auto == schema.AutoPaused && len(r.Interrupts) > 0:
 		return selector.Interrupted

@@ -10,7 +10,7 @@ import (
 func TestDoing(t *testing.T) {
 	performing := Robot{
 		Adopted: true, Presence: Presence{Status: "online"}, Mode: schema.ModeAto, ModePhase: schema.PhaseRunning, Safety: schema.SafetyEnabled,
-		Auto: schema.AutoIdle, Story: &schema.StoryRef{ID: "show"},
+		Auto: schema.AutoPerforming, Story: &schema.StoryRef{ID: "show"},
 	}
 	holder := func(token string) []schema.Pause { return []schema.Pause{{Token: token}} }
 	greeting := &Life{Focused: "greet"}
@@ -35,9 +35,9 @@ func TestDoing(t *testing.T) {
 		{"no state yet", func(r *Robot) { r.Safety = "" }, selector.NotReported},
 		{"changing its mode", func(r *Robot) { r.ModePhase = schema.PhaseSwitching }, selector.Switching},
 		{"driven", func(r *Robot) {
-			r.Mode, r.Auto, r.Control = schema.ModeMnl, schema.AutoHalt, &schema.StateControl{Holder: "tablet"}
+			r.Mode, r.Auto, r.Control = schema.ModeMnl, schema.AutoNotActive, &schema.StateControl{Holder: "tablet"}
 		}, selector.Manual},
-		{"in manual mode without anybody", func(r *Robot) { r.Mode, r.Auto = schema.ModeMnl, schema.AutoHalt }, selector.Undriven},
+		{"in manual mode without anybody", func(r *Robot) { r.Mode, r.Auto = schema.ModeMnl, schema.AutoNotActive }, selector.Undriven},
 		{"starting", func(r *Robot) { r.Mode = schema.ModeStr }, selector.StartUp},
 		{"in safe mode", func(r *Robot) { r.Mode = schema.ModeSafe }, selector.SafeMode},
 		{"in a mode of its own", func(r *Robot) { r.Mode = "follow" }, selector.OtherMode},

@@ -87,7 +87,7 @@ func (f *fleet) state(id string, safety schema.SafetyState) {
 		TS: schema.TimeOf(time.Now()), Session: "s", Boot: "b", StateSeq: 1,
 		Safety: schema.StateSafety{State: safety},
 		Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
-		Auto:   schema.StateAuto{Status: schema.AutoHalt, PauseHolders: []schema.Pause{}},
+		Auto:   schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 	})
 }
 

@@ -53,7 +53,7 @@ func TestPausedExactlyWhileTokenIsHeld(t *testing.T) {
 			for range 3 {
 				Step(&settled, s.Since+time.Hour, Defaults(), f, Input{What: Tick})
 			}
-			if settled.Status == schema.AutoIdle && settled.Count() > 0 || settled.Status == schema.AutoPaused && settled.Count() == 0 {
+			if settled.Status == schema.AutoPerforming && settled.Count() > 0 || settled.Status == schema.AutoPaused && settled.Count() == 0 {
 				t.Fatalf("%s with %d tokens after %s", settled.Status, settled.Count(), in.What)
 			}
 			if d.Begin && s.Count() > 0 {
@@ -83,7 +83,7 @@ func TestEveryTokenIsReleasedOnce(t *testing.T) {
 			if total != s.Count() {
 				t.Fatalf("%d tokens are held, %d by the decisions", s.Count(), total)
 			}
-			if s.Status == schema.AutoHalt {
+			if s.Status == schema.AutoNotActive {
 				for _, tok := range s.Held() {
 					if tok.Kind != ByOperator {
 						t.Fatalf("%s is held in halt", tok.Name())
@@ -133,10 +133,10 @@ func TestActsBeginOneAfterAnother(t *testing.T) {
 			if running != s.Begun {
 				t.Fatalf("an act runs: %v, ato has %v after %s", running, s.Begun, in.What)
 			}
-			if d.Begin && (s.Status != schema.AutoIdle || s.Act >= s.Story.Acts) {
+			if d.Begin && (s.Status != schema.AutoPerforming || s.Act >= s.Story.Acts) {
 				t.Fatalf("act %d of %d begins in %s", s.Act, s.Story.Acts, s.Status)
 			}
-			if (s.Status == schema.AutoHalt || s.Status == schema.AutoStopped) && (s.Begun || s.Act != 0) {
+			if (s.Status == schema.AutoNotActive || s.Status == schema.AutoStopped) && (s.Begun || s.Act != 0) {
 				t.Fatalf("%s at act %d, begun %v", s.Status, s.Act, s.Begun)
 			}
 		})

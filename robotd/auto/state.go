@@ -71,7 +71,7 @@ type State struct {
 }
 
 // Boot returns the state of ato after boot, when it is not the active mode.
-func Boot() State { return State{Status: schema.AutoHalt} }
+func Boot() State { return State{Status: schema.AutoNotActive} }
 
 // StoppedByRequest reports whether somebody stopped the story. One that ended, failed or was
 // withdrawn was not stopped by a person.

@@ -10,7 +10,7 @@ import (
 // act begins during a pause; there is at most one transition.
 func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	d := Decision{From: s.Status, To: s.Status}
-	if _, _, ready := f.Ready(); s.Status != schema.AutoHalt || in.What == Enter && ready {
+	if _, _, ready := f.Ready(); s.Status != schema.AutoNotActive || in.What == Enter && ready {
 		s.tokens.refresh(now, BySafety, f.Safety, &d)
 		s.tokens.refresh(now, BySafeguard, f.Safeguard, &d)
 		s.tokens.refresh(now, ByLink, f.LinkLost, &d)
@@ -32,7 +32,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	case Continue:
 		d.Answer = s.release(f, in, &d)
 	case Acquire:
-		if s.Status != schema.AutoHalt {
+		if s.Status != schema.AutoNotActive {
 			s.tokens.acquire(Token{Kind: in.Kind, Key: in.Key, Why: in.Why, Since: now}, &d)
 		}
 	case Release:
@@ -111,9 +111,9 @@ func (s *State) leave(now time.Duration, d *Decision) {
 func (s *State) start(now time.Duration, f Facts, in Input, d *Decision) {
 	why, detail, ok := f.Ready()
 	switch {
-	case s.Status == schema.AutoHalt:
+	case s.Status == schema.AutoNotActive:
 		d.Answer = refused(schema.ReasonNotInAto, "mode/set ato starts the story")
-	case s.Status == schema.AutoIdle:
+	case s.Status == schema.AutoPerforming:
 		d.Answer = unchanged("the story is performed already")
 	case s.Status == schema.AutoPaused:
 		d.Answer = unchanged(s.PausedBy(in.Client, in.Person, f.Standstill))
@@ -132,7 +132,7 @@ func (s *State) start(now time.Duration, f Facts, in Input, d *Decision) {
 
 func (s *State) stop(now time.Duration, d *Decision) {
 	switch {
-	case s.Status == schema.AutoHalt:
+	case s.Status == schema.AutoNotActive:
 		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is no story to stop")
 	case s.StoppedByRequest():
 		d.Answer = unchanged("the story is stopped")
@@ -148,7 +148,7 @@ func (s *State) stop(now time.Duration, d *Decision) {
 // An act that waits, because of a pause or between rounds, is skipped too.
 func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
 	switch {
-	case s.Status == schema.AutoHalt:
+	case s.Status == schema.AutoNotActive:
 		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is no act to skip")
 		return
 	case s.Status == schema.AutoStopped:
@@ -175,7 +175,7 @@ func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
 func (s *State) pause(now time.Duration, f Facts, in Input, d *Decision) {
 	t := Token{Kind: ByOperator, Client: in.Client, Person: in.Person, Req: in.Req, Why: in.Why, Since: now}
 	switch {
-	case s.Status == schema.AutoHalt:
+	case s.Status == schema.AutoNotActive:
 		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is nothing to pause")
 	case s.tokens.find(t) >= 0:
 		d.Answer = unchanged("this pause is held already")
@@ -250,7 +250,7 @@ func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 	if f.Story == s.Story && f.Story.Acts > 0 {
 		return
 	}
-	if s.Status != schema.AutoIdle && s.Status != schema.AutoPaused {
+	if s.Status != schema.AutoPerforming && s.Status != schema.AutoPaused {
 		if s.Story != f.Story && !d.Changed { // nothing is running: it is the next to start
 			reason := s.whyStopped(f)
 			s.rewind(now, f.Story)
@@ -278,7 +278,7 @@ func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 func (s *State) whyStopped(f Facts) schema.Reason {
 	why, _, ready := f.Ready()
 	switch {
-	case s.Status == schema.AutoHalt || s.Reason == schema.ReasonStopped:
+	case s.Status == schema.AutoNotActive || s.Reason == schema.ReasonStopped:
 		return s.Reason
 	case ready:
 		return schema.ReasonNeedsStart
@@ -295,7 +295,7 @@ func (s *State) settle(now time.Duration, d *Decision) {
 	case s.take(now, d, OnFree) && s.restartAct:
 		s.cancel(d)
 	}
-	if s.tokens.n == 0 && s.Status == schema.AutoIdle {
+	if s.tokens.n == 0 && s.Status == schema.AutoPerforming {
 		s.restartAct = false
 		// After a skip the next act begins in the next step, so that a story that waits for the
 		// end of the act takes over first.

@@ -28,35 +28,35 @@ const (
 )
 
 // Statuses lists every status.
-var Statuses = []schema.AutoStatus{schema.AutoHalt, schema.AutoIdle, schema.AutoPaused, schema.AutoStopped}
+var Statuses = []schema.AutoStatus{schema.AutoNotActive, schema.AutoPerforming, schema.AutoPaused, schema.AutoStopped}
 
-var performing = fsm.In(schema.AutoIdle, schema.AutoPaused)
+var performing = fsm.In(schema.AutoPerforming, schema.AutoPaused)
 
 // Table lists the transitions of ato's status.
 var Table = fsm.Table[schema.AutoStatus, Event]{
-	{From: fsm.In(schema.AutoHalt), On: OnEnter, To: schema.AutoIdle, Why: "ato took over and nothing holds the story"},
-	{From: fsm.In(schema.AutoHalt), On: OnEnterHeld, To: schema.AutoPaused, Why: "ato took over while a pause is held"},
+	{From: fsm.In(schema.AutoNotActive), On: OnEnter, To: schema.AutoPerforming, Why: "ato took over and nothing holds the story"},
+	{From: fsm.In(schema.AutoNotActive), On: OnEnterHeld, To: schema.AutoPaused, Why: "ato took over while a pause is held"},
 
-	{From: fsm.In(schema.AutoIdle), On: OnHeld, To: schema.AutoPaused, Why: "the first pause was acquired"},
-	{From: fsm.In(schema.AutoPaused), On: OnFree, To: schema.AutoIdle, Why: "the last pause was released"},
+	{From: fsm.In(schema.AutoPerforming), On: OnHeld, To: schema.AutoPaused, Why: "the first pause was acquired"},
+	{From: fsm.In(schema.AutoPaused), On: OnFree, To: schema.AutoPerforming, Why: "the last pause was released"},
 
 	{From: performing, On: OnStop, To: schema.AutoStopped, Why: "somebody stopped the story; it rewinds"},
 	{From: fsm.In(schema.AutoStopped), On: OnStop, To: schema.AutoStopped, Why: "the story had ended already; now somebody stopped it, and nothing begins by itself"},
-	{From: fsm.In(schema.AutoStopped), On: OnStart, To: schema.AutoIdle, Why: "somebody started the story from its first act"},
+	{From: fsm.In(schema.AutoStopped), On: OnStart, To: schema.AutoPerforming, Why: "somebody started the story from its first act"},
 	{From: fsm.In(schema.AutoStopped), On: OnStartHeld, To: schema.AutoPaused, Why: "somebody started the story while a pause is held"},
 
-	{From: fsm.In(schema.AutoIdle), On: OnActDone, To: schema.AutoIdle, Why: "the next act follows"},
+	{From: fsm.In(schema.AutoPerforming), On: OnActDone, To: schema.AutoPerforming, Why: "the next act follows"},
 	{From: fsm.In(schema.AutoPaused), On: OnActDone, To: schema.AutoPaused, Why: "the current act was allowed to end; the next one waits"},
-	{From: fsm.In(schema.AutoIdle), On: OnAgain, To: schema.AutoIdle, Why: "the act failed and is tried again"},
+	{From: fsm.In(schema.AutoPerforming), On: OnAgain, To: schema.AutoPerforming, Why: "the act failed and is tried again"},
 	{From: fsm.In(schema.AutoPaused), On: OnAgain, To: schema.AutoPaused, Why: "the act failed and is tried again after the pause"},
-	{From: fsm.In(schema.AutoIdle), On: OnSkip, To: schema.AutoIdle, Why: "somebody skipped the act; the next one follows"},
+	{From: fsm.In(schema.AutoPerforming), On: OnSkip, To: schema.AutoPerforming, Why: "somebody skipped the act; the next one follows"},
 	{From: fsm.In(schema.AutoPaused), On: OnSkip, To: schema.AutoPaused, Why: "somebody skipped the act; the next one waits for the end of the pause"},
 	{From: performing, On: OnEnd, To: schema.AutoStopped, Why: "the last act of the last round is over"},
 	{From: performing, On: OnActError, To: schema.AutoStopped, Why: "an act failed and the story says to stop then"},
 
-	{From: fsm.In(schema.AutoIdle), On: OnReplaced, To: schema.AutoIdle, Why: "another story took over"},
+	{From: fsm.In(schema.AutoPerforming), On: OnReplaced, To: schema.AutoPerforming, Why: "another story took over"},
 	{From: fsm.In(schema.AutoPaused), On: OnReplaced, To: schema.AutoPaused, Why: "another story took over and waits for the end of the pause"},
 	{From: performing, On: OnWithdrawn, To: schema.AutoStopped, Why: "there is no story to perform any more"},
 
-	{From: fsm.In(schema.AutoIdle, schema.AutoPaused, schema.AutoStopped), On: OnLeave, To: schema.AutoHalt, Why: "another mode takes over"},
+	{From: fsm.In(schema.AutoPerforming, schema.AutoPaused, schema.AutoStopped), On: OnLeave, To: schema.AutoNotActive, Why: "another mode takes over"},
 }

@@ -97,7 +97,7 @@ func (w *world) format(d Decision) string {
 	if w.s.Reason != "" {
 		fmt.Fprintf(&b, " %s", w.s.Reason)
 	}
-	if w.s.Status == schema.AutoIdle || w.s.Status == schema.AutoPaused {
+	if w.s.Status == schema.AutoPerforming || w.s.Status == schema.AutoPaused {
 		fmt.Fprintf(&b, " act %d loop %d", w.s.Act, w.s.Loop)
 	}
 	if n := w.s.Count(); n > 0 {

@@ -214,7 +214,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	case s.Pending():
 	case paused && s.perform.Auto().Count() == 0:
 		a.fail("ato is paused and nobody holds a pause")
-	case s.perform.Auto().Status == schema.AutoIdle && s.perform.Auto().Count() > 0:
+	case s.perform.Auto().Status == schema.AutoPerforming && s.perform.Auto().Count() > 0:
 		a.fail("ato performs and %d pauses are held", s.perform.Auto().Count())
 	}
 	if s.safety.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {

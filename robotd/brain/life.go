@@ -11,7 +11,7 @@ func (t *step) lives() life.Step {
 	ato, queue := t.perform.Auto(), t.perform.Queue()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
 		CurrentState: t.currentState(),
-		Ato:          t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoHalt,
+		Ato:          t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive,
 		Paused:       ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
 		Interrupts: len(queue.Running()) > 0, Preempts: queue.Preempts(&t.cfg.Interrupts),
 		Safety: life.StopReason(t.safety.At, len(t.stops.Latches()) > 0, ato), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,

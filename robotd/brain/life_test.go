@@ -76,7 +76,7 @@ func TestActivitiesLeaveNothingBehind(t *testing.T) {
 	r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.People}})
 	r.until(r.now + 5*time.Second)
 	_, run, _ := r.s.life.Focused()
-	if got := r.s.perform.Auto(); run != "" || r.s.perform.Focused() != "" || got.Status != schema.AutoIdle || got.Count() > 0 {
+	if got := r.s.perform.Auto(); run != "" || r.s.perform.Focused() != "" || got.Status != schema.AutoPerforming || got.Count() > 0 {
 		t.Errorf("afterwards %q has the focus, %q is performed, the story is %s, held by %v", run, r.s.perform.Focused(), got.Status, got.Held())
 	}
 	for _, l := range lanesOf(r.s.cfg, r.s.body.Units()) {

@@ -279,7 +279,7 @@ func stateLine(s schema.State) string {
 	if s.Auto.Reason != "" {
 		line += " (" + string(s.Auto.Reason) + ")"
 	}
-	if s.Auto.Status != schema.AutoHalt && s.Auto.Act != "" {
+	if s.Auto.Status != schema.AutoNotActive && s.Auto.Act != "" {
 		line += fmt.Sprintf(" act %d %s", s.Auto.ActIndex, s.Auto.Act)
 		if n := s.Auto.FailedRounds; n > 0 {
 			line += fmt.Sprintf(", failed rounds %d", n)

@@ -238,13 +238,13 @@ func (s *State) teach() {
 func (s *others) SetPlaces(p *score.Places) { s.body.SetPlaces(p) }
 
 // AtoPerforms reports whether ato performs the story.
-func (s *others) AtoPerforms() bool { return s.perform.Auto().Status == schema.AutoIdle }
+func (s *others) AtoPerforms() bool { return s.perform.Auto().Status == schema.AutoPerforming }
 
 // DeliveryFacts are the facts about the performance for the delivery of stories.
 func (s *others) DeliveryFacts() delivery.Facts {
 	at := s.perform.Auto().Status
 	return delivery.Facts{
-		Performing:  at == schema.AutoIdle || at == schema.AutoPaused,
+		Performing:  at == schema.AutoPerforming || at == schema.AutoPaused,
 		Held:        at == schema.AutoPaused,
 		BetweenActs: s.perform.BetweenActs(),
 		Interrupted: !s.perform.Idle(),

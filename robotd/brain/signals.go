@@ -15,7 +15,7 @@ func (t *step) stepSignals() {
 		Labels: t.cfg.Labels, Battery: b.Share, Charging: b.Charging, HasBattery: b.Known,
 		MakesSound: t.lanes.Uses(schema.UnitSpeaker), Zone: t.cfg.Zone,
 	}
-	if story := t.perform.Auto().Story; t.perform.Auto().Status != schema.AutoHalt {
+	if story := t.perform.Auto().Story; t.perform.Auto().Status != schema.AutoNotActive {
 		k.Story = story.ID
 	}
 	for _, ask := range t.signals.Step(t.now, t.cfg.Rules, k) {

@@ -195,7 +195,7 @@ func (t *step) react(ev event.Event) {
 // Pending reports whether an input waits in an inbox, or life has yet to follow ato, which left
 // after life had decided. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
-	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoHalt
+	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoNotActive
 	return behind || s.safety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 

@@ -309,7 +309,7 @@ func TestPageSaysWhyNot(t *testing.T) {
 
 func TestPageSaysThatTheStoryFails(t *testing.T) {
 	f := standing()
-	f.view.State.Auto = schema.StateAuto{Status: schema.AutoIdle, Story: &schema.StoryRef{ID: "tour"}, Act: "greet"}
+	f.view.State.Auto = schema.StateAuto{Status: schema.AutoPerforming, Story: &schema.StoryRef{ID: "tour"}, Act: "greet"}
 	s := open(t, f).signIn()
 	s.shows(`tour</span>, runs <code>idle</code>`)
 	f.view.State.Auto.FailedRounds = 3
@@ -334,7 +334,7 @@ func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
 	state.Safety, state.Units = schema.StateSafety{State: schema.SafetyEnabled}, nil
 	state.Auto.PauseHolders[0].Why = "needs_continue"
 	s.shows("its cause is over", `<button id="continue">`)
-	state.Auto = schema.StateAuto{Status: schema.AutoIdle, Story: state.Auto.Story}
+	state.Auto = schema.StateAuto{Status: schema.AutoPerforming, Story: state.Auto.Story}
 	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, `id="continue"`) {
 		t.Error("a story that runs can be continued")
 	}

@@ -131,7 +131,7 @@ func (t Step) has(a schema.Ability) bool {
 // isFree reports whether abilities may use a unit: nothing is frozen, no act uses it, and it
 // may move if it does.
 func (t Step) isFree(l act.Lane, u *schema.Unit) bool {
-	return len(t.abilities.wanted) > 0 && t.auto.Status != schema.AutoHalt && t.frozen != auto.FreezeAll &&
+	return len(t.abilities.wanted) > 0 && t.auto.Status != schema.AutoNotActive && t.frozen != auto.FreezeAll &&
 		(!u.Kind.Moves() || t.mayMove()) && !t.unusable(u.ID) && !t.Lanes.UsedAbove(l, u.ID)
 }
 

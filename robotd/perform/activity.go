@@ -35,7 +35,7 @@ func (t Step) Focus(in effect.FocusActivity) {
 	s, facts, why := t.activity(in.Activity)
 	ended := effect.ActivityEnded{Run: in.Run, Outcome: effect.Failed}
 	switch {
-	case t.auto.Status == schema.AutoHalt:
+	case t.auto.Status == schema.AutoNotActive:
 		ended.Reason = schema.ReasonNotInAto
 	case why != "":
 		ended.Reason, ended.Detail = schema.ReasonUnknownActivity, why

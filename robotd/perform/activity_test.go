@@ -61,7 +61,7 @@ func TestActivityIsPerformedWhileTheStoryWaits(t *testing.T) {
 	if want := []effect.ActivityEnded{{Run: "greet-1", Outcome: effect.Finished}}; !slices.Equal(w.ended, want) {
 		t.Errorf("it ended with %+v, want %+v", w.ended, want)
 	}
-	if !slices.Equal(w.started, []string{"head", "face", "speaker"}) || len(w.tokens()) > 0 || w.state.Auto().Status != schema.AutoIdle {
+	if !slices.Equal(w.started, []string{"head", "face", "speaker"}) || len(w.tokens()) > 0 || w.state.Auto().Status != schema.AutoPerforming {
 		t.Errorf("units %v were started, held by %v, want the story again", w.started, w.tokens())
 	}
 	w.stopFocus("greet-1")
@@ -113,7 +113,7 @@ func TestActivityThatFailsWholeEnds(t *testing.T) {
 	w.lanes.Executor.SetUnitDisabled("head", true, nil)
 	w.focus("greet", "run")
 	w.pass(time.Minute)
-	if len(w.ended) != 1 || w.ended[0].Outcome != effect.Failed || w.ended[0].Reason == "" || w.state.Auto().Status != schema.AutoIdle {
+	if len(w.ended) != 1 || w.ended[0].Outcome != effect.Failed || w.ended[0].Reason == "" || w.state.Auto().Status != schema.AutoPerforming {
 		t.Errorf("it ended with %+v, the story is %s", w.ended, w.state.Auto().Status)
 	}
 }
@@ -132,7 +132,7 @@ func TestStoryStaysPausedBetweenTwoActivities(t *testing.T) {
 	if want := []effect.ActivityEnded{{Run: "greet-1", Outcome: effect.Stopped, Reason: schema.ReasonStopped}, {Run: "joke-2", Outcome: effect.Finished}}; !slices.Equal(w.ended, want) {
 		t.Errorf("they ended with %+v, want %+v", w.ended, want)
 	}
-	if want := []schema.AutoStatus{schema.AutoPaused, schema.AutoIdle}; !slices.Equal(w.statuses, want) {
+	if want := []schema.AutoStatus{schema.AutoPaused, schema.AutoPerforming}; !slices.Equal(w.statuses, want) {
 		t.Errorf("ato was %v, want %v", w.statuses, want)
 	}
 	w.focus("greet", "greet-3")

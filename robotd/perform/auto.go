@@ -21,7 +21,7 @@ func (t Step) StepAuto() (r Result) {
 	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, f, in)
 	t.follow()
 	// One transition per step: the pauses may cause another one.
-	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoIdle && t.auto.Count() > 0 || d.Skipped
+	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming && t.auto.Count() > 0 || d.Skipped
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.Note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
@@ -100,7 +100,7 @@ func (t Step) nextForAuto() (auto.Input, request.Key) {
 // means reports whether the act that a person skips is the one that they mean, and otherwise
 // refuses the command: the act that they saw may have ended before the command came.
 func (t Step) means(by request.Key, in autoInput) bool {
-	performs := t.auto.Status == schema.AutoIdle || t.auto.Status == schema.AutoPaused
+	performs := t.auto.Status == schema.AutoPerforming || t.auto.Status == schema.AutoPaused
 	if now := t.ActName(); in.act != "" && performs && in.act != now {
 		t.Out.Refuse(by, schema.ReasonPrecondition, "/args/act", "the act is "+now+" now, not "+in.act+"; skip that one, or leave act out")
 		return false

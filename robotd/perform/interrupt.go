@@ -28,7 +28,7 @@ func (t Step) Interrupts() {
 		return
 	}
 	f := interrupt.Facts{
-		Ato:    t.Running && t.auto.Status != schema.AutoHalt,
+		Ato:    t.Running && t.auto.Status != schema.AutoNotActive,
 		Paused: t.auto.Freeze() == auto.FreezeAll,
 	}
 	if in.What == interrupt.Request && f.Paused {

@@ -181,9 +181,9 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 		want   schema.AutoStatus
 		why    schema.Reason // of the pause
 	}{
-		{"no fault", turn, func(*Facts) {}, schema.AutoIdle, ""},
+		{"no fault", turn, func(*Facts) {}, schema.AutoPerforming, ""},
 		{"disabled, and it moves", turn, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPaused, schema.ReasonSafetyDisabled},
-		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoIdle, ""},
+		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPerforming, ""},
 		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Standstill.Latches = schema.SafetyDisabled, []safety.Latch{{ID: "s-1"}} }, schema.AutoPaused, schema.ReasonLatched},
 		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonSafetyLatched},
 		{"the link is lost", talk, func(f *Facts) { f.LinkLost = true }, schema.AutoPaused, schema.ReasonLinkLost},
@@ -199,7 +199,7 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 			if got := w.state.Auto(); got.Status != c.want || why != string(c.why) {
 				t.Errorf("ato is %s (%s), want %s (%s)", got.Status, why, c.want, c.why)
 			}
-			if performs := len(w.started) > 0; performs != (c.want == schema.AutoIdle) {
+			if performs := len(w.started) > 0; performs != (c.want == schema.AutoPerforming) {
 				t.Errorf("units were told %v", w.started)
 			}
 		})
@@ -225,7 +225,7 @@ func TestActsFollowEachOtherAndAStaleEndDoesNotCount(t *testing.T) {
 	}
 	w.state.Leave()
 	w.pass(time.Second)
-	if len(w.keys) != 0 || w.state.Auto().Status != schema.AutoHalt {
+	if len(w.keys) != 0 || w.state.Auto().Status != schema.AutoNotActive {
 		t.Errorf("after ato was left, %v work in %s", w.keys, w.state.Auto().Status)
 	}
 }
@@ -367,7 +367,7 @@ func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 	if v := w.replies["k3"]; v.Status != schema.StatusSucceeded {
 		t.Errorf("when it is done: %+v", v.Verdict)
 	}
-	if got := w.state.Auto(); got.Status != schema.AutoIdle || len(got.Held()) > 0 {
+	if got := w.state.Auto(); got.Status != schema.AutoPerforming || len(got.Held()) > 0 {
 		t.Errorf("the story is %s, held by %v", got.Status, got.Held())
 	}
 	w.facts.Safety = schema.SafetyDisabled

@@ -65,7 +65,7 @@ func (t Step) Power() {
 		t.clearCannotCharge()
 	}
 	switch {
-	case t.auto.Status == schema.AutoHalt:
+	case t.auto.Status == schema.AutoNotActive:
 		p.tried = untried
 	case low && t.mayAskPower() && !(math.Abs(b.Share-p.tried) < askStep): // so that NaN is no level that was tried
 		p.tried = b.Share
@@ -78,7 +78,7 @@ func (t Step) lowHint() string {
 	switch {
 	case t.power.alert:
 		return "bring it to a charger that works; alert " + cannotCharge + " says what failed"
-	case t.auto.Status != schema.AutoHalt && t.Safety == schema.SafetyEnabled:
+	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled:
 		return "it goes to its charger by itself"
 	}
 	return "enable it in ato, so that it goes to its charger, or bring it there"

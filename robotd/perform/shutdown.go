@@ -35,7 +35,7 @@ func (t Step) Shutdown() {
 
 // shutDown begins the shutdown act: that of the story in ato, or else the built-in one.
 func (t Step) shutDown() {
-	if t.playing != nil && t.auto.Status != schema.AutoHalt {
+	if t.playing != nil && t.auto.Status != schema.AutoNotActive {
 		a, ok := t.playing.Content.Acts[t.playing.Fit.Content.Story.Shutdown]
 		a.Actions = keep(a.Actions, func(do score.Action) bool {
 			u, has := do.Performer(t.Body.Units())

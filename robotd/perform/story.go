@@ -142,7 +142,7 @@ func (s *State) Repertoire() (acts map[string]score.Act, files []score.Asset, la
 
 // ActName is the id of the act that is performed.
 func (s *State) ActName() string {
-	if step, _ := s.playing.act(s.auto.Act); step != nil && s.auto.Status != schema.AutoHalt {
+	if step, _ := s.playing.act(s.auto.Act); step != nil && s.auto.Status != schema.AutoNotActive {
 		return step.Act
 	}
 	return ""

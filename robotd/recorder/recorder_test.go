@@ -47,7 +47,7 @@ func sampleAt(i int) Sample {
 	speed := 0.3 + 0.001*float64(i%100)
 	v := &Velocity{VXMPS: speed, WZRadPS: -0.1}
 	level := 0.8
-	s := Sample{StepUS: 120 + int64(i%7), Safety: schema.SafetyEnabled, Mode: schema.ModeAto, Auto: schema.AutoIdle,
+	s := Sample{StepUS: 120 + int64(i%7), Safety: schema.SafetyEnabled, Mode: schema.ModeAto, Auto: schema.AutoPerforming,
 		Demanded: v, Sent: v, Measured: v, Position: &Position{XM: float64(i) / 50, YM: 1, ThetaRad: 0.2}, Battery: &level}
 	for _, u := range []string{"battery", "drive", "face", "head", "led", "screen", "speaker"} {
 		s.Units = append(s.Units, Unit{Unit: u, State: driver.Run})

@@ -190,7 +190,7 @@ func TestRobotPerformsItsStoryAndStops(t *testing.T) {
 			t.Errorf("the robot moved before it was enabled: %+v", l)
 		}
 		s.must("safety/enable", "")
-		s.state("walking", func(d schema.State) bool { return d.Auto.Act == "walk" && d.Auto.Status == schema.AutoIdle })
+		s.state("walking", func(d schema.State) bool { return d.Auto.Act == "walk" && d.Auto.Status == schema.AutoPerforming })
 		time.Sleep(time.Second)
 		if l := s.body.Snapshot(); l.V == 0 {
 			t.Errorf("the robot does not walk: %+v", l)
@@ -319,7 +319,7 @@ func TestScreenInterruptRunsAndLowBatteryLeadsToCharging(t *testing.T) {
 		if l := s.body.Snapshot(); l.Battery < 0.80 || l.Battery > 0.82 || !l.Charging {
 			t.Errorf("the robot goes on with its story: %+v", l)
 		}
-		s.state("performing again", func(d schema.State) bool { return d.Auto.Status == schema.AutoIdle && len(d.Interrupts) == 0 })
+		s.state("performing again", func(d schema.State) bool { return d.Auto.Status == schema.AutoPerforming && len(d.Interrupts) == 0 })
 		s.shutDown()
 	})
 }

@@ -72,7 +72,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 		state: schema.State{
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
 			Mode:   schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning, Calibrated: true},
-			Auto:   schema.StateAuto{Status: schema.AutoHalt, PauseHolders: []schema.Pause{}},
+			Auto:   schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 		},
 		reported: schema.ReportedStory{Phase: schema.DeployIdle},
 	}
