@@ -40,7 +40,7 @@ const (
 	ReasonStartFailed        Reason = "start_failed"
 	ReasonModeFailed         Reason = "mode_failed"
 	ReasonSafetyDisabled     Reason = "safety_disabled"
-	ReasonSafetyLatched      Reason = "safety_latched"
+	ReasonNeedsReset      Reason = "needs_reset"
 	ReasonLatched            Reason = "latched"
 	ReasonLinkLost           Reason = "link_lost"
 	ReasonEStopInput         Reason = "estop_input"
@@ -129,7 +129,7 @@ var Reasons = []ReasonText{
 	{ReasonStartFailed, RetryLater, "the mode could not start"},
 	{ReasonModeFailed, RetryLater, "the mode failed while it ran"},
 	{ReasonSafetyDisabled, RetryAfterFix, "the safety core is DISABLED; safety/enable allows motion"},
-	{ReasonSafetyLatched, RetryAfterFix, "the safety core is in HALT or E_STOP; safety/reset leads out"},
+	{ReasonNeedsReset, RetryAfterFix, "the safety core is in HALT or E_STOP; safety/reset leads out"},
 	{ReasonLatched, RetryAfterFix, "a person's stop is still latched; release it first"},
 	{ReasonLinkLost, RetryAfterFix, "no operator can reach the robot"},
 	{ReasonEStopInput, RetryAfterFix, "a physical stop input is still pressed"},

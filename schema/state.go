@@ -35,7 +35,7 @@ type State struct {
 // StateSafety is the state of the safety core.
 type StateSafety struct {
 	State        SafetyState `json:"state" doc:"DISABLED, ENABLED, SOFT_STOP, STOP, HALT, E_STOP or RESET"`
-	LatchedBy    string      `json:"latched_by,omitempty" doc:"the person or device that requested the stop in force"`
+	StoppedBy    string      `json:"latched_by,omitempty" doc:"the person or device that requested the stop in force"`
 	Cause        Reason      `json:"cause,omitempty" doc:"why it is not ENABLED, as a reason"`
 	CauseDetail  string      `json:"cause_detail,omitempty" doc:"HALT and E_STOP: what stopped the robot, in a sentence, also when that is over"`
 	EStopInput   bool        `json:"estop_input" doc:"a physical stop input is pressed"`

@@ -80,7 +80,7 @@ func TestSoftStopBringsTheHeadToRest(t *testing.T) {
 			return e.Type == "act_started" && strings.Contains(string(e.Data), `"why-estop"`)
 		})
 		ack := w.request("op1", "r1", "safety/enable", "")
-		if ack.Status != schema.StatusRejected || ack.Reason != schema.ReasonSafetyLatched || !strings.Contains(ack.Detail, "unit drive") || !strings.Contains(ack.Detail, "safety/reset") {
+		if ack.Status != schema.StatusRejected || ack.Reason != schema.ReasonNeedsReset || !strings.Contains(ack.Detail, "unit drive") || !strings.Contains(ack.Detail, "safety/reset") {
 			w.t.Errorf("enable in E_STOP: %s", jsonText(ack))
 		}
 	})

@@ -129,7 +129,7 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 
 		time.Sleep(time.Second)
 		take(t, v, "r3", schema.TopicState, schema.State{
-			TS: schema.TimeOf(time.Now()), Session: "s", Boot: "a", StateSeq: 1, Safety: schema.StateSafety{State: schema.SafetyEStop, LatchedBy: "<gate & door>"},
+			TS: schema.TimeOf(time.Now()), Session: "s", Boot: "a", StateSeq: 1, Safety: schema.StateSafety{State: schema.SafetyEStop, StoppedBy: "<gate & door>"},
 			Mode: schema.StateMode{System: schema.SystemRunning, Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning},
 			Auto: schema.StateAuto{Status: schema.AutoNotActive, PauseHolders: []schema.Pause{}},
 		})

@@ -58,7 +58,7 @@ func lifeText(l *schema.StateLife) string {
 // keeps all of them, it says only that.
 func waitingTexts(l *schema.StateLife) (parts []string) {
 	switch l.Reason {
-	case schema.ReasonLatched, schema.ReasonSafetyLatched, schema.ReasonStopped, schema.ReasonNeedsContinue, schema.ReasonNeedsStart:
+	case schema.ReasonLatched, schema.ReasonNeedsReset, schema.ReasonStopped, schema.ReasonNeedsContinue, schema.ReasonNeedsStart:
 		if len(l.Conditions) > 0 {
 			return []string{"no activity starts: " + strings.ReplaceAll(string(l.Reason), "_", " ")}
 		}

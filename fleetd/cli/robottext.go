@@ -57,8 +57,8 @@ func safetyDetail(r view.Robot) string {
 	switch {
 	case r.CauseDetail != "":
 		why = append(why, "because of "+oneLine(r.CauseDetail))
-	case r.LatchedBy != "": // by a robot of an earlier release, or of a latched stop
-		why = append(why, "by "+r.LatchedBy)
+	case r.StoppedBy != "": // by a robot of an earlier release, or of a latched stop
+		why = append(why, "by "+r.StoppedBy)
 	}
 	if len(why) == 0 {
 		return string(r.Safety)

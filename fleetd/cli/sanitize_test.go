@@ -18,7 +18,7 @@ import (
 func TestUntrustedTextIsEscaped(t *testing.T) {
 	const nasty = "ann\x1b[2J\x1b]0;x\x07\nr2     online\tENABLED \u202e\u009b2J"
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r1 := view.Robot{ID: "r1", Presence: view.Presence{Status: "online", Why: nasty}, Safety: "STOP", LatchedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
+		r1 := view.Robot{ID: "r1", Presence: view.Presence{Status: "online", Why: nasty}, Safety: "STOP", StoppedBy: nasty + strings.Repeat("x", 1000), Labels: map[string]string{"site": nasty}}
 		var answer any = map[string]any{"robots": []view.Robot{r1}, "disputed": nasty}
 		if strings.HasSuffix(r.URL.Path, "/r1") {
 			answer = view.Detail{Robot: r1}

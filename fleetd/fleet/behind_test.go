@@ -10,7 +10,7 @@ import (
 func TestOutdatedStateIsMarkedAndRequested(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		r.Change(func(s *schema.State) { s.Safety.State, s.Safety.LatchedBy = schema.SafetyEnabled, "" })
+		r.Change(func(s *schema.State) { s.Safety.State, s.Safety.StoppedBy = schema.SafetyEnabled, "" })
 		w.until("r1 is enabled", func() bool { d, _ := w.Robot("r1"); return d.Safety == schema.SafetyEnabled })
 		before := count(r.Received(), "sys/resync")
 

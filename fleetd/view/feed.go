@@ -55,7 +55,7 @@ func difference(a, b *Robot) (what Change) {
 		p.LastSeen = q.LastSeen
 	}
 	group(PresenceFields, p == q && a.ID == b.ID && a.Gone == b.Gone)
-	group(SafetyFields, a.Safety == b.Safety && a.LatchedBy == b.LatchedBy && a.Cause == b.Cause && a.CauseDetail == b.CauseDetail && a.EStopInput == b.EStopInput)
+	group(SafetyFields, a.Safety == b.Safety && a.StoppedBy == b.StoppedBy && a.Cause == b.Cause && a.CauseDetail == b.CauseDetail && a.EStopInput == b.EStopInput)
 	group(ModeFields, a.Mode == b.Mode && a.Intended == b.Intended && a.ModePhase == b.ModePhase && a.Calibrated == b.Calibrated &&
 		a.StateOutdated == b.StateOutdated && (!b.StateOutdated || a.StateAt == b.StateAt))
 	group(AutoFields, a.Auto == b.Auto && a.AutoReason == b.AutoReason && reflect.DeepEqual(a.Story, b.Story) && a.Act == b.Act && a.ActIndex == b.ActIndex && a.FailedRounds == b.FailedRounds &&

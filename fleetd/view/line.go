@@ -35,7 +35,7 @@ func (e *entry) stateLine(id, fleetID string) Robot {
 		return r
 	}
 	r.Mode, r.Intended, r.ModePhase, r.Calibrated = s.Mode.Active, s.Mode.Intended, s.Mode.Phase, s.Mode.Calibrated
-	r.Safety, r.LatchedBy, r.Cause, r.EStopInput = s.Safety.State, s.Safety.LatchedBy, s.Safety.Cause, s.Safety.EStopInput
+	r.Safety, r.StoppedBy, r.Cause, r.EStopInput = s.Safety.State, s.Safety.StoppedBy, s.Safety.Cause, s.Safety.EStopInput
 	r.CauseDetail = s.Safety.CauseDetail
 	r.Control = s.Control
 	r.Auto, r.AutoReason, r.Story, r.Act, r.ActIndex = s.Auto.Status, s.Auto.Reason, s.Auto.Story, s.Auto.Act, s.Auto.ActIndex
@@ -53,7 +53,7 @@ func (e *entry) stateLine(id, fleetID string) Robot {
 			r.Mode, r.Intended, r.ModePhase = h.Mode, "", ""
 		}
 		if h.Safety != r.Safety {
-			r.Safety, r.LatchedBy, r.Cause, r.CauseDetail = h.Safety, "", "", ""
+			r.Safety, r.StoppedBy, r.Cause, r.CauseDetail = h.Safety, "", "", ""
 		}
 	}
 	return r

@@ -24,7 +24,7 @@ type Robot struct {
 	ModePhase  schema.ModePhase   `json:"mode_phase,omitempty"`
 	Calibrated bool               `json:"calibrated,omitempty"`
 	Safety     schema.SafetyState `json:"safety,omitempty"`
-	LatchedBy  string             `json:"latched_by,omitempty"`
+	StoppedBy  string             `json:"latched_by,omitempty"`
 	Cause      schema.Reason      `json:"cause,omitempty"`
 	EStopInput bool               `json:"estop_input,omitempty"`
 

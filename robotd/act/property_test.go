@@ -106,10 +106,10 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 			case "gate":
 				g := Gate{}
 				if rapid.Bool().Draw(rt, "closed") {
-					g.Moves = schema.ReasonSafetyLatched
+					g.Moves = schema.ReasonNeedsReset
 				}
 				if rapid.Bool().Draw(rt, "silent") {
-					g.Sounds = schema.ReasonSafetyLatched
+					g.Sounds = schema.ReasonNeedsReset
 				}
 				if rapid.Bool().Draw(rt, "but one lane") {
 					g.Mover, g.Speaker = power, power

@@ -110,8 +110,8 @@ func (p *play) line(line string) string {
 	case "gate":
 		p.setGate(map[string]Gate{
 			"open": {}, "closed": {Moves: schema.ReasonSafetyDisabled},
-			"e-stop":        {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched},
-			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonSafetyLatched, Sounds: schema.ReasonSafetyLatched, Speaker: service},
+			"e-stop":        {Moves: schema.ReasonNeedsReset, Sounds: schema.ReasonNeedsReset},
+			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonNeedsReset, Sounds: schema.ReasonNeedsReset, Speaker: service},
 		}[word(0)])
 	case "revoke":
 		p.check(p.x.SetUnitDisabled(word(0), true, nil))

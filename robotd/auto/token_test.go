@@ -12,9 +12,9 @@ func TestStickyPauseReportsNeedsContinue(t *testing.T) {
 	story := Story{ID: "s", Acts: 1}
 	f := Facts{Story: story}
 	Step(&s, 0, Limits{}, f, Input{What: Enter})
-	f.Safety = Hold{Held: true, Sticky: true, Reason: schema.ReasonSafetyLatched}
+	f.Safety = Hold{Held: true, Sticky: true, Reason: schema.ReasonNeedsReset}
 	Step(&s, time.Second, Limits{}, f, Input{What: Tick})
-	if held := s.Held(); len(held) != 1 || held[0].Why != string(schema.ReasonSafetyLatched) {
+	if held := s.Held(); len(held) != 1 || held[0].Why != string(schema.ReasonNeedsReset) {
 		t.Fatalf("held: %+v", held)
 	}
 	f.Safety = Hold{}

@@ -81,7 +81,7 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 		refs = t.manual.Refs(r.Reason)
 	case schema.ReasonIgnoredDuplicate, schema.ReasonIgnoredGlobal:
 		refs = t.perform.Refs(r.Reason)
-	case schema.ReasonStopped, schema.ReasonSafetyLatched:
+	case schema.ReasonStopped, schema.ReasonNeedsReset:
 		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
 			refs = request.Key(t.safety.Cause.Req).Refs()
 		}

@@ -29,7 +29,7 @@ func TestNoRestartReleasesAStop(t *testing.T) {
 		r.boot()
 		r.give(event.Connected{Session: "b"})
 		r.until(r.now + 3*time.Second)
-		if by := safety.LatchedBy(r.s.safety.State, (&step{State: r.s}).safetyFacts()); r.s.safety.At != schema.SafetyEStop || by != "op2" {
+		if by := safety.StoppedBy(r.s.safety.State, (&step{State: r.s}).safetyFacts()); r.s.safety.At != schema.SafetyEStop || by != "op2" {
 			t.Fatalf("%s: after a restart the robot is %s, by %q", verb, r.s.safety.At, by)
 		}
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
@@ -127,7 +127,7 @@ func TestLatchedStopNamesItsSender(t *testing.T) {
 	r.boot()
 	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
-	by := func() string { return safety.LatchedBy(r.s.safety.State, (&step{State: r.s}).safetyFacts()) }
+	by := func() string { return safety.StoppedBy(r.s.safety.State, (&step{State: r.s}).safetyFacts()) }
 	r.give(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("sent live it is of %q", got)

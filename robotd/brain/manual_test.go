@@ -324,7 +324,7 @@ func TestPersonIsNamedBesideTheClient(t *testing.T) {
 	r.give(event.Command{Client: "stop1", Group: "safety", Verb: "estop", Payload: []byte(`{"by":"fleetd","args":{"latch":"l1"}}`)})
 	r.give(event.LiveStop{Client: "stop1", Payload: []byte(`{"id":"l2","by":"ann"}`)})
 	r.until(r.now + 200*time.Millisecond)
-	if l := d.Safety.Latches; d.Safety.LatchedBy != "fleetd at stop1" || len(l) != 2 || l[0].By != "fleetd at stop1" || l[1].By != "ann at stop1" {
+	if l := d.Safety.Latches; d.Safety.StoppedBy != "fleetd at stop1" || len(l) != 2 || l[0].By != "fleetd at stop1" || l[1].By != "ann at stop1" {
 		t.Errorf("stopped by %+v", d.Safety)
 	}
 }

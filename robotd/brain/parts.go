@@ -259,7 +259,7 @@ func (s *others) ModeFacts() desiredmode.Facts {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
 		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
 	case safety.NeedsReset(s.safety.At):
-		f.Prevented, f.Detail = schema.ReasonSafetyLatched, (*State)(s).standstill().String()
+		f.Prevented, f.Detail = schema.ReasonNeedsReset, (*State)(s).standstill().String()
 	case len(s.stops.Latches()) > 0:
 		f.Prevented, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()
 	case waits != "": // leaving the mode would lose it

@@ -12,7 +12,7 @@ import (
 func StopReason(at schema.SafetyState, latched bool, ato *auto.State) schema.Reason {
 	switch {
 	case safety.NeedsReset(at):
-		return schema.ReasonSafetyLatched
+		return schema.ReasonNeedsReset
 	case at != schema.SafetyEnabled && at != schema.SafetyDisabled:
 		return schema.ReasonStopped
 	case latched:

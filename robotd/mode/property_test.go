@@ -35,7 +35,7 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now 
 			f.LinkLost, f.LostFor = true, time.Duration(rapid.IntRange(0, 70).Draw(t, "lost for"))*time.Second
 		}
 		if rapid.IntRange(0, 5).Draw(t, "forbid") == 0 {
-			f.Forbid = schema.ReasonSafetyLatched
+			f.Forbid = schema.ReasonNeedsReset
 		}
 		if rapid.IntRange(0, 3).Draw(t, "no story") == 0 {
 			f.NotReady = []NotReady{{schema.ModeAto, schema.ReasonNoDefaultStory, ""}}

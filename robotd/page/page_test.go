@@ -321,7 +321,7 @@ func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
 	f := standing()
 	state := f.view.State
 	state.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: puppet: the adapter is silent"}
-	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_latched"}}}
+	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "needs_reset"}}}
 	state.Auto.FailedRounds = 1 // the one that the fault ended
 	state.Units = []schema.UnitState{{ID: "head", State: "error"}}
 	f.view.Modes[1].WhyNot[0].Detail = "safety/reset, then safety/enable, then auto/continue"

@@ -73,7 +73,7 @@ var texts = map[string]words{
 
 		"failing": "Every act of the story fails; the alert says why.", "failed-rounds": "rounds in a row",
 		"auto.halt": "waits for automatic", "auto.idle": "runs", "auto.paused": "paused", "auto.stopped": "stopped",
-		"pause.safety_latched": "the robot is stopped", "pause.needs_continue": "its cause is over",
+		"pause.needs_reset": "the robot is stopped", "pause.needs_continue": "its cause is over",
 		"safety.ENABLED": "may move", "safety.DISABLED": "stands still", "safety.SOFT_STOP": "is stopping softly", "safety.STOP": "is stopping", "safety.HALT": "is halting", "safety.E_STOP": "stopped, units are off", "safety.RESET": "is resetting",
 		"link.never": "none since the start", "link.up": "there", "link.degraded": "heartbeats are late", "link.lost": "nobody reaches the robot",
 		"mode.str": "Start-up", "mode.mnl": "Manual", "mode.ato": "Automatic", "mode.safe": "Safe", "mode.follow": "Follow",
@@ -119,7 +119,7 @@ var texts = map[string]words{
 
 		"failing": "Jeder Akt der Geschichte schlägt fehl; die Meldung nennt den Grund.", "failed-rounds": "Runden in Folge",
 		"auto.halt": "wartet auf die Automatik", "auto.idle": "läuft", "auto.paused": "pausiert", "auto.stopped": "beendet",
-		"pause.safety_latched": "der Roboter ist gestoppt", "pause.needs_continue": "die Ursache ist vorbei",
+		"pause.needs_reset": "der Roboter ist gestoppt", "pause.needs_continue": "die Ursache ist vorbei",
 		"safety.ENABLED": "darf sich bewegen", "safety.DISABLED": "steht still", "safety.SOFT_STOP": "hält sanft an", "safety.STOP": "hält an", "safety.HALT": "hält sofort an", "safety.E_STOP": "gestoppt, Antriebe aus", "safety.RESET": "setzt zurück",
 		"link.never": "keiner seit dem Start", "link.up": "da", "link.degraded": "Lebenszeichen kommen spät", "link.lost": "niemand erreicht den Roboter",
 		"mode.str": "Start", "mode.mnl": "Von Hand", "mode.ato": "Automatik", "mode.safe": "Sicher", "mode.follow": "Folgen",

@@ -162,7 +162,7 @@ func (t Step) autoFacts() auto.Facts {
 		f.Safety = auto.Hold{Held: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}
 		switch {
 		case safety.NeedsReset(at):
-			f.Safety.Reason = schema.ReasonSafetyLatched
+			f.Safety.Reason = schema.ReasonNeedsReset
 		case at != schema.SafetyDisabled:
 			f.Safety.Reason = schema.ReasonStopped
 		case len(t.Standstill.Latches) > 0:

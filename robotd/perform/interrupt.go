@@ -158,7 +158,7 @@ func (t Step) endStopped(to schema.SafetyState) {
 	switch {
 	case safety.Halts(to):
 		if !t.Idle() {
-			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonSafetyLatched}})
+			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonNeedsReset}})
 		}
 	case to == schema.SafetySoftStop || to == schema.SafetyStop:
 		t.cancelAsked()

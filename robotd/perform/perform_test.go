@@ -185,7 +185,7 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 		{"disabled, and it moves", turn, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPaused, schema.ReasonSafetyDisabled},
 		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPerforming, ""},
 		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Standstill.Latches = schema.SafetyDisabled, []safety.Latch{{ID: "s-1"}} }, schema.AutoPaused, schema.ReasonLatched},
-		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonSafetyLatched},
+		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonNeedsReset},
 		{"the link is lost", talk, func(f *Facts) { f.LinkLost = true }, schema.AutoPaused, schema.ReasonLinkLost},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -161,7 +161,7 @@ func (t Step) chargeFailed(h *handling, why schema.Reason, detail, hint string) 
 // chargeEnded remembers the try. One that a stop ended does not count.
 func (t Step) chargeEnded(e interrupt.Ended) {
 	t.power.tried = t.Battery.Share
-	if e.Reason == schema.ReasonSafetyLatched {
+	if e.Reason == schema.ReasonNeedsReset {
 		t.power.tried = untried
 	}
 }

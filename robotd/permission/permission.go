@@ -145,7 +145,7 @@ func (t Step) Answer(d safety.Decision, by request.Key) {
 // Document is the part of the state document with the safety core.
 func (t Step) Document() schema.StateSafety {
 	return schema.StateSafety{
-		State: t.At, Cause: t.Cause.Reason, LatchedBy: safety.LatchedBy(t.State.State, t.Robot),
+		State: t.At, Cause: t.Cause.Reason, StoppedBy: safety.StoppedBy(t.State.State, t.Robot),
 		CauseDetail: t.CauseDetail(), EStopInput: len(t.Robot.Inputs) > 0,
 	}
 }

@@ -117,7 +117,7 @@ func bare(d *schema.State) schema.State {
 		Link:  schema.StateLink{State: d.Link.State, Since: d.Link.Since, BudgetMS: d.Link.BudgetMS, Policy: d.Link.Policy},
 		Units: []schema.UnitState{}, Alerts: []schema.Alert{}, Dropped: d.Dropped, Truncated: true,
 	}
-	b.Safety.LatchedBy, b.Safety.CauseDetail, b.Safety.Latches = schema.SanitizeText(d.Safety.LatchedBy), "", nil
+	b.Safety.StoppedBy, b.Safety.CauseDetail, b.Safety.Latches = schema.SanitizeText(d.Safety.StoppedBy), "", nil
 	for _, l := range newest(d.Safety.Latches, bareLatches) {
 		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.SanitizeText(l.ID), Level: l.Level, Since: l.Since, All: l.All})
 	}

@@ -25,7 +25,7 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	}
 	if s.At == schema.SafetyEStop || s.At == schema.SafetyHalt {
 		c := s.Cause
-		c.Reason = schema.ReasonSafetyLatched
+		c.Reason = schema.ReasonNeedsReset
 		out = append(out, c)
 	}
 	for _, l := range f.Latches {
@@ -34,10 +34,10 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	return append(out, f.Critical...)
 }
 
-// LatchedBy names the person or the device that latches the robot, for its state
+// StoppedBy names the person or the device that latches the robot, for its state
 // document; empty if nothing is latched. A pressed input comes first, then the sender
 // of the stop in force, because the units in error are only a consequence of that stop.
-func LatchedBy(s State, f Facts) string {
+func StoppedBy(s State, f Facts) string {
 	causes := Causes(s, f, nil)
 	if len(f.Inputs) == 0 && (s.At == schema.SafetyEStop || s.At == schema.SafetyHalt) {
 		causes = append([]Cause{s.Cause}, causes...)

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-func TestLatchedByNamesSenderOfStop(t *testing.T) {
+func TestStoppedByNamesSenderOfStop(t *testing.T) {
 	off := []Unit{{ID: "head", State: UnitError}, {ID: "drive", State: UnitError}}
 	for _, c := range []struct {
 		name  string
@@ -18,11 +18,11 @@ func TestLatchedByNamesSenderOfStop(t *testing.T) {
 		{"a unit", Cause{Event: UnitFailed, Source: "unit", Key: "drive"}, Facts{Units: off}, "unit drive"},
 		{"a pressed input outranks a person", Cause{Event: EStopAsked, Source: "operator", By: "op1"}, Facts{Units: off, Inputs: []string{"rear"}}, "input rear"},
 	} {
-		if got := LatchedBy(State{At: schema.SafetyEStop, Cause: c.cause}, c.facts); got != c.want {
+		if got := StoppedBy(State{At: schema.SafetyEStop, Cause: c.cause}, c.facts); got != c.want {
 			t.Errorf("%s: latched by %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := LatchedBy(State{At: schema.SafetyDisabled}, Facts{}); got != "" {
-		t.Errorf("nothing is latched, but LatchedBy returns %q", got)
+	if got := StoppedBy(State{At: schema.SafetyDisabled}, Facts{}); got != "" {
+		t.Errorf("nothing is latched, but StoppedBy returns %q", got)
 	}
 }

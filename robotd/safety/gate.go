@@ -41,7 +41,7 @@ func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
 	case schema.SafetyDisabled:
 		return schema.ReasonSafetyDisabled
 	}
-	return schema.ReasonSafetyLatched
+	return schema.ReasonNeedsReset
 }
 
 // Feeds reports whether a unit may be moving in the state at. One that is not fed then stops by

@@ -41,7 +41,7 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 	case schema.SafetyReset:
 		return refused(schema.ReasonResetSettling, "the units are being reset; ask again when the robot is DISABLED"), false
 	case schema.SafetyHalt, schema.SafetyEStop:
-		reason := schema.ReasonSafetyLatched
+		reason := schema.ReasonNeedsReset
 		if len(f.Inputs) > 0 {
 			reason = schema.ReasonEStopInput
 		}

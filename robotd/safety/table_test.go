@@ -49,10 +49,10 @@ func TestGateInEveryState(t *testing.T) {
 		schema.SafetySoftStop: {act: schema.ReasonStopped},
 		schema.SafetyStop:     {act: schema.ReasonStopped, shutdown: schema.ReasonStopped},
 		schema.SafetyDisabled: {act: schema.ReasonSafetyDisabled, shutdown: schema.ReasonSafetyDisabled},
-		schema.SafetyReset:    {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched},
-		schema.SafetyHalt:     {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched},
-		schema.SafetyEStop:    {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched, sound: schema.ReasonSafetyLatched},
-		"BROKEN":              {act: schema.ReasonSafetyLatched, shutdown: schema.ReasonSafetyLatched},
+		schema.SafetyReset:    {act: schema.ReasonNeedsReset, shutdown: schema.ReasonNeedsReset},
+		schema.SafetyHalt:     {act: schema.ReasonNeedsReset, shutdown: schema.ReasonNeedsReset},
+		schema.SafetyEStop:    {act: schema.ReasonNeedsReset, shutdown: schema.ReasonNeedsReset, sound: schema.ReasonNeedsReset},
+		"BROKEN":              {act: schema.ReasonNeedsReset, shutdown: schema.ReasonNeedsReset},
 	} {
 		got := pass{Gate(at, Moves, Act), Gate(at, Moves, Core), Gate(at, Sounds, Act), Gate(at, Shows, Act)}
 		if got != want {

@@ -80,7 +80,7 @@ type fallback struct {
 func (t Step) facts(in mode.Input) mode.Facts {
 	f := mode.Facts{Enabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
 	if safety.NeedsReset(t.Safety) {
-		f.Forbid, f.ForbidDetail = schema.ReasonSafetyLatched, t.Standstill.WayOut()
+		f.Forbid, f.ForbidDetail = schema.ReasonNeedsReset, t.Standstill.WayOut()
 	}
 	t.update()
 	f.NotReady = t.runner.NotReady()

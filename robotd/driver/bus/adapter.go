@@ -24,11 +24,11 @@ type adapter struct {
 
 // unit is what is known of one unit.
 type unit struct {
-	about    schema.Unit
-	reported driver.State // by the adapter; empty since it was lost
-	fault    string
-	latched  bool // it moves, and its adapter was lost or wrong: it stays in error until a reset
-	shown    driver.Event
+	about      schema.Unit
+	reported   driver.State // by the adapter; empty since it was lost
+	fault      string
+	untilReset bool // it moves, and its adapter was lost or wrong: it stays in error until a reset
+	shown      driver.Event
 
 	level    float64 // battery
 	charging bool
@@ -127,7 +127,7 @@ func (b *Bus) judge(a *adapter, on sign, what string) {
 	} else {
 		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "health", string(a.watch.health), "why", a.watch.detail)
 		for _, u := range a.units {
-			u.latched, u.reported = u.about.Kind.Moves(), ""
+			u.untilReset, u.reported = u.about.Kind.Moves(), ""
 		}
 		b.failAll(a, schema.ReasonUnitError, a.watch.detail)
 		b.endPartOf(a, a.watch.detail)

@@ -37,8 +37,8 @@ func (b *Bus) applyOrder(o driver.Order) {
 // person resets.
 func (b *Bus) orderOf(a *adapter) driver.Order {
 	distrusted := b.isReady && a.watch.health != good
-	latched := slices.ContainsFunc(a.units, func(u *unit) bool { return u.latched })
-	if distrusted || latched && b.order != driver.ToReset {
+	untilReset := slices.ContainsFunc(a.units, func(u *unit) bool { return u.untilReset })
+	if distrusted || untilReset && b.order != driver.ToReset {
 		return driver.ToError
 	}
 	return b.order

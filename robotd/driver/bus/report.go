@@ -21,8 +21,8 @@ func (b *Bus) reported(a *adapter, s *bus.State) {
 		}
 		was := u.reported
 		u.reported, u.fault = state, now.Fault
-		if u.latched && a.watch.health == good && a.sent == driver.ToReset && state == driver.Idle {
-			u.latched = false
+		if u.untilReset && a.watch.health == good && a.sent == driver.ToReset && state == driver.Idle {
+			u.untilReset = false
 		}
 		if was == driver.Run && state != driver.Run {
 			if u.fault != "" {
@@ -82,7 +82,7 @@ func (b *Bus) showAll(a *adapter) {
 			e.State, e.Detail, e.Lost = driver.Error, a.name+": "+a.watch.detail, true
 		} else if u.reported == "" {
 			continue // its next state is under way
-		} else if u.latched {
+		} else if u.untilReset {
 			e.State = driver.Error
 		}
 		if e != u.shown {

@@ -89,5 +89,5 @@ test('a pause whose cause is over waits for a person to continue it', () => {
   const paused = (why: string) =>
     waitsForContinue({ doing: 'paused_by_safety', pause_holders: [{ token: 'safety', why, since: '' }] });
   expect(paused('needs_continue')).toBe(true);
-  expect(paused('safety_latched')).toBe(false);
+  expect(paused('needs_reset')).toBe(false);
 });

@@ -28,7 +28,7 @@ test('a stop that a person latched is released, then the robot is enabled', () =
 
 test('the way out of a switched-off robot is complete, and says what has to come first', () => {
   const latches = [{ id: 'stop-1', level: 'estop', since: '' }];
-  const pause_holders = [{ token: 'safety', why: 'safety_latched', since: '', needs_continue: true }];
+  const pause_holders = [{ token: 'safety', why: 'needs_reset', since: '', needs_continue: true }];
   const r = robot({ safety: 'E_STOP', auto: 'paused', latches, pause_holders });
   expect(keys(r)).toEqual(['release', 'reset', 'enable', 'continue']);
   const steps = wayOut(r);
