@@ -27,7 +27,8 @@ const (
 	ReasonForbidden          Reason = "forbidden"
 	ReasonTimeout            Reason = "timeout"
 	ReasonUnknownMode        Reason = "unknown_mode"
-	ReasonNotEnabled         Reason = "not_enabled"
+	ReasonModeDisabled       Reason = "not_enabled"
+	ReasonLifeDisabled       Reason = "life_disabled"
 	ReasonNotCalibrated      Reason = "not_calibrated"
 	ReasonBadMap             Reason = "bad_map"
 	ReasonNeedsEnable        Reason = "needs_enable"
@@ -40,7 +41,7 @@ const (
 	ReasonStartFailed        Reason = "start_failed"
 	ReasonModeFailed         Reason = "mode_failed"
 	ReasonSafetyDisabled     Reason = "safety_disabled"
-	ReasonNeedsReset      Reason = "needs_reset"
+	ReasonNeedsReset         Reason = "needs_reset"
 	ReasonLatched            Reason = "latched"
 	ReasonLinkLost           Reason = "link_lost"
 	ReasonEStopInput         Reason = "estop_input"
@@ -116,7 +117,8 @@ var Reasons = []ReasonText{
 	{ReasonForbidden, RetryNever, "this identity may not do that"},
 	{ReasonTimeout, RetryLater, "it took longer than allowed"},
 	{ReasonUnknownMode, RetryAfterFix, "there is no such mode; detail lists the modes"},
-	{ReasonNotEnabled, RetryAfterFix, "this mode is switched off; mode/enable switches it on"},
+	{ReasonModeDisabled, RetryAfterFix, "this mode is switched off; mode/enable switches it on"},
+	{ReasonLifeDisabled, RetryAfterFix, "autonomous life is switched off; the setting life.enabled switches it on"},
 	{ReasonNotCalibrated, RetryAfterFix, "calibration has not succeeded; mode/set str runs it"},
 	{ReasonBadMap, RetryAfterFix, "the map cannot be read, or is not one of this body; assign places with another map, or without one, then mode/set str"},
 	{ReasonNeedsEnable, RetryAfterFix, "this waits for safety/enable"},

@@ -49,7 +49,7 @@ func (t Step) follow() bool {
 	case !t.Ato:
 		return t.clear(OnLeave, schema.ReasonNotInAto, "mode")
 	case was && !t.begun:
-		return t.clear(OnDisable, schema.ReasonNotEnabled, "life.enabled")
+		return t.clear(OnDisable, schema.ReasonLifeDisabled, "life.enabled")
 	case t.at == safeguard:
 		return t.recover(cause)
 	case cause >= 0:
@@ -137,7 +137,7 @@ func (t Step) whyDisabled() schema.Reason {
 	case !t.Ato:
 		return schema.ReasonNotInAto
 	case !t.cfg.Life.Enabled:
-		return schema.ReasonNotEnabled
+		return schema.ReasonLifeDisabled
 	}
 	return schema.ReasonStopped
 }

@@ -30,7 +30,7 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 		return out
 	}
 	if s.Status[i] == schema.ModeRegistered {
-		add(schema.ResultNoMode, schema.ReasonNotEnabled, string(m)+" is switched off")
+		add(schema.ResultNoMode, schema.ReasonModeDisabled, string(m)+" is switched off")
 	}
 	if !s.Calibrated && m != c.Calibration {
 		detail := "calibration has not succeeded; mode/set " + string(c.Calibration) + " runs it"

@@ -301,7 +301,7 @@ func complete(v verb.Verb, ans schema.Verdict) schema.Verdict {
 	case !mode || ans.Status != schema.StatusRejected && ans.Status != schema.StatusFailed:
 	case ans.Reason == schema.ReasonInvalidTransition:
 		ans.Result = schema.ResultInvCmd
-	case ans.Reason == schema.ReasonUnknownMode, ans.Reason == schema.ReasonNotEnabled:
+	case ans.Reason == schema.ReasonUnknownMode, ans.Reason == schema.ReasonModeDisabled:
 		ans.Result = schema.ResultNoMode
 	case ans.Reason == schema.ReasonNotCalibrated:
 		ans.Result = schema.ResultNoCalib
