@@ -285,7 +285,7 @@ type DeviceEffect string
 const (
 	DeviceUsed     DeviceEffect = "none"     // it is used as ever
 	DeviceDisabled DeviceEffect = "disabled" // actions and commands for it fail with device_disabled
-	DeviceRest     DeviceEffect = "rest"     // disabled, and the robot is at rest: safety/enable is refused with wake_forbidden
+	DeviceRest     DeviceEffect = "rest"     // disabled, and the robot is at rest: safety/enable is refused with unit_critical
 )
 
 // Safeguard is the name of something that keeps the robot from moving without a stop.

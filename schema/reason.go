@@ -50,7 +50,7 @@ const (
 	ReasonUnitError          Reason = "unit_error"
 	ReasonResourceBusy       Reason = "resource_busy"
 	ReasonDeviceDisabled     Reason = "device_disabled"
-	ReasonWakeForbidden      Reason = "wake_forbidden"
+	ReasonUnitCritical       Reason = "unit_critical"
 	ReasonSafeguard          Reason = "safeguard"
 	ReasonOutOfRange         Reason = "out_of_range"
 	ReasonInvalidTransition  Reason = "invalid_transition"
@@ -140,7 +140,7 @@ var Reasons = []ReasonText{
 	{ReasonUnitError, RetryAfterFix, "a unit reports an error"},
 	{ReasonResourceBusy, RetryLater, "something else uses the unit: another act, a handler, or a person who drives"},
 	{ReasonDeviceDisabled, RetryAfterFix, "the unit is switched off after a diagnosis"},
-	{ReasonWakeForbidden, RetryAfterFix, "a critical unit is damaged or too hot; detail says what ends it"},
+	{ReasonUnitCritical, RetryAfterFix, "a critical unit is damaged or too hot; detail says what ends it"},
 	{ReasonSafeguard, RetryLater, "a safeguard keeps the robot from moving; its alert says which"},
 	{ReasonOutOfRange, RetryAfterFix, "the unit does not have or allow this value"},
 	{ReasonInvalidTransition, RetryNever, "this cannot be requested in the present state"},

@@ -125,10 +125,10 @@ func faultTable() []faultRow {
 	}
 	return append(table,
 		faultRow{"battery", "broken: the robot comes to rest, and nobody may enable it until a person has seen to it",
-			[]string{into("break", "battery", `"what":"cell 3 is low"`), "device battery rest device_critical", "safety DISABLED", "refused wake_forbidden safety/enable"},
+			[]string{into("break", "battery", `"what":"cell 3 is low"`), "device battery rest device_critical", "safety DISABLED", "refused unit_critical safety/enable"},
 			[]string{into("repair", "battery", ""), "device battery rest device_critical", "cmd sys/ack-fault battery", "device battery", "cmd safety/enable"}},
 		faultRow{"battery", "too hot: the robot comes to rest until it has cooled",
-			[]string{into("heat", "battery", `"celsius":70`), "device battery rest critical device_critical", "safety DISABLED", "refused wake_forbidden safety/enable"},
+			[]string{into("heat", "battery", `"celsius":70`), "device battery rest critical device_critical", "safety DISABLED", "refused unit_critical safety/enable"},
 			[]string{into("heat", "battery", `"celsius":30`), "device battery", "cmd safety/enable"}},
 		faultRow{"speaker", "warm: an alert", []string{into("heat", "speaker", `"celsius":62`), "device speaker none warm device_hot"}, []string{into("heat", "speaker", `"celsius":30`)}},
 		faultRow{"head", "hot: taken from acts until it has cooled", []string{into("heat", "head", `"celsius":72`), "device head disabled hot device_disabled"}, []string{into("heat", "head", `"celsius":30`)}},

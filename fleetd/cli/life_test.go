@@ -27,7 +27,7 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 	if got, want := strings.Join(waitingTexts(l), "\n"), "quiz may start\nrest: battery < 0.3 is not true: battery is 0.8"; got != want {
 		t.Errorf("waiting: %q, want %q", got, want)
 	}
-	if got, want := lifeText(&schema.StateLife{State: schema.LifeSafeguard, Reason: schema.ReasonWakeForbidden}), "safeguard (wake forbidden)"; got != want {
+	if got, want := lifeText(&schema.StateLife{State: schema.LifeSafeguard, Reason: schema.ReasonUnitCritical}), "safeguard (unit critical)"; got != want {
 		t.Errorf("life: %q, want %q", got, want)
 	}
 	var table strings.Builder

@@ -75,7 +75,7 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 		refs = t.stops.Refs()
 	case schema.ReasonEStopInput, schema.ReasonUnitError:
 		refs = t.body.Refs(r.Reason)
-	case schema.ReasonWakeForbidden, schema.ReasonDeviceDisabled:
+	case schema.ReasonUnitCritical, schema.ReasonDeviceDisabled:
 		refs = t.health.Refs(r.Reason)
 	case schema.ReasonNotInControl, schema.ReasonResourceBusy:
 		refs = t.manual.Refs(r.Reason)

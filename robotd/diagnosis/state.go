@@ -208,7 +208,7 @@ func (s *State) listCauses() {
 	s.causes = s.causes[:0]
 	for i := range s.devices {
 		if d := &s.devices[i]; d.phase.rests() {
-			s.causes = append(s.causes, safety.Cause{Event: safety.SoftStopAsked, Reason: schema.ReasonWakeForbidden, Source: "unit", Key: d.unit.ID, Why: d.why() + "; " + d.wayOut()})
+			s.causes = append(s.causes, safety.Cause{Event: safety.SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: d.unit.ID, Why: d.why() + "; " + d.wayOut()})
 		}
 	}
 }

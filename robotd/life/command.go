@@ -92,7 +92,7 @@ func (t Step) refuseProtected(cause int) schema.Verdict {
 		}
 		return refused(t.Safety, "the robot protects itself: "+t.Standstill.String())
 	case schema.SafeguardCriticalDiagnosis:
-		return refused(schema.ReasonWakeForbidden, "the robot protects itself: a critical unit is damaged; after its repair somebody acknowledges that")
+		return refused(schema.ReasonUnitCritical, "the robot protects itself: a critical unit is damaged; after its repair somebody acknowledges that")
 	}
 	return refused(schema.ReasonSafeguard, "the robot protects itself: "+string(causes[cause])+"; it goes on by itself when that is over")
 }

@@ -117,7 +117,7 @@ func (t Step) recover(cause int) bool {
 		return t.enter(OnOtherCause, t.whyProtected(cause), causeName(cause))
 	case causes[cause] == schema.SafeguardCriticalDiagnosis && t.AtRest && !t.stays && t.can(OnDamage):
 		t.stays = true
-		return t.enter(OnDamage, schema.ReasonWakeForbidden, causeName(cause))
+		return t.enter(OnDamage, schema.ReasonUnitCritical, causeName(cause))
 	case cause == 0:
 		t.setReason(t.Safety)
 	}

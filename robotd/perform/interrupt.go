@@ -16,7 +16,7 @@ import (
 // Interrupts gives the queue one input: the oldest queued one, or the passing of time.
 func (t Step) Interrupts() {
 	if t.Unfit && !t.unfit && !t.State.Idle() { // what they do makes no sense when the robot may move again
-		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonWakeForbidden}})
+		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
 	}
 	t.unfit = t.Unfit
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)

@@ -81,7 +81,7 @@ var alertsOf = map[schema.Reason]string{
 	schema.ReasonUnitError: "unit_error",
 	schema.ReasonSafeguard: "safeguard",
 
-	schema.ReasonWakeForbidden:  "device_critical",
+	schema.ReasonUnitCritical:   "device_critical",
 	schema.ReasonDeviceDisabled: "device_disabled",
 	schema.ReasonLinkLost:       "link_lost",
 	schema.ReasonNotCalibrated:  "calibration_failed",

@@ -36,7 +36,7 @@ func drawFacts(t *rapid.T) Facts {
 		f.Latches = []Latch{{ID: "l", Level: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, "?"}).Draw(t, "level")}}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "critical") == 0 {
-		f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonWakeForbidden, Source: "unit", Key: "battery"}}
+		f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: "battery"}}
 	}
 	if rapid.IntRange(0, 4).Draw(t, "asked") == 0 {
 		f.Asked = []Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks"), Source: "mode"}}
@@ -83,7 +83,7 @@ func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
 			worse := f
 			switch rapid.IntRange(0, 4).Draw(t, "which") {
 			case 4:
-				worse.Critical = append([]Cause{{Event: SoftStopAsked, Reason: schema.ReasonWakeForbidden}}, f.Critical...)
+				worse.Critical = append([]Cause{{Event: SoftStopAsked, Reason: schema.ReasonUnitCritical}}, f.Critical...)
 			case 0:
 				worse.Inputs = []string{"door"}
 			case 1:

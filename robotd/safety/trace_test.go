@@ -78,7 +78,7 @@ func (w *world) play(t *testing.T, line string) string {
 		}
 		defer func() { w.f.Asked = nil }()
 	case "critical":
-		w.f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonWakeForbidden, Source: "unit", Key: words[0], Why: args["why"]}}
+		w.f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: words[0], Why: args["why"]}}
 	case "uncritical":
 		w.f.Critical = nil
 	case "mode":

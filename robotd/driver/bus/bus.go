@@ -8,7 +8,7 @@
 //
 // The driver is the dead man for its adapters, as they are for it. It answers commands by
 // itself when their unit may not run any more, trusts no adapter's word about permission, and
-// latches what moves when an adapter was lost or wrong: such a unit stays in error until a
+// distrusts what moves when its adapter was lost or wrong: such a unit stays in error until a
 // reset. It counts its own ticks, so that pausing the whole computer is no fault.
 //
 // A stop is at most two steps of the robot's loop (TestStopCutsOffTheShutdownActInTwoSteps of
