@@ -253,7 +253,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 var quiet = []string{
 	"life_next", "life_suggestion", // the focus follows, or does not
 	"deadline_missed", "set_point_limited", "teleop_refused", // about the computer and the body
-	"config_applied", "config_ignored", "mode_ignored", "story_ignored", "activities_ignored", "places_ignored",
+	"config_applied", "config_deletion_ignored", "mode_deletion_ignored", "story_deletion_ignored", "activities_deletion_ignored", "places_deletion_ignored",
 }
 
 // other tells what has no line of its own: briefly what succeeded in the fleet's name, and

@@ -94,7 +94,7 @@ func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 		case delivery.Save:
 			t.Out.Do(effect.SaveContent{Save: detached(e)})
 		case delivery.RecordEvent:
-			t.Out.Event(orWord(e.Reason, string(k)+"_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
+			t.Out.Event(orWord(e.Reason, string(k)+"_deletion_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
 		case delivery.PublishReport:
 			t.Out.Note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {

@@ -59,7 +59,7 @@ func (t Step) emptied(k sign.Kind) {
 	case sign.Activities, sign.Places:
 		t.stepSet(k, delivery.DocumentDeleted{})
 	default:
-		t.Out.Event(string(k)+"_ignored", string(k), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
+		t.Out.Event(string(k)+"_deletion_ignored", string(k), "", "", effect.Described{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	}
 }
 
