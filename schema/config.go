@@ -196,7 +196,7 @@ func (c *checks) signed(counter int64, s *Signature) {
 	c.present("/sig/key", s.Key != "")
 	c.present("/sig/value", s.Value != "")
 	if counter < 1 {
-		c.add("/counter", "missing", fmt.Sprintf("a signed desired state carries its release counter, not %d", counter), "")
+		c.add("/counter", "missing", fmt.Sprintf("a signed desired state carries its signature counter, not %d", counter), "")
 	}
 }
 

@@ -135,7 +135,7 @@ var Events = []EventRow{
 	{Type: string(ReasonStaleRevision), Level: EventWarn, Data: "reason, detail", Text: "an older desired document came after a newer one, or the same revision with another content"},
 	{Type: string(ReasonWrongFleet), Level: EventWarn, Data: "reason, detail", Text: "a desired document is of another fleet"},
 	{Type: string(ReasonBadSignature), Level: EventError, Data: "reason, detail", Text: "the signature of a desired document is missing or does not verify"},
-	{Type: string(ReasonEquivocation), Level: EventError, Data: "reason, detail", Text: "two desired documents were signed under one release counter"},
+	{Type: string(ReasonEquivocation), Level: EventError, Data: "reason, detail", Text: "two desired documents were signed under one signature counter"},
 	{Type: string(ReasonUnknownMode), Level: EventWarn, Data: "reason, detail", Text: "the desired mode does not exist here"},
 	{Type: string(ReasonBadDigest), Level: EventWarn, Data: "reason, detail", Text: "the disk lost bytes of an accepted content; they are fetched again"},
 	{Type: string(ReasonStoryPruned), Level: EventWarn, Data: "reason, detail", Text: "acts that this robot lacks were left out"},

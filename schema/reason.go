@@ -164,7 +164,7 @@ var Reasons = []ReasonText{
 	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
 	{ReasonBadDigest, RetryNever, "the bytes do not have the digest in their name"},
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
-	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one release counter; one of them is not the fleet's"},
+	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one signature counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write"},
 	{ReasonNotPersisted, RetryNever, "the robot stopped, but its disk could not store the latch: a restart would lose it"},
 	{ReasonUnavailable, RetryLater, "a server does not serve now what it is asked for; detail says why"},

@@ -39,15 +39,15 @@ func (s *Store) reportedOf(robot string, topic schema.TopicKind) schema.Reported
 func (t *Tx) seal(ctx context.Context) (sign.Seal, error) {
 	s := sign.Seal{Key: t.store.key, Release: t.store.release}
 	if err := t.queryRow(ctx, `SELECT release_counter FROM fleet WHERE only_row = 1`).Scan(&s.Counter); err != nil {
-		return s, fmt.Errorf("read the release counter: %w", err)
+		return s, fmt.Errorf("read the signature counter: %w", err)
 	}
 	return s, nil
 }
 
-// saveCounter saves the newest release counter. The stored one never decreases.
+// saveCounter saves the newest signature counter. The stored one never decreases.
 func (t *Tx) saveCounter(ctx context.Context, counter int64) error {
 	if _, err := t.exec(ctx, `UPDATE fleet SET release_counter = $1 WHERE only_row = 1 AND release_counter < $1`, counter); err != nil {
-		return fmt.Errorf("save the release counter: %w", err)
+		return fmt.Errorf("save the signature counter: %w", err)
 	}
 	return nil
 }

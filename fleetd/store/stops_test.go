@@ -190,7 +190,7 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 	}
 }
 
-// Stop documents get rising release counters, each once.
+// Stop documents get rising signature counters, each once.
 func stopsAreSigned(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	s.SignWith(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), nil)

@@ -12,7 +12,7 @@ import (
 	"troupe/schema/sign"
 )
 
-// Trust: the fleet that the robot obeys, the keys that it trusts, and the release counters
+// Trust: the fleet that the robot obeys, the keys that it trusts, and the signature counters
 // that it has accepted.
 
 const (
@@ -27,7 +27,7 @@ func (t Step) restoreTrust(m Memory) {
 	if kept := m.Values[CountersKey]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
 			t.marks = sign.Marks{}
-			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the release counters could not be read and are counted anew", "change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
+			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the signature counters could not be read and are counted anew", "change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
 		}
 	}
 }

@@ -250,7 +250,7 @@ type (
 	// StopDocument is desired/stop or fleet/stop, as received.
 	StopDocument struct {
 		latch.Document        // its Weight is determined later
-		Counter        int64  // the release counter of the document
+		Counter        int64  // the signature counter of the document
 		Digest         string // as in Desired
 		Sig            *schema.Signature
 		N              uint64 // as in Command

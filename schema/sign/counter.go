@@ -27,7 +27,7 @@ func (p Policy) rank() int {
 	return -1
 }
 
-// Mark is the highest accepted release counter of one kind of document of one fleet, with
+// Mark is the highest accepted signature counter of one kind of document of one fleet, with
 // the digest of that document.
 type Mark struct {
 	Counter  int64  `json:"counter"`
@@ -54,9 +54,9 @@ const (
 func (m Marks) Check(w Subject) (Clash, string) {
 	switch seen := m[MarkOf(w)]; {
 	case w.Counter < seen.Counter:
-		return Replayed, fmt.Sprintf("release counter %d came after %d", w.Counter, seen.Counter)
+		return Replayed, fmt.Sprintf("signature counter %d came after %d", w.Counter, seen.Counter)
 	case w.Counter == seen.Counter && w.Document != seen.Document:
-		return Equivocation, fmt.Sprintf("two documents were signed under release counter %d", w.Counter)
+		return Equivocation, fmt.Sprintf("two documents were signed under signature counter %d", w.Counter)
 	}
 	return Fresh, ""
 }

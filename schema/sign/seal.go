@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// Seal signs the documents of fleetd, each with the next release counter. The zero value
+// Seal signs the documents of fleetd, each with the next signature counter. The zero value
 // signs nothing. Counter is the last counter that was used; it has to be stored in the same
 // transaction as the documents, so that no counter is used twice.
 type Seal struct {

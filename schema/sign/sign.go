@@ -21,7 +21,7 @@
 // Each line ends with one newline. A field that does not apply is "-", such as robot for
 // fleet/stop, which is for all robots. document is Digest: the SHA-256 of the document
 // without its sig, in canonical JSON (RFC 8785). So it covers every field, also those that
-// a later version adds; fleet id, revision and release counter are among them.
+// a later version adds; fleet id, revision and signature counter are among them.
 //
 // fleetd makes a key with ed25519.GenerateKey, stores it with EncodePrivate, and signs
 // with a Seal when the rest of the document, including its Counter, is final. The counter
