@@ -15,6 +15,8 @@ import { flat, write } from './model';
 import { useAuthorsRobot } from './names';
 import { useEditorTexts } from './text';
 import { TryRobotSelect } from './TryRobotSelect';
+import { TryProgress } from './TryProgress';
+import { type Trial, trialOf } from './tryProgress';
 import { fitness, onlyReady } from './tryRobots';
 import { useTryTexts } from './tryText';
 import { isDraftAct } from './unfinished';
@@ -28,7 +30,10 @@ const send = (robot: string, verb: string) =>
     }),
   );
 
-type State = { phase: 'idle' | 'asking' | 'running' } | { phase: 'ended'; ok: boolean; state: string; why: string };
+type State =
+  | { phase: 'idle' | 'asking' }
+  | { phase: 'running'; began?: number; trial?: Trial }
+  | { phase: 'ended'; ok: boolean; state: string; why: string };
 
 /** Performs the draft once on the chosen robot: takes control, shows how it goes, gives control back. */
 export function TryDialog({ editor, name, onClose }: { editor: Editor; name: string; onClose: () => void }) {
@@ -98,17 +103,23 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
       );
       running.current = id;
       if (closed.current) return void end(id);
-      setState({ phase: 'running' });
-      await watch(perform.id!);
+      const { timeline } = editor.check;
+      await watch(perform.id!, timeline && trialOf(timeline, kind, only));
     } catch (thrown) {
       setError(thrown);
       setState({ phase: 'idle' });
     }
     giveBack();
   };
-  const watch = async (batch: string) => {
-    for (let renewed = Date.now(); running.current;) {
-      await new Promise((r) => setTimeout(r, 1000));
+  /** The event comes at once; the state RUNNING comes with the first report of progress, after seconds. */
+  const hasBegun = async (command: string) => {
+    const { events } = await data(api.GET('/api/v1/events', { params: { query: { robot: id, limit: 10 } } }));
+    return events?.some((e) => e.type === 'act_started' && e.req_id?.endsWith(`/${command}`)) ?? false;
+  };
+  const watch = async (batch: string, trial?: Trial) => {
+    setState({ phase: 'running', trial });
+    for (let renewed = Date.now(), began = 0; running.current;) {
+      await new Promise((r) => setTimeout(r, began ? 1000 : 300));
       if (Date.now() - renewed > 20_000) {
         renewed = Date.now();
         await send(id, 'control/renew');
@@ -123,6 +134,10 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
           why: c.answer?.detail || c.answer?.reason || c.because || '',
         });
         return;
+      }
+      if (!began && c && (c.state === 'RUNNING' || (await hasBegun(c.id!)))) {
+        began = Date.now();
+        setState({ phase: 'running', trial, began });
       }
     }
   };
@@ -233,6 +248,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
           {state.phase === 'ended' &&
             (state.ok ? own.done : endedHere ? own.endedHere : own.ended(words[state.state] ?? state.state, state.why))}
         </Text>
+        {state.phase === 'running' && state.began && <TryProgress trial={state.trial} began={state.began} />}
         <Group justify="flex-end">
           {hasLine && (
             <CommandLine lines={[lineOf('try-text', { path: { id }, body: { ...asked, text: '' }, of: editor.id })]} />
