@@ -107,14 +107,14 @@ test('the whole editor works by keyboard alone', async ({ page }) => {
   await press('ArrowUp');
   await page.waitForTimeout(200);
   await press('Space');
-  await expect(page.locator('.item').first()).toContainText('face: smile');
+  await expect(page.locator('.item').first()).toContainText('smile');
   await page.locator('[data-item]').first().focus();
   await press('Alt+ArrowDown');
-  await expect(page.locator('.item').nth(1)).toContainText('face: smile');
+  await expect(page.locator('.item').nth(1)).toContainText('smile');
   await press('Control+z');
-  await expect(page.locator('.item').first()).toContainText('face: smile');
+  await expect(page.locator('.item').first()).toContainText('smile');
   await press('Control+y');
-  await expect(page.locator('.item').nth(1)).toContainText('face: smile');
+  await expect(page.locator('.item').nth(1)).toContainText('smile');
   await saved(page);
   await page.getByRole('button', { name: 'Publish…' }).focus();
   await press('Enter');
@@ -240,6 +240,8 @@ test('a draft is tried on a robot in manual mode, and control is given back', as
   await dialog.getByRole('button', { name: 'Perform' }).click();
   await expect(dialog.getByText('The robot performs it. Closing')).toBeVisible();
   await page.mouse.click(5, 500); // beside the dialog, which stays
+  await expect(dialog.getByTestId('try-progress')).toHaveText(/^0:0[0-5] of about 0:05$/);
+  await expect(dialog.getByRole('progressbar', { name: 'How far it is' })).toBeVisible();
   await expect(dialog.getByText('The robot says that it has performed it. Control is given back.')).toBeVisible();
   await expect
     .poll(async () => ((await (await request.get('/api/v1/robots/r1')).json()) as { control?: unknown }).control)
@@ -253,6 +255,23 @@ test('a condition says whether it is true on the chosen robot, and why not', asy
   await expect(page.getByText('Is it true on r2 now?')).toBeVisible();
   await expect(page.getByText('Not true now')).toBeVisible();
   await expect(page.getByText(/people .*is not true/)).toBeVisible();
+});
+
+test('the key that goes to the filter is shown only where there is a keyboard', async ({ page, browser }) => {
+  const key = '.keyboard-only';
+  for (const path of ['/stories', '/assets', '/robots']) {
+    await page.goto(path);
+    await expect(page.locator(key)).toBeVisible();
+  }
+  await page.keyboard.press('/');
+  await expect(page.getByLabel('Name or label')).toBeFocused();
+  const tablet = await (await browser.newContext({ hasTouch: true, isMobile: true })).newPage();
+  for (const path of ['/stories', '/assets', '/robots']) {
+    await tablet.goto(new URL(path, page.url()).href);
+    await expect(tablet.locator('[data-filter]')).toBeVisible();
+    await expect(tablet.locator(key)).toBeHidden();
+  }
+  await tablet.context().close();
 });
 
 test('a sound is uploaded, listed with its uses, and deleted', async ({ page }) => {

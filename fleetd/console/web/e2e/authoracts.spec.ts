@@ -99,7 +99,7 @@ test('an angle is shown, limited and typed in degrees, and a color has an exampl
   const turn = page.locator('[data-field="yaw_rad"] input');
   await expect(turn).toHaveValue('45°');
   await expect(
-    page.getByRole('region', { name: 'Timeline' }).getByRole('button', { name: /^head yaw 45°/ }),
+    page.getByRole('region', { name: 'Timeline' }).getByRole('button', { name: /^head 45° left/ }),
   ).toBeVisible();
   await turn.fill('200');
   await expect(page.getByRole('region', { name: 'Problems' })).toContainText('200° is not between -183.3° and 183.3°');

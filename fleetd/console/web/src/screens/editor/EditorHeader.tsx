@@ -85,44 +85,29 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         <Text size="sm" c={editor.saving === 'failed' ? 'red' : 'dimmed'} role="status" data-testid="save-state">
           {id} · {editor.saving === 'saved' && !changed ? t.publishNothing : t.state[editor.saving]}
         </Text>
-        {/* The line keeps its place without a problem: what is below must not move under the pointer. */}
-        <Box mih="1.4em">
-          {errors > 0 && (
-            <Anchor
-              component="button"
-              type="button"
-              size="sm"
-              ta="start"
-              lineClamp={1}
-              c="red"
-              onClick={() => jump(editor, wrong[0]!.pointer)}
-            >
-              {t.publishBlocked(errors)}: {say(wrong[0]!).text}
-            </Anchor>
-          )}
-          {errors === 0 && missing.length > 0 && (
-            <Anchor
-              component="button"
-              type="button"
-              size="sm"
-              ta="start"
-              lineClamp={1}
-              c="dimmed"
-              onClick={() => jump(editor, missing[0]!.pointer)}
-            >
-              {t.unfinished}: {say(missing[0]!).text}
-            </Anchor>
-          )}
-        </Box>
       </Stack>
-      <Group gap="xs">
+      <Group gap="xs" className="header-actions">
         <Tooltip label={`${t.undo} (Ctrl Z)`}>
-          <ActionIcon variant="default" size={36} aria-label={t.undo} disabled={!editor.undo} onClick={editor.undo}>
+          <ActionIcon
+            className="first"
+            variant="default"
+            size={36}
+            aria-label={t.undo}
+            disabled={!editor.undo}
+            onClick={editor.undo}
+          >
             <IconArrowBackUp size={20} aria-hidden />
           </ActionIcon>
         </Tooltip>
         <Tooltip label={`${t.redo} (Ctrl Y)`}>
-          <ActionIcon variant="default" size={36} aria-label={t.redo} disabled={!editor.redo} onClick={editor.redo}>
+          <ActionIcon
+            className="first"
+            variant="default"
+            size={36}
+            aria-label={t.redo}
+            disabled={!editor.redo}
+            onClick={editor.redo}
+          >
             <IconArrowForwardUp size={20} aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -159,7 +144,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
         )}
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="default" size={36} aria-label={t.more}>
+            <ActionIcon className="first" variant="default" size={36} aria-label={t.more}>
               <IconDots size={20} aria-hidden />
             </ActionIcon>
           </Menu.Target>
@@ -184,6 +169,35 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
           </Menu.Dropdown>
         </Menu>
       </Group>
+      {/* The line keeps its place without a problem: what is below must not move under the pointer. */}
+      <Box mih="1.4em" flex="0 0 100%" mt={-8}>
+        {errors > 0 && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="start"
+            lineClamp={1}
+            c="red"
+            onClick={() => jump(editor, wrong[0]!.pointer)}
+          >
+            {t.publishBlocked(errors)}: {say(wrong[0]!).text}
+          </Anchor>
+        )}
+        {errors === 0 && missing.length > 0 && (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            ta="start"
+            lineClamp={1}
+            c="dimmed"
+            onClick={() => jump(editor, missing[0]!.pointer)}
+          >
+            {t.unfinished}: {say(missing[0]!).text}
+          </Anchor>
+        )}
+      </Box>
       {dialog === 'publish' && <PublishDialog editor={editor} entry={newest} onClose={close} />}
       {dialog === 'try' && <TryDialog editor={editor} name={shownName} onClose={close} />}
       {dialog === 'revisions' && <Revisions editor={editor} entry={newest} onClose={close} />}

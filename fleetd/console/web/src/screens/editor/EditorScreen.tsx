@@ -98,8 +98,10 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
         <Grid.Col span={{ base: 12, md: 5, lg: 3.8 }}>
           <Paper withBorder p="xs" className="column" tabIndex={0}>
             <Stack gap="sm">
-              <RobotSelect />
+              {/* A condition is explained by the robot that is chosen above it. */}
+              {kind === 'activity' && <RobotSelect kind={kind} />}
               <Inspector editor={editor} schema={schema} />
+              {kind !== 'activity' && <RobotSelect kind={kind} />}
             </Stack>
           </Paper>
         </Grid.Col>
@@ -127,7 +129,7 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
   );
 }
 
-function RobotSelect() {
+function RobotSelect({ kind }: { kind: Kind }) {
   const t = useEditorTexts();
   const { robot, choose } = useAuthorsRobot();
   const suggests = useSuggestingRobot();
@@ -137,7 +139,7 @@ function RobotSelect() {
   return (
     <Select
       size="xs"
-      label={t.suggestions}
+      label={t.suggestions[kind]}
       searchable
       clearable
       limit={100}

@@ -24,15 +24,15 @@ import {
   IconFolder,
   IconFolderOff,
   IconGripVertical,
+  IconPencil,
   IconTrash,
   IconX,
 } from '@tabler/icons-react';
 import type { KeyboardEvent, MouseEvent } from 'react';
 
-import { summary } from './defaults';
-import { useFieldWord } from './fields/words';
+import { detailOf, summary } from './defaults';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
-import { useActNames } from './names';
+import { useActNames, useSummaryWords } from './names';
 import { icons } from './Palette';
 import { useEditorTexts } from './text';
 import { tick } from './selection';
@@ -189,6 +189,11 @@ interface RowProps {
   onTick: (key: string) => void;
 }
 
+/** A color as people see it. */
+export const ColorDot = ({ color }: { color: string }) => (
+  <span className="color-dot" style={{ backgroundColor: color }} aria-hidden />
+);
+
 const seconds = (ms: unknown) => (Number(ms ?? 0) / 1000).toFixed(1);
 
 function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
@@ -200,8 +205,10 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
   });
   const actName = useActNames();
   const act = typeof item.fields.act === 'string' ? item.fields.act : '';
-  const word = useFieldWord();
-  const what = summary(act ? { ...item.fields, act: actName(act) } : item.fields, editor.lang, word);
+  const words = useSummaryWords();
+  const fields = act ? { ...item.fields, act: actName(act) } : item.fields;
+  const what = summary(fields, editor.lang, words);
+  const detail = detailOf(fields, editor.lang, words);
   const isChosen = selected.includes(item.key);
   const Icon = icons[kind === 'act' ? String(item.fields.type) : 'act'];
   return (
@@ -244,12 +251,21 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
         onClick={(e) => onChoose(item.key, e)}
       >
         {Icon && <Icon size={18} />}
-        <span dir="auto">
-          {what}
-          {act !== '' && actName(act) !== act && <small dir="ltr">{act}</small>}
+        {/* What it says or does is what an author looks for; its type is told by the icon, too. */}
+        <span className="item-words">
+          <span dir="auto">
+            {typeof item.fields.colour === 'string' && <ColorDot color={item.fields.colour} />}
+            {detail || what}
+          </span>
+          {kind === 'act' ? (
+            <small>
+              {[detail && item.fields.type, t.startsAt(seconds(item.fields.start_ms))].filter(Boolean).join(', ')}
+            </small>
+          ) : (
+            act !== '' && actName(act) !== act && <small dir="ltr">{act}</small>
+          )}
         </span>
         {item.children?.length === 0 && <em>{t.emptyGroup}</em>}
-        {kind === 'act' && <small>{t.seconds(seconds(item.fields.start_ms))}</small>}
         {worst === 'error' && <IconX size={16} color="var(--mantine-color-red-6)" aria-label={t.error} />}
         {worst === 'missing' && <IconCircleDashed size={16} color="var(--mantine-color-dimmed)" aria-label={t.todo} />}
         {worst === 'warning' && (
@@ -276,6 +292,18 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
       >
         <IconChevronDown size={18} aria-hidden />
       </ActionIcon>
+      {/* On a phone the fields are below the whole list. */}
+      {isChosen && !editor.ticked && (
+        <Button
+          className="item-fields"
+          variant="light"
+          size="compact-sm"
+          leftSection={<IconPencil size={16} aria-hidden />}
+          onClick={() => document.querySelector('[data-inspector]')?.scrollIntoView({ block: 'start' })}
+        >
+          {t.toFields}
+        </Button>
+      )}
     </li>
   );
 }

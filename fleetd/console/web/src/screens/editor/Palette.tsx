@@ -94,7 +94,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
       >
         {t.newAct}
       </Button>
-      <ScrollArea.Autosize mah={{ base: '70vh', lg: '42vh' }} type="auto" tabIndex={0}>
+      <ScrollArea.Autosize mah={{ base: '70vh', lg: 'calc(48vh - 102px)' }} type="auto" tabIndex={0}>
         <Stack gap={2} pe="xs">
           {types.length > 0 && (
             <Text size="xs" fw={700} c="dimmed">

@@ -4,6 +4,7 @@ import { IconAlertTriangle, IconCheck, IconCircleDashed, IconX } from '@tabler/i
 import { summary } from './defaults';
 import { find, listField, locate } from './model';
 import { useFieldWord } from './fields/words';
+import { useSummaryWords } from './names';
 import { useEditorTexts } from './text';
 import { useProblemText } from './problemText';
 import { isTodo, isUnfinished, isWrong } from './unfinished';
@@ -30,6 +31,7 @@ export function jump(editor: Editor, pointer: string): void {
 export function Problems({ editor }: { editor: Editor }) {
   const t = useEditorTexts();
   const word = useFieldWord();
+  const words = useSummaryWords();
   const say = useProblemText(editor);
   const { problems, state } = editor.check;
   const isError = (p: (typeof problems)[number]) => isWrong(p) || (editor.strict && isUnfinished(p));
@@ -79,9 +81,10 @@ export function Problems({ editor }: { editor: Editor }) {
             />
             <span>
               <Text span size="sm" fw={600} dir="auto">
-                {[item && summary(item.fields, editor.lang, word), !missing && field && word(field)]
+                {[item && summary(item.fields, editor.lang, words), !missing && field && word(field)]
                   .filter(Boolean)
-                  .join(', ')}{' '}
+                  .join(', ')
+                  .replace(/.$/, '$&: ')}
               </Text>
               <Text span size="sm">
                 {said.text}
@@ -89,7 +92,7 @@ export function Problems({ editor }: { editor: Editor }) {
               {said.hint && (
                 <Text span size="sm" c="dimmed">
                   {'. '}
-                  {said.hint}
+                  {said.hint.charAt(0).toUpperCase() + said.hint.slice(1)}
                 </Text>
               )}
             </span>

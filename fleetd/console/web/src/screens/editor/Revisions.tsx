@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,7 +9,8 @@ import { dateTime } from '../../text/time';
 import { contentOf, type Entry, restore, useRefresh, usesOf } from '../library/api';
 import { Refused } from '../../shell/Refused';
 import { DiffView } from './DiffView';
-import { write } from './model';
+import { type Kind, plural, write } from './model';
+import { SavedLink } from './SavedLink';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
 
@@ -123,9 +124,17 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
         {uses.data && users.length + robots.length === 0 && <Text>{t.usedNowhere}</Text>}
         {users.map((u) => (
           <Text key={`${u.kind}/${u.id}`} size="sm">
-            <b>
-              {u.kind} {u.id}
-            </b>
+            {t.usedIn[u.kind as Kind]}{' '}
+            <Anchor
+              component={SavedLink}
+              editor={editor}
+              to={`/${plural[u.kind as Kind]}/${u.id}`}
+              inherit
+              fw={600}
+              underline="always"
+            >
+              {u.id}
+            </Anchor>
             :{' '}
             {[
               u.draft && t.usedDraft,
@@ -148,7 +157,17 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
             <Table.Tbody>
               {robots.map((r) => (
                 <Table.Tr key={r.robot}>
-                  <Table.Td>{r.robot}</Table.Td>
+                  <Table.Td>
+                    <Anchor
+                      component={SavedLink}
+                      editor={editor}
+                      to={`/robots/${encodeURIComponent(r.robot)}`}
+                      inherit
+                      underline="always"
+                    >
+                      {r.robot}
+                    </Anchor>
+                  </Table.Td>
                   <Table.Td>
                     {r.rev ?? '–'} {r.rev ? `(${r.newest ? t.newest : t.older})` : ''}
                   </Table.Td>

@@ -1,15 +1,16 @@
 import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { useLanguage } from '../../text/language';
 import { languageName, sameLanguage } from '../../text/multilingual';
 import type { Timeline } from '../library/api';
 import { jump } from './Problems';
-import { otherLanguages, tick } from './timeline';
+import { colorIn, least, otherLanguages, tick, wordsOf } from './timeline';
 import { useTimelineTexts } from './timelineText';
 import type { Editor } from './useEditor';
 import { useActNames, useNames } from './names';
+import { useTurnTexts } from './turnText';
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
@@ -108,86 +109,105 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
   const actNames = useActNames();
   const reader = useLanguage((s) => s.language);
   const laneNames: Record<string, string> = t.lanes;
+  const turns = useTurnTexts();
+  const scroll = useRef<HTMLDivElement>(null);
+  const mark = useRef<HTMLSpanElement>(null);
+  // The cursor stays in view on a sheet that is wider than the screen.
+  useEffect(() => {
+    const [of, at] = [scroll.current?.getBoundingClientRect(), mark.current?.getBoundingClientRect()];
+    if (!of || !at || (at.left >= of.left && at.right <= of.right)) return;
+    scroll.current!.scrollBy({ left: at.left - (of.left + of.width / 4) });
+  }, [cursor]);
   return (
-    <div className="timeline" tabIndex={0} role="group" aria-label={t.timeline}>
-      <div className="lane">
-        <span className="lane-name" />
-        <div className="lane-bars scale">
-          {Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => (
-            <span key={n} style={{ insetInlineStart: at(n * step) }}>
-              {(n * step) / 1000}
-            </span>
-          ))}
-        </div>
-      </div>
-      {spans.length > 0 && (
+    <div ref={scroll} className="timeline" tabIndex={0} role="group" aria-label={t.timeline}>
+      <div className="sheet" style={{ minWidth: least(length) }}>
         <div className="lane">
-          <span className="lane-name">{t.lanes.act}</span>
-          <div className="lane-bars">
-            {spans.map((s) => (
-              <button
-                key={s.step}
-                type="button"
-                className="bar"
-                data-kind="act"
-                style={{ insetInlineStart: at(s.start_ms), inlineSize: at(s.end_ms - s.start_ms) }}
-                title={s.act}
-                aria-label={t.bar(actNames(s.act), seconds(s.start_ms), seconds(s.end_ms))}
-                onClick={() => jump(editor, `/acts/${s.step}`)}
-              >
-                {actNames(s.act)}
-              </button>
+          <span className="lane-name" />
+          <div className="lane-bars scale">
+            {Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => (
+              <span key={n} style={{ insetInlineStart: at(n * step) }}>
+                {(n * step) / 1000}
+              </span>
             ))}
           </div>
         </div>
-      )}
-      {(timeline.lanes ?? []).map((lane, n) => (
-        <div className="lane" key={n}>
-          <span className="lane-name">{lane.unit || laneNames[lane.class] || lane.class}</span>
-          <div className="lane-bars">
-            {(lane.bars ?? []).map((b, k) => {
-              const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
-              const what = b.text || b.type;
-              const other = b.lang && !sameLanguage(b.lang, editor.lang) ? b.lang : '';
-              const label = [
-                t.bar(`${b.type} ${b.text ?? ''}`.trim(), seconds(b.start_ms), seconds(b.end_ms)),
-                other && t.inLanguage(languageName(other, reader)),
-                b.estimated && t.estimated,
-                b.waits_ms && t.waits(seconds(b.waits_ms)),
-                conflict && t.conflict,
-              ]
-                .filter(Boolean)
-                .join(', ');
-              return (
+        {spans.length > 0 && (
+          <div className="lane">
+            <span className="lane-name">{t.lanes.act}</span>
+            <div className="lane-bars">
+              {spans.map((s) => (
                 <button
-                  key={k}
+                  key={s.step}
                   type="button"
                   className="bar"
-                  title={label}
-                  aria-label={label}
-                  data-conflict={conflict || undefined}
-                  data-estimated={b.estimated || undefined}
-                  data-waits={(b.waits_ms ?? 0) > 0 || undefined}
-                  style={{ insetInlineStart: at(b.start_ms), inlineSize: at(b.end_ms - b.start_ms) }}
-                  onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
+                  data-kind="act"
+                  style={{ insetInlineStart: at(s.start_ms), inlineSize: at(s.end_ms - s.start_ms) }}
+                  title={s.act}
+                  aria-label={t.bar(actNames(s.act), seconds(s.start_ms), seconds(s.end_ms))}
+                  onClick={() => jump(editor, `/acts/${s.step}`)}
                 >
-                  {conflict ? '⚠ ' : ''}
-                  {other && <b>{other} </b>}
-                  {what}
+                  <span className="bar-words">{actNames(s.act)}</span>
                 </button>
-              );
-            })}
+              ))}
+            </div>
           </div>
-        </div>
-      ))}
-      {cursor > 0 && (
-        <div className="lane cursor-lane" aria-hidden>
-          <span className="lane-name" />
-          <div className="lane-bars">
-            <span className="cursor" style={{ insetInlineStart: at(cursor) }} />
+        )}
+        {(timeline.lanes ?? []).map((lane, n) => (
+          <div className="lane" key={n}>
+            <span className="lane-name">{lane.unit || laneNames[lane.class] || lane.class}</span>
+            <div className="lane-bars">
+              {(lane.bars ?? []).map((b, k) => {
+                const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
+                const what = wordsOf(b, turns);
+                const color = colorIn(b);
+                const other = b.lang && !sameLanguage(b.lang, editor.lang) ? b.lang : '';
+                const label = [
+                  t.bar(
+                    [...new Set([b.type, what, color])].filter(Boolean).join(' '),
+                    seconds(b.start_ms),
+                    seconds(b.end_ms),
+                  ),
+                  other && t.inLanguage(languageName(other, reader)),
+                  b.estimated && t.estimated,
+                  b.waits_ms && t.waits(seconds(b.waits_ms)),
+                  conflict && t.conflict,
+                ]
+                  .filter(Boolean)
+                  .join(', ');
+                return (
+                  <button
+                    key={k}
+                    type="button"
+                    className="bar"
+                    title={label}
+                    aria-label={label}
+                    data-conflict={conflict || undefined}
+                    data-estimated={b.estimated || undefined}
+                    data-waits={(b.waits_ms ?? 0) > 0 || undefined}
+                    style={{ insetInlineStart: at(b.start_ms), inlineSize: at(b.end_ms - b.start_ms) }}
+                    onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
+                  >
+                    {color && <span className="bar-color" style={{ backgroundColor: color }} />}
+                    <span className="bar-words">
+                      {conflict ? '⚠ ' : ''}
+                      {other && <b>{other} </b>}
+                      {what}
+                    </span>
+                  </button>
+                );
+              })}
+            </div>
           </div>
-        </div>
-      )}
+        ))}
+        {cursor > 0 && (
+          <div className="lane cursor-lane" aria-hidden>
+            <span className="lane-name" />
+            <div className="lane-bars">
+              <span ref={mark} className="cursor" style={{ insetInlineStart: at(cursor) }} />
+            </div>
+          </div>
+        )}
+      </div>
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import { type Multilingual, textIn } from '../../text/multilingual';
-import { withUnit } from './fields/units';
+import { shown, withUnit } from './fields/units';
 import type { Fields } from './model';
+import type { TurnTexts } from './turnText';
+import { turned } from './turns';
 
 /** What a new action of a type begins with; its author fills in the rest. */
 export function newAction(type: string, language: string): Fields {
@@ -37,33 +39,38 @@ export function newAction(type: string, language: string): Fields {
   }
 }
 
-/** One action or step in a line, with the names of its fields for people. */
-export function summary(f: Fields, language: string, word: (field: string) => string): string {
-  const text = textIn(f.text as Multilingual | undefined, language)?.text;
-  const n = (name: string) => (typeof f[name] === 'number' ? `${word(name)} ${withUnit(name, f[name])}` : '');
-  const detail =
-    text ??
-    [
-      f.act,
-      f.sound,
-      f.face,
-      f.motion,
-      f.view,
-      f.image,
-      f.point,
-      f.colour,
-      f.pattern,
-      n('yaw_rad'),
-      n('pitch_rad'),
-      n('roll_rad'),
-      n('height_m'),
-      n('x_m'),
-      n('y_m'),
-      n('vx_mps'),
-      n('vy_mps'),
-      n('wz_radps'),
-    ]
-      .filter(Boolean)
-      .join(', ');
-  return [f.type, detail].filter(Boolean).join(': ') || '–';
+/** The names of fields for people, and the directions of turns. */
+export interface Words {
+  field: (name: string) => string;
+  turns: TurnTexts;
 }
+
+/** What one action or step says, shows or does, without its type. */
+export function detailOf(f: Fields, language: string, { field, turns }: Words): string {
+  const n = (name: string) => (typeof f[name] === 'number' ? `${field(name)} ${withUnit(name, f[name])}` : '');
+  const angle = (name: string) => (typeof f[name] === 'number' ? shown(name, f[name]) : undefined);
+  const parts = [
+    textIn(f.text as Multilingual | undefined, language)?.text,
+    f.act,
+    f.sound,
+    f.face,
+    f.motion,
+    f.view,
+    f.image,
+    f.point,
+    f.colour,
+    f.pattern,
+    turned(turns, String(f.type), { yaw: angle('yaw_rad'), pitch: angle('pitch_rad'), roll: angle('roll_rad') }),
+    n('height_m'),
+    n('x_m'),
+    n('y_m'),
+    n('vx_mps'),
+    n('vy_mps'),
+    n('wz_radps'),
+  ];
+  return String(parts[0] ?? parts.filter(Boolean).join(', '));
+}
+
+/** One action or step in a line. */
+export const summary = (f: Fields, language: string, words: Words): string =>
+  [f.type, detailOf(f, language, words)].filter(Boolean).join(': ') || '–';

@@ -5,7 +5,10 @@ import { api, data, type Schemas } from '../../api/client';
 import { useAmongRobots } from '../../live/robots';
 import { useLanguage } from '../../text/language';
 import { nameOf, useEntries } from '../library/api';
+import type { Words } from './defaults';
+import { useFieldWord } from './fields/words';
 import { suggesting } from './suggesting';
+import { useTurnTexts } from './turnText';
 
 type Detail = Schemas['Detail'];
 
@@ -83,3 +86,6 @@ export function useNames(): Names {
     languages: unique(caps?.languages, ['en', 'de']),
   };
 }
+
+/** The words of a line about an action. */
+export const useSummaryWords = (): Words => ({ field: useFieldWord(), turns: useTurnTexts() });

@@ -3,10 +3,10 @@ import { texts, useLanguage } from '../../text/language';
 import type { Finding } from '../library/api';
 import { asInForm } from './asInForm';
 import { summary } from './defaults';
-import { beyond } from './fields/units';
+import { beyond, withUnit } from './fields/units';
 import { useFieldWord } from './fields/words';
 import { find, locate } from './model';
-import { useActNames } from './names';
+import { useActNames, useSummaryWords } from './names';
 import { resolve, schemaOf, useSchema } from './schemas';
 import { isDraftAct, isTodo } from './unfinished';
 import type { Editor } from './useEditor';
@@ -25,6 +25,10 @@ const useTodoTexts = texts(
     } as Record<string, string>,
     draft: (act: string) => `${act} is only a draft: it is published together with this`,
     beyond: (value: string, from: string, to: string) => `${value} is not between ${from} and ${to}`,
+    needsEnd: (end: string, most: string) =>
+      `It has no end. Fill in “${most}” (it ends earlier if it is done), or “${end}”`,
+    endsBefore: (end: string, start: string) => `It ends at ${end}, but starts at ${start}`,
+    uploadIt: 'Choose another, or upload one of this name in Sounds and files',
   },
   {
     first: {
@@ -43,11 +47,18 @@ const useTodoTexts = texts(
     },
     draft: (act) => `${act} ist nur ein Entwurf: er wird mit diesem veröffentlicht`,
     beyond: (value, from, to) => `${value} liegt nicht zwischen ${from} und ${to}`,
+    needsEnd: (end, most) =>
+      `Es hat kein Ende. Füllen Sie „${most}“ aus (es endet früher, wenn es fertig ist), oder „${end}“`,
+    endsBefore: (end, start) => `Es endet bei ${end}, beginnt aber bei ${start}`,
+    uploadIt: 'Wählen Sie etwas anderes, oder laden Sie etwas dieses Namens unter Klänge und Dateien hoch',
   },
 );
 
 /** Codes of problems that name another action by its pointer, and a time in ms. */
 const aboutAnother = new Set(['overlap', 'may_wait']);
+
+/** Fields that name what can be uploaded. */
+const catalogued = new Set(['sound', 'face', 'image']);
 
 /** A problem in the words and units of the form, and what to do about it if that is not clear from the text. */
 interface ProblemText {
@@ -59,6 +70,7 @@ interface ProblemText {
 export function useProblemText({ kind, doc }: Pick<Editor, 'kind' | 'doc'>): (p: Finding) => ProblemText {
   const t = useTodoTexts();
   const word = useFieldWord();
+  const words = useSummaryWords();
   const reader = useLanguage((s) => s.language);
   const actName = useActNames();
   const schema = useSchema(kind);
@@ -79,7 +91,12 @@ export function useProblemText({ kind, doc }: Pick<Editor, 'kind' | 'doc'>): (p:
     const of = item && schema && schemaOf(schema, kind, item)?.properties?.[field];
     const limits = p.code === 'out_of_range' && of && beyond(field, item.fields[field], resolve(schema, of));
     if (limits) return { text: t.beyond(...limits) };
-    const name = (pointer: string) => summary(find(doc, locate(kind, doc, pointer).key)?.fields ?? {}, reader, word);
+    if (p.code === 'needs_end') return { text: t.needsEnd(word('end_ms'), word('timeout_ms')) };
+    const [start, end] = [Number(item?.fields.start_ms ?? 0), Number(item?.fields.end_ms)];
+    if (p.code === 'out_of_range' && field === 'end_ms' && end <= start)
+      return { text: t.endsBefore(withUnit('end_ms', end), withUnit('start_ms', start)) };
+    if (p.code === 'not_in_catalogue' && catalogued.has(field)) return { text: p.detail, hint: t.uploadIt };
+    const name = (pointer: string) => summary(find(doc, locate(kind, doc, pointer).key)?.fields ?? {}, reader, words);
     return { text: aboutAnother.has(p.code) ? asInForm(p.detail, name) : p.detail, hint: p.hint };
   };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Timeline } from '../library/api';
-import { otherLanguages, tick } from './timeline';
+import { colorIn, least, otherLanguages, tick, wordsOf } from './timeline';
+import type { TurnTexts } from './turnText';
 
 const drawn = (...langs: (string | undefined)[]) =>
   ({ lanes: [{ bars: langs.map((lang) => ({ lang })) }, { bars: [{}] }] }) as unknown as Timeline;
@@ -15,4 +16,26 @@ describe('a timeline', () => {
   it('has about ten marks', () => {
     expect([3000, 60_000, 3_600_000].map((l) => Math.floor(l / tick(l)))).toEqual([6, 12, 12]);
   });
+});
+
+it('a bar says what it does in words for people', () => {
+  const after = (what: string) => (n: string) => `${n} ${what}`;
+  const turns = { left: after('left'), right: after('right'), down: after('down') } as unknown as TurnTexts;
+  const bar = (type: string, text?: string) => ({ type, text }) as Parameters<typeof wordsOf>[0];
+  expect(wordsOf(bar('say', '"Come \\"here\\""'), turns)).toBe('Come "here"');
+  expect(wordsOf(bar('screen', '"More?" [Yes] [No]'), turns)).toBe('"More?" [Yes] [No]');
+  expect(wordsOf(bar('pose', 'yaw 10°, height 1.1 m'), turns)).toBe('10° left, height 1.1 m');
+  expect(wordsOf(bar('led', 'ears #ff9040 breathe'), turns)).toBe('ears breathe');
+  expect(wordsOf(bar('head', 'yaw -34.4°, pitch -5.7°'), turns)).toBe('34° right, 6° down');
+  expect(wordsOf(bar('wait'), turns)).toBe('wait');
+  expect(wordsOf(bar('face', 'smile'), turns)).toBe('smile');
+  expect([bar('led', 'ears #ff9040 breathe'), bar('led', 'off'), bar('say', '#ff9040')].map(colorIn)).toEqual([
+    '#ff9040',
+    '',
+    '',
+  ]);
+});
+
+it('a long timeline is wider than the screen, so that its bars can be read', () => {
+  expect([1000, 146_000].map(least)).toEqual([520, 1410]);
 });

@@ -1,5 +1,9 @@
 import { sameLanguage } from '../../text/multilingual';
 import type { Timeline } from '../library/api';
+import type { TurnTexts } from './turnText';
+import { anglesIn, turned } from './turns';
+
+type Bar = NonNullable<NonNullable<Timeline['lanes']>[number]['bars']>[number];
 
 /** A step of the scale that gives about ten marks. */
 export function tick(length: number): number {
@@ -12,4 +16,30 @@ export function tick(length: number): number {
 export function otherLanguages(timeline: Timeline, wanted: string): string[] {
   const all = (timeline.lanes ?? []).flatMap((l) => (l.bars ?? []).flatMap((b) => (b.lang ? [b.lang] : [])));
   return [...new Set(all)].filter((l) => !sameLanguage(l, wanted)).sort();
+}
+
+/** Pixels of the sheet at least, with those of the names of lanes: a bar of some seconds can be read. */
+export const least = (length: number) => Math.max(520, 96 + Math.round((length / 1000) * 9));
+
+/** The color of a bar of lights; an empty text of any other. */
+export const colorIn = (b: Bar): string => (b.type === 'led' && /#[0-9a-f]{6}\b/i.exec(b.text ?? '')?.[0]) || '';
+
+/** The text that fleetd put in quotes. */
+function unquoted(text: string): string {
+  try {
+    return text.startsWith('"') ? String(JSON.parse(text)) : text;
+  } catch {
+    return text; // there are answers behind it
+  }
+}
+
+/** What stands on a bar: what it says, shows or does, in words for people. */
+export function wordsOf(b: Bar, turns: TurnTexts): string {
+  const text = b.text ?? '';
+  let words = unquoted(text);
+  if (b.type === 'head' || b.type === 'pose') {
+    const others = text.split(', ').filter((part) => !/^(yaw|pitch|roll) /.test(part));
+    words = [turned(turns, b.type, anglesIn(text)), ...others].filter(Boolean).join(', ');
+  } else if (b.type === 'led') words = text.replace(colorIn(b), '').replace(/ +/g, ' ').trim();
+  return words || b.type;
 }

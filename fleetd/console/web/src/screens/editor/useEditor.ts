@@ -126,7 +126,11 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
   );
 
   useEffect(() => {
-    if (doc === saved.current.doc || !mayEdit || saving === 'conflict') return undefined;
+    if (!mayEdit || saving === 'conflict') return undefined;
+    if (doc === saved.current.doc) {
+      setSaving((was) => (was === 'dirty' ? 'saved' : was)); // a change was undone before it was saved
+      return undefined;
+    }
     setSaving('dirty');
     const timer = setTimeout(() => void flush(), beforeSave);
     return () => clearTimeout(timer);

@@ -59,7 +59,7 @@ export function ConditionField({ name, schema, value, disabled, onChange }: Fiel
         description={schema.description}
         autosize
         minRows={2}
-        ff="monospace"
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
         spellCheck={false}
         disabled={disabled}
         value={text}

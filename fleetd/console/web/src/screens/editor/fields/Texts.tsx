@@ -1,7 +1,7 @@
 import { Group, Select, Textarea } from '@mantine/core';
 
 import { useLanguage } from '../../../text/language';
-import { languageName } from '../../../text/multilingual';
+import { languageName, sameLanguage } from '../../../text/multilingual';
 import { useEditorTexts } from '../text';
 import type { FieldProps } from './Field';
 import { FieldGroup } from './FieldGroup';
@@ -26,10 +26,14 @@ export function Texts({
   const title = given ?? word(name);
   const languageLabel = (l: string) => `${languageName(l, reader)} (${l})`;
   const texts = (value ?? {}) as Record<string, string>;
+  // The author's own language is the one to write first.
+  const ordered = Object.entries(texts).sort(
+    ([a], [b]) => Number(sameLanguage(b, reader)) - Number(sameLanguage(a, reader)),
+  );
   const free = [...new Set(['en', 'de', ...(names.languages ?? []), ...usual])].filter((l) => !(l in texts));
   return (
     <FieldGroup name={name} title={given} description={schema.description}>
-      {Object.entries(texts).map(([lang, text]) => (
+      {ordered.map(([lang, text]) => (
         <Group key={lang} gap={4} align="flex-end" wrap="nowrap">
           <Textarea
             label={languageLabel(lang)}
