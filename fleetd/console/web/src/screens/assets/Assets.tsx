@@ -29,6 +29,7 @@ import { ScreenHead } from '../../shell/ScreenHead';
 import { dateTime } from '../../text/time';
 import { FileInput } from '../library/FileInput';
 import { Refused } from '../../shell/Refused';
+import { SlashKey } from '../../shell/SlashKey';
 import { useAssetTexts } from './text';
 
 type Asset = Schemas['Asset'];
@@ -124,6 +125,8 @@ export default function Assets() {
         aria-label={t.filter}
         placeholder={t.filter}
         leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={<SlashKey />}
+        rightSectionPointerEvents="none"
         value={filter}
         onChange={(e) => setQuery(e.currentTarget.value ? { q: e.currentTarget.value } : {}, { replace: true })}
         w={{ base: '100%', xs: 300 }}
@@ -167,7 +170,7 @@ function Uses({ a }: { a: Asset }) {
       >
         {u.story || u.activity}
       </Anchor>{' '}
-      {u.rev}
+      {t.revision(u.rev)}
       {u.newest ? '' : ` (${t.older})`}
       {u.robots?.length ? `: ${u.robots.slice(0, 4).join(', ')}${u.robots.length > 4 ? ' …' : ''}` : ''}
     </Text>

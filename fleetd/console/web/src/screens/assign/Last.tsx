@@ -86,27 +86,36 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
       ? fleet.filter((r) => ids.includes(r.id) && reportOf(kind, r).later).length
       : 0;
   return (
-    <Card withBorder data-testid="last" style={chosen ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}>
-      <Stack gap={6}>
-        <Text fw={600} dir="auto" className="any-text" title={whole.join('; ')}>
-          {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')}
-        </Text>
-        <Text size="sm">
-          {t.lastBy(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
-        </Text>
-        <List size="sm">
-          {a.groups.map((g) => (
-            <List.Item key={g.robots[0]}>
-              <span dir="auto" className="any-text" title={givenText(a.kind, g.before)}>
-                {g.no_way_back ?? t.lastBefore(givenText(a.kind, g.before, t.valueOnHover))}
-              </span>
-              {a.groups.length > 1 && ` (${names(g.robots, 20)})`}
+    <Card
+      withBorder
+      p="sm"
+      data-testid="last"
+      style={chosen ? { borderColor: 'var(--mantine-primary-color-filled)' } : {}}
+    >
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Stack gap={6} flex="1 1 20rem" miw={0}>
+          <Text fw={600} dir="auto" className="any-text" title={whole.join('; ')}>
+            {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')}
+          </Text>
+          <Text size="sm">
+            {t.lastBy(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
+          </Text>
+          <List size="sm">
+            {a.groups.map((g) => (
+              <List.Item key={g.robots[0]}>
+                <span dir="auto" className="any-text" title={givenText(a.kind, g.before)}>
+                  {g.no_way_back ?? t.lastBefore(givenText(a.kind, g.before, t.valueOnHover))}
+                </span>
+                {a.groups.length > 1 && ` (${names(g.robots, 20)})`}
+              </List.Item>
+            ))}
+            <List.Item>
+              {t.lastEnded(Math.max(0, a.accepted - later), a.total, a.refused, a.undecided, later)}
             </List.Item>
-          ))}
-          <List.Item>{t.lastEnded(Math.max(0, a.accepted - later), a.total, a.refused, a.undecided, later)}</List.Item>
-        </List>
+          </List>
+        </Stack>
         <BackButton what={whatOf(a)} outcome={outcomeOf(a)} replaced={[]} label={t.undo} onBack={onBack} />
-      </Stack>
+      </Group>
     </Card>
   );
 }

@@ -1,4 +1,5 @@
 import { Alert, List, Stack } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
 
 import type { Problem } from '../../api/problem';
 import { useRobots } from '../../live/robots';
@@ -56,7 +57,10 @@ export function Summary({ o, what }: { o: Outcome; what: What }) {
           </List.Item>
         ))}
         {grouped(change.map((l) => [l.note, l.robot])).map(([why, robots]) => (
-          <List.Item key={why}>
+          <List.Item
+            key={why}
+            icon={<IconAlertTriangle size={16} color="var(--mantine-color-yellow-7)" aria-label={t.mayRefuse} />}
+          >
             {t.misfit(robots.length)}: <span dir="auto">{why}</span> ({names(robots)})
           </List.Item>
         ))}

@@ -3,7 +3,7 @@ import { texts } from '../../text/language';
 export const useAssignTexts = texts(
   {
     title: 'Assign',
-    about: 'Give robots what they shall have. Robots that are away get it when they are back.',
+    about: 'Give robots a story, activities, places or settings. A robot that is away gets it when it is back.',
     what: 'What',
     kinds: {
       story: 'Story',
@@ -56,7 +56,9 @@ export const useAssignTexts = texts(
     updates: (n: number, total: number) => `${n} of ${total} selected robots would change`,
     unchanged: (n: number) => (n === 1 ? '1 gets no change' : `${n} get no change`),
     sameAlready: 'has it already',
-    misfit: (n: number) => (n === 1 ? '1 lacks something for it' : `${n} lack something for it`),
+    misfit: (n: number) =>
+      n === 1 ? '1 lacks something for it and may refuse it' : `${n} lack something for it and may refuse it`,
+    mayRefuse: 'Warning',
     away: (n: number) =>
       n === 1
         ? '1 is not connected and gets it when it is back'
@@ -154,7 +156,8 @@ export const useAssignTexts = texts(
   },
   {
     title: 'Zuweisen',
-    about: 'Robotern geben, was sie haben sollen. Abwesende Roboter bekommen es, wenn sie zurück sind.',
+    about:
+      'Robotern eine Geschichte, Aktivitäten, Orte oder Einstellungen geben. Ein abwesender Roboter bekommt es, wenn er zurück ist.',
     what: 'Was',
     kinds: {
       story: 'Geschichte',
@@ -208,7 +211,9 @@ export const useAssignTexts = texts(
     updates: (n: number, total: number) => `${n} von ${total} ausgewählten Robotern würden sich ändern`,
     unchanged: (n: number) => (n === 1 ? '1 bekommt keine Änderung' : `${n} bekommen keine Änderung`),
     sameAlready: 'hat es schon',
-    misfit: (n: number) => (n === 1 ? '1 fehlt etwas dafür' : `${n} fehlt etwas dafür`),
+    misfit: (n: number) =>
+      n === 1 ? '1 fehlt etwas dafür; er kann es ablehnen' : `${n} fehlt etwas dafür; sie können es ablehnen`,
+    mayRefuse: 'Warnung',
     away: (n: number) =>
       n === 1
         ? '1 ist nicht verbunden und bekommt es, wenn er zurück ist'

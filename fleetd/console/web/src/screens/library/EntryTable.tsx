@@ -46,7 +46,11 @@ export function EntryTable({ kind, entries, onCopy, onLines, onDelete }: Props) 
           <Table.Th visibleFrom="sm">{t.length}</Table.Th>
           <Table.Th visibleFrom="md">{t.languages}</Table.Th>
           <Table.Th>{t.validity}</Table.Th>
-          {kind !== 'act' && <Table.Th visibleFrom="sm">{t.robots[kind]}</Table.Th>}
+          {kind !== 'act' && (
+            <Table.Th visibleFrom="sm" className="one-line">
+              {t.robots[kind]}
+            </Table.Th>
+          )}
           <Table.Th visibleFrom="lg">{t.changed}</Table.Th>
           <Table.Th>
             <span className="unseen">{t.actions}</span>
@@ -161,15 +165,19 @@ function Row({
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="sm">{e.rev > 0 ? e.rev : '–'}</Table.Td>
-      <Table.Td visibleFrom="sm">
+      <Table.Td visibleFrom="sm" className="one-line">
         {e.length_ms ? (e.length_ms < 60_000 ? t.seconds(length(e.length_ms)) : length(e.length_ms)) : '–'}
       </Table.Td>
       <Table.Td visibleFrom="md">{(e.languages ?? []).join(', ') || '–'}</Table.Td>
       <Table.Td>
         <Validity problems={e.problems} />
       </Table.Td>
-      {kind !== 'act' && <Table.Td visibleFrom="sm">{t.robotCount(e.robots)}</Table.Td>}
-      <Table.Td visibleFrom="lg">
+      {kind !== 'act' && (
+        <Table.Td visibleFrom="sm" className="one-line" c={e.robots > 0 ? undefined : 'dimmed'}>
+          {t.robotCount(e.robots)}
+        </Table.Td>
+      )}
+      <Table.Td visibleFrom="lg" className="one-line">
         <Text size="sm">{dateTime(e.changed_at)}</Text>
         <Text size="xs" c="dimmed" dir="auto">
           {t.by(e.changed_by || t.somebody)}

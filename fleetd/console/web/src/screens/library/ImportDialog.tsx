@@ -121,7 +121,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             <Problems plan={plan} />
             <Entries plan={plan} wrong={wrong && !skips} />
             {(plan.assets?.length ?? 0) > 0 && <Text size="sm">{t.assets(plan.assets!.join(', '))}</Text>}
-            {wrong && !skips && <Alert color="red">{t.blocked}</Alert>}
+            {wrong && !skips && <Alert color="red">{unmapped(plan) ? t.blockedColumns : t.blocked}</Alert>}
             {wrong && plan.skips && (
               <Checkbox
                 label={t.skipWrong(count, (plan.entries ?? []).filter((e) => e.errors > 0).length)}
@@ -158,6 +158,10 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     </Modal>
   );
 }
+
+/** Whether an author can correct it here by saying what a column is. */
+const unmapped = (plan: Import) =>
+  (plan.problems ?? []).some((p) => p.code === 'unknown_column' || p.code === 'no_list');
 
 const changes = (plan: Import) => (plan.entries ?? []).filter((e) => !e.unchanged && e.errors === 0).length;
 
@@ -233,10 +237,8 @@ function Problems({ plan }: { plan: Import }) {
             <Table.Td dir="auto">
               {[
                 p.file,
-                p.row && t.row(p.row),
-                p.cell,
-                !p.row && p.line && `${p.line}:${p.column ?? 1}`,
-                !p.row && p.pointer,
+                p.row ? t.row(p.row) : p.line && t.line(p.line),
+                p.cell || p.pointer.split('/').findLast((part) => part !== '' && Number.isNaN(Number(part))),
               ]
                 .filter(Boolean)
                 .join(', ')}
@@ -260,12 +262,13 @@ function Problems({ plan }: { plan: Import }) {
 function Entries({ plan, wrong }: { plan: Import; wrong: boolean }) {
   const t = useImportTexts();
   if (!plan.entries?.length) return null;
+  const placed = plan.entries.some((e) => e.file || e.row);
   return (
     <Table>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t.what}</Table.Th>
-          <Table.Th>{t.place}</Table.Th>
+          {placed && <Table.Th>{t.place}</Table.Th>}
           <Table.Th>{t.state}</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -275,7 +278,7 @@ function Entries({ plan, wrong }: { plan: Import; wrong: boolean }) {
             <Table.Td dir="auto">
               {e.kind} {e.id}
             </Table.Td>
-            <Table.Td dir="auto">{[e.file, e.row && t.row(e.row)].filter(Boolean).join(', ')}</Table.Td>
+            {placed && <Table.Td dir="auto">{[e.file, e.row && t.row(e.row)].filter(Boolean).join(', ')}</Table.Td>}
             <Table.Td>
               {e.errors > 0
                 ? t.errors(e.errors)

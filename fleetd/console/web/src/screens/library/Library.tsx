@@ -14,6 +14,7 @@ import { ImportDialog } from './ImportDialog';
 import { LinesDialog } from './LinesDialog';
 import { DuplicateDialog, NewDialog } from './NewDialog';
 import { Refused } from '../../shell/Refused';
+import { SlashKey } from '../../shell/SlashKey';
 import { counted, useLibraryTexts } from './text';
 
 /** The list of acts, stories or activities. */
@@ -98,6 +99,8 @@ export function Library({ kind }: { kind: Kind }) {
           aria-label={t.filter}
           placeholder={t.filter}
           leftSection={<IconSearch size={16} aria-hidden />}
+          rightSection={<SlashKey />}
+          rightSectionPointerEvents="none"
           value={filter.values.q}
           onChange={(e) => filter.put('q', e.currentTarget.value)}
           w={{ base: '100%', xs: 300 }}

@@ -30,7 +30,10 @@ export const useImportTexts = texts(
     error: 'Error',
     warning: 'Warning',
     assets: (names: string) => `Sounds and pictures: ${names}`,
-    blocked: 'Correct the errors in the file and choose it again, or say what its columns are. Nothing is imported.',
+    blocked: 'Nothing is imported yet. Correct the errors in the file and choose it again.',
+    blockedColumns:
+      'Nothing is imported yet. Choose above what each column is, or correct the file and choose it again.',
+    line: (n: number) => `line ${n}`,
     skipWrong: (n: number, wrong: number) => `Leave out what is wrong (${wrong}), and import the rest (${n})`,
     nothing: 'Everything is as it is already.',
     submit: 'Import',
@@ -67,8 +70,10 @@ export const useImportTexts = texts(
     error: 'Fehler',
     warning: 'Warnung',
     assets: (names) => `Klänge und Bilder: ${names}`,
-    blocked:
-      'Beheben Sie die Fehler in der Datei und wählen Sie sie noch einmal, oder sagen Sie, was ihre Spalten sind. Nichts wird importiert.',
+    blocked: 'Noch wird nichts importiert. Beheben Sie die Fehler in der Datei und wählen Sie sie noch einmal.',
+    blockedColumns:
+      'Noch wird nichts importiert. Wählen Sie oben, was jede Spalte ist, oder berichtigen Sie die Datei und wählen Sie sie noch einmal.',
+    line: (n) => `Zeile ${n}`,
     skipWrong: (n, wrong) => `Falsches weglassen (${wrong}), das Übrige importieren (${n})`,
     nothing: 'Alles ist schon so.',
     submit: 'Importieren',

@@ -7,7 +7,7 @@ export const useLibraryTexts = texts(
     one: { act: 'act', story: 'story', activity: 'activity' },
     about: {
       act: 'An act is a short performance: what the robot says, shows and does, by time. Stories and activities are made of acts.',
-      story: 'A story is a list of acts that a robot performs by itself (mode ato), again and again.',
+      story: 'A story is a list of acts that a robot performs by itself in automatic mode (ato).',
       activity:
         'An activity is a small story that a robot starts by itself when its condition is true, such as greeting people.',
     },
@@ -20,7 +20,7 @@ export const useLibraryTexts = texts(
     languages: 'Languages',
     validity: 'Validity',
     robots: { story: 'Default story of', activity: 'Assigned to', act: 'Used on' },
-    robotCount: (n: number) => (n === 1 ? '1 robot' : `${n} robots`),
+    robotCount: (n: number) => (n === 0 ? 'no robot' : n === 1 ? '1 robot' : `${n} robots`),
     changed: 'Last change',
     by: (who: string) => `by ${who}`,
     somebody: 'somebody',
@@ -108,7 +108,8 @@ export const useLibraryTexts = texts(
     one: { act: 'Akt', story: 'Geschichte', activity: 'Aktivität' },
     about: {
       act: 'Ein Akt ist eine kurze Vorführung: was der Roboter sagt, zeigt und tut, nach der Zeit. Geschichten und Aktivitäten bestehen aus Akten.',
-      story: 'Eine Geschichte ist eine Liste von Akten, die ein Roboter von selbst aufführt (Modus ato), immer wieder.',
+      story:
+        'Eine Geschichte ist eine Liste von Akten, die ein Roboter im automatischen Modus (ato) von selbst aufführt.',
       activity:
         'Eine Aktivität ist eine kleine Geschichte, die ein Roboter von selbst beginnt, wenn ihre Bedingung wahr ist, etwa Leute begrüßen.',
     },
@@ -121,7 +122,7 @@ export const useLibraryTexts = texts(
     languages: 'Sprachen',
     validity: 'Gültigkeit',
     robots: { story: 'Standardgeschichte von', activity: 'Zugewiesen an', act: 'Benutzt auf' },
-    robotCount: (n) => (n === 1 ? '1 Roboter' : `${n} Robotern`),
+    robotCount: (n) => (n === 0 ? 'keinem Roboter' : n === 1 ? '1 Roboter' : `${n} Robotern`),
     changed: 'Letzte Änderung',
     by: (who) => `von ${who}`,
     somebody: 'jemand',

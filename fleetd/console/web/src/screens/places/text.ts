@@ -14,7 +14,7 @@ export const usePlacesTexts = texts(
     from: 'Origin',
     origins: { map: 'its map', places: 'from fleetd', taught: 'taught' },
     at: 'Where',
-    onlyRobot: 'known to the robot only',
+    onlyRobot: 'not known here',
     waiting: 'on its way to the robot',
     pick: (name: string) => `Choose ${name}`,
     give: (n: number) =>
@@ -54,7 +54,7 @@ export const usePlacesTexts = texts(
     from: 'Herkunft',
     origins: { map: 'seine Karte', places: 'von fleetd', taught: 'beigebracht' },
     at: 'Wo',
-    onlyRobot: 'nur dem Roboter bekannt',
+    onlyRobot: 'hier nicht bekannt',
     waiting: 'unterwegs zum Roboter',
     pick: (name) => `${name} auswählen`,
     give: (n) =>

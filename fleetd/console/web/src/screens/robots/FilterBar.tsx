@@ -7,6 +7,7 @@ import { allDoing, type Doing } from '../../live/performing';
 import { usePerformingTexts } from '../../live/PerformingBadge';
 import { useModeWord } from '../../text/modes';
 import { usePresenceWords } from '../../text/terms';
+import { SlashKey } from '../../shell/SlashKey';
 import { everything, type Filter, isEmpty, presences, type StoryState, storyStates } from './filter';
 import { type Facets, facetsNow } from './list';
 import { useRobotsTexts } from './text';
@@ -41,6 +42,8 @@ export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
         aria-label={t.filter.text}
         placeholder={t.filter.placeholder}
         leftSection={<IconSearch size={16} aria-hidden />}
+        rightSection={<SlashKey />}
+        rightSectionPointerEvents="none"
         w={{ base: 'auto', xs: 160 }}
         flex={{ base: 1, xs: 'none' }}
         maxLength={64}

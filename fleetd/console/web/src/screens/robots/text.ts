@@ -38,7 +38,7 @@ export const useRobotsTexts = texts(
     table: 'Robots, problems first unless sorted otherwise',
     filter: {
       text: 'Name or label',
-      placeholder: 'Name or label   /',
+      placeholder: 'Name or label',
       site: 'Site',
       label: 'Label',
       doing: 'What it does',
@@ -139,7 +139,7 @@ export const useRobotsTexts = texts(
     table: 'Roboter, Probleme zuerst, wenn nicht anders sortiert',
     filter: {
       text: 'Name oder Label',
-      placeholder: 'Name oder Label   /',
+      placeholder: 'Name oder Label',
       site: 'Standort',
       label: 'Label',
       doing: 'Was er tut',
