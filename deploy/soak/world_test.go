@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
@@ -108,7 +109,6 @@ func (w *world) startFleetd() {
 		w.Fatal(err)
 	}
 	w.fleetd = f
-	time.Sleep(5 * time.Millisecond) // by now its parts have begun, and it knows its robots
 }
 
 func (w *world) stopFleetd() {
@@ -248,6 +248,10 @@ func (w *world) request(method, path, body string) (int, []byte) {
 
 func (w *world) get(path string, into any) {
 	code, body := w.request("GET", path, "")
+	for try := 0; code == http.StatusServiceUnavailable && try < 5; try++ { // a fleetd that just started reads its robots
+		time.Sleep(time.Second)
+		code, body = w.request("GET", path, "")
+	}
 	if code != 200 {
 		w.Fatalf("GET %s: %d %s", path, code, body)
 	}

@@ -40,9 +40,9 @@ type RobotActivity struct {
 func (s *server) robotActivities(h huma.API) {
 	register(h, op("list-robot-activities", http.MethodGet, "/robots/{id}/activities", "activities", "List the activities of a robot, and why each does not start now"), auth.View,
 		func(ctx context.Context, in *One) (*answer[RobotActivities], error) {
-			d, ok := s.Robots.Robot(in.ID)
-			if !ok {
-				return nil, robotNotFound(in.ID)
+			d, err := s.robot(in.ID)
+			if err != nil {
+				return nil, err
 			}
 			out := RobotActivities{DesiredActivities: view.DesiredActivities{Assigned: []view.Activity{}}, Activities: []RobotActivity{}}
 			if d.Activities != nil {

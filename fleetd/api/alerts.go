@@ -83,8 +83,11 @@ func (s *server) alerts(h huma.API) {
 				Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
 			}
 		}) (*answer[RobotAlert], error) {
-			d, known := s.Robots.Robot(in.ID)
-			if !known || !in.principal.Sees(d.Labels) {
+			d, err := s.robot(in.ID)
+			if err != nil {
+				return nil, err
+			}
+			if !in.principal.Sees(d.Labels) {
 				return nil, robotNotFound(in.ID)
 			}
 			i := slices.IndexFunc(d.Alerts, func(a schema.Alert) bool { return a.ID == in.Alert })

@@ -92,6 +92,9 @@ func (s *server) decommissions(h huma.API) {
 	register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List retained documents of unknown robots",
 		"They are never deleted automatically. Such a robot belongs to no site."), auth.View,
 		func(_ context.Context, in *noInput) (*answer[orphanList], error) {
+			if !s.Targets.Loaded() {
+				return nil, s.loading("which robots belong to this fleet")
+			}
 			all := slices.DeleteFunc(s.Leaving.Orphans(), func(o view.Orphan) bool { return s.outside(in.principal, o.Robot) != nil })
 			return &answer[orphanList]{orphanList{nonNil(all)}}, nil
 		})
@@ -118,7 +121,11 @@ func connected(r view.Robot) bool {
 }
 
 func (s *server) decommission(ctx context.Context, p auth.Principal, robot string, in DecommissionRequest) (*accepted[Decommission], error) {
+	loaded := s.Targets.Loaded() // before the look-up: a robot that is read in between must not count as another fleet's
 	seen, known := s.Robots.Robot(robot)
+	if !loaded {
+		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
+	}
 	if known && !seen.Adopted {
 		return nil, KindNotFound.Problem("robot "+robot+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
 	}
@@ -136,6 +143,9 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 }
 
 func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by change.Person) (*answer[view.Orphan], error) {
+	if !s.Targets.Loaded() {
+		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
+	}
 	for _, o := range s.Leaving.Orphans() {
 		if o.Robot != robot {
 			continue

@@ -19,10 +19,10 @@ func (s *server) documents(h huma.API) {
 	register(h, op("list-documents", http.MethodGet, "/robots/{id}/documents", "robots", "List the retained documents of a robot as it published them",
 		"The newest of each topic that fleetd has received; of a robot that is away, the last ones. What fleetd desires of the robot is not among them: see desired."), auth.View,
 		func(_ context.Context, in *One) (*answer[documentList], error) {
-			list, known := s.Robots.Documents(in.ID)
-			if !known {
-				return nil, robotNotFound(in.ID)
+			if _, err := s.robot(in.ID); err != nil {
+				return nil, err
 			}
+			list, _ := s.Robots.Documents(in.ID)
 			return &answer[documentList]{documentList{nonNil(list)}}, nil
 		})
 }

@@ -179,10 +179,10 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("robot " + robot)
 	}
-	seen, known := s.Robots.Robot(robot)
-	serials, err := s.Identities.Revoke(ctx, p, robot, known, in.DryRun, in.person(p))
+	seen, unknown := s.robot(robot)
+	serials, err := s.Identities.Revoke(ctx, p, robot, unknown == nil, in.DryRun, in.person(p))
 	if errors.Is(err, change.ErrNeverSeen) {
-		return nil, robotNotFound(robot)
+		return nil, unknown
 	}
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)

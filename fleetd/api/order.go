@@ -31,9 +31,9 @@ type Targets interface {
 	// Resolve replaces terms that the database does not know by the names of the robots for
 	// which they hold now.
 	Resolve(s selector.Selector) selector.Selector
-	// Labelled reports whether the robots' labels are known. Before the database was read
-	// they are not, and each robot checks itself whether a stop's labels match.
-	Labelled() bool
+	// Loaded reports whether the robots were read from the database. Before that their labels
+	// are unknown, and each robot checks itself whether a stop's labels match.
+	Loaded() bool
 }
 
 // BatchHandle tracks a batch in progress.
@@ -118,7 +118,11 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 	if o.Selector, err = s.narrow(p, o.Selector, stop); err != nil {
 		return nil, err
 	}
+	loaded := s.Targets.Loaded() // before Targets: robots that are read in between must not count as unknown
 	targets, unknown := s.Targets.Targets(o.Selector, stop)
+	if !loaded && !stop {
+		return nil, s.loading("which robots the command is for")
+	}
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))
 	}

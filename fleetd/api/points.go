@@ -35,9 +35,9 @@ type RobotPoint struct {
 }
 
 func (s *server) listPoints(ctx context.Context, robot string) (*answer[RobotPoints], error) {
-	d, ok := s.Robots.Robot(robot)
-	if !ok {
-		return nil, robotNotFound(robot)
+	d, err := s.robot(robot)
+	if err != nil {
+		return nil, err
 	}
 	places, err := s.Desired.Places(ctx, robot)
 	if err != nil && !errors.Is(err, change.ErrNotFound) { // a robot that is not adopted has none

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -23,6 +24,8 @@ type Problem struct {
 	// What a person must confirm before the request is carried out.
 	Count   *int   `json:"count,omitempty" doc:"how many robots it would affect now"`
 	Confirm string `json:"confirm,omitempty" doc:"the names to send as confirmation"`
+
+	retryAfter int // seconds for the header Retry-After; 0 = none
 }
 
 // Finding is one error or warning about a request or a document.
@@ -65,6 +68,7 @@ var (
 	KindDatabase     = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots continue, and stops work. Everything else waits until the database answers."}
 	KindOverload     = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "fleetd serves a limited number of requests at once, and did not read this one. Stops have a limit of their own."}
 	KindDisk         = Kind{"disk-unwritable", http.StatusServiceUnavailable, "fleetd cannot write to its disk", "Stops are sent and robots hold them. Stops that the database does not have yet are lost if fleetd ends. Free space on the disk."}
+	KindLoading      = Kind{"loading", http.StatusServiceUnavailable, "fleetd has not read its robots yet", "After its start fleetd answers this until it has read the robots from the database, usually for less than a second. Stops work. Try again after the seconds of Retry-After."}
 	KindOutcome      = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is unknown whether the change was made", "The database stopped answering during the commit. Check whether the change was made before you repeat the request."}
 	KindBroker       = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd is not connected to the MQTT broker and cannot reach robots. Stop robots at the robots themselves."}
 	KindNoAnswer     = Kind{"no-answer", http.StatusGatewayTimeout, "The robot does not answer", "The robot is not connected, or did not answer the question in time."}
@@ -86,7 +90,7 @@ var (
 func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindStale, KindNoMatch,
-		KindTooLarge, KindMedia, KindNotAllowed, KindSignIn, KindSlow, KindBusy, KindDatabase, KindOverload, KindDisk, KindOutcome, KindBroker, KindNoAnswer, KindEnding, KindNoKeys,
+		KindTooLarge, KindMedia, KindNotAllowed, KindSignIn, KindSlow, KindBusy, KindDatabase, KindLoading, KindOverload, KindDisk, KindOutcome, KindBroker, KindNoAnswer, KindEnding, KindNoKeys,
 		KindToken, KindTokenUsed, KindTokenExpired, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
 	}
 }
@@ -113,6 +117,15 @@ func (p *Problem) Error() string {
 
 // GetStatus returns the HTTP status for huma, which writes the answer.
 func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders returns the headers for huma, which writes the answer.
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	return h
+}
 
 // ContentType returns the media type for huma, which writes the answer.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }

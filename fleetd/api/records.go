@@ -109,10 +109,10 @@ func (s *server) flightRecords(h huma.API) {
 }
 
 func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, in RecordRequest) (*accepted[records.Record], error) {
-	d, known := s.Robots.Robot(robot)
+	d, err := s.robot(robot)
 	switch {
-	case !known:
-		return nil, robotNotFound(robot)
+	case err != nil:
+		return nil, err
 	case !s.Instance.Status().Broker.OK:
 		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):

@@ -112,9 +112,9 @@ func (s *server) robots(h huma.API) {
 		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.Robots.Robots(), sel)), s.Instance.Status().Disputed}}, nil
 	})
 	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[view.Detail], error) {
-		d, ok := s.Robots.Robot(in.ID)
-		if !ok {
-			return nil, robotNotFound(in.ID)
+		d, err := s.robot(in.ID)
+		if err != nil {
+			return nil, err
 		}
 		return &answer[view.Detail]{d}, nil
 	})
@@ -128,9 +128,9 @@ func (s *server) robots(h huma.API) {
 		if err := s.Labels.Set(ctx, in.principal, in.ID, in.Body.Labels, in.Body.person(in.principal)); err != nil {
 			return nil, s.fail(err, "robot "+in.ID)
 		}
-		d, ok := s.Robots.Robot(in.ID)
-		if !ok {
-			return nil, robotNotFound(in.ID)
+		d, err := s.robot(in.ID)
+		if err != nil {
+			return nil, err
 		}
 		return &answer[view.Robot]{d.Robot}, nil
 	})
@@ -145,6 +145,30 @@ func (s *server) robots(h huma.API) {
 	}) (*batchAnswer, error) {
 		return s.adopt(ctx, in.principal, in.ID, in.Prefer, in.Body)
 	})
+}
+
+// robot returns what fleetd knows of a robot, or the answer that it knows no such robot.
+func (s *server) robot(id string) (view.Detail, error) {
+	loaded := s.Targets.Loaded() // before the look-up: robots that are read in between must not count as unknown
+	d, known := s.Robots.Robot(id)
+	switch {
+	case known:
+		return d, nil
+	case !loaded:
+		return d, s.loading("whether there is a robot " + id)
+	}
+	return d, robotNotFound(id)
+}
+
+// loading is the answer before the robots were read from the database. unknown is what fleetd
+// does not know therefore.
+func (s *server) loading(unknown string) *Problem {
+	p := KindLoading.Problem("fleetd has not read its robots from the database yet, so it does not know "+unknown, "try again in a second")
+	if database := s.Instance.Status().Database; !database.OK {
+		p = KindDatabase.Problem("the database does not answer, so fleetd does not know "+unknown, "robots continue, and stops work; try again when the database answers; fleetd's log has details")
+	}
+	p.retryAfter = 1
+	return p
 }
 
 func robotNotFound(id string) *Problem {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"path"
@@ -194,6 +195,7 @@ func hostAllowed(host string, allowed func(string) bool) bool {
 
 // Write answers with a problem outside of huma.
 func Write(w http.ResponseWriter, p *Problem) {
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // an error means that the client is gone

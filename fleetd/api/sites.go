@@ -42,9 +42,13 @@ func (s *server) outside(p auth.Principal, robot string) *Problem {
 	if p.SeesAll() {
 		return nil
 	}
+	loaded := s.Targets.Loaded() // before the look-up: labels that are read in between must not count as known
 	d, _ := s.Robots.Robot(robot)
-	if p.Sees(d.Labels) {
+	switch {
+	case p.Sees(d.Labels):
 		return nil
+	case !loaded:
+		return s.loading("whether " + robot + " belongs to a site of " + p.ID)
 	}
 	return KindNotAllowed.Problem(fmt.Sprintf("robot %s belongs to no site of %s, who has %s", robot, p.ID, strings.Join(p.Sites, ", ")), "an administrator can give you its site, which is its label "+auth.SiteLabel)
 }
@@ -52,7 +56,7 @@ func (s *server) outside(p auth.Principal, robot string) *Problem {
 // narrow restricts a selector to the sites of a principal. It refuses names and sites outside of them. A stop
 // is not refused while the labels of robots are not known: it may then reach other sites, too.
 func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (selector.Selector, error) {
-	unknown := stop && !s.Targets.Labelled()
+	unknown := stop && !s.Targets.Loaded()
 	switch {
 	case p.SeesAll():
 		return sel, nil

@@ -40,10 +40,19 @@ type unstopped struct{ Stops }
 
 func (unstopped) Latched() []latch.LatchedStop { return nil }
 
+// loaded has read the robots.
+type (
+	loaded     struct{ anyTargets }
+	anyTargets interface{ Targets }
+)
+
+func (loaded) Loaded() bool { return true }
+
 func TestStatusNamesNoRobotOfAnotherSite(t *testing.T) {
 	s := &server{Deps: Deps{
 		Instance: keptAt{topics: []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"}},
 		Robots:   sited{sites: map[string]string{"r1": "lobby", "x1": "hall"}},
+		Targets:  loaded{},
 		Stops:    unstopped{},
 	}}
 	for user, want := range map[string]int{"lobby": 2, "": 4} {

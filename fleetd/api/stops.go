@@ -112,7 +112,7 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(), Source: p.Source(),
 	}
-	if !s.Targets.Labelled() { // before Targets: labels that are read in between must not count as known
+	if !s.Targets.Loaded() { // before Targets: labels that are read in between must not count as known
 		o.Labels = labelsOf(in.Selector)
 	}
 	targets, _ := s.Targets.Targets(in.Selector, true)

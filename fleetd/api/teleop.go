@@ -34,8 +34,12 @@ func (s *server) teleop(h huma.API) {
 		"A device whose connection broke has these 2 s to connect again with the same lease.")
 	o.Responses = map[string]*huma.Response{"101": {Description: "the connection is a WebSocket now"}}
 	register(h, o, auth.Manual, func(_ context.Context, in *One) (*huma.StreamResponse, error) {
-		if d, known := s.Robots.Robot(in.ID); !known || !in.principal.Sees(d.Labels) {
-			return nil, KindNotFound.Problem("there is no robot "+in.ID, "")
+		d, err := s.robot(in.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !in.principal.Sees(d.Labels) {
+			return nil, robotNotFound(in.ID)
 		}
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)

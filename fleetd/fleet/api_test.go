@@ -198,7 +198,7 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 // Kinds that no request to a fleetd instance without faults can meet, or only one with keys
 // or one that asks for a sign-in; other tests meet them.
 var elsewhere = []api.Kind{
-	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindNoAnswer, api.KindEnding,
+	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindLoading, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindNoAnswer, api.KindEnding,
 	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften, api.KindSignIn,
 }
 

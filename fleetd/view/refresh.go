@@ -73,8 +73,8 @@ func (v *View) know(read int64, rows []store.Robot) {
 	}
 }
 
-// Labelled reports whether the labels of robots were read.
-func (v *View) Labelled() bool {
+// Loaded reports whether the robots were read from the database.
+func (v *View) Loaded() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.reloaded > 0
