@@ -74,7 +74,7 @@ var layers = []layer{
 	{what: "fleetd's view of robots and of other instances",
 		folders: []string{"fleetd/view", "fleetd/replica"}},
 	{what: "components of fleetd",
-		folders: []string{"fleetd/trust", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/refusal", "fleetd/records"}},
+		folders: []string{"fleetd/certificate", "fleetd/revocation", "fleetd/decommissioner", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/refusal", "fleetd/records"}},
 	{what: "who is signed in",
 		folders: []string{"fleetd/accounts"}},
 	{what: "fleetd's HTTP API and page",

@@ -10,8 +10,8 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
+	"troupe/fleetd/certificate"
 	"troupe/fleetd/enrol"
-	"troupe/fleetd/trust"
 	"troupe/schema"
 )
 
@@ -28,9 +28,9 @@ type Service struct {
 
 // OwnCertificate is a certificate that this instance needs to run.
 type OwnCertificate struct {
-	Use     trust.Use   `json:"use" enum:"root,intermediate,address,broker" doc:"root: every client trusts it; intermediate: fleetd issues certificates with it; address: of fleetd's HTTP address; broker: for the connection to the broker"`
-	Name    string      `json:"name"`
-	Expires schema.Time `json:"expires"`
+	Use     certificate.Use `json:"use" enum:"root,intermediate,address,broker" doc:"root: every client trusts it; intermediate: fleetd issues certificates with it; address: of fleetd's HTTP address; broker: for the connection to the broker"`
+	Name    string          `json:"name"`
+	Expires schema.Time     `json:"expires"`
 }
 
 // Services lists the certificates that do not belong to robots.
@@ -54,12 +54,12 @@ func (s *server) services(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "the certificates of fleetd instances")
 			}
-			held, err := s.Issuers.Held()
+			own, err := s.Issuers.Own()
 			if err != nil {
 				return nil, err
 			}
 			out := Services{Own: []OwnCertificate{}, Services: []Service{}}
-			for _, c := range held {
+			for _, c := range own {
 				out.Own = append(out.Own, OwnCertificate{Use: c.Use, Name: c.Name, Expires: timeOf(c.NotAfter)})
 			}
 			for _, c := range all {

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"troupe/fleetd/trust"
+	"troupe/fleetd/certificate"
 )
 
 // Deps is what the handlers need of the running fleetd. Each interface is declared beside
@@ -58,7 +58,7 @@ type Instance interface {
 // Issuers makes certificates.
 type Issuers interface {
 	// Issuer returns what is needed to issue certificates, or why this instance cannot.
-	Issuer() (trust.Issuer, error)
-	// Held lists the certificates that this instance needs to run.
-	Held() ([]trust.Held, error)
+	Issuer() (certificate.Issuer, error)
+	// Own lists the certificates that this instance needs to run.
+	Own() ([]certificate.Own, error)
 }

@@ -11,9 +11,9 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
+	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
-	"troupe/fleetd/trust"
 	"troupe/schema"
 )
 
@@ -56,7 +56,7 @@ func (s *server) enrolments(h huma.API) {
 }
 
 // issuer returns the issuer of certificates, or a problem.
-func (s *server) issuer() (trust.Issuer, error) {
+func (s *server) issuer() (certificate.Issuer, error) {
 	i, err := s.Issuers.Issuer()
 	if err != nil {
 		return i, KindNoKeys.Problem(err.Error(), "start fleetd with --ca DIR and --enrol ADDRESS; fleetd ca init makes the keys")
@@ -137,7 +137,7 @@ func (s *server) failCredential(err error, what string) error {
 	}
 }
 
-func (s *server) enrolled(issuer trust.Issuer, c enrol.Certificate, now time.Time) schema.Enrolled {
+func (s *server) enrolled(issuer certificate.Issuer, c enrol.Certificate, now time.Time) schema.Enrolled {
 	return schema.Enrolled{
 		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
 		Brokers: nonNil(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
@@ -167,7 +167,7 @@ func (s *server) renew(ctx context.Context, p auth.Principal, connection *tls.Co
 }
 
 // robotOf returns the robot that a connection authenticates with its certificate.
-func robotOf(connection *tls.ConnectionState, issuer trust.Issuer, now time.Time) (ca.Holder, error) {
+func robotOf(connection *tls.ConnectionState, issuer certificate.Issuer, now time.Time) (ca.Holder, error) {
 	if connection == nil || len(connection.PeerCertificates) == 0 {
 		return ca.Holder{}, KindCertificate.Problem("no client certificate was presented", "connect with the robot's present certificate, directly and not through a proxy that hides it")
 	}

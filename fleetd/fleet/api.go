@@ -7,13 +7,13 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store"
-	"troupe/fleetd/trust"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -54,13 +54,13 @@ func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 func (f *Fleet) Orphans() []view.Orphan { return f.view.Orphans() }
 
 // Issuer is what certificates are issued with, or why none are.
-func (f *Fleet) Issuer() (trust.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
+func (f *Fleet) Issuer() (certificate.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
 
-// Held lists the certificates that this instance needs to run.
-func (f *Fleet) Held() ([]trust.Held, error) { return f.identity.Held() }
+// Own lists the certificates that this instance needs to run.
+func (f *Fleet) Own() ([]certificate.Own, error) { return f.identity.Own() }
 
 // Leaving says what the decommission of a robot waits for; empty if for nothing.
-func (f *Fleet) Leaving(robot string) string { return f.revocations.Waiting(robot) }
+func (f *Fleet) Leaving(robot string) string { return f.decommissions.Waiting(robot) }
 
 // commands sends commands, and reads them from the database.
 type commands struct {

@@ -68,6 +68,7 @@ func readChanged(ctx context.Context, v *view.View, db view.Database, n store.Po
 func (f *Fleet) changed(ctx context.Context, touched []string) {
 	f.publisher.Wake()
 	f.revocations.Wake()
+	f.decommissions.Wake()
 	db, err := f.Store()
 	if err != nil {
 		return

@@ -10,12 +10,13 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/publish"
+	"troupe/fleetd/revocation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
-	"troupe/fleetd/trust"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -26,7 +27,8 @@ func TestRequestReadsTheRobotsThatItTouched(t *testing.T) {
 	f := &Fleet{
 		log: slog.New(slog.DiscardHandler), health: health{log: slog.New(slog.DiscardHandler), db: db},
 		view:      view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now}),
-		publisher: publish.New(publish.Deps{}), revocations: trust.NewRevocationPublisher(trust.RevocationDeps{}),
+		publisher: publish.New(publish.Deps{}), revocations: revocation.New(revocation.Deps{}),
+		decommissions: decommissioner.New(decommissioner.Deps{}),
 	}
 	label := func(robot, hall string) error {
 		return db.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetLabels(t.Context(), robot, map[string]string{"hall": hall}) })

@@ -19,6 +19,8 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
+	"troupe/fleetd/certificate"
+	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
@@ -26,9 +28,9 @@ import (
 	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
+	"troupe/fleetd/revocation"
 	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
-	"troupe/fleetd/trust"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -45,27 +47,28 @@ type Fleet struct {
 	boot    string
 	started time.Time
 
-	view        *view.View
-	keeper      *view.Persister
-	leadership  *replica.Leadership
-	instances   replica.Instances
-	received    atomic.Int64 // messages
-	publisher   *publish.Publisher
-	dispatcher  *dispatch.Dispatcher
-	questions   *dispatch.Questions
-	records     *records.Keeper
-	auditor     *dispatch.Auditor
-	refusals    *refusal.Recorder
-	orphaned    *dispatch.Orphaned
-	releases    latch.Releases
-	stops       *latch.Stops
-	retained    *retained.Sweeper
-	revocations *trust.RevocationPublisher
-	drivers     *teleop.Hub
+	view          *view.View
+	keeper        *view.Persister
+	leadership    *replica.Leadership
+	instances     replica.Instances
+	received      atomic.Int64 // messages
+	publisher     *publish.Publisher
+	dispatcher    *dispatch.Dispatcher
+	questions     *dispatch.Questions
+	records       *records.Keeper
+	auditor       *dispatch.Auditor
+	refusals      *refusal.Recorder
+	orphaned      *dispatch.Orphaned
+	releases      latch.Releases
+	stops         *latch.Stops
+	retained      *retained.Sweeper
+	revocations   *revocation.Publisher
+	decommissions *decommissioner.Decommissioner
+	drivers       *teleop.Hub
 
-	vault       *vault.Vault       // nil without the fleet's keys
-	certificate *trust.Certificate // nil without TLS
-	identity    *trust.Identity
+	vault       *vault.Vault        // nil without the fleet's keys
+	certificate *certificate.Server // nil without TLS
+	identity    *certificate.Identity
 	accounts    *accounts.Keeper
 	web         web
 
@@ -128,7 +131,8 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
 	}
-	f.makeTrust()
+	f.makeIdentity()
+	f.makeRevocations()
 	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
@@ -282,6 +286,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "persister", func() { f.keeper.Run(ctx, db) })
 	f.begin(&all, "publisher", func() { f.publisher.Run(ctx, db) })
 	f.begin(&all, "revocations", func() { f.revocations.Run(ctx, db) })
+	f.begin(&all, "decommissions", func() { f.decommissions.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
 	f.begin(&all, "orphaned", func() { f.orphaned.Run(ctx, db) })

@@ -14,8 +14,8 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/certificate"
 	"troupe/fleetd/console"
-	"troupe/fleetd/trust"
 	"troupe/schema"
 )
 
@@ -39,7 +39,7 @@ type web struct {
 func (f *Fleet) listen(ctx, running context.Context) error {
 	if f.cfg.HTTPCert != "" {
 		var err error
-		if f.certificate, err = trust.LoadCertificate(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
+		if f.certificate, err = certificate.LoadServer(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
 			return err
 		}
 	}

@@ -2,14 +2,17 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
+	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/provider"
@@ -18,7 +21,8 @@ import (
 	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
-	"troupe/fleetd/trust"
+	"troupe/fleetd/revocation"
+	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 )
 
@@ -69,15 +73,23 @@ func (f *Fleet) makeDispatcher() {
 	f.dispatcher, f.questions, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
 }
 
-// makeTrust makes this instance's identity and the revocation publisher.
-func (f *Fleet) makeTrust() {
-	f.identity = trust.NewIdentity(trust.IdentityDeps{
-		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Certificate: f.certificate,
+// makeIdentity makes this instance's identity with the broker.
+func (f *Fleet) makeIdentity() {
+	f.identity = certificate.NewIdentity(certificate.IdentityDeps{
+		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Server: f.certificate,
 		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now,
 	})
-	f.revocations = trust.NewRevocationPublisher(trust.RevocationDeps{
-		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Connection: f.view.Connection,
-		Send: f.dispatcher.Send, Enqueue: f.publisher.Enqueue, Wake: f.publisher.Wake,
+}
+
+// makeRevocations makes the publisher of the revocation list, and what carries out decommissions.
+func (f *Fleet) makeRevocations() {
+	f.revocations = revocation.New(revocation.Deps{
+		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
+		Enqueue: f.publisher.Enqueue, Wake: f.publisher.Wake,
+	})
+	f.decommissions = decommissioner.New(decommissioner.Deps{
+		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Connection: f.view.Connection,
+		Send: f.dispatcher.Send, Wake: f.publisher.Wake,
 		Refresh: func(ctx context.Context) error {
 			db, err := f.Store()
 			if err != nil {
@@ -133,10 +145,18 @@ func (f *Fleet) newRecords() *records.Keeper {
 	})
 }
 
-// openVault opens the fleet's keys, if there are any.
+// openVault opens the folder with the fleet's keys, if there is one.
 func (f *Fleet) openVault(now time.Time) (err error) {
-	f.vault, err = trust.OpenVault(f.cfg.CA, now, f.log)
-	return err
+	if f.cfg.CA == "" {
+		return nil
+	}
+	if f.vault, err = vault.Open(f.cfg.CA, now); err != nil {
+		return fmt.Errorf("the fleet's keys: %w", err)
+	}
+	if f.vault.HasRootKey() {
+		f.log.Warn("the root's key is in the same folder as the intermediate's, so a thief of the folder controls the fleet: move it offline", "folder", f.cfg.CA, "file", vault.RootKeyFile)
+	}
+	return nil
 }
 
 // newStops makes the latched stops. It opens the file on this machine where they wait.

@@ -1,4 +1,4 @@
-package trust
+package certificate
 
 import (
 	"crypto/ed25519"
@@ -6,8 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"troupe/broker/link"
@@ -15,21 +13,6 @@ import (
 	"troupe/fleetd/vault"
 	"troupe/schema/sign"
 )
-
-// OpenVault opens the folder with the fleet's keys; nil without a folder.
-func OpenVault(folder string, now time.Time, log *slog.Logger) (*vault.Vault, error) {
-	if folder == "" {
-		return nil, nil
-	}
-	v, err := vault.Open(folder, now)
-	if err != nil {
-		return nil, fmt.Errorf("the fleet's keys: %w", err)
-	}
-	if v.HasRootKey() {
-		log.Warn("the root's key is in the same folder as the intermediate's, so a thief of the folder controls the fleet: move it offline", "folder", folder, "file", vault.RootKeyFile)
-	}
-	return v, nil
-}
 
 // Identity is this instance's TLS identity with the broker, and what it issues certificates
 // with.
@@ -42,7 +25,7 @@ type IdentityDeps struct {
 	Name, Password string       // with the broker
 	BrokerFiles    link.Files   // for the broker; Vault supplies what is missing
 	Vault          *vault.Vault // nil without the fleet's keys
-	Certificate    *Certificate // of the address where robots ask; nil without one
+	Server         *Server      // certificate of the address where robots ask; nil without one
 	RobotBrokers   []string     // where enrolled robots connect
 	// SignKey signs the desired state of robots, and ReleaseKey the release of contents.
 	SignKey, ReleaseKey ed25519.PrivateKey
@@ -70,7 +53,7 @@ func (i *Identity) Issuer(url string) (Issuer, error) {
 	case url == "":
 		return Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
 	}
-	pair, err := i.deps.Certificate.Current()
+	pair, err := i.deps.Server.Current()
 	if err != nil {
 		return Issuer{}, err
 	}

@@ -1,4 +1,4 @@
-package trust
+package certificate
 
 import (
 	"crypto/x509"
@@ -20,24 +20,24 @@ const (
 	UseBroker       Use = "broker"       // for the connection to the broker, from a file
 )
 
-// Held is a certificate that an instance needs, and until when it can.
-type Held struct {
+// Own is a certificate that an instance needs, and when it expires.
+type Own struct {
 	Use      Use
 	Name     string
 	NotAfter time.Time
 }
 
-// Held lists the certificates that this instance needs. The one that it issues itself for each
+// Own lists the certificates that this instance needs. The one that it issues itself for each
 // connection to the broker is not among them.
-func (i *Identity) Held() (all []Held, err error) {
-	add := func(use Use, c *x509.Certificate) { all = append(all, Held{use, c.Subject.CommonName, c.NotAfter}) }
+func (i *Identity) Own() (all []Own, err error) {
+	add := func(use Use, c *x509.Certificate) { all = append(all, Own{use, c.Subject.CommonName, c.NotAfter}) }
 	if v := i.deps.Vault; v != nil {
 		issuers := v.Issuers()
 		add(UseRoot, issuers[1])
 		add(UseIntermediate, issuers[0])
 	}
-	if i.deps.Certificate != nil {
-		pair, err := i.deps.Certificate.Current()
+	if i.deps.Server != nil {
+		pair, err := i.deps.Server.Current()
 		if err != nil {
 			return nil, err
 		}

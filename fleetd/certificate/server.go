@@ -1,4 +1,4 @@
-package trust
+package certificate
 
 import (
 	"crypto/tls"
@@ -12,9 +12,9 @@ import (
 	"troupe/broker/link"
 )
 
-// Certificate is the server certificate of fleetd's address, from its files. It is reloaded
+// Server is the server certificate of fleetd's address, from its files. It is reloaded
 // when they change. A pair that does not match, or that clients would refuse, is ignored.
-type Certificate struct {
+type Server struct {
 	cert, key string
 	log       *slog.Logger
 	now       func() time.Time
@@ -25,9 +25,9 @@ type Certificate struct {
 	broke error // why newer files were ignored
 }
 
-// LoadCertificate reads a certificate and its key.
-func LoadCertificate(cert, key string, log *slog.Logger, now func() time.Time) (*Certificate, error) {
-	s := &Certificate{cert: cert, key: key, log: log, now: now}
+// LoadServer reads a server certificate and its key.
+func LoadServer(cert, key string, log *slog.Logger, now func() time.Time) (*Server, error) {
+	s := &Server{cert: cert, key: key, log: log, now: now}
 	if _, err := s.Current(); err != nil {
 		return nil, fmt.Errorf("certificate of fleetd's address: %w; fleetd ca server makes one", err)
 	}
@@ -35,7 +35,7 @@ func LoadCertificate(cert, key string, log *slog.Logger, now func() time.Time) (
 }
 
 // Current is the certificate that clients get now.
-func (s *Certificate) Current() (*tls.Certificate, error) {
+func (s *Server) Current() (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, err := newest(s.cert, s.key)
@@ -76,7 +76,7 @@ func newest(files ...string) (at time.Time, err error) {
 
 // Config is the TLS configuration of the server. With issuers it requests client
 // certificates, and accepts a client without one: each handler checks what it needs.
-func (s *Certificate) Config(issuers ...*x509.Certificate) *tls.Config {
+func (s *Server) Config(issuers ...*x509.Certificate) *tls.Config {
 	c := &tls.Config{
 		MinVersion:     tls.VersionTLS13,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.Current() },

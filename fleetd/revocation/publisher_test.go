@@ -1,4 +1,4 @@
-package trust_test
+package revocation_test
 
 import (
 	"context"
@@ -13,11 +13,9 @@ import (
 	"time"
 
 	"troupe/broker/link"
-	"troupe/fleetd/command"
-	"troupe/fleetd/decommission"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/revocation"
 	"troupe/fleetd/store"
-	"troupe/fleetd/trust"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -25,16 +23,12 @@ import (
 // world is a revocation publisher, with a broker and an outbox.
 type world struct {
 	*testing.T
-	*trust.RevocationPublisher
+	*revocation.Publisher
 	db *store.Store
 
-	mu         sync.Mutex
-	leads      bool
-	connection decommission.Connection // of every robot
-	confirms   bool                    // the broker confirms what the outbox publishes
-	said       []string                // lists that were published in repair
-	sent       []command.Command
-	refreshed  int
+	mu    sync.Mutex
+	leads bool
+	said  []string // lists that were published in repair
 }
 
 func (w *world) locked(do func()) {
@@ -57,34 +51,27 @@ func inWorld(t *testing.T, test func(w *world)) {
 				t.Fatal(err)
 			}
 		}
-		w := &world{T: t, db: db, leads: true, connection: decommission.Connected, confirms: true}
-		w.RevocationPublisher = trust.NewRevocationPublisher(trust.RevocationDeps{
+		w := &world{T: t, db: db, leads: true}
+		w.Publisher = revocation.New(revocation.Deps{
 			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Now: time.Now,
-			Leads:      func() (is bool) { w.locked(func() { is = w.leads }); return is },
-			Failed:     func(what string, err error) { t.Errorf("%s: %v", what, err) },
-			Connection: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
-			Send:       func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
+			Leads:  func() (is bool) { w.locked(func() { is = w.leads }); return is },
+			Failed: func(what string, err error) { t.Errorf("%s: %v", what, err) },
 			Enqueue: func(m link.Message) {
 				w.locked(func() { w.said = append(w.said, string(m.Payload)) })
 				w.Observe(m.Payload, time.Now())
 			},
-			Wake:    w.flush,
-			Refresh: func(context.Context) error { w.locked(func() { w.refreshed++ }); return nil },
+			Wake: w.flush,
 		})
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan struct{})
-		go func() { w.RevocationPublisher.Run(ctx, db); close(over) }()
+		go func() { w.Publisher.Run(ctx, db); close(over) }()
 		defer func() { cancel(); <-over }()
 		test(w)
 	})
 }
 
-// flush publishes the outbox, as far as the broker confirms it.
+// flush publishes the outbox.
 func (w *world) flush() {
-	confirms := false
-	if w.locked(func() { confirms = w.confirms }); !confirms {
-		return
-	}
 	rows, err := w.db.Unsent(context.Background(), 0, 1000)
 	if err != nil {
 		w.Error(err)
@@ -126,18 +113,6 @@ func (w *world) last() string {
 		w.Fatal("no list was published in repair")
 	}
 	return all[len(all)-1]
-}
-
-// commands are those that were sent to robots.
-func (w *world) commands() (all []command.Command) {
-	w.locked(func() { all = slices.Clone(w.sent) })
-	return all
-}
-
-// refreshes is how often the robots were read again.
-func (w *world) refreshes() (n int) {
-	w.locked(func() { n = w.refreshed })
-	return n
 }
 
 // revokes revokes the access of a robot, as the API does.
@@ -230,92 +205,5 @@ func TestFollowerRepairsNoRevocationList(t *testing.T) {
 		if len(w.published()) != 1 {
 			t.Errorf("the new leader published %q", w.published())
 		}
-	})
-}
-
-// leaves begins to decommission r9.
-func (w *world) leaves() {
-	w.Helper()
-	w.tx(func(tx *store.Tx) error {
-		return tx.BeginDecommission(context.Background(), "r9", "ann", "sold", time.Now())
-	})
-}
-
-func (w *world) step(want decommission.Step) {
-	w.Helper()
-	if d, err := w.db.Decommission(context.Background(), "r9"); err != nil || d.Step != want {
-		w.Errorf("the decommission is at %s (%v), want %s; it waits for %q", d.Step, err, want, w.Waiting("r9"))
-	}
-}
-
-func TestDecommissionIsLedStepByStep(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.leaves()
-		w.sleep(2 * time.Second)
-		w.step(decommission.Revoked)
-		if len(w.commands()) != 1 || w.commands()[0].Robot != "r9" || w.commands()[0].Verb != "safety/stop" {
-			t.Errorf("sent to the robot was %+v", w.commands())
-		}
-		if l := w.list(); !slices.Equal(l.Names, []string{"r9"}) {
-			t.Errorf("revoked are %+v", l)
-		}
-		if why := w.Waiting("r9"); !strings.Contains(why, "still connected") || w.Waiting("r8") != "" {
-			t.Errorf("it waits for %q, r8 for %q", why, w.Waiting("r8"))
-		}
-		w.locked(func() { w.connection, w.confirms = decommission.Disconnected, false })
-		w.sleep(2 * time.Second)
-		w.step(decommission.DesiredEmptied)
-		if why := w.Waiting("r9"); !strings.Contains(why, "not confirmed") {
-			t.Errorf("it waits for %q", why)
-		}
-		w.locked(func() { w.confirms = true })
-		w.flush()
-		w.sleep(5 * time.Second)
-		w.step(decommission.Archived)
-		if w.refreshes() != 1 || w.Waiting("r9") != "" || len(w.commands()) != 1 {
-			t.Errorf("robots were read %d times, it waits for %q, sent were %d", w.refreshes(), w.Waiting("r9"), len(w.commands()))
-		}
-	})
-}
-
-func TestFollowerOnlySaysWhatADecommissionWaitsFor(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.locked(func() { w.leads = false })
-		w.leaves()
-		w.sleep(time.Minute)
-		w.step(decommission.Begun)
-		if len(w.commands()) != 0 {
-			t.Errorf("a follower sent %+v", w.commands())
-		}
-		if why := w.Waiting("r9"); why == "" {
-			t.Error("it does not say what the decommission waits for")
-		}
-	})
-}
-
-func TestAbsentRobotIsDecommissionedWithoutAStop(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.locked(func() { w.connection = decommission.Disconnected })
-		w.leaves()
-		w.Wake()
-		w.sleep(10 * time.Second)
-		w.step(decommission.Archived)
-		if len(w.commands()) != 0 {
-			t.Errorf("sent was %+v", w.commands())
-		}
-	})
-}
-
-func TestEnrolmentEndsADecommission(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.leaves()
-		w.sleep(2 * time.Second)
-		w.step(decommission.Revoked)
-		w.tx(func(tx *store.Tx) error {
-			_, err := tx.Unbar(context.Background(), "r9")
-			return err
-		})
-		w.sleep(2 * time.Second)
-		w.step(decommission.Cancelled)
 	})
 }

@@ -1,8 +1,12 @@
-package trust
+// Package decommissioner carries out the decommission of robots: it takes the steps that
+// fleetd/decommission decides.
+package decommissioner
 
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,9 +19,70 @@ import (
 	"troupe/schema/verb"
 )
 
+// lookInterval is how often Run looks without a wake-up: presence changes, and another instance
+// may have begun a decommission.
+const lookInterval = time.Second
+
+// Decommissioner carries out the steps of decommissions.
+type Decommissioner struct {
+	deps Deps
+	wake chan struct{}
+
+	waiting atomic.Pointer[map[string]string] // what a decommission waits for, by robot; replaced, never changed
+}
+
+// Deps is what a Decommissioner needs.
+type Deps struct {
+	Log        *slog.Logger
+	Now        func() time.Time
+	Leads      func() bool
+	Failed     func(what string, err error) // records a failure of the database
+	Connection func(robot string, now time.Time) decommission.Connection
+	Send       func(ctx context.Context, c command.Command) // to a robot
+	Wake       func()                                       // has the outbox published
+	Refresh    func(ctx context.Context) error              // reads the robots from the database again
+}
+
+// Store is the part of the database with decommissions.
+type Store interface {
+	FleetID() string
+	Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error)
+	DecommissionPublished(ctx context.Context, robot string) (bool, error)
+	IsBarred(ctx context.Context, robot string) (bool, error)
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+// New makes a decommissioner.
+func New(d Deps) *Decommissioner {
+	return &Decommissioner{deps: d, wake: make(chan struct{}, 1)}
+}
+
+// Run carries out steps until ctx ends.
+func (d *Decommissioner) Run(ctx context.Context, db Store) {
+	look := time.NewTicker(lookInterval)
+	defer look.Stop()
+	for {
+		d.lead(ctx, db)
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.wake:
+		case <-look.C:
+		}
+	}
+}
+
+// Wake has Run look now.
+func (d *Decommissioner) Wake() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
 // lead takes every open decommission as far as possible. A follower only records what each
 // waits for, since the leader writes the steps.
-func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
+func (w *Decommissioner) lead(ctx context.Context, db Store) {
 	leads := w.deps.Leads()
 	open, err := db.Decommissions(ctx, false)
 	if err != nil {
@@ -50,7 +115,7 @@ func (w *RevocationPublisher) lead(ctx context.Context, db Store) {
 }
 
 // next decides the next step of a decommission.
-func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
+func (w *Decommissioner) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
 	facts := decommission.Facts{Connection: w.deps.Connection(d.Robot, now)}
 	if facts.Confirmed, err = db.DecommissionPublished(ctx, d.Robot); err != nil {
 		return next, err
@@ -62,7 +127,7 @@ func (w *RevocationPublisher) next(ctx context.Context, db Store, d decommission
 }
 
 // step carries out one step of a decommission.
-func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
+func (w *Decommissioner) step(ctx context.Context, db Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
 	if next.Stop {
 		w.stop(ctx, d, now)
 	}
@@ -93,7 +158,7 @@ func (w *RevocationPublisher) step(ctx context.Context, db Store, d decommission
 
 // stop stops a robot before its access is revoked. What the robot does without a link is its
 // own configuration; so it is stopped first.
-func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
+func (w *Decommissioner) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
 	v, _ := verb.Of("safety", "stop")
 	why := "this robot leaves the fleet"
 	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why}})
@@ -105,7 +170,7 @@ func (w *RevocationPublisher) stop(ctx context.Context, d decommission.Decommiss
 }
 
 // Waiting says what the decommission of a robot waits for; empty if for nothing.
-func (w *RevocationPublisher) Waiting(robot string) string {
+func (w *Decommissioner) Waiting(robot string) string {
 	if waiting := w.waiting.Load(); waiting != nil {
 		return (*waiting)[robot]
 	}

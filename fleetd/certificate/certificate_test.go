@@ -1,4 +1,4 @@
-package trust_test
+package certificate_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"troupe/fleetd/ca"
-	"troupe/fleetd/trust"
+	"troupe/fleetd/certificate"
 	"troupe/fleetd/vault"
 )
 
@@ -66,7 +66,7 @@ func TestChangedCertificateIsServedUnlessItIsBroken(t *testing.T) {
 	k := newKeys(t)
 	var log bytes.Buffer
 	first := k.renew(time.Now())
-	c, err := trust.LoadCertificate(k.cert, k.key, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
+	c, err := certificate.LoadServer(k.cert, k.key, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestChangedCertificateIsServedUnlessItIsBroken(t *testing.T) {
 
 func TestMissingCertificateFailsTheStart(t *testing.T) {
 	k := newKeys(t)
-	_, err := trust.LoadCertificate(k.cert, k.key, slog.New(slog.DiscardHandler), time.Now)
+	_, err := certificate.LoadServer(k.cert, k.key, slog.New(slog.DiscardHandler), time.Now)
 	if err == nil || !strings.Contains(err.Error(), "fleetd ca server makes one") {
 		t.Errorf("it says %v", err)
 	}
@@ -117,7 +117,7 @@ func TestMissingCertificateFailsTheStart(t *testing.T) {
 func TestEachConnectionToTheBrokerHasItsOwnCertificate(t *testing.T) {
 	k := newKeys(t)
 	now := time.Now()
-	i := trust.NewIdentity(trust.IdentityDeps{Name: "fleetd", Vault: k.vault, Now: func() time.Time { return now }})
+	i := certificate.NewIdentity(certificate.IdentityDeps{Name: "fleetd", Vault: k.vault, Now: func() time.Time { return now }})
 	seen := map[string]bool{}
 	for range 3 {
 		how, err := i.TLS()
@@ -133,7 +133,7 @@ func TestEachConnectionToTheBrokerHasItsOwnCertificate(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("three connections have %d certificates", len(seen))
 	}
-	i = trust.NewIdentity(trust.IdentityDeps{Name: "fleetd", Password: "secret", Vault: k.vault, Now: time.Now})
+	i = certificate.NewIdentity(certificate.IdentityDeps{Name: "fleetd", Password: "secret", Vault: k.vault, Now: time.Now})
 	if how, err := i.TLS(); err != nil || len(how.Certificates) != 0 {
 		t.Errorf("with a password it shows %d certificates, %v", len(how.Certificates), err)
 	}
@@ -142,12 +142,12 @@ func TestEachConnectionToTheBrokerHasItsOwnCertificate(t *testing.T) {
 func TestIssuerSaysWhatIsMissing(t *testing.T) {
 	k := newKeys(t)
 	k.renew(time.Now())
-	c, err := trust.LoadCertificate(k.cert, k.key, slog.New(slog.DiscardHandler), time.Now)
+	c, err := certificate.LoadServer(k.cert, k.key, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := trust.NewIdentity(trust.IdentityDeps{Vault: k.vault, Certificate: c, RobotBrokers: []string{"mqtts://b"}, Now: time.Now})
-	if _, err := trust.NewIdentity(trust.IdentityDeps{}).Issuer("https://x"); err == nil || !strings.Contains(err.Error(), "no keys") {
+	with := certificate.NewIdentity(certificate.IdentityDeps{Vault: k.vault, Server: c, RobotBrokers: []string{"mqtts://b"}, Now: time.Now})
+	if _, err := certificate.NewIdentity(certificate.IdentityDeps{}).Issuer("https://x"); err == nil || !strings.Contains(err.Error(), "no keys") {
 		t.Errorf("without keys: %v", err)
 	}
 	if _, err := with.Issuer(""); err == nil || !strings.Contains(err.Error(), "no address") {

@@ -1,0 +1,226 @@
+// Package revocation keeps revocations effective: it writes the revocation list for brokers
+// that read it from a file, repairs the list that the broker retains, and records the
+// certificates of fleetd instances, so that people can revoke these too.
+package revocation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"troupe/broker/link"
+	"troupe/fleetd/ca"
+	"troupe/fleetd/enrol"
+	"troupe/fleetd/store"
+	"troupe/fleetd/vault"
+	"troupe/schema"
+)
+
+const (
+	// lookInterval is how often the publisher looks without a wake-up: another instance may
+	// have revoked something.
+	lookInterval = time.Second
+	// listAge is the age at which the revocation list is signed anew: a broker with an
+	// expired list refuses every client.
+	listAge = 24 * time.Hour
+)
+
+// Publisher publishes the revocation list.
+type Publisher struct {
+	deps Deps
+	wake chan struct{}
+
+	retained atomic.Pointer[retainedList] // the revocation list that the broker retains; nil = not received yet
+
+	// Owned by Run.
+	listed   int64 // revision of the list in the file; -1 = not written yet
+	listedAt time.Time
+	repaired time.Time       // when the broker's list was last repaired
+	noted    map[string]bool // serial numbers of instances' certificates that the database has
+	unread   string          // the last logged reason why some could not be read
+}
+
+// retainedList is a revocation list that the broker retains.
+type retainedList struct {
+	payload []byte // empty if there is none
+	at      time.Time
+}
+
+// Deps is what a Publisher needs.
+type Deps struct {
+	Log       *slog.Logger
+	Namespace schema.Namespace
+	Now       func() time.Time
+	Vault     *vault.Vault // nil without the fleet's keys
+	Leads     func() bool
+	Failed    func(what string, err error) // records a failure of the database
+	Enqueue   func(m link.Message)         // queues a document for the broker
+	Wake      func()                       // has the outbox published
+}
+
+// Store is the part of the database with revocations.
+type Store interface {
+	FleetID() string
+	Revocation(ctx context.Context) (rev int64, payload []byte, err error)
+	Revoked(ctx context.Context, then time.Time) ([]enrol.Certificate, error)
+	Tx(ctx context.Context, do func(tx *store.Tx) error) error
+}
+
+// New makes a revocation publisher.
+func New(d Deps) *Publisher {
+	return &Publisher{deps: d, wake: make(chan struct{}, 1), listed: -1, noted: map[string]bool{}}
+}
+
+// Run publishes until ctx ends.
+func (p *Publisher) Run(ctx context.Context, db Store) {
+	look := time.NewTicker(lookInterval)
+	defer look.Stop()
+	for {
+		p.list(ctx, db, p.deps.Now())
+		p.repair(ctx, db, p.deps.Now())
+		p.persist(ctx, db, p.deps.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		case <-look.C:
+		}
+	}
+}
+
+// list writes the revocation list if it changed or reached listAge.
+func (p *Publisher) list(ctx context.Context, db Store, now time.Time) {
+	if p.deps.Vault == nil {
+		return
+	}
+	rev, _, err := db.Revocation(ctx)
+	if err != nil {
+		p.deps.Failed("revocation list not read", err)
+		return
+	}
+	if rev == p.listed && now.Sub(p.listedAt) < listAge {
+		return
+	}
+	rows, err := db.Revoked(ctx, now)
+	if err != nil {
+		p.deps.Failed("revoked certificates not read", err)
+		return
+	}
+	var revoked []ca.Revoked
+	for _, c := range enrol.Unexpired(rows, now) {
+		revoked = append(revoked, ca.Revoked{Serial: c.Serial, At: c.RevokedAt})
+	}
+	// The number must rise with every list, even if only the dates differ.
+	text, err := p.deps.Vault.List(revoked, now.UnixMilli(), now)
+	if err == nil {
+		err = p.deps.Vault.SaveList(text)
+	}
+	if err != nil {
+		p.deps.Log.Error("revocation list not written: brokers that read it from the file accept revoked clients", "error", err)
+		return
+	}
+	p.listed, p.listedAt = rev, now
+	p.deps.Log.Info("revocation list written", "certificates", len(revoked), "revision", rev)
+}
+
+// Wake has Run look now.
+func (p *Publisher) Wake() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+const (
+	// revokedSettles is how long the broker's list may differ from the database's: fleetd's
+	// own update may be under way.
+	revokedSettles = 2 * time.Second
+	// revokedAgain is how often a list of another fleet is overwritten. Instances of two
+	// databases on one broker would do so for ever, and Troupe's broker obeys both lists.
+	revokedAgain = time.Minute
+)
+
+// Observe records the revocation list that the broker retains; it does not block.
+func (p *Publisher) Observe(payload []byte, now time.Time) {
+	p.retained.Store(&retainedList{bytes.Clone(payload), now})
+}
+
+// repair publishes the database's revocation list if the broker retains another one. If the
+// broker's list is of this fleet and newer, the database was restored from an older copy:
+// then the names in that list are revoked in the database too, since a revocation lasts until
+// a person lifts it.
+func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
+	last := p.retained.Load()
+	if last == nil || now.Sub(last.at) < revokedSettles || now.Sub(p.repaired) < revokedSettles || !p.deps.Leads() {
+		return
+	}
+	rev, payload, err := db.Revocation(ctx)
+	if err != nil {
+		p.deps.Failed("revocation list not read", err)
+		return
+	}
+	retained := last.payload
+	list, problems := schema.Decode[schema.Revoked](retained)
+	own := len(schema.Errors(problems)) == 0 && list.FleetID == db.FleetID()
+	switch {
+	case bytes.Equal(retained, payload) || rev == 0 && !own || !own && len(retained) > 0 && now.Sub(p.repaired) < revokedAgain:
+		return
+	case own && list.Rev >= rev:
+		err := db.Tx(ctx, func(tx *store.Tx) error {
+			if err := tx.ImportRevocation(ctx, list, now); err != nil {
+				return err
+			}
+			return tx.EnqueueRevocation(ctx, db.FleetID(), now)
+		})
+		if err != nil {
+			p.deps.Failed("revoked robots not taken over from the broker", err)
+			return
+		}
+		p.deps.Log.Error("the broker has a newer revocation list than the database, which may be an older copy: its names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
+		p.deps.Wake()
+	default:
+		p.deps.Log.Warn("the revocation list was overwritten", "by", list.FleetID, "rev", list.Rev)
+		p.deps.Enqueue(link.Message{Topic: p.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
+	}
+	p.repaired = now
+}
+
+// persist records in the database the certificates of fleetd instances that were issued in
+// the folder with the keys, so that people can revoke a stolen one.
+func (p *Publisher) persist(ctx context.Context, db Store, now time.Time) {
+	if p.deps.Vault == nil || !p.deps.Leads() {
+		return
+	}
+	fresh, err := p.deps.Vault.Issued(p.noted, now)
+	if text := errorText(err); text != p.unread {
+		if p.unread = text; err != nil {
+			p.deps.Log.Error("certificates of fleetd instances not read", "error", err)
+		}
+	}
+	for _, c := range fresh {
+		row := enrol.Certificate{
+			Serial: ca.Serial(c), How: enrol.ByService, IssuedAt: now, NotBefore: c.NotBefore, NotAfter: c.NotAfter, PEM: string(ca.EncodeCertificates(c)),
+		}
+		err := db.Tx(ctx, func(tx *store.Tx) error {
+			if _, err := tx.Certificate(ctx, row.Serial); !errors.Is(err, store.ErrNotFound) {
+				return err // it is recorded already
+			}
+			return tx.AddCertificate(ctx, row)
+		})
+		if err != nil {
+			p.deps.Failed("certificate of a fleetd instance not recorded", err)
+			return
+		}
+		p.noted[row.Serial] = true
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
