@@ -8,6 +8,7 @@ import (
 
 	"troupe/deploy/library"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 )
 
 // publishLibrary publishes the shipped sounds, acts and stories in fleetd's
@@ -93,7 +94,7 @@ func (o *operatorSetup) publishDocuments(ctx context.Context, path string, docum
 		if saved.Unchanged && saved.Entry.Rev > 0 {
 			continue
 		}
-		if _, err := request[api.Published](ctx, o.fleetd, "POST", path+"/"+d.ID+"/publish", nil, api.Attribution{By: operator}); err != nil {
+		if _, err := request[api.Published](ctx, o.fleetd, "POST", path+"/"+d.ID+"/publish", nil, audit.Attribution{Who: operator}); err != nil {
 			return published, err
 		}
 		published++

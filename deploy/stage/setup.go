@@ -12,6 +12,7 @@ import (
 
 	"troupe/deploy/library"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -98,7 +99,7 @@ func (o *operatorSetup) assignStories(ctx context.Context) error {
 			continue
 		}
 		assigned, err := request[api.Assigned](ctx, o.fleetd, "POST", "/assignments", nil, api.Assignment{
-			Story: s.ID, Selector: selector.IDs(ids...), Apply: schema.ApplyNow, Attribution: api.Attribution{By: operator},
+			Story: s.ID, Selector: selector.IDs(ids...), Apply: schema.ApplyNow, Attribution: audit.Attribution{Who: operator},
 		})
 		if err != nil {
 			return err
@@ -133,14 +134,14 @@ func (o *operatorSetup) assignActivities(ctx context.Context) error {
 		}
 		ids := bySite[site]
 		_, err = request[api.DesiredResult](ctx, o.fleetd, "POST", "/desired", nil, api.DesiredRequest{
-			Selector: selector.IDs(ids...), Attribution: api.Attribution{By: operator},
+			Selector: selector.IDs(ids...), Attribution: audit.Attribution{Who: operator},
 			Config: &api.DesiredConfig{Set: map[string]jsontext.Value{intents.TableSetting: library.Intents(set)}},
 		})
 		if err != nil {
 			return err
 		}
 		assigned, err := request[api.SetAssigned](ctx, o.fleetd, "POST", "/activities/assignments", nil, api.SetAssignment{
-			Activities: set, Selector: selector.IDs(ids...), Attribution: api.Attribution{By: operator},
+			Activities: set, Selector: selector.IDs(ids...), Attribution: audit.Attribution{Who: operator},
 		})
 		if err != nil {
 			return err

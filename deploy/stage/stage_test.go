@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/robotd/robot"
@@ -106,7 +107,7 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 		robots := o.mustListRobots(t)
 		story = robots[1].Desired.Story.ID
 		// A person takes r1's story away and changes its labels; r2 is left alone.
-		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Attribution: api.Attribution{By: "ann"}}); err != nil {
+		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Attribution: audit.Attribution{Who: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := request[view.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {

@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/schema"
 	"troupe/schema/argon2id"
 )
 
 // AddUser adds a user; with an empty password the user cannot sign in with one.
-func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by change.Person) ([]schema.Problem, error) {
+func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by audit.Attribution) ([]schema.Problem, error) {
 	if password != "" {
 		if found := auth.PasswordProblems("/password", password); len(found) > 0 {
 			return found, nil
@@ -29,7 +29,7 @@ func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, pas
 
 // ChangeUser changes a user; change gets the user as it is. A disabled user has no
 // session and no token from then on.
-func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by change.Person, change func(*auth.User)) ([]schema.Problem, error) {
+func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error) {
 	found, err := k.Changes.ChangeUser(ctx, p, name, "user set", by, func(u *auth.User) {
 		was := u.Disabled
 		change(u)
@@ -41,7 +41,7 @@ func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, 
 }
 
 // SetPassword gives a user another password, and ends the user's sessions.
-func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, password string, by change.Person) ([]schema.Problem, error) {
+func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, password string, by audit.Attribution) ([]schema.Problem, error) {
 	if found := auth.PasswordProblems("/password", password); len(found) > 0 {
 		return found, nil
 	}
@@ -70,7 +70,7 @@ func (k *Keeper) CheckPassword(ctx context.Context, name, password, address stri
 }
 
 // AddToken makes a token of a user and returns its secret, which nobody can read again.
-func (k *Keeper) AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by change.Person) (secret string, made auth.Token, err error) {
+func (k *Keeper) AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by audit.Attribution) (secret string, made auth.Token, err error) {
 	secret, t = k.newToken(t, valid)
 	err = k.Changes.AddToken(ctx, p, t, by)
 	return secret, t, k.changed(ctx, nil, err)
@@ -85,7 +85,7 @@ func (k *Keeper) newToken(t auth.Token, valid time.Duration) (string, auth.Token
 }
 
 // RevokeToken ends a token.
-func (k *Keeper) RevokeToken(ctx context.Context, p auth.Principal, id string, by change.Person) error {
+func (k *Keeper) RevokeToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
 	return k.changed(ctx, nil, k.Changes.RevokeToken(ctx, p, id, by))
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 )
 
 // OpenSession is the sign-in of a user in a browser, as people see it.
@@ -65,9 +64,9 @@ func digestOf(cookie string) string {
 }
 
 // EndSession ends a session of another browser, at once at this instance.
-func (k *Keeper) EndSession(ctx context.Context, p auth.Principal, s OpenSession, by change.Person) {
+func (k *Keeper) EndSession(ctx context.Context, p auth.Principal, s OpenSession, by audit.Attribution) {
 	k.end(ctx, s.digest, &ended{who: p, note: audit.Note{
-		Who: by.Name, What: "session end", Target: "user " + s.User, Why: by.Why,
+		Who: by.Who, What: "session end", Target: "user " + s.User, Why: by.Why,
 		Detail: fmt.Sprintf("session %s from %s, signed in %s", s.ID, s.Address, s.Since.UTC().Format(time.RFC3339)),
 	}})
 }

@@ -13,7 +13,6 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/provider"
 	"troupe/schema"
 )
@@ -171,8 +170,8 @@ func (k *Keeper) caller(ctx context.Context) auth.Principal {
 	return auth.Principal{ID: "provider " + k.ProviderName(), From: auth.Of(ctx).From}
 }
 
-func (k *Keeper) byProvider() change.Person {
-	return change.Person{Why: "as the provider says at the sign-in"}
+func (k *Keeper) byProvider() audit.Attribution {
+	return audit.Attribution{Why: "as the provider says at the sign-in"}
 }
 
 // notGiven is why the provider's roles were not given to a user.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/schema"
@@ -15,7 +16,7 @@ import (
 
 // Alerts keeps which alerts people have seen.
 type Alerts interface {
-	Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by change.Person) (change.AlertAck, error)
+	Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by audit.Attribution) (change.AlertAck, error)
 	Acks(ctx context.Context) ([]change.AlertAck, error)
 }
 
@@ -94,7 +95,7 @@ func (s *server) alerts(h huma.API) {
 			if i < 0 {
 				return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
 			}
-			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], change.Person{Name: signature(in.principal, in.Body.By), Why: in.Body.Note})
+			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], audit.Attribution{Who: signature(in.principal, in.Body.By), Why: in.Body.Note})
 			if err != nil {
 				return nil, s.fail(err, "robot "+in.ID)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
@@ -67,8 +68,8 @@ const FilesPath = "/assets/sha256/"
 type Assets interface {
 	// Assets lists them, and the uses of each by name.
 	Assets(ctx context.Context) ([]library.Asset, map[string][]library.Use, []schema.Problem, error)
-	PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by change.Person) (library.Uploaded, []schema.Problem, error)
-	DeleteAsset(ctx context.Context, p auth.Principal, name string, by change.Person) ([]schema.Problem, error)
+	PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (library.Uploaded, []schema.Problem, error)
+	DeleteAsset(ctx context.Context, p auth.Principal, name string, by audit.Attribution) ([]schema.Problem, error)
 	// File opens the file with a digest for one reader.
 	File(ctx context.Context, digest string) (io.ReadSeeker, library.Media, error)
 }
@@ -103,7 +104,7 @@ func (s *server) assets(h huma.API) {
 		AttributionQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
-		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.person(in.principal))
+		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.attribution(in.principal))
 	})
 	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
 		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
@@ -114,7 +115,7 @@ func (s *server) assets(h huma.API) {
 			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
 				return nil, err
 			}
-			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.person(in.principal))
+			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
 			if err != nil {
 				return nil, s.fail(err, "asset "+in.Name)
 			}
@@ -227,7 +228,7 @@ func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name stri
 	return nil
 }
 
-func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by change.Person) (*answer[Uploaded], error) {
+func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (*answer[Uploaded], error) {
 	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by)
 	if err != nil {
 		return nil, s.fail(err, "asset "+name)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
@@ -24,7 +25,7 @@ type Assignment struct {
 	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Attribution
+	audit.Attribution
 }
 
 // Assigned is the result of an assignment.
@@ -60,7 +61,7 @@ type SetAssignment struct {
 	Selector      selector.Selector `json:"selector"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Attribution
+	audit.Attribution
 }
 
 // SetAssigned is the result of a SetAssignment.
@@ -101,7 +102,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 		return nil, err
 	}
 	ask := change.SetAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
-	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, a.person(p))
+	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
 	}
@@ -125,7 +126,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 		return nil, err
 	}
 	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.Targets.Resolve(robots), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
-	done, total, problems, err := s.Desired.Assign(ctx, p, ask, a.person(p))
+	done, total, problems, err := s.Desired.Assign(ctx, p, ask, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "story "+a.Story, a.Selector)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/certificate"
@@ -75,7 +76,7 @@ func (s *server) services(h huma.API) {
 		func(ctx context.Context, in *struct {
 			caller
 			Serial string `path:"serial" doc:"lower-case hexadecimal"`
-			Body   Attribution
+			Body   audit.Attribution
 		}) (*answer[RevokedCertificate], error) {
 			return s.revokeCertificate(ctx, in.principal, in.Serial, in.Body)
 		})
@@ -94,18 +95,18 @@ func nameIn(c enrol.Certificate) string {
 	return leaf.Subject.CommonName
 }
 
-func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string, in Attribution) (*answer[RevokedCertificate], error) {
+func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial string, in audit.Attribution) (*answer[RevokedCertificate], error) {
 	if !enrol.ValidSerial(serial) {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is no serial number", serial), "write up to 40 of 0-9 and a-f, as fleetd ca list and fleetd robot identity show it")
 	}
 	if strings.TrimSpace(in.Why) == "" {
 		return nil, noReason("certificate " + serial)
 	}
-	c, err := s.Identities.RevokeSerial(ctx, p, serial, in.person(p))
+	c, err := s.Identities.RevokeSerial(ctx, p, serial, attribute(p, in))
 	if err != nil {
 		return nil, s.fail(err, "certificate "+serial)
 	}
 	out := RevokedCertificate{Serial: serial, Name: nameIn(c), Broker: s.Instance.Status().Broker.OK}
-	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", in.person(p).Name, "why", in.Why)
+	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", attribute(p, in).Who, "why", in.Why)
 	return &answer[RevokedCertificate]{out}, nil
 }

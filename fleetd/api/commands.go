@@ -7,8 +7,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
 )
@@ -19,7 +19,7 @@ type Commands interface {
 	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (BatchHandle, error)
 	// Cancel cancels a command if it was not sent to its robot yet, and reports whether it
 	// did. An error says that a cancellation was not written to the audit.
-	Cancel(ctx context.Context, p auth.Principal, id string, by change.Person) (bool, error)
+	Cancel(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (bool, error)
 
 	Get(ctx context.Context, id string) (command.Command, error)
 	List(ctx context.Context, q CommandQuery) ([]command.Command, error)
@@ -106,7 +106,7 @@ func (s *server) commands(h huma.API) {
 		func(ctx context.Context, in *struct {
 			One
 			Prefer string `header:"Prefer" doc:"wait=N"`
-			Body   Attribution
+			Body   audit.Attribution
 		}) (*answer[CancelResult], error) {
 			return s.cancelCommand(ctx, in.principal, in.ID, in.Body, in.Prefer)
 		})
@@ -138,7 +138,7 @@ func (s *server) commands(h huma.API) {
 }
 
 // cancelCommand cancels a command in fleetd, or sends sys/cancel to its robot.
-func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by Attribution, prefer string) (*answer[CancelResult], error) {
+func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string, by audit.Attribution, prefer string) (*answer[CancelResult], error) {
 	c, err := s.Commands.Get(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
@@ -152,9 +152,9 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if c.State.Final() {
 		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")
 	}
-	cancelled, err := s.Commands.Cancel(ctx, p, id, by.person(p))
+	cancelled, err := s.Commands.Cancel(ctx, p, id, attribute(p, by))
 	if err != nil {
-		s.Log.Error("cancellation not written to the audit", "command", id, "by", by.person(p).Name, "error", err)
+		s.Log.Error("cancellation not written to the audit", "command", id, "by", attribute(p, by).Who, "error", err)
 	}
 	if cancelled {
 		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
@@ -167,7 +167,7 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if err != nil {
 		return nil, s.fail(err, "command "+id)
 	}
-	asked, err := s.issue(ctx, p, Order{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.By, Why: by.Why}, prefer, "")
+	asked, err := s.issue(ctx, p, Order{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.Who, Why: by.Why}, prefer, "")
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/decommission"
@@ -17,11 +18,11 @@ import (
 
 // Decommissions removes robots from the fleet.
 type Decommissions interface {
-	Begin(ctx context.Context, p auth.Principal, robot string, by change.Person) (decommission.Decommission, error)
+	Begin(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (decommission.Decommission, error)
 	Of(ctx context.Context, robot string) (decommission.Decommission, error)
 	List(ctx context.Context) ([]decommission.Decommission, error)
 	// Empty deletes the retained documents of an unknown robot.
-	Empty(ctx context.Context, p auth.Principal, robot string, by change.Person) error
+	Empty(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
 }
 
 // Leaving is what fleetd sees of robots that leave the fleet or do not belong to it.
@@ -35,7 +36,7 @@ type Leaving interface {
 // DecommissionRequest asks to remove a robot from the fleet.
 type DecommissionRequest struct {
 	Yes bool `json:"yes,omitempty" doc:"also if the robot is online: it is stopped and disconnected"`
-	Attribution
+	audit.Attribution
 }
 
 // Decommission is the removal of a robot from the fleet, in progress or done.
@@ -103,7 +104,7 @@ func (s *server) decommissions(h huma.API) {
 			One
 			AttributionQuery
 		}) (*answer[view.Orphan], error) {
-			return s.deleteOrphan(ctx, in.principal, in.ID, in.person(in.principal))
+			return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))
 		})
 }
 
@@ -132,7 +133,7 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	if known && connected(seen.Robot) && !in.Yes {
 		return nil, KindOnline.Problem("robot "+robot+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
 	}
-	d, err := s.Decommissions.Begin(ctx, p, robot, in.person(p))
+	d, err := s.Decommissions.Begin(ctx, p, robot, attribute(p, in.Attribution))
 	if errors.Is(err, change.ErrConflict) {
 		return nil, KindConflict.Problem("robot "+robot+" is being removed already", "fleetd robot decommission "+robot+" --status shows the progress")
 	}
@@ -142,7 +143,7 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
 }
 
-func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by change.Person) (*answer[view.Orphan], error) {
+func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (*answer[view.Orphan], error) {
 	if !s.Targets.Loaded() {
 		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
 	}

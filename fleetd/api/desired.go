@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/desired"
@@ -20,10 +21,10 @@ import (
 
 // Desired changes the desired documents of robots.
 type Desired interface {
-	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by change.Person) (done library.Assigned, total int, found []schema.Problem, err error)
-	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by change.Person) (done library.Reverted, total int, found []schema.Problem, err error)
-	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by change.Person) (done library.SetAssigned, total int, found []schema.Problem, err error)
-	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by change.Person) (c desired.Changes, total int, found []schema.Problem, err error)
+	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by audit.Attribution) (done library.Assigned, total int, found []schema.Problem, err error)
+	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by audit.Attribution) (done library.Reverted, total int, found []schema.Problem, err error)
+	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by audit.Attribution) (done library.SetAssigned, total int, found []schema.Problem, err error)
+	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by audit.Attribution) (c desired.Changes, total int, found []schema.Problem, err error)
 	// Last lists the newest assignments that robots still have, the newest first, and the id of the fleet.
 	Last(ctx context.Context, robots selector.Selector, q desired.LastQuery) (all []desired.LastAssignment, fleetID string, err error)
 	// Newest returns the newest desired document of one kind of each robot that has one.
@@ -45,7 +46,7 @@ type DesiredRequest struct {
 	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Attribution
+	audit.Attribution
 }
 
 // DesiredConfig changes settings; those that it does not name stay.
@@ -204,7 +205,7 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if err != nil {
 		return nil, err
 	}
-	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(robots), a, w.DryRun, w.person(p))
+	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(robots), a, w.DryRun, attribute(p, w.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "desired", w.Selector)
 	}

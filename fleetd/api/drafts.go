@@ -8,17 +8,17 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/library"
 	"troupe/schema"
 )
 
 // Drafts changes and describes drafts. Problems refuse a change.
 type Drafts interface {
-	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
-	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by change.Person) (library.Saved, []schema.Problem, error)
-	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by change.Person) (library.Saved, []schema.Problem, error)
+	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
+	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
+	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by audit.Attribution) (library.Saved, []schema.Problem, error)
 	Summaries(ctx context.Context, kind library.Kind, ids []string) (map[string]library.Summary, []schema.Problem, error)
 	// Performers lists what performs an act.
 	Performers(ctx context.Context, act string) ([]library.Performer, []schema.Problem, error)
@@ -27,7 +27,7 @@ type Drafts interface {
 // Copy names the copy of an entry.
 type Copy struct {
 	ID string `json:"id" maxLength:"63" doc:"id of the copy: a-z, 0-9 and -"`
-	Attribution
+	audit.Attribution
 }
 
 type savedAnswer struct {
@@ -73,7 +73,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 					return nil, refusal(inDocument(problems))
 				}
 			}
-			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, change.Person{Name: signature(in.principal, in.By)})
+			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, audit.Attribution{Who: signature(in.principal, in.By)})
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",
@@ -82,13 +82,13 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			One
 			DraftMatch
 			Rev  int64 `path:"rev" minimum:"1"`
-			Body Attribution
+			Body audit.Attribution
 		}) (*savedAnswer, error) {
 			over, err := in.over()
 			if err != nil {
 				return nil, err
 			}
-			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, over, in.Body.person(in.principal))
+			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, over, attribute(in.principal, in.Body))
 			return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
 		})
 	register(h, at("duplicate", http.MethodPost, "/duplicate", "Save a copy of the draft under another id", "Refused if the id is taken."), auth.Edit,
@@ -96,7 +96,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			One
 			Body Copy
 		}) (*savedAnswer, error) {
-			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, in.Body.person(in.principal))
+			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("get-uses", http.MethodGet, "/uses", "Get what uses it: stories, activities and acts, and the robots that have each revision"), auth.View,

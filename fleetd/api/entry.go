@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -60,7 +61,7 @@ type Validation struct {
 // Publication is texts to publish together.
 type Publication struct {
 	Validation
-	Attribution
+	audit.Attribution
 	DryRun bool `json:"dry_run,omitempty" doc:"only show what would change"`
 }
 
@@ -111,7 +112,7 @@ type Published struct {
 
 // ToPublish is a draft to publish.
 type ToPublish struct {
-	Attribution
+	audit.Attribution
 	Acts []string `json:"acts,omitempty" maxItems:"1000" doc:"acts whose drafts are published before it, such as those that it names and that are only drafts"`
 }
 

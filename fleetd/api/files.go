@@ -13,8 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -22,7 +22,7 @@ import (
 
 // Imports saves many texts as drafts, all or none, or with skipWrong those without errors.
 type Imports interface {
-	Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by change.Person) (library.Imported, []schema.Problem, error)
+	Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (library.Imported, []schema.Problem, error)
 }
 
 // maxUnpacked bounds what an archive contains; score.MaxAsset bounds the file.
@@ -95,7 +95,7 @@ func (s *server) files(h huma.API) {
 		AttributionQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Import], error) {
-		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, in.person(in.principal).Because("import"))
+		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, in.attribution(in.principal).Because("import"))
 	})
 	register(h, op("export-library", http.MethodGet, "/library/export", "library", "Get drafts as a file",
 		"As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing."), auth.View,
@@ -109,7 +109,7 @@ func (s *server) files(h huma.API) {
 		})
 }
 
-func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by change.Person) (*answer[Import], error) {
+func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by audit.Attribution) (*answer[Import], error) {
 	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string][]byte{}, skipWrong: skipWrong, dry: dry}
 	mapped := map[string]string{}
 	for _, m := range columns {
@@ -147,7 +147,7 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 
 // importAssets stores the sounds and pictures of an archive; dry only describes them. By
 // themselves they change nothing that is published.
-func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importing, by change.Person) ([]library.Asset, error) {
+func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importing, by audit.Attribution) ([]library.Asset, error) {
 	var assets []library.Asset
 	for _, name := range in.Assets {
 		media, ok := library.MediaOf(in.files[name])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
@@ -23,17 +24,17 @@ type Identities interface {
 	Of(ctx context.Context, robot string) (change.Credentials, error)
 	// Services lists the certificates that do not belong to robots.
 	Services(ctx context.Context) ([]enrol.Certificate, error)
-	Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by change.Person) (serials []string, err error)
-	RevokeSerial(ctx context.Context, p auth.Principal, serial string, by change.Person) (enrol.Certificate, error)
+	Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by audit.Attribution) (serials []string, err error)
+	RevokeSerial(ctx context.Context, p auth.Principal, serial string, by audit.Attribution) (enrol.Certificate, error)
 	// Unbar ends the revocation of a robot's name.
-	Unbar(ctx context.Context, p auth.Principal, robot string, by change.Person) error
+	Unbar(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
 }
 
 // TokenRequest asks for an enrolment token.
 type TokenRequest struct {
 	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
 	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day"`
-	Attribution
+	audit.Attribution
 }
 
 // Token is an enrolment token. Only this answer contains it.
@@ -77,7 +78,7 @@ type TokenState struct {
 // RevokeRequest asks to revoke a robot's credentials.
 type RevokeRequest struct {
 	DryRun bool `json:"dry_run,omitempty" doc:"only show what it would revoke; otherwise why is required"`
-	Attribution
+	audit.Attribution
 }
 
 // Revoked is the result of a revocation.
@@ -125,7 +126,7 @@ func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, 
 	if _, err := rand.Read(token.Secret[:]); err != nil {
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: signature(p, in.By), ExpiresAt: now.Add(valid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: signature(p, in.Who), ExpiresAt: now.Add(valid)}
 	if err := s.Identities.NewToken(ctx, p, row, in.Why); err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
@@ -180,7 +181,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 		return nil, noReason("robot " + robot)
 	}
 	seen, unknown := s.robot(robot)
-	serials, err := s.Identities.Revoke(ctx, p, robot, unknown == nil, in.DryRun, in.person(p))
+	serials, err := s.Identities.Revoke(ctx, p, robot, unknown == nil, in.DryRun, attribute(p, in.Attribution))
 	if errors.Is(err, change.ErrNeverSeen) {
 		return nil, unknown
 	}
@@ -189,7 +190,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	}
 	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status, Broker: s.Instance.Status().Broker.OK}
 	if !in.DryRun {
-		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", in.person(p).Name, "why", in.Why)
+		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", attribute(p, in.Attribution).Who, "why", in.Why)
 	}
 	return &answer[Revoked]{out}, nil
 }

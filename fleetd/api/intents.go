@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/selector"
 	"troupe/schema"
@@ -31,7 +32,7 @@ func (s *server) intents(h huma.API) {
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
 			Body   struct {
 				PostedIntent
-				Attribution
+				audit.Attribution
 			}
 		}) (*batchAnswer, error) {
 			u := schema.Utterance(in.Body.PostedIntent)
@@ -42,6 +43,6 @@ func (s *server) intents(h huma.API) {
 			if err != nil {
 				return nil, s.fail(err, "intent "+in.Body.Name)
 			}
-			return s.order(ctx, in.principal, Order{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.By, Why: in.Body.Why}, in.Prefer, in.Key)
+			return s.order(ctx, in.principal, Order{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: in.Body.Why}, in.Prefer, in.Key)
 		})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
@@ -18,7 +19,7 @@ type LabelsRequest struct {
 	Unset         []string          `json:"unset,omitempty" maxItems:"16" doc:"keys to remove"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Attribution
+	audit.Attribution
 }
 
 // LabelsResult is the result of a LabelsRequest.
@@ -50,7 +51,7 @@ func (s *server) editLabels(ctx context.Context, p auth.Principal, b LabelsReque
 		return nil, KindInvalid.Problem("the request changes no label", "name a label in set or unset")
 	}
 	e := change.LabelEdit{Robots: s.Targets.Resolve(b.Selector), Set: b.Set, Unset: b.Unset, Expected: b.ExpectedCount, DryRun: b.DryRun}
-	changed, total, found, err := s.Labels.Edit(ctx, p, e, b.person(p))
+	changed, total, found, err := s.Labels.Edit(ctx, p, e, attribute(p, b.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "labels", b.Selector)
 	}

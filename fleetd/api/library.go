@@ -10,8 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -20,10 +20,10 @@ import (
 // Library changes acts, stories and activities. Problems refuse a change.
 type Library interface {
 	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
-	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by change.Person) (library.Published, []schema.Problem, error)
-	PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by change.Person) (library.PublishedAll, []schema.Problem, error)
-	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by change.Person) (library.Removal, []schema.Problem, error)
-	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by change.Person) (library.Saved, []schema.Problem, error)
+	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by audit.Attribution) (library.Published, []schema.Problem, error)
+	PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by audit.Attribution) (library.PublishedAll, []schema.Problem, error)
+	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (library.Removal, []schema.Problem, error)
+	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (library.Saved, []schema.Problem, error)
 }
 
 // Entries reads acts, stories and activities.
@@ -107,12 +107,12 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			if in.DryRun {
 				expect = nil
 			}
-			return s.remove(ctx, in.principal, kind, in.ID, expect, Attribution{in.By, in.Why})
+			return s.remove(ctx, in.principal, kind, in.ID, expect, audit.Attribution{Who: in.By, Why: in.Why})
 		})
 	register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			One
-			Body Attribution
+			Body audit.Attribution
 		}) (*savedAnswer, error) {
 			return s.recover(ctx, in.principal, kind, in.ID, in.Body)
 		})
@@ -236,8 +236,8 @@ func (s *server) summaries(ctx context.Context, kind library.Kind, rows ...libra
 	return all, nil
 }
 
-func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Attribution) (*savedAnswer, error) {
-	saved, problems, err := s.Library.Recover(ctx, p, kind, id, by.person(p))
+func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (*savedAnswer, error) {
+	saved, problems, err := s.Library.Recover(ctx, p, kind, id, attribute(p, by))
 	return s.saved(saved, problems, err, string(kind)+" "+id)
 }
 
@@ -274,7 +274,7 @@ func (s *server) validate(ctx context.Context, in Validation) (*answer[Validitie
 }
 
 func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, in ToPublish) (*answer[PublishedWith], error) {
-	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, in.Acts, in.person(p))
+	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, in.Acts, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)
 	}
@@ -293,7 +293,7 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 		return nil, refusal(inBody("", []schema.Problem{schema.Fault("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
 	}
 	texts, assets := in.rows()
-	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, in.person(p))
+	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -307,9 +307,9 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 	return &answer[Publications]{out}, nil
 }
 
-func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Attribution) (*answer[Deletion], error) {
+func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (*answer[Deletion], error) {
 	if !p.SeesAll() {
-		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, by.person(p))
+		dry, _, err := s.Library.Delete(ctx, p, kind, id, nil, attribute(p, by))
 		if err != nil {
 			return nil, s.fail(err, string(kind)+" "+id)
 		}
@@ -319,7 +319,7 @@ func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind
 			}
 		}
 	}
-	done, problems, err := s.Library.Delete(ctx, p, kind, id, expect, by.person(p))
+	done, problems, err := s.Library.Delete(ctx, p, kind, id, expect, attribute(p, by))
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)
 	}

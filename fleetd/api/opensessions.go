@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/schema"
 )
 
@@ -18,7 +18,7 @@ type OpenSessions interface {
 	// OpenSessions lists the sessions of a user; those of all users if the name is empty.
 	OpenSessions(user string) []accounts.OpenSession
 	SessionID(cookie string) string
-	EndSession(ctx context.Context, p auth.Principal, s accounts.OpenSession, by change.Person)
+	EndSession(ctx context.Context, p auth.Principal, s accounts.OpenSession, by audit.Attribution)
 }
 
 // OpenSession is the sign-in of a user in a browser.
@@ -69,7 +69,7 @@ func (s *server) openSessions(h huma.API) {
 			One
 			AttributionQuery
 		}) (*struct{}, error) {
-			return nil, s.endSession(ctx, in.principal, in.ID, in.person(in.principal))
+			return nil, s.endSession(ctx, in.principal, in.ID, in.attribution(in.principal))
 		})
 	register(h, op("end-sessions", http.MethodDelete, "/sessions", "accounts", "End all sessions of a user but that of the request", "One's own; administrators can end those of another user."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
@@ -85,7 +85,7 @@ func (s *server) openSessions(h huma.API) {
 			out, this := EndedSessions{}, s.sessionOf(p, in.Session)
 			for _, o := range s.OpenSessions.OpenSessions(user) {
 				if o.ID != this {
-					s.OpenSessions.EndSession(ctx, p, o, in.person(p))
+					s.OpenSessions.EndSession(ctx, p, o, in.attribution(p))
 					out.Ended++
 				}
 			}
@@ -101,7 +101,7 @@ func (s *server) sessionOf(p auth.Principal, cookie string) string {
 	return s.OpenSessions.SessionID(cookie)
 }
 
-func (s *server) endSession(ctx context.Context, p auth.Principal, id string, by change.Person) error {
+func (s *server) endSession(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
 	all := s.OpenSessions.OpenSessions("")
 	i := slices.IndexFunc(all, func(o accounts.OpenSession) bool { return o.ID == id })
 	if i < 0 || all[i].User != p.ID && !p.May(auth.Administer) { // who may not end it does not learn that it exists

@@ -39,7 +39,7 @@ type Records interface {
 // RecordRequest asks a robot for its flight record.
 type RecordRequest struct {
 	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how long until now"`
-	Attribution
+	audit.Attribution
 }
 
 type recordList struct {
@@ -121,7 +121,7 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 		return nil, KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
 	}
 	last := time.Duration(cmp.Or(in.LastMS, 600_000)) * time.Millisecond
-	r, key, err := s.Records.Ask(robot, last, signature(p, in.By), p.Source(), in.Why)
+	r, key, err := s.Records.Ask(robot, last, signature(p, in.Who), p.Source(), in.Why)
 	if err != nil {
 		return nil, s.failRecord(err)
 	}
@@ -138,7 +138,7 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 
 // sendExport sends the robot the command for a record.
 func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string, args json.RawMessage, in RecordRequest, r *records.Record) error {
-	b, err := s.issue(ctx, p, Order{Verb: exportVerb, Args: args, Selector: selector.IDs(robot), By: in.By, Why: in.Why}, "", "")
+	b, err := s.issue(ctx, p, Order{Verb: exportVerb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: in.Why}, "", "")
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
@@ -18,7 +19,7 @@ type Reversion struct {
 	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"default: as the present story was assigned"`
 	DryRun        bool              `json:"dry_run,omitempty"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
-	Attribution
+	audit.Attribution
 }
 
 // Reverted is the result of a reversion.
@@ -63,7 +64,7 @@ func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*an
 		return nil, err
 	}
 	ask := change.Reversion{Robots: s.Targets.Resolve(robots), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
-	done, total, problems, err := s.Desired.Revert(ctx, p, ask, r.person(p))
+	done, total, problems, err := s.Desired.Revert(ctx, p, ask, attribute(p, r.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "previous stories", r.Selector)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/selector"
@@ -35,15 +36,15 @@ type Robots interface {
 
 // Labels replaces the labels of robots.
 type Labels interface {
-	Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by change.Person) error
+	Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by audit.Attribution) error
 	// Edit changes some labels of robots. total is the number of robots that match.
-	Edit(ctx context.Context, p auth.Principal, e change.LabelEdit, by change.Person) (changed []string, total int, found []schema.Problem, err error)
+	Edit(ctx context.Context, p auth.Principal, e change.LabelEdit, by audit.Attribution) (changed []string, total int, found []schema.Problem, err error)
 }
 
 // Adopter adds robots to the fleet.
 type Adopter interface {
 	// Adopt reports whether the robot was not in the fleet.
-	Adopt(ctx context.Context, p auth.Principal, id string, by change.Person) (added bool, err error)
+	Adopt(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (added bool, err error)
 }
 
 // NameQuery is the query parameters that select robots by name or labels; without any, all are
@@ -100,7 +101,7 @@ type robotList struct {
 
 type labels struct {
 	Labels map[string]string `json:"labels"`
-	Attribution
+	audit.Attribution
 }
 
 func (s *server) robots(h huma.API) {
@@ -125,7 +126,7 @@ func (s *server) robots(h huma.API) {
 		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
 			return nil, refusal(inBody("", found))
 		}
-		if err := s.Labels.Set(ctx, in.principal, in.ID, in.Body.Labels, in.Body.person(in.principal)); err != nil {
+		if err := s.Labels.Set(ctx, in.principal, in.ID, in.Body.Labels, attribute(in.principal, in.Body.Attribution)); err != nil {
 			return nil, s.fail(err, "robot "+in.ID)
 		}
 		d, err := s.robot(in.ID)
@@ -141,7 +142,7 @@ func (s *server) robots(h huma.API) {
 	), auth.Administer, func(ctx context.Context, in *struct {
 		One
 		Prefer string `header:"Prefer"`
-		Body   Attribution
+		Body   audit.Attribution
 	}) (*batchAnswer, error) {
 		return s.adopt(ctx, in.principal, in.ID, in.Prefer, in.Body)
 	})
@@ -179,22 +180,22 @@ func selected(robots []*view.Row, sel selector.Selector) []*view.Row {
 	return slices.DeleteFunc(robots, func(r *view.Row) bool { return !sel.Match(r.Selectable()) })
 }
 
-func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by Attribution) (*batchAnswer, error) {
-	if err := s.Identities.Unbar(ctx, p, id, by.person(p)); err != nil {
+func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by audit.Attribution) (*batchAnswer, error) {
+	if err := s.Identities.Unbar(ctx, p, id, attribute(p, by)); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	added, err := s.Adopter.Adopt(ctx, p, id, by.person(p))
+	added, err := s.Adopter.Adopt(ctx, p, id, attribute(p, by))
 	if err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
 	if added {
-		s.Log.Info("robot adopted", "robot", id, "by", by.person(p).Name)
+		s.Log.Info("robot adopted", "robot", id, "by", attribute(p, by).Who)
 	}
 	args, err := schema.Encode(map[string]string{"fleet_id": s.Instance.Status().FleetID})
 	if err != nil {
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}
-	return s.issue(ctx, p, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.By, Why: by.Why}, prefer, "")
+	return s.issue(ctx, p, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.Who, Why: by.Why}, prefer, "")
 }
 
 // Resolve refuses an invalid selector before the answer begins.

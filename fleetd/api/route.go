@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -146,23 +146,19 @@ type accepted[T any] struct {
 	Body   T
 }
 
-// Attribution says who makes a request, and why.
-type Attribution struct {
-	By  string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
-	Why string `json:"why,omitempty" maxLength:"256"`
-}
-
-// AttributionQuery is Attribution in the query of requests whose body is a file, or that have none.
+// AttributionQuery is an audit.Attribution in the query of requests whose body is a file, or that have none.
 type AttributionQuery struct {
 	By  string `query:"by" maxLength:"63"`
 	Why string `query:"why" maxLength:"256"`
 }
 
-func (q AttributionQuery) person(p auth.Principal) change.Person { return Attribution(q).person(p) }
+func (q AttributionQuery) attribution(p auth.Principal) audit.Attribution {
+	return attribute(p, audit.Attribution{Who: q.By, Why: q.Why})
+}
 
-// person is who signs a change.
-func (b Attribution) person(p auth.Principal) change.Person {
-	return change.Person{Name: signature(p, b.By), Why: b.Why}
+// attribute returns a request's attribution under the name of its principal.
+func attribute(p auth.Principal, a audit.Attribution) audit.Attribution {
+	return audit.Attribution{Who: signature(p, a.Who), Why: a.Why}
 }
 
 // signature is the name under which a principal acts: nobody signs with another one's. Only a

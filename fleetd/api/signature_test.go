@@ -3,6 +3,7 @@ package api
 import (
 	"testing"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 )
 
@@ -11,7 +12,7 @@ func TestNobodySignsWithAnotherName(t *testing.T) {
 		kind auth.Kind
 		want string
 	}{{auth.KindSession, "anna"}, {auth.KindToken, "anna"}, {auth.KindDev, "ben"}, {"", "ben"}} {
-		if got := (Attribution{By: "ben", Why: "x"}).person(auth.Principal{ID: "anna", Kind: c.kind}); got.Name != c.want || got.Why != "x" {
+		if got := attribute(auth.Principal{ID: "anna", Kind: c.kind}, audit.Attribution{Who: "ben", Why: "x"}); got.Who != c.want || got.Why != "x" {
 			t.Errorf("anna by %q, who says ben, signs as %+v", c.kind, got)
 		}
 	}

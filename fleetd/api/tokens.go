@@ -8,8 +8,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/schema"
 )
 
@@ -17,8 +17,8 @@ import (
 type AccessTokens interface {
 	// Tokens lists the valid tokens of a user; those of all users if the name is empty.
 	Tokens(user string) []auth.Token
-	AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by change.Person) (secret string, made auth.Token, err error)
-	RevokeToken(ctx context.Context, p auth.Principal, id string, by change.Person) error
+	AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by audit.Attribution) (secret string, made auth.Token, err error)
+	RevokeToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error
 }
 
 // AccessToken lets a program make requests as a user.
@@ -38,7 +38,7 @@ type NewAccessToken struct {
 	Name  string      `json:"name" minLength:"1" maxLength:"63" doc:"what it is for"`
 	Roles []auth.Role `json:"roles,omitempty" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"default: all of the user's roles"`
 	Days  int         `json:"days,omitempty" minimum:"1" maximum:"3650" default:"90" doc:"how long it is valid"`
-	Attribution
+	audit.Attribution
 }
 
 type accessTokenList struct {
@@ -74,7 +74,7 @@ func (s *server) accessTokens(h huma.API) {
 			One
 			AttributionQuery
 		}) (*struct{}, error) {
-			return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.person(in.principal))
+			return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.attribution(in.principal))
 		})
 }
 
@@ -99,7 +99,7 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 			return nil, refusal(inBody("", []schema.Problem{schema.Fault("/roles", "bad_value", user+" does not have the role "+string(r), "leave it out, or give the user the role first")}))
 		}
 	}
-	secret, t, err := s.AccessTokens.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, in.person(p))
+	secret, t, err := s.AccessTokens.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, "user "+user)
 	}
@@ -113,7 +113,7 @@ func (s *server) isLimited(p auth.Principal) bool {
 	return slices.ContainsFunc(s.AccessTokens.Tokens(p.ID), func(t auth.Token) bool { return t.ID == p.TokenID && len(t.Roles) > 0 })
 }
 
-func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string, by change.Person) error {
+func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
 	if id == "self" {
 		id = p.TokenID
 	}

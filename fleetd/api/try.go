@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -22,7 +23,7 @@ type Trial struct {
 	SourceText
 	Only []string `json:"only,omitempty" maxItems:"200" doc:"pointers of the actions or steps to perform, such as /actions/2; empty = all"`
 	Lang string   `json:"lang,omitempty" maxLength:"35" doc:"texts in this language only, so that more fits into one command"`
-	Attribution
+	audit.Attribution
 }
 
 // Tried is the commands of a trial.
@@ -53,7 +54,7 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		return nil, fmt.Errorf("write the actions: %w", err)
 	}
 	send := func(verb string, args json.RawMessage, prefer string) (Batch, error) {
-		o := Order{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.By, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
+		o := Order{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
 		b, err := s.issue(ctx, p, o, prefer, "")
 		if err != nil {
 			return Batch{}, err

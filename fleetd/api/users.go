@@ -9,8 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/schema"
 )
 
@@ -18,9 +18,9 @@ import (
 type Users interface {
 	Users() []auth.User
 	User(name string) (auth.User, bool)
-	AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by change.Person) ([]schema.Problem, error)
-	ChangeUser(ctx context.Context, p auth.Principal, name string, by change.Person, change func(*auth.User)) ([]schema.Problem, error)
-	SetPassword(ctx context.Context, p auth.Principal, name, password string, by change.Person) ([]schema.Problem, error)
+	AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by audit.Attribution) ([]schema.Problem, error)
+	ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error)
+	SetPassword(ctx context.Context, p auth.Principal, name, password string, by audit.Attribution) ([]schema.Problem, error)
 	// CheckPassword reports whether a user has this password. Wrong ones count against the address.
 	CheckPassword(ctx context.Context, name, password, address string) error
 }
@@ -45,7 +45,7 @@ type NewUser struct {
 	Roles    []auth.Role `json:"roles" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
 	Sites    []string    `json:"sites,omitempty" maxItems:"64"`
 	Password string      `json:"password,omitempty" maxLength:"256" doc:"empty: the user cannot sign in with a password, but tokens work"`
-	Attribution
+	audit.Attribution
 }
 
 // UserChange changes a user; fields that are left out stay.
@@ -55,13 +55,13 @@ type UserChange struct {
 	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"empty list = every robot"`
 	Subject  *string      `json:"subject,omitempty" maxLength:"512" doc:"the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody"`
 	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works"`
-	Attribution
+	audit.Attribution
 }
 
 // NewPassword is a password that replaces another one.
 type NewPassword struct {
 	Password string `json:"password" minLength:"1" maxLength:"256"`
-	Attribution
+	audit.Attribution
 }
 
 // OwnPassword is a password that a person gives themselves.
@@ -93,7 +93,7 @@ func (s *server) users(h huma.API) {
 		Body NewUser
 	}) (*answer[Account], error) {
 		b := in.Body
-		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, b.person(in.principal))
+		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
 		return s.userAnswer(b.Name, found, err)
 	})
 	register(h, op("change-user", http.MethodPatch, "/users/{name}", "accounts", "Change a user's roles and sites, or disable the user",
@@ -101,7 +101,7 @@ func (s *server) users(h huma.API) {
 		OneUser
 		Body UserChange
 	}) (*answer[Account], error) {
-		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, in.Body.person(in.principal), in.Body.apply)
+		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, attribute(in.principal, in.Body.Attribution), in.Body.apply)
 		return s.userAnswer(in.Name, found, err)
 	})
 	register(h, op("set-password", http.MethodPost, "/users/{name}/password", "accounts", "Give a user another password", "It ends all sessions of the user; tokens stay valid."), auth.Administer,
@@ -109,7 +109,7 @@ func (s *server) users(h huma.API) {
 			OneUser
 			Body NewPassword
 		}) (*answer[Account], error) {
-			found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, in.Body.person(in.principal))
+			found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, attribute(in.principal, in.Body.Attribution))
 			return s.userAnswer(in.Name, found, err)
 		})
 	register(h, op("change-own-password", http.MethodPost, "/me/password", "accounts", "Change one's own password", "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid."), auth.Own,
@@ -177,7 +177,7 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 		}
 		return nil, s.signInProblem(err)
 	}
-	found, err := s.Users.SetPassword(ctx, p, p.ID, in.New, change.Person{Name: p.ID})
+	found, err := s.Users.SetPassword(ctx, p, p.ID, in.New, audit.Attribution{Who: p.ID})
 	for i := range found {
 		found[i].Pointer = "/new"
 	}

@@ -59,7 +59,7 @@ func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (wri
 }
 
 // AddUser adds a user.
-func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, by Person) (found []schema.Problem, err error) {
+func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, by audit.Attribution) (found []schema.Problem, err error) {
 	if found := u.Problems(); len(found) > 0 {
 		return found, nil
 	}
@@ -73,7 +73,7 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 }
 
 // ChangeUser changes a user; change gets the user as it is.
-func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what string, by Person, change func(*auth.User)) (found []schema.Problem, err error) {
+func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what string, by audit.Attribution, change func(*auth.User)) (found []schema.Problem, err error) {
 	missing := false
 	found, err = a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name })
@@ -103,7 +103,7 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what 
 }
 
 // decide writes the user that plan returns, with its note, unless plan finds problems.
-func (a *Accounts) decide(ctx context.Context, p auth.Principal, by Person, plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
+func (a *Accounts) decide(ctx context.Context, p auth.Principal, by audit.Attribution, plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
 	err = a.transact(ctx, p, func(tx *store.Tx) error {
 		users, err := tx.Users(ctx)
 		if err != nil {
@@ -117,7 +117,7 @@ func (a *Accounts) decide(ctx context.Context, p auth.Principal, by Person, plan
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}
-		note.Who, note.Why = by.Name, by.Why
+		note.Who, note.Why = by.Who, by.Why
 		return tx.Note(ctx, a.Now(), note)
 	})
 	if errors.Is(err, errRefused) {
@@ -143,23 +143,23 @@ func describe(u auth.User) string {
 }
 
 // AddToken adds a token.
-func (a *Accounts) AddToken(ctx context.Context, p auth.Principal, t auth.Token, by Person) error {
+func (a *Accounts) AddToken(ctx context.Context, p auth.Principal, t auth.Token, by audit.Attribution) error {
 	return a.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.AddAccessToken(ctx, t); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Name, What: "token create", Target: "token " + t.ID, Why: by.Why, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: "token create", Target: "token " + t.ID, Why: by.Why, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
 	})
 }
 
 // RevokeToken deletes a token.
-func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string, by Person) error {
+func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
 	return a.transact(ctx, p, func(tx *store.Tx) error {
 		t, err := tx.DeleteAccessToken(ctx, id)
 		if err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Name, What: "token revoke", Target: "token " + id, Why: by.Why, Detail: t.Name + " of " + t.User})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: "token revoke", Target: "token " + id, Why: by.Why, Detail: t.Name + " of " + t.User})
 	})
 }
 

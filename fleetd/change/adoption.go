@@ -12,13 +12,13 @@ import (
 type Adoptions struct{ Deps }
 
 // Adopt adds a robot to the fleet, and reports whether it was not in it.
-func (a *Adoptions) Adopt(ctx context.Context, p auth.Principal, robot string, by Person) (added bool, err error) {
+func (a *Adoptions) Adopt(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (added bool, err error) {
 	now := a.Now()
 	err = a.transact(ctx, p, func(tx *store.Tx) (err error) {
 		if added, err = tx.AddRobot(ctx, robot, now); err != nil || !added {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "adopt", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "adopt", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		a.Changed(ctx, []string{robot})

@@ -22,8 +22,8 @@ type AlertAck struct {
 }
 
 // Ack saves that somebody has seen an alert, and what they noted.
-func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by Person) (AlertAck, error) {
-	ack := AlertAck{Robot: robot, Alert: alert.ID, First: alert.FirstTS, At: a.Now(), By: by.Name, Note: by.Why}
+func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by audit.Attribution) (AlertAck, error) {
+	ack := AlertAck{Robot: robot, Alert: alert.ID, First: alert.FirstTS, At: a.Now(), By: by.Who, Note: by.Why}
 	if ack.By == "" {
 		ack.By = p.ID
 	}
@@ -32,7 +32,7 @@ func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert 
 			return err
 		}
 		return tx.Note(ctx, ack.At, audit.Note{
-			Who: by.Name, What: "acknowledge", Target: "robot " + robot, Why: by.Why,
+			Who: by.Who, What: "acknowledge", Target: "robot " + robot, Why: by.Why,
 			Detail: audit.Text("alert "+alert.ID+", "+alert.Type+": "+alert.Detail, 512),
 			After:  audit.JSON(map[string]any{"alert": alert.ID, "type": alert.Type, "level": alert.Level, "first_ts": alert.FirstTS}),
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
 	"troupe/schema"
@@ -12,7 +13,7 @@ import (
 
 // Restore saves the content of a published revision as the draft. over is the draft revision
 // that the caller read; nil overwrites any.
-func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by Person) (library.Saved, []schema.Problem, error) {
+func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by audit.Attribution) (library.Saved, []schema.Problem, error) {
 	v, err := l.Revision(ctx, kind, id, rev)
 	if err != nil {
 		return library.Saved{}, nil, err
@@ -26,7 +27,7 @@ func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Ki
 }
 
 // Duplicate saves a copy of a draft under another id, which must be free.
-func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by Person) (library.Saved, []schema.Problem, error) {
+func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by audit.Attribution) (library.Saved, []schema.Problem, error) {
 	e, _, err := l.Entry(ctx, kind, id)
 	if err != nil {
 		return library.Saved{}, nil, err
@@ -60,10 +61,10 @@ func (l *Library) Performers(ctx context.Context, act string) (users []library.P
 
 // Import saves texts as drafts, all or none, or with skipWrong those without errors; dry only shows what would be saved, as if the assets had
 // been uploaded.
-func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by Person) (done library.Imported, found []schema.Problem, err error) {
+func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (done library.Imported, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForImport(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		if done, found = library.Import(rows, texts, assets, skipWrong, by.at(now)); dry {
+		if done, found = library.Import(rows, texts, assets, skipWrong, by.WithTime(now)); dry {
 			return library.Changes{}, found
 		}
 		return done.Changes, found

@@ -39,19 +39,6 @@ type Deps struct {
 	TakenBy func(name string) string
 }
 
-// Person is whom a request names as its author, and their reason.
-type Person struct{ Name, Why string }
-
-func (b Person) at(now time.Time) library.By { return library.By{Who: b.Name, Why: b.Why, At: now} }
-
-// Because returns b with what the change is before the reason that the person gave, if any.
-func (b Person) Because(what string) Person {
-	if b.Why != "" {
-		what += ": " + b.Why
-	}
-	return Person{b.Name, what}
-}
-
 // UnknownRobots says that a selector names robots that do not belong to the fleet.
 type UnknownRobots struct{ IDs []string }
 

@@ -33,7 +33,7 @@ type world struct {
 
 var (
 	anna = auth.Principal{ID: "token-7", Kind: auth.KindToken, Rights: auth.All}
-	who  = change.Person{Name: "anna", Why: "the show"}
+	who  = audit.Attribution{Who: "anna", Why: "the show"}
 )
 
 func newWorld(t *testing.T) *world {
@@ -91,7 +91,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	none(nil, (&change.Labels{Deps: w.deps}).Set(ctx, anna, "r1", map[string]string{"hall": "a"}, who))
 	_, _, found, err = d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who)
 	none(found, err)
-	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Name, ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
+	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Who, ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
 	_, err = i.Revoke(ctx, anna, "r1", true, false, who)
 	none(nil, err)
 	none(nil, i.Unbar(ctx, anna, "r1", who))
@@ -110,7 +110,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	want := []string{"put", "delete", "label", "desired", "make a token", "revoke", "admit", "revoke", "decommission", "empty", "adopt", "cancel"}
 	var got []string
 	for _, n := range w.audit() {
-		if n.Principal != anna.ID || n.Who != who.Name {
+		if n.Principal != anna.ID || n.Who != who.Who {
 			t.Errorf("%s of %s is noted of %q by %q", n.What, n.Target, n.Principal, n.Who)
 		}
 		got = append(got, n.What)

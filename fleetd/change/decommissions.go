@@ -14,16 +14,16 @@ import (
 type Decommissions struct{ Deps }
 
 // Begin begins to remove a robot. ErrConflict: it is being removed already.
-func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot string, by Person) (begun decommission.Decommission, err error) {
+func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (begun decommission.Decommission, err error) {
 	now := d.Now()
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
-		if err := tx.BeginDecommission(ctx, robot, by.Name, by.Why, now); err != nil {
+		if err := tx.BeginDecommission(ctx, robot, by.Who, by.Why, now); err != nil {
 			return err
 		}
 		if begun, err = tx.Decommission(ctx, robot); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "decommission", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "decommission", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, []string{robot})
@@ -50,13 +50,13 @@ func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommissi
 }
 
 // Empty deletes the retained documents of an unknown robot.
-func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot string, by Person) error {
+func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
 	now := d.Now()
 	err := d.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.EnqueueDeletions(ctx, robot, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "empty", Target: "documents of robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "empty", Target: "documents of robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, nil)

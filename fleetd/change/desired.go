@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
@@ -32,7 +33,7 @@ type Assignment struct {
 }
 
 // Assign sets the default story of robots. total is the number of robots that match.
-func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by Person) (done library.Assigned, total int, found []schema.Problem, err error) {
+func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by audit.Attribution) (done library.Assigned, total int, found []schema.Problem, err error) {
 	err = d.plan(ctx, p, library.ForAssignment(a.Story, a.Rev), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, a.Robots)
 		if err != nil {
@@ -43,7 +44,7 @@ func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by
 		if a.DryRun {
 			ask.Expected = nil
 		}
-		if done, found = library.Assign(rows, ask, by.at(now)); len(found) > 0 {
+		if done, found = library.Assign(rows, ask, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, errRefused
 		}
 		if a.DryRun {
@@ -64,7 +65,7 @@ type Reversion struct {
 
 // Revert gives robots the default story that they had before. total is the number of robots
 // that match.
-func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by Person) (done library.Reverted, total int, found []schema.Problem, err error) {
+func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by audit.Attribution) (done library.Reverted, total int, found []schema.Problem, err error) {
 	err = d.plan(ctx, p, library.ForReversion(), r.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, r.Robots)
 		if err != nil {
@@ -75,7 +76,7 @@ func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by 
 		if r.DryRun {
 			ask.Expected = nil
 		}
-		if done, found = library.Revert(rows, ask, by.at(now)); len(found) > 0 {
+		if done, found = library.Revert(rows, ask, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, errRefused
 		}
 		if r.DryRun {
@@ -95,7 +96,7 @@ type SetAssignment struct {
 }
 
 // AssignActivities sets the activities of robots. total is the number of robots that match.
-func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetAssignment, by Person) (done library.SetAssigned, total int, found []schema.Problem, err error) {
+func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetAssignment, by audit.Attribution) (done library.SetAssigned, total int, found []schema.Problem, err error) {
 	err = d.plan(ctx, p, library.ForActivities(a.Activities), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, a.Robots)
 		if err != nil {
@@ -106,7 +107,7 @@ func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetA
 		if a.DryRun {
 			ask.Expected = nil
 		}
-		if done, found = library.AssignActivities(rows, ask, by.at(now)); len(found) > 0 {
+		if done, found = library.AssignActivities(rows, ask, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, errRefused
 		}
 		if a.DryRun {
@@ -119,7 +120,7 @@ func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetA
 
 // Set changes the desired settings, mode or places of robots. total is the number
 // of robots that match.
-func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by Person) (c desired.Changes, total int, found []schema.Problem, err error) {
+func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by audit.Attribution) (c desired.Changes, total int, found []schema.Problem, err error) {
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		if _, err := matching(ctx, tx, robots); err != nil {
 			return err
@@ -129,7 +130,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			return err
 		}
 		total = len(rows.Robots)
-		by := desired.By{Who: by.Name, Why: by.Why, At: d.Now()}
+		by := by.WithTime(d.Now())
 		if ask.Places != nil && ask.Places.SHA != "" {
 			if ask.Places, found = published(ctx, tx, *ask.Places); len(found) > 0 {
 				return errRefused

@@ -117,7 +117,7 @@ func (i *Identities) Services(ctx context.Context) (all []enrol.Certificate, err
 
 // Revoke revokes a robot's name and its valid certificates, whose serial numbers it returns.
 // With dryRun it only returns them. seen says that fleetd has seen the robot.
-func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by Person) (serials []string, err error) {
+func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by audit.Attribution) (serials []string, err error) {
 	now := i.Now()
 	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
 		held, err := tx.Certificates(ctx, robot)
@@ -127,7 +127,7 @@ func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string,
 		if !seen && len(held) == 0 {
 			return ErrNeverSeen
 		}
-		r := enrol.Revoke(held, robot, by.Name, by.Why, now)
+		r := enrol.Revoke(held, robot, by.Who, by.Why, now)
 		serials = nil
 		for _, c := range r.Certificates {
 			serials = append(serials, c.Serial)
@@ -141,7 +141,7 @@ func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string,
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "revoke", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "revoke", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && !dryRun {
 		i.Changed(ctx, []string{robot})
@@ -150,10 +150,10 @@ func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string,
 }
 
 // RevokeSerial revokes one certificate, which may be unknown.
-func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial string, by Person) (c enrol.Certificate, err error) {
+func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial string, by audit.Attribution) (c enrol.Certificate, err error) {
 	now := i.Now()
 	err = i.revoking(ctx, p, func(tx *store.Tx, publish func() error) error {
-		if err := tx.RevokeSerial(ctx, serial, by.Name, by.Why, now); err != nil {
+		if err := tx.RevokeSerial(ctx, serial, by.Who, by.Why, now); err != nil {
 			return err
 		}
 		if c, err = tx.Certificate(ctx, serial); err != nil {
@@ -162,7 +162,7 @@ func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial 
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "revoke", Target: "certificate " + serial, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "revoke", Target: "certificate " + serial, Why: by.Why})
 	})
 	if err == nil {
 		i.Changed(ctx, nil)
@@ -172,7 +172,7 @@ func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial 
 
 // Unbar ends the revocation of a robot's name, because a person adopts the robot. Its
 // certificates stay revoked.
-func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, by Person) error {
+func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
 	unbarred, now := false, i.Now()
 	err := i.revoking(ctx, p, func(tx *store.Tx, publish func() error) (err error) {
 		if err := i.checkName(ctx, tx, robot); err != nil {
@@ -184,7 +184,7 @@ func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, 
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Name, What: "admit", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "admit", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && unbarred {
 		i.Changed(ctx, []string{robot})

@@ -20,7 +20,7 @@ import (
 type Labels struct{ Deps }
 
 // Set replaces the labels of a robot.
-func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by Person) error {
+func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by audit.Attribution) error {
 	err := l.transact(ctx, p, func(tx *store.Tx) error {
 		was, err := tx.Robot(ctx, robot)
 		if err != nil {
@@ -29,7 +29,7 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 		if err := tx.SetLabels(ctx, robot, labels); err != nil {
 			return err
 		}
-		if err := publishLabels(ctx, tx, selector.IDs(robot), desired.By{Who: by.Name, At: l.Now()}); err != nil {
+		if err := publishLabels(ctx, tx, selector.IDs(robot), audit.Attribution{Who: by.Who, At: l.Now()}); err != nil {
 			return err
 		}
 		text := make([]string, 0, len(labels))
@@ -37,7 +37,7 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 			text = append(text, k+"="+v)
 		}
 		slices.Sort(text)
-		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Name, What: "label", Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)})
+		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: "label", Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)})
 	})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ type LabelEdit struct {
 
 // Edit changes labels of robots, and returns the robots whose labels differ from before. total
 // is the number of robots that match.
-func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by Person) (changed []string, total int, found []schema.Problem, err error) {
+func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by audit.Attribution) (changed []string, total int, found []schema.Problem, err error) {
 	err = l.transact(ctx, p, func(tx *store.Tx) error {
 		if _, err := matching(ctx, tx, e.Robots); err != nil {
 			return err
@@ -91,10 +91,10 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by Per
 		if e.DryRun || len(changed) == 0 {
 			return nil
 		}
-		if err := publishLabels(ctx, tx, selector.IDs(changed...), desired.By{Who: by.Name, Why: by.Why, At: l.Now()}); err != nil {
+		if err := publishLabels(ctx, tx, selector.IDs(changed...), by.WithTime(l.Now())); err != nil {
 			return err
 		}
-		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Name, What: "label", Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
+		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: "label", Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
 	})
 	if errors.Is(err, errRefused) {
 		return nil, total, found, nil
@@ -119,7 +119,7 @@ func (e LabelEdit) text() string {
 
 // publishLabels writes robots' labels into their desired configuration; robots need
 // them to decide whether a stop selects them.
-func publishLabels(ctx context.Context, tx *store.Tx, robots selector.Selector, by desired.By) error {
+func publishLabels(ctx context.Context, tx *store.Tx, robots selector.Selector, by audit.Attribution) error {
 	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, robots)
 	if err != nil {
 		return err

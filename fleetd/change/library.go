@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -29,10 +30,10 @@ func (l *Library) decide(ctx context.Context, p auth.Principal, need library.Nee
 
 // Save saves a draft under an id. over is the draft revision that its author read; nil
 // overwrites any.
-func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by Person) (saved library.Saved, found []schema.Problem, err error) {
+func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		if saved, found = library.Save(rows, kind, text, over, by.at(now)); len(found) > 0 {
+		if saved, found = library.Save(rows, kind, text, over, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, found
 		}
 		if saved.Entry.ID != id {
@@ -55,10 +56,10 @@ func (l *Library) Validate(ctx context.Context, texts []library.Text, assets []l
 }
 
 // Publish publishes the draft as the next revision, and before it the drafts of these acts.
-func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by Person) (done library.Published, found []schema.Problem, err error) {
+func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by audit.Attribution) (done library.Published, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		done, found = library.Publish(rows, kind, id, over, by.at(now), acts...)
+		done, found = library.Publish(rows, kind, id, over, by.WithTime(now), acts...)
 		return done.Changes, found
 	})
 	return done, found, err
@@ -66,10 +67,10 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 
 // PublishAll saves texts and publishes them, all or none; dry only shows what would change,
 // as if the assets had been uploaded.
-func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by Person) (done library.PublishedAll, found []schema.Problem, err error) {
+func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		done, found = library.PublishAll(rows, texts, assets, by.at(now))
+		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))
 		if dry {
 			return library.Changes{}, found
 		}
@@ -80,39 +81,39 @@ func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []libr
 
 // Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
-func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by Person) (done library.Removal, found []schema.Problem, err error) {
+func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (done library.Removal, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForDelete(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		done, found = library.Delete(rows, kind, id, expect, by.at(now))
+		done, found = library.Delete(rows, kind, id, expect, by.WithTime(now))
 		return done.Changes, found
 	})
 	return done, found, err
 }
 
 // Recover recovers a deleted entry.
-func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by Person) (saved library.Saved, found []schema.Problem, err error) {
+func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		saved, found = library.Recover(rows, kind, id, by.at(now))
+		saved, found = library.Recover(rows, kind, id, by.WithTime(now))
 		return saved.Changes, found
 	})
 	return saved, found, err
 }
 
 // PutAsset stores a sound or an image under a name.
-func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by Person) (up library.Uploaded, found []schema.Problem, err error) {
+func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (up library.Uploaded, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForPutAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		up, found = library.PutAsset(rows, name, body, by.at(now))
+		up, found = library.PutAsset(rows, name, body, by.WithTime(now))
 		return up.Changes, found
 	})
 	return up, found, err
 }
 
 // DeleteAsset deletes an asset that nothing uses.
-func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string, by Person) (found []schema.Problem, err error) {
+func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string, by audit.Attribution) (found []schema.Problem, err error) {
 	return l.decide(ctx, p, library.ForDeleteAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
-		return library.DeleteAsset(rows, name, by.at(now))
+		return library.DeleteAsset(rows, name, by.WithTime(now))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/cond"
@@ -59,7 +60,7 @@ func (sh *shell) assignActivities(ctx context.Context, activities, robots []stri
 	if err != nil {
 		return err
 	}
-	request := api.SetAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Attribution: api.Attribution{By: sh.by, Why: w.why}}
+	request := api.SetAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: w.why}}
 	if w.expect >= 0 {
 		request.ExpectedCount = &w.expect
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -83,7 +84,7 @@ func (sh *shell) revert(ctx context.Context, names []string, a assignment) error
 	if err != nil {
 		return err
 	}
-	request := api.Reversion{Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Attribution: api.Attribution{By: sh.by, Why: a.why}}
+	request := api.Reversion{Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: a.why}}
 	if a.expect >= 0 {
 		request.ExpectedCount = &a.expect
 	}
@@ -129,7 +130,7 @@ func (sh *shell) assign(ctx context.Context, story string, names []string, a ass
 	default:
 		return usage("--apply %s: write next_act, now or next_start", a.apply)
 	}
-	request := api.Assignment{Story: story, Rev: a.rev, Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Attribution: api.Attribution{By: sh.by, Why: a.why}}
+	request := api.Assignment{Story: story, Rev: a.rev, Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: a.why}}
 	if a.expect >= 0 {
 		request.ExpectedCount = &a.expect
 	}

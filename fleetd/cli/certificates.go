@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 )
 
 func (sh *shell) caList() *cobra.Command {
@@ -55,7 +56,7 @@ revoke revokes a robot with all its certificates.`,
 			}
 			serial := strings.ToLower(args[0])
 			var r api.RevokedCertificate
-			body := api.Attribution{By: sh.by, Why: why}
+			body := audit.Attribution{Who: sh.by, Why: why}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "certificates/" + url.PathEscape(serial) + "/revoke", body: body}, &r); err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/view"
 )
@@ -42,7 +43,7 @@ A robot that is online is refused, unless --yes is given: then it is stopped and
 			var d api.Decommission
 			a := apiRequest{method: http.MethodGet, path: robotPath(args[0], "decommission")}
 			if !status {
-				a.method, a.body = http.MethodPost, api.DecommissionRequest{Yes: yes, Attribution: api.Attribution{By: sh.by, Why: why}}
+				a.method, a.body = http.MethodPost, api.DecommissionRequest{Yes: yes, Attribution: audit.Attribution{Who: sh.by, Why: why}}
 			}
 			if err := sh.call(cmd.Context(), a, &d); err != nil {
 				return err

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -205,7 +206,7 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 	if err != nil {
 		return err
 	}
-	request.Selector, request.DryRun, request.Attribution = sel, w.dryRun, api.Attribution{By: sh.by, Why: w.why}
+	request.Selector, request.DryRun, request.Attribution = sel, w.dryRun, audit.Attribution{Who: sh.by, Why: w.why}
 	if w.expect >= 0 {
 		request.ExpectedCount = &w.expect
 	}

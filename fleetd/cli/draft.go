@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 )
 
 // draftCommands are the commands that change drafts without publishing them, and the one that
@@ -91,7 +92,7 @@ story or an activity the acts are not restored: it is published with their newes
 				match = matchOf(over)
 			}
 			var saved api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: api.Attribution{By: sh.by, Why: why}, match: match}, &saved); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: audit.Attribution{Who: sh.by, Why: why}, match: match}, &saved); err != nil {
 				return err
 			}
 			return sh.showSaved(saved, fmt.Sprintf("restored from revision %d", rev))

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/records"
 )
 
@@ -38,7 +39,7 @@ said to the robot and what it answered; the audit says who got it.`,
 			var r records.Record
 			var err error
 			if id == "" {
-				ask := api.RecordRequest{LastMS: last.Milliseconds(), Attribution: api.Attribution{By: sh.by, Why: why}}
+				ask := api.RecordRequest{LastMS: last.Milliseconds(), Attribution: audit.Attribution{Who: sh.by, Why: why}}
 				err = sh.call(ctx, apiRequest{method: http.MethodPost, path: robotPath(args[0], "records"), body: ask}, &r)
 			} else {
 				r, err = sh.getRecord(ctx, args[0], id)

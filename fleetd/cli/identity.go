@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -35,7 +36,7 @@ that robot: treat it like a password.`,
 			if valid != 0 && (valid < time.Minute || valid > 7*24*time.Hour) {
 				return usage("--valid %v: write 1m to 168h", valid)
 			}
-			body := api.TokenRequest{Serial: serial, ValidMS: valid.Milliseconds(), Attribution: api.Attribution{By: sh.by, Why: why}}
+			body := api.TokenRequest{Serial: serial, ValidMS: valid.Milliseconds(), Attribution: audit.Attribution{Who: sh.by, Why: why}}
 			var t api.Token
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "tokens"), body: body}, &t); err != nil {
 				return err
@@ -118,7 +119,7 @@ revocation, and so does fleetd adopt where robots have passwords.`,
 			if strings.TrimSpace(why) == "" && !dry {
 				return usage("--why is missing: write why the robot is no longer trusted")
 			}
-			body := api.RevokeRequest{DryRun: dry, Attribution: api.Attribution{By: sh.by, Why: why}}
+			body := api.RevokeRequest{DryRun: dry, Attribution: audit.Attribution{Who: sh.by, Why: why}}
 			var r api.Revoked
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "revoke"), body: body}, &r); err != nil {
 				return err

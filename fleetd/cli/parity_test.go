@@ -79,7 +79,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "post-intent", line: "/robots/r1/intents", body: map[string]any{"name": "greet", "why": reason}, what: "command intent/post", target: "robot r1", outcome: audit.Accepted},
 		{operation: "ask-record", line: "/robots/r1/records", body: map[string]any{"last_ms": 60000, "why": reason}, what: "command record/export", target: "robot r1", outcome: audit.Accepted},
 		{operation: "cancel-command", line: "command cancel COMMAND", what: "cancel", target: "command ", before: func() {
-			p.must("POST", "/robots/r3/adopt", api.Attribution{}, nil)
+			p.must("POST", "/robots/r3/adopt", audit.Attribution{}, nil)
 			var b api.Batch
 			p.must("POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "ato"}, "selector": map[string]any{"ids": []string{"r3"}}}, &b)
 			p.words["COMMAND"] = b.Commands[0].ID

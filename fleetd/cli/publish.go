@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/schema/score"
 )
 
@@ -127,9 +128,9 @@ assigned to them again. --dry-run shows what would change.`,
 			case len(acts) > 0 && len(args) != 1:
 				return usage("--with-act needs the name of one draft")
 			case len(paths) > 0:
-				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Attribution: api.Attribution{By: sh.by, Why: why}, DryRun: dryRun})
+				return sh.publishFiles(cmd.Context(), kind, paths, api.Publication{Attribution: audit.Attribution{Who: sh.by, Why: why}, DryRun: dryRun})
 			}
-			return sh.publishDrafts(cmd.Context(), kind, args, api.ToPublish{Attribution: api.Attribution{By: sh.by, Why: why}, Acts: acts})
+			return sh.publishDrafts(cmd.Context(), kind, args, api.ToPublish{Attribution: audit.Attribution{Who: sh.by, Why: why}, Acts: acts})
 		}),
 	}
 	if kind == "" {

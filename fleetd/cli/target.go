@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/selector"
 )
 
@@ -102,7 +102,7 @@ func whyFlag(c *cobra.Command, why *string) {
 }
 
 // signed is who makes a change, and why.
-func (sh *shell) signed(why string) api.Attribution { return api.Attribution{By: sh.by, Why: why} }
+func (sh *shell) signed(why string) audit.Attribution { return audit.Attribution{Who: sh.by, Why: why} }
 
 // signedQuery is signed as parameters of a query.
 func (sh *shell) signedQuery(why string) url.Values {

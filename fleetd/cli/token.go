@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 )
 
 func (sh *shell) tokenCommand() *cobra.Command {
@@ -56,7 +57,7 @@ Authorization: Bearer SECRET, and this one takes it from TROUPE_TOKEN. Give a to
 		Example: "  fleetd token create nightly-report --role viewer --days 365",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var made api.AccessToken
-			ask := api.NewAccessToken{User: user, Name: args[0], Roles: rolesOf(roles), Days: days, Attribution: api.Attribution{By: sh.by, Why: why}}
+			ask := api.NewAccessToken{User: user, Name: args[0], Roles: rolesOf(roles), Days: days, Attribution: audit.Attribution{Who: sh.by, Why: why}}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "tokens", body: ask}, &made); err != nil {
 				return err
 			}

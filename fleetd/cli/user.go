@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 )
 
@@ -88,7 +89,7 @@ func (sh *shell) userAddCommand() *cobra.Command {
 A user without a password uses tokens.`,
 		Example: "  fleetd user add anna --role operator --role author --site lobby\n  fleetd user add nightly --role viewer --no-password",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			ask := api.NewUser{Name: args[0], Display: display, Roles: rolesOf(roles), Sites: sites, Attribution: api.Attribution{By: sh.by, Why: why}}
+			ask := api.NewUser{Name: args[0], Display: display, Roles: rolesOf(roles), Sites: sites, Attribution: audit.Attribution{Who: sh.by, Why: why}}
 			if !without {
 				var err error
 				if ask.Password, err = sh.secret("password for "+args[0], file); err != nil {
@@ -120,7 +121,7 @@ func (sh *shell) userSetCommand() *cobra.Command {
 		Use: "set USER", Short: "change the roles and sites of a user, or enable the user again", Args: cobra.ExactArgs(1),
 		Example: "  fleetd user set anna --role releaser --all-sites",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			change := api.UserChange{Attribution: api.Attribution{By: sh.by, Why: why}}
+			change := api.UserChange{Attribution: audit.Attribution{Who: sh.by, Why: why}}
 			f := cmd.Flags()
 			if f.Changed("display") {
 				change.Display = &display
@@ -172,7 +173,7 @@ func (sh *shell) userDisableCommand() *cobra.Command {
 		Long: "End all sessions of a user at once, and let no token of the user count. Users are not deleted: the audit names them. fleetd user set USER --enable takes it back.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			yes := true
-			return sh.changeUser(cmd, args[0], api.UserChange{Disabled: &yes, Attribution: api.Attribution{By: sh.by, Why: why}}, "disabled")
+			return sh.changeUser(cmd, args[0], api.UserChange{Disabled: &yes, Attribution: audit.Attribution{Who: sh.by, Why: why}}, "disabled")
 		}),
 	}
 	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/intents"
 	"troupe/schema/interrupts"
@@ -73,7 +74,7 @@ func unknownKey(pointer, key string) schema.Problem {
 }
 
 // Labels plans to publish robots' present labels to them.
-func Labels(rows Rows, by By) (Changes, []schema.Problem) {
+func Labels(rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 	c := Changes{Topic: schema.TopicDesiredConfig}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	for _, r := range rows.Robots {

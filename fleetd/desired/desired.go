@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -78,13 +77,6 @@ type Mode struct {
 	Apply schema.ApplyMode // empty = boot
 }
 
-// By is who made the request, why and when.
-type By struct {
-	Who string
-	Why string
-	At  time.Time
-}
-
 // Changes is the result of a plan.
 type Changes struct {
 	Updated   []string // robots that get a new document
@@ -124,7 +116,7 @@ func (a Request) Topic() schema.TopicKind {
 }
 
 // Plan returns the changes for a request, or problems.
-func Plan(rows Rows, a Request, by By) (Changes, []schema.Problem) {
+func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem) {
 	c := Changes{Topic: a.Topic()}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	if found := p.check(a); len(found) > 0 {
@@ -179,7 +171,7 @@ func (c *Changes) had(value, robot string) {
 
 type plan struct {
 	rows Rows
-	by   By
+	by   audit.Attribution
 	seal sign.Seal
 	pin  *schema.ContentPin
 	body []byte

@@ -9,11 +9,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
 
-var by = By{Who: "ann", At: time.UnixMilli(1_700_000_000_000)}
+var by = audit.Attribution{Who: "ann", At: time.UnixMilli(1_700_000_000_000)}
 
 // applyChanges returns the rows after applying a plan.
 func applyChanges(rows Rows, c Changes) Rows {

@@ -3,6 +3,7 @@ package desired
 import (
 	"fmt"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -10,7 +11,7 @@ import (
 // Republish plans to publish the documents of a topic again with a higher revision, for robots
 // that have accepted a higher one than fleetd's. A mode with apply now is published with
 // apply boot, so that an old request does not move a robot now.
-func Republish(topic schema.TopicKind, rows Rows, by By) (Changes, []schema.Problem) {
+func Republish(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 	c := Changes{Topic: topic, Again: true}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	for _, r := range rows.Robots {

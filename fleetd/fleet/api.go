@@ -79,7 +79,7 @@ func (c commands) Issue(ctx context.Context, batch command.Batch, commands []com
 }
 
 // Cancel ends a command that was not sent yet.
-func (c commands) Cancel(ctx context.Context, p auth.Principal, id string, by change.Person) (bool, error) {
+func (c commands) Cancel(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (bool, error) {
 	if !c.dispatcher.Cancel(ctx, id) {
 		return false, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store/pgtest"
@@ -64,9 +65,9 @@ func furnished(w *world) *fleettest.Robot {
 	w.must("PUT", "/stories/draft", strings.Replace(museum, "museum", "draft", 1), nil, "If-Match", "*")
 	// A revision that holds an act which was deleted since.
 	w.must("PUT", "/acts/wave", strings.Replace(bow, "bow", "wave", 1), nil, "If-Match", "*")
-	w.must("POST", "/acts/wave/publish", api.Attribution{}, nil)
+	w.must("POST", "/acts/wave/publish", audit.Attribution{}, nil)
 	w.must("PUT", "/stories/waving", strings.NewReplacer("museum", "waving", "act: bow", "act: wave").Replace(museum), nil, "If-Match", "*")
-	w.must("POST", "/stories/waving/publish", api.Attribution{}, nil)
+	w.must("POST", "/stories/waving/publish", audit.Attribution{}, nil)
 	w.must("DELETE", "/acts/wave?expected_stories=1", nil, nil)
 	w.ring("ringing", soundOf("gong", 100))
 	return r
@@ -120,12 +121,12 @@ var refusals = []refusal{
 	{"an intent whose name is two words", "POST", "/robots/r1/intents", map[string]any{"name": "two words"}, nil, api.KindInvalid, "/name", "two words"},
 	{"an intent beyond certainty", "POST", "/robots/r1/intents", map[string]any{"name": "greet", "confidence": 2}, nil, api.KindInvalid, "/confidence", "1"},
 	{"an intent for a robot that is not there", "POST", "/robots/r9/intents", map[string]any{"name": "greet"}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
-	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", api.Attribution{}, nil, api.KindInvalid, "", "R1"},
+	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", audit.Attribution{}, nil, api.KindInvalid, "", "R1"},
 	{"a token without keys", "POST", "/robots/r7/tokens", api.TokenRequest{}, nil, api.KindNoKeys, "", "--ca"},
 	{"a certificate without keys", "POST", "/enrol", schema.EnrolRequest{Token: "x", CSR: "x"}, nil, api.KindNoKeys, "", "--ca"},
-	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: api.Attribution{Why: "stolen"}}, nil, api.KindNotFound, "", "r9"},
+	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil, api.KindNotFound, "", "r9"},
 	{"a revocation without a reason", "POST", "/robots/r1/revoke", api.RevokeRequest{}, nil, api.KindInvalid, "/why", "needs a reason"},
-	{"a revocation of a certificate without a reason", "POST", "/certificates/c0ffee/revoke", api.Attribution{By: "ann"}, nil, api.KindInvalid, "/why", "needs a reason"},
+	{"a revocation of a certificate without a reason", "POST", "/certificates/c0ffee/revoke", audit.Attribution{Who: "ann"}, nil, api.KindInvalid, "/why", "needs a reason"},
 	{"a robot that is there leaves", "POST", "/robots/r1/decommission", api.DecommissionRequest{}, nil, api.KindOnline, "", "--yes"},
 	{"a robot nobody knows leaves", "POST", "/robots/r9/decommission", api.DecommissionRequest{Yes: true}, nil, api.KindNotFound, "", "r9"},
 	{"a decommission nobody began", "GET", "/robots/r1/decommission", nil, nil, api.KindNotFound, "", "r1"},
@@ -145,8 +146,8 @@ var refusals = []refusal{
 	{"a draft over one that nobody names", "PUT", "/acts/welcome", welcome, nil, api.KindNoMatch, "", "If-Match"},
 	{"somebody else's change", "PUT", "/acts/welcome", strings.Replace(welcome, "smile", "calm", 1), []string{"If-Match", `"7"`}, api.KindStale, "", "revision 1"},
 	{"a state that is none", "PUT", "/acts/welcome", welcome, []string{"If-Match", `"x"`}, api.KindStale, "", "ETag"},
-	{"an error in the draft", "POST", "/acts/broken/publish", api.Attribution{}, nil, api.KindInvalid, "/actions/0/type", "fly"},
-	{"a draft nobody wrote", "POST", "/stories/nothing/publish", api.Attribution{}, nil, api.KindNotFound, "", "nothing"},
+	{"an error in the draft", "POST", "/acts/broken/publish", audit.Attribution{}, nil, api.KindInvalid, "/actions/0/type", "fly"},
+	{"a draft nobody wrote", "POST", "/stories/nothing/publish", audit.Attribution{}, nil, api.KindNotFound, "", "nothing"},
 	{"a story that is not published", "POST", "/assignments", map[string]any{"story": "draft", "selector": map[string]any{"all": true}}, nil, api.KindUnpublished, "/story", "publish"},
 	{"a story nobody wrote", "POST", "/assignments", map[string]any{"story": "nothing", "selector": map[string]any{"all": true}}, nil, api.KindNotFound, "", "nothing"},
 	{"a revision with a deleted act", "POST", "/assignments", map[string]any{"story": "waving", "rev": 1, "selector": map[string]any{"all": true}}, nil, api.KindConflict, "/rev", "wave"},
@@ -254,7 +255,7 @@ func TestLibraryOverTheAPI(t *testing.T) {
 			w.Errorf("the same text again: %+v", s)
 		}
 		var p api.Published
-		w.must("POST", "/stories/museum/publish", api.Attribution{}, &p)
+		w.must("POST", "/stories/museum/publish", audit.Attribution{}, &p)
 		if !p.Unchanged || p.Revision.Rev != 1 {
 			w.Errorf("the same draft again: %+v", p)
 		}
@@ -270,7 +271,7 @@ func TestLibraryOverTheAPI(t *testing.T) {
 				w.Errorf("timeline%s of museum: %+v", query, t)
 			}
 		}
-		w.must("POST", "/acts/bow/publish", api.Attribution{}, &p)
+		w.must("POST", "/acts/bow/publish", audit.Attribution{}, &p)
 		if len(p.Stale) != 1 || p.Stale[0] != "museum" {
 			w.Errorf("a changed act leaves stale %v", p.Stale)
 		}
@@ -291,7 +292,7 @@ func TestLibraryOverTheAPI(t *testing.T) {
 				w.Error("a deleted story is listed")
 			}
 		}
-		w.must("POST", "/stories/museum/recover", api.Attribution{}, &s)
+		w.must("POST", "/stories/museum/recover", audit.Attribution{}, &s)
 		w.must("GET", "/stories/museum", nil, &e)
 		if e.DeletedAt != 0 || e.Robots != 0 {
 			w.Errorf("the recovered story is %+v", e)

@@ -16,6 +16,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -36,9 +37,9 @@ func (w *world) ring(story, body string) (up api.Uploaded) {
 	w.Helper()
 	w.must("PUT", "/assets/gong?by=ann", body, &up)
 	w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
-	w.must("POST", "/acts/ring/publish", api.Attribution{}, nil)
+	w.must("POST", "/acts/ring/publish", audit.Attribution{}, nil)
 	w.must("PUT", "/stories/"+story, "story: "+story+"\nname: {en: Ring}\nrepeat: loop\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
-	w.must("POST", "/stories/"+story+"/publish", api.Attribution{}, nil)
+	w.must("POST", "/stories/"+story+"/publish", audit.Attribution{}, nil)
 	return up
 }
 
@@ -229,7 +230,7 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 		if code, _ := get("DELETE", "/assets/gong"); code != http.StatusNotFound {
 			w.Errorf("a robot deletes: %d", code)
 		}
-		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, nil)
 		refused("revoked", "revoked")
 	}, keyed(t))
 }

@@ -105,7 +105,7 @@ func TestEveryChangeLeavesOneEntryOfItsTransaction(t *testing.T) {
 		w.robot("r1")
 		act := "act: wave\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n"
 		story := "story: tour\nname: {en: Tour}\nrepeat: loop\nacts:\n- {act: wave}\n"
-		signed := api.Attribution{By: "anna", Why: "the show"}
+		signed := audit.Attribution{Who: "anna", Why: "the show"}
 		all := map[string]any{"ids": []string{"r1"}}
 		var after int64
 		for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/schema/score"
 )
 
@@ -29,8 +30,8 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 		if !e.Edited || e.LengthMS == 0 || e.Steps != 2 || !strings.HasPrefix(string(e.Content), `{"story":"museum"`) {
 			w.Errorf("the changed story is %+v", e)
 		}
-		w.must("POST", "/stories/museum/publish", api.Attribution{}, nil)
-		w.must("POST", "/stories/museum/revisions/1/restore", api.Attribution{By: "ann"}, &s, "If-Match", fmt.Sprintf(`"%d"`, e.DraftRev))
+		w.must("POST", "/stories/museum/publish", audit.Attribution{}, nil)
+		w.must("POST", "/stories/museum/revisions/1/restore", audit.Attribution{Who: "ann"}, &s, "If-Match", fmt.Sprintf(`"%d"`, e.DraftRev))
 		if s.Entry.Name != "Museum" || s.Entry.Rev != 2 || s.Entry.DraftRev != e.DraftRev+1 || !strings.HasPrefix(s.Entry.Draft, "story: museum\nname: {en: Museum}\n") {
 			w.Errorf("the restored draft is %+v", s.Entry)
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/revocation"
@@ -46,7 +46,7 @@ func TestRequestReadsTheRobotsThatItTouched(t *testing.T) {
 	}
 	left, leave := context.WithCancel(t.Context())
 	labels := f.deps().Labels
-	if err := labels.Set(left, auth.Principal{ID: "local"}, "r1", map[string]string{"hall": "a"}, change.Person{Name: "anna"}); err != nil {
+	if err := labels.Set(left, auth.Principal{ID: "local"}, "r1", map[string]string{"hall": "a"}, audit.Attribution{Who: "anna"}); err != nil {
 		t.Fatal(err)
 	}
 	if hall := f.view.Labels("r1")["hall"]; hall != "a" {

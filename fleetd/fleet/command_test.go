@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/command"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
@@ -200,7 +201,7 @@ func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 		w.state(running, "ACKED")
 		r.Answer(nil)
 		var off api.CancelResult
-		w.must("POST", "/commands/"+running+"/cancel", api.Attribution{By: "ann"}, &off)
+		w.must("POST", "/commands/"+running+"/cancel", audit.Attribution{Who: "ann"}, &off)
 		if off.Cancel == nil {
 			w.Fatalf("the robot was not asked: %+v", off)
 		}
@@ -217,12 +218,12 @@ func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 		waiting := w.command(setMode("ato", "r1"))
 		w.state(waiting, "QUEUED")
 		off = api.CancelResult{}
-		w.must("POST", "/commands/"+waiting+"/cancel", api.Attribution{By: "ann"}, &off)
+		w.must("POST", "/commands/"+waiting+"/cancel", audit.Attribution{Who: "ann"}, &off)
 		if off.Cancel != nil || off.Command.State != command.Cancelled {
 			w.Errorf("what was not sent is %+v", off)
 		}
 		w.state(waiting, "CANCELLED")
-		if p := w.ask("POST", "/commands/"+waiting+"/cancel", api.Attribution{By: "ann"}, nil); p == nil || p.Status != 409 {
+		if p := w.ask("POST", "/commands/"+waiting+"/cancel", audit.Attribution{Who: "ann"}, nil); p == nil || p.Status != 409 {
 			w.Errorf("calling off what is over is answered %+v", p)
 		}
 		r = w.robot("r1")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 )
 
 // TestExportIsImportedWithoutAChange exports everything in each form and imports it again.
@@ -16,7 +17,7 @@ func TestExportIsImportedWithoutAChange(t *testing.T) {
 		furnished(w)
 		w.must("PUT", "/assets/gong", soundOf("gong", 20), nil)
 		w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
-		w.must("POST", "/acts/ring/publish", api.Attribution{}, nil)
+		w.must("POST", "/acts/ring/publish", audit.Attribution{}, nil)
 		var before struct{ Entries []api.Entry }
 		w.must("GET", "/acts", nil, &before)
 		for _, query := range []string{"format=csv&kind=act&id=welcome&id=bow&id=ring", "format=yaml&kind=act&id=welcome&id=bow&id=ring", "format=zip&kind=act&id=ring", "format=csv&kind=story&id=museum", "format=zip&kind=story&id=museum"} {

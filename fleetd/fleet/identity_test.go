@@ -26,6 +26,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/vault"
@@ -297,7 +298,7 @@ func TestRobotRenewsWithItsCertificate(t *testing.T) {
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "not of this fleet")
 
-		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, nil)
 		m.show(first)
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "revoked")
@@ -343,7 +344,7 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 		serial := ca.Serial(m.show(first))
 		var dry, done api.Revoked
 		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{DryRun: true}, &dry)
-		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, &done)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, &done)
 		if !done.Broker {
 			w.Error("fleetd has its broker, and says that it has none")
 		}
@@ -360,7 +361,7 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 		if list.Names[0] != "r7" || len(list.Serials) != 1 || list.Serials[0] != serial {
 			w.Errorf("brokers are sent %+v", list)
 		}
-		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: api.Attribution{Why: "stolen"}}, nil), api.KindNotFound, "r9")
+		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil), api.KindNotFound, "r9")
 
 		back := newMachine(w, "r7", map[string]any{})
 		if _, p := back.enrol(); p != nil {
@@ -426,7 +427,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		refused := func(name, says string) {
 			w.Helper()
 			w.refuses(w.ask("POST", "/robots/"+name+"/tokens", api.TokenRequest{}, nil), api.KindInvalid, says)
-			w.refuses(w.ask("POST", "/robots/"+name+"/adopt", api.Attribution{By: "ann"}, nil), api.KindInvalid, says)
+			w.refuses(w.ask("POST", "/robots/"+name+"/adopt", audit.Attribution{Who: "ann"}, nil), api.KindInvalid, says)
 			if d, _ := w.Robot(name); d.Adopted && name != "lena" { // lena was one before
 				w.Errorf("%s belongs to the fleet", name)
 			}
@@ -434,7 +435,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		for name, says := range map[string]string{"fleetd": "this instance", "fleetd-b": "people's tools", "op1": "people's tools", "admin": "people's tools"} {
 			refused(name, says)
 		}
-		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
+		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
 
 		early := map[string]*machine{}
 		for _, name := range []string{"hall", "guide", "lena"} {
@@ -447,7 +448,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		broker := w.broker.Load()
 		broker.Client(w.T, "guide").Publish("troupe/v1/fleet/cmd/guide/stop", "")
 		broker.Client(w.T, "hall").Publish("troupe/v1/fleet/heartbeat/hall", `{"ts":"2030-01-01T00:00:00.000Z","session":"s","seq":1}`)
-		w.must("POST", "/robots/r7/adopt", api.Attribution{By: "ann"}, nil)
+		w.must("POST", "/robots/r7/adopt", audit.Attribution{Who: "ann"}, nil)
 		w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r7"}}, "config": map[string]any{"set": map[string]any{"clients": map[string]string{"lena": "admin"}}}, "by": "ann"}, nil)
 		w.until("guide to be seen", func() bool { return w.TakenBy("guide") != "" })
 		w.until("hall to be seen", func() bool { return w.TakenBy("hall") != "" })
@@ -485,7 +486,7 @@ func TestRevocationListIsRepaired(t *testing.T) {
 		const topic = "troupe/v1/fleet/revoked"
 		w.robot("r8")
 		w.robot("r9")
-		w.must("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, nil)
+		w.must("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, nil)
 		w.awaitPresence("r9", "lost")
 		admin := w.broker.Load().Client(w.T, "admin")
 		admin.Subscribe(topic)
@@ -536,7 +537,7 @@ func TestRevocationWithoutABrokerReportsThat(t *testing.T) {
 		}
 		w.until("the broker is missed", func() bool { return !w.Status().Broker.OK })
 		var done api.Revoked
-		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: api.Attribution{By: "ann", Why: "stolen"}}, &done)
+		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, &done)
 		if done.Broker {
 			w.Error("it says that a broker received it")
 		}
@@ -576,7 +577,7 @@ func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 		admin := w.broker.Load().Client(w.T, "admin")
 		admin.Subscribe("troupe/v1/fleet/revoked")
 		var done api.RevokedCertificate
-		w.must("POST", "/certificates/"+serial+"/revoke", api.Attribution{By: "ann", Why: "the laptop is lost"}, &done)
+		w.must("POST", "/certificates/"+serial+"/revoke", audit.Attribution{Who: "ann", Why: "the laptop is lost"}, &done)
 		list, _ := schema.Decode[schema.Revoked](admin.Expect("troupe/v1/fleet/revoked").Payload)
 		if done.Name != "fleetd-b" || !done.Broker || len(list.Names) != 0 || !slices.Equal(list.Serials, []string{serial}) {
 			w.Errorf("%+v, and brokers are sent %+v", done, list)
@@ -586,10 +587,10 @@ func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 			w.Errorf("%+v", s)
 		}
 
-		w.must("POST", "/certificates/c0ffee/revoke", api.Attribution{By: "ann", Why: "stolen"}, &done) // of which there is no record
+		w.must("POST", "/certificates/c0ffee/revoke", audit.Attribution{Who: "ann", Why: "stolen"}, &done) // of which there is no record
 		w.until("the list in the file names that too", func() bool { return listed(w, "c0ffee") && listed(w, serial) })
 		for _, bad := range []string{"xyz", "0ab", strings.Repeat("a", 41), "AB"} {
-			w.refuses(w.ask("POST", "/certificates/"+bad+"/revoke", api.Attribution{}, nil), api.KindInvalid, "no serial number")
+			w.refuses(w.ask("POST", "/certificates/"+bad+"/revoke", audit.Attribution{}, nil), api.KindInvalid, "no serial number")
 		}
 		w.stopFleetd()
 		w.startFleetd()

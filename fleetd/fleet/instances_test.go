@@ -9,6 +9,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/command"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
@@ -358,7 +359,7 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 		if c.Instance != "fleetd-b" || c.State != "QUEUED" {
 			t.Errorf("the second is %+v", c)
 		}
-		if p := a.ask("POST", "/commands/"+second+"/cancel", api.Attribution{By: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
+		if p := a.ask("POST", "/commands/"+second+"/cancel", audit.Attribution{Who: "ann"}, nil); p == nil || !p.Of(api.KindConflict) || !strings.Contains(p.Hint+p.Detail, "fleetd-b") {
 			t.Errorf("calling off what another instance has not sent: %v", p)
 		}
 		for i, id := range []string{first, second, third} {

@@ -33,7 +33,7 @@ func TestLastAssignmentsSayWhatRobotsHadBefore(t *testing.T) {
 		w.publish()
 		w.ring("museum", soundOf("gong", 100))
 		w.must("PUT", "/activities/greet", "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
-		w.must("POST", "/activities/greet/publish", api.Attribution{}, nil)
+		w.must("POST", "/activities/greet/publish", audit.Attribution{}, nil)
 		if lines, _ := w.lastly(""); len(lines) != 0 {
 			t.Errorf("before any assignment: %v", lines)
 		}

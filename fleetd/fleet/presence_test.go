@@ -10,6 +10,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -186,7 +187,7 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 		if b.Outcome != "succeeded" || count(r.Received(), "safety/stop") != 1 {
 			w.Errorf("an unknown client was not stopped: %+v", b)
 		}
-		w.must("POST", "/robots/r1/adopt", api.Attribution{By: "ann"}, &b, "Prefer", "wait=5")
+		w.must("POST", "/robots/r1/adopt", audit.Attribution{Who: "ann"}, &b, "Prefer", "wait=5")
 		if b.Outcome != "succeeded" {
 			w.Fatalf("adopting came to %+v", b)
 		}

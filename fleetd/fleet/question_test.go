@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -24,7 +25,7 @@ func roles() headed {
 func TestViewerAsksARobotAboutACondition(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		w.must("POST", "/robots/r1/adopt", api.Attribution{}, nil)
+		w.must("POST", "/robots/r1/adopt", audit.Attribution{}, nil)
 		w.sleep(2e9)
 		entries, before := len(w.audited("")), len(r.Received())
 		says := schema.Ack{Status: schema.StatusSucceeded}
@@ -76,7 +77,7 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 func TestAuthorTriesADraft(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		w.must("POST", "/robots/r1/adopt", api.Attribution{}, nil)
+		w.must("POST", "/robots/r1/adopt", audit.Attribution{}, nil)
 		trial := api.Trial{SourceText: api.SourceText{Kind: "act", Text: welcome}}
 		var got api.Tried
 		w.must("POST", "/robots/r1/try", trial, &got, "As", "author")

@@ -17,9 +17,9 @@ import (
 func TestOperatorAsksForAFlightRecord(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		w.must("POST", "/robots/r1/adopt", api.Attribution{}, nil)
+		w.must("POST", "/robots/r1/adopt", audit.Attribution{}, nil)
 		const path = "/robots/r1/records"
-		ask := api.RecordRequest{LastMS: 60_000, Attribution: api.Attribution{Why: "it fell"}}
+		ask := api.RecordRequest{LastMS: 60_000, Attribution: audit.Attribution{Why: "it fell"}}
 		refused := func(what, method, path string, kind api.Kind, says string, headers ...string) {
 			t.Helper()
 			if p := w.ask(method, path, ask, nil, headers...); p == nil || !p.Of(kind) || !strings.Contains(p.Detail, says) || p.Hint == "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/schema"
 )
@@ -20,7 +21,7 @@ func (w *world) republish(text string) {
 	var e api.Entry
 	w.must("GET", "/stories/museum", nil, &e)
 	w.must("PUT", "/stories/museum", text, nil, "If-Match", fmt.Sprintf("%q", fmt.Sprint(e.DraftRev)))
-	w.must("POST", "/stories/museum/publish", api.Attribution{By: "ann"}, nil)
+	w.must("POST", "/stories/museum/publish", audit.Attribution{Who: "ann"}, nil)
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
@@ -39,7 +40,7 @@ func twoSites(w *world) {
 	w.robot("r1")
 	x1 := w.robot(otherSite)
 	for robot, site := range map[string]string{"r1": "lobby", otherSite: "hall"} {
-		w.must("POST", "/robots/"+robot+"/adopt", api.Attribution{}, nil)
+		w.must("POST", "/robots/"+robot+"/adopt", audit.Attribution{}, nil)
 		w.must("PUT", "/robots/"+robot+"/labels", map[string]any{"labels": map[string]string{"site": site}}, nil)
 	}
 	both := map[string]any{"ids": []string{"r1", otherSite}}
@@ -47,7 +48,7 @@ func twoSites(w *world) {
 	w.ring("museum", soundOf("gong", 100))
 	w.assign("museum", "r1", otherSite)
 	w.must("PUT", "/activities/greet", "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: ring}\n", nil, "If-Match", "*")
-	w.must("POST", "/activities/greet/publish", api.Attribution{}, nil)
+	w.must("POST", "/activities/greet/publish", audit.Attribution{}, nil)
 	w.must("POST", "/activities/assignments", map[string]any{"activities": []string{"greet"}, "selector": both}, nil)
 	w.converged("r1")
 	w.converged(otherSite)

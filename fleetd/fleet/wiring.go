@@ -8,6 +8,7 @@ import (
 
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
@@ -184,7 +185,7 @@ func (f *Fleet) newPersister() *view.Persister {
 			if f.TakenBy(robot) != "" {
 				return nil // only the API says why such a name is refused
 			}
-			added, err := adoptions.Adopt(ctx, auth.Principal{}, robot, change.Person{Name: f.cfg.Name, Why: "--dev adopts every robot"})
+			added, err := adoptions.Adopt(ctx, auth.Principal{}, robot, audit.Attribution{Who: f.cfg.Name, Why: "--dev adopts every robot"})
 			if added && err == nil {
 				f.log.Info("robot adopted", "robot", robot)
 			}

@@ -19,6 +19,7 @@ import (
 
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
@@ -273,10 +274,10 @@ func (w *world) publish() {
 	w.Helper()
 	for path, text := range map[string]string{"/acts/welcome": welcome, "/acts/bow": bow} {
 		w.must("PUT", path, text, nil, "If-Match", "*")
-		w.must("POST", path+"/publish", api.Attribution{By: "ann"}, nil)
+		w.must("POST", path+"/publish", audit.Attribution{Who: "ann"}, nil)
 	}
 	w.must("PUT", "/stories/museum", museum, nil, "If-Match", "*")
-	w.must("POST", "/stories/museum/publish", api.Attribution{By: "ann"}, nil)
+	w.must("POST", "/stories/museum/publish", audit.Attribution{Who: "ann"}, nil)
 }
 
 // assign desired documents that robots perform a story.

@@ -36,7 +36,7 @@ type SetAssigned struct {
 // instead of the activities that they have. They keep these revisions when an activity is
 // published again, until it is assigned again. All activities of a set have the same
 // revision of an act.
-func AssignActivities(rows Rows, a SetAssignment, by By) (SetAssigned, []schema.Problem) {
+func AssignActivities(rows Rows, a SetAssignment, by audit.Attribution) (SetAssigned, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return SetAssigned{}, problems
@@ -179,7 +179,7 @@ func (s *snapshot) hasSet(robot string, pins []Pin, set joined) bool {
 
 // setActivities sets the activities of a robot, and adds its new desired document to the
 // outbox.
-func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by By) {
+func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by audit.Attribution) {
 	row := s.sets[robot]
 	if !slices.Equal(row.Activities, pins) {
 		row.Previous = encode(append([]Pin{}, row.Activities...))
@@ -205,7 +205,7 @@ func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by By) {
 
 // moveSets gives the robots whose activities have been shortened or deleted the set with
 // what is left.
-func (s *snapshot) moveSets(by By) []schema.Problem {
+func (s *snapshot) moveSets(by audit.Attribution) []schema.Problem {
 	var robots []string
 	for robot, set := range s.sets {
 		if slices.ContainsFunc(set.Activities, s.isMoved) {

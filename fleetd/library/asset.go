@@ -51,7 +51,7 @@ type Uploaded struct {
 
 // PutAsset plans to store a sound or an image under a name. Published stories keep the bytes
 // that they were published with.
-func PutAsset(rows Rows, name string, body []byte, by By) (Uploaded, []schema.Problem) {
+func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Uploaded, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Uploaded{}, problems
@@ -163,7 +163,7 @@ func (s *snapshot) uses() map[string][]Use {
 }
 
 // DeleteAsset plans to delete an asset. It is refused while Uses lists it.
-func DeleteAsset(rows Rows, name string, by By) (Changes, []schema.Problem) {
+func DeleteAsset(rows Rows, name string, by audit.Attribution) (Changes, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Changes{}, problems

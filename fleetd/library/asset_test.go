@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/fleetd/audit"
 	"troupe/schema/score"
 )
 
@@ -38,13 +39,13 @@ func TestInvalidAssetIsRefusedWithHint(t *testing.T) {
 		"a full fleetd":        {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
 		"an image for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeConflict},
 	} {
-		up, problems := PutAsset(row.rows, row.name, row.body, By{})
+		up, problems := PutAsset(row.rows, row.name, row.body, audit.Attribution{})
 		if len(problems) != 1 || problems[0].Code != row.code || problems[0].Hint == "" || !up.Changes.Empty() {
 			t.Errorf("%s: %+v, %v", what, problems, up.Changes.Notes)
 		}
 	}
 	whole := append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-12)...)
-	if up, problems := PutAsset(Rows{}, "gong", whole, By{}); len(problems) > 0 || up.Asset.Size != score.MaxAsset {
+	if up, problems := PutAsset(Rows{}, "gong", whole, audit.Attribution{}); len(problems) > 0 || up.Asset.Size != score.MaxAsset {
 		t.Errorf("the largest: %+v, %v", up.Asset, problems)
 	}
 }

@@ -32,7 +32,7 @@ type Assigned struct {
 // Assign plans to pin robots to one published revision. They keep it when the story is
 // published again, until it is assigned again. A robot that has this desired story already
 // gets no new document.
-func Assign(rows Rows, a Assignment, by By) (Assigned, []schema.Problem) {
+func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Assigned{}, problems
@@ -114,7 +114,7 @@ func countRobots(robots []string, expected *int) []schema.Problem {
 
 // Republish plans to publish the unchanged desired story again with a higher revision, for robots
 // that have accepted a higher one than fleetd's.
-func Republish(rows Rows, robots []string, by By) ([]string, Changes, []schema.Problem) {
+func Republish(rows Rows, robots []string, by audit.Attribution) ([]string, Changes, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return nil, Changes{}, problems

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -60,7 +61,7 @@ type Removal struct {
 //
 // All of it is one set of changes. It is refused unless expect matches the impact; nil is a
 // dry run, which returns the impact and no changes.
-func Delete(rows Rows, kind Kind, id string, expect *Expect, by By) (Removal, []schema.Problem) {
+func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attribution) (Removal, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Removal{}, problems
@@ -158,7 +159,7 @@ func (s *snapshot) actCount(e Entry) int {
 }
 
 // prune removes a deleted act from one story or activity, and reports whether it used the act.
-func (s *snapshot) prune(e Entry, act string, by By) (SequenceImpact, bool) {
+func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImpact, bool) {
 	at := Ref{e.Kind, e.ID}
 	i := SequenceImpact{ID: e.ID, Before: s.actCount(e), Rev: e.Rev}
 	draft, unread := parseSequence(e.Kind, e.Draft)
@@ -232,7 +233,7 @@ func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 
 // reissue publishes a story or activity, possibly shortened, as its next revision, with the
 // acts and files that it had.
-func (s *snapshot) reissue(e Entry, left sequence, was blob, by By, why string) Entry {
+func (s *snapshot) reissue(e Entry, left sequence, was blob, by audit.Attribution, why string) Entry {
 	files := stillUsed(was.Assets, left.Story, was.Acts)
 	e, v := s.publish(e, left.bundle(was.Acts, e.Rev+1, files), files, by, why)
 	s.blobs[revisionKey{Ref{e.Kind, e.ID}, v.Rev}], _ = parseBlob(e.Kind, v.Body)
@@ -240,7 +241,7 @@ func (s *snapshot) reissue(e Entry, left sequence, was blob, by By, why string) 
 }
 
 // pruneDraft removes the act from the draft too, with a warning for its author.
-func (s *snapshot) pruneDraft(e Entry, draft sequence, act string, by By) {
+func (s *snapshot) pruneDraft(e Entry, draft sequence, act string, by audit.Attribution) {
 	text := draft.without(act).source()
 	_, problems := s.validate(e.Kind, text)
 	problems = append(problems, schema.Problem{
@@ -253,7 +254,7 @@ func (s *snapshot) pruneDraft(e Entry, draft sequence, act string, by By) {
 
 // unassign takes a story or activity away from these robots, which have it in this revision;
 // 0 = in any.
-func (s *snapshot) unassign(e Entry, rev int64, robots []string, by By, why string) {
+func (s *snapshot) unassign(e Entry, rev int64, robots []string, by audit.Attribution, why string) {
 	if len(robots) == 0 {
 		return
 	}

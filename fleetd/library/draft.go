@@ -22,7 +22,7 @@ type Saved struct {
 // problems, but cannot be published then. A text that cannot be parsed is refused. over is
 // the draft revision that the author read, 0 for a new one; nil overwrites any. Saving a
 // deleted entry recovers it.
-func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schema.Problem) {
+func Save(rows Rows, kind Kind, text []byte, over *int64, by audit.Attribution) (Saved, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Saved{}, problems
@@ -30,7 +30,7 @@ func Save(rows Rows, kind Kind, text []byte, over *int64, by By) (Saved, []schem
 	return s.save(kind, text, over, by)
 }
 
-func (s *snapshot) save(kind Kind, text []byte, over *int64, by By) (Saved, []schema.Problem) {
+func (s *snapshot) save(kind Kind, text []byte, over *int64, by audit.Attribution) (Saved, []schema.Problem) {
 	id, problems := s.validate(kind, text)
 	if id == "" {
 		return Saved{}, problems
@@ -64,7 +64,7 @@ func (s *snapshot) save(kind Kind, text []byte, over *int64, by By) (Saved, []sc
 }
 
 // draft sets the draft of e.
-func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by By) {
+func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by audit.Attribution) {
 	e.Draft, e.DraftSHA256, e.Problems = text, digest(text), problems
 	e.DraftRev++
 	e.ChangedAt, e.ChangedBy = by.At, by.Who
@@ -86,7 +86,7 @@ type Published struct {
 //
 // Robots keep the revision that is assigned to them until another one is assigned. over is
 // the draft revision that the caller read; nil publishes any.
-func Publish(rows Rows, kind Kind, id string, over *int64, by By, acts ...string) (Published, []schema.Problem) {
+func Publish(rows Rows, kind Kind, id string, over *int64, by audit.Attribution, acts ...string) (Published, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Published{}, problems
@@ -107,7 +107,7 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by By, acts ...string
 }
 
 // publishActs publishes the drafts of acts, each after those that it performs.
-func (s *snapshot) publishActs(ids []string, by By) ([]Published, []schema.Problem) {
+func (s *snapshot) publishActs(ids []string, by audit.Attribution) ([]Published, []schema.Problem) {
 	texts := make([]Text, len(ids))
 	for i, id := range ids {
 		e, problems := s.find(KindAct, id)
@@ -137,7 +137,7 @@ func inAct(id string, problems []schema.Problem) []schema.Problem {
 	return out
 }
 
-func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by By) (Published, []schema.Problem) {
+func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by audit.Attribution) (Published, []schema.Problem) {
 	e, problems := s.find(kind, id)
 	if problems != nil {
 		return Published{}, problems
@@ -246,7 +246,7 @@ func (s *snapshot) revalidateDraft(e Entry) {
 }
 
 // Recover plans to recover a deleted entry. It is assigned to no robot.
-func Recover(rows Rows, kind Kind, id string, by By) (Saved, []schema.Problem) {
+func Recover(rows Rows, kind Kind, id string, by audit.Attribution) (Saved, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Saved{}, problems

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -17,7 +18,7 @@ type PublishedAll struct {
 // PublishAll plans to save each text as a draft and to publish it, all or none of them. An act
 // is published before those that perform it, so that each finds the new ones. The assets are
 // those that are uploaded first. Problems point into the list of texts: /0/acts/1/act.
-func PublishAll(rows Rows, texts []Text, assets []Asset, by By) (PublishedAll, []schema.Problem) {
+func PublishAll(rows Rows, texts []Text, assets []Asset, by audit.Attribution) (PublishedAll, []schema.Problem) {
 	checked, problems := Validate(rows, texts, assets)
 	if problems != nil {
 		return PublishedAll{}, problems

@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -18,7 +19,7 @@ type Imported struct {
 // errors it saves none, or with skipWrong those without errors. An act counts as known if a draft without errors exists, so that acts and the stories
 // of them can be imported before anything is published. A draft with the same content stays
 // as it is.
-func Import(rows Rows, texts []Text, assets []Asset, skipWrong bool, by By) (Imported, []schema.Problem) {
+func Import(rows Rows, texts []Text, assets []Asset, skipWrong bool, by audit.Attribution) (Imported, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Imported{}, problems

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -381,12 +382,12 @@ func TestTooBigStoryIsNotPublished(t *testing.T) {
 }
 
 func TestTextWithoutValidKindOrIDIsRefused(t *testing.T) {
-	_, problems := Save(newWorld().rows(), "poem", []byte("act: a"), nil, By{})
+	_, problems := Save(newWorld().rows(), "poem", []byte("act: a"), nil, audit.Attribution{})
 	if len(problems) != 1 || problems[0].Code != CodeNotFound {
 		t.Fatalf("got %v", problems)
 	}
 	for _, text := range []string{"actions: []", "act: Not An Id\nactions: []"} {
-		if saved, problems := Save(newWorld().rows(), KindAct, []byte(text), nil, By{}); len(problems) == 0 || !saved.Changes.Empty() {
+		if saved, problems := Save(newWorld().rows(), KindAct, []byte(text), nil, audit.Attribution{}); len(problems) == 0 || !saved.Changes.Empty() {
 			t.Errorf("%q was saved", text)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -64,7 +65,7 @@ func previousPins(rows Rows) (pins []Pin) {
 // Revert plans to give each robot the default story that it had before the present one. A
 // second Revert undoes the first. A robot whose story was never changed, or whose earlier
 // story cannot be performed any more, is skipped.
-func Revert(rows Rows, r Reversion, by By) (Reverted, []schema.Problem) {
+func Revert(rows Rows, r Reversion, by audit.Attribution) (Reverted, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Reverted{}, problems

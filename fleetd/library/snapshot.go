@@ -8,17 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
 )
-
-// By is who makes a change, why, and when.
-type By struct {
-	Who string
-	Why string
-	At  time.Time
-}
 
 // Codes of problems, besides those of acts and stories, which schema/score lists.
 const (
@@ -191,7 +185,7 @@ func (s *snapshot) put(e Entry) {
 }
 
 // publish adds body, which needs those files, as the next revision of e.
-func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why string) (Entry, Revision) {
+func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by audit.Attribution, why string) (Entry, Revision) {
 	e.Rev++
 	v := Revision{Files: digestsOf(files), Kind: e.Kind, ID: e.ID, Rev: e.Rev, SHA256: digest(body), Size: int64(len(body)), Body: body, CreatedAt: by.At, CreatedBy: by.Who, Why: why}
 	s.revisions[revisionKey{Ref{e.Kind, e.ID}, v.Rev}] = v
@@ -202,7 +196,7 @@ func (s *snapshot) publish(e Entry, body []byte, files []score.Asset, by By, why
 
 // setDefault sets the default story of robots, none if rev is 0, and adds their new desired
 // documents to the outbox. With an empty apply each robot keeps its own.
-func (s *snapshot) setDefault(robots []string, story string, rev int64, apply schema.Apply, by By) {
+func (s *snapshot) setDefault(robots []string, story string, rev int64, apply schema.Apply, by audit.Attribution) {
 	for _, robot := range robots {
 		d := s.defaults[robot]
 		d.Robot, d.ChangedAt, d.ChangedBy = robot, by.At, by.Who
@@ -292,13 +286,13 @@ func encode(v any) []byte {
 }
 
 // note adds an entry of the audit. The pointer to it is valid until the next one is added.
-func (s *snapshot) note(by By, what, target, detail string) *Note {
+func (s *snapshot) note(by audit.Attribution, what, target, detail string) *Note {
 	s.changes.Notes = append(s.changes.Notes, Note{Who: by.Who, Why: by.Why, What: what, Target: target, Detail: detail})
 	return &s.changes.Notes[len(s.changes.Notes)-1]
 }
 
 // noteEffect is note for what a change brings with it.
-func (s *snapshot) noteEffect(by By, what, target, why, detail string) {
+func (s *snapshot) noteEffect(by audit.Attribution, what, target, why, detail string) {
 	by.Why = why
 	s.note(by, what, target, detail)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -178,9 +179,9 @@ func (w *world) readSet(r *Rows, set ActivitySet) {
 }
 
 // by returns the author and time of the next request.
-func (w *world) by(why string) By {
+func (w *world) by(why string) audit.Attribution {
 	w.steps++
-	return By{Who: "anna", Why: why, At: morning.Add(time.Duration(w.steps) * time.Minute)}
+	return audit.Attribution{Who: "anna", Why: why, At: morning.Add(time.Duration(w.steps) * time.Minute)}
 }
 
 // fatal is what *testing.T and *rapid.T have in common.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -44,7 +45,7 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 	const why = "the robots' numbers were ahead of the database's"
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {
-			by := library.By{Who: who, Why: why, At: now}
+			by := audit.Attribution{Who: who, Why: why, At: now}
 			rows, err := tx.LibraryFor(ctx, library.ForRepublish(), selector.IDs(robots...))
 			if err != nil {
 				return err
@@ -56,7 +57,7 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 			changed = names
 			return tx.Apply(ctx, changes, now)
 		}
-		by := desired.By{Who: who, Why: why, At: now}
+		by := audit.Attribution{Who: who, Why: why, At: now}
 		rows, err := tx.DesiredRows(ctx, topic, selector.IDs(robots...))
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"troupe/fleetd/audit"
 	plan "troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -193,7 +194,7 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 			if err == nil && (rows.Files[gong.SHA256] != small || rows.Files[bell.SHA256] != large) {
 				t.Errorf("the plan sees the files %v", rows.Files)
 			}
-			return errors.Join(err, tx.ApplyDesired(t.Context(), c, plan.By{Who: "anna", At: at(5)}))
+			return errors.Join(err, tx.ApplyDesired(t.Context(), c, audit.Attribution{Who: "anna", At: at(5)}))
 		})
 	}
 	assign(1, gong, bell)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/command"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
@@ -101,7 +102,7 @@ func otherStories(robots []string, n int) (c library.Changes) {
 	return c
 }
 
-var anna = library.By{Who: "anna", At: noon}
+var anna = audit.Attribution{Who: "anna", At: noon}
 
 // publishText saves and publishes an act or a story.
 func publishText(t *testing.T, tx *Tx, text string) error {
@@ -162,7 +163,7 @@ func assign(t *testing.T, tx *Tx, story string, sel selector.Selector) error {
 
 // changesOfTen are changes that concern ten robots, one act and one story, in this order.
 func changesOfTen(t *testing.T, ten []string) []namedChange {
-	by := desired.By{Who: "anna", At: noon}
+	by := audit.Attribution{Who: "anna", At: noon}
 	stops := func(need stop.Need, plan func(stop.Rows) (stop.Changes, error)) func(tx *Tx) error {
 		return func(tx *Tx) error {
 			rows, err := tx.StopsFor(t.Context(), need)

@@ -184,7 +184,7 @@ func (r reads) DesiredOf(ctx context.Context, robot string) (map[schema.TopicKin
 // ApplyDesired writes the changes of a plan that was made from rows of this transaction, and
 // enqueues the documents. If another transaction wrote one of them meanwhile, the error is
 // ErrConflict.
-func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by desired.By) error {
+func (t *Tx) ApplyDesired(ctx context.Context, c desired.Changes, by audit.Attribution) error {
 	var messages []library.Message
 	if c.Blob != nil {
 		if _, err := t.exec(ctx, `INSERT INTO blobs (sha256, size, body, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (sha256) DO NOTHING`,

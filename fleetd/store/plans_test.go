@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
@@ -47,7 +48,7 @@ func planned(t testing.TB, s *store.Store, p step) []schema.Problem {
 	}
 }
 
-var anna = library.By{Who: "anna", At: storetest.Start}
+var anna = audit.Attribution{Who: "anna", At: storetest.Start}
 
 func publish(t testing.TB, s *store.Store, kind library.Kind, id, text string) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"troupe/fleetd/audit"
 	plan "troupe/fleetd/desired"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
@@ -33,16 +34,16 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 			if c, problems = decide(rows); len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			return tx.ApplyDesired(t.Context(), c, plan.By{Who: "anna", At: at(5)})
+			return tx.ApplyDesired(t.Context(), c, audit.Attribution{Who: "anna", At: at(5)})
 		})
 		wantErr(t, "the desired state", err, nil)
 		return c
 	}
 	apply(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
-		return plan.Plan(rows, plan.Request{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, plan.By{Who: "anna", At: at(5)})
+		return plan.Plan(rows, plan.Request{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, audit.Attribution{Who: "anna", At: at(5)})
 	})
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
-		return plan.Republish(schema.TopicDesiredPlaces, rows, plan.By{Who: "fleetd", At: at(6)})
+		return plan.Republish(schema.TopicDesiredPlaces, rows, audit.Attribution{Who: "fleetd", At: at(6)})
 	}
 	if c := apply(again); len(c.Updated) != 0 {
 		t.Errorf("it was not overtaken, and was published again: %+v", c)

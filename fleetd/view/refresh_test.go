@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
@@ -123,7 +124,7 @@ func (s *show) Robots(ctx context.Context, sel selector.Selector) ([]store.Robot
 
 var (
 	local = auth.Dev()
-	anna  = change.Person{Name: "anna"}
+	anna  = audit.Attribution{Who: "anna"}
 	hallA = selector.Labelled(selector.Label{Key: "hall", Value: "a"})
 )
 

@@ -1,0 +1,25 @@
+package audit
+
+import "time"
+
+// Attribution says who makes a change, why, and when.
+type Attribution struct {
+	Who string    `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
+	Why string    `json:"why,omitempty" maxLength:"256"`
+	At  time.Time `json:"-"` // when it is carried out
+}
+
+// Because returns a with what the change is before the reason that the person gave, if any.
+func (a Attribution) Because(what string) Attribution {
+	if a.Why != "" {
+		what += ": " + a.Why
+	}
+	a.Why = what
+	return a
+}
+
+// WithTime returns a with the time of the change.
+func (a Attribution) WithTime(now time.Time) Attribution {
+	a.At = now
+	return a
+}
