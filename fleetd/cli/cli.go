@@ -166,6 +166,9 @@ func run(do func(cmd *cobra.Command, args []string) error) func(*cobra.Command, 
 		case err == nil:
 			return nil
 		case errors.As(err, &f):
+			if text := flagErrors(cmd, f.problem); text != "" {
+				f.err = errors.New(text)
+			}
 			if f.unknown {
 				f.err = suggestNames(cmd, args, f.err)
 			}

@@ -29,6 +29,8 @@ type failure struct {
 	code    int
 	err     error
 	unknown bool // something that the command line names does not exist
+
+	problem *api.Problem // of the API; nil without one
 }
 
 func (f *failure) Error() string {
@@ -73,7 +75,7 @@ func problemError(p *api.Problem, file string, text []byte) error {
 		}
 		b.WriteString("\n" + formatFinding(f, file, text))
 	}
-	return &failure{code: codeOf(p), err: errors.New(b.String()), unknown: unknown}
+	return &failure{code: codeOf(p), err: errors.New(b.String()), unknown: unknown, problem: p}
 }
 
 // placeOf returns where in what people gave something is, from its place in the request.

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/selector"
+	"troupe/schema"
 )
 
 // targets are the flags that select robots, besides names as arguments.
@@ -53,10 +55,25 @@ func (t *targets) selector(names []string) (selector.Selector, error) {
 	}
 	s, problems := selector.Parse(words...)
 	if len(problems) > 0 {
-		p := problems[0]
-		return s, usage("%s", strings.TrimPrefix(p.String(), "/: ")) // the arguments have no place to name
+		return s, usage("%s", selectorError(s, problems[0]))
 	}
 	return s, nil
+}
+
+// selectorError says what is wrong with the names and flags that select robots. A finding names
+// its place in JSON.
+func selectorError(s selector.Selector, p schema.Problem) string {
+	text := strings.TrimSuffix(p.Detail+"; "+p.Hint, "; ")
+	field, index, _ := strings.Cut(strings.TrimPrefix(p.Pointer, "/"), "/")
+	switch i, err := strconv.Atoi(index); {
+	case field == "labels":
+		return "--label: " + text
+	case field == "ids" && err == nil:
+		if lower := strings.ToLower(s.IDs[i]); schema.ValidID(lower) {
+			text += "; did you mean " + lower + "?"
+		}
+	}
+	return text
 }
 
 // query returns the selector as query parameters of a list; an empty one lists all
