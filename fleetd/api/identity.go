@@ -26,8 +26,8 @@ type Identities interface {
 	Services(ctx context.Context) ([]enrol.Certificate, error)
 	Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by audit.Attribution) (serials []string, err error)
 	RevokeSerial(ctx context.Context, p auth.Principal, serial string, by audit.Attribution) (enrol.Certificate, error)
-	// Unbar ends the revocation of a robot's name.
-	Unbar(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
+	// RestoreName ends the revocation of a robot's name.
+	RestoreName(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
 }
 
 // TokenRequest asks for an enrolment token.

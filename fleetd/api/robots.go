@@ -181,7 +181,7 @@ func selected(robots []*view.Row, sel selector.Selector) []*view.Row {
 }
 
 func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string, by audit.Attribution) (*batchAnswer, error) {
-	if err := s.Identities.Unbar(ctx, p, id, attribute(p, by)); err != nil {
+	if err := s.Identities.RestoreName(ctx, p, id, attribute(p, by)); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
 	added, err := s.Adopter.Adopt(ctx, p, id, attribute(p, by))

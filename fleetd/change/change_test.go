@@ -94,7 +94,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	none(nil, i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "r2", CreatedAt: storetest.Start, CreatedBy: who.Who, ExpiresAt: storetest.Start.Add(time.Hour)}, who.Why))
 	_, err = i.Revoke(ctx, anna, "r1", true, false, who)
 	none(nil, err)
-	none(nil, i.Unbar(ctx, anna, "r1", who))
+	none(nil, i.RestoreName(ctx, anna, "r1", who))
 	_, err = i.RevokeSerial(ctx, anna, "ab12", who)
 	none(nil, err)
 	_, err = gone.Begin(ctx, anna, "r1", who)
@@ -151,7 +151,7 @@ func TestRefusedChangeWritesNothing(t *testing.T) {
 	if err := i.NewToken(ctx, anna, enrol.Token{Digest: "d", Robot: "fleetd", CreatedAt: storetest.Start}, ""); !errors.As(err, &name) || name.TakenBy != "this instance" {
 		t.Errorf("a name that is taken: %v", err)
 	}
-	if err := i.Unbar(ctx, anna, "No Name", who); !errors.As(err, &name) || name.TakenBy != "" {
+	if err := i.RestoreName(ctx, anna, "No Name", who); !errors.As(err, &name) || name.TakenBy != "" {
 		t.Errorf("a name that no robot can have: %v", err)
 	}
 	if _, err := i.Revoke(ctx, anna, "r9", false, false, who); !errors.Is(err, change.ErrNeverSeen) {

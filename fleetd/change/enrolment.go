@@ -94,7 +94,7 @@ func (i *Identities) first(ctx context.Context, tx *store.Tx, authority *ca.Auth
 	if _, err := tx.AddRobot(ctx, r.Name, now); err != nil {
 		return c, err
 	}
-	was, err := tx.Unbar(ctx, r.Name)
+	was, err := tx.RestoreName(ctx, r.Name)
 	if err != nil {
 		return c, err
 	}
@@ -158,7 +158,7 @@ func (i *Identities) Admits(ctx context.Context, holder ca.Holder) error {
 // credentials reads the credentials of robots from the database.
 type credentials interface {
 	Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error)
-	IsBarred(ctx context.Context, robot string) (bool, error)
+	IsNameRevoked(ctx context.Context, robot string) (bool, error)
 }
 
 // validCertificates returns the certificates that were issued to a robot, or why the one that
@@ -168,11 +168,11 @@ func validCertificates(ctx context.Context, db credentials, holder ca.Holder) ([
 	if err != nil {
 		return nil, err
 	}
-	barred, err := db.IsBarred(ctx, holder.Name)
+	revoked, err := db.IsNameRevoked(ctx, holder.Name)
 	if err != nil {
 		return nil, err
 	}
-	if barred {
+	if revoked {
 		return nil, &Refused{NameCredential, schema.Problem{Detail: "robot " + holder.Name + " was revoked", Hint: "enrol the robot again with a new token"}}
 	}
 	if no := enrol.CheckCertificate(held, holder.Serial); no != nil {

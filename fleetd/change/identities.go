@@ -95,8 +95,8 @@ func (i *Identities) Of(ctx context.Context, robot string) (out Credentials, err
 		if out.Tokens, err = tx.Tokens(ctx, robot); err != nil {
 			return err
 		}
-		barred, err := tx.Barred(ctx)
-		for _, b := range barred {
+		names, err := tx.RevokedNames(ctx)
+		for _, b := range names {
 			if b.Robot == robot {
 				out.RevokedAt = b.At
 			}
@@ -170,15 +170,15 @@ func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial 
 	return c, err
 }
 
-// Unbar ends the revocation of a robot's name, because a person adopts the robot. Its
+// RestoreName ends the revocation of a robot's name, because a person adopts the robot. Its
 // certificates stay revoked.
-func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
-	unbarred, now := false, i.Now()
+func (i *Identities) RestoreName(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
+	restored, now := false, i.Now()
 	err := i.revoking(ctx, p, func(tx *store.Tx, publish func() error) (err error) {
 		if err := i.checkName(ctx, tx, robot); err != nil {
 			return err
 		}
-		if unbarred, err = tx.Unbar(ctx, robot); err != nil || !unbarred {
+		if restored, err = tx.RestoreName(ctx, robot); err != nil || !restored {
 			return err
 		}
 		if err := publish(); err != nil {
@@ -186,7 +186,7 @@ func (i *Identities) Unbar(ctx context.Context, p auth.Principal, robot string, 
 		}
 		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "admit", Target: "robot " + robot, Why: by.Why})
 	})
-	if err == nil && unbarred {
+	if err == nil && restored {
 		i.Changed(ctx, []string{robot})
 	}
 	return err

@@ -76,9 +76,9 @@ const (
 
 // Facts are the inputs of Next.
 type Facts struct {
-	Connection Connection
-	Confirmed  bool // the broker has confirmed every publication of the step
-	Barred     bool // its name is still refused; enrolling it again ends that
+	Connection  Connection
+	Confirmed   bool // the broker has confirmed every publication of the step
+	NameRevoked bool // its name is still refused; enrolling it again ends that
 }
 
 // Decision is the next step, or why there is none yet.
@@ -111,7 +111,7 @@ func due(s Step, f Facts) (on Event, wait string) {
 		return OnRevoke, ""
 	}
 	switch {
-	case !f.Barred:
+	case !f.NameRevoked:
 		return OnBack, ""
 	case s == Revoked && f.Connection == Connected:
 		return "", "it is still connected: the broker does not disconnect revoked robots; switch the robot off"

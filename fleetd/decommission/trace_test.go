@@ -24,7 +24,7 @@ func TestTableMatchesDiagram(t *testing.T) {
 // line below it is the decision.
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
-		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Connection: Disconnected, Barred: true}
+		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Connection: Disconnected, NameRevoked: true}
 		return func(line string) string {
 			switch line {
 			case "connected":
@@ -36,7 +36,7 @@ func TestTraces(t *testing.T) {
 			case "confirmed":
 				f.Confirmed = true
 			case "enrolled again":
-				f.Barred = false
+				f.NameRevoked = false
 			case "next", "fleetd restarts":
 			default:
 				t.Fatalf("unknown event %q", line)
@@ -63,9 +63,9 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 		var way []Step
 		for range rapid.IntRange(1, 30).Draw(t, "looks") {
 			f := Facts{
-				Connection: rapid.SampledFrom([]Connection{Connected, Disconnected, NotKnown}).Draw(t, "where"),
-				Confirmed:  rapid.Bool().Draw(t, "told"),
-				Barred:     rapid.IntRange(0, 9).Draw(t, "barred") > 0,
+				Connection:  rapid.SampledFrom([]Connection{Connected, Disconnected, NotKnown}).Draw(t, "where"),
+				Confirmed:   rapid.Bool().Draw(t, "told"),
+				NameRevoked: rapid.IntRange(0, 9).Draw(t, "name revoked") > 0,
 			}
 			next := Next(d, f)
 			if next.On == "" {

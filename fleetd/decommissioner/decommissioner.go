@@ -48,7 +48,7 @@ type Store interface {
 	FleetID() string
 	Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error)
 	DecommissionPublished(ctx context.Context, robot string) (bool, error)
-	IsBarred(ctx context.Context, robot string) (bool, error)
+	IsNameRevoked(ctx context.Context, robot string) (bool, error)
 	Tx(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
@@ -120,7 +120,7 @@ func (w *Decommissioner) next(ctx context.Context, db Store, d decommission.Deco
 	if facts.Confirmed, err = db.DecommissionPublished(ctx, d.Robot); err != nil {
 		return next, err
 	}
-	if facts.Barred, err = db.IsBarred(ctx, d.Robot); err != nil {
+	if facts.NameRevoked, err = db.IsNameRevoked(ctx, d.Robot); err != nil {
 		return next, err
 	}
 	return decommission.Next(d, facts), nil

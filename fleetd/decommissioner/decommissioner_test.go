@@ -204,7 +204,7 @@ func TestEnrolmentEndsADecommission(t *testing.T) {
 		w.sleep(2 * time.Second)
 		w.step(decommission.Revoked)
 		w.tx(func(tx *store.Tx) error {
-			_, err := tx.Unbar(context.Background(), "r9")
+			_, err := tx.RestoreName(context.Background(), "r9")
 			return err
 		})
 		w.sleep(2 * time.Second)

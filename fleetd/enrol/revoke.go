@@ -8,9 +8,9 @@ import (
 	"troupe/schema"
 )
 
-// Barred is a robot whose name brokers refuse, whatever its credentials, until it is
+// RevokedName is a robot whose name brokers refuse, whatever its credentials, until it is
 // enrolled again.
-type Barred struct {
+type RevokedName struct {
 	Robot string
 	At    time.Time
 	By    string
@@ -24,15 +24,15 @@ const forgetAfter = 100 * 24 * time.Hour
 
 // Revocation is the change that a revocation makes.
 type Revocation struct {
-	Barred       Barred
+	Name         RevokedName
 	Certificates []Certificate // those that it revokes, as changed
 }
 
-// Revoke revokes every valid certificate of a robot, and bars its name, since it may also
+// Revoke revokes every valid certificate of a robot, and its name, since it may also
 // have a password. Revoking again keeps the date and reason of certificates that are
 // revoked already.
 func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation {
-	out := Revocation{Barred: Barred{Robot: robot, At: now, By: by, Why: why}}
+	out := Revocation{Name: RevokedName{Robot: robot, At: now, By: by, Why: why}}
 	for _, c := range held {
 		if c.Live(now) {
 			c.RevokedAt, c.RevokedBy, c.RevokedWhy = now, by, why
@@ -42,12 +42,12 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 	return out
 }
 
-// List makes the document for brokers: barred names, and revoked certificates that have not
+// List makes the document for brokers: revoked names, and revoked certificates that have not
 // expired. Brokers refuse expired ones anyway; robots that were removed long ago are left
 // out.
-func List(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
+func List(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
 	out := schema.Revoked{Rev: rev, FleetID: fleetID, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
-	for _, b := range barred {
+	for _, b := range names {
 		if !b.Left || now.Sub(b.At) < forgetAfter {
 			out.Names = append(out.Names, b.Robot)
 		}
@@ -61,22 +61,22 @@ func List(barred []Barred, revoked []Certificate, fleetID string, rev int64, now
 
 // EncodeRevoked encodes such a list in at most limit bytes, because the broker would refuse a
 // longer one and keep the one before. Certificates are left out first: brokers also have
-// them in the CRL file, while a barred name works against any credentials. Then the names
-// that were barred longest ago are left out; left is their number, to warn people.
-func EncodeRevoked(barred []Barred, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
-	all := len(barred)
-	barred = slices.SortedFunc(slices.Values(barred), func(a, b Barred) int { return b.At.Compare(a.At) })
+// them in the CRL file, while a revoked name works against any credentials. Then the names
+// that were revoked longest ago are left out; left is their number, to warn people.
+func EncodeRevoked(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
+	all := len(names)
+	names = slices.SortedFunc(slices.Values(names), func(a, b RevokedName) int { return b.At.Compare(a.At) })
 	for {
-		l := List(barred, revoked, fleetID, rev, now)
+		l := List(names, revoked, fleetID, rev, now)
 		payload, err := schema.Encode(l)
 		switch {
-		case err != nil || len(payload) <= limit || len(l.Serials)+len(barred) == 0:
-			return payload, all - len(barred), err
+		case err != nil || len(payload) <= limit || len(l.Serials)+len(names) == 0:
+			return payload, all - len(names), err
 		case len(l.Serials) > 0:
 			revoked = Unexpired(revoked, now)
 			revoked = revoked[:len(revoked)-1-len(revoked)/16]
 		default:
-			barred = barred[:len(barred)-1-len(barred)/16]
+			names = names[:len(names)-1-len(names)/16]
 		}
 	}
 }

@@ -19,7 +19,7 @@ var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 type fleet struct {
 	tokens map[string]Token
 	held   map[string][]Certificate
-	barred []Barred
+	names  []RevokedName
 	serial int
 	rev    int64
 }
@@ -37,7 +37,7 @@ func (f *fleet) list(now time.Time) string {
 		all = append(all, held...)
 	}
 	f.rev++
-	l := List(f.barred, all, "a", f.rev, now)
+	l := List(f.names, all, "a", f.rev, now)
 	return fmt.Sprintf("  brokers refuse names %v and certificates %v\n", l.Names, l.Serials)
 }
 
@@ -78,9 +78,9 @@ func (f *fleet) play(t *testing.T, now time.Time, word string, words []string) s
 		}
 		one.UsedAt, one.Key, one.Certificate = now, ask.Key, f.issue(ask.Robot, ByToken, now)
 		f.tokens[words[0]] = one
-		for i, b := range f.barred {
+		for i, b := range f.names {
 			if b.Robot == ask.Robot {
-				f.barred = append(f.barred[:i:i], f.barred[i+1:]...)
+				f.names = append(f.names[:i:i], f.names[i+1:]...)
 				break
 			}
 		}
@@ -99,7 +99,7 @@ func (f *fleet) play(t *testing.T, now time.Time, word string, words []string) s
 				}
 			}
 		}
-		f.barred = append(f.barred, r.Barred)
+		f.names = append(f.names, r.Name)
 		return f.list(now)
 	case "list":
 		return f.list(now)
@@ -110,18 +110,18 @@ func (f *fleet) play(t *testing.T, now time.Time, word string, words []string) s
 
 func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 	now := morning.Add(time.Hour)
-	var barred []Barred
+	var names []RevokedName
 	var revoked []Certificate
 	for i := range 9000 {
 		if i >= 3000 {
 			revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 			continue
 		}
-		barred = append(barred, Barred{Robot: fmt.Sprintf("r%d", i), At: morning, Left: i%2 == 0})
+		names = append(names, RevokedName{Robot: fmt.Sprintf("r%d", i), At: morning, Left: i%2 == 0})
 		revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 	}
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
-	payload, left, err := EncodeRevoked(barred, revoked, "a", 1, now, limit)
+	payload, left, err := EncodeRevoked(names, revoked, "a", 1, now, limit)
 	if err != nil || left > 0 || len(payload) > limit {
 		t.Fatalf("%d bytes, %d names left out, %v", len(payload), left, err)
 	}
@@ -129,10 +129,10 @@ func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 	if len(problems) > 0 || len(l.Names) != 3000 || len(l.Serials) < 3000 || len(l.Serials) == 9000 {
 		t.Errorf("%d names and %d certificates: %v", len(l.Names), len(l.Serials), problems)
 	}
-	if late := List(barred, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
+	if late := List(names, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 1500 || len(late.Serials) != 0 {
 		t.Errorf("after everything expired: %d names, %d certificates", len(late.Names), len(late.Serials))
 	}
-	if whole, _, _ := EncodeRevoked(barred[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
+	if whole, _, _ := EncodeRevoked(names[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {
 		t.Errorf("a short list is shortened: %s", whole)
 	}
 }
@@ -142,12 +142,12 @@ func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 func TestTooLongRevokedListKeepsNewestNames(t *testing.T) {
 	long := func(i int) string { return fmt.Sprintf("r%062d", i) } // the longest possible names
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes
-	var barred []Barred
+	var names []RevokedName
 	for i := range 10_000 {
-		barred = append(barred, Barred{Robot: long(i), At: morning.Add(time.Duration(i) * time.Second)})
+		names = append(names, RevokedName{Robot: long(i), At: morning.Add(time.Duration(i) * time.Second)})
 	}
 	for n, want := range map[int]int{1000: 1000, 3000: 3000, 10_000: 3000} {
-		payload, left, err := EncodeRevoked(barred[:n], nil, "a", 1, morning, limit)
+		payload, left, err := EncodeRevoked(names[:n], nil, "a", 1, morning, limit)
 		if err != nil || len(payload) > limit {
 			t.Fatalf("%d names: %d bytes, %v", n, len(payload), err)
 		}

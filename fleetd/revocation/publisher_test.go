@@ -182,8 +182,8 @@ func TestNewerRevocationListOfTheBrokerIsTakenOver(t *testing.T) {
 		if l := w.list(); l.Rev <= 40 || !slices.Equal(l.Names, []string{"r8", "r9"}) {
 			t.Errorf("the database has %+v", l)
 		}
-		if barred, err := w.db.IsBarred(context.Background(), "r8"); !barred {
-			t.Errorf("r8 is not barred: %v", err)
+		if revoked, err := w.db.IsNameRevoked(context.Background(), "r8"); !revoked {
+			t.Errorf("the name r8 is not revoked: %v", err)
 		}
 		if len(w.published()) != 0 {
 			t.Errorf("published beside the outbox: %q", w.published())

@@ -81,7 +81,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a cancelled decommission publishes desired documents again", cancelledDecommissionRepublishes},
 		{"a robot under decommission has no desired documents", leavingRobotHasNoDesiredDocuments},
 		{"documents of unknown robots are deleted", documentsOfUnknownRobotsAreDeleted},
-		{"barred robots are listed", barredRobotsAreListed},
+		{"revoked names are listed", revokedNamesAreListed},
 
 		{"a command is read back", commandsAreReadBack},
 		{"a final command is not overwritten", finalCommandIsNotOverwritten},

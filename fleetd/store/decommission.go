@@ -54,11 +54,11 @@ func (r reads) DecommissionPublished(ctx context.Context, robot string) (bool, e
 	return open == 0, nil
 }
 
-// IsBarred reports whether a robot may not connect, whatever its certificate.
-func (r reads) IsBarred(ctx context.Context, robot string) (bool, error) {
+// IsNameRevoked reports whether a robot may not connect, whatever its certificate.
+func (r reads) IsNameRevoked(ctx context.Context, robot string) (bool, error) {
 	var n int64
 	if err := r.queryRow(ctx, `SELECT COUNT(*) FROM barred WHERE robot = $1`, robot).Scan(&n); err != nil {
-		return false, fmt.Errorf("read whether %s is barred: %w", robot, err)
+		return false, fmt.Errorf("read whether the name %s is revoked: %w", robot, err)
 	}
 	return n > 0, nil
 }

@@ -200,7 +200,7 @@ func documentsOfUnknownRobotsAreDeleted(t *testing.T, address string) {
 	}
 }
 
-func barredRobotsAreListed(t *testing.T, address string) {
+func revokedNamesAreListed(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	transact(t, s, func(tx *store.Tx) error {
 		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r7", "anna", "", at(1)))
@@ -210,11 +210,11 @@ func barredRobotsAreListed(t *testing.T, address string) {
 		return tx.Revoke(t.Context(), enrol.Revoke(nil, "r1", "anna", "", at(1)))
 	})
 	archive(t, s, "r1", at(5))
-	barred := must[[]enrol.Barred](t)(s.Barred(t.Context()))
-	wantEqual(t, "the barred", barred, []enrol.Barred{{Robot: "r1", At: at(1), By: "anna", Left: true}, {Robot: "r7", At: at(1), By: "anna"}})
+	names := must[[]enrol.RevokedName](t)(s.RevokedNames(t.Context()))
+	wantEqual(t, "the revoked names", names, []enrol.RevokedName{{Robot: "r1", At: at(1), By: "anna", Left: true}, {Robot: "r7", At: at(1), By: "anna"}})
 	for robot, want := range map[string]bool{"r7": true, "r1": true, "r8": false} {
-		if got := must[bool](t)(s.IsBarred(t.Context(), robot)); got != want {
-			t.Errorf("%s is barred: %v", robot, got)
+		if got := must[bool](t)(s.IsNameRevoked(t.Context(), robot)); got != want {
+			t.Errorf("%s has its name revoked: %v", robot, got)
 		}
 	}
 }

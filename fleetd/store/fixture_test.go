@@ -144,7 +144,7 @@ type everything struct {
 
 	Tokens        []enrol.Token
 	Certificates  []enrol.Certificate
-	Barred        []enrol.Barred
+	RevokedNames  []enrol.RevokedName
 	Decommissions []decommission.Decommission
 }
 
@@ -168,7 +168,7 @@ func dump(t testing.TB, s *store.Store) everything {
 
 		Tokens:        must[[]enrol.Token](t)(s.Tokens(ctx, "r1")),
 		Certificates:  must[[]enrol.Certificate](t)(s.Certificates(ctx, "r1")),
-		Barred:        must[[]enrol.Barred](t)(s.Barred(ctx)),
+		RevokedNames:  must[[]enrol.RevokedName](t)(s.RevokedNames(ctx)),
 		Decommissions: must[[]decommission.Decommission](t)(s.Decommissions(ctx, true)),
 	}
 }

@@ -113,9 +113,9 @@ func (t *Tx) AddCertificate(ctx context.Context, c enrol.Certificate) error {
 	return expectOne(n, err, "the certificate of "+c.Robot)
 }
 
-// Barred lists the robots that may not connect, by name.
-func (r reads) Barred(ctx context.Context) ([]enrol.Barred, error) {
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (b enrol.Barred, err error) {
+// RevokedNames lists the robots that may not connect, by name. Their table has the name barred.
+func (r reads) RevokedNames(ctx context.Context) ([]enrol.RevokedName, error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (b enrol.RevokedName, err error) {
 		var at int64
 		var left int64
 		err = scan(&b.Robot, &at, &b.By, &b.Why, &left)
@@ -123,27 +123,27 @@ func (r reads) Barred(ctx context.Context) ([]enrol.Barred, error) {
 		return b, err
 	}, `SELECT b.robot, b.barred_at, b.barred_by, b.why, COALESCE(r.archived_at, 0) FROM barred b LEFT JOIN robots r ON r.id = b.robot ORDER BY b.robot`)
 	if err != nil {
-		return nil, fmt.Errorf("list barred robots: %w", err)
+		return nil, fmt.Errorf("list revoked names: %w", err)
 	}
 	return all, nil
 }
 
-// Unbar lets a barred robot connect again and reports whether it was barred.
-func (t *Tx) Unbar(ctx context.Context, robot string) (bool, error) {
+// RestoreName ends the revocation of a name and reports whether it was revoked.
+func (t *Tx) RestoreName(ctx context.Context, robot string) (bool, error) {
 	n, err := t.exec(ctx, `DELETE FROM barred WHERE robot = $1`, robot)
 	if err != nil {
-		return false, fmt.Errorf("unbar %s: %w", robot, err)
+		return false, fmt.Errorf("restore the name %s: %w", robot, err)
 	}
 	return n == 1, nil
 }
 
-// Revoke bars a robot, revokes its certificates and ends its tokens. What was barred or revoked
+// Revoke revokes the name and the certificates of a robot, and ends its tokens. What was revoked
 // before keeps its date.
 func (t *Tx) Revoke(ctx context.Context, r enrol.Revocation) error {
-	b := r.Barred
+	b := r.Name
 	if _, err := t.exec(ctx, `INSERT INTO barred (robot, barred_at, barred_by, why) VALUES ($1, $2, $3, $4) ON CONFLICT (robot) DO NOTHING`,
 		b.Robot, micros(b.At), b.By, b.Why); err != nil {
-		return fmt.Errorf("bar %s: %w", b.Robot, err)
+		return fmt.Errorf("revoke the name %s: %w", b.Robot, err)
 	}
 	for _, c := range r.Certificates {
 		n, err := t.exec(ctx, `UPDATE certificates SET revoked_at = $2, revoked_by = $3, revoked_why = $4 WHERE serial = $1 AND revoked_at = 0`,
@@ -187,7 +187,7 @@ func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Ti
 	for _, name := range l.Names {
 		if _, err := t.exec(ctx, `INSERT INTO barred (robot, barred_at, barred_by, why) VALUES ($1, $2, $3, $4) ON CONFLICT (robot) DO NOTHING`,
 			name, micros(now), by, why); err != nil {
-			return fmt.Errorf("bar %s: %w", name, err)
+			return fmt.Errorf("revoke the name %s: %w", name, err)
 		}
 	}
 	for _, serial := range l.Serials {
@@ -211,7 +211,7 @@ func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Tim
 	if err != nil {
 		return err
 	}
-	barred, err := t.Barred(ctx)
+	names, err := t.RevokedNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -219,13 +219,13 @@ func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Tim
 	if err != nil {
 		return err
 	}
-	payload, left, err := enrol.EncodeRevoked(barred, revoked, fleetID, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
+	payload, left, err := enrol.EncodeRevoked(names, revoked, fleetID, rev+1, now, schema.TopicOf(schema.TopicRevoked).MaxBytes)
 	if err != nil {
 		return err
 	}
 	if left > 0 {
 		if err := t.Note(ctx, now, audit.Note{Who: "fleetd", What: "revoke", Target: "revocation list",
-			Detail: fmt.Sprintf("the list is full: the %d names that were barred longest ago are no longer in it; give the broker the revocation file, which has all certificates", left)}); err != nil {
+			Detail: fmt.Sprintf("the list is full: the %d names that were revoked longest ago are no longer in it; give the broker the revocation file, which has all certificates", left)}); err != nil {
 			return err
 		}
 	}

@@ -134,8 +134,8 @@ func revocationListIsImported(t *testing.T, address string) {
 	}
 	wantEqual(t, "names", list.Names, []string{"r7", "r9"})
 	wantEqual(t, "certificates", list.Serials, []string{"a1", "a2", "c3"})
-	if b := must[[]enrol.Barred](t)(s.Barred(t.Context())); !b[0].At.Equal(at(10)) || b[0].By != "anna" {
-		t.Errorf("a robot that was barred before has a new date: %+v", b)
+	if b := must[[]enrol.RevokedName](t)(s.RevokedNames(t.Context())); !b[0].At.Equal(at(10)) || b[0].By != "anna" {
+		t.Errorf("a robot whose name was revoked before has a new date: %+v", b)
 	}
 }
 
@@ -176,7 +176,7 @@ func revocationCoversTokensAndCertificates(t *testing.T, address string) {
 	if one := must[enrol.Token](t)(s.Token(t.Context(), "d2")); !one.ExpiresAt.After(at(10)) {
 		t.Error("another robot's token has expired")
 	}
-	wantEqual(t, "the barred", must[[]enrol.Barred](t)(s.Barred(t.Context())), []enrol.Barred{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
+	wantEqual(t, "the revoked names", must[[]enrol.RevokedName](t)(s.RevokedNames(t.Context())), []enrol.RevokedName{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
 	if n := len(must[[]enrol.Certificate](t)(s.Revoked(t.Context(), at(10)))); n != 2 {
 		t.Errorf("%d revoked certificates, want 2", n)
 	}
@@ -185,8 +185,8 @@ func revocationCoversTokensAndCertificates(t *testing.T, address string) {
 	}
 	transact(t, s, func(tx *store.Tx) error {
 		for _, want := range []bool{true, false} {
-			if was, err := tx.Unbar(t.Context(), "r7"); err != nil || was != want {
-				t.Errorf("unbarred: %v, %v", was, err)
+			if was, err := tx.RestoreName(t.Context(), "r7"); err != nil || was != want {
+				t.Errorf("restored: %v, %v", was, err)
 			}
 		}
 		return nil
