@@ -364,16 +364,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			if rapid.IntRange(0, 3).Draw(t, "really") > 0 {
 				return
 			}
-			w.a.stateSeq, w.a.eventSeq = 0, 0
-			clear(w.a.enables)
-			clear(w.a.asked) // what did not reach the disk was never taken; what did is published or kept below
-			for _, rec := range w.r.memory.Requests {
-				if !rec.Delivered && !rec.IDUnreadable {
-					w.a.asked[rec.Key()] = true
-				}
-			}
-			w.a.history = nil
-			w.r.boot()
+			w.restart()
 			want := schema.SafetyDisabled
 			if strings.Contains(string(w.r.memory.Latches), `"safety"`) {
 				want = schema.SafetyEStop
@@ -383,6 +374,20 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 	}
+}
+
+// restart starts the robot again.
+func (w *world) restart() {
+	w.a.stateSeq, w.a.eventSeq = 0, 0
+	clear(w.a.enables)
+	clear(w.a.asked) // what did not reach the disk was never taken; what did is published or kept below
+	for _, rec := range w.r.memory.Requests {
+		if !rec.Delivered && !rec.IDUnreadable {
+			w.a.asked[rec.Key()] = true
+		}
+	}
+	w.a.history = nil
+	w.r.boot()
 }
 
 // TestWhateverHappens lets anything happen to a robot, with an auditor beside it.
@@ -426,6 +431,9 @@ func (w *world) end() {
 	t := w.T
 	w.r.diskFull, w.r.diskDead, w.r.diskStuck = false, false, false
 	w.r.answer()
+	if w.r.over { // its service manager starts it again, and the disk has what it did not answer
+		w.restart()
+	}
 	w.r.give(event.Connected{Session: "last"})
 	w.command("safety/estop", "") // a requested act waits as long as ato is paused
 	w.r.until(w.r.now + 40*time.Second)
