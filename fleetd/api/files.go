@@ -75,6 +75,7 @@ type importing struct {
 	files map[string][]byte // assets by name
 	lists []library.Sheet   // by entry; zero for an entry that is not of a list
 	of    []library.SheetEntry
+	above []int // lines of the file above an entry of a YAML file, by entry
 
 	skipWrong, dry bool
 	unreadable     bool // there is an error that is not of one entry
@@ -198,7 +199,7 @@ func (in *importing) add(kind library.Kind, e ImportEntry, text []byte, list lib
 	e.Kind = string(kind)
 	in.Entries = append(in.Entries, e)
 	in.texts = append(in.texts, library.Text{Kind: kind, Body: text})
-	in.lists, in.of = append(in.lists, list), append(in.of, of)
+	in.lists, in.of, in.above = append(in.lists, list), append(in.of, of), append(in.above, 0)
 }
 
 func (in *importing) addList(file string, body []byte, mapped map[string]string) {
@@ -221,16 +222,23 @@ func (in *importing) addList(file string, body []byte, mapped map[string]string)
 
 // addYAML adds the documents of a file.
 func (in *importing) addYAML(file string, body []byte) {
-	for text := range bytes.SplitSeq(append([]byte("\n"), body...), []byte("\n---")) {
+	const between = "\n---"
+	body = append([]byte("\n"), body...)
+	next := 0
+	for text := range bytes.SplitSeq(body, []byte(between)) {
+		end := next + len(text)
+		next = end + len(between)
 		if text = bytes.TrimLeft(text, "\n"); len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
+		above := bytes.Count(body[:end-len(text)], []byte("\n")) - 1 // one was added
 		kind, id := score.NameOf(text)
 		if kind == "" {
 			in.fault(file, schema.Fault("", score.CodeMissing, "it names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome"))
 			continue
 		}
 		in.add(library.Kind(kind), ImportEntry{ID: id, File: file}, text, library.Sheet{}, library.SheetEntry{})
+		in.above[len(in.above)-1] = above
 	}
 }
 
@@ -282,6 +290,9 @@ func (in *importing) take(done library.Imported) {
 		}
 		for _, p := range c.Problems {
 			at := ImportProblem{File: e.File, Problem: p}
+			if at.Line > 0 {
+				at.Line += in.above[i]
+			}
 			if e.Row > 0 {
 				cell := in.lists[i].At(in.of[i], p)
 				at.Row, at.Cell, at.Line, at.Column = cell.Row, cell.Header, 0, 0

@@ -103,6 +103,22 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 	})
 }
 
+// TestProblemOfALaterDocumentHasItsLineInTheFile imports a YAML file whose third document is wrong.
+func TestProblemOfALaterDocumentHasItsLineInTheFile(t *testing.T) {
+	inWorld(t, func(w *world) {
+		file := "\nact: wave\nactions:\n  - {type: wait, start_ms: 0, end_ms: 500}\n---\n\n---\nact: nod\nactions:\n  - {type: wait, start_ms: 0, end_ms: later}\n"
+		done := w.imports("yaml", []byte(file), "&dry_run=true")
+		if len(done.Problems) != 1 || done.Problems[0].Line != 10 {
+			w.Errorf("the error is in line 10, the problems are %+v", done.Problems)
+		}
+		// The first line of the file counts as 1, too.
+		done = w.imports("yaml", []byte(file[strings.LastIndex(file, "act:"):]), "&dry_run=true")
+		if len(done.Problems) != 1 || done.Problems[0].Line != 3 {
+			w.Errorf("the error is in line 3, the problems are %+v", done.Problems)
+		}
+	})
+}
+
 // TestDraftIsTriedOnOneRobot looks at the commands that a robot gets.
 func TestDraftIsTriedOnOneRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
