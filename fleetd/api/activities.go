@@ -39,7 +39,7 @@ type RobotActivity struct {
 // robotActivities registers the request for the activities of one robot.
 func (s *server) robotActivities(h huma.API) {
 	register(h, op("list-robot-activities", http.MethodGet, "/robots/{id}/activities", "activities", "List the activities of a robot, and why each does not start now"), auth.View,
-		func(ctx context.Context, in *One) (*answer[RobotActivities], error) {
+		func(ctx context.Context, in *PathID) (*answer[RobotActivities], error) {
 			d, err := s.robot(in.ID)
 			if err != nil {
 				return nil, err

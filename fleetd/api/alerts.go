@@ -77,7 +77,7 @@ func (s *server) alerts(h huma.API) {
 	register(h, op("ack-alert", http.MethodPost, "/robots/{id}/alerts/{alert}/ack", "robots", "Acknowledge an alert, with a note",
 		"The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both."), auth.Command,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Alert string `path:"alert" maxLength:"64"`
 			Body  struct {
 				By   string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`

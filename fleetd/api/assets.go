@@ -78,8 +78,8 @@ type assetList struct {
 	Assets []Asset `json:"assets"`
 }
 
-// OneAsset is the path parameter of an asset.
-type OneAsset struct {
+// PathAsset is the path parameter that names an asset.
+type PathAsset struct {
 	caller
 	Name string `path:"name" maxLength:"63" doc:"a-z, 0-9 and -"`
 }
@@ -92,7 +92,7 @@ func (s *server) assets(h huma.API) {
 	register(h, at("list-assets", http.MethodGet, "", "List assets"), auth.View, func(ctx context.Context, in *noInput) (*answer[assetList], error) {
 		return s.listAssets(ctx, in.principal)
 	})
-	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), auth.View, func(ctx context.Context, in *OneAsset) (*answer[Asset], error) {
+	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), auth.View, func(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
 		return s.asset(ctx, in.principal, in.Name)
 	})
 	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
@@ -100,7 +100,7 @@ func (s *server) assets(h huma.API) {
 	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadTimeout
 	put.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
-		OneAsset
+		PathAsset
 		AttributionQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
@@ -109,7 +109,7 @@ func (s *server) assets(h huma.API) {
 	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
 		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			OneAsset
+			PathAsset
 			AttributionQuery
 		}) (*struct{}, error) {
 			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {

@@ -86,7 +86,7 @@ func (s *server) commands(h huma.API) {
 			return &answer[commandList]{commandList{out}}, nil
 		})
 	register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"), auth.View,
-		func(ctx context.Context, in *One) (*answer[Command], error) {
+		func(ctx context.Context, in *PathID) (*answer[Command], error) {
 			c, err := s.Commands.Get(ctx, in.ID)
 			if err != nil {
 				return nil, s.fail(err, "command "+in.ID)
@@ -104,7 +104,7 @@ func (s *server) commands(h huma.API) {
 	register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
 		"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."), sending,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   audit.Attribution
 		}) (*answer[CancelResult], error) {
@@ -128,7 +128,7 @@ func (s *server) commands(h huma.API) {
 			return &answer[batchList]{out}, nil
 		})
 	register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"), auth.View,
-		func(ctx context.Context, in *One) (*answer[Batch], error) {
+		func(ctx context.Context, in *PathID) (*answer[Batch], error) {
 			b, err := s.storedBatch(ctx, in.principal, in.ID)
 			if err != nil {
 				return nil, err

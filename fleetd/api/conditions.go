@@ -52,7 +52,7 @@ func (s *server) conditions(h huma.API) {
 	register(h, op("explain-condition", http.MethodGet, "/robots/{id}/explain", "activities", "Ask a robot whether a condition is true on it now, and why not",
 		"The robot answers (life/explain), within a few seconds. This changes nothing, so neither the list of commands nor the audit has it."), auth.View,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Condition string `query:"condition" required:"true" minLength:"1" maxLength:"1000" doc:"as in launch.when, or the activity of the robot whose condition is meant"`
 		}) (*answer[Explanation], error) {
 			return s.explainCondition(ctx, in.ID, in.Condition)

@@ -63,13 +63,13 @@ func (s *server) decommissions(h huma.API) {
 		"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",
 		"The removal continues in the background, also after a restart of fleetd; GET shows its progress."), auth.Administer,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body DecommissionRequest
 		}) (*accepted[Decommission], error) {
 			return s.decommission(ctx, in.principal, in.ID, in.Body)
 		})
 	register(h, op("get-decommission", http.MethodGet, "/robots/{id}/decommission", "identity", "Get the progress of a robot's removal"), auth.View,
-		func(ctx context.Context, in *One) (*answer[Decommission], error) {
+		func(ctx context.Context, in *PathID) (*answer[Decommission], error) {
 			d, err := s.Decommissions.Of(ctx, in.ID)
 			if err != nil {
 				return nil, s.fail(err, "decommission of "+in.ID)
@@ -101,7 +101,7 @@ func (s *server) decommissions(h huma.API) {
 		})
 	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			AttributionQuery
 		}) (*answer[view.Orphan], error) {
 			return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))

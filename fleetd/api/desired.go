@@ -149,10 +149,10 @@ func (s *server) desired(h huma.API) {
 			return s.listDesired(ctx, in)
 		})
 	register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"), auth.View,
-		func(ctx context.Context, in *One) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
+		func(ctx context.Context, in *PathID) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
 	register(h, op("list-points", http.MethodGet, "/robots/{id}/points", "desired", "List the points that a robot can go to",
 		"Those that it was taught hold on the map taught_map_sha256 only."), auth.View,
-		func(ctx context.Context, in *One) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
+		func(ctx context.Context, in *PathID) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
 }
 
 func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {

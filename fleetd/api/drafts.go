@@ -56,7 +56,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 	register(h, at("save", http.MethodPut, "", "Save a draft",
 		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Text
 			DraftMatch
 			By     string `query:"by" maxLength:"63"`
@@ -79,7 +79,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",
 		"Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest revisions."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			DraftMatch
 			Rev  int64 `path:"rev" minimum:"1"`
 			Body audit.Attribution
@@ -93,14 +93,14 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 		})
 	register(h, at("duplicate", http.MethodPost, "/duplicate", "Save a copy of the draft under another id", "Refused if the id is taken."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body Copy
 		}) (*savedAnswer, error) {
 			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("get-uses", http.MethodGet, "/uses", "Get what uses it: stories, activities and acts, and the robots that have each revision"), auth.View,
-		func(ctx context.Context, in *One) (*answer[Uses], error) {
+		func(ctx context.Context, in *PathID) (*answer[Uses], error) {
 			return s.uses(ctx, in.principal, kind, in.ID)
 		})
 }

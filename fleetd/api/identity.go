@@ -94,19 +94,19 @@ func (s *server) identities(h huma.API) {
 	register(h, op("make-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
 		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."), auth.Administer,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body TokenRequest
 		}) (*answer[Token], error) {
 			return s.makeToken(ctx, in.principal, in.ID, in.Body)
 		})
 	register(h, op("get-identity", http.MethodGet, "/robots/{id}/identity", "identity", "List a robot's certificates and tokens"), auth.View,
-		func(ctx context.Context, in *One) (*answer[Identity], error) {
+		func(ctx context.Context, in *PathID) (*answer[Identity], error) {
 			return s.identity(ctx, in.ID)
 		})
 	register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Revoke a robot's credentials",
 		"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."), auth.Administer,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body RevokeRequest
 		}) (*answer[Revoked], error) {
 			return s.revoke(ctx, in.principal, in.ID, in.Body)

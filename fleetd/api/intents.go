@@ -27,7 +27,7 @@ func (s *server) intents(h huma.API) {
 		"The robot publishes it for responders and does what its setting intents says. It is the command intent/post, so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has answered.",
 		"A repeated request with the same Idempotency-Key returns the same batch."), auth.Command,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
 			Body   struct {

@@ -59,11 +59,11 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 	}) (*answer[entryList], error) {
 		return s.entries(ctx, in.principal, kind, in.Deleted)
 	})
-	register(h, at("get", http.MethodGet, "/{id}", "Get one "+string(kind)+": draft, problems, revisions"), auth.View, func(ctx context.Context, in *One) (*entryAnswer, error) {
+	register(h, at("get", http.MethodGet, "/{id}", "Get one "+string(kind)+": draft, problems, revisions"), auth.View, func(ctx context.Context, in *PathID) (*entryAnswer, error) {
 		return s.entry(ctx, in.principal, kind, in.ID)
 	})
 	register(h, at("get-published", http.MethodGet, "/{id}/revisions/{rev}", "Get the exact bytes of a published revision"), auth.View, func(ctx context.Context, in *struct {
-		One
+		PathID
 		Rev int64 `path:"rev" minimum:"1"`
 	}) (*struct {
 		ContentType string `header:"Content-Type"`
@@ -81,7 +81,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 	register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
 		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read. With acts, these acts are published before it in the same transaction, all or none."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			IfMatch string `header:"If-Match"`
 			Body    ToPublish
 		}) (*answer[PublishedWith], error) {
@@ -94,7 +94,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 	register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
 		"An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			DryRun     bool     `query:"dry_run"`
 			Stories    int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
 			Activities int      `query:"expected_activities" minimum:"0" doc:"activities that change"`
@@ -111,7 +111,7 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 		})
 	register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."), auth.Edit,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body audit.Attribution
 		}) (*savedAnswer, error) {
 			return s.recover(ctx, in.principal, kind, in.ID, in.Body)

@@ -66,7 +66,7 @@ func (s *server) openSessions(h huma.API) {
 		})
 	register(h, op("end-session", http.MethodDelete, "/sessions/{id}", "accounts", "End a session", "One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			AttributionQuery
 		}) (*struct{}, error) {
 			return nil, s.endSession(ctx, in.principal, in.ID, in.attribution(in.principal))

@@ -48,7 +48,7 @@ type recordList struct {
 
 // OneRecord is the path parameters of a flight record.
 type OneRecord struct {
-	One
+	PathID
 	Record string `path:"record" maxLength:"64"`
 }
 
@@ -78,13 +78,13 @@ func (s *server) flightRecords(h huma.API) {
 	register(h, op("ask-record", http.MethodPost, path, "records", "Get what a robot recorded",
 		"Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps it for a day."), auth.Records,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body RecordRequest
 		}) (*accepted[records.Record], error) {
 			return s.askRecord(ctx, in.principal, in.ID, in.Body)
 		})
 	register(h, op("list-records", http.MethodGet, path, "records", "List the flight records of a robot that this instance has, the newest first"), auth.Records,
-		func(_ context.Context, in *One) (*answer[recordList], error) {
+		func(_ context.Context, in *PathID) (*answer[recordList], error) {
 			return &answer[recordList]{recordList{nonNil(s.Records.List(in.ID))}}, nil
 		})
 	register(h, op("get-record", http.MethodGet, path+"/{record}", "records", "Get how far a flight record is"), auth.Records,

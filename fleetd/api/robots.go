@@ -112,7 +112,7 @@ func (s *server) robots(h huma.API) {
 		}
 		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.Robots.Robots(), sel)), s.Instance.Status().Disputed}}, nil
 	})
-	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *One) (*answer[view.Detail], error) {
+	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *PathID) (*answer[view.Detail], error) {
 		d, err := s.robot(in.ID)
 		if err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func (s *server) robots(h huma.API) {
 		return &answer[view.Detail]{d}, nil
 	})
 	register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), auth.Administer, func(ctx context.Context, in *struct {
-		One
+		PathID
 		Body labels
 	}) (*answer[view.Robot], error) {
 		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
@@ -140,7 +140,7 @@ func (s *server) robots(h huma.API) {
 	register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
 		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
 	), auth.Administer, func(ctx context.Context, in *struct {
-		One
+		PathID
 		Prefer string `header:"Prefer"`
 		Body   audit.Attribution
 	}) (*batchAnswer, error) {

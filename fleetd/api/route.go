@@ -133,8 +133,8 @@ func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 	})
 }
 
-// One is the path parameter of a robot, act, story, command or batch.
-type One struct {
+// PathID is the path parameter that names a robot, act, story, command or batch.
+type PathID struct {
 	caller
 	ID string `path:"id" maxLength:"64"`
 }

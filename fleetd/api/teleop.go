@@ -33,7 +33,7 @@ func (s *server) teleop(h huma.API) {
 		"Without a frame for 250 ms fleetd stops the robot, and without one for 2 s it gives control back. A latency above 800 ms stops the robot.",
 		"A device whose connection broke has these 2 s to connect again with the same lease.")
 	o.Responses = map[string]*huma.Response{"101": {Description: "the connection is a WebSocket now"}}
-	register(h, o, auth.Manual, func(_ context.Context, in *One) (*huma.StreamResponse, error) {
+	register(h, o, auth.Manual, func(_ context.Context, in *PathID) (*huma.StreamResponse, error) {
 		d, err := s.robot(in.ID)
 		if err != nil {
 			return nil, err

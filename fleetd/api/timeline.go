@@ -34,7 +34,7 @@ func (s *server) timeline(h huma.API, kind library.Kind, plural string) {
 	o := op("get-timeline-"+string(kind), http.MethodGet, "/"+plural+"/{id}/timeline", plural, "Get what each unit does by time, in bars to draw",
 		"Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is shown with their newest published revisions, or else their drafts.")
 	register(h, o, auth.View, func(ctx context.Context, in *struct {
-		One
+		PathID
 		Rev  int64  `query:"rev" minimum:"0" doc:"a published revision; 0 = the draft"`
 		Lang string `query:"lang" maxLength:"35" doc:"language of the texts, such as de"`
 	}) (*answer[Timeline], error) {

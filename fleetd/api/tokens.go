@@ -71,7 +71,7 @@ func (s *server) accessTokens(h huma.API) {
 		})
 	register(h, op("revoke-access-token", http.MethodDelete, "/tokens/{id}", "accounts", "End a token", "One's own; administrators can end every token. The id self is the token of the request."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			AttributionQuery
 		}) (*struct{}, error) {
 			return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.attribution(in.principal))

@@ -37,7 +37,7 @@ func (s *server) tries(h huma.API) {
 	register(h, op("try-text", http.MethodPost, "/robots/{id}/try", "library", "Perform a text once on one robot, without publishing it",
 		"Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop."), auth.Try,
 		func(ctx context.Context, in *struct {
-			One
+			PathID
 			Body Trial
 		}) (*answer[Tried], error) {
 			return s.try(ctx, in.principal, in.ID, in.Body)
