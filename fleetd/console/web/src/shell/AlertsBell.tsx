@@ -32,7 +32,7 @@ export function AlertsBell() {
         size={36}
         aria-label={label}
         pos="relative"
-        style={{ overflow: 'visible' }}
+        className="bell"
         onClick={() => void navigate('/events')}
       >
         <IconBell size={20} aria-hidden />
