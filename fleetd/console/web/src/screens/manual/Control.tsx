@@ -51,7 +51,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
               </Do>
             )}
           </Step>
-          <Step done={enabled} name={t.steps.enabled}>
+          <Step done={enabled} name={enabled ? t.steps.enabled : t.notEnabled}>
             {!enabled && (
               <Tooltip label={t.enableNote}>
                 <span>
