@@ -73,7 +73,7 @@ func (s *server) stops(h huma.API) {
 			return &answer[latchedList]{out}, nil
 		})
 	register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
-		"All of them or none. Robots that hold no other stop are then DISABLED, or in E_STOP until safety/reset, and move only after safety/enable. Needs the database."), auth.Release,
+		"All of them or none. Robots that hold no other stop are then DISABLED, or in E_STOP until safety/reset, and move only after safety/enable. Needs the database."), auth.ReleaseStops,
 		func(ctx context.Context, in *struct {
 			caller
 			Body ReleaseRequest

@@ -58,18 +58,18 @@ const (
 type Rights uint16
 
 const (
-	View       Rights = 1 << iota // read everything but secrets
-	Edit                          // change the library
-	Assign                        // change desired documents
-	Command                       // send commands
-	Manual                        // send commands of manual control
-	Stop                          // stop robots
-	Release                       // release stops
-	Administer                    // change accounts, labels and robots' credentials; add and remove robots
-	Audit                         // read the audit
-	Own                           // change one's own password and tokens
-	Try                           // perform a draft once on one robot
-	Records                       // get flight records of robots
+	View         Rights = 1 << iota // read everything but secrets
+	Edit                            // change the library
+	Assign                          // change desired documents
+	Command                         // send commands
+	Manual                          // send commands of manual control
+	Stop                            // stop robots
+	ReleaseStops                    // release latched stops
+	Administer                      // change accounts, labels and robots' credentials; add and remove robots
+	Audit                           // read the audit
+	Own                             // change one's own password and tokens
+	Try                             // perform a draft once on one robot
+	Records                         // get flight records of robots
 	end
 
 	// SelfProving is the right of routes whose requests carry their own proof, such as a
@@ -81,7 +81,7 @@ const (
 )
 
 // rightNames are the names of the rights, in their order.
-var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release", "administer", "audit", "own", "try", "records"}
+var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release_stops", "administer", "audit", "own", "try", "records"}
 
 // Names lists the names of the rights.
 func (r Rights) Names() []string {
@@ -95,7 +95,7 @@ func (r Rights) Names() []string {
 }
 
 // String names the rights for a person.
-func (r Rights) String() string { return strings.Join(r.Names(), " or ") }
+func (r Rights) String() string { return strings.ReplaceAll(strings.Join(r.Names(), " or "), "_", " ") }
 
 // An Authenticator makes the principal of a request; without credentials, one of no kind and
 // without rights. An error says why the credentials are refused.

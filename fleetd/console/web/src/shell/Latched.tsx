@@ -47,7 +47,7 @@ export function Latched() {
 function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) {
   const t = useShellTexts();
   const { lacks } = useRightTexts();
-  const allowed = useMay('release');
+  const allowed = useMay('release_stops');
   const whom = useWhom(stop);
   const releasing = useReleasing((s) => s.ids.includes(stop.id));
   return (
@@ -63,7 +63,7 @@ function Row({ stop, onRelease }: { stop: LatchedStop; onRelease: () => void }) 
       {releasing ? (
         <Badge color="blue">{t.releasing}</Badge>
       ) : (
-        <Tooltip label={lacks(t.releaseStops, 'release')} disabled={allowed}>
+        <Tooltip label={lacks(t.releaseStops, 'release_stops')} disabled={allowed}>
           <Button
             size="compact-sm"
             variant="default"

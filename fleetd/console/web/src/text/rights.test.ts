@@ -10,7 +10,7 @@ const t = useRightTexts as unknown as ReturnType<typeof useRightTexts>;
 /** What needs each right: operations of the API, and verbs of commands. */
 const needs: Record<RightWithRoles, string[]> = {
   stop: ['stop', 'safety/stop'],
-  release: ['release-stops'],
+  release_stops: ['release-stops'],
   command: ['mode/set', 'auto/pause', 'safety/enable', 'sys/ack-fault'],
   manual: ['control/acquire', 'drive'],
   records: ['ask-record'],
@@ -37,7 +37,7 @@ test('the roles that the console names have the right', () => {
 });
 
 test('what a person lacks is said with the roles that have it', () => {
-  expect(t.lacks('release stops', 'release')).toMatch(/release stops\. The roles operator and admin have it\.$/);
+  expect(t.lacks('release stops', 'release_stops')).toMatch(/release stops\. The roles operator and admin have it\.$/);
   expect(t.lacks('stop robots', 'stop')).toMatch(/The roles operator, author, releaser and admin have it\.$/);
   expect(t.lacks('change labels', 'administer')).toMatch(/The role admin has it\.$/);
 });

@@ -4,7 +4,7 @@ import { texts } from './language';
 /** The roles that have a right, as in fleetd's table; a test compares them with docs/roles.md. */
 export const rolesWith = {
   stop: ['operator', 'author', 'releaser', 'admin'],
-  release: ['operator', 'admin'],
+  release_stops: ['operator', 'admin'],
   command: ['operator', 'admin'],
   manual: ['operator', 'admin'],
   records: ['operator', 'admin'],

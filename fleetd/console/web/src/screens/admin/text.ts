@@ -23,7 +23,8 @@ export const useAdminTexts = texts(
       viewer: 'sees robots, the library and what happened',
       operator: 'runs robots: modes, stories, manual control, stops and their release',
       author: 'writes and publishes acts, stories, activities and assets',
-      releaser: 'decides what robots get: assigns stories, activities, settings, modes and places',
+      releaser:
+        'decides what robots get: assigns stories, activities, settings, modes and places; cannot release stops, which operators do',
       admin: 'does everything, also users, labels, enrolment and removal of robots',
       auditor: 'reads the audit',
     },
@@ -176,7 +177,8 @@ export const useAdminTexts = texts(
       viewer: 'sieht Roboter, die Bibliothek und was geschehen ist',
       operator: 'bedient Roboter: Modi, Geschichten, Handsteuerung, Stopps und ihre Freigabe',
       author: 'schreibt und veröffentlicht Akte, Geschichten, Aktivitäten und Dateien',
-      releaser: 'entscheidet, was Roboter bekommen: weist Geschichten, Aktivitäten, Einstellungen, Modi und Orte zu',
+      releaser:
+        'entscheidet, was Roboter bekommen: weist Geschichten, Aktivitäten, Einstellungen, Modi und Orte zu; kann keine Stopps freigeben, das tun Operatoren',
       admin: 'darf alles, auch Benutzer, Labels, Aufnahme und Entfernen von Robotern',
       auditor: 'liest das Protokoll',
     },

@@ -71,7 +71,7 @@ export function Do({ whyNot, explain, onClick, sends, children, label, chosen, l
 }
 
 /** Rights that buttons of this page need. */
-type Needed = 'command' | 'release' | 'assign' | 'administer' | 'manual' | 'records';
+type Needed = 'command' | 'release_stops' | 'assign' | 'administer' | 'manual' | 'records';
 
 /**
  * Why a person cannot do something to this robot: they lack the right, or nothing would

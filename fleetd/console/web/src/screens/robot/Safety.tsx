@@ -156,7 +156,7 @@ export function Safety() {
 function Latch({ latch }: { latch: Robot['latches'][number] }) {
   const t = useTexts();
   const { id } = usePage();
-  const whyNot = useWhyNot('release', true);
+  const whyNot = useWhyNot('release_stops', true);
   const onReleased = (why: string) => noteRelease(id, latch.id, t.release.replace('…', ''), why);
   return (
     <Stack gap={4} align="flex-start">

@@ -183,7 +183,7 @@ function Doing({ step, later }: { step: Step; later?: string }) {
   const { id } = usePage();
   const navigate = useNavigate();
   const command = useWhyNot();
-  const release = useWhyNot('release', true);
+  const release = useWhyNot('release_stops', true);
   const administer = useWhyNot('administer');
   const look =
     later === undefined

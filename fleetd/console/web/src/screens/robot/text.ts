@@ -14,7 +14,7 @@ export const useRobotTexts = texts(
     reported: 'It says (reported)',
     rights: {
       command: 'command robots',
-      release: 'release stops',
+      release_stops: 'release stops',
       assign: 'assign stories and settings',
       administer: 'change labels, or take a robot into the fleet',
       manual: 'drive robots',
@@ -39,7 +39,7 @@ export const useRobotTexts = texts(
     reported: 'Er meldet (reported)',
     rights: {
       command: 'Robotern Befehle zu geben',
-      release: 'Stopps freizugeben',
+      release_stops: 'Stopps freizugeben',
       assign: 'Geschichten und Einstellungen zuzuweisen',
       administer: 'Labels zu ändern oder Roboter in die Flotte aufzunehmen',
       manual: 'Roboter zu fahren',
