@@ -150,7 +150,7 @@ type Config struct {
 
 	Logger *slog.Logger
 
-	addresses []address // of URL and Others; empty with Dial
+	addresses []address // of URL and FallbackURLs; empty with Dial
 }
 
 // Errors that users of a link distinguish.

@@ -16,7 +16,7 @@ const (
 	panicked
 	stalled
 	unacknowledged
-	undelivered
+	pendingFull
 	connectRefused
 	connectFlapping
 	passwordWrong
@@ -34,7 +34,7 @@ const (
 	bytesOverRate
 	framesOverRate
 	noSpace
-	nobody
+	noReceiver
 	abuse
 	noticeSent
 	willSent
@@ -70,7 +70,7 @@ var counterNames = [events]counterName{
 	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},
 	stalled:            {"connections_stalled", "connections_cut_total", "reason", "write_deadline"},
 	unacknowledged:     {"connections_unacknowledged", "connections_cut_total", "reason", "inflight_full"},
-	undelivered:        {"connections_undelivered", "connections_cut_total", "reason", "pending_full"},
+	pendingFull:        {"connections_undelivered", "connections_cut_total", "reason", "pending_full"},
 	abuse:              {"clients_cut_for_abuse", "connections_cut_total", "reason", "abuse"},
 	subscribeRefused:   {"subscriptions_refused", "subscriptions_refused_total", "", ""},
 	forbidden:          {"publishes_forbidden", "publishes_refused_total", "reason", "forbidden"},
@@ -81,7 +81,7 @@ var counterNames = [events]counterName{
 	bytesOverRate:      {"publishes_over_byte_rate", "publishes_refused_total", "reason", "over_byte_rate"},
 	framesOverRate:     {"frames_over_rate", "publishes_refused_total", "reason", "frames_over_rate"},
 	noSpace:            {"publishes_without_room", "publishes_refused_total", "reason", "no_space"},
-	nobody:             {"commands_undelivered", "commands_undelivered_total", "", ""},
+	noReceiver:         {"commands_undelivered", "commands_undelivered_total", "", ""},
 	noticeSent:         {"notices_sent", "notices_sent_total", "", ""},
 	willSent:           {"wills_sent", "wills_total", "fate", "sent"},
 	willSilenced:       {"wills_silenced", "wills_total", "fate", "silenced"},

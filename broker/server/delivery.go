@@ -29,7 +29,7 @@ import (
 //     connection that ends.
 
 var (
-	errUndelivered    = errors.New("delivery queue full: a command did not fit")
+	errPendingFull    = errors.New("delivery queue full: a command did not fit")
 	errUnacknowledged = errors.New("too many unacknowledged deliveries")
 )
 
@@ -72,7 +72,7 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 // maxFullQueues is how many full queues the connections of one user name may have together.
 const maxFullQueues = 4
 
-// shareDivisor: from 1/share of its own limit on, a connection counts against the limit of its
+// shareDivisor: from 1/shareDivisor of its own limit on, a connection counts against the limit of its
 // user name.
 const shareDivisor = 64
 
@@ -122,7 +122,7 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 	}
 	g.countDropped(cl, c, pk.TopicName)
 	if who := c.client.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.isCommand(pk.TopicName)) {
-		g.cut(cl, c, undelivered, errUndelivered)
+		g.cut(cl, c, pendingFull, errPendingFull)
 		return
 	}
 	g.addPending(cl, c, pk.TopicName)
@@ -163,7 +163,7 @@ func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 
 // countLost counts what was in the queue of a connection that ended.
 func (g *guard) countLost(c *conn) {
-	lost := map[event]event{stalled: lostStalled, unacknowledged: lostUnacknowledged, undelivered: deliveryDropped}
+	lost := map[event]event{stalled: lostStalled, unacknowledged: lostUnacknowledged, pendingFull: deliveryDropped}
 	e, ok := lost[event(c.tally.cut.Load())]
 	if !ok {
 		e = lostGone

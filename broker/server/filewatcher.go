@@ -32,7 +32,7 @@ type fileWatcher struct {
 	log      *slog.Logger
 	// onRefused is called when a changed file was not accepted.
 	onRefused func()
-	// onChanged is called after now has changed.
+	// onChanged is called after current has changed.
 	onChanged func()
 
 	watcher *fsnotify.Watcher // nil: there are no files

@@ -214,7 +214,7 @@ func (g *guard) noteUndelivered(c *client, topic string) {
 	if _, receives := g.srv.Topics.Subscribers(topic).Subscriptions[params.RID]; receives {
 		return
 	}
-	g.report(c, nobody, schema.ReasonUndelivered, topic, "no robot "+params.RID+" is connected to this broker, which keeps no command for later; send it again when the robot is online")
+	g.report(c, noReceiver, schema.ReasonUndelivered, topic, "no robot "+params.RID+" is connected to this broker, which keeps no command for later; send it again when the robot is online")
 }
 
 // answerUnroutable refuses and acknowledges a PUBLISH to a topic that begins with $, such

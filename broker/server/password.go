@@ -136,7 +136,7 @@ func (p *passwords) forget(users access.Users) {
 	p.proven.keep(users)
 }
 
-// wait waits for the turn of who, which ends with next. It returns fits when the turn has
+// wait waits for the turn of who, which ends with next. It returns isRight when the turn has
 // come.
 func (p *passwords) wait(who claimant) answer {
 	p.mu.Lock()

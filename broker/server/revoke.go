@@ -85,7 +85,7 @@ type kick struct {
 }
 
 // recheckAll ends the sessions of clients that have lost their right, at once. It is
-// called after every change on which wrong depends.
+// called after every change on which why depends.
 func (g *guard) recheckAll(why func(*conn, *client) string) {
 	for _, nc := range g.sessions.all() {
 		if why := why(nc, nc.client.Load()); why != "" {
