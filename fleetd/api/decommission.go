@@ -42,7 +42,7 @@ type DecommissionRequest struct {
 // Decommission is the removal of a robot from the fleet, in progress or done.
 type Decommission struct {
 	Robot   string            `json:"robot"`
-	Step    decommission.Step `json:"step" enum:"begun,stopped,revoked,desired_emptied,emptied,archived,cancelled"`
+	Step    decommission.Step `json:"step" enum:"begun,stop_sent,revoked,deleting_desired,deleting_documents,archived,cancelled"`
 	Waiting string            `json:"waiting,omitempty" doc:"what it waits for"`
 	Begun   schema.Time       `json:"begun"`
 	Ended   schema.Time       `json:"ended,omitzero"`

@@ -117,9 +117,9 @@ func decommissionText(d api.Decommission) string {
 	case d.Step == decommission.Cancelled:
 		return d.Robot + " was enrolled again and remains in the fleet"
 	case d.Waiting != "":
-		return fmt.Sprintf("%s is being removed (%s): %s", d.Robot, d.Step, d.Waiting)
+		return fmt.Sprintf("%s is being removed (step %s): %s", d.Robot, d.Step, d.Waiting)
 	}
-	return fmt.Sprintf("%s is being removed (%s)", d.Robot, d.Step)
+	return fmt.Sprintf("%s is being removed (step %s)", d.Robot, d.Step)
 }
 
 func (sh *shell) orphansCommand() *cobra.Command {

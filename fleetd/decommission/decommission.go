@@ -16,19 +16,21 @@ import (
 // Step is the progress of a decommission.
 type Step string
 
-// The steps in order; Cancelled ends it instead of Archived.
+// The steps in order; Cancelled ends it instead of Archived. A step is named by what is done or
+// under way in it: in DeletingDesired the broker deletes the desired documents, in
+// DeletingDocuments those that the robot published.
 const (
-	Begun          Step = "begun"
-	Stopped        Step = "stopped"
-	Revoked        Step = "revoked"
-	DesiredEmptied Step = "desired_emptied"
-	Emptied        Step = "emptied"
-	Archived       Step = "archived"
-	Cancelled      Step = "cancelled"
+	Begun             Step = "begun"
+	StopSent          Step = "stop_sent"
+	Revoked           Step = "revoked"
+	DeletingDesired   Step = "deleting_desired"
+	DeletingDocuments Step = "deleting_documents"
+	Archived          Step = "archived"
+	Cancelled         Step = "cancelled"
 )
 
 // Steps lists every step.
-var Steps = []Step{Begun, Stopped, Revoked, DesiredEmptied, Emptied, Archived, Cancelled}
+var Steps = []Step{Begun, StopSent, Revoked, DeletingDesired, DeletingDocuments, Archived, Cancelled}
 
 // Over reports whether nothing is left to do.
 func (s Step) Over() bool { return s == Archived || s == Cancelled }
@@ -37,22 +39,22 @@ func (s Step) Over() bool { return s == Archived || s == Cancelled }
 type Event string
 
 const (
-	OnStop           Event = "stop"
-	OnRevoke         Event = "revoke"
-	OnGone           Event = "gone"
-	OnDesiredEmptied Event = "desired-emptied"
-	OnEmptied        Event = "documents-emptied"
-	OnBack           Event = "enrolled-again"
+	OnStop             Event = "stop"
+	OnRevoke           Event = "revoke"
+	OnDisconnected     Event = "disconnected"
+	OnDesiredDeleted   Event = "desired-deleted"
+	OnDocumentsDeleted Event = "documents-deleted"
+	OnBack             Event = "enrolled-again"
 )
 
 // Table is the state machine of a decommission.
 var Table = fsm.Table[Step, Event]{
-	{From: fsm.In(Begun), On: OnStop, To: Stopped, Why: "a robot must stand still before it is disconnected"},
-	{From: fsm.In(Stopped), On: OnRevoke, To: Revoked, Why: "brokers refuse its name and its certificates from now on"},
-	{From: fsm.In(Revoked), On: OnGone, To: DesiredEmptied, Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
-	{From: fsm.In(DesiredEmptied), On: OnDesiredEmptied, To: Emptied, Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
-	{From: fsm.In(Emptied), On: OnEmptied, To: Archived, Why: "the broker has deleted its documents; its row is archived"},
-	{From: fsm.In(Revoked, DesiredEmptied, Emptied), On: OnBack, To: Cancelled, Why: "it was enrolled again meanwhile"},
+	{From: fsm.In(Begun), On: OnStop, To: StopSent, Why: "a robot must stand still before it is disconnected"},
+	{From: fsm.In(StopSent), On: OnRevoke, To: Revoked, Why: "brokers refuse its name and its certificates from now on"},
+	{From: fsm.In(Revoked), On: OnDisconnected, To: DeletingDesired, Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
+	{From: fsm.In(DeletingDesired), On: OnDesiredDeleted, To: DeletingDocuments, Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
+	{From: fsm.In(DeletingDocuments), On: OnDocumentsDeleted, To: Archived, Why: "the broker has deleted its documents; its row is archived"},
+	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnBack, To: Cancelled, Why: "it was enrolled again meanwhile"},
 }
 
 // Decommission is the decommission of one robot.
@@ -69,8 +71,8 @@ type Decommission struct {
 type Connection string
 
 const (
-	Connected    Connection = "here"
-	Disconnected Connection = "gone"
+	Connected    Connection = "connected"
+	Disconnected Connection = "disconnected"
 	NotKnown     Connection = "not known" // fleetd is not connected to the broker, or only just
 )
 
@@ -107,7 +109,7 @@ func due(s Step, f Facts) (on Event, wait string) {
 	switch s {
 	case Begun:
 		return OnStop, ""
-	case Stopped:
+	case StopSent:
 		return OnRevoke, ""
 	}
 	switch {
@@ -118,11 +120,11 @@ func due(s Step, f Facts) (on Event, wait string) {
 	case s == Revoked && f.Connection == NotKnown:
 		return "", "fleetd does not know whether it is still connected"
 	case s == Revoked:
-		return OnGone, ""
+		return OnDisconnected, ""
 	case !f.Confirmed:
 		return "", "the broker has not confirmed everything yet"
-	case s == DesiredEmptied:
-		return OnDesiredEmptied, ""
+	case s == DeletingDesired:
+		return OnDesiredDeleted, ""
 	}
-	return OnEmptied, ""
+	return OnDocumentsDeleted, ""
 }

@@ -74,16 +74,16 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 				}
 				continue
 			}
-			if next.To == DesiredEmptied && (d.Step != Revoked || f.Connection != Disconnected) {
+			if next.To == DeletingDesired && (d.Step != Revoked || f.Connection != Disconnected) {
 				t.Fatalf("documents deleted at step %s while the robot is %s", d.Step, f.Connection)
 			}
-			if (next.To == Emptied || next.To == Archived) && !f.Confirmed {
+			if (next.To == DeletingDocuments || next.To == Archived) && !f.Confirmed {
 				t.Fatalf("%s before the broker confirmed the step before", next.To)
 			}
 			d.Step = next.To
 			way = append(way, next.To)
 		}
-		want := []Step{Stopped, Revoked, DesiredEmptied, Emptied, Archived}
+		want := []Step{StopSent, Revoked, DeletingDesired, DeletingDocuments, Archived}
 		if n := len(way); n > 0 && way[n-1] == Cancelled {
 			way = way[:n-1]
 		}

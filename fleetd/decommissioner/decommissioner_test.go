@@ -156,7 +156,7 @@ func TestDecommissionIsLedStepByStep(t *testing.T) {
 		}
 		w.locked(func() { w.connection, w.confirms = decommission.Disconnected, false })
 		w.sleep(2 * time.Second)
-		w.step(decommission.DesiredEmptied)
+		w.step(decommission.DeletingDesired)
 		if why := w.Waiting("r9"); !strings.Contains(why, "not confirmed") {
 			t.Errorf("it waits for %q", why)
 		}

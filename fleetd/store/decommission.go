@@ -89,9 +89,9 @@ func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommissio
 		return err
 	}
 	switch to {
-	case decommission.DesiredEmptied:
+	case decommission.DeletingDesired:
 		return t.enqueueDeletions(ctx, from.Robot, decommission.DesiredTopics(), now)
-	case decommission.Emptied:
+	case decommission.DeletingDocuments:
 		return t.enqueueDeletions(ctx, from.Robot, decommission.Documents(), now)
 	case decommission.Archived:
 		return t.archive(ctx, from.Robot, now)
@@ -128,7 +128,7 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 		return fmt.Errorf("look for late desired documents of %s: %w", robot, err)
 	}
 	if late > 0 {
-		if _, err := t.exec(ctx, `UPDATE decommissions SET step = $2, ended_at = 0 WHERE robot = $1`, robot, string(decommission.Emptied)); err != nil {
+		if _, err := t.exec(ctx, `UPDATE decommissions SET step = $2, ended_at = 0 WHERE robot = $1`, robot, string(decommission.DeletingDocuments)); err != nil {
 			return fmt.Errorf("hold the decommission of %s: %w", robot, err)
 		}
 		return t.enqueueDeletions(ctx, robot, decommission.DesiredTopics(), now)

@@ -22,7 +22,7 @@ func beginDecommission(t testing.TB, s *store.Store, robot string, now time.Time
 func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 	t.Helper()
 	d := beginDecommission(t, s, robot, now)
-	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Emptied, decommission.Archived} {
+	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired, decommission.DeletingDocuments, decommission.Archived} {
 		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, now) })
 		d.Step = to
 	}
@@ -54,7 +54,7 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 			t.Errorf("at step %s: published is %v", d.Step, got)
 		}
 	}
-	for i, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied} {
+	for i, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired} {
 		if err := step(to, 42+i); err != nil {
 			t.Fatal(err)
 		}
@@ -62,12 +62,12 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 	other := d
 	other.Step = decommission.Begun // another instance with an older view
 	wantErr(t, "an old step", s.Tx(t.Context(), func(tx *store.Tx) error {
-		return tx.StepDecommission(t.Context(), other, decommission.Stopped, at(45))
+		return tx.StepDecommission(t.Context(), other, decommission.StopSent, at(45))
 	}), store.ErrConflict)
 	wantPublished(false)
 	sendAll(t, s, at(46))
 	wantPublished(true)
-	if err := step(decommission.Emptied, 47); err != nil {
+	if err := step(decommission.DeletingDocuments, 47); err != nil {
 		t.Fatal(err)
 	}
 	wantPublished(false)
@@ -121,7 +121,7 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 		d = must[decommission.Decommission](t)(s.Decommission(t.Context(), "r1"))
 		return d
 	}
-	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Emptied} {
+	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired, decommission.DeletingDocuments} {
 		step(to)
 	}
 	apply(t, s, library.Changes{
@@ -130,7 +130,7 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 	sendAll(t, s, at(42))
 	apply(t, s, library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredConfig, Target: "r2", Payload: []byte(`{"rev":2}`)}}})
 	other := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))[0].Seq
-	if got := step(decommission.Archived); got.Step != decommission.Emptied || !got.EndedAt.IsZero() {
+	if got := step(decommission.Archived); got.Step != decommission.DeletingDocuments || !got.EndedAt.IsZero() {
 		t.Errorf("with a late desired state it is %+v", got)
 	}
 	if told := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); told {
@@ -157,7 +157,7 @@ func cancelledDecommissionRepublishes(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	fill(t, s)
 	d := beginDecommission(t, s, "r1", at(40))
-	for _, to := range []decommission.Step{decommission.Stopped, decommission.Revoked, decommission.DesiredEmptied, decommission.Cancelled} {
+	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired, decommission.Cancelled} {
 		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, at(41)) })
 		d.Step = to
 	}
@@ -217,4 +217,28 @@ func revokedNamesAreListed(t *testing.T, address string) {
 			t.Errorf("%s has its name revoked: %v", robot, got)
 		}
 	}
+}
+
+// The steps of removals in progress have the names of this release after an update.
+func TestStepsOfAnEarlierReleaseAreRenamed(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		s := storetest.Open(t, address)
+		fill(t, s)
+		beginDecommission(t, s, "r1", at(40))
+		for was, is := range map[string]decommission.Step{
+			"stopped": decommission.StopSent, "desired_emptied": decommission.DeletingDesired, "emptied": decommission.DeletingDocuments, "revoked": decommission.Revoked,
+		} {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			db := raw(t, address)
+			execute(t, db, `UPDATE decommissions SET step = $1`, was)
+			execute(t, db, `DELETE FROM goose_db_version WHERE version_id = 27`)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = storetest.Open(t, address)
+			wantEqual(t, "the step "+was, must[decommission.Decommission](t)(s.Decommission(t.Context(), "r1")).Step, is)
+		}
+	})
 }
