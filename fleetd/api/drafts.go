@@ -119,12 +119,12 @@ func etag(rev int64) string { return strconv.Quote(strconv.FormatInt(rev, 10)) }
 
 // Uses is what uses an entry.
 type Uses struct {
-	Users  []User   `json:"users" doc:"of an act: the stories, activities and acts that perform it"`
-	Robots []Holder `json:"robots" doc:"of a story or an activity: the robots to which it is assigned, or that have it"`
+	Performers []Performer `json:"performers" doc:"of an act: the stories, activities and acts that perform it"`
+	Robots     []RobotWith `json:"robots" doc:"of a story or an activity: the robots to which it is assigned, or that have it"`
 }
 
-// User is something that performs an act.
-type User struct {
+// Performer is a story, an activity or an act that performs an act.
+type Performer struct {
 	Kind   string   `json:"kind" enum:"act,story,activity"`
 	ID     string   `json:"id"`
 	Draft  bool     `json:"draft" doc:"in its draft"`
@@ -132,8 +132,8 @@ type User struct {
 	Robots []string `json:"robots" doc:"robots with a revision of it that performs the act"`
 }
 
-// Holder is a robot with a story or an activity.
-type Holder struct {
+// RobotWith is a robot to which a story or an activity is assigned, or that has it.
+type RobotWith struct {
 	Robot  string `json:"robot"`
 	Rev    int64  `json:"rev,omitempty" doc:"the assigned revision; left out if it is not assigned any more"`
 	Active int64  `json:"active,omitempty" doc:"the revision that the robot has"`
@@ -147,29 +147,29 @@ func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, 
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
-	out := Uses{Users: []User{}, Robots: []Holder{}}
+	out := Uses{Performers: []Performer{}, Robots: []RobotWith{}}
 	if kind != library.KindAct {
-		out.Robots = s.holders(p, kind, id, e.Rev)
+		out.Robots = s.robotsUsing(p, kind, id, e.Rev)
 		return &answer[Uses]{out}, nil
 	}
-	users, problems, err := s.Drafts.Performers(ctx, id)
+	performers, problems, err := s.Drafts.Performers(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
 	if len(problems) > 0 {
 		return nil, refusal(inDocument(problems))
 	}
-	for _, u := range users {
-		out.Users = append(out.Users, User{string(u.Of.Kind), u.Of.ID, u.Draft, u.Rev, s.visibleIDs(p, u.Robots)})
+	for _, by := range performers {
+		out.Performers = append(out.Performers, Performer{string(by.Of.Kind), by.Of.ID, by.Draft, by.Rev, s.visibleIDs(p, by.Robots)})
 	}
 	return &answer[Uses]{out}, nil
 }
 
-// holders lists the robots to which a story or an activity is assigned, or that have it.
-func (s *server) holders(p auth.Principal, kind library.Kind, id string, newest int64) []Holder {
-	out := []Holder{}
+// robotsUsing lists the robots to which a story or an activity is assigned, or that have it.
+func (s *server) robotsUsing(p auth.Principal, kind library.Kind, id string, newest int64) []RobotWith {
+	out := []RobotWith{}
 	for _, r := range visible(p, s.Robots.Robots()) {
-		h := Holder{Robot: r.ID}
+		h := RobotWith{Robot: r.ID}
 		if kind == library.KindStory {
 			if d := r.Desired; d.Story != nil && d.Story.ID == id {
 				h.Rev, h.Done = d.Story.Rev, d.Converged

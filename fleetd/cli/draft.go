@@ -144,14 +144,14 @@ func (sh *shell) uses(ctx context.Context, kind, id string) (uses api.Uses, err 
 }
 
 func usesTable(out io.Writer, kind string, uses api.Uses) {
-	if len(uses.Users)+len(uses.Robots) == 0 {
+	if len(uses.Performers)+len(uses.Robots) == 0 {
 		fmt.Fprintln(out, "nothing uses it")
 		return
 	}
 	w := newTable(out)
 	if kind == "act" {
 		fmt.Fprintln(w, "USED BY\tREVISION\tDRAFT\tROBOTS")
-		for _, u := range uses.Users {
+		for _, u := range uses.Performers {
 			rev, draft := "-", "-"
 			if u.Rev > 0 {
 				rev = strconv.FormatInt(u.Rev, 10)

@@ -41,8 +41,8 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 			w.Errorf("robots with the story: %+v", uses)
 		}
 		w.must("GET", "/acts/bow/uses", nil, &uses)
-		at := slices.IndexFunc(uses.Users, func(u api.User) bool { return u.ID == "museum" })
-		if at < 0 || !uses.Users[at].Draft || uses.Users[at].Rev != 2 || !slices.Equal(uses.Users[at].Robots, []string{"r1"}) {
+		at := slices.IndexFunc(uses.Performers, func(u api.Performer) bool { return u.ID == "museum" })
+		if at < 0 || !uses.Performers[at].Draft || uses.Performers[at].Rev != 2 || !slices.Equal(uses.Performers[at].Robots, []string{"r1"}) {
 			w.Errorf("users of bow: %+v", uses)
 		}
 		w.must("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, &s)

@@ -2331,7 +2331,7 @@ export interface components {
             ended?: string;
             robot: string;
             /** @enum {string} */
-            step: "begun" | "stopped" | "revoked" | "desired_emptied" | "emptied" | "archived" | "cancelled";
+            step: "begun" | "stop_sent" | "revoked" | "deleting_desired" | "deleting_documents" | "archived" | "cancelled";
             /** @description what it waits for */
             waiting?: string;
             why?: string;
@@ -2676,23 +2676,6 @@ export interface components {
             ok: boolean;
             since?: string;
             why?: string;
-        };
-        Holder: {
-            /**
-             * Format: int64
-             * @description the revision that the robot has
-             */
-            active?: number;
-            /** @description the robot has what is assigned */
-            converged: boolean;
-            /** @description the assigned revision is the newest one */
-            newest: boolean;
-            /**
-             * Format: int64
-             * @description the assigned revision; left out if it is not assigned any more
-             */
-            rev?: number;
-            robot: string;
         };
         Identity: {
             certificates: components["schemas"]["Certificate"][];
@@ -3043,6 +3026,20 @@ export interface components {
         OwnPassword: {
             new: string;
             old: string;
+        };
+        Performer: {
+            /** @description in its draft */
+            draft: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "act" | "story" | "activity";
+            /**
+             * Format: int64
+             * @description its newest revision, if that performs it
+             */
+            rev?: number;
+            /** @description robots with a revision of it that performs the act */
+            robots: string[];
         };
         Point: {
             /** Format: double */
@@ -3447,6 +3444,23 @@ export interface components {
              * @description revision that the robot reports about
              */
             reported_rev?: number;
+            robot: string;
+        };
+        RobotWith: {
+            /**
+             * Format: int64
+             * @description the revision that the robot has
+             */
+            active?: number;
+            /** @description the robot has what is assigned */
+            converged: boolean;
+            /** @description the assigned revision is the newest one */
+            newest: boolean;
+            /**
+             * Format: int64
+             * @description the assigned revision; left out if it is not assigned any more
+             */
+            rev?: number;
             robot: string;
         };
         Saved: {
@@ -4810,20 +4824,6 @@ export interface components {
             /** @description the asset had these bytes already */
             unchanged: boolean;
         };
-        User: {
-            /** @description in its draft */
-            draft: boolean;
-            id: string;
-            /** @enum {string} */
-            kind: "act" | "story" | "activity";
-            /**
-             * Format: int64
-             * @description its newest revision, if that performs it
-             */
-            rev?: number;
-            /** @description robots with a revision of it that performs the act */
-            robots: string[];
-        };
         UserChange: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
@@ -4841,10 +4841,10 @@ export interface components {
             users: components["schemas"]["Account"][];
         };
         Uses: {
-            /** @description of a story or an activity: the robots to which it is assigned, or that have it */
-            robots: components["schemas"]["Holder"][];
             /** @description of an act: the stories, activities and acts that perform it */
-            users: components["schemas"]["User"][];
+            performers: components["schemas"]["Performer"][];
+            /** @description of a story or an activity: the robots to which it is assigned, or that have it */
+            robots: components["schemas"]["RobotWith"][];
         };
         V2ErrorDetail: {
             /** @description Where the error occurred, e.g. 'body.items[3].tags' or 'path.thing-id' */

@@ -108,7 +108,7 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
   const t = useEditorTexts();
   const { kind, id } = editor;
   const uses = useQuery({ queryKey: ['uses', kind, id], queryFn: () => usesOf(kind, id), staleTime: 0 });
-  const users = uses.data?.users ?? [];
+  const performers = uses.data?.performers ?? [];
   const robots = uses.data?.robots ?? [];
   return (
     <Drawer
@@ -121,8 +121,8 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
     >
       <Stack>
         {uses.isError && <Refused error={uses.error} onRetry={() => void uses.refetch()} />}
-        {uses.data && users.length + robots.length === 0 && <Text>{t.usedNowhere}</Text>}
-        {users.map((u) => (
+        {uses.data && performers.length + robots.length === 0 && <Text>{t.usedNowhere}</Text>}
+        {performers.map((u) => (
           <Text key={`${u.kind}/${u.id}`} size="sm">
             {t.usedIn[u.kind as Kind]}{' '}
             <Anchor
