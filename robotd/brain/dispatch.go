@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/intent"
 	"troupe/robotd/manual"
 	"troupe/robotd/perform"
-	"troupe/robotd/permission"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/stops"
@@ -50,7 +49,7 @@ func (t *step) dispatch(o request.Perform) {
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.toStops(func(s stops.Step) { s.Command(o) })
-		t.toSafety(func(s permission.Step) { s.Ask(o, asker) })
+		t.collect(func() { t.permissions().Ask(o, asker) })
 	case verb.PartMode:
 		taken = t.takeMode(o, asker)
 	case verb.PartLife:

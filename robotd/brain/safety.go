@@ -4,20 +4,20 @@ import (
 	"troupe/robotd/auto"
 	"troupe/robotd/perform"
 	"troupe/robotd/permission"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 )
 
 // stepSafety lets the safety core decide. It runs before everything else that decides.
 func (t *step) stepSafety() {
-	var d safety.Decision
-	var by request.Key
-	t.toSafety(func(s permission.Step) { d, by = s.Decide() })
+	core, from := t.permissions(), t.list.Len()
+	d, by := core.Decide()
+	t.settle(from)
 	t.stops.SetPendingReset(t.safety.State)
 	if d.Changed {
 		t.toPerform(func(p perform.Step) { p.SafetyChanged(d) })
 	}
-	t.toSafety(func(s permission.Step) { s.Answer(d, by) })
+	core.Answer(d, by)
+	t.settle(from)
 }
 
 // permissions returns the part permission with its facts.
@@ -25,8 +25,6 @@ func (t *step) permissions() permission.Step {
 	f := permission.Facts{CurrentState: t.currentState(), Robot: t.safetyFacts()}
 	return permission.Step{State: &t.safety, Facts: f, Now: t.now, Out: &t.list}
 }
-
-func (t *step) toSafety(do func(permission.Step)) { t.collect(func() { do(t.permissions()) }) }
 
 // safetyFacts are the facts for the safety core. The slices belong to the parts, so that
 // nothing is allocated.
