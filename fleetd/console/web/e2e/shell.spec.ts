@@ -198,7 +198,10 @@ test.describe('the stop works above a dialog', () => {
       else if (way === 'touch') await stop.tap();
       else {
         if (way === 'Tab') await tabTo(page, stop);
-        else await page.keyboard.press('Control+.');
+        else {
+          await expect(dialog.getByRole('button', { name: 'Close' })).toBeFocused(); // as soon as the dialog is there
+          await page.keyboard.press('Control+.');
+        }
         await page.keyboard.press('Enter');
       }
       await expect(page.getByText('Stop accepted for 1 robot')).toBeVisible();

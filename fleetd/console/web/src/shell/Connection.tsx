@@ -1,4 +1,4 @@
-import { Alert, Badge, Stack, Tooltip } from '@mantine/core';
+import { Alert, Badge, Stack, Text, Tooltip } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { IconDatabaseOff, IconPlugConnectedX, IconUserExclamation, IconWifiOff } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -29,7 +29,16 @@ export function ConnectionPill() {
   else if (fleetd && !fleetd.database.ok) [color, text] = ['yellow', t.noDatabase];
   return (
     <Tooltip label={t.connectionHelp}>
-      <Badge color={color} variant="light" tt="none" role="status" data-testid="connection" style={{ flexShrink: 0 }}>
+      <Badge
+        color={color}
+        variant="light"
+        tt="none"
+        role="status"
+        data-testid="connection"
+        style={{ flexShrink: 0 }}
+        maw={{ base: 'calc(100vw - var(--stop-width, 220px) - 64px)', sm: 'none' }}
+        title={text}
+      >
         {text}
       </Badge>
     </Tooltip>
@@ -66,14 +75,23 @@ export function ConnectionBanners() {
           title={t.brokerLost}
           data-testid="broker-lost"
         >
-          {fleetd.broker.why}
+          <Why of={fleetd.broker.why} />
         </Alert>
       )}
       {connection === 'live' && fleetd && !fleetd.database.ok && (
         <Alert p="xs" radius={0} color="yellow" icon={<IconDatabaseOff aria-hidden />} title={t.databaseLost}>
-          {fleetd.database.why}
+          <Why of={fleetd.database.why} />
         </Alert>
       )}
     </Stack>
+  );
+}
+
+/** A cause as a program words it, which may be long: it stays short here, and is whole in Administration, Health. */
+function Why({ of }: { of?: string }) {
+  return (
+    <Text size="sm" dir="auto" lineClamp={2} className="any-text" title={of}>
+      {of}
+    </Text>
   );
 }

@@ -61,7 +61,7 @@ export function Shortcuts() {
       size="xl"
       closeButtonProps={{ 'aria-label': t.close }}
     >
-      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" verticalSpacing={0}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xl" verticalSpacing={0} style={{ alignItems: 'start' }}>
         <Keys>
           <Row keys={['Ctrl', 'K']} text={t.search} />
           <Row keys={['s']} text={t.shortcutStop} />

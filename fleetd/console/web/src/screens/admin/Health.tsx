@@ -47,7 +47,7 @@ function State({ of }: { of: Schemas['Health'] }) {
         {of.ok ? `${t.ok}${of.kind ? ` (${of.kind})` : ''}` : t.fails}
       </Badge>
       {of.why && (
-        <Text size="sm" dir="auto">
+        <Text size="sm" dir="auto" className="any-text">
           {of.why}
         </Text>
       )}

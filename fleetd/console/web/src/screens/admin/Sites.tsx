@@ -48,7 +48,7 @@ export function Sites() {
           data={sites}
           maxLength={63}
           dir="auto"
-          w={{ base: '100%', xs: 300 }}
+          w={{ base: '100%', xs: 360 }}
         />
         <Button
           disabled={ids.length === 0}

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Modal, SimpleGrid, Stack, Switch, TagsInput, TextInput, Title } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 
 import { api, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
@@ -24,6 +24,7 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
   const [display, setDisplay] = useState(user?.display ?? '');
   const [has, setHas] = useState<Role[]>(user?.roles ?? ['viewer']);
   const [sites, setSites] = useState(user?.sites ?? []);
+  const list = useRef<HTMLDivElement>(null);
   const [password, setPassword] = useState('');
   const [disabled, setDisabled] = useState(user?.disabled ?? false);
   const added = { name: name.trim(), display, roles: has, sites, password: password || undefined };
@@ -92,18 +93,21 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
             onChange={(e) => setPassword(e.currentTarget.value)}
             autoComplete="new-password"
           />
-          <TagsInput
-            label={t.sites}
-            description={t.sitesHelp}
-            value={sites}
-            onChange={setSites}
-            data={known}
-            acceptValueOnBlur
-            maxDropdownHeight={150}
-            comboboxProps={{ withinPortal: false }}
-            classNames={{ dropdown: 'list-below' }}
-            dir="auto"
-          />
+          <div ref={list}>
+            <TagsInput
+              label={t.sites}
+              description={t.sitesHelp}
+              value={sites}
+              onChange={setSites}
+              data={known}
+              acceptValueOnBlur
+              maxDropdownHeight={150}
+              comboboxProps={{ withinPortal: false }}
+              classNames={{ dropdown: 'list-below' }}
+              onDropdownOpen={() => requestAnimationFrame(() => list.current?.scrollIntoView({ block: 'nearest' }))}
+              dir="auto"
+            />
+          </div>
           {user && (
             <Switch label={t.disable} checked={disabled} onChange={(e) => setDisabled(e.currentTarget.checked)} />
           )}

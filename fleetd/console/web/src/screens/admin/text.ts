@@ -134,7 +134,7 @@ export const useAdminTexts = texts(
     licence: 'Licence',
     licenceOf: (part: string) => `Licence of ${part}`,
     sitesAbout:
-      'A site is the value of a robot’s label site. Who has sites sees and commands their robots only. Other labels are changed on the screen Robots.',
+      'A site is the value of a robot’s label site. A user with sites sees and commands their robots only. Other labels are changed on the screen Robots.',
     site: 'Site',
     noSite: 'without a site',
     robots: 'Robots',

@@ -75,12 +75,12 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
                   onClick={() => onOpen(e)}
                   aria-label={`${t.details(e.seq)}, ${dateTime(e.at)}`}
                 >
-                  <Text size="sm" td="underline" miw={100}>
+                  <Text size="sm" td="underline" className="instant">
                     {dateTime(e.at)}
                   </Text>
                 </UnstyledButton>
               </Table.Td>
-              <Table.Td className={cards.side}>
+              <Table.Td className={cards.side} miw={80}>
                 <Author of={e} />
               </Table.Td>
               <Table.Td className={classes.what}>

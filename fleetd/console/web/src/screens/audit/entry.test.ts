@@ -34,6 +34,7 @@ test('the end of a command is no reason, and its states are said in words', () =
   expect(ended('4 SUCCEEDED: done; it moves; 1 REJECTED: A STOP holds it').ended).toBe(
     '4 done: done; it moves; 1 refused by the robot: A STOP holds it',
   );
+  expect(ended('5 SUCCEEDED: the robot reports success; 1 REJECTED').ended).toBe('5 done; 1 refused by the robot');
   expect(ended('none of these robots belongs to the fleet').ended).toBe('none of these robots belongs to the fleet');
 });
 

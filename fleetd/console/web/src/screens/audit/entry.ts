@@ -35,7 +35,8 @@ export function saidBy(e: Entry, states: Record<string, string>): Said {
 function endOf(detail: string, states: Record<string, string>): string {
   const [, state = '', because = ''] = /^([A-Z]+)(?:[: ]+(.*))?$/s.exec(detail) ?? [];
   if (outcomes.includes(state)) return because === tellsNothing ? '' : because;
-  return detail.replace(/(^|; )(\d+ )?([A-Z]+)(?=[: ;]|$)/g, (all, before: string, count = '', code: string) =>
+  const short = detail.replaceAll(`: ${tellsNothing}`, '');
+  return short.replace(/(^|; )(\d+ )?([A-Z]+)(?=[: ;]|$)/g, (all, before: string, count = '', code: string) =>
     states[code] ? `${before}${count}${states[code]}` : all,
   );
 }

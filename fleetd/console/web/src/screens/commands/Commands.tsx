@@ -97,7 +97,9 @@ export default function Commands() {
               {shown.map((c) => (
                 <Table.Tr key={c.id}>
                   <Table.Td className={cards.side}>
-                    <Text size="sm">{c.at && dateTime(c.at)}</Text>
+                    <Text size="sm" className="instant">
+                      {c.at && dateTime(c.at)}
+                    </Text>
                   </Table.Td>
                   <Table.Td className={cards.lead}>
                     <Text
@@ -118,7 +120,7 @@ export default function Commands() {
                       </Text>
                     )}
                   </Table.Td>
-                  <Table.Td data-label={t.who}>
+                  <Table.Td data-label={t.who} miw={80}>
                     <Text size="sm" dir="auto" className="any-text">
                       {c.by || c.principal}
                     </Text>

@@ -14,7 +14,7 @@ import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
 import { useEventsTexts } from './text';
 
-const color: Record<string, string> = { info: 'gray', warn: 'yellow', error: 'red', safety: 'grape' };
+const color: Record<string, string> = { info: 'gray.6', warn: 'yellow', error: 'red', safety: 'grape' };
 const page = 50;
 
 /** What happened to robots; new events appear by themselves until it is paused. */
@@ -82,7 +82,9 @@ export function EventTail() {
               {events.map((e) => (
                 <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
                   <Table.Td className={cards.side}>
-                    <Text size="sm">{dateTime(e.received)}</Text>
+                    <Text size="sm" className="instant">
+                      {dateTime(e.received)}
+                    </Text>
                   </Table.Td>
                   <Table.Td className={cards.lead}>
                     <Text
