@@ -1,10 +1,13 @@
-// Package command turns a request into one command per robot, and decides the life of
+// Package command turns a request of a person into one command per robot, and decides the life of
 // each command in fleetd: when to send it, to send it again, to ask about it and to stop
 // waiting.
 //
 // Only an answer of the robot is final. A command that was sent and not answered in time
 // is UNKNOWN, not failed, and a late answer resolves it. A command is sent again only as
 // the same bytes under the same id, so that the robot performs it once.
+//
+// What is a command here is called request in robotd (robotd/request, last_req): there it is what a
+// client asks of the robot.
 //
 // The package does no I/O: Step returns what to do, and Due when to call Step again.
 package command

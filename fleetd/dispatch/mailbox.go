@@ -72,9 +72,9 @@ func (d *Dispatcher) Shown(robot string, last schema.LastRequest) {
 func (d *Dispatcher) RobotOnline(robot string)  { d.post(event{kind: eventOnline, robot: robot}) }
 func (d *Dispatcher) RobotOffline(robot string) { d.post(event{kind: eventOffline, robot: robot}) }
 
-// EndReleased ends the commands that would hold what was released, and then calls done.
-func (d *Dispatcher) EndReleased(would func(command.Command) bool, done func()) {
-	d.post(event{kind: eventRelease, would: would, done: done})
+// EndReleased ends the commands that would latch again what was released, and then calls done.
+func (d *Dispatcher) EndReleased(latchesReleased func(command.Command) bool, done func()) {
+	d.post(event{kind: eventRelease, would: latchesReleased, done: done})
 }
 
 // Cancel ends a command that was not sent yet, and reports whether it was not.

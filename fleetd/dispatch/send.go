@@ -26,17 +26,17 @@ func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 	d.Send(ctx, command.Command{Robot: c.Robot, Verb: v.ID(), Payload: payload})
 }
 
-// Send publishes a command. One that would hold a stop that is being released waits for the
-// outcome.
+// Send publishes a command. One that would latch a stop that is being released waits for
+// the outcome.
 func (d *Dispatcher) Send(ctx context.Context, c command.Command) {
 	if !d.deps.Defers(c) {
-		d.Publish(ctx, c)
+		d.SendNow(ctx, c)
 	}
 }
 
-// Publish hands a command to the broker. If the link is down it is dropped: command.Due
+// SendNow hands a command to the broker. If the link is down it is dropped: command.Due
 // decides whether it is sent again.
-func (d *Dispatcher) Publish(ctx context.Context, c command.Command) {
+func (d *Dispatcher) SendNow(ctx context.Context, c command.Command) {
 	group, name, _ := strings.Cut(c.Verb, "/")
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

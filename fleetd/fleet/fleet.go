@@ -39,7 +39,8 @@ import (
 // shutdownWithin bounds the shutdown of the HTTP servers.
 const shutdownWithin = 2 * time.Second
 
-// Fleet is a running fleetd.
+// Fleet is one running instance of fleetd, not the robots: several Fleets can serve one fleet of
+// robots, whose id is that of their common database.
 type Fleet struct {
 	cfg     Config
 	ns      schema.Namespace

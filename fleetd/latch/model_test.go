@@ -85,7 +85,7 @@ func (nobody) Showing([]string, time.Time) ([]stop.Order, stop.Elsewhere) {
 	return nil, stop.Elsewhere{}
 }
 func (nobody) Send(context.Context, command.Command)              {}
-func (nobody) Publish(context.Context, command.Command)           {}
+func (nobody) SendNow(context.Context, command.Command)           {}
 func (nobody) EndReleased(_ func(command.Command) bool, d func()) { d() }
 
 // world is one instance that holds stops.

@@ -282,7 +282,7 @@ func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 	}
 	c := command.Command{Robot: robot, Verb: v.ID(), Payload: payload, CreatedAt: o.At}
 	if !s.deps.Releases.Defers(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
-		s.deps.Dispatcher.Publish(ctx, c)
+		s.deps.Dispatcher.SendNow(ctx, c)
 	}
 }
 

@@ -108,12 +108,14 @@ type Store interface {
 
 // Dispatcher sends commands.
 type Dispatcher interface {
+	// Send sends a command, unless it would latch a stop whose release is under way: then it
+	// waits for the outcome.
 	Send(ctx context.Context, c command.Command)
-	// Publish sends a command even if a release is under way.
-	Publish(ctx context.Context, c command.Command)
-	// EndReleased ends the commands that would hold what was released, and then calls
-	// done.
-	EndReleased(would func(command.Command) bool, done func())
+	// SendNow sends a command even if a release is under way.
+	SendNow(ctx context.Context, c command.Command)
+	// EndReleased ends the commands for which latchesReleased is true, because they would latch
+	// again what was released, and then calls done.
+	EndReleased(latchesReleased func(command.Command) bool, done func())
 }
 
 // Robots is what Stops asks about robots.

@@ -97,7 +97,7 @@ const releaseDelay = 2 * time.Second
 // requested, so that the robot may not have received the release yet.
 func Released(rows Rows, o Order) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.IsLatched() && (o.Pressed.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.Shown))
+		return l.ID == o.ID && !l.IsLatched() && (o.SinceFleetClock.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.SinceRobotClock))
 	})
 }
 

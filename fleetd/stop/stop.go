@@ -33,20 +33,20 @@ func (l *Latch) IsLatched() bool { return l.ReleasedAt.IsZero() }
 
 // Order is one stop as it was requested. Its robots may be unknown to the fleet.
 type Order struct {
-	ID        string            `json:"id"`
-	Level     schema.StopLevel  `json:"level"`
-	By        string            `json:"by,omitempty"`
-	Why       string            `json:"why,omitempty"`
-	At        time.Time         `json:"at"` // microseconds
-	All       bool              `json:"all,omitzero"`
-	Robots    []string          `json:"robots,omitempty"`
-	Labels    map[string]string `json:"labels,omitempty"`    // all of them must match
-	Anew      bool              `json:"anew,omitzero"`       // the id is that of the sender: each order is a new stop
-	Client    string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
-	FromRobot bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
-	Shown     time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports
-	Pressed   time.Time         `json:"pressed,omitzero"`    // with FromRobot: the same by fleetd's clock
-	Selects   string            `json:"selects,omitempty"`   // the selector as written, for the audit
+	ID              string            `json:"id"`
+	Level           schema.StopLevel  `json:"level"`
+	By              string            `json:"by,omitempty"`
+	Why             string            `json:"why,omitempty"`
+	At              time.Time         `json:"at"` // microseconds
+	All             bool              `json:"all,omitzero"`
+	Robots          []string          `json:"robots,omitempty"`
+	Labels          map[string]string `json:"labels,omitempty"`    // all of them must match
+	Anew            bool              `json:"anew,omitzero"`       // the id is that of the sender: each order is a new stop
+	Client          string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
+	FromRobot       bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
+	SinceRobotClock time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports; the spool keeps the name shown
+	SinceFleetClock time.Time         `json:"pressed,omitzero"`    // with FromRobot: the same by fleetd's clock; the spool keeps the name pressed
+	Selects         string            `json:"selects,omitempty"`   // the selector as written, for the audit
 
 	audit.Source // who requested it
 }
@@ -91,7 +91,7 @@ func OrderFromRobot(robot string, l schema.StopLatch, ahead time.Duration, at ti
 	}
 	return Order{
 		ID: l.ID, Level: l.Level, By: truncated(l.Asker(), 256), Why: truncated(l.Why, 256), At: at.Truncate(time.Microsecond),
-		All: l.All, Robots: []string{robot}, FromRobot: true, Shown: l.Since.Time(), Pressed: l.Since.Time().Add(ahead),
+		All: l.All, Robots: []string{robot}, FromRobot: true, SinceRobotClock: l.Since.Time(), SinceFleetClock: l.Since.Time().Add(ahead),
 	}, schema.ValidRequestID(l.ID)
 }
 

@@ -131,7 +131,7 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 			o.Labels = map[string]string{"site": "museum", "floor": "1"}
 			o.Robots = []string{"r1"}
 		case 3:
-			o.FromRobot, o.All, o.Pressed, o.Shown = true, random.IntN(2) == 0, o.At, o.At
+			o.FromRobot, o.All, o.SinceFleetClock, o.SinceRobotClock = true, random.IntN(2) == 0, o.At, o.At
 			o.Robots = []string{fleet[random.IntN(4)]}
 		default:
 			o.Robots = []string{fleet[random.IntN(4)], "unknown"}

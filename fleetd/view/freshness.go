@@ -11,9 +11,9 @@ import (
 // newer state may still be under way.
 const behindPatience = 2 * time.Second
 
-// compare records since when the newest state is older than the robot's heartbeat says. A
+// noteBehind records since when the newest state is older than the robot's heartbeat says. A
 // broker may have dropped the newer one, because it was too large or the queue was full.
-func (e *entry) compare(now time.Time) {
+func (e *entry) noteBehind(now time.Time) {
 	s, h := e.state, e.heartbeat
 	switch {
 	case s == nil || h == nil || s.Boot == h.Boot && s.StateSeq >= h.StateSeq:

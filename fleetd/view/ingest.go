@@ -114,7 +114,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 				e.unsaved[kind] = true
 			}
 			e.documents[kind] = d
-			e.noteRevision(v.fleetID, kind, m.Payload)
+			e.noteReportedRevs(v.fleetID, kind, m.Payload)
 		}
 	})
 	return s, nil

@@ -81,7 +81,7 @@ func (e *entry) desiredStory(fleetID string) DesiredStory {
 		w.Active = &schema.StoryRef{ID: r.Active.ID, Rev: r.Active.Rev, SHA256: r.Active.SHA256}
 		w.Pruned = r.Active.Pruned
 	}
-	switch h := e.number(schema.TopicDesiredStory); {
+	switch h := e.reportedRev(schema.TopicDesiredStory); {
 	case w.DesiredRev == 0:
 		w.Converged = true // nothing is desired
 	case h.MustRenumber(w.DesiredRev):
@@ -112,7 +112,7 @@ func (e *entry) desiredActivities(fleetID string) *DesiredActivities {
 		return w
 	}
 	w.ReportedRev, w.Phase, w.Reason, w.Detail, w.Progress = r.DesiredRev, r.Phase, r.Reason, r.Detail, r.Progress
-	switch h := e.number(schema.TopicDesiredActivities); {
+	switch h := e.reportedRev(schema.TopicDesiredActivities); {
 	case h.MustRenumber(w.DesiredRev):
 		w.Reason, w.Detail = schema.ReasonStaleRevision, h.Why(w.DesiredRev)
 	case r.FleetID != "" && fleetID != "" && r.FleetID != fleetID:

@@ -12,14 +12,14 @@ func (v *View) SetFleetID(fleetID string) {
 	v.fleetID = fleetID
 	for id, e := range v.robots {
 		for kind, d := range e.documents {
-			e.noteRevision(fleetID, kind, d.Body)
+			e.noteReportedRevs(fleetID, kind, d.Body)
 		}
 		v.mark(id, e)
 	}
 }
 
-// noteRevision records which revisions of a desired document a robot's report names.
-func (e *entry) noteRevision(fleetID string, kind schema.TopicKind, body []byte) {
+// noteReportedRevs records which revisions of a desired document a robot's report names.
+func (e *entry) noteReportedRevs(fleetID string, kind schema.TopicKind, body []byte) {
 	for topic, report := range desired.ReportOn {
 		if report == kind {
 			if e.numbers == nil {
@@ -35,12 +35,12 @@ func (v *View) ReportedRevision(robot string, topic schema.TopicKind) schema.Rep
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.robots[robot]; e != nil {
-		return e.number(topic)
+		return e.reportedRev(topic)
 	}
 	return schema.ReportedRev{}
 }
 
-func (e *entry) number(topic schema.TopicKind) schema.ReportedRev {
+func (e *entry) reportedRev(topic schema.TopicKind) schema.ReportedRev {
 	reported, r := e.numbers[topic], e.reported
 	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
 		reported.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
@@ -60,7 +60,7 @@ func (v *View) Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.
 			continue
 		}
 		for topic := range e.numbers {
-			if e.number(topic).MustRenumber(revs[id][topic]) {
+			if e.reportedRev(topic).MustRenumber(revs[id][topic]) {
 				found[topic] = append(found[topic], id)
 			}
 		}

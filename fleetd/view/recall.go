@@ -15,7 +15,7 @@ func (v *View) LoadDocument(d store.Document) {
 		}
 		if e.recall(d) {
 			e.documents[d.Kind] = d
-			e.noteRevision(v.fleetID, d.Kind, d.Body)
+			e.noteReportedRevs(v.fleetID, d.Kind, d.Body)
 		}
 	})
 }

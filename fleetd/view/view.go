@@ -161,7 +161,7 @@ func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange 
 	e := v.of(id)
 	before := e.shown.Status
 	do(e)
-	e.compare(now)
+	e.noteBehind(now)
 	e.shown, e.outdated = presence.Assess(e.facts, v.fleetd, now), e.isBehind(now)
 	v.mark(id, e)
 	return PresenceChange{id, before, e.shown.Status}
