@@ -59,7 +59,7 @@ type NameQuery struct {
 type RobotQuery struct {
 	NameQuery
 	Text       string                `query:"text" maxLength:"64" doc:"part of the name or of the value of a label, in upper or lower case"`
-	Doing      []selector.Doing      `query:"doing,explode" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now; if given several times, one of these"`
+	Doing      []selector.Doing      `query:"doing,explode" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,resetting,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now; if given several times, one of these"`
 	Mode       []schema.ModeID       `query:"mode,explode" doc:"the reported mode, one of these"`
 	Presence   []string              `query:"presence,explode" enum:"unknown,online,degraded,lost,offline,sleeping" doc:"one of these"`
 	Story      string                `query:"story" maxLength:"64" doc:"the story that they perform or that is assigned to them"`

@@ -10,7 +10,7 @@ import (
 // Doing is what a robot does now, in one word: whether it performs, and if not, why.
 type Doing string
 
-// What a robot can do, the first that holds. The view decides it.
+// The words. The view tries them in about this order, and the first that applies counts.
 const (
 	NotConnected      Doing = "not_connected"
 	Asleep            Doing = "asleep"
@@ -19,7 +19,7 @@ const (
 	StopInput         Doing = "stop_input"
 	NeedsReset        Doing = "needs_reset"
 	Braking           Doing = "braking"
-	Clearing          Doing = "clearing"
+	Resetting         Doing = "resetting" // its units clear their errors after safety/reset
 	Disabled          Doing = "disabled"
 	NotReported       Doing = "not_reported"
 	Switching         Doing = "switching"
@@ -53,7 +53,7 @@ const (
 // Empty terms hold for every robot; a list holds if one of its values does.
 type State struct {
 	Text       string          `json:"text,omitempty" maxLength:"64" doc:"part of the name or of the value of a label, in upper or lower case"`
-	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
+	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,resetting,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
 	Modes      []schema.ModeID `json:"modes,omitempty" maxItems:"32" doc:"the reported mode, one of these"`
 	Presence   []string        `json:"presence,omitempty" maxItems:"6" enum:"unknown,online,degraded,lost,offline,sleeping" doc:"one of these"`
 	Story      string          `json:"story,omitempty" maxLength:"64" doc:"the story that they perform or that is assigned to them"`

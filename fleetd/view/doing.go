@@ -29,7 +29,7 @@ func (r *Robot) doing() selector.Doing {
 	case schema.SafetySoftStop, schema.SafetyStop, schema.SafetyHalt:
 		return selector.Braking
 	case schema.SafetyReset:
-		return selector.Clearing
+		return selector.Resetting
 	case schema.SafetyDisabled:
 		return selector.Disabled
 	case "":

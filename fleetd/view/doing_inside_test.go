@@ -30,7 +30,7 @@ func TestDoing(t *testing.T) {
 		{"its input is pressed", func(r *Robot) { r.EStopInput, r.Safety = true, schema.SafetyEStop }, selector.StopInput},
 		{"in E_STOP", func(r *Robot) { r.Safety = schema.SafetyEStop }, selector.NeedsReset},
 		{"braking", func(r *Robot) { r.Safety = schema.SafetyHalt }, selector.Braking},
-		{"clearing", func(r *Robot) { r.Safety = schema.SafetyReset }, selector.Clearing},
+		{"resetting", func(r *Robot) { r.Safety = schema.SafetyReset }, selector.Resetting},
 		{"disabled", func(r *Robot) { r.Safety = schema.SafetyDisabled }, selector.Disabled},
 		{"no state yet", func(r *Robot) { r.Safety = "" }, selector.NotReported},
 		{"changing its mode", func(r *Robot) { r.ModePhase = schema.PhaseSwitching }, selector.Switching},

@@ -13,7 +13,7 @@ type Robot struct {
 	Labels   map[string]string `json:"labels"`
 	Adopted  bool              `json:"adopted" doc:"the robot belongs to this fleet"`
 	Presence Presence          `json:"presence"`
-	Doing    selector.Doing    `json:"doing" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,clearing,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what it does now: whether it performs, and if not, why"`
+	Doing    selector.Doing    `json:"doing" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,resetting,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what it does now: whether it performs, and if not, why"`
 
 	StateAt schema.Time `json:"state_at,omitzero" doc:"when fleetd last received the robot's state, by fleetd's clock"`
 	// StateOutdated says that the robot has published a newer state that did not arrive.

@@ -26,7 +26,7 @@ const tones: Record<Doing, Tone> = {
   needs_reset: 'stopped',
   stop_input: 'stopped',
   braking: 'stopped',
-  clearing: 'waiting',
+  resetting: 'waiting',
   not_reported: 'away',
   not_connected: 'away',
   asleep: 'away',
@@ -81,7 +81,7 @@ export function performing(r: Robot): Performing {
       return as([safety], r.cause ? { reason: r.cause } : r.latched_by);
     case 'stop_input':
     case 'braking':
-    case 'clearing':
+    case 'resetting':
       return as([safety]);
     case 'not_reported':
       return as([['mark', 'no state']]);

@@ -13,7 +13,7 @@ const cannot = new Set<Robot['doing']>([
   'needs_reset',
   'stop_input',
   'braking',
-  'clearing',
+  'resetting',
   'switching',
   'safe_mode',
 ]);
