@@ -2,9 +2,11 @@ import { Alert, Badge, Card, Group, List, Progress as Bar, Stack, Text, Title } 
 
 import { useEffect, useRef } from 'react';
 
+import { useFieldWord } from '../editor/fields/words';
 import { BackButton } from './BackButton';
 import { Each } from './Each';
 import { grouped, type Outcome, type Step, steps, stepText, type What } from './model';
+import { refusalText } from './refusal';
 import { names } from './Summary';
 import { useAssignTexts } from './text';
 import { useReports } from './useReports';
@@ -29,6 +31,7 @@ export function Progress({
   onBack: (w: What, o: Outcome) => void;
 }) {
   const t = useAssignTexts();
+  const word = useFieldWord();
   const { all, failed } = useReports(what, outcome);
   const groups = steps.map((step) => ({ step, ids: all.filter((r) => r.step === step).map((r) => r.robot) }));
   // The way back may have been pressed far below.
@@ -70,7 +73,9 @@ export function Progress({
                 ))}
             </List>
             {grouped(
-              all.filter((r) => r.step === 'refused').map((r) => [r.report?.detail || r.report?.phase, r.robot]),
+              all
+                .filter((r) => r.step === 'refused')
+                .map((r) => [refusalText(r.report?.detail || r.report?.phase, word, t.actionNumber), r.robot]),
             ).map(([why, ids]) => (
               <Alert key={why} color="red" title={t.refusedBy(ids.length, names(ids, 20))}>
                 <span dir="auto">{why}</span>
@@ -81,15 +86,19 @@ export function Progress({
               head={[t.requested, t.reported, t.state, t.note]}
               rows={[...all]
                 .sort((a, b) => steps.indexOf(a.step) - steps.indexOf(b.step))
-                .map((r) => [
-                  r.robot,
-                  r.report ? (document ? t.documentRevision(r.report.requested) : r.report.requested) : '',
-                  r.report
+                .map((r) => {
+                  const reported = r.report
                     ? t.phases[r.report.phase as keyof typeof t.phases] || r.report.phase || t.nothing
-                    : t.nothing,
-                  stepText(t, r.step, what),
-                  r.report?.detail,
-                ])}
+                    : t.nothing;
+                  const state = stepText(t, r.step, what);
+                  return [
+                    r.robot,
+                    r.report ? (document ? t.documentRevision(r.report.requested) : r.report.requested) : '',
+                    reported,
+                    reported.startsWith(state) ? '' : state, // it says the same
+                    r.step === 'refused' ? '' : r.report?.detail, // a refusal stands above, by reason
+                  ];
+                })}
             />
             <BackButton
               what={what}
