@@ -17,7 +17,7 @@ import (
 	"troupe/schema/build"
 )
 
-// exitReboot is the exit status after sys/reboot (EX_TEMPFAIL): the supervisor starts robotd
+// exitReboot is the exit status after sys/reboot (EX_TEMPFAIL): the service manager starts robotd
 // again.
 const exitReboot = 75
 

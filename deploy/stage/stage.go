@@ -218,7 +218,7 @@ func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server,
 // restartDelay is how long a robot that rebooted stays off.
 const restartDelay = time.Second
 
-// superviseRobot is the robot's supervisor: it starts it again after sys/reboot, and after no
+// superviseRobot stands in for a service manager: it starts the robot again after sys/reboot, and after no
 // other end.
 func (c *Config) superviseRobot(ctx context.Context, cfg robot.Config) error {
 	for {

@@ -186,7 +186,7 @@ type State struct {
 	Detail     string        // of Reason, if calibration failed
 	Calibrated bool
 	ByBoot     bool   // calibration runs at boot; the boot mode follows when it succeeds
-	Again      bool   // robotd ends to be started again by its supervisor
+	Again      bool   // robotd ends to be started again by its service manager
 	Req        string // id of the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
 }

@@ -133,7 +133,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 	}
 }
 
-// ErrReboot is returned by Run if the robot ended in order so that its supervisor, such as
+// ErrReboot is returned by Run if the robot ended in order so that its service manager, such as
 // systemd, starts it again.
 var ErrReboot = errors.New("robotd ends to be started again")
 

@@ -205,6 +205,6 @@ var All = []Verb{
 		Purpose:  "send what the flight recorder has of the last minutes to fleetd as one MCAP file; one at a time, while everything else goes on",
 		Examples: []string{`{"args":{"to":"5f3c0e9a7b1d4c2e8f6a9b0c1d2e3f40","last_ms":600000}}`}}),
 	takes[Reboot](Verb{Group: "sys", Name: "reboot", Class: ClassSys, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartRobot,
-		Purpose:  "end robotd so that its supervisor starts it again; refused while the robot may move",
+		Purpose:  "end robotd, not its computer, so that its service manager starts it again; refused while the robot may move",
 		Examples: []string{"", `{"args":{"why":"new configuration file"}}`}}),
 }
