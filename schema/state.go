@@ -253,25 +253,25 @@ type Modes struct {
 // Mode is one entry of the catalogue; N is its stable number from 0 in order of
 // registration.
 type Mode struct {
-	ID            ModeID      `json:"id" doc:"what mode/set takes"`
-	N             int         `json:"n" doc:"its stable number from 0, in the order of registration"`
-	Name          string      `json:"name" doc:"for people"`
-	Kind          string      `json:"kind" doc:"builtin"`
-	Status        ModeStatus  `json:"status" doc:"how far it is"`
-	Enabled       bool        `json:"enabled" doc:"mode/disable has not switched it off"`
-	Running       bool        `json:"running" doc:"it is in charge"`
-	Selectable    bool        `json:"selectable" doc:"mode/set would take it now"`
-	WhyNot        []WhyNot    `json:"why_not" doc:"why it cannot be selected now, the decisive reason first"`
-	LinkLoss      LinkLoss    `json:"link_loss" doc:"what it does when the link is lost: safe or continue"`
-	NeedsLease    bool        `json:"needs_lease,omitzero" doc:"only the client with control of scope 'all' may request it"`
-	Role          string      `json:"role,omitempty" doc:"what it is for the others: calibration (it runs by itself at the start), default (it replaces a mode that fails) or safe (the robot waits in it)"`
-	LinkTimeoutMS int64       `json:"link_timeout_ms,omitzero" doc:"silence of the operators after which it ends; left out: it goes on"`
-	Params        []ModeParam `json:"params,omitempty" doc:"what mode/param sets"`
-	Critical      []Critical  `json:"critical,omitempty" doc:"of the calibration mode: what it checks before other modes may run"`
+	ID                ModeID             `json:"id" doc:"what mode/set takes"`
+	N                 int                `json:"n" doc:"its stable number from 0, in the order of registration"`
+	Name              string             `json:"name" doc:"for people"`
+	Kind              string             `json:"kind" doc:"builtin"`
+	Status            ModeStatus         `json:"status" doc:"how far it is"`
+	Enabled           bool               `json:"enabled" doc:"mode/disable has not switched it off"`
+	Running           bool               `json:"running" doc:"it is in charge"`
+	Selectable        bool               `json:"selectable" doc:"mode/set would take it now"`
+	WhyNot            []WhyNot           `json:"why_not" doc:"why it cannot be selected now, the decisive reason first"`
+	LinkLoss          LinkLoss           `json:"link_loss" doc:"what it does when the link is lost: safe or continue"`
+	NeedsLease        bool               `json:"needs_lease,omitzero" doc:"only the client with control of scope 'all' may request it"`
+	Role              string             `json:"role,omitempty" doc:"what it is for the others: calibration (it runs by itself at the start), default (it replaces a mode that fails) or safe (the robot waits in it)"`
+	LinkTimeoutMS     int64              `json:"link_timeout_ms,omitzero" doc:"silence of the operators after which it ends; left out: it goes on"`
+	Params            []ModeParam        `json:"params,omitempty" doc:"what mode/param sets"`
+	CalibrationChecks []CalibrationCheck `json:"calibration_checks,omitempty" doc:"of the calibration mode: what it checks before other modes may run"`
 }
 
-// Critical is one part of the configuration that calibration puts in force and checks.
-type Critical struct {
+// CalibrationCheck is one part of the configuration that calibration puts in force and checks.
+type CalibrationCheck struct {
 	Name    string `json:"name" doc:"map, units, homing or languages"`
 	Value   string `json:"value" doc:"in force since the last calibration"`
 	Pending string `json:"pending,omitempty" doc:"what the next calibration puts in force instead"`

@@ -13,15 +13,15 @@ import (
 )
 
 // critical returns what calibration has checked and loads next, by its name.
-func critical(m schema.Modes, name string) schema.Critical {
+func critical(m schema.Modes, name string) schema.CalibrationCheck {
 	for _, mode := range m.Modes {
-		for _, c := range mode.Critical {
+		for _, c := range mode.CalibrationChecks {
 			if c.Name == name {
 				return c
 			}
 		}
 	}
-	return schema.Critical{}
+	return schema.CalibrationCheck{}
 }
 
 // TestCalibrationLoadsTheMapOfTheDesiredPlaces assigns places with a map to a robot in mnl,

@@ -23,7 +23,7 @@ type places struct {
 	used   *score.Places // in force
 	loaded driver.Map    // by the last calibration that succeeded
 	homed  bool          // a calibration has succeeded
-	failed []schema.Critical
+	failed []schema.CalibrationCheck
 	dirty  bool // the alert of a map that waits has to be looked at
 }
 
@@ -81,7 +81,7 @@ func (b *State) Calibrated(ev *event.Calibrated, languages []string) (pointsChan
 	p := &b.places
 	p.failed = nil
 	fail := func(name string, why schema.Reason, detail string) {
-		p.failed = append(p.failed, schema.Critical{Name: name, Reason: why, Detail: schema.SanitizeText(detail)})
+		p.failed = append(p.failed, schema.CalibrationCheck{Name: name, Reason: why, Detail: schema.SanitizeText(detail)})
 		if ev.Reason == "" {
 			ev.Reason, ev.Detail = why, detail
 		}
@@ -119,13 +119,13 @@ func base(tag string) string {
 	return l
 }
 
-// Critical is the configuration that calibration puts in force and checks.
-func (b *State) Critical(languages []string) []schema.Critical {
+// CalibrationChecks returns the parts of the configuration that calibration puts in force and checks.
+func (b *State) CalibrationChecks(languages []string) []schema.CalibrationCheck {
 	ids := make([]string, len(b.units))
 	for i, u := range b.units {
 		ids[i] = u.ID
 	}
-	all := []schema.Critical{
+	all := []schema.CalibrationCheck{
 		{Name: "map", Value: named(b.places.loaded)},
 		{Name: "units", Value: strings.Join(ids, " ")},
 		{Name: "homing", Value: cmp.Or(strings.Join(b.driver.Homing, " "), "none")},

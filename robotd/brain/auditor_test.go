@@ -352,7 +352,7 @@ func (a *auditor) showsModes() {
 	}
 	is := a.modes
 	found, failed := a.r.found, a.r.failed
-	(&step{State: a.r.s, now: a.r.wall()}).toModes(func(m supervisor.Step) { is.Modes = m.List(a.r.s.body.Critical(a.r.s.cfg.Languages)) })
+	(&step{State: a.r.s, now: a.r.wall()}).toModes(func(m supervisor.Step) { is.Modes = m.List(a.r.s.body.CalibrationChecks(a.r.s.cfg.Languages)) })
 	a.r.found, a.r.failed = found, failed // nobody asked for these calls
 	if got, want := effect.Encode(a.modes), effect.Encode(is); !bytes.Equal(got, want) {
 		a.fail("the modes are\n%s\nand the newest catalogue shows\n%s", want, got)

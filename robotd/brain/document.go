@@ -41,7 +41,7 @@ func (t *step) snapshot() effect.Snapshot {
 	if v := t.body.Volume(); v.Given {
 		s.Volume = v.Value
 	}
-	t.toModes(func(m supervisor.Step) { s.Modes = m.List(t.body.Critical(t.cfg.Languages)) })
+	t.toModes(func(m supervisor.Step) { s.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 	return s
 }
 

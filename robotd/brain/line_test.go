@@ -179,7 +179,7 @@ func (p *player) formatPublish(e effect.Publish) string {
 			if !mode.Selectable {
 				line += " (" + string(mode.WhyNot[0].Reason) + ")"
 			}
-			for _, c := range mode.Critical {
+			for _, c := range mode.CalibrationChecks {
 				if c.Pending != "" || c.Reason != "" {
 					line += fmt.Sprintf(" [%s: %s, pending %q, %s %s]", c.Name, c.Value, c.Pending, c.Reason, c.Detail)
 				}

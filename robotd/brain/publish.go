@@ -61,7 +61,7 @@ func (t *step) publishModes() {
 	}
 	if t.reports().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}
-		t.toModes(func(m supervisor.Step) { d.Modes = m.List(t.body.Critical(t.cfg.Languages)) })
+		t.toModes(func(m supervisor.Step) { d.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 		t.toReport(func(r report.Step) { r.PublishModes(d) })
 	}
 }

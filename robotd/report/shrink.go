@@ -140,7 +140,7 @@ func shrinkModes(d *schema.Modes, step int) bool {
 		case 1:
 			m.WhyNot = m.WhyNot[:min(len(m.WhyNot), 4)]
 		case 2:
-			m.Params, m.Critical = nil, nil
+			m.Params, m.CalibrationChecks = nil, nil
 		}
 	}
 	return step < 3

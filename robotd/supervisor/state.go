@@ -207,13 +207,13 @@ func (s *State) Document(storyPaused bool) schema.StateMode {
 }
 
 // List is the catalogue of modes, with the reasons why each cannot be selected now.
-// critical is what calibration checks.
-func (t Step) List(critical []schema.Critical) []schema.Mode {
+// checks are those of calibration.
+func (t Step) List(checks []schema.CalibrationCheck) []schema.Mode {
 	leased := t.cfg.Control.Required == control.RequireAll
 	list := t.mode.List(&t.cfg.Mode, t.facts(mode.Input{}), t.runner, leased)
 	for i := range list {
 		if list[i].ID == t.cfg.Mode.Calibration {
-			list[i].Critical = critical
+			list[i].CalibrationChecks = checks
 		}
 	}
 	return list

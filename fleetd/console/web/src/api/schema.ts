@@ -3584,6 +3584,18 @@ export interface components {
             /** @description a row of the table of alerts */
             type: string;
         };
+        SchemaCalibrationCheck: {
+            /** @description in a sentence */
+            detail?: string;
+            /** @description map, units, homing or languages */
+            name: string;
+            /** @description what the next calibration puts in force instead */
+            pending?: string;
+            /** @description why the last calibration failed on it */
+            reason?: string;
+            /** @description in force since the last calibration */
+            value: string;
+        };
         SchemaCaps: {
             /** @description the types of actions that its acts may have; an earlier release does not send it */
             actions?: string[];
@@ -3660,18 +3672,6 @@ export interface components {
             protocol: string[];
             /** @description version of robotd */
             robotd: string;
-        };
-        SchemaCritical: {
-            /** @description in a sentence */
-            detail?: string;
-            /** @description map, units, homing or languages */
-            name: string;
-            /** @description what the next calibration puts in force instead */
-            pending?: string;
-            /** @description why the last calibration failed on it */
-            reason?: string;
-            /** @description in force since the last calibration */
-            value: string;
         };
         SchemaDevice: {
             /** @description what the robot does about it: none, disabled or rest */
@@ -3930,7 +3930,7 @@ export interface components {
         };
         SchemaMode: {
             /** @description of the calibration mode: what it checks before other modes may run */
-            critical?: components["schemas"]["SchemaCritical"][];
+            calibration_checks?: components["schemas"]["SchemaCalibrationCheck"][];
             /** @description mode/disable has not switched it off */
             enabled: boolean;
             /** @description what mode/set takes */
