@@ -103,7 +103,7 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 // to a safer state.
 func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool) {
 	switch {
-	case r.HasAsked && r.Asked < s.Worse:
+	case r.HasAsked && r.Asked < s.SaferAt:
 		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
 	case r.Local: // the sender sees the robot
 		return taken(), true
@@ -117,7 +117,7 @@ func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool
 		return refused(schema.ReasonPrecondition, "this robot asks for seen_boot, too, the boot of the heartbeat that you saw"), false
 	case now-r.Seen > l.Sight:
 		return refused(schema.ReasonPrecondition, fmt.Sprintf("what you saw of the robot is %d ms old", (now-r.Seen).Milliseconds())), false
-	case r.Seen < s.Worse.Truncate(time.Millisecond):
+	case r.Seen < s.SaferAt.Truncate(time.Millisecond):
 		return refused(schema.ReasonPrecondition, "the robot was stopped after the heartbeat that you saw; wait for its next one, at most 2 s, and ask again"), false
 	}
 	return taken(), true

@@ -55,9 +55,9 @@ type State struct {
 	Since time.Duration // when the core entered At
 	Cause Cause         // what led to At
 
-	// Worse is when a cause last led to a safer state, or a mode or a unit asked for a stop.
+	// SaferAt is when a cause last led to a safer state, or a mode or a unit asked for a stop.
 	// An operator who has not seen a heartbeat since then does not know about it.
-	Worse time.Duration
+	SaferAt time.Duration
 	// Physical: a stop input at the robot has been pressed since E_STOP began, so
 	// that only a person at the robot may reset it.
 	Physical bool
@@ -104,7 +104,7 @@ func PendingResetOf(s State, before PendingReset) PendingReset {
 // BootPending returns the state of a robot that has just started and waited for a reset before:
 // a restart does not replace a reset.
 func BootPending(now time.Duration, h PendingReset) State {
-	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, Worse: now, Physical: h.Physical, Troubled: now}
+	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, Troubled: now}
 }
 
 // Level orders the states by how little they permit. Faults and stops never lower the

@@ -25,7 +25,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 	d := Decision{From: s.At, To: s.At}
 	on, cause := s.urgent(now, l, f, r)
 	if slices.ContainsFunc(f.Asked, func(a Request) bool { return a.Verb.Stops() }) {
-		s.Worse = now // also if the robot stands already: what was requested before does not enable it
+		s.SaferAt = now // also if the robot stands already: what was requested before does not enable it
 	}
 	switch {
 	case on == BadState:
@@ -178,13 +178,13 @@ func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c C
 		s.Cause, s.Physical = c, false
 	case c.follows(d.From):
 		// The next stage of a stop keeps the cause with which the stop began. It does
-		// not set Worse, because an operator who saw the stop begin knows about it.
+		// not set SaferAt, because an operator who saw the stop begin knows about it.
 		d.Cause = s.Cause
 		d.Cause.Event = c.Event
 	default:
 		s.Cause = c
 		if raised {
-			s.Worse = now
+			s.SaferAt = now
 		}
 	}
 	switch to {
