@@ -155,8 +155,8 @@ func (p *screen) Tone() string {
 // Percent is the volume.
 func (p *screen) Percent() int { return int(math.Round(p.View.Volume * 100)) }
 
-// Rule is the mode in charge.
-func (p *screen) Rule() schema.Mode {
+// ModeInCharge is the mode in charge.
+func (p *screen) ModeInCharge() schema.Mode {
 	i := slices.IndexFunc(p.View.Modes, func(m schema.Mode) bool { return m.ID == p.View.State.Mode.Active })
 	if i < 0 {
 		return schema.Mode{}
@@ -164,8 +164,8 @@ func (p *screen) Rule() schema.Mode {
 	return p.View.Modes[i]
 }
 
-// Patience is for how many seconds the mode in charge goes on without an operator.
-func (p *screen) Patience() int64 { return p.Rule().LinkTimeoutMS / 1000 }
+// SecondsWithoutLink is for how long the mode in charge goes on without the link.
+func (p *screen) SecondsWithoutLink() int64 { return p.ModeInCharge().LinkTimeoutMS / 1000 }
 
 // Faces are the faces that the robot can show.
 func (p *screen) Faces() []string {
