@@ -19,8 +19,8 @@ import (
 type asker struct{ mode.Plain }
 
 var askerMode = mode.Installed{
-	Rule: mode.Rule{ID: "asker", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
-	Name: "asker", New: func() mode.Mode { return asker{} },
+	Settings: mode.Settings{ID: "asker", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
+	Name:     "asker", New: func() mode.Mode { return asker{} },
 }
 
 func (asker) Step(h *mode.Host, n mode.Notice) {
@@ -38,7 +38,7 @@ func (asker) Step(h *mode.Host, n mode.Notice) {
 // and after a thousand commands, of which as many wait for their turn as it accepts.
 func softStopping(t *testing.T, in schema.ModeID) *rig {
 	r := newRig(t)
-	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, askerMode.Rule)
+	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, askerMode.Settings)
 	r.boot()
 	r.give(event.Connected{Session: "a"})
 	r.beats = true

@@ -14,7 +14,7 @@ func (t *step) stateDocument() *schema.State {
 		Safety: t.permissions().Document(),
 		Mode:   t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lives().Document(t.perform.Performs),
-		Link:  t.beats.Link(t.now, t.cfg.Mode.Rule(t.modes.Active()).LinkLoss),
+		Link:  t.beats.Link(t.now, t.cfg.Mode.Settings(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
 		Control: t.manual.Document(), Recording: t.manuals().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),

@@ -165,8 +165,8 @@ func (t *step) performs() perform.Step {
 	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		CurrentState: t.currentState(), Safety: t.safety.At, Standstill: t.standstill(),
-		LinkLost: lost && t.cfg.Mode.Rule(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
-		Alone:    lost && t.cfg.Mode.Rule(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
+		LinkLost: lost && t.cfg.Mode.Settings(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
+		Alone:    lost && t.cfg.Mode.Settings(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
 		Running:  t.modes.Mode().System == schema.SystemRunning,
 		Pause:    t.health.AtoPaused(), Barred: t.health.AtoBarred(), Unfit: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,

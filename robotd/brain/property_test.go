@@ -42,7 +42,7 @@ func newWorld(t *rapid.T) *world {
 	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
-	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Rule, askerMode.Rule)
+	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Settings, askerMode.Settings)
 	if err := r.cfg.Set("intents", jsontext.Value(`[{"intent":"welcome","act":"greet","resulting_emotion":"joy"},{"intent":"welcome","emotion":"joy","act":"x"},{"intent":"go","act":"walk","clear":true},
 		{"intent":"help","interrupt":"service"},{"intent":"manual","mode":"mnl"},{"intent":"dance","activity":"greeting"}]`)); err != nil {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ type coming struct {
 }
 
 // quiet is a mode that does nothing and needs nothing.
-var quiet = mode.Installed{Rule: mode.Rule{ID: "quiet", LinkLoss: schema.LinkLossContinue}, Name: "quiet", New: func() mode.Mode { return mode.Plain{} }}
+var quiet = mode.Installed{Settings: mode.Settings{ID: "quiet", LinkLoss: schema.LinkLossContinue}, Name: "quiet", New: func() mode.Mode { return mode.Plain{} }}
 
 // modes are those of a robot, which its configuration has or not.
 var modes = []mode.Installed{str.Mode, mnl.Mode, ato.Mode, safe.Mode, follow.Mode, askerMode, quiet}

@@ -338,7 +338,7 @@ func (p *player) configure(setting string) {
 		}
 	case "installed": // beside those of every robot
 		i := slices.IndexFunc(modes, func(m mode.Installed) bool { return string(m.ID) == value })
-		c.Mode.Modes = append(c.Mode.Modes, modes[i].Rule)
+		c.Mode.Modes = append(c.Mode.Modes, modes[i].Settings)
 	case "on_link_return":
 		c.ContinueOnReturn = value == "continue"
 	case "control":

@@ -45,7 +45,7 @@ func (Plain) Step(*Host, Notice)     {}
 
 // Installed is a mode that a robot has: one row of its table of modes.
 type Installed struct {
-	Rule
+	Settings
 	Name     string // for people
 	Manual   bool   // it accepts manual verbs and velocity frames
 	Performs bool   // it performs the story, so that its pauses are the story's pause tokens
@@ -113,7 +113,7 @@ type (
 	// Look turns the head, if Robot.MayMove; a newer one replaces it.
 	Look struct{ Yaw, Speed float64 } // rad to the left, share of the maximum
 	// Stop asks the safety core for a stop: soft-stop, stop, halt or estop. No effect enables
-	// motion: whether a mode needs motion enabled is in its rule.
+	// motion: whether a mode needs motion enabled is in its settings.
 	Stop struct{ Verb, Why string }
 )
 
@@ -128,7 +128,7 @@ func (Stop) effect()           {}
 
 // Robot is what a mode knows of the robot.
 type Robot struct {
-	MayMove bool    // motion is enabled, and the link is up or the mode's rule is to continue without it
+	MayMove bool    // motion is enabled, and the link is up or the mode's settings are to continue without it
 	Story   Refusal // why no story can be performed now
 	Units   []schema.Unit
 	People  int     // that the robot sees near it

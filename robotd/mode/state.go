@@ -30,7 +30,7 @@ const MaxModes = 12
 // Config is the part of the robot's configuration that concerns modes. It does not
 // change while the robot runs.
 type Config struct {
-	Modes       []Rule        // in registration order, so that their indexes are stable
+	Modes       []Settings    // in registration order, so that their indexes are stable
 	Calibration schema.ModeID // runs by itself at boot
 	Default     schema.ModeID // replaces a mode that fails
 	Safe        schema.ModeID // entered without any check; cannot be requested
@@ -39,8 +39,8 @@ type Config struct {
 	StartTime   time.Duration // limit of a start; then the start has failed
 }
 
-// Rule is what the configuration says of one mode.
-type Rule struct {
+// Settings are what the configuration says of one mode.
+type Settings struct {
 	ID          schema.ModeID
 	Moves       bool            // it wants the safety core ENABLED
 	Off         bool            // disabled until a request enables it
@@ -55,7 +55,7 @@ type Rule struct {
 // minute, so that the broker may restart.
 func Defaults() Config {
 	return Config{
-		Modes: []Rule{
+		Modes: []Settings{
 			{ID: schema.ModeStr, Moves: true, Calibrates: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
 			{ID: schema.ModeMnl, Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second},
 			{ID: schema.ModeAto, Moves: true, Conditional: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
@@ -66,10 +66,10 @@ func Defaults() Config {
 	}
 }
 
-// DefaultRule returns the rule that Defaults has of a mode.
-func DefaultRule(m schema.ModeID) Rule {
+// DefaultSettings returns the settings that Defaults has of a mode.
+func DefaultSettings(m schema.ModeID) Settings {
 	c := Defaults()
-	return c.Rule(m)
+	return c.Settings(m)
 }
 
 // Check returns one sentence for each error in the configuration.
@@ -86,11 +86,11 @@ func (c *Config) Check() []string {
 		seen[m.ID] = true
 	}
 	for _, role := range c.roles() {
-		rule := c.Rule(role.mode)
+		settings := c.Settings(role.mode)
 		switch {
-		case rule.ID == "":
+		case settings.ID == "":
 			faults = append(faults, fmt.Sprintf("the %s mode %q is not among the modes", role.name, role.mode))
-		case !role.serves(rule):
+		case !role.serves(settings):
 			faults = append(faults, fmt.Sprintf("the %s mode cannot be %s: %s; want %s", role.name, role.mode, role.needs, c.candidates(role)))
 		}
 	}
@@ -109,17 +109,17 @@ func (c *Config) fallback(m schema.ModeID) bool {
 type role struct {
 	name   string
 	mode   schema.ModeID
-	serves func(Rule) bool
+	serves func(Settings) bool
 	needs  string // what serves asks, for people
 }
 
 // roles lists the duties with the modes that have them.
 func (c *Config) roles() []role {
 	return []role{
-		{"calibration", c.Calibration, func(m Rule) bool { return m.Calibrates && !m.Off }, "it has to be one that calibrates"},
-		{"default", c.Default, func(m Rule) bool { return !m.Calibrates && !m.Conditional && !m.Off && m.ID != c.Safe }, "other modes fall back on it, so it must not depend on anything"},
-		{"safe", c.Safe, func(m Rule) bool { return !m.Moves && !m.Conditional && !m.Off }, "it must not move nor depend on anything"},
-		{"boot", c.Boot, func(Rule) bool { return true }, ""},
+		{"calibration", c.Calibration, func(m Settings) bool { return m.Calibrates && !m.Off }, "it has to be one that calibrates"},
+		{"default", c.Default, func(m Settings) bool { return !m.Calibrates && !m.Conditional && !m.Off && m.ID != c.Safe }, "other modes fall back on it, so it must not depend on anything"},
+		{"safe", c.Safe, func(m Settings) bool { return !m.Moves && !m.Conditional && !m.Off }, "it must not move nor depend on anything"},
+		{"boot", c.Boot, func(Settings) bool { return true }, ""},
 	}
 }
 
@@ -164,12 +164,12 @@ func (c *Config) index(m schema.ModeID) int {
 	return -1
 }
 
-// Rule returns the rule of a mode, which is empty if there is no such mode.
-func (c *Config) Rule(m schema.ModeID) Rule {
+// Settings returns the settings of a mode, which are empty if there is no such mode.
+func (c *Config) Settings(m schema.ModeID) Settings {
 	if i := c.index(m); i >= 0 {
 		return c.Modes[i]
 	}
-	return Rule{}
+	return Settings{}
 }
 
 // State is what the supervisor remembers between steps.
@@ -236,9 +236,9 @@ func (s *State) SafetyMode(c *Config) (active, wants, switching bool) {
 	case Starting:
 		return false, false, s.handsOver(c, s.Left)
 	}
-	return true, c.Rule(s.Active).Moves, false
+	return true, c.Settings(s.Active).Moves, false
 }
 
 func (s *State) handsOver(c *Config, left schema.ModeID) bool {
-	return left != c.Calibration && c.Rule(left).Moves && c.Rule(s.Next).Moves
+	return left != c.Calibration && c.Settings(left).Moves && c.Settings(s.Next).Moves
 }

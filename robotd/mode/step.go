@@ -265,8 +265,8 @@ func (s *State) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 }
 
 // linkLossApplies reports whether the link loss ends the active or starting mode,
-// according to the rule of that mode. Calibration at boot goes on while the body may
-// not move: nobody has to watch it then, and the boot mode has a rule of its own.
+// according to the settings of that mode. Calibration at boot goes on while the body may
+// not move: nobody has to watch it then, and the boot mode has settings of its own.
 func (s *State) linkLossApplies(c *Config, f Facts) bool {
 	if _, ok := Table.Next(s.Phase, OnLinkLost); !ok || !f.LinkLost || s.System == schema.SystemStopping {
 		return false
@@ -278,8 +278,8 @@ func (s *State) linkLossApplies(c *Config, f Facts) bool {
 	if m == c.Safe || s.ByBoot && m == c.Calibration && !f.Enabled {
 		return false
 	}
-	rule := c.Rule(m)
-	return rule.LinkLoss != schema.LinkLossContinue && f.LostFor >= rule.LostAfter
+	settings := c.Settings(m)
+	return settings.LinkLoss != schema.LinkLossContinue && f.LostFor >= settings.LostAfter
 }
 
 func (s *State) shutdown(now time.Duration, c *Config, d *Decision) {

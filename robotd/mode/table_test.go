@@ -25,11 +25,11 @@ func TestConfigurationIsChecked(t *testing.T) {
 	for name, spoil := range map[string]func(*Config){
 		"too many": func(c *Config) {
 			for i := range MaxModes {
-				c.Modes = append(c.Modes, Rule{ID: schema.ModeID(rune('a' + i))})
+				c.Modes = append(c.Modes, Settings{ID: schema.ModeID(rune('a' + i))})
 			}
 		},
-		"twice":       func(c *Config) { c.Modes = append(c.Modes, Rule{ID: schema.ModeAto}) },
-		"nameless":    func(c *Config) { c.Modes = append(c.Modes, Rule{}) },
+		"twice":       func(c *Config) { c.Modes = append(c.Modes, Settings{ID: schema.ModeAto}) },
+		"nameless":    func(c *Config) { c.Modes = append(c.Modes, Settings{}) },
 		"no boot":     func(c *Config) { c.Boot = "dance" },
 		"safe moves":  func(c *Config) { c.Modes[3].Moves = true },
 		"safe = boot": func(c *Config) { c.Boot = c.Safe },

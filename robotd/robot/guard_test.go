@@ -39,7 +39,7 @@ func (f faulty) Step(*mode.Host, mode.Notice)         { f.at("Step") }
 
 func (f faulty) row() mode.Installed {
 	return mode.Installed{
-		Rule: mode.Rule{ID: "faulty", LinkLoss: schema.LinkLossContinue}, Name: "faulty",
+		Settings: mode.Settings{ID: "faulty", LinkLoss: schema.LinkLossContinue}, Name: "faulty",
 		New:   func() mode.Mode { f.at("New"); return f },
 		Ready: func(*mode.Host) (r mode.Refusal) { f.at("Ready"); return r },
 	}

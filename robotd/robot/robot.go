@@ -128,7 +128,7 @@ func (c *Config) brain() (*config.Config, error) {
 	b.Mode.Modes = nil
 	for _, m := range c.modes() {
 		m.LinkLoss, m.LostAfter = cmp.Or(c.Link.Loss[m.ID], m.LinkLoss), cmp.Or(c.Link.Timeout[m.ID], m.LostAfter)
-		b.Mode.Modes = append(b.Mode.Modes, m.Rule)
+		b.Mode.Modes = append(b.Mode.Modes, m.Settings)
 	}
 	b.ContinueOnReturn = c.Link.ContinueOnReturn
 	if len(c.Languages) > 0 {

@@ -24,7 +24,7 @@ import (
 
 // dance is a mode that does what the test wants of it at the next time.
 var dance = mode.Installed{
-	Rule: mode.Rule{ID: "dance", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
+	Settings: mode.Settings{ID: "dance", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
 	Params: []mode.Parameter{
 		{ConfigKey: schema.ConfigKey{Name: "pace", Type: schema.ConfigNumber, Min: 0, Max: 1}, Default: jsontext.Value("0.5")},
 	},
@@ -70,7 +70,7 @@ func (r *rig) boot() {
 	installed := []mode.Installed{str.Mode, mnl.Mode, safe.Mode, d}
 	r.cfg.Mode.Modes = nil
 	for _, m := range installed {
-		r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, m.Rule)
+		r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, m.Settings)
 	}
 	r.s = New(&r.cfg, mode.NewRunner(installed, mode.Unguarded), r.clock())
 	r.do(func(t Step) { t.Restore(r.saved) })

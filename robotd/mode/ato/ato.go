@@ -8,7 +8,7 @@ import (
 
 // Mode is the row of the mode.
 var Mode = mode.Installed{
-	Rule: mode.DefaultRule(schema.ModeAto), Name: "automatic", Performs: true,
+	Settings: mode.DefaultSettings(schema.ModeAto), Name: "automatic", Performs: true,
 	Ready: func(h *mode.Host) mode.Refusal { return h.Story },
 	New:   func() mode.Mode { return &automatic{} },
 }

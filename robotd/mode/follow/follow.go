@@ -14,7 +14,7 @@ import (
 
 // Mode is the row of the mode.
 var Mode = mode.Installed{
-	Rule: mode.Rule{
+	Settings: mode.Settings{
 		ID: "follow", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: 5 * time.Second,
 		Conditional: true,
 	},

@@ -8,7 +8,7 @@ import (
 
 // Mode is the row of the mode.
 var Mode = mode.Installed{
-	Rule: mode.DefaultRule(schema.ModeMnl), Name: "manual", Manual: true,
+	Settings: mode.DefaultSettings(schema.ModeMnl), Name: "manual", Manual: true,
 	New: func() mode.Mode { return manual{} },
 }
 

@@ -93,7 +93,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 		{name: "a parameter whose default is not allowed", param: number("as the test says", "5"), want: "does not allow its default"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			row := mode.Installed{Rule: mode.Rule{ID: "bad"}, Name: "bad", Ready: c.ready, New: func() mode.Mode { return c.mode }}
+			row := mode.Installed{Settings: mode.Settings{ID: "bad"}, Name: "bad", Ready: c.ready, New: func() mode.Mode { return c.mode }}
 			if c.param.Name != "" {
 				row.Params = []mode.Parameter{c.param}
 			}

@@ -8,7 +8,7 @@ import (
 
 // Mode is the row of the mode.
 var Mode = mode.Installed{
-	Rule: mode.DefaultRule(schema.ModeSafe), Name: "safe",
+	Settings: mode.DefaultSettings(schema.ModeSafe), Name: "safe",
 	New: func() mode.Mode { return waiting{} },
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Mode is the row of the mode.
 var Mode = mode.Installed{
-	Rule: mode.DefaultRule(schema.ModeStr), Name: "start-up",
+	Settings: mode.DefaultSettings(schema.ModeStr), Name: "start-up",
 	New: func() mode.Mode { return startUp{} },
 }
 
