@@ -249,7 +249,7 @@ type Scenario struct {
 type (
 	// StopDocument is desired/stop or fleet/stop, as received.
 	StopDocument struct {
-		latch.Document        // its Weight is determined later
+		latch.Document        // its Verification is determined later
 		Counter        int64  // the signature counter of the document
 		Digest         string // as in Desired
 		Sig            *schema.Signature

@@ -68,8 +68,8 @@ type State struct {
 	Client        string        // its sender
 	Outage        Outage        // the latest
 
-	spentBudget         time.Duration // of the budget, as of Last
-	sinceConnectionLoss bool          // there was no heartbeat since boot; Last is the loss of a connection
+	spentBudget         time.Duration // of the budget, as of LastHeartbeat
+	sinceConnectionLoss bool          // there was no heartbeat since boot; LastHeartbeat is when a connection was lost
 }
 
 // Outage is one loss of the link. The zero value is none.
