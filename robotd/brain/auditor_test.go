@@ -89,7 +89,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety.State, *s.modes.Mode(), *s.perform.Auto(), *s.perform.Queue(), *s.manual.Control(), a.lives(), lanes}
+	return snapshot{s.safety.State, *s.modes.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
 }
 
 // lives is how autonomous life stands, as far as commands change it.
@@ -102,7 +102,7 @@ func (a *auditor) lives() string {
 func (a *auditor) living(handled int) {
 	s := a.r.s
 	_, run, nature := s.life.Focused()
-	if was := a.focused; was != run && nature == score.NatureSolitary && handled > 0 && len(s.perform.Queue().Running()) > 0 {
+	if was := a.focused; was != run && nature == score.NatureSolitary && handled > 0 && len(s.perform.InterruptState().Running()) > 0 {
 		a.fail("%s has the focus while an interrupt runs", run)
 	}
 	a.focused = run
@@ -231,9 +231,9 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 		}
 	}
 	a.living(a.handled)
-	a.handled = len(s.perform.Queue().Running())
-	if len(s.perform.Queue().Running()) != s.perform.Handling() && !s.Pending() {
-		a.fail("%d interrupts are in the queue, %d handlers at work", len(s.perform.Queue().Running()), s.perform.Handling())
+	a.handled = len(s.perform.InterruptState().Running())
+	if len(s.perform.InterruptState().Running()) != s.perform.Handling() && !s.Pending() {
+		a.fail("%d interrupts run, %d handlers at work", len(s.perform.InterruptState().Running()), s.perform.Handling())
 	}
 }
 

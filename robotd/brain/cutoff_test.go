@@ -58,7 +58,7 @@ func softStopping(t *testing.T, in schema.ModeID) *rig {
 		r.body.mute = true
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "help", On: true}})
 		r.until(r.now + time.Second)
-		if len(r.s.perform.Queue().Running()) != 1 {
+		if len(r.s.perform.InterruptState().Running()) != 1 {
 			t.Fatal("no handler runs")
 		}
 	}

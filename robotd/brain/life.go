@@ -8,12 +8,12 @@ import (
 
 // lives returns the part life with its facts.
 func (t *step) lives() life.Step {
-	ato, queue := t.perform.Auto(), t.perform.Queue()
+	ato, interrupts := t.perform.Auto(), t.perform.InterruptState()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
 		CurrentState: t.currentState(),
 		Ato:          t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive,
 		Paused:       ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
-		Interrupts: len(queue.Running()) > 0, Preempts: queue.Preempts(&t.cfg.Interrupts),
+		Interrupts: len(interrupts.Running()) > 0, Preempts: interrupts.Preempts(&t.cfg.Interrupts),
 		Safety: life.StopReason(t.safety.At, len(t.stops.Latches()) > 0, ato), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
 		Health: &t.health, Signals: &t.signals, Activities: t.desired.Activities(),
 	}}

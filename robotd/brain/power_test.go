@@ -330,7 +330,7 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 			if c.level < w.level || c.level > w.level+0.1 || c.alerted() != w.alerted {
 				t.Errorf("at the end of the day the battery is at %.3f, alert cannot_charge %v; want %.3f, %v", c.level, c.alerted(), w.level, w.alerted)
 			}
-			if n := len(c.s.perform.Queue().Running()); n > 0 != (strings.HasSuffix(w.want[len(w.want)-1], begins)) {
+			if n := len(c.s.perform.InterruptState().Running()); n > 0 != (strings.HasSuffix(w.want[len(w.want)-1], begins)) {
 				t.Errorf("at the end of the day %d interrupts run", n)
 			}
 		})

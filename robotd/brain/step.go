@@ -58,7 +58,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toPerform(perform.Step.Shutdown)
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
-	t.toPerform(perform.Step.Interrupts)
+	t.toPerform(perform.Step.StepInterrupts)
 	t.toLife(life.Step.Launch)
 	t.toPerform(perform.Step.Activity)
 	t.toDesired(func(d desired.Step) { d.ToDeliveries(delivery.Tick{}) })

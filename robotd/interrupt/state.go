@@ -2,8 +2,8 @@
 //
 // An interrupter (touch, screen, power, an operator, an external AI) requests a
 // handler. The request passes checks in a fixed order, each with a reason of its
-// own. An accepted interrupt runs and holds its pause from the same moment. The
-// queue is the list of interrupts that run concurrently, in the order of their
+// own. An accepted interrupt runs and holds its pause from the same moment: none
+// waits. State lists the interrupts that run concurrently, in the order of their
 // start; there is at most one per handler. Every end of an interrupt removes it
 // and releases its pause exactly once, whatever the cause.
 //
@@ -41,9 +41,9 @@ type Handler struct {
 	Moves    bool          // as soon as it begins
 	Activity bool          // it performs an activity
 	Preempt  bool          // it ends running activities of lower priority
-	// Queues: a request for it while it runs joins the running interrupt. Other handlers
+	// Joins: a request for it while it runs joins the running interrupt. Other handlers
 	// refuse a second request.
-	Queues bool
+	Joins bool
 }
 
 // Registry is the configured handlers and interrupters. It does not change while
@@ -57,7 +57,7 @@ type Registry struct {
 func Defaults() Registry {
 	return Registry{
 		Handlers: []Handler{
-			{ID: RequestHandler, Priority: 5, Moves: true, Queues: true}, // no deadline: its act ends it
+			{ID: RequestHandler, Priority: 5, Moves: true, Joins: true}, // no deadline: its act ends it
 			{ID: "service", Priority: 10, Deadline: 10 * time.Minute, Moves: true},
 			{ID: "attend", Priority: 8, Deadline: 30 * time.Second, Moves: true},
 			{ID: "power", Priority: 20, Preempt: true}, // no deadline: it waits and charges as long as it takes
@@ -125,7 +125,7 @@ type Entry struct {
 	Until       time.Duration // 0 = no deadline
 }
 
-// State is the queue and the states of the interrupters.
+// State is the list of running interrupts, and the states of the interrupters.
 type State struct {
 	running  [MaxHandlers]Entry
 	n        int
@@ -197,7 +197,7 @@ const (
 	Error     What = "error" // a handler has failed
 )
 
-// Input is an event that concerns the queue.
+// Input is an event that concerns interrupts.
 type Input struct {
 	What        What
 	Handler     string

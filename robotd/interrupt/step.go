@@ -83,7 +83,7 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 		return h, schema.ReasonIgnoredGlobal, "ato is not in charge; mode/set ato starts it"
 	case f.Paused && (in.Interrupter != PowerInterrupter || h.Moves):
 		return h, schema.ReasonIgnoredGlobal, f.Held
-	case s.runs(in.Handler) && !in.Replaces && !h.Queues:
+	case s.runs(in.Handler) && !in.Replaces && !h.Joins:
 		return h, schema.ReasonIgnoredDuplicate, in.Handler + " already runs"
 	case !f.Condition:
 		return h, schema.ReasonIgnoredCondition, f.Why

@@ -5,7 +5,7 @@ import "troupe/schema/fsm"
 // Stage is the state of one interrupt.
 type Stage string
 
-// The stages; the last four remove the interrupt from the queue.
+// The stages; the last four end the interrupt.
 const (
 	Requested Stage = "requested"
 	Rejected  Stage = "rejected"

@@ -155,7 +155,7 @@ func TestActivityIsFrozenWithEverythingElse(t *testing.T) {
 		{"by a safeguard", func(w *world) { w.facts.Pause = schema.ReasonSafeguard }, func(w *world) { w.facts.Pause = "" }},
 		{"by a lost link", func(w *world) { w.facts.LinkLost = true; w.state.cfg.ContinueOnReturn = true }, func(w *world) { w.facts.LinkLost = false }},
 		{"by a handler", func(w *world) { w.state.Request("attend", "operator") }, func(w *world) {
-			w.state.AskQueue(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.Queue().Running()[0].ID})
+			w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
 	if !ok {
 		return
 	}
-	t.toQueue.Put(queueInput{
+	t.toInterrupts.Put(interruptInput{
 		Input: interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: a.Replaces()},
 		asked: &asked{o.Key, e},
 	}, o.Key, o.If)
@@ -98,7 +98,7 @@ func (s *State) Cancel(key, by request.Key) bool {
 func (t Step) cancelAsked() {
 	for _, h := range t.handling {
 		if len(h.asked) > 0 {
-			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})
+			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})
 		}
 	}
 }
@@ -117,20 +117,20 @@ func (s *State) Ask(o request.Perform) bool {
 	case verb.ContinueStory:
 		s.AskAuto(o, auto.Input{What: auto.Continue, Token: string(a.Token)})
 	case verb.RequestInterrupt:
-		s.AskQueue(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "operator")})
+		s.AskInterrupts(o, interrupt.Input{What: interrupt.Request, Handler: a.Handler, Interrupter: cmp.Or(a.Interrupter, "operator")})
 	case verb.CancelInterrupt:
-		s.AskQueue(o, interrupt.Input{What: interrupt.Cancel, ID: a.ID, Reason: schema.ReasonStopped})
+		s.AskInterrupts(o, interrupt.Input{What: interrupt.Cancel, ID: a.ID, Reason: schema.ReasonStopped})
 	case verb.RunInterrupter:
-		s.AskQueue(o, interrupt.Input{What: interrupt.Run, Interrupter: a.Interrupter})
+		s.AskInterrupts(o, interrupt.Input{What: interrupt.Run, Interrupter: a.Interrupter})
 	case verb.StopInterrupter:
-		s.AskQueue(o, interrupt.Input{What: interrupt.Stop, Interrupter: a.Interrupter})
+		s.AskInterrupts(o, interrupt.Input{What: interrupt.Stop, Interrupter: a.Interrupter})
 	default:
 		return false
 	}
 	return true
 }
 
-// AskAuto and AskQueue queue a command for ato, and for the queue of interrupts.
+// AskAuto and AskInterrupts queue a command for ato, and for the interrupts.
 func (s *State) AskAuto(o request.Perform, in auto.Input) { s.askAuto(o, autoInput{Input: in}) }
 
 func (s *State) askAuto(o request.Perform, in autoInput) {
@@ -138,19 +138,19 @@ func (s *State) askAuto(o request.Perform, in autoInput) {
 	s.toAuto.Put(in, o.Key, o.If)
 }
 
-func (s *State) AskQueue(o request.Perform, in interrupt.Input) {
-	s.toQueue.Put(queueInput{Input: in}, o.Key, o.If)
+func (s *State) AskInterrupts(o request.Perform, in interrupt.Input) {
+	s.toInterrupts.Put(interruptInput{Input: in}, o.Key, o.If)
 }
 
 // Drop removes a queued command.
 func (s *State) Drop(k request.Key) bool {
-	queue, ato := s.toQueue.Drop(k), s.toAuto.Drop(k)
-	return queue || ato
+	interrupts, ato := s.toInterrupts.Drop(k), s.toAuto.Drop(k)
+	return interrupts || ato
 }
 
 // Pending reports whether a command is queued.
 func (s *State) Pending() bool {
-	return s.toQueue.Len()+s.toAuto.Len() > 0 || s.again ||
+	return s.toInterrupts.Len()+s.toAuto.Len() > 0 || s.again ||
 		s.focus.run != s.heldBy || s.focus.next != nil && s.frozen != auto.FreezeAll
 }
 
@@ -158,7 +158,7 @@ func (s *State) Pending() bool {
 func (s *State) Refs(why schema.Reason) (refs []schema.Ref) {
 	switch why {
 	case schema.ReasonIgnoredDuplicate:
-		for _, e := range s.queue.Running() {
+		for _, e := range s.interrupts.Running() {
 			refs = append(refs, schema.Ref{Kind: schema.RefInterrupt, ID: e.ID})
 		}
 	case schema.ReasonIgnoredGlobal:

@@ -130,7 +130,7 @@ type Result struct {
 // entered reports whether ato runs, and starts the interrupters.
 func (t Step) entered(d auto.Decision) Result {
 	if d.Refused == "" {
-		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Enter}})
+		t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Enter}})
 	}
 	return Result{Entered: true, Refused: d.Refused}
 }
@@ -140,7 +140,7 @@ func (s *State) Enter() { s.toAuto.Add(autoInput{Input: auto.Input{What: auto.En
 
 func (s *State) Leave() {
 	s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Leave}})
-	s.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
+	s.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
 }
 
 // Ready returns why ato cannot be entered, or nothing.

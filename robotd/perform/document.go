@@ -27,10 +27,10 @@ func (s *State) Fill(d *schema.State, now clock.Now, people People) {
 		d.Auto.PauseHolders = append(d.Auto.PauseHolders, schema.Pause{Token: p.Name(), By: by, Why: p.Why, Since: now.At(p.Since), NeedsContinue: p.NeedsContinue()})
 	}
 	d.Interrupts, d.Interrupters = []schema.Interrupt{}, []schema.Interrupter{}
-	for _, e := range s.queue.Running() {
+	for _, e := range s.interrupts.Running() {
 		d.Interrupts = append(d.Interrupts, schema.Interrupt{ID: e.ID, Handler: e.Handler, Interrupter: e.Interrupter, Since: now.At(e.Since)})
 	}
 	for i, id := range s.cfg.Interrupts.Interrupters {
-		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: s.queue.Interrupter(i)})
+		d.Interrupters = append(d.Interrupters, schema.Interrupter{ID: id, State: s.interrupts.Interrupter(i)})
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"troupe/schema/cond"
 )
 
-// Interrupts gives the queue one input: the oldest queued one, or the passing of time.
-func (t Step) Interrupts() {
+// StepInterrupts gives the interrupts one input: the oldest queued one, or the passing of time.
+func (t Step) StepInterrupts() {
 	if t.Unfit && !t.unfit && !t.State.Idle() { // what they do makes no sense when the robot may move again
-		t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
+		t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
 	}
 	t.unfit = t.Unfit
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
-	switch next, waits := t.toQueue.Take(); {
+	switch next, waits := t.toInterrupts.Take(); {
 	case waits && t.isStale(next.In.Input):
 	case waits && t.Out.Met(next.By, next.When, t.CurrentState):
 		in, by, wanted = next.In.Input, next.By, next.In.asked
@@ -35,7 +35,7 @@ func (t Step) Interrupts() {
 		f.Held = t.auto.PausedBy("", "", t.Standstill.String())
 	}
 	f.Condition, f.Why = t.condition(in.Handler, wanted)
-	d := interrupt.Step(&t.queue, t.Now.Mono, &t.cfg.Interrupts, f, in)
+	d := interrupt.Step(&t.interrupts, t.Now.Mono, &t.cfg.Interrupts, f, in)
 	if e := d.Start; e.ID != "" {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.Note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
@@ -90,7 +90,7 @@ type ended struct {
 }
 
 // Idle reports whether no interrupt runs that could end without an event.
-func (s *State) Idle() bool { return len(s.queue.Running()) == 0 }
+func (s *State) Idle() bool { return len(s.interrupts.Running()) == 0 }
 
 // condition reports whether a handler's own condition holds, and it has something to do.
 func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
@@ -121,12 +121,12 @@ func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 // done and fail end a handler.
 func (t Step) done(h *handling) {
 	h.ending = true
-	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
+	t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
 }
 
 func (t Step) fail(h *handling, why schema.Reason) {
 	h.ending = true
-	t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Error, ID: h.id, Reason: why}})
+	t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Error, ID: h.id, Reason: why}})
 }
 
 // untrue is the first part of a condition that is not true.
@@ -158,7 +158,7 @@ func (t Step) endStopped(to schema.SafetyState) {
 	switch {
 	case safety.Halts(to):
 		if !t.Idle() {
-			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonNeedsReset}})
+			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonNeedsReset}})
 		}
 	case to == schema.SafetySoftStop || to == schema.SafetyStop:
 		t.cancelAsked()
@@ -198,7 +198,7 @@ const (
 func (s *State) Restore(now clock.Now, saved map[string]string) {
 	for _, id := range s.cfg.Interrupts.Interrupters {
 		if saved[interrupterKey+id] == switchedOff {
-			interrupt.Step(&s.queue, now.Mono, &s.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})
+			interrupt.Step(&s.interrupts, now.Mono, &s.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})
 		}
 	}
 }

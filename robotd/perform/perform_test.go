@@ -108,7 +108,7 @@ func (w *world) pass(d time.Duration) {
 		p.Power()
 		p.Handlers()
 		for again := true; again; again = w.state.Pending() {
-			p.Interrupts()
+			p.StepInterrupts()
 			p.Activity()
 			w.settle()
 			p.StepAuto()
@@ -310,7 +310,7 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 			t.Errorf("step %d: alert %v and %d handlers, want %v and %d", i, alert, handlers, c.alert, c.handlers)
 		}
 	}
-	w.state.AskQueue(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.Queue().Running()[0].ID})
+	w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
 	if _, handlers := at(0.15, false, time.Hour); handlers != 0 {
 		t.Errorf("it asked again at the level at which it was cancelled")
 	}
@@ -357,8 +357,8 @@ func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 	if v := ask(turns); v.Status != schema.StatusAccepted {
 		t.Fatalf("the first: %+v", v)
 	}
-	if v := ask(turns); v.Status != schema.StatusAccepted || len(w.state.Queue().Running()) != 1 {
-		t.Errorf("another: %+v, of interrupts %+v", v, w.state.Queue().Running())
+	if v := ask(turns); v.Status != schema.StatusAccepted || len(w.state.InterruptState().Running()) != 1 {
+		t.Errorf("another: %+v, of interrupts %+v", v, w.state.InterruptState().Running())
 	}
 	if v := ask(instead); v.Status != schema.StatusAccepted || w.replies["k1"].Status != schema.StatusSuperseded || w.replies["k2"].Status != schema.StatusSuperseded {
 		t.Errorf("with clear: %+v, and those before %+v %+v", v, w.replies["k1"].Verdict, w.replies["k2"].Verdict)

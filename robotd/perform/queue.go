@@ -94,7 +94,7 @@ func (t Step) cancelMarked() {
 		case marked == 0:
 		case marked == len(h.asked) && !h.ending:
 			h.ending = true
-			t.toQueue.Add(queueInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
+			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
 		case marked < len(h.asked):
 			for _, a := range slices.Clone(h.asked) {
 				if a.cancelled {

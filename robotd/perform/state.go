@@ -18,13 +18,13 @@ import (
 
 // State is the state of the performance.
 type State struct {
-	cfg     *config.Config
-	queue   interrupt.State
-	auto    auto.State
-	gate    act.Gate // as set in the executor
-	toQueue request.Inbox[queueInput]
-	toAuto  request.Inbox[autoInput]
-	again   bool // ato has another transition to make
+	cfg          *config.Config
+	interrupts   interrupt.State
+	auto         auto.State
+	gate         act.Gate // as set in the executor
+	toInterrupts request.Inbox[interruptInput]
+	toAuto       request.Inbox[autoInput]
+	again        bool // ato has another transition to make
 
 	accepted   *program // to be performed
 	noStory    schema.Reason
@@ -48,14 +48,14 @@ type State struct {
 	refusals []refusals
 }
 
-// Inputs that wait for ato and for the queue of interrupts.
+// Inputs that wait for ato and for the interrupts.
 type (
 	autoInput struct {
 		auto.Input
 		entry string // for act-done and act-failed: entry on the lane; a stale one does not count
 		act   string // for skip: the act that the sender means
 	}
-	queueInput struct {
+	interruptInput struct {
 		interrupt.Input
 		asked *asked // the requested act; nil = the handler's own
 	}
@@ -63,7 +63,7 @@ type (
 
 // New returns a state in which nothing is performed.
 func New(cfg *config.Config) State {
-	return State{cfg: cfg, queue: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried}, abilities: abilities{yaw: anywhere}}
+	return State{cfg: cfg, interrupts: interrupt.Boot(&cfg.Interrupts), auto: auto.Boot(), power: power{tried: untried}, abilities: abilities{yaw: anywhere}}
 }
 
 // Step is the part of one step of the robot that concerns the performance.
@@ -115,9 +115,9 @@ type Body interface {
 	Capabilities(languages []string) schema.Caps
 }
 
-// Auto is the state of ato, and Queue that of the interrupts.
-func (s *State) Auto() *auto.State       { return &s.auto }
-func (s *State) Queue() *interrupt.State { return &s.queue }
+// Auto is the state of ato, and InterruptState that of the interrupts that run and of those who ask for them.
+func (s *State) Auto() *auto.State                { return &s.auto }
+func (s *State) InterruptState() *interrupt.State { return &s.interrupts }
 
 // Handling is the number of running handlers.
 func (s *State) Handling() int { return len(s.handling) }
