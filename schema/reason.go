@@ -59,12 +59,12 @@ const (
 	ReasonUnknownHandler     Reason = "unknown_handler"
 	ReasonUnknownInterrupter Reason = "unknown_interrupter"
 	ReasonInterrupterStopped Reason = "interrupter_stopped"
-	ReasonIgnoredGlobal      Reason = "ignored_global"
-	ReasonIgnoredDuplicate   Reason = "ignored_duplicate"
-	ReasonIgnoredCondition   Reason = "ignored_condition"
+	ReasonNotPerforming      Reason = "ignored_global"
+	ReasonAlreadyRunning     Reason = "ignored_duplicate"
+	ReasonHandlerCondition   Reason = "ignored_condition"
 	ReasonUnknownActivity    Reason = "unknown_activity"
-	ReasonNature             Reason = "nature"
-	ReasonNotPermitted       Reason = "not_permitted"
+	ReasonInteractiveFocused Reason = "interactive_focused"
+	ReasonLacksPermission    Reason = "activity_lacks_permission"
 	ReasonCooldown           Reason = "cooldown"
 	ReasonUnknownIntent      Reason = "unknown_intent"
 	ReasonLowConfidence      Reason = "low_confidence"
@@ -149,12 +149,12 @@ var Reasons = []ReasonText{
 	{ReasonUnknownHandler, RetryAfterFix, "there is no such handler; caps lists them"},
 	{ReasonUnknownInterrupter, RetryAfterFix, "there is no such interrupter; caps lists them"},
 	{ReasonInterrupterStopped, RetryAfterFix, "the interrupter that requests it is stopped"},
-	{ReasonIgnoredGlobal, RetryAfterFix, "ato is paused or not active; detail says what ends that"},
-	{ReasonIgnoredDuplicate, RetryLater, "this handler already runs"},
-	{ReasonIgnoredCondition, RetryLater, "the handler's own condition is not met"},
+	{ReasonNotPerforming, RetryAfterFix, "ato is paused or not active; detail says what ends that"},
+	{ReasonAlreadyRunning, RetryLater, "this handler already runs"},
+	{ReasonHandlerCondition, RetryLater, "the handler's own condition is not met"},
 	{ReasonUnknownActivity, RetryAfterFix, "the robot has no such activity, or leaves it out because its body cannot perform it, as reported/activities says"},
-	{ReasonNature, RetryLater, "a solitary activity does not start while an interactive one has the focus"},
-	{ReasonNotPermitted, RetryLater, "the activity lacks a permission that it needs now; detail says which"},
+	{ReasonInteractiveFocused, RetryLater, "a solitary activity does not start while an interactive one has the focus"},
+	{ReasonLacksPermission, RetryLater, "the activity lacks a permission that it needs now; detail says which"},
 	{ReasonCooldown, RetryLater, "the activity had the focus a short time ago"},
 	{ReasonUnknownIntent, RetryAfterFix, "the setting intents has no row for this intent; it was published, and nothing else was done"},
 	{ReasonLowConfidence, RetryNever, "the confidence is below the setting intent_confidence; the intent was published, and nothing else was done"},

@@ -19,7 +19,7 @@ func TestEveryReasonIsDescribedOnce(t *testing.T) {
 
 // What keeps an activity from starting passes by itself, except that the robot lacks it.
 func TestRefusedActivityMayBeAskedForLater(t *testing.T) {
-	for _, r := range []Reason{ReasonNature, ReasonNotPermitted, ReasonCooldown} {
+	for _, r := range []Reason{ReasonInteractiveFocused, ReasonLacksPermission, ReasonCooldown} {
 		if r.Describe().Retry != RetryLater {
 			t.Errorf("%s: asking again is %s", r, r.Describe().Retry)
 		}

@@ -75,7 +75,7 @@ func TestLaunchpadAndStackOverMQTT(t *testing.T) {
 		w.awaitEvent(mark, "r1", "the end of hum", func(e schema.Event) bool {
 			return e.Type == "life_completed" && strings.Contains(string(e.Data), `"activity":"hum","outcome":"stopped"`)
 		})
-		for activity, why := range map[string]schema.Reason{"doze": schema.ReasonNature, "sing": schema.ReasonUnknownActivity} {
+		for activity, why := range map[string]schema.Reason{"doze": schema.ReasonInteractiveFocused, "sing": schema.ReasonUnknownActivity} {
 			if a := w.request("op1", "r1", "life/focus", activity); a.Status != schema.StatusRejected || a.Reason != why {
 				w.t.Errorf("%s while a person is here: %s", activity, jsonText(a))
 			}

@@ -95,7 +95,7 @@ func TestStoryIsPausedUntilTheLastInterruptEnds(t *testing.T) {
 		}
 		// Two interrupters ask for one handler.
 		w.mustRequest("op1", "r1", "interrupt/request", `{"args":{"handler":"service"}}`)
-		if a := w.request("op1", "r1", "interrupt/request", `{"args":{"handler":"service","interrupter":"ai"}}`); a.Status != schema.StatusRejected || a.Reason != schema.ReasonIgnoredDuplicate {
+		if a := w.request("op1", "r1", "interrupt/request", `{"args":{"handler":"service","interrupter":"ai"}}`); a.Status != schema.StatusRejected || a.Reason != schema.ReasonAlreadyRunning {
 			w.t.Errorf("the second request was answered %s", jsonText(a))
 		}
 		service := interrupts("paused by service", "service").Interrupts[0].ID

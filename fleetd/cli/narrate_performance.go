@@ -165,7 +165,7 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 		return kindReact, strings.TrimSuffix(fmt.Sprintf("%s has ended: %s, %s", d.Handler, strings.ReplaceAll(d.Outcome, "_", " "), reasonText(eventFields{Reason: e.Cause, Detail: d.Detail})), ", ")
 	}
 	switch schema.Reason(d.Reason) {
-	case schema.ReasonIgnoredDuplicate, schema.ReasonIgnoredCondition: // nothing is lost
+	case schema.ReasonAlreadyRunning, schema.ReasonHandlerCondition: // nothing is lost
 		return "", ""
 	}
 	return kindReact, fmt.Sprintf("%s, but it does not react: %s", orElse(why[d.Handler], d.Handler+" is asked for"), reasonText(d))

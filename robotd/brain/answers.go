@@ -79,7 +79,7 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 		refs = t.health.Refs(r.Reason)
 	case schema.ReasonNotInControl, schema.ReasonResourceBusy:
 		refs = t.manual.Refs(r.Reason)
-	case schema.ReasonIgnoredDuplicate, schema.ReasonIgnoredGlobal:
+	case schema.ReasonAlreadyRunning, schema.ReasonNotPerforming:
 		refs = t.perform.Refs(r.Reason)
 	case schema.ReasonStopped, schema.ReasonNeedsReset:
 		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {

@@ -78,7 +78,7 @@ func TestReferencesInAnswersExist(t *testing.T) {
 	}
 	id := made("interrupt/request", "service", schema.RefInterrupt)
 	r.command("interrupt/request", "service")
-	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonIgnoredDuplicate || len(a.Refs) != 1 || a.Refs[0].ID != id {
+	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonAlreadyRunning || len(a.Refs) != 1 || a.Refs[0].ID != id {
 		t.Errorf("a second one was answered %s %+v", a.Reason, a.Refs)
 	}
 	r.command("interrupt/cancel", id)
@@ -87,7 +87,7 @@ func TestReferencesInAnswersExist(t *testing.T) {
 	}
 	token := made("auto/pause", "", schema.RefPause)
 	r.command("interrupt/request", "service")
-	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonIgnoredGlobal || len(a.Refs) != 1 || a.Refs[0].ID != token {
+	if a := (*acks)[len(*acks)-1]; a.Reason != schema.ReasonNotPerforming || len(a.Refs) != 1 || a.Refs[0].ID != token {
 		t.Errorf("while it is paused: %s %+v", a.Reason, a.Refs)
 	}
 	r.command("auto/continue", token)

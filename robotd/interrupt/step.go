@@ -80,13 +80,13 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 	case s.switches[who] == SwitchOff:
 		return h, schema.ReasonInterrupterStopped, in.Interrupter + " is stopped; interrupter/run lets it ask again"
 	case !f.Ato || s.switches[who] != SwitchOn:
-		return h, schema.ReasonIgnoredGlobal, "ato is not in charge; mode/set ato starts it"
+		return h, schema.ReasonNotPerforming, "ato is not in charge; mode/set ato starts it"
 	case f.Paused && (in.Interrupter != PowerInterrupter || h.Moves):
-		return h, schema.ReasonIgnoredGlobal, f.Held
+		return h, schema.ReasonNotPerforming, f.Held
 	case s.runs(in.Handler) && !in.Replaces && !h.Joins:
-		return h, schema.ReasonIgnoredDuplicate, in.Handler + " already runs"
+		return h, schema.ReasonAlreadyRunning, in.Handler + " already runs"
 	case !f.Condition:
-		return h, schema.ReasonIgnoredCondition, f.Why
+		return h, schema.ReasonHandlerCondition, f.Why
 	}
 	return h, "", ""
 }

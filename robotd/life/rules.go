@@ -40,7 +40,7 @@ func keeps(rules []Rule, t Step, a *activity) *Rule {
 
 // FocusBlocks keep an activity for a while, also if a person asks for it. One of the stack waits for their end.
 var FocusBlocks = []Rule{
-	{pausedRule, schema.ReasonIgnoredGlobal, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
+	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {
 		return t.Preempts || t.Interrupts && a.Nature == score.NatureSolitary
 	}},
@@ -48,16 +48,16 @@ var FocusBlocks = []Rule{
 
 // Permissions are what an activity needs in some circumstances, also if a person asks for it.
 var Permissions = []Rule{
-	{string(score.PermitNature), schema.ReasonNature, "an interactive activity has the focus or is stacked", func(t Step, a *activity) bool {
+	{string(score.PermitNature), schema.ReasonInteractiveFocused, "an interactive activity has the focus or is stacked", func(t Step, a *activity) bool {
 		return a.Nature == score.NatureSolitary && t.interacts()
 	}},
-	{string(score.PermitWhileCharging), schema.ReasonNotPermitted, "it lacks the permission while_charging", func(t Step, a *activity) bool {
+	{string(score.PermitWhileCharging), schema.ReasonLacksPermission, "it lacks the permission while_charging", func(t Step, a *activity) bool {
 		return t.Charging && !a.Permits(score.PermitWhileCharging)
 	}},
-	{string(score.PermitWhileMoving), schema.ReasonNotPermitted, "it lacks the permission while_moving", func(t Step, a *activity) bool {
+	{string(score.PermitWhileMoving), schema.ReasonLacksPermission, "it lacks the permission while_moving", func(t Step, a *activity) bool {
 		return t.Signals.Moving && !a.Permits(score.PermitWhileMoving)
 	}},
-	{string(score.PermitInSafeguard), schema.ReasonNotPermitted, "it lacks the permission in_safeguard", func(t Step, a *activity) bool {
+	{string(score.PermitInSafeguard), schema.ReasonLacksPermission, "it lacks the permission in_safeguard", func(t Step, a *activity) bool {
 		return t.safeguarded() && !a.Permits(score.PermitInSafeguard)
 	}},
 }
@@ -125,7 +125,7 @@ func lastStart(a *activity) time.Duration {
 // LaunchBlocks keep the launchpad from giving its first choice the focus: it only suggests it.
 var LaunchBlocks = []Rule{
 	{"interactive", "", "while an interactive activity has the focus, the launchpad only suggests", func(t Step, _ *activity) bool { return t.at != solitary }},
-	{pausedRule, schema.ReasonIgnoredGlobal, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
+	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt runs", func(t Step, _ *activity) bool { return t.Interrupts }},
 	{"solitary", "", "a solitary activity does not end another one", func(t Step, a *activity) bool {
 		return t.focus.run != "" && a.Nature == score.NatureSolitary

@@ -157,11 +157,11 @@ func (s *State) Pending() bool {
 // Refs lists what a reason is about.
 func (s *State) Refs(why schema.Reason) (refs []schema.Ref) {
 	switch why {
-	case schema.ReasonIgnoredDuplicate:
+	case schema.ReasonAlreadyRunning:
 		for _, e := range s.interrupts.Running() {
 			refs = append(refs, schema.Ref{Kind: schema.RefInterrupt, ID: e.ID})
 		}
-	case schema.ReasonIgnoredGlobal:
+	case schema.ReasonNotPerforming:
 		for _, p := range s.auto.Held() {
 			if p.Kind.Global() {
 				refs = append(refs, schema.Ref{Kind: schema.RefPause, ID: p.Name()})

@@ -371,7 +371,7 @@ func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 		t.Errorf("the story is %s, held by %v", got.Status, got.Held())
 	}
 	w.facts.Safety = schema.SafetyDisabled
-	if v := ask(turns); v.Reason != schema.ReasonIgnoredCondition {
+	if v := ask(turns); v.Reason != schema.ReasonHandlerCondition {
 		t.Errorf("a motion while disabled: %+v", v)
 	}
 	if v := ask(verb.Perform{Act: "talk"}); v.Status != schema.StatusAccepted {
