@@ -50,6 +50,6 @@ func (t *step) performAuto() {
 	r := t.performs().StepAuto()
 	t.settle(from)
 	if r.Entered {
-		t.toModes(func(m supervisor.Step) { m.Entered(r.Refused) })
+		t.toModes(func(m supervisor.Step) { m.StoryAnswered(r.Refused) })
 	}
 }

@@ -77,8 +77,8 @@ type (
 	CalibrationCancelled struct{}
 	// CalibrationEnded answers the last Calibrate; without a refusal it succeeded.
 	CalibrationEnded struct{ Refusal }
-	// Entered answers Enter; without a refusal the story is performed.
-	Entered struct{ Refusal }
+	// StoryAnswered answers BeginStory; without a refusal the story is performed.
+	StoryAnswered struct{ Refusal }
 	// Touched: somebody begins or ends to touch the robot at a place.
 	Touched struct {
 		Place string
@@ -90,7 +90,7 @@ func (TimePassed) notice()           {}
 func (CalibrationOrdered) notice()   {}
 func (CalibrationCancelled) notice() {}
 func (CalibrationEnded) notice()     {}
-func (Entered) notice()              {}
+func (StoryAnswered) notice()        {}
 func (Touched) notice()              {}
 
 // Effect is an order of a mode to the rest of the robot. The set is closed; package supervisor
@@ -104,9 +104,9 @@ type (
 	// Calibrate begins a calibration, and EndCalibration ends it. The host sets Run.
 	Calibrate      struct{ Run int64 }
 	EndCalibration struct{}
-	// Enter begins to perform the story, and Leave ends it.
-	Enter struct{}
-	Leave struct{}
+	// BeginStory begins to perform the story, and EndStory ends it.
+	BeginStory struct{}
+	EndStory   struct{}
 	// Drive sets the speed of the drive for a short time, if Robot.MayMove. The supervisor ends
 	// a Drive and a Look as soon as the mode may not move the robot any more.
 	Drive struct{ VX, WZ float64 } // m/s forward, rad/s to the left
@@ -120,8 +120,8 @@ type (
 func (Report) effect()         {}
 func (Calibrate) effect()      {}
 func (EndCalibration) effect() {}
-func (Enter) effect()          {}
-func (Leave) effect()          {}
+func (BeginStory) effect()     {}
+func (EndStory) effect()       {}
 func (Drive) effect()          {}
 func (Look) effect()           {}
 func (Stop) effect()           {}
@@ -170,9 +170,9 @@ func (h *Host) Do(e Effect) {
 	case EndCalibration:
 		h.run++ // an answer that still comes is late
 		h.calibrating = false
-	case Enter:
+	case BeginStory:
 		h.entered = true
-	case Leave:
+	case EndStory:
 		h.entered = false
 	case Drive:
 		h.driving = d != Drive{}

@@ -169,8 +169,8 @@ func (r *Runner) Notify(n Notice) (fault Refusal) {
 		}
 	case CalibrationEnded:
 		r.host.calibrating = false
-	case Entered:
-		r.host.entered = r.host.entered && n == Entered{}
+	case StoryAnswered:
+		r.host.entered = r.host.entered && n == StoryAnswered{}
 	}
 	return r.call(Call{Mode: r.running.ID, Do: DoStep, Notice: n})
 }
@@ -233,7 +233,7 @@ func (r *Runner) endMode() {
 		r.host.Do(EndCalibration{})
 	}
 	if had.entered {
-		r.host.Do(Leave{})
+		r.host.Do(EndStory{})
 	}
 	if had.driving {
 		r.host.Do(Drive{})

@@ -136,9 +136,9 @@ func (t Step) perform() {
 			t.Out.Do(effect.Calibrate{Run: e.Run, Map: t.Map})
 		case mode.EndCalibration:
 			t.Out.Do(effect.EndCalibration{})
-		case mode.Enter:
+		case mode.BeginStory:
 			t.Out.Do(effect.PerformStory{On: true})
-		case mode.Leave:
+		case mode.EndStory:
 			t.Out.Do(effect.PerformStory{})
 		case mode.Drive:
 			if e == (mode.Drive{}) || t.mayMove() && !t.NoDrive {
@@ -196,11 +196,11 @@ func (t Step) Calibrated(ev event.Calibrated) {
 	t.Notify(mode.CalibrationEnded{Refusal: why})
 }
 
-// Entered notifies the mode that entered whether the story is performed.
-func (t Step) Entered(refused schema.Reason) {
+// StoryAnswered notifies the mode that began the story whether it is performed.
+func (t Step) StoryAnswered(refused schema.Reason) {
 	var why mode.Refusal
 	if refused != "" {
 		why = mode.Refusal{Reason: refused, Detail: refused.Describe().Text}
 	}
-	t.Notify(mode.Entered{Refusal: why})
+	t.Notify(mode.StoryAnswered{Refusal: why})
 }

@@ -20,18 +20,18 @@ type automatic struct {
 
 func (a *automatic) Start(h *mode.Host) {
 	a.entering = true
-	h.Do(mode.Enter{})
+	h.Do(mode.BeginStory{})
 }
 
 func (a *automatic) Stop(h *mode.Host) {
-	h.Do(mode.Leave{})
+	h.Do(mode.EndStory{})
 	h.Stopped()
 }
 
-func (a *automatic) Kill(h *mode.Host) { h.Do(mode.Leave{}) }
+func (a *automatic) Kill(h *mode.Host) { h.Do(mode.EndStory{}) }
 
 func (a *automatic) Step(h *mode.Host, n mode.Notice) {
-	entered, ok := n.(mode.Entered)
+	entered, ok := n.(mode.StoryAnswered)
 	switch {
 	case !ok || !a.entering:
 	case entered.Reason != "":

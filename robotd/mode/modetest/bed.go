@@ -75,7 +75,7 @@ func (b *bed) tell(n mode.Notice) {
 	switch n := n.(type) {
 	case mode.CalibrationEnded:
 		b.goes["calibration"] = false
-	case mode.Entered:
+	case mode.StoryAnswered:
 		b.goes["story"] = b.goes["story"] && n.Reason == ""
 	}
 	b.r.Notify(n)
@@ -100,9 +100,9 @@ func (b *bed) take(after string, killed bool) {
 			}
 		case mode.EndCalibration:
 			b.goes["calibration"] = false
-		case mode.Enter:
+		case mode.BeginStory:
 			b.goes["story"] = true
-		case mode.Leave:
+		case mode.EndStory:
 			b.goes["story"] = false
 		case mode.Drive:
 			if b.goes["drive"] = e != (mode.Drive{}); b.goes["drive"] && (!b.robot.MayMove || b.at == paused) {
@@ -167,7 +167,7 @@ func (b *bed) answer(why mode.Refusal) {
 	case b.goes["calibration"]:
 		b.tell(mode.CalibrationEnded{Refusal: why})
 	case b.goes["story"] && b.at == starting:
-		b.tell(mode.Entered{Refusal: why})
+		b.tell(mode.StoryAnswered{Refusal: why})
 	default:
 		b.tell(mode.TimePassed{})
 	}

@@ -170,7 +170,7 @@ func dies(t rapid.TB, row mode.Installed) {
 			}
 			b.order(mode.DoKill)
 			run := b.run
-			for _, n := range []mode.Notice{mode.TimePassed{}, mode.Entered{}, mode.CalibrationEnded{}, mode.Touched{Place: "left", On: true}} {
+			for _, n := range []mode.Notice{mode.TimePassed{}, mode.StoryAnswered{}, mode.CalibrationEnded{}, mode.Touched{Place: "left", On: true}} {
 				b.tell(n)
 			}
 			if b.r.Awaits(run) {
@@ -213,7 +213,7 @@ func random(t rapid.TB, row mode.Installed) {
 			case 1:
 				b.tell(mode.Touched{Place: rapid.SampledFrom([]string{"left", "right", "front", "head", ""}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
 			case 2:
-				b.tell(mode.Entered{Refusal: why}) // late, or twice
+				b.tell(mode.StoryAnswered{Refusal: why}) // late, or twice
 			default:
 				b.answer(why)
 			}
