@@ -25,9 +25,9 @@ type Mode interface {
 	Kill(*Host)
 	// MayPause returns why the mode cannot be paused now. It changes nothing.
 	MayPause(*Host) Refusal
-	// Hold pauses the mode, or resumes it. A paused mode gets no TimePassed, and the
+	// SetPaused pauses the mode, or resumes it. A paused mode gets no TimePassed, and the
 	// supervisor stops the drive and the head.
-	Hold(h *Host, paused bool)
+	SetPaused(h *Host, paused bool)
 	// Step handles a notice.
 	Step(*Host, Notice)
 }
@@ -40,7 +40,7 @@ func (Plain) Start(h *Host)          { h.Started() }
 func (Plain) Stop(h *Host)           { h.Stopped() }
 func (Plain) Kill(*Host)             {}
 func (Plain) MayPause(*Host) Refusal { return Refusal{} }
-func (Plain) Hold(*Host, bool)       {}
+func (Plain) SetPaused(*Host, bool)       {}
 func (Plain) Step(*Host, Notice)     {}
 
 // Installed is a mode that a robot has: one row of its table of modes.

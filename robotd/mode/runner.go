@@ -257,7 +257,7 @@ func (c Call) Run() {
 	case DoMayPause:
 		r.refused = r.mode.MayPause(h)
 	case DoPause, DoResume:
-		r.mode.Hold(h, c.Do == DoPause)
+		r.mode.SetPaused(h, c.Do == DoPause)
 	case DoStep:
 		r.mode.Step(h, c.Notice)
 	}

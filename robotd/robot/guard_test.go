@@ -34,7 +34,7 @@ func (f faulty) Start(h *mode.Host) {
 func (f faulty) Stop(h *mode.Host)                    { f.at("Stop"); h.Stopped() }
 func (f faulty) Kill(*mode.Host)                      { f.at("Kill") }
 func (f faulty) MayPause(*mode.Host) (r mode.Refusal) { f.at("MayPause"); return r }
-func (f faulty) Hold(*mode.Host, bool)                { f.at("Hold") }
+func (f faulty) SetPaused(*mode.Host, bool)           { f.at("SetPaused") }
 func (f faulty) Step(*mode.Host, mode.Notice)         { f.at("Step") }
 
 func (f faulty) row() mode.Installed {
@@ -55,7 +55,7 @@ func TestEachCallOfAModeMayFail(t *testing.T) {
 		"sleeps": {func() { time.Sleep(300 * time.Millisecond) }, "took 300 ms; 250 ms were left"},
 	} {
 		for method, want := range map[string]mode.Kind{
-			"New": mode.StartFailed, "Start": mode.StartFailed, "Stop": mode.Died, "Hold": mode.Died,
+			"New": mode.StartFailed, "Start": mode.StartFailed, "Stop": mode.Died, "SetPaused": mode.Died,
 			"MayPause": mode.Died, "Step": mode.Died, "Kill": "", "Ready": "",
 		} {
 			t.Run(method+" "+fault, func(t *testing.T) {

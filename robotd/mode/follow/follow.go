@@ -56,7 +56,7 @@ func (f *following) MayPause(*mode.Host) mode.Refusal {
 	return mode.Refusal{}
 }
 
-func (f *following) Hold(*mode.Host, bool) { f.yaw = anywhere }
+func (f *following) SetPaused(*mode.Host, bool) { f.yaw = anywhere }
 
 func (f *following) Step(h *mode.Host, n mode.Notice) {
 	switch n := n.(type) {
