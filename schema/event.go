@@ -89,7 +89,7 @@ var Events = []EventRow{
 	{Type: "intent_ignored", Level: EventInfo, Data: "name, confidence, reason", Text: "the robot received an intent of too low a confidence and did nothing; source and cause as above"},
 	{Type: "intent_refused", Level: EventWarn, Data: "name, reaction, reason, detail", Text: "the robot could not do what an intent that its body heard asks for; the client that posts one gets the reason in the answer"},
 
-	{Type: "control_held", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
+	{Type: "control_taken", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
 	{Type: "control_free", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "control was released"},
 	{Type: "control_lost", Level: EventWarn, Data: "from, from_by, to, to_by", Text: "control was taken over, was not renewed, or its holder disappeared"},
 	{Type: "manual_stopped", Level: EventInfo, Text: "manual/stop ended what was done manually; cause says who sent it"},

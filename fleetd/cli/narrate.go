@@ -237,7 +237,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 		return kindMode, text
 	case "mode_fallback":
 		return kindMode, fmt.Sprintf("cannot be in mode %s: %s", modeName(d.From), reasonText(d))
-	case "control_held", "control_lost":
+	case "control_taken", "control_lost":
 		return kindMode, controlText(e, d)
 	case "control_free":
 		return kindMode, orElse(d.FromBy, d.From) + " has released control"

@@ -134,7 +134,7 @@ func TestEachThingThatHappensHasItsWords(t *testing.T) {
 		{"safety_changed", "safety", "operator by ann", `{"from":"STOP","to":"DISABLED"}`, "safety: stands, and may not move until somebody enables it"},
 		{"mode_changed", "mode", "asked", `{"from":"ato","to":"mnl"}`, "mode: is in mode mnl (manual) now, after ato (automatic); its story and its life end"},
 		{"mode_fallback", "mode", "", `{"from":"ato","reason":"no_default_story"}`, "mode: cannot be in mode ato (automatic): no valid default story is on the robot; assign one"},
-		{"control_held", "control", "", `{"to":"op1","to_by":"ann"}`, "mode: ann has control"},
+		{"control_taken", "control", "", `{"to":"op1","to_by":"ann"}`, "mode: ann has control"},
 		{"control_lost", "control", "", `{"from":"op1","from_by":"ann"}`, "mode: ann has lost control"},
 		{"interrupt_started", "touch", "attend", `{"id":"attend-1"}`, "react: somebody touches it: it attends"},
 		{"interrupt_started", "ai", "dance", `{"id":"dance-1"}`, "react: somebody speaks to it: it handles it with dance"},

@@ -94,7 +94,11 @@ func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
 	data := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
 	if !control.Lost(d.On) {
-		t.Out.Event("control_"+string(d.To), "control", string(d.On), req, data)
+		kind := "control_taken"
+		if d.To == control.Free {
+			kind = "control_free"
+		}
+		t.Out.Event(kind, "control", string(d.On), req, data)
 		return
 	}
 	t.Out.Event("control_lost", "control", string(d.On), req, data)

@@ -100,7 +100,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
   const [asking, setAsking] = useState(false);
   const [why, setWhy] = useState('');
   const holder = robot.control && (robot.control.by || robot.control.holder);
-  const since = useEvents(id, { type: 'control_held', limit: 1 }).data?.[0]?.ts;
+  const since = useEvents(id, { type: 'control_taken', limit: 1 }).data?.[0]?.ts;
 
   const take = async (verb: 'control/acquire' | 'control/takeover') => {
     setFailed('');
