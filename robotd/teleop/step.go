@@ -62,7 +62,7 @@ type State struct {
 }
 
 // Boot returns the state after boot.
-func Boot() State { return State{At: Barred, neverReported: true} }
+func Boot() State { return State{At: ReleaseFirst, neverReported: true} }
 
 // Newest returns the newest valid frame of the newest lease and how long ago it arrived; 0 =
 // none yet.
@@ -156,7 +156,7 @@ func (s *State) judge(now time.Duration, f Facts, in Frame) (schema.Reason, stri
 		return schema.ReasonPrecondition, fmt.Sprintf("the sender's view of the robot was %d ms old", (now - seen).Milliseconds())
 	case f.Forbid != "":
 		return f.Forbid, cmp.Or(f.ForbidDetail, f.Forbid.Describe().Text)
-	case s.At == Barred && (in.VXMPS != 0 || in.WZRadPS != 0):
+	case s.At == ReleaseFirst && (in.VXMPS != 0 || in.WZRadPS != 0):
 		return schema.ReasonPrecondition, "release the stick first: send a frame with vx 0 and wz 0"
 	}
 	return "", ""

@@ -7,13 +7,13 @@ type Stage string
 
 // The stages. The set-point is zero except in Driving.
 const (
-	Standing Stage = "standing"
-	Driving  Stage = "driving"
-	Barred   Stage = "barred" // the stick must be released first
+	Standing     Stage = "standing"
+	Driving      Stage = "driving"
+	ReleaseFirst Stage = "release_first" // before it counts again
 )
 
 // Stages lists every stage.
-var Stages = []Stage{Standing, Driving, Barred}
+var Stages = []Stage{Standing, Driving, ReleaseFirst}
 
 // Event is what happened to the joystick, after all checks.
 type Event string
@@ -31,9 +31,9 @@ const (
 // Table lists the transitions of the joystick.
 var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Standing, Driving), On: OnPush, To: Driving, Why: "a valid frame with a velocity arrived"},
-	{From: fsm.In(Standing, Driving, Barred), On: OnReleased, To: Standing, Why: "the stick was released"},
+	{From: fsm.In(Standing, Driving, ReleaseFirst), On: OnReleased, To: Standing, Why: "the stick was released"},
 	{From: fsm.In(Driving), On: OnRunOut, To: Standing, Why: "no valid frame came in time"},
-	{From: fsm.In(Standing, Driving), On: OnOther, To: Barred, Why: "control changed to another lease or ended; the stick must be released first"},
-	{From: fsm.In(Standing, Driving), On: OnForbid, To: Barred, Why: "the robot must not be driven; afterwards the stick must be released first"},
-	{From: fsm.In(Standing, Driving), On: OnStop, To: Barred, Why: "the drive was stopped; the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnOther, To: ReleaseFirst, Why: "control changed to another lease or ended; the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnForbid, To: ReleaseFirst, Why: "the robot must not be driven; afterwards the stick must be released first"},
+	{From: fsm.In(Standing, Driving), On: OnStop, To: ReleaseFirst, Why: "the drive was stopped; the stick must be released first"},
 }
