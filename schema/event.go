@@ -127,9 +127,9 @@ var Events = []EventRow{
 	{Type: "story_failed", Level: EventError, Data: "reason, detail", Text: "the desired story could not be fetched or saved; the robot tries again"},
 	{Type: "activities_failed", Level: EventError, Data: "reason, detail", Text: "the desired activities could not be fetched or saved; the robot tries again"},
 	{Type: "places_failed", Level: EventError, Data: "reason, detail", Text: "the desired places could not be fetched or saved; the robot tries again"},
-	{Type: "story_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired story failed on trial; the robot performs the one before"},
-	{Type: "activities_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired activities failed on trial; the robot has those before"},
-	{Type: "places_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired places failed on trial; the robot has those before"},
+	{Type: "story_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired story failed in its probation; the robot performs the one before"},
+	{Type: "activities_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired activities failed in its probation; the robot has those before"},
+	{Type: "places_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired places failed in its probation; the robot has those before"},
 
 	{Type: string(ReasonBadRequest), Level: EventError, Data: "reason, detail", Text: "a desired document was not understood; cause is the place"},
 	{Type: string(ReasonStaleRevision), Level: EventWarn, Data: "reason, detail", Text: "an older desired document came after a newer one, or the same revision with another content"},

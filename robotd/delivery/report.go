@@ -22,7 +22,7 @@ type Report struct {
 	Names      []string // the parts of the active content that are used
 	Pruned     []string // the parts that are left out
 	Refused    []schema.RefusedPart
-	Unfit      bool // there is an active content, but no part of it can be used
+	Unusable   bool // there is an active content, but no part of it can be used
 	Previous   *Accepted
 	Staged     *Accepted // on disk, waiting to become active
 	ActsDigest string
@@ -59,7 +59,7 @@ func (s *State[C]) Report() Report {
 	if a := s.active; a != nil && a.Fit.Reason == "" {
 		r.Active, r.Names, r.Pruned, r.Refused = &a.Accepted, a.Fit.Names, a.Fit.Pruned, a.Fit.Refused
 	} else {
-		r.Unfit = a != nil
+		r.Unusable = a != nil
 	}
 	return r
 }
@@ -75,7 +75,7 @@ func (r Report) Story() schema.ReportedStory {
 		d.SelfCheck = schema.SelfCheckPassed
 		d.Active = &schema.ActiveStory{ID: a.Story.ID, Rev: a.Story.Rev, SHA256: a.Story.SHA256, Since: a.Since,
 			EffectiveActs: append([]string{}, r.Names...), Pruned: append([]string{}, r.Pruned...)}
-	} else if r.Unfit {
+	} else if r.Unusable {
 		d.SelfCheck = schema.SelfCheckFailed
 	}
 	return d

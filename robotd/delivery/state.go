@@ -128,7 +128,9 @@ func (s *State[C]) ProbationDigest() string {
 	return ""
 }
 
-func (s *State[C]) onTrial(digest string) bool { return digest != "" && digest == s.ProbationDigest() }
+func (s *State[C]) onProbation(digest string) bool {
+	return digest != "" && digest == s.ProbationDigest()
+}
 
 // FleetID returns the robot's fleet; empty until the first desired document.
 func (s *State[C]) FleetID() string { return s.fleetID }

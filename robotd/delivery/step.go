@@ -25,11 +25,11 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 	case Written:
 		out = s.written(now, c, in, out)
 	case Started:
-		if s.onTrial(in.SHA256) {
+		if s.onProbation(in.SHA256) {
 			out = s.activate(now, OnStarted, out)
 		}
 	case StartFailed:
-		if s.onTrial(in.SHA256) {
+		if s.onProbation(in.SHA256) {
 			out = s.rollBack(OnStartFailed, cause{reason: orInternal(in.Reason), detail: in.Detail}, out)
 		}
 	case Adopt:
@@ -171,7 +171,7 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 		switch {
 		case l.Fit.Reason != "" && s.phase == schema.DeployActive:
 			s.why = causeOf(l.Fit)
-			out = s.takeSaved(OnEmptied, out)
+			out = s.takeSaved(OnNothingLeft, out)
 		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.desired.Rev:
 			s.why = cause{}
 			out = s.takeSaved(OnRefilled, out)

@@ -32,7 +32,7 @@ const (
 	OnAtRest           Event = "nothing-runs"
 	OnStartFailed      Event = "start-failed"
 	OnProbation        Event = "probation-over"
-	OnEmptied          Event = "emptied"
+	OnNothingLeft      Event = "nothing-left"
 	OnRefilled         Event = "refilled"
 	OnRefit            Event = "robot-changed"
 	OnFiles            Event = "files-missing"
@@ -91,7 +91,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: fsm.In(schema.DeployActivating), On: OnStartFailed, To: schema.DeployRolledBack, Why: "it could not begin; the previous one continues"},
 	{From: fsm.In(schema.DeployActivating), On: OnProbation, To: schema.DeployRolledBack, Why: "it did not begin in time; the previous one continues"},
 
-	{From: fsm.In(schema.DeployActive), On: OnEmptied, To: schema.DeployRejected, Why: "the robot changed; nothing of it can be performed any more"},
+	{From: fsm.In(schema.DeployActive), On: OnNothingLeft, To: schema.DeployRejected, Why: "the robot changed; nothing of it can be performed any more"},
 	{From: fsm.In(schema.DeployRejected), On: OnRefilled, To: schema.DeployActive, Why: "the robot changed; it can be performed again"},
 	{From: fsm.In(schema.DeployRejected), On: OnRefit, To: schema.DeployFetching, Why: "the robot changed; perhaps it can be performed now"},
 }

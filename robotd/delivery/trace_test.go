@@ -20,7 +20,7 @@ import (
 //	facts [performing] [held] [boundary] [interrupted]
 //	missing ACT,ACT...      the acts that the robot lacks from now on
 //	clock                           the fleet's time is known from now on
-//	emptied, belong FLEET, adopt FLEET, tick, restart [ACTS-DIGEST], lose NAME
+//	deleted, belong FLEET, adopt FLEET, tick, restart [ACTS-DIGEST], lose NAME
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -116,7 +116,7 @@ func (w *world) play(t *testing.T, line string) string {
 		in = Tick{}
 	case "belong":
 		in = FleetKnown{arg(0)}
-	case "emptied":
+	case "deleted":
 		in = DocumentDeleted{}
 	case "adopt":
 		in = Adopt{arg(0)}

@@ -45,14 +45,14 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 		p := ev.Problems[0]
 		t.Out.Event("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.SanitizeText(p.String())})
 	case ev.Emptied:
-		t.emptied(k)
+		t.deleted(k)
 	default:
 		to(t, ev, t.Verify(sign.Subject{Kind: k, Robot: t.cfg.ID, FleetID: c.fleetID, Rev: c.rev, Counter: c.counter, Document: ev.Digest}, c.sig, c.pin, c.released))
 	}
 }
 
-// emptied notes that a document was deleted at the broker, which changes nothing.
-func (t Step) emptied(k sign.Kind) {
+// deleted notes that a document was deleted at the broker, which changes nothing.
+func (t Step) deleted(k sign.Kind) {
 	switch k {
 	case sign.Story:
 		t.stepStory(delivery.DocumentDeleted{})

@@ -61,7 +61,7 @@ func (d *device) finding(of schema.DeviceSeverity) Event {
 	case of == schema.SeverityCritical && fault && !d.silent && !d.lost:
 		return FoundDamage
 	case of == schema.SeverityCritical && fault || d.restsByHeat(of):
-		return FoundUnfit
+		return FoundUnusable
 	case of != schema.SeverityNegligible && (fault || hot == schema.HeatHot || hot == schema.HeatCritical):
 		return FoundSerious
 	case fault || hot != schema.HeatNormal || d.isLate():

@@ -27,18 +27,18 @@ const (
 	Mended       Event = "mended" // what damaged it is gone
 	Acknowledged Event = "acknowledged"
 
-	FoundNothing Event = "nothing"
-	FoundMinor   Event = "minor"   // it is warm, or its faults do not count
-	FoundSerious Event = "serious" // a fault, or it is hot
-	FoundUnfit   Event = "unfit"   // critical for the robot, and critically hot, lost or not reported yet
-	FoundDamage  Event = "damage"  // a fault of a unit that is critical for the robot
+	FoundNothing  Event = "nothing"
+	FoundMinor    Event = "minor"    // it is warm, or its faults do not count
+	FoundSerious  Event = "serious"  // a fault, or it is hot
+	FoundUnusable Event = "unusable" // critical for the robot, and critically hot, lost or not reported yet
+	FoundDamage   Event = "damage"   // a fault of a unit that is critical for the robot
 )
 
 // Table is the state table of every unit.
 var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Normal, Disabled, Resting), On: FoundMinor, To: Noted, Why: "it is not normal, and can be used"},
 	{From: fsm.In(Normal, Noted, Resting), On: FoundSerious, To: Disabled, Why: "nobody uses it until its fault is gone or it has cooled"},
-	{From: fsm.In(Normal, Noted, Disabled), On: FoundUnfit, To: Resting, Why: "the robot rests until it has cooled, reports or is back"},
+	{From: fsm.In(Normal, Noted, Disabled), On: FoundUnusable, To: Resting, Why: "the robot rests until it has cooled, reports or is back"},
 	{From: fsm.In(Normal, Noted, Disabled, Resting, Repaired), On: FoundDamage, To: Damaged, Why: "the robot does not move with this damage"},
 	{From: fsm.In(Noted, Disabled, Resting), On: FoundNothing, To: Normal, Why: "its faults are gone and it has cooled"},
 	{From: fsm.In(Damaged), On: Mended, To: Repaired, Why: "its fault is gone; a person has to acknowledge the repair"},
