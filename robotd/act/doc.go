@@ -14,7 +14,7 @@
 //
 // The package does not choose acts, knows neither modes nor messages, and does no
 // I/O: its owner passes Start and Stop to a driver and the driver's reports to
-// Done. Every Start with Holds ends exactly once, by its Stop or by the unit's
+// Reported. Every Start with Holds ends exactly once, by its Stop or by the unit's
 // report. One goroutine owns an Executor.
 //
 // How time passes in an act:

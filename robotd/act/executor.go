@@ -97,10 +97,10 @@ func (x *Executor) Tick(now time.Duration, out []Effect) []Effect {
 	return x.takeOut()
 }
 
-// Done processes a unit's report on a command: it is done if why is empty, and
+// Reported processes a unit's report on a command: it is done if why is empty, and
 // failed otherwise. The report takes effect with the next tick, at the instant of
-// the report. Done returns false if the command was stopped or reported before.
-func (x *Executor) Done(key uint64, why schema.Reason, detail string, now time.Duration) bool {
+// the report. Reported returns false if the command was stopped or reported before.
+func (x *Executor) Reported(key uint64, why schema.Reason, detail string, now time.Duration) bool {
 	for li := range x.lanes {
 		l := &x.lanes[li]
 		if l.current == nil || key == 0 {

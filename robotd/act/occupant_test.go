@@ -70,12 +70,12 @@ func TestLanesOfOneOccupantShareUnits(t *testing.T) {
 	if len(h.of(story, Start)) != 1 || len(h.of(story, Stop)) != 1 {
 		t.Fatalf("the story was not interrupted: %+v", h.outs)
 	}
-	h.x.Done(h.of("voice", Start)[0].Key, "", "", h.now)
+	h.x.Reported(h.of("voice", Start)[0].Key, "", "", h.now)
 	h.tick()
 	if len(h.of(story, Start)) != 1 {
 		t.Fatal("the story resumed while a lane of the occupant owns the unit")
 	}
-	h.x.Done(h.of("noise", Start)[0].Key, "", "", h.now)
+	h.x.Reported(h.of("noise", Start)[0].Key, "", "", h.now)
 	h.tick()
 	h.tick()
 	if len(h.of(story, Start)) != 2 {
@@ -96,7 +96,7 @@ func TestAttendingLaneEndsWhenUnitReports(t *testing.T) {
 		if len(h.of("voice", Start)) != 1 || len(h.of("voice", Ended)) != 0 {
 			t.Fatalf("it did not wait for the unit's report: %+v", h.outs)
 		}
-		h.x.Done(h.of("voice", Start)[0].Key, c.why, "", h.now)
+		h.x.Reported(h.of("voice", Start)[0].Key, c.why, "", h.now)
 		h.tick()
 		if ended := h.of("voice", Ended); len(ended) != 1 || ended[0].Outcome != c.want || ended[0].Reason != c.why {
 			t.Errorf("the unit reported %q, and the act ended %+v", c.why, ended)

@@ -119,7 +119,7 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 				why := rapid.SampledFrom([]schema.Reason{"", "", "", schema.ReasonUnitError}).Draw(rt, "why")
 				key := rapid.Uint64Range(1, r.x.key+2).Draw(rt, "key") // any key used so far, and some unused ones
 				r.a.report(key, why)
-				r.x.Done(key, why, "", r.now)
+				r.x.Reported(key, why, "", r.now)
 			case "revoke":
 				u := rapid.SampledFrom(testUnits).Draw(rt, "unit").ID
 				r.check(r.x.SetUnitDisabled(u, true, nil))

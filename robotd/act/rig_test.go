@@ -90,7 +90,7 @@ func (r *rig) report(action string, why schema.Reason) {
 		r.t.Fatalf("%s was never started", action)
 	}
 	r.a.report(key, why)
-	r.x.Done(key, why, "", r.now)
+	r.x.Reported(key, why, "", r.now)
 }
 
 // pick returns the outs of a kind for an action since the last check.

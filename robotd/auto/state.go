@@ -90,13 +90,13 @@ type Hold struct {
 
 // Facts is what ato needs to know about the rest of the robot.
 type Facts struct {
-	Story     Story         // the accepted default story
-	NoStory   schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
-	Apply     schema.Apply  // when a newly accepted story replaces the current one
-	Barred    schema.Reason // why ato must not be entered
-	Safety    Hold          // Sticky after HALT or E_STOP, when the act also restarts
-	Safeguard Hold
-	LinkLost  Hold
+	Story        Story         // the accepted default story
+	NoStory      schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
+	Apply        schema.Apply  // when a newly accepted story replaces the current one
+	EntryRefused schema.Reason // why ato must not be entered
+	Safety       Hold          // Sticky after HALT or E_STOP, when the act also restarts
+	Safeguard    Hold
+	LinkLost     Hold
 	// Standstill is why the robot is at rest and the way out, for the answer to a request.
 	Standstill string
 }

@@ -80,8 +80,8 @@ func (s *State) enter(now time.Duration, f Facts, d *Decision) {
 	case !ok:
 		d.Refused = why
 		return
-	case f.Barred != "":
-		d.Refused = f.Barred
+	case f.EntryRefused != "":
+		d.Refused = f.EntryRefused
 		return
 	case s.tokens.n > 0:
 		ok = s.take(now, d, OnEnterHeld)

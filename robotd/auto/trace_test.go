@@ -53,7 +53,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "safeguard":
 		w.f.Safeguard = hold
 	case "barred":
-		w.f.Barred = hold.Reason
+		w.f.EntryRefused = hold.Reason
 	case "link":
 		w.f.LinkLost = hold
 	default:

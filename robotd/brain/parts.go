@@ -165,10 +165,10 @@ func (t *step) performs() perform.Step {
 	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		CurrentState: t.currentState(), Safety: t.safety.At, Standstill: t.standstill(),
-		LinkLost: lost && t.cfg.Mode.Settings(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
-		Alone:    lost && t.cfg.Mode.Settings(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
-		Running:  t.modes.Mode().System == schema.SystemRunning,
-		Pause:    t.health.AtoPaused(), Barred: t.health.AtoBarred(), Unfit: len(t.health.Causes()) > 0,
+		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
+		LinkLostForMode: lost && t.cfg.Mode.Settings(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
+		Running:         t.modes.Mode().System == schema.SystemRunning,
+		Pause:           t.health.AtoPaused(), EntryRefused: t.health.AtoBarred(), UnitCritical: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
 		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
 	}}

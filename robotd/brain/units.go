@@ -29,11 +29,11 @@ func (t *step) reported(ev driver.Event) {
 		if t.chosen(ev) {
 			t.signals.Chosen(t.now.Mono, ev.Name)
 		}
-		t.lanes.Done(ev.Key, "", "", t.now.Mono)
+		t.lanes.Reported(ev.Key, "", "", t.now.Mono)
 		t.modes.LookEnded(ev.Key)
 		t.signals.Done(ev.Key)
 	case driver.Failed:
-		t.lanes.Done(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
+		t.lanes.Reported(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
 		t.modes.LookEnded(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
@@ -103,7 +103,7 @@ func (t *step) toUnit(o *act.Effect) {
 	}
 	c, why, detail := t.command(by, o)
 	if why != "" {
-		t.lanes.Done(o.Key, why, detail, t.now.Mono)
+		t.lanes.Reported(o.Key, why, detail, t.now.Mono)
 		return
 	}
 	c.Asset = t.perform.File(c.Do)

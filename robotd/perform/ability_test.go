@@ -130,7 +130,7 @@ func TestUnitThatFailsAnAbilityHasAnAlert(t *testing.T) {
 		w.pass(2 * time.Second)
 		key := w.keys["led"]
 		delete(w.keys, "led")
-		w.lanes.Done(key, reason, "no colour was given", w.now)
+		w.lanes.Reported(key, reason, "no colour was given", w.now)
 		w.pass(20 * time.Millisecond)
 	}
 	for _, c := range []struct {
@@ -165,7 +165,7 @@ func TestFailingLEDsGetNoStorm(t *testing.T) {
 	for range 200 {
 		if key := w.keys["led"]; key != 0 {
 			delete(w.keys, "led")
-			w.lanes.Done(key, schema.ReasonUnitError, "refused", w.now)
+			w.lanes.Reported(key, schema.ReasonUnitError, "refused", w.now)
 		}
 		w.pass(20 * time.Millisecond)
 	}

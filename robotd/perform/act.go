@@ -49,11 +49,11 @@ func (t Step) beginAct() {
 	if refused := t.Lanes.Push(storyLane, e); refused != nil {
 		t.Out.Do(effect.ActFailed{ID: a.ID, Reason: refused.Reason, Detail: refused.Detail})
 		t.storyActFailed(e.ID, schema.FailedAct{Act: a.ID, Reason: refused.Reason, Detail: refused.Detail})
-		t.tried(refused.Reason, refused.Detail)
+		t.reportStart(refused.Reason, refused.Detail)
 		return
 	}
 	t.Out.Changed(effect.FlushSoon)
-	t.tried("", "")
+	t.reportStart("", "")
 }
 
 // cancelAct cancels the act of the story.

@@ -94,7 +94,7 @@ func TestActivityIsRepeatedAndAnsweredByItsFailures(t *testing.T) {
 					if c.fails > 0 {
 						c.fails, why = c.fails-1, schema.ReasonObstructed
 					}
-					w.lanes.Done(key, why, "", w.now)
+					w.lanes.Reported(key, why, "", w.now)
 				}
 				w.pass(500 * time.Millisecond)
 			}
@@ -153,7 +153,7 @@ func TestActivityIsFrozenWithEverythingElse(t *testing.T) {
 			w.state.AskAuto(w.order("auto", "continue", verb.ContinueStory{}), auto.Input{What: auto.Continue})
 		}},
 		{"by a safeguard", func(w *world) { w.facts.Pause = schema.ReasonSafeguard }, func(w *world) { w.facts.Pause = "" }},
-		{"by a lost link", func(w *world) { w.facts.LinkLost = true; w.state.cfg.ContinueOnReturn = true }, func(w *world) { w.facts.LinkLost = false }},
+		{"by a lost link", func(w *world) { w.facts.LinkLostForAto = true; w.state.cfg.ContinueOnReturn = true }, func(w *world) { w.facts.LinkLostForAto = false }},
 		{"by a handler", func(w *world) { w.state.Request("attend", "operator") }, func(w *world) {
 			w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
 		}},

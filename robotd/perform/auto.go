@@ -145,8 +145,8 @@ func (s *State) Leave() {
 
 // Ready returns why ato cannot be entered, or nothing.
 func (t Step) Ready() (why schema.Reason, detail string, ok bool) {
-	if t.Barred != "" {
-		return t.Barred, t.Barred.Describe().Text, false
+	if t.EntryRefused != "" {
+		return t.EntryRefused, t.EntryRefused.Describe().Text, false
 	}
 	return t.autoFacts().Ready()
 }
@@ -170,8 +170,8 @@ func (t Step) autoFacts() auto.Facts {
 		}
 	}
 	f.Safeguard = auto.Hold{Held: t.Pause != "", Reason: t.Pause}
-	f.Barred = t.Barred
-	if t.LinkLost {
+	f.EntryRefused = t.EntryRefused
+	if t.LinkLostForAto {
 		f.LinkLost = auto.Hold{Held: true, Reason: schema.ReasonLinkLost, Sticky: !t.cfg.ContinueOnReturn}
 	}
 	return f

@@ -15,10 +15,10 @@ import (
 
 // StepInterrupts gives the interrupts one input: the oldest queued one, or the passing of time.
 func (t Step) StepInterrupts() {
-	if t.Unfit && !t.unfit && !t.State.Idle() { // what they do makes no sense when the robot may move again
+	if t.UnitCritical && !t.unitCritical && !t.State.Idle() { // what they do makes no sense when the robot may move again
 		t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
 	}
-	t.unfit = t.Unfit
+	t.unitCritical = t.UnitCritical
 	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
 	switch next, waits := t.toInterrupts.Take(); {
 	case waits && t.isStale(next.In.Input):

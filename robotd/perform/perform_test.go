@@ -163,7 +163,7 @@ func (w *world) settle() {
 func (w *world) done(unit string) {
 	key := w.keys[unit]
 	delete(w.keys, unit)
-	w.lanes.Done(key, "", "", w.now)
+	w.lanes.Reported(key, "", "", w.now)
 	w.pass(time.Second)
 }
 
@@ -186,7 +186,7 @@ func TestStoryWaitsForWhatItNeeds(t *testing.T) {
 		{"disabled, and it does not move", talk, func(f *Facts) { f.Safety = schema.SafetyDisabled }, schema.AutoPerforming, ""},
 		{"a stop is latched", turn, func(f *Facts) { f.Safety, f.Standstill.Latches = schema.SafetyDisabled, []safety.Latch{{ID: "s-1"}} }, schema.AutoPaused, schema.ReasonLatched},
 		{"E_STOP", talk, func(f *Facts) { f.Safety = schema.SafetyEStop }, schema.AutoPaused, schema.ReasonNeedsReset},
-		{"the link is lost", talk, func(f *Facts) { f.LinkLost = true }, schema.AutoPaused, schema.ReasonLinkLost},
+		{"the link is lost", talk, func(f *Facts) { f.LinkLostForAto = true }, schema.AutoPaused, schema.ReasonLinkLost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

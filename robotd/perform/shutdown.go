@@ -28,7 +28,7 @@ func (t Step) SafetyChanged(d safety.Decision) {
 // Shutdown cuts off the shutdown act when no operator can reach the robot any more, unless the
 // active mode continues then.
 func (t Step) Shutdown() {
-	if t.Safety == schema.SafetySoftStop && t.Alone {
+	if t.Safety == schema.SafetySoftStop && t.LinkLostForMode {
 		t.Lanes.Cancel(SafetyLane, "", schema.ReasonLinkLost)
 	}
 }

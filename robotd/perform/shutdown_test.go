@@ -45,7 +45,7 @@ func TestBuiltInShutdownActUsesTheUnitsThatTheBodyHas(t *testing.T) {
 					if o.Do.RollRad != nil && o.Unit == "head-2" {
 						t.Errorf("%s: a head that cannot roll gets a roll", c.what)
 					}
-					w.lanes.Done(o.Key, "", "", w.now)
+					w.lanes.Reported(o.Key, "", "", w.now)
 				}
 			}
 			w.lanes.Effects = nil

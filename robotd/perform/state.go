@@ -43,9 +43,9 @@ type State struct {
 	frozenFocus auto.Freeze
 	abilities   abilities
 
-	unfit    bool // as at the last step
-	power    power
-	refusals []refusals
+	unitCritical bool // as at the last step
+	power        power
+	refusals     []refusals
 }
 
 // Inputs that wait for ato and for the interrupts.
@@ -82,21 +82,21 @@ type Health interface {
 
 // Facts are the facts about other parts.
 type Facts struct {
-	CurrentState schema.Precondition
-	Safety       schema.SafetyState
-	Standstill   safety.Standstill // what keeps the robot at rest, and its way out
-	LinkLost     bool              // no operator can reach the robot, and ato must not continue then
-	Alone        bool              // no operator can reach the robot, and the active mode must not continue then
-	Running      bool              // the mode supervisor runs
-	Pause        schema.Reason     // why a safeguard pauses ato
-	Barred       schema.Reason     // why a safeguard keeps ato from being entered
-	Unfit        bool              // a critical unit keeps the robot at rest
-	Battery      Battery
-	Body         Body
-	People       int     // that the robot sees
-	Bearing      float64 // of the nearest one, rad to the left of straight ahead
-	Signals      *signal.State
-	Health       Health
+	CurrentState    schema.Precondition
+	Safety          schema.SafetyState
+	Standstill      safety.Standstill // what keeps the robot at rest, and its way out
+	LinkLostForAto  bool              // no operator can reach the robot, and ato must not continue then
+	LinkLostForMode bool              // no operator can reach the robot, and the active mode must not continue then
+	Running         bool              // the mode supervisor runs
+	Pause           schema.Reason     // why a safeguard pauses ato
+	EntryRefused    schema.Reason     // why a safeguard keeps ato from being entered
+	UnitCritical    bool              // a critical unit keeps the robot at rest
+	Battery         Battery
+	Body            Body
+	People          int     // that the robot sees
+	Bearing         float64 // of the nearest one, rad to the left of straight ahead
+	Signals         *signal.State
+	Health          Health
 	// Activities are those of the fleet; nil = none.
 	Activities *score.Activities
 }

@@ -89,8 +89,8 @@ func (s *State) BetweenActs() bool {
 	return !s.auto.Begun || waits && (next.In.What == auto.ActDone || next.In.What == auto.ActFailed)
 }
 
-// tried reports to the delivery how a story began, because it may be on trial.
-func (t Step) tried(refused schema.Reason, detail string) {
+// reportStart reports to the delivery how a story began, because it may be on probation.
+func (t Step) reportStart(refused schema.Reason, detail string) {
 	if t.playing != nil {
 		t.Out.Do(effect.StoryTried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})
 	}
