@@ -141,7 +141,7 @@ func (t *step) react(ev event.Event) {
 		t.toReport(func(r report.Step) { r.Recalled(ev) })
 	case event.Begin:
 		t.modes.Add(mode.Input{Kind: mode.Begin})
-		t.recordEvent("booted", "brain", "", "", nil)
+		t.recordEvent("booted", "robotd", "", "", nil)
 	case event.Frame:
 		if !t.stops.Overtook(ev.N) {
 			t.manual.Frame(ev)
@@ -185,7 +185,7 @@ func (t *step) react(ev event.Event) {
 		t.toReport(func(r report.Step) { r.CertificateState(ev) })
 	case event.Shutdown:
 		t.modes.Add(mode.Input{Kind: mode.Shutdown})
-		t.recordEvent("ending", "brain", ev.Why, "", nil)
+		t.recordEvent("ending", "robotd", ev.Why, "", nil)
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
 	}

@@ -63,7 +63,7 @@ func oneOfEach() []Record {
 		Action{What: "start", Key: 7, Unit: "head", Demanded: &score.Action{Type: score.TypeHead, YawRad: &yaw}, Sent: &score.Action{Type: score.TypeHead, YawRad: &sent}},
 		Order{Order: driver.ToRun}, Command{Client: "op1", Verb: "safety/stop", Payload: []byte(`not JSON`)},
 		Answer{Client: "op1", Ack: []byte(`{"id":"a1","status":"SUCCEEDED"}`)},
-		Event{Payload: []byte(`{"ts":"2026-05-17T12:00:00.000Z","boot":"b1","seq":1,"type":"booted","level":"info","source":"brain"}`)},
+		Event{Payload: []byte(`{"ts":"2026-05-17T12:00:00.000Z","boot":"b1","seq":1,"type":"booted","level":"info","source":"robotd"}`)},
 		Transition{Machine: "safety", From: "DISABLED", To: "ENABLED", Why: "it was requested"},
 		Alert{Level: schema.AlertWarn, Type: "device_hot", Source: "head"},
 		Signal{Signal: "heard", On: true, Heard: &schema.Utterance{Name: "greet", Confidence: &sure}}, Dropped{Records: 3},

@@ -49,7 +49,7 @@ func (t Step) event(row schema.EventRow, source, cause, req string, data any) {
 	}
 	if n := t.events.missing; n > 0 && (t.events.said == 0 || t.Now.Mono >= t.events.said+droppedEvery) {
 		t.events.missing, t.events.said = 0, t.Now.Mono
-		t.emit(schema.EventOf("events_dropped"), "brain", "", "", dropped{n})
+		t.emit(schema.EventOf("events_dropped"), "robotd", "", "", dropped{n})
 	}
 	t.emit(row, source, cause, req, data)
 }

@@ -52,7 +52,7 @@ func (t Step) PresenceSeen(ev event.PresenceSeen) {
 		t.presence.wrong = "late_word_of_an_earlier_session"
 	} else {
 		t.presence.wrong = "overwritten"
-		t.Raise("presence_overwritten", schema.AlertWarn, "brain", "somebody else wrote this robot's presence", "look for a second robot with this name", false)
+		t.Raise("presence_overwritten", schema.AlertWarn, "robotd", "somebody else wrote this robot's presence", "look for a second robot with this name", false)
 	}
 	t.RepairPresence()
 }
@@ -61,7 +61,7 @@ func (t Step) RepairPresence() {
 	if t.presence.wrong == "" || t.presence.repairedAt != 0 && t.Now.Mono < t.presence.repairedAt+presenceEvery {
 		return
 	}
-	t.Event("presence_repaired", "brain", t.presence.wrong, "", nil)
+	t.Event("presence_repaired", "robotd", t.presence.wrong, "", nil)
 	t.presence.repairedAt, t.presence.wrong = t.Now.Mono, ""
 	t.document(schema.TopicPresence, PresenceOf(t.session.id, t.boot, t.cfg.Version, t.Now.Wall))
 }

@@ -23,7 +23,7 @@ func (t Step) AskRobot(o request.Perform, asker string) bool {
 		return true
 	}
 	t.Add(mode.Input{Kind: mode.Shutdown, Restart: true})
-	t.Out.Event("ending", "brain", "sys/reboot by "+asker, string(o.Key), effect.Described{Detail: cmp.Or(a.Why, o.Why)})
+	t.Out.Event("ending", "robotd", "sys/reboot by "+asker, string(o.Key), effect.Described{Detail: cmp.Or(a.Why, o.Why)})
 	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "robotd ends; its service manager starts it again"})
 	return true
 }

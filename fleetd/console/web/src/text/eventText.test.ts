@@ -29,7 +29,7 @@ test('an event of an act names the act, and its details are no JSON', () => {
   expect(eventText(tables.events, ended)).toBe('an act ended: hello');
   expect(detailsText(tables, ended)).toBe('act: hello, lane: story, outcome: completed, ms: 1200');
   expect(eventText(tables.events, { type: 'booted', data: undefined })).toBe('the program has started');
-  expect(detailsText(tables, { source: 'brain', data: undefined })).toBe('');
+  expect(detailsText(tables, { source: 'robotd', data: undefined })).toBe('');
 });
 
 test('codes in details have words, with the code beside them', () => {
@@ -45,7 +45,7 @@ test.each([
   ['act_ended', 'act', 'stopped', 'it was stopped (stopped)'],
   ['alert_raised', 'power', 'battery_low', 'battery low (battery_low)'],
   ['safety_changed', 'safety', 'operator by nina: a child', 'operator by nina: a child'],
-  ['booted', 'brain', undefined, ''],
+  ['booted', 'robotd', undefined, ''],
 ])('the cause of %s of %s, %s, is said in words', (type, source, cause, says) => {
   expect(causeText(tables, { type, source, cause })).toBe(says);
 });
