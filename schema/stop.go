@@ -96,7 +96,8 @@ func (f *FleetStop) Validate() []Problem {
 	return c
 }
 
-// StopRequest is a client's direct stop of all robots or of selected ones. Any payload
+// StopRequest is a live stop: one that a client sends to all robots, or to selected ones,
+// without fleetd. Any payload
 // stops: one that cannot be decoded or that selects no robots stops all. It can only
 // stop; only fleetd can release.
 type StopRequest struct {
@@ -108,7 +109,7 @@ type StopRequest struct {
 	Why    string            `json:"why,omitempty" doc:"the reason, which people are shown"`
 }
 
-// ReadStop decodes a client's direct stop. It always returns a stop: a payload that
+// ReadStop decodes a live stop. It always returns a stop: a payload that
 // cannot be decoded stops all robots, and the default level is stop. If the payload has
 // no id, the id is the client's name, so that all receivers use the same one; then
 // isNew is true, because each such stop is a new one.

@@ -24,7 +24,9 @@ import (
 	"troupe/schema"
 )
 
-// Phase is the state of one latch.
+// Phase is the state of one latch. Recorded says that a document of fleetd names the stop,
+// so that fleetd can release it. Whether the stop is persisted, on the robot's disk, is
+// another question, which package stops answers.
 type Phase string
 
 // The phases.

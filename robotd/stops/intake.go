@@ -73,7 +73,7 @@ func (t Step) LiveStop(ev event.LiveStop) bool {
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
 	d := t.latch(l, ev.N)
 	t.Out.Ask(request.Stopped{Detail: "a stop came before it was begun"})
-	t.calls = append(t.calls, called{client: ev.Client, id: r.ID, unchanged: len(d.Transitions)+len(d.Altered) == 0})
+	t.unanswered = append(t.unanswered, liveStop{client: ev.Client, id: r.ID, unchanged: len(d.Transitions)+len(d.Altered) == 0})
 	return true
 }
 

@@ -73,7 +73,7 @@ func (p *persistence) waits() bool { return p.missing() && !p.raised }
 
 // Answers reports whether a waiting answer can be sent now.
 func (s *State) Answers() bool {
-	return slices.ContainsFunc(s.calls, func(c called) bool { return s.persist.answers(c.n) }) ||
+	return slices.ContainsFunc(s.unanswered, func(c liveStop) bool { return s.persist.answers(c.n) }) ||
 		slices.ContainsFunc(s.persist.heldBack, func(h HeldBack) bool { return s.persist.answers(h.n) })
 }
 

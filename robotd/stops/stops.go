@@ -31,16 +31,16 @@ const (
 
 // State is the latched stops, and which of them are on the disk.
 type State struct {
-	latches latch.State
-	facts   []safety.Latch      // the same, for the safety core
-	held    safety.PendingReset // as it is or shall be on the disk
-	calls   []called            // live stops that have to be answered
-	persist persistence         // of held and latches
-	newest  uint64              // messages with a lower number arrived before the newest stop
+	latches    latch.State
+	facts      []safety.Latch      // the same, for the safety core
+	held       safety.PendingReset // as it is or shall be on the disk
+	unanswered []liveStop          // those that have to be answered
+	persist    persistence         // of held and latches
+	newest     uint64              // messages with a lower number arrived before the newest stop
 }
 
-// called is a live stop that has to be answered.
-type called struct {
+// liveStop is a live stop that has to be answered.
+type liveStop struct {
 	client, id string
 	unchanged  bool // the stop was latched already
 	// ack has the robot's state when it was stopped; nil = not set yet.
@@ -124,17 +124,17 @@ type Answer struct {
 }
 
 // LiveStopsWait reports whether a live stop has to be answered.
-func (s *State) LiveStopsWait() bool { return len(s.calls) > 0 }
+func (s *State) LiveStopsWait() bool { return len(s.unanswered) > 0 }
 
 // AnswerLiveStops answers live stops, with the robot's state when they took effect, once they
 // are on the disk and a published state shows them.
 func (t Step) AnswerLiveStops(a Answer) {
 	if a.Session == "" { // no client would receive it; the state of the next session shows the latches
-		t.calls = t.calls[:0]
+		t.unanswered = t.unanswered[:0]
 		return
 	}
-	for i := range t.calls {
-		c := &t.calls[i]
+	for i := range t.unanswered {
+		c := &t.unanswered[i]
 		if c.ack != nil {
 			continue
 		}
@@ -146,8 +146,8 @@ func (t Step) AnswerLiveStops(a Answer) {
 			c.ack.Reason = schema.ReasonUnchanged
 		}
 	}
-	keep := t.calls[:0]
-	for _, c := range t.calls {
+	keep := t.unanswered[:0]
+	for _, c := range t.unanswered {
 		if !t.persist.answers(c.n) {
 			keep = append(keep, c)
 			continue
@@ -155,5 +155,5 @@ func (t Step) AnswerLiveStops(a Answer) {
 		t.notKept(c.ack, c.n)
 		t.Out.Do(effect.Document{Topic: schema.TopicAck, Param: c.client, Value: c.ack, First: true})
 	}
-	t.calls = keep
+	t.unanswered = keep
 }

@@ -29,8 +29,8 @@ const (
 	ClassSys       Class = "sys"
 )
 
-// LiveStop is the verb in answers to live stops, which are no rows of the table: they come on
-// a topic of their own.
+// LiveStop is the verb in answers to live stops, which clients send to robots without fleetd.
+// They are no rows of the table, because they come on a topic of their own.
 const LiveStop = "fleet/stop"
 
 // Journaled says when a robot writes a command to its disk: before it answers,
