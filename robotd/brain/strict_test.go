@@ -82,7 +82,7 @@ func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 	}
 	r = newRig(t)
 	r.cfg.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
-	r.cfg.Pinned = []string{"signing", "require_sight"} // configured on the robot
+	r.cfg.LocalOnly = []string{"signing", "require_sight"} // configured on the robot
 	r.memory.Values[desired.ConfigKey] = "{{{"
 	r.boot()
 	if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !r.alerted(desired.ConfigUnreadable) {

@@ -350,7 +350,7 @@ func (p *player) configure(setting string) {
 	case "signing":
 		c.Signing = sign.Policy(value)
 	case "pinned":
-		c.Pinned = append(c.Pinned, value)
+		c.LocalOnly = append(c.LocalOnly, value)
 	case "trust":
 		c.Trust = sign.Ring{sign.PublicKey(sign.SignsDesired, fleetdKey)}
 		if value == "releases" {

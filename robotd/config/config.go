@@ -43,8 +43,8 @@ type Config struct {
 	Trust     sign.Ring     // whose signatures count
 	Probation time.Duration // how long a new story may take to begin
 
-	Labels map[string]string // what the fleet calls the robot by
-	Pinned []string          // keys of a desired configuration that the fleet may not set
+	Labels    map[string]string // what the fleet calls the robot by
+	LocalOnly []string          // keys of a desired configuration that the fleet may not set
 
 	Languages []string // spoken where a story allows it, the first preferred
 

@@ -80,7 +80,7 @@ func (c *Config) SetLinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	}
 }
 
-// SetLinkTimeout sets the silence of the operators after which a mode ends.
+// SetLinkTimeout sets the time without a heartbeat of fleetd or of a console after which a mode ends.
 func (c *Config) SetLinkTimeout(m schema.ModeID, v time.Duration) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {
@@ -130,7 +130,7 @@ func ApplyValues(c *Config, values map[string]jsontext.Value, verified bool) App
 			done[name] = true
 			row, _ := schema.ConfigKeyOf(name)
 			switch why := row.Check(v); {
-			case slices.Contains(c.Pinned, name):
+			case slices.Contains(c.LocalOnly, name):
 				reject(name, schema.ReasonForbidden, "it is set on the robot's command line or in its environment")
 				continue
 			case why != "":

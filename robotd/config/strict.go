@@ -13,7 +13,7 @@ import (
 // change. Where no key is trusted nobody can sign, and to require signatures would shut
 // out the fleet for good.
 func (c *Config) MakeStrictest() {
-	free := func(key string) bool { return !slices.Contains(c.Pinned, key) }
+	free := func(key string) bool { return !slices.Contains(c.LocalOnly, key) }
 	if free("signing") && c.Trust.Has(sign.SignsDesired) {
 		c.Signing = sign.Require
 	}

@@ -160,7 +160,7 @@ func TestSlowBlobDelaysNeitherHeartbeatNorStop(t *testing.T) {
 func TestConfigurationAppliesAfterRestartWithoutNetwork(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
-		s.boot(func(c *Config) { c.Pinned = []string{"heartbeat_ms"} })
+		s.boot(func(c *Config) { c.LocalOnly = []string{"heartbeat_ms"} })
 		s.mode(schema.ModeMnl)
 		d, problems := schema.Decode[schema.DesiredConfig]([]byte(`{"rev":1,"fleet_id":"fleetd","ts":"2026-01-01T00:00:00.000Z","values":
 			{"labels":{"site":"museum"},"languages":["de"],"link_loss.ato":"continue","heartbeat_ms":1000,"probation_ms":"10s"}}`))
@@ -279,7 +279,7 @@ func TestUnreadableTrustedKeysPreventTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Signing != sign.Warn || cfg.Probation != 30*time.Second || strings.Join(cfg.Pinned, " ") != "link_loss.ato probation_ms" {
-		t.Errorf("signing %s, probation %v, pinned %v", cfg.Signing, cfg.Probation, cfg.Pinned)
+	if cfg.Signing != sign.Warn || cfg.Probation != 30*time.Second || strings.Join(cfg.LocalOnly, " ") != "link_loss.ato probation_ms" {
+		t.Errorf("signing %s, probation %v, pinned %v", cfg.Signing, cfg.Probation, cfg.LocalOnly)
 	}
 }

@@ -37,7 +37,7 @@ func (c *Config) enrolled() error {
 	case c.ID != "" && c.ID != i.Robot:
 		return fmt.Errorf("robot id %q: the identity in %s is that of %s; leave the id out, or use another data directory", c.ID, c.Data, i.Robot)
 	}
-	c.ID, c.pinned = i.Robot, i.Fleetd
+	c.ID, c.enrolment = i.Robot, i.Fleetd
 	if c.Broker == "" && len(i.Fleetd.Brokers) > 0 {
 		c.Broker, c.FallbackBrokers = i.Fleetd.Brokers[0], i.Fleetd.Brokers[1:]
 	}

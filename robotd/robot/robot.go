@@ -66,7 +66,7 @@ type Config struct {
 	Signing      sign.Policy // for desired documents
 	Trust        sign.Ring   // trusted keys, in addition to those of the data directory
 	Probation    time.Duration
-	Pinned       []string // settings that a desired configuration may not change here
+	LocalOnly    []string // settings that a desired configuration may not change here
 	Tick         time.Duration
 	Wake         Wake // published at an orderly end
 	// RecorderBytes is how much of the disk the flight recorder may fill; 0 = it is off.
@@ -81,7 +81,7 @@ type Config struct {
 	Sim      sim.Config
 	Scenario Scenario
 
-	pinned identity.Fleetd // from the enrolment
+	enrolment identity.Fleetd // from the enrolment
 
 	clock *certificateClock // judges certificates; set by Run
 
@@ -137,12 +137,12 @@ func (c *Config) brain() (*config.Config, error) {
 	b.LowBattery, b.Charged = cmp.Or(c.Battery.Low, b.LowBattery), cmp.Or(c.Battery.Charged, b.Charged)
 	b.Safety.RequireSight = c.RequireSight
 	b.Control.Required = cmp.Or(c.Control, b.Control.Required)
-	b.Signing, b.Probation, b.Pinned = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.Pinned
+	b.Signing, b.Probation, b.LocalOnly = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.LocalOnly
 	b.Tick = cmp.Or(c.Tick, b.Tick)
 	kept, err := trusted(c.dir())
-	b.Trust, b.FleetID = append(slices.Clone(c.Trust), kept...), c.pinned.FleetID
+	b.Trust, b.FleetID = append(slices.Clone(c.Trust), kept...), c.enrolment.FleetID
 	if len(b.Trust) == 0 && err == nil { // configured keys replace those of the enrolment
-		b.Trust, err = ringOf(c.pinned.TrustKeys)
+		b.Trust, err = ringOf(c.enrolment.TrustKeys)
 	}
 	var faults []string
 	for _, key := range sameAsFleet {

@@ -57,9 +57,9 @@ var settings = []setting{
 	{"link_loss.str", string(schema.LinkLossSafe), "what str does when the link to the operators is lost: safe or continue"},
 	{"link_loss.mnl", string(schema.LinkLossSafe), "what mnl does when the link to the operators is lost: safe or continue"},
 	{"link_loss.ato", string(schema.LinkLossSafe), "what ato does when the link to the operators is lost: safe or continue"},
-	{"link_timeout_ms.str", 5000, "silence of the operators, in milliseconds, after which str ends, unless its link_loss is continue"},
-	{"link_timeout_ms.mnl", 5000, "silence of the operators, in milliseconds, after which mnl ends, unless its link_loss is continue"},
-	{"link_timeout_ms.ato", 60000, "silence of the operators, in milliseconds, after which ato ends, unless its link_loss is continue; it stops moving after 5 s"},
+	{"link_timeout_ms.str", 5000, "time without a heartbeat of fleetd or of a console, in milliseconds, after which str ends, unless its link_loss is continue"},
+	{"link_timeout_ms.mnl", 5000, "time without a heartbeat of fleetd or of a console, in milliseconds, after which mnl ends, unless its link_loss is continue"},
+	{"link_timeout_ms.ato", 60000, "time without a heartbeat of fleetd or of a console, in milliseconds, after which ato ends, unless its link_loss is continue; it stops moving after 5 s"},
 	{"on_link_return", "wait", "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
 	{"low_battery", 0.20, "battery level, as a share of 1, below which the robot in ato goes to charge"},
 	{"charged", 0.80, "battery level, as a share of 1, at which it has charged enough and goes on"},
@@ -175,7 +175,7 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 		return Config{}, 0, fmt.Errorf("flags: %w", err)
 	}
 	c, level, err := configOf(k)
-	c.Pinned = ofFleet(append(pinned, slices.Collect(maps.Keys(given))...))
+	c.LocalOnly = ofFleet(append(pinned, slices.Collect(maps.Keys(given))...))
 	return c, level, err
 }
 

@@ -16,7 +16,7 @@ func TestKeysOfEnrolmentAreTrustedUnlessOthersAreConfigured(t *testing.T) {
 		text[0] = seed
 		return sign.PublicKey(sign.SignsDesired, ed25519.NewKeyFromSeed(text))
 	}
-	c := Config{ID: "r1", Data: t.TempDir(), pinned: identity.Fleetd{FleetID: "db-1", TrustKeys: []string{key(1).String()}}}
+	c := Config{ID: "r1", Data: t.TempDir(), enrolment: identity.Fleetd{FleetID: "db-1", TrustKeys: []string{key(1).String()}}}
 	believed := func(want sign.Key) {
 		t.Helper()
 		b, err := c.brain()
@@ -35,7 +35,7 @@ func TestKeysOfEnrolmentAreTrustedUnlessOthersAreConfigured(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.Data, trustFile)); err != nil {
 		t.Fatal(err)
 	}
-	c.pinned.TrustKeys = []string{"no key"}
+	c.enrolment.TrustKeys = []string{"no key"}
 	if _, err := c.brain(); err == nil {
 		t.Error("an invalid key is ignored")
 	}
