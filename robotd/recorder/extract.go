@@ -15,9 +15,9 @@ var (
 	ErrNoRoom  = errors.New("no room on the disk")
 )
 
-// flushPatience is how long an extract waits for the newest records to be on the disk. An idle
+// flushTimeout is how long an extract waits for the newest records to be on the disk. An idle
 // robot records four times a second, and the record after the request ends the chunk.
-const flushPatience = time.Second
+const flushTimeout = time.Second
 
 // Extract writes what was recorded from a time until now into one file of at most limit bytes,
 // and returns it, opened at its begin. The file has no name: it is gone when it is closed, also
@@ -83,7 +83,7 @@ func (r *Recorder) flush(ctx context.Context) {
 	default:
 		return // the disk is too slow; what it has is read
 	}
-	late := time.NewTimer(flushPatience)
+	late := time.NewTimer(flushTimeout)
 	defer late.Stop()
 	select {
 	case <-written:

@@ -20,8 +20,8 @@ type Action interface {
 	Args
 	// Action returns what to do; languages are those of the robot, its own first.
 	Action(languages []string) score.Action
-	// Patience is how long the unit may take; 0 if it takes effect at once.
-	Patience() time.Duration
+	// TimeLimit is how long the unit may take; 0 if it takes effect at once.
+	TimeLimit() time.Duration
 }
 
 // Goto is for manual/goto.
@@ -40,8 +40,8 @@ func (a Goto) Action([]string) score.Action {
 	return score.Action{Type: score.TypeGoto, Unit: a.Unit, Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}
 }
 
-// Patience implements Action.
-func (Goto) Patience() time.Duration { return 5 * time.Minute }
+// TimeLimit implements Action.
+func (Goto) TimeLimit() time.Duration { return 5 * time.Minute }
 
 // Head is for manual/head.
 type Head struct {
@@ -58,8 +58,8 @@ func (a Head) Action([]string) score.Action {
 	return score.Action{Type: score.TypeHead, Unit: a.Unit, YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer(), Speed: a.Speed.Pointer()}
 }
 
-// Patience implements Action.
-func (Head) Patience() time.Duration { return 10 * time.Second }
+// TimeLimit implements Action.
+func (Head) TimeLimit() time.Duration { return 10 * time.Second }
 
 // Say is for manual/say.
 type Say struct {
@@ -77,8 +77,8 @@ func (a Say) Action(languages []string) score.Action {
 	return score.Action{Type: score.TypeSay, Unit: a.Unit, Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}
 }
 
-// Patience implements Action.
-func (Say) Patience() time.Duration { return time.Minute }
+// TimeLimit implements Action.
+func (Say) TimeLimit() time.Duration { return time.Minute }
 
 // Sound is for manual/sound.
 type Sound struct {
@@ -94,8 +94,8 @@ func (a Sound) Action([]string) score.Action {
 	return score.Action{Type: score.TypeSound, Unit: a.Unit, Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}
 }
 
-// Patience implements Action.
-func (Sound) Patience() time.Duration { return time.Minute }
+// TimeLimit implements Action.
+func (Sound) TimeLimit() time.Duration { return time.Minute }
 
 // SetVolume is for manual/volume.
 type SetVolume struct {
@@ -115,8 +115,8 @@ func (a Face) Action([]string) score.Action {
 	return score.Action{Type: score.TypeFace, Unit: a.Unit, Face: a.Face}
 }
 
-// Patience implements Action.
-func (Face) Patience() time.Duration { return 0 }
+// TimeLimit implements Action.
+func (Face) TimeLimit() time.Duration { return 0 }
 
 // LED is for manual/led.
 type LED struct {
@@ -133,8 +133,8 @@ func (a LED) Action([]string) score.Action {
 	return score.Action{Type: score.TypeLED, Unit: a.Unit, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
 }
 
-// Patience implements Action.
-func (LED) Patience() time.Duration { return 0 }
+// TimeLimit implements Action.
+func (LED) TimeLimit() time.Duration { return 0 }
 
 // View is for manual/view.
 type View struct {
@@ -155,8 +155,8 @@ func (a View) Action(languages []string) score.Action {
 	return do
 }
 
-// Patience implements Action.
-func (View) Patience() time.Duration { return 0 }
+// TimeLimit implements Action.
+func (View) TimeLimit() time.Duration { return 0 }
 
 // HeadMotion is for manual/head-motion.
 type HeadMotion struct {
@@ -171,8 +171,8 @@ func (a HeadMotion) Action([]string) score.Action {
 	return score.Action{Type: score.TypeMotion, Unit: a.Unit, Motion: a.Motion, Speed: a.Speed.Pointer()}
 }
 
-// Patience implements Action.
-func (HeadMotion) Patience() time.Duration { return 30 * time.Second }
+// TimeLimit implements Action.
+func (HeadMotion) TimeLimit() time.Duration { return 30 * time.Second }
 
 // SavePoint is for manual/point-save.
 type SavePoint struct {
