@@ -49,14 +49,14 @@ const (
 type ModeStatus string
 
 const (
-	ModeRegistered ModeStatus = "registered" // switched off
-	ModeAvailable  ModeStatus = "available"
-	ModeStarting   ModeStatus = "starting"
-	ModeRunning    ModeStatus = "running"
-	ModePaused     ModeStatus = "paused"
-	ModeStopping   ModeStatus = "stopping"
-	ModeFailed     ModeStatus = "failed"
-	ModeUnloaded   ModeStatus = "unloaded" // detached, and so never in the list of modes
+	ModeDisabled  ModeStatus = "disabled" // by mode/disable
+	ModeAvailable ModeStatus = "available"
+	ModeStarting  ModeStatus = "starting"
+	ModeRunning   ModeStatus = "running"
+	ModePaused    ModeStatus = "paused"
+	ModeStopping  ModeStatus = "stopping"
+	ModeFailed    ModeStatus = "failed"
+	ModeUnloaded  ModeStatus = "unloaded" // detached, and so never in the list of modes
 )
 
 // AutoStatus is the status of ato. Clients of an earlier product know its words, and two of
@@ -129,13 +129,14 @@ const (
 	GroupInteractive PluginGroup = "interactive" // on in interactive only
 )
 
-// InterrupterState says whether an interrupter may request interrupts.
+// InterrupterState says whether an interrupter may request interrupts: interrupter/run allows
+// it, interrupter/stop forbids it. No process runs or halts.
 type InterrupterState string
 
 const (
-	InterrupterStopped InterrupterState = "stopped"
-	InterrupterRunning InterrupterState = "running"
-	InterrupterHalted  InterrupterState = "halted" // ato is not the active mode
+	InterrupterForbidden InterrupterState = "stopped"
+	InterrupterAllowed   InterrupterState = "running"
+	InterrupterSuspended InterrupterState = "halted" // ato is not the active mode
 )
 
 // LinkState is the robot's view of its operator link.
@@ -183,8 +184,10 @@ const (
 // Final reports whether no further answer follows s.
 func (s Status) Final() bool { return s != StatusAccepted && s != StatusInProgress && s != "" }
 
-// Result is the coarse result of a command. The codes of the mode supervisor and of
-// controllers have the spelling that their clients know.
+// Result is the coarse result of a command. The results of commands about modes begin with
+// MS_, and those of controller/load and controller/unload, where a controller is a mode, have
+// words of their own. Both are spelled as in the mode controller of the earlier product, so
+// that its clients understand them.
 type Result string
 
 const (

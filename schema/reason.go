@@ -133,7 +133,7 @@ var Reasons = []ReasonText{
 	{ReasonSafetyDisabled, RetryAfterFix, "the safety core is DISABLED; safety/enable allows motion"},
 	{ReasonNeedsReset, RetryAfterFix, "the safety core is in HALT or E_STOP; safety/reset leads out"},
 	{ReasonLatched, RetryAfterFix, "a person's stop is still latched; release it first"},
-	{ReasonLinkLost, RetryAfterFix, "no operator can reach the robot"},
+	{ReasonLinkLost, RetryAfterFix, "no heartbeat of fleetd or of a console arrives"},
 	{ReasonEStopInput, RetryAfterFix, "a physical stop input is still pressed"},
 	{ReasonLocalOnly, RetryNever, "a stop that came from a physical input is reset at the robot"},
 	{ReasonResetSettling, RetryLater, "the units are still settling"},

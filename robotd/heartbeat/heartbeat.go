@@ -1,5 +1,5 @@
-// Package heartbeat takes in the heartbeats of operators and what else tells of their
-// connection. From them the robot knows whether an operator can reach it, the fleet's time,
+// Package heartbeat takes in the heartbeats of fleetd and of consoles, and what else tells of
+// their connection. From them the robot knows whether it has the link, the fleet's time,
 // who the fleetd instances are, and how late a message may be.
 package heartbeat
 
@@ -69,7 +69,7 @@ func (t Step) linkChanged(d operatorlink.Decision) {
 	t.Out.Note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:
-		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no operator can reach the robot", "see whether fleetd and the network are up")
+		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a console arrives", "see whether fleetd and the network are up")
 		t.Out.Event("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	case d.From == schema.LinkLost:
 		t.Out.Clear("link_lost", "link")

@@ -160,11 +160,11 @@ func (s *State) Preempts(r *Registry) bool {
 func (s *State) Interrupter(i int) schema.InterrupterState {
 	switch s.switches[i] {
 	case SwitchOn:
-		return schema.InterrupterRunning
+		return schema.InterrupterAllowed
 	case SwitchOff:
-		return schema.InterrupterStopped
+		return schema.InterrupterForbidden
 	}
-	return schema.InterrupterHalted
+	return schema.InterrupterSuspended
 }
 
 // Facts is what the checks need to know about the rest of the robot.

@@ -83,7 +83,7 @@ func (w *world) play(t *testing.T, line string) string {
 		b.WriteString(" " + e.ID)
 	}
 	for i, name := range w.r.Interrupters {
-		if state := w.s.Interrupter(i); state != schema.InterrupterRunning {
+		if state := w.s.Interrupter(i); state != schema.InterrupterAllowed {
 			fmt.Fprintf(&b, " %s:%s", name, state)
 		}
 	}

@@ -2,7 +2,10 @@
 // ones start again after it, what the launchpad starts, which abilities the robot has, and when
 // it protects itself.
 //
-// Its model is ALAutonomousLife of NAOqi, with four states in a table. A robot that enters a state
+// An activity has a nature: a solitary one passes the time, an interactive one is for people and
+// ends solitary ones. The launchpad watches the launch conditions of all activities, and gives the
+// focus to one whose condition is true; the focused activity is the one that runs. These words and
+// the four states of the table are those of autonomous life on NAOqi robots. A robot that enters a state
 // gets it as configured, so that nothing of one activity reaches the next.
 //
 // It decides only: it performs nothing and knows neither lanes nor units. That an activity has

@@ -15,7 +15,7 @@ import (
 
 // performAction performs one action; a newer one of its class replaces it.
 func (t Step) performAction(o request.Perform, asked verb.Action, do score.Action, unit schema.Unit) {
-	patience := asked.Patience()
+	patience := asked.TimeLimit()
 	switch {
 	case do.Loop: // no unit ends a loop
 		end := patience.Milliseconds()

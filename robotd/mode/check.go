@@ -29,7 +29,7 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 		add(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(m)+"; the modes are "+s.modeNames(c))
 		return out
 	}
-	if s.Status[i] == schema.ModeRegistered {
+	if s.Status[i] == schema.ModeDisabled {
 		add(schema.ResultNoMode, schema.ReasonModeDisabled, string(m)+" is switched off")
 	}
 	if !s.Calibrated && m != c.Calibration {
@@ -50,9 +50,9 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 	if policy := c.Modes[i]; f.LinkLost {
 		switch {
 		case s.Phase == Safe || s.Next == c.Safe && s.Phase == Starting:
-			add(schema.ResultNotReady, schema.ReasonLinkLost, "no operator's heartbeat arrives; "+string(c.Safe)+" is left when one does")
+			add(schema.ResultNotReady, schema.ReasonLinkLost, "no heartbeat of fleetd or of a console arrives; "+string(c.Safe)+" is left when one does")
 		case policy.LinkLoss != schema.LinkLossContinue && f.LostFor >= policy.LostAfter:
-			add(schema.ResultNotReady, schema.ReasonLinkLost, string(m)+" would be left at once: no operator's heartbeat arrives")
+			add(schema.ResultNotReady, schema.ReasonLinkLost, string(m)+" would be left at once: no heartbeat of fleetd or of a console arrives")
 		}
 	}
 	for _, n := range f.NotReady {

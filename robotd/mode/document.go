@@ -28,7 +28,7 @@ func (s *State) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
 			ID: m.ID, N: i, Name: r.Installed(m.ID).Name, Kind: "builtin",
 			Status:     s.Status[i],
 			NeedsLease: leased && m.ID != c.Safe,
-			Enabled:    s.Status[i] != schema.ModeRegistered,
+			Enabled:    s.Status[i] != schema.ModeDisabled,
 			Running:    active && s.Active == m.ID,
 			Role:       c.Serves(m.ID),
 			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,

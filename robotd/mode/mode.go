@@ -40,7 +40,7 @@ func (Plain) Start(h *Host)          { h.Started() }
 func (Plain) Stop(h *Host)           { h.Stopped() }
 func (Plain) Kill(*Host)             {}
 func (Plain) MayPause(*Host) Refusal { return Refusal{} }
-func (Plain) SetPaused(*Host, bool)       {}
+func (Plain) SetPaused(*Host, bool)  {}
 func (Plain) Step(*Host, Notice)     {}
 
 // Installed is a mode that a robot has: one row of its table of modes.

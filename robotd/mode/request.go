@@ -164,9 +164,9 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	switch {
 	case !s.has(i):
 		d.Answer = rejectedWith(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+s.modeNames(c))
-	case in.Kind == Enable && s.Status[i] != schema.ModeRegistered:
+	case in.Kind == Enable && s.Status[i] != schema.ModeDisabled:
 		d.Answer = unchanged(string(in.Mode) + " already is switched on")
-	case in.Kind == Disable && s.Status[i] == schema.ModeRegistered:
+	case in.Kind == Disable && s.Status[i] == schema.ModeDisabled:
 		d.Answer = unchanged(string(in.Mode) + " already is switched off")
 	case in.Kind == Disable && c.fallback(in.Mode):
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: other modes fall back on it")

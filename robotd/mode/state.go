@@ -1,7 +1,7 @@
 // Package mode decides which mode is in charge of the robot.
 //
 // The supervisor runs one mode at a time: calibration at boot, then manual or
-// automatic, and a mode called safe if no operator can reach the robot or no other
+// automatic, and a mode called safe if the link is lost or no other
 // mode runs. It checks a request completely before it touches the active mode, so a
 // refused request changes nothing. If a mode fails to start or dies, the default mode
 // replaces it; if that fails, safe does; if even safe fails, the supervisor asks the
@@ -46,7 +46,7 @@ type Settings struct {
 	Off         bool            // disabled until a request enables it
 	Calibrates  bool            // it carries out CalibrationOrdered
 	Conditional bool            // it has an entry check of its own: Installed.Ready
-	LinkLoss    schema.LinkLoss // the reaction when no operator's heartbeat arrives
+	LinkLoss    schema.LinkLoss // the reaction when no heartbeat of fleetd or of a console arrives
 	LostAfter   time.Duration   // how long the link has to be lost for it
 }
 
@@ -197,7 +197,7 @@ func Boot(c *Config) State {
 	for i, m := range c.Modes {
 		s.Status[i] = schema.ModeAvailable
 		if m.Off {
-			s.Status[i] = schema.ModeRegistered
+			s.Status[i] = schema.ModeDisabled
 		}
 	}
 	return s
@@ -214,7 +214,7 @@ func (s *State) Failed(c *Config, m schema.ModeID) {
 func (s *State) has(i int) bool { return i >= 0 && s.Status[i] != schema.ModeUnloaded }
 
 // off reports whether the mode with that index may not start: it is switched off or unloaded.
-func (s *State) off(i int) bool { return !s.has(i) || s.Status[i] == schema.ModeRegistered }
+func (s *State) off(i int) bool { return !s.has(i) || s.Status[i] == schema.ModeDisabled }
 
 // Paused reports whether the active mode is paused.
 func (s *State) Paused(c *Config) bool {

@@ -75,7 +75,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnKill, To: Starting, Why: "the mode was killed; its fallback starts"},
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnKillNone, To: None, Why: "the mode was killed and safety forbids another"},
 	{From: inCharge, On: OnDied, To: Starting, Why: "the mode died; its fallback starts"},
-	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnLinkLost, To: Starting, Why: "no operator can reach the robot"},
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnLinkLost, To: Starting, Why: "no heartbeat of fleetd or of a console arrives"},
 
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting), On: OnShutdown, To: Stopping, Why: "robotd ends and lets the mode end first"},
 	{From: fsm.In(Booting), On: OnShutdown, To: None, Why: "robotd ends before it began"},
@@ -104,16 +104,16 @@ const (
 
 // Statuses lists every status of a mode.
 var Statuses = []schema.ModeStatus{
-	schema.ModeRegistered, schema.ModeAvailable, schema.ModeStarting, schema.ModeRunning,
+	schema.ModeDisabled, schema.ModeAvailable, schema.ModeStarting, schema.ModeRunning,
 	schema.ModePaused, schema.ModeStopping, schema.ModeFailed, schema.ModeUnloaded,
 }
 
 // StatusTable is the state table of each mode's status. A failure stays visible until the mode
 // is requested again.
 var StatusTable = fsm.Table[schema.ModeStatus, StatusEvent]{
-	{From: fsm.In(schema.ModeRegistered), On: StatusEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
-	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusDisable, To: schema.ModeRegistered, Why: "an administrator switched it off"},
-	{From: fsm.In(schema.ModeRegistered, schema.ModeAvailable, schema.ModeFailed), On: StatusUnload, To: schema.ModeUnloaded, Why: "an administrator detached it"},
+	{From: fsm.In(schema.ModeDisabled), On: StatusEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusDisable, To: schema.ModeDisabled, Why: "an administrator switched it off"},
+	{From: fsm.In(schema.ModeDisabled, schema.ModeAvailable, schema.ModeFailed), On: StatusUnload, To: schema.ModeUnloaded, Why: "an administrator detached it"},
 	{From: fsm.In(schema.ModeUnloaded), On: StatusLoad, To: schema.ModeAvailable, Why: "an administrator attached it; what is attached is selectable"},
 	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
 	{From: fsm.In(schema.ModeStarting), On: StatusStarted, To: schema.ModeRunning, Why: "it reports that it runs"},

@@ -9,12 +9,12 @@ import (
 
 func TestTablesAreSound(t *testing.T) {
 	fsmtest.Check(t, Table, Booting, Phases)
-	fsmtest.Check(t, StatusTable, schema.ModeRegistered, Statuses)
+	fsmtest.Check(t, StatusTable, schema.ModeDisabled, Statuses)
 }
 
 func TestTablesMatchTheirDiagrams(t *testing.T) {
 	fsmtest.CheckDiagram(t, "testdata/supervisor.md", Table, Booting)
-	fsmtest.CheckDiagram(t, "testdata/life.md", StatusTable, schema.ModeRegistered)
+	fsmtest.CheckDiagram(t, "testdata/life.md", StatusTable, schema.ModeDisabled)
 }
 
 func TestConfigurationIsChecked(t *testing.T) {

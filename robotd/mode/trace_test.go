@@ -60,7 +60,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "link-loss-continue":
 		w.c.Modes[w.c.index(in.Mode)].LinkLoss, in.Kind = schema.LinkLossContinue, Tick
 	case "switched-off":
-		w.s.Status[w.c.index(in.Mode)], in.Kind = schema.ModeRegistered, Tick
+		w.s.Status[w.c.index(in.Mode)], in.Kind = schema.ModeDisabled, Tick
 	case "link-lost":
 		w.f.LinkLost, w.lost, in.Kind = true, now, Tick
 	case "link-up":

@@ -1,11 +1,11 @@
-// Package operatorlink decides whether an operator can reach the robot.
+// Package operatorlink decides whether operators can reach the robot through fleetd or
+// through a console at the robot, such as its own page.
 //
-// An operator is a sender of authenticated heartbeats: a fleetd instance, or the
-// robot's own page. A broker that answers is not enough, since no operator may be
-// connected to it. The link is lost after one long silence, and also when many
-// short silences add up: each silence longer than a late heartbeat counts in full
-// against a budget, which refills at a quarter of that speed while heartbeats are in
-// time.
+// These send authenticated heartbeats; people and other clients do not. A broker that
+// answers is not enough, since neither fleetd nor a console may be connected to it.
+// The link is lost after one long silence, and also when many short silences add up:
+// each silence longer than a late heartbeat counts in full against a budget, which
+// refills at a quarter of that speed while heartbeats are in time.
 //
 // A robot that has received no heartbeat since boot has lost no link, unless it was
 // enabled over a connection that is gone; then the silence starts there. Each mode
@@ -51,7 +51,7 @@ var States = []schema.LinkState{schema.LinkNever, schema.LinkUp, schema.LinkDegr
 
 // Table lists the transitions of the link.
 var Table = fsm.Table[schema.LinkState, Event]{
-	{From: fsm.In(schema.LinkNever), On: OnFirst, To: schema.LinkUp, Why: "the first heartbeat of an operator since boot arrived"},
+	{From: fsm.In(schema.LinkNever), On: OnFirst, To: schema.LinkUp, Why: "the first heartbeat since boot arrived"},
 	{From: fsm.In(schema.LinkUp), On: OnSilent, To: schema.LinkDegraded, Why: "the next heartbeat is overdue"},
 	{From: fsm.In(schema.LinkDegraded), On: OnSteady, To: schema.LinkUp, Why: "heartbeats arrive in time again"},
 	{From: fsm.In(schema.LinkUp, schema.LinkDegraded), On: OnDrained, To: schema.LinkLost, Why: "heartbeats were missing for too long, at once or in pieces"},

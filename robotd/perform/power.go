@@ -88,7 +88,7 @@ func (t Step) lowHint() string {
 // and E_STOP it waits for the reset.
 func (t Step) mayAskPower() bool {
 	i := slices.Index(t.cfg.Interrupts.Interrupters, interrupt.PowerInterrupter)
-	return i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterRunning && !safety.Halts(t.Safety) &&
+	return i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterAllowed && !safety.Halts(t.Safety) &&
 		!slices.ContainsFunc(t.handling, func(h handling) bool { return h.handler == powerHandler })
 }
 

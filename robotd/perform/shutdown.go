@@ -25,7 +25,7 @@ func (t Step) SafetyChanged(d safety.Decision) {
 	t.endStopped(d.To)
 }
 
-// Shutdown cuts off the shutdown act when no operator can reach the robot any more, unless the
+// Shutdown cuts off the shutdown act when the heartbeats of fleetd and of consoles stop, unless the
 // active mode continues then.
 func (t Step) Shutdown() {
 	if t.Safety == schema.SafetySoftStop && t.LinkLostForMode {

@@ -247,7 +247,7 @@ func (t Step) Restore(saved map[string]string) {
 		}
 		switch saved[modeKey+string(m.ID)] {
 		case switchedOff:
-			t.mode.Status[i] = schema.ModeRegistered
+			t.mode.Status[i] = schema.ModeDisabled
 		case unloaded:
 			t.mode.Status[i] = schema.ModeUnloaded
 		}

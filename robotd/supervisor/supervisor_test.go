@@ -268,7 +268,7 @@ func TestModeOnWhichOthersFallBackIsNeverRestoredAsDisabled(t *testing.T) {
 	r.saved["mode.mnl"], r.saved["mode.safe"] = switchedOff, unloaded
 	r.boot()
 	for i, m := range r.cfg.Mode.Modes {
-		if is := r.s.mode.Status[i]; is == schema.ModeRegistered || is == schema.ModeUnloaded {
+		if is := r.s.mode.Status[i]; is == schema.ModeDisabled || is == schema.ModeUnloaded {
 			t.Errorf("%s is %s", m.ID, is)
 		}
 	}

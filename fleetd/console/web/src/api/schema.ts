@@ -3941,7 +3941,7 @@ export interface components {
             link_loss: string;
             /**
              * Format: int64
-             * @description silence of the operators after which it ends; left out: it goes on
+             * @description time without a heartbeat of fleetd or of a console after which it ends; left out: it goes on
              */
             link_timeout_ms?: number;
             /**
@@ -4193,7 +4193,7 @@ export interface components {
             last_req?: components["schemas"]["SchemaLastRequest"];
             /** @description autonomous life; left out by a release without it */
             life?: components["schemas"]["SchemaStateLife"];
-            /** @description whether an operator can reach the robot */
+            /** @description whether heartbeats of fleetd or of a console arrive, so that a person can stop the robot */
             link: components["schemas"]["SchemaStateLink"];
             /** @description the log on the robot is on, see log/on */
             log?: boolean;
