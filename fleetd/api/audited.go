@@ -215,8 +215,8 @@ type Operation struct {
 // entry which their success leaves.
 var operationNames = map[string]string{
 	"command": "command", "cancel-command": "cancel", "post-intent": "command intent/post", "stop": "stop", "release-stops": "release",
-	"set-labels": "label", "adopt-robot": "adopt", "make-token": "make a token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
-	"delete-orphan": "empty", "assign-activities": "assign", "revert-assignment": "revert", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
+	"set-labels": "label", "adopt-robot": "adopt", "make-enrolment-token": "make enrolment token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
+	"delete-orphan": "delete documents", "assign-activities": "assign", "revert-assignment": "revert", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
 	"import-library": "save", "ask-record": "command record/export", "send-record": "flight record", "label-robots": "label", "try-text": "command act/perform",
 	"allow-login": "login allow", "finish-login": "token create",
 	"end-session": "session end", "end-sessions": "session end",

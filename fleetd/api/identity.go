@@ -37,8 +37,8 @@ type TokenRequest struct {
 	audit.Attribution
 }
 
-// Token is an enrolment token. Only this answer contains it.
-type Token struct {
+// EnrolmentToken is the token with which a robot enrols. Only this answer contains it.
+type EnrolmentToken struct {
 	Robot   string      `json:"robot"`
 	Token   string      `json:"token" doc:"fleetd stores only its digest"`
 	Serial  string      `json:"serial,omitempty"`
@@ -91,12 +91,12 @@ type Revoked struct {
 }
 
 func (s *server) identities(h huma.API) {
-	register(h, op("make-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
+	register(h, op("make-enrolment-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
 		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."), auth.Administer,
 		func(ctx context.Context, in *struct {
 			PathID
 			Body TokenRequest
-		}) (*answer[Token], error) {
+		}) (*answer[EnrolmentToken], error) {
 			return s.makeToken(ctx, in.principal, in.ID, in.Body)
 		})
 	register(h, op("get-identity", http.MethodGet, "/robots/{id}/identity", "identity", "List a robot's certificates and tokens"), auth.View,
@@ -113,7 +113,7 @@ func (s *server) identities(h huma.API) {
 		})
 }
 
-func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, in TokenRequest) (*answer[Token], error) {
+func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, in TokenRequest) (*answer[EnrolmentToken], error) {
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, 
 	if in.Serial != "" {
 		line += fmt.Sprintf(" --serial %q", in.Serial)
 	}
-	return &answer[Token]{Token{
+	return &answer[EnrolmentToken]{EnrolmentToken{
 		Robot: robot, Token: token.String(), Serial: in.Serial, Expires: schema.TimeOf(row.ExpiresAt), Server: issuer.URL, Line: line + " --data ./data",
 	}}, nil
 }

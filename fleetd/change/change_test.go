@@ -107,7 +107,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 	}
 	none(nil, (&change.Commands{Deps: w.deps}).NoteCancelled(ctx, anna, "c1", who))
 
-	want := []string{"put", "delete", "label", "desired", "make a token", "revoke", "admit", "revoke", "decommission", "empty", "adopt", "cancel"}
+	want := []string{"put", "delete", "label", "desired", "make enrolment token", "revoke", "restore name", "revoke", "decommission", "delete documents", "adopt", "cancel"}
 	var got []string
 	for _, n := range w.audit() {
 		if n.Principal != anna.ID || n.Who != who.Who {

@@ -56,7 +56,7 @@ func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot strin
 		if err := tx.EnqueueDeletions(ctx, robot, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "empty", Target: "documents of robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "delete documents", Target: "documents of robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, nil)

@@ -74,7 +74,7 @@ func (i *Identities) NewToken(ctx context.Context, p auth.Principal, row enrol.T
 		if err := tx.AddToken(ctx, row); err != nil {
 			return err
 		}
-		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: "make a token", Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial})})
+		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: "make enrolment token", Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial})})
 	})
 }
 
@@ -184,7 +184,7 @@ func (i *Identities) RestoreName(ctx context.Context, p auth.Principal, robot st
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "admit", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "restore name", Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && restored {
 		i.Changed(ctx, []string{robot})

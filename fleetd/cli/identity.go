@@ -37,7 +37,7 @@ that robot: treat it like a password.`,
 				return usage("--valid %v: write 1m to 168h", valid)
 			}
 			body := api.TokenRequest{Serial: serial, ValidMS: valid.Milliseconds(), Attribution: audit.Attribution{Who: sh.by, Why: why}}
-			var t api.Token
+			var t api.EnrolmentToken
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "tokens"), body: body}, &t); err != nil {
 				return err
 			}

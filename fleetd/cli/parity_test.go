@@ -129,11 +129,11 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "assign-activities", line: "activity assign greet r1", what: "assign", target: "activities greet"},
 		{operation: "desired", line: "desired mode ato r1", what: "desired", target: "mode ato"},
 
-		{operation: "make-token", line: "robot enrol r7", what: "make a token", target: "robot r7"},
+		{operation: "make-enrolment-token", line: "robot enrol r7", what: "make enrolment token", target: "robot r7"},
 		{operation: "revoke-robot", line: "robot revoke r1", what: "revoke", target: "robot r1"},
 		{operation: "decommission", line: "robot decommission r3 --wait 0s", code: 4, what: "decommission", target: "robot r3"},
 		{operation: "revoke-certificate", line: "ca revoke c0ffee", what: "revoke", target: "certificate c0ffee"},
-		{operation: "delete-orphan", line: "robot orphans r9 --delete", what: "empty", target: "documents of robot r9", before: func() {
+		{operation: "delete-orphan", line: "robot orphans r9 --delete", what: "delete documents", target: "documents of robot r9", before: func() {
 			p.robot("r9").Close()
 			p.until("r9 is gone", func() bool { d, _ := p.fleetd.Robot("r9"); return d.Presence.Status == "offline" })
 		}},

@@ -74,7 +74,7 @@ type machine struct {
 
 func newMachine(w *world, robot string, ask map[string]any) *machine {
 	w.Helper()
-	var t api.Token
+	var t api.EnrolmentToken
 	w.must("POST", "/robots/"+robot+"/tokens", ask, &t)
 	token, err := schema.ParseToken(t.Token)
 	if err != nil || !strings.Contains(t.Line, t.Token) || !strings.Contains(t.Line, t.Server) {

@@ -35,7 +35,7 @@ row('adopt-robot', { path: { id: 'r1' }, body: {} });
 row('ask-record', { path: { id: 'r1' }, body: { last_ms: 600_000, why } });
 row('cancel-command', { path: { id: '0198c0de' }, body: { why } });
 row('delete-orphan', { path: { id: 'r9' } });
-row('make-token', { path: { id: 'r7' }, body: { serial: 'B 7' } });
+row('make-enrolment-token', { path: { id: 'r7' }, body: { serial: 'B 7' } });
 
 // Commands to a selection, with the number that a person agreed to, and to one robot.
 for (const name of ['pause', 'continue', 'enable'] as const) bulk({ kind: 'verb', name });

@@ -126,7 +126,13 @@ const table: Table = {
   ],
   'cancel-command': ({ path, body }) => ['command', 'cancel', path.id, ...why(body.why)],
   'delete-orphan': ({ path, query }) => ['robot', 'orphans', path.id, '--delete', ...why(query?.why)],
-  'make-token': ({ path, body }) => ['robot', 'enrol', path.id, flag('serial', body.serial), ...why(body.why)],
+  'make-enrolment-token': ({ path, body }) => [
+    'robot',
+    'enrol',
+    path.id,
+    flag('serial', body.serial),
+    ...why(body.why),
+  ],
 
   desired: (r) => ['desired', ...desired(r)],
   assign: ({ body: b }) => [

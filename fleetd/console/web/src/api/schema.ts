@@ -1414,7 +1414,7 @@ export interface paths {
          * Make an enrolment token
          * @description Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used.
          */
-        post: operations["make-token"];
+        post: operations["make-enrolment-token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2114,15 +2114,15 @@ export interface components {
             story?: string;
             why?: string;
         };
-        Attribution: {
-            /** @description the person, if nobody is signed in; else it is the account's name */
-            by?: string;
-            why?: string;
-        };
         Audit: {
             entries: components["schemas"]["AuditEntry"][];
             /** @description page_token of the next page, which is older; left out on the last one */
             next?: string;
+        };
+        AuditAttribution: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            why?: string;
         };
         AuditBroken: {
             id?: string;
@@ -2530,7 +2530,7 @@ export interface components {
              * @description what it does now: whether it performs, and if not, why
              * @enum {string}
              */
-            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "resetting" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
             /**
              * Format: int64
@@ -2575,6 +2575,17 @@ export interface components {
         EndedSessions: {
             /** Format: int64 */
             ended: number;
+        };
+        EnrolmentToken: {
+            expires: string;
+            /** @description command to type on the robot */
+            line: string;
+            robot: string;
+            serial?: string;
+            /** @description address for the enrolment */
+            server: string;
+            /** @description fleetd stores only its digest */
+            token: string;
         };
         Entry: {
             changed_at: string;
@@ -3293,7 +3304,7 @@ export interface components {
              * @description what it does now: whether it performs, and if not, why
              * @enum {string}
              */
-            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
+            doing: "not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "resetting" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended";
             estop_input?: boolean;
             /**
              * Format: int64
@@ -4250,7 +4261,7 @@ export interface components {
             pause_holders: components["schemas"]["SchemaPause"][];
             /** @description why it is stopped */
             reason?: string;
-            /** @description halt (not in ato), idle (the story is performed), paused or stopped */
+            /** @description halt (ato is not the active mode; nothing was halted), idle (the story is performed), paused or stopped */
             status: string;
             /** @description the story */
             story?: components["schemas"]["SchemaStoryRef"];
@@ -4570,7 +4581,7 @@ export interface components {
         SelectorSelector: {
             all?: boolean;
             /** @description what they do now, one of these */
-            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+            doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "resetting" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
             ids?: string[];
             /** @description robots that have all of these */
             labels?: components["schemas"]["SelectorLabel"][];
@@ -4765,17 +4776,6 @@ export interface components {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             why?: string;
-        };
-        Token: {
-            expires: string;
-            /** @description command to type on the robot */
-            line: string;
-            robot: string;
-            serial?: string;
-            /** @description address for the enrolment */
-            server: string;
-            /** @description fleetd stores only its digest */
-            token: string;
         };
         TokenRequest: {
             /** @description the person, if nobody is signed in; else it is the account's name */
@@ -5181,7 +5181,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -5254,7 +5254,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -5579,7 +5579,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -5652,7 +5652,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -6237,7 +6237,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -6378,7 +6378,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -7078,7 +7078,7 @@ export interface operations {
                 /** @description part of the name or of the value of a label, in upper or lower case */
                 text?: string;
                 /** @description what they do now; if given several times, one of these */
-                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "resetting" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
                 /** @description the reported mode, one of these */
                 mode?: string[];
                 /** @description one of these */
@@ -7124,7 +7124,7 @@ export interface operations {
                 /** @description part of the name or of the value of a label, in upper or lower case */
                 text?: string;
                 /** @description what they do now; if given several times, one of these */
-                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "clearing" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
+                doing?: ("not_connected" | "asleep" | "not_adopted" | "waiting_for_release" | "stop_input" | "needs_reset" | "braking" | "resetting" | "disabled" | "not_reported" | "switching" | "manual" | "undriven" | "start_up" | "safe_mode" | "other_mode" | "performing" | "failing" | "interrupt" | "activity" | "paused_by_safety" | "paused" | "no_story" | "story_ended")[];
                 /** @description the reported mode, one of these */
                 mode?: string[];
                 /** @description one of these */
@@ -7237,7 +7237,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -7787,7 +7787,7 @@ export interface operations {
             };
         };
     };
-    "make-token": {
+    "make-enrolment-token": {
         parameters: {
             query?: never;
             header?: never;
@@ -7808,7 +7808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Token"];
+                    "application/json": components["schemas"]["EnrolmentToken"];
                 };
             };
             /** @description Error */
@@ -8475,7 +8475,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {
@@ -8548,7 +8548,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Attribution"];
+                "application/json": components["schemas"]["AuditAttribution"];
             };
         };
         responses: {

@@ -17,7 +17,7 @@ export function Enrol() {
   const robots = new Set(useRobots().map((r) => r.id));
   const [robot, setRobot] = useState('');
   const [serial, setSerial] = useState('');
-  const [made, setMade] = useState<Schemas['Token']>();
+  const [made, setMade] = useState<Schemas['EnrolmentToken']>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const valid = /^[a-z0-9-]+$/.test(robot);
@@ -62,7 +62,7 @@ export function Enrol() {
             </Button>
             {valid && (
               <CommandLine
-                lines={[lineOf('make-token', { path: { id: robot }, body: { serial: serial || undefined } })]}
+                lines={[lineOf('make-enrolment-token', { path: { id: robot }, body: { serial: serial || undefined } })]}
               />
             )}
           </Group>
