@@ -104,12 +104,12 @@ func (b *Bus) refuses(a *adapter, what string, problems []schema.Problem) bool {
 		return false
 	}
 	a.problem = what + " " + problems[0].String()
-	b.judge(a, signOf(problems[0]), a.problem)
+	b.judge(a, observationOf(problems[0]), a.problem)
 	return true
 }
 
-// judge applies a sign to an adapter and does what follows from its new health.
-func (b *Bus) judge(a *adapter, on sign, what string) {
+// judge applies an observation to an adapter and does what follows from its new health.
+func (b *Bus) judge(a *adapter, on observation, what string) {
 	from := a.watch.health
 	if !a.watch.step(on, what) {
 		return

@@ -35,28 +35,28 @@ var (
 	healths = append([]health{absent, good}, faults...)
 )
 
-// sign is what an adapter shows.
-type sign string
+// observation is what robotd sees of an adapter.
+type observation string
 
-// The signs.
+// The observations.
 const (
-	seen        sign = "seen"        // present, and its state is right
-	left        sign = "left"        // its presence or the bus is gone
-	replaced    sign = "replaced"    // another process has its name, and its will did not come
-	missed      sign = "missed"      // no state for bus.MissedStates intervals
-	flooded     sign = "flooded"     // more messages than bus.MaxRate
-	undecodable sign = "undecodable" // not the contract's JSON
-	outOfUnit   sign = "out-of-unit" // a number that cannot be in its unit of measure
-	wentBack    sign = "went-back"   // an older seq or t_ms
-	twoSenders  sign = "two-senders" // messages of another process, or another adapter with its units
-	redescribed sign = "redescribed" // it describes other units than at the start
-	disobeyed   sign = "disobeyed"   // a unit runs without the order
-	behaved     sign = "behaved"     // no other sign for bus.HealAfter
-	nothing     sign = ""            // nothing to note
+	seen        observation = "seen"        // present, and its state is right
+	left        observation = "left"        // its presence or the bus is gone
+	replaced    observation = "replaced"    // another process has its name, and its will did not come
+	missed      observation = "missed"      // no state for bus.MissedStates intervals
+	flooded     observation = "flooded"     // more messages than bus.MaxRate
+	undecodable observation = "undecodable" // not the contract's JSON
+	outOfUnit   observation = "out-of-unit" // a number that cannot be in its unit of measure
+	wentBack    observation = "went-back"   // an older seq or t_ms
+	twoSenders  observation = "two-senders" // messages of another process, or another adapter with its units
+	redescribed observation = "redescribed" // it describes other units than at the start
+	disobeyed   observation = "disobeyed"   // a unit runs without the order
+	behaved     observation = "behaved"     // no other observation for bus.HealAfter
+	nothing     observation = ""            // nothing to note
 )
 
 // table is the supervision of one adapter.
-var table = fsm.Table[health, sign]{
+var table = fsm.Table[health, observation]{
 	{From: fsm.In(absent), On: seen, To: good, Why: "it describes its units and reports their states"},
 	{From: fsm.In(append(faults, good)...), On: left, To: absent, Why: "the adapter is gone"},
 	{From: fsm.In(append(faults, good)...), On: replaced, To: restarted, Why: "another process has the adapter's name now"},
@@ -102,14 +102,14 @@ type watch struct {
 	rival     string        // who else has a unit of it; empty = nobody
 	seq, tms  int64
 	missing   int // ticks since the last state
-	clean     int // ticks since the last sign against it
+	clean     int // ticks since the last observation against it
 }
 
 // maxReplaced is how many earlier sessions are remembered.
 const maxReplaced = 4
 
-// step takes a sign, with what exactly was seen.
-func (w *watch) step(on sign, what string) (changed bool) {
+// step takes an observation, with what exactly was seen.
+func (w *watch) step(on observation, what string) (changed bool) {
 	if on == nothing {
 		return false
 	}
@@ -131,7 +131,7 @@ func (w *watch) step(on sign, what string) (changed bool) {
 }
 
 // onPresence judges a presence that has passed Validate.
-func (w *watch) onPresence(p *bus.Presence) (sign, string) {
+func (w *watch) onPresence(p *bus.Presence) (observation, string) {
 	switch {
 	case p.Session != w.session && !p.Present:
 		return nothing, "" // the will of a process that was replaced
@@ -170,7 +170,7 @@ func (w *watch) describe(d *bus.Describe) {
 
 // onSession judges the session of a message that is no presence. ok reports whether the
 // message counts.
-func (w *watch) onSession(session string) (ok bool, on sign, what string) {
+func (w *watch) onSession(session string) (ok bool, on observation, what string) {
 	switch {
 	case !w.present:
 		return false, nothing, ""
@@ -181,7 +181,7 @@ func (w *watch) onSession(session string) (ok bool, on sign, what string) {
 }
 
 // onState judges a state of the present session that has passed Validate.
-func (w *watch) onState(s *bus.State) (ok bool, on sign, what string) {
+func (w *watch) onState(s *bus.State) (ok bool, on observation, what string) {
 	switch {
 	case s.Seq <= w.seq && w.seq != 0:
 		return false, wentBack, fmt.Sprintf("seq %d after %d", s.Seq, w.seq)
@@ -190,7 +190,7 @@ func (w *watch) onState(s *bus.State) (ok bool, on sign, what string) {
 	}
 	w.seq, w.tms, w.missing = s.Seq, s.TMS, 0
 	if problems := s.Fits(w.described.Units); len(problems) > 0 {
-		return false, signOf(problems[0]), problems[0].String()
+		return false, observationOf(problems[0]), problems[0].String()
 	}
 	if w.health == absent && !w.differs() {
 		return true, seen, ""
@@ -198,8 +198,8 @@ func (w *watch) onState(s *bus.State) (ok bool, on sign, what string) {
 	return true, nothing, ""
 }
 
-// signOf returns the sign of a problem.
-func signOf(p schema.Problem) sign {
+// observationOf returns the observation of a problem.
+func observationOf(p schema.Problem) observation {
 	if p.Code == bus.CodeWrongUnit {
 		return outOfUnit
 	}
@@ -207,7 +207,7 @@ func signOf(p schema.Problem) sign {
 }
 
 // onTick judges what has not come, once every driver.Tick.
-func (w *watch) onTick() (sign, string) {
+func (w *watch) onTick() (observation, string) {
 	w.missing++
 	w.clean++
 	switch {

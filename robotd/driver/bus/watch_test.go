@@ -52,7 +52,7 @@ func state(session string, seq, tms int64) *bus.State {
 }
 
 // say lets the adapter send a state.
-func say(w *watch, s *bus.State) (sign, string) {
+func say(w *watch, s *bus.State) (observation, string) {
 	ok, on, what := w.onSession(s.Session)
 	if ok {
 		_, on, what = w.onState(s)
@@ -63,43 +63,46 @@ func say(w *watch, s *bus.State) (sign, string) {
 func TestEachFaultIsFoundAndHeals(t *testing.T) {
 	for _, c := range []struct {
 		what string
-		show func(w *watch) (sign, string)
+		show func(w *watch) (observation, string)
 		want health
 		says string
 	}{
-		{"a will", func(w *watch) (sign, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter"},
-		{"the will of an earlier process", func(w *watch) (sign, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good, ""},
-		{"a restart before the will", func(w *watch) (sign, string) { return w.onPresence(presence("b", "speaker")) }, restarted, "if two run, end one"},
-		{"an older seq", func(w *watch) (sign, string) { return say(w, state("a", 1, 40)) }, timeBack, "seq 1 after 1"},
-		{"an older clock", func(w *watch) (sign, string) { return say(w, state("a", 2, 19)) }, timeBack, "t_ms 19 after 20"},
-		{"another session", func(w *watch) (sign, string) { return say(w, state("b", 2, 40)) }, doubled, "sessions a and b"},
-		{"other units", func(w *watch) (sign, string) { w.onPresence(presence("a", "speaker", "face")); return w.onTick() }, changed, "new unit face): restart robotd"},
-		{"other units after an end", func(w *watch) (sign, string) {
+		{"a will", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter"},
+		{"the will of an earlier process", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good, ""},
+		{"a restart before the will", func(w *watch) (observation, string) { return w.onPresence(presence("b", "speaker")) }, restarted, "if two run, end one"},
+		{"an older seq", func(w *watch) (observation, string) { return say(w, state("a", 1, 40)) }, timeBack, "seq 1 after 1"},
+		{"an older clock", func(w *watch) (observation, string) { return say(w, state("a", 2, 19)) }, timeBack, "t_ms 19 after 20"},
+		{"another session", func(w *watch) (observation, string) { return say(w, state("b", 2, 40)) }, doubled, "sessions a and b"},
+		{"other units", func(w *watch) (observation, string) {
+			w.onPresence(presence("a", "speaker", "face"))
+			return w.onTick()
+		}, changed, "new unit face): restart robotd"},
+		{"other units after an end", func(w *watch) (observation, string) {
 			w.step(w.onPresence(&bus.Presence{V: 1, Session: "a"}))
 			w.onPresence(presence("b", "face"))
 			return w.onTick()
 		}, changed, "without unit speaker, new unit face"},
-		{"another model after an end", func(w *watch) (sign, string) {
+		{"another model after an end", func(w *watch) (observation, string) {
 			w.step(w.onPresence(&bus.Presence{V: 1, Session: "a"}))
 			p := presence("b", "speaker")
 			p.Describe.Model = "n"
 			w.onPresence(p)
 			return w.onTick()
 		}, changed, "its model, points"},
-		{"the states of the earlier process after a restart", func(w *watch) (sign, string) {
+		{"the states of the earlier process after a restart", func(w *watch) (observation, string) {
 			w.step(w.onPresence(presence("b", "speaker")))
 			return say(w, state("a", 2, 40))
 		}, doubled, "sessions b and a"},
-		{"a missing unit", func(w *watch) (sign, string) {
+		{"a missing unit", func(w *watch) (observation, string) {
 			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40, Units: map[string]bus.UnitState{}})
 		}, badData, "driver check"},
-		{"a temperature in kelvin", func(w *watch) (sign, string) {
+		{"a temperature in kelvin", func(w *watch) (observation, string) {
 			kelvin := 310.0
 			return say(w, &bus.State{V: 1, Session: "a", Seq: 2, TMS: 40, Units: map[string]bus.UnitState{"speaker": {State: "idle", Celsius: &kelvin}}})
 		}, wrongUnits, "degrees Celsius"},
-		{"nine missing states", func(w *watch) (sign, string) { return ticks(w, 9) }, good, ""},
-		{"eleven missing states", func(w *watch) (sign, string) { return ticks(w, 11) }, silent, "no state for 200 ms"},
-		{"another adapter with its unit", func(w *watch) (sign, string) {
+		{"nine missing states", func(w *watch) (observation, string) { return ticks(w, 9) }, good, ""},
+		{"eleven missing states", func(w *watch) (observation, string) { return ticks(w, 11) }, silent, "no state for 200 ms"},
+		{"another adapter with its unit", func(w *watch) (observation, string) {
 			w.rival = "adapter b has the unit speaker too"
 			return w.onTick()
 		}, doubled, "adapter b"},
@@ -133,7 +136,7 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 	}
 }
 
-func ticks(w *watch, n int) (on sign, what string) {
+func ticks(w *watch, n int) (on observation, what string) {
 	for range n {
 		on, what = w.onTick()
 	}
