@@ -195,7 +195,7 @@ func (t *step) healths() diagnosis.Step {
 // desires returns the part desired with its facts.
 func (t *step) desires() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Out: &t.list}
-	if !t.report.Greeting() { // a new session gets the reports after the state
+	if !t.report.NewSession() { // a new session gets the reports after the state
 		d.Session = t.report.Session()
 	}
 	if fleet, known := t.beats.FleetTime(t.now); known {

@@ -23,7 +23,7 @@ type keptConfig struct {
 	Rev      int64                     `json:"rev"`
 	FleetID  string                    `json:"fleet_id"`
 	Values   map[string]jsontext.Value `json:"values"`
-	Verified bool                      `json:"vouched"` // its signature was verified
+	Verified bool                      `json:"vouched"` // its signature was verified; the disk keeps the word of the first release
 	// AtLeast is the policy at the time when an unsigned configuration was accepted: such a
 	// configuration cannot make the robot less strict.
 	AtLeast sign.Policy `json:"at_least,omitempty"`

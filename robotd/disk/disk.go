@@ -85,11 +85,11 @@ type Disk struct {
 
 var (
 	metaBucket    = []byte("meta")    // format, boots
-	storyBucket   = []byte("story")   // one record per kind of content
+	storyBucket   = []byte("story")   // one record per kind of content: story, activities, places
 	blobBucket    = []byte("blob")    // sha256 -> bytes
 	commandBucket = []byte("command") // client/id -> record
 	eventBucket   = []byte("event")   // number -> event
-	valueBucket   = []byte("setting") // name -> value
+	valueBucket   = []byte("setting") // name -> small value, such as the volume; the fleet's settings are one of them
 
 	buckets = [][]byte{metaBucket, storyBucket, blobBucket, commandBucket, eventBucket, valueBucket}
 

@@ -200,8 +200,8 @@ func (t Step) Connected(session string) {
 	t.session.id, t.session.since, t.session.begins = session, t.Now.Mono, true
 }
 
-// Greeting reports whether the documents of a new session are still to be published.
-func (s *State) Greeting() bool { return s.session.begins }
+// NewSession reports whether the documents of a new session are still to be published.
+func (s *State) NewSession() bool { return s.session.begins }
 
 // Begun notes that they are published now.
 func (t Step) Begun() { t.session.begins = false }

@@ -43,7 +43,7 @@ type saveQueue struct {
 	wake    chan struct{} // capacity 1: a batch was added, or the queue was closed
 }
 
-func newBacklog() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
+func newSaveQueue() *saveQueue { return &saveQueue{wake: make(chan struct{}, 1)} }
 
 // put adds a batch. It never blocks.
 func (l *saveQueue) put(b batch) {

@@ -53,7 +53,7 @@ type writer struct {
 
 func newWriter(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
 	return &writer{mqtt: p, disk: d, loop: l, log: log, ctx: ctx,
-		in: newBacklog(), pace: newPace(), done: make(chan struct{}),
+		in: newSaveQueue(), pace: newPace(), done: make(chan struct{}),
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}, before: func(string) {}}
 }
 

@@ -286,7 +286,7 @@ func TestLoopContinuesWhileTheDiskHangs(t *testing.T) {
 
 // The disk hangs for a very long time.
 func TestBacklogIsBoundedByNewerValues(t *testing.T) {
-	l := newBacklog()
+	l := newSaveQueue()
 	const steps = 8 * unboundMost
 	saveOf := func(i int) request.Save { // fifty names repeatedly, and names that come and go
 		put := func(id string) request.Record { return request.Record{Client: "op1", ID: id, N: int64(i)} }

@@ -96,7 +96,7 @@ func (s *State) Pending() bool { return s.inbox.Len() > 0 }
 // Drop removes a command that waits.
 func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
 
-// Add adds an input that nobody is answered for.
+// Add adds an input without a sender, so that nobody gets its result.
 func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
 
 // Ask takes a command of a person, and reports whether it is one of modes.
