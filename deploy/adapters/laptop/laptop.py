@@ -23,8 +23,8 @@ import wave
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
 from page import Page
+from troupe_head import Head
 from troupe_kinds import LED, Face, Screen, Speaker
-from troupe_motion import Head
 from troupe_unit import Adapter, Refused, serve
 
 CHARACTERS_PER_SECOND = 14  # of speech that is only shown

@@ -10,7 +10,8 @@ import unittest.mock
 
 import troupe_unit
 from troupe_kinds import Face, Screen, Speaker
-from troupe_motion import Drive, Head
+from troupe_head import Head
+from troupe_motion import Drive
 from troupe_unit import TICK, Adapter, Refused
 
 logging.disable(logging.CRITICAL)
@@ -55,8 +56,17 @@ class Wheels(Drive):
 
 
 class Neck(Head):
-    def apply(self, yaw_rad, pitch_rad, roll_rad):
-        pass
+    at = None
+
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        self.servos = []
+
+    def measured(self):
+        return self.at
+
+    def apply(self, *angles):
+        self.servos.append(angles)
 
 
 class Robotd(unittest.TestCase):
@@ -115,6 +125,36 @@ class Robotd(unittest.TestCase):
         self.order("idle", 0.5)
         self.assertEqual([self.answer(k) for k in keys], [("failed", "safety_disabled")] * 2)
         self.assertEqual((self.state("drive")["set_vx_mps"], self.state("drive")["state"]), (0, "idle"))
+
+    def test_head_is_not_commanded_before_it_may_move_for_the_first_time(self):
+        self.neck.at = (0.5, -0.2, 0)
+        self.order("idle", 0.2)
+        self.start("head", type="head", yaw_rad=0.9)
+        self.send("robotd/presence", present=True, session="s2")
+        self.order("error", 0.2)
+        self.order("reset", 0.5)
+        self.assertEqual(self.neck.servos, [])
+        self.order("run", 0.2)
+        self.assertEqual(set(self.neck.servos), {(0.5, -0.2, 0)})
+        self.neck.at = None  # it is asked once, and holds what it was sent afterwards
+        self.start("head", type="head", yaw_rad=0.9)
+        self.order("run", 1)
+        self.order("error", 0.2)
+        yaws = [yaw for yaw, _, _ in self.neck.servos]
+        self.assertLess(max(b - a for a, b in zip(yaws, yaws[1:])), 0.03)
+        self.assertEqual(self.neck.servos[-1], (0.9, -0.2, 0))
+
+    def test_head_that_cannot_measure_is_commanded_from_its_first_command_on(self):
+        self.order("run", 0.2)
+        self.assertEqual(self.neck.servos, [])
+        self.start("head", type="head", yaw_rad=0.1)
+        self.order("run", 1)
+        self.assertEqual(self.neck.servos[-1], (0.1, 0, 0))
+
+    def test_head_whose_servos_cannot_be_read_is_in_error(self):
+        self.neck.measured = unittest.mock.Mock(side_effect=OSError("no servo"))
+        self.order("run", 0.2)
+        self.assertEqual((self.state("head")["state"], self.neck.servos), ("error", []))
 
     def test_stop_brakes_and_ends_idle(self):
         for order in ("stop", "idle"):

@@ -1,4 +1,4 @@
-"""Kinds of units that do not move, for troupe_unit.py. Those that move are in troupe_motion.py."""
+"""Kinds of units that do not move, for troupe_unit.py. Those that move are in troupe_motion.py and troupe_head.py."""
 
 from troupe_unit import Unit
 

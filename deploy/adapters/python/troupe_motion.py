@@ -1,4 +1,4 @@
-"""Units that move, for troupe_unit.py: subclass Drive or Head.
+"""Units that move, for troupe_unit.py: subclass Drive, or Head of troupe_head.py.
 
 They move only while robotd's safety core says run, ramp their speeds, and brake by themselves when robotd is
 gone, when it sends no tick while they move, or when a method of the adapter hangs.
@@ -174,46 +174,3 @@ class Drive(Mover):
         at = dict(zip(("x_m", "y_m", "theta_rad"), self.position() or ()))
         speeds = dict(zip(("vx_mps", "wz_radps", "set_vx_mps", "set_wz_radps"), (*self.measured(), self.vx, self.wz)))
         return {**super().report(), **speeds, **at}
-
-
-class Head(Mover):
-    """A head. apply(yaw_rad, pitch_rad, roll_rad) sets its servos, 50 times a second, on the way to the angles."""
-
-    kind, types, axes = "head", ("head",), ("yaw_rad", "pitch_rad", "roll_rad")
-
-    def __init__(self, id=None, speed_radps=1.0, motions=None, **fields):
-        """motions: by name, the directions through which the head goes, as lists of three angles."""
-        if motions:
-            self.types, fields["motions"] = ("head", "motion"), sorted(motions)
-        super().__init__(id, **fields)
-        self.speed, self.motions, self.now, self.path = speed_radps, motions, [0.0] * 3, []
-
-    def brake(self):
-        self.path = []
-        self.apply(*self.now)
-
-    def at_rest(self):
-        return not self.path
-
-    def limits(self, c):
-        fixed = {"min": 0, "max": 0}
-        return {a: tuple(self.fields.get(a, fixed)[end] for end in ("min", "max")) for a in self.axes}
-
-    def start(self, c):
-        look = [now if c.do.get(a) is None else float(c.do[a]) for a, now in zip(self.axes, self.now)]
-        self.path = [list(p) for p in self.motions[c.do["motion"]]] if c.type == "motion" else [look]
-        self.pace = self.speed * max(0.05, c.do.get("speed", 1.0))
-
-    def poll(self, c):
-        return not self.path
-
-    def stop(self, c):
-        self.path = []
-
-    def move(self, dt, may):
-        self.path = self.path if may else []
-        if self.path:
-            self.now = [ramp(a, to, self.pace * dt, self.pace * dt) for a, to in zip(self.now, self.path[0])]
-            if self.now == self.path[0]:
-                self.path.pop(0)
-        self.apply(*self.now)

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(ADAPTERS, "python"))
 
 from base import POINTS, Base
 from troupe_kinds import LED, Battery, Face, Screen, Speaker
-from troupe_motion import Head
+from troupe_head import Head
 from troupe_unit import Adapter, serve
 
 
