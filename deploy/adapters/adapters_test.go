@@ -88,6 +88,23 @@ func TestMovingBaseStopsWithoutRobotd(t *testing.T) {
 	r.await("its goodbye", func(s seen) bool { return !s.presence.Present })
 }
 
+// TestAdapterSaysWhetherItReachesTheBus has one with a wrong address, and one with the right one.
+func TestAdapterSaysWhetherItReachesTheBus(t *testing.T) {
+	t.Parallel()
+	r := newRobotd(t)
+	p := r.adapter("python/talker.py")
+	p.await("connected to " + r.url)
+	wrong := &robotd{t: t, url: "mqtt://127.0.0.1:1"} // nothing listens there
+	p = wrong.adapter("python/talker.py")
+	p.await("no bus at mqtt://127.0.0.1:1: start robotd or `robotd driver check`, or correct --bus")
+	p.end()
+	for _, line := range p.other {
+		if strings.HasPrefix(line, "ready") && strings.Contains(line, "mqtt:") {
+			t.Errorf("it claims a bus: %s", line)
+		}
+	}
+}
+
 // TestTalkerAnswersWhatItPlays has the talker say a sentence and show a face.
 func TestTalkerAnswersWhatItPlays(t *testing.T) {
 	t.Parallel()

@@ -401,12 +401,27 @@ class Robotd(unittest.TestCase):
 
     def test_log_has_what_robotd_thinks_of_the_adapter(self):
         with unittest.mock.patch.object(troupe_unit.log, "warning") as logged:
+            self.setUp()
             for health in [{"health": "good"}, {"health": "silent", "why": "no state", "way_out": "restart it"}] * 2:
                 for _ in range(3):  # robotd repeats it every second
                     self.send("body/in/health", **health)
         said = [a.args[0] % a.args[1:] for a in logged.call_args_list]
         bad = "robotd says of this adapter: silent; no state; restart it"
-        self.assertEqual(said, [bad, "robotd says of this adapter: good", bad])
+        self.assertEqual(said, ["robotd says of this adapter: good", bad] * 2)
+
+    def test_log_has_once_whether_there_is_a_bus(self):
+        client, mqtt = unittest.mock.Mock(), unittest.mock.Mock()
+        mqtt.Client.return_value = client
+        with unittest.mock.patch.object(troupe_unit.log, "warning") as logged, unittest.mock.patch.multiple(troupe_unit, mqtt=mqtt, signal=unittest.mock.Mock(), print=unittest.mock.Mock(), create=True):
+            self.setUp()
+            self.adapter.step = unittest.mock.Mock(side_effect=SystemExit)
+            self.assertRaises(SystemExit, troupe_unit.serve, self.adapter, "mqtt://127.0.0.1:1")
+            for _ in range(2):
+                for _ in range(3):  # paho tries once a second
+                    client.on_connect_fail(client, None)
+                client.on_connect(client, None, {}, 0)
+        said = [a.args[0] % a.args[1:] for a in logged.call_args_list]
+        self.assertEqual(said, ["no bus at mqtt://127.0.0.1:1: start robotd or `robotd driver check`, or correct --bus", "connected to mqtt://127.0.0.1:1"] * 2)
 
     def test_wrong_address_of_the_bus_is_one_sentence(self):
         for bus in ("mqtt://127.0.0.1:99999", "http://127.0.0.1:1884", "127.0.0.1:1884"):

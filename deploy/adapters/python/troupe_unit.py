@@ -3,8 +3,7 @@
 Methods of units run one at a time and return at once: if one blocks, all units are in error.
 """
 
-import json, logging, os, signal, socket, sys, threading, time
-from urllib.parse import urlsplit
+import functools, json, logging, os, signal, socket, sys, threading, time, urllib.parse
 
 try:
     import paho.mqtt.client as mqtt
@@ -104,8 +103,8 @@ class Adapter:
         self.describe = {"model": model, "units": has, "calibrates": "points" in about, **about}
         self.describe["state_ms"] = 20 if any(u.moves for u in units) else 100  # or at a change
         self.session, self.language, self.assets, self.keys = os.urandom(4).hex(), "", "", []
-        self.seq, self.sent, self.sent_ms, self.health = 0, None, 0, {"v": 1, "health": "good"}
-        self.lock, self.clock = threading.RLock(), time.monotonic
+        self.seq, self.sent, self.sent_ms, self.clock = 0, None, 0, time.monotonic
+        self.lock, self.say_once = threading.RLock(), functools.lru_cache(1)(log.warning)
         for u in units:
             u.adapter = self
 
@@ -147,9 +146,7 @@ class Adapter:
         self.language, self.assets, self.keys = m.get("language", ""), m.get("assets", ""), []
 
     def in_health(self, m):  # whether robotd uses the adapter, repeated every second
-        if m != self.health:
-            self.health = m
-            log.warning("robotd says of this adapter: %s", "; ".join(list(m.values())[1:]))
+        self.say_once("robotd says of this adapter: %s", "; ".join(list(m.values())[1:]))
 
     def in_start(self, m):
         if m["key"] in self.keys:
@@ -171,24 +168,27 @@ def serve(adapter, bus=""):
     def on_connect(_, __, ___, code):
         if code != 0:
             return log.error("the bus refuses the adapter: %s", mqtt.connack_string(code))
+        adapter.say_once("connected to %s", bus)
         c.subscribe([(f"bus/{adapter.name}/in/#", 1), ("bus/robotd/presence", 1), (gone[0], 1)])
         c.publish(*gone)  # comes back once it is subscribed, so it misses nothing then
 
     c.will_set(*gone)  # the end of the process is enough
     c.on_connect = on_connect
+    no_bus = "no bus at %s: start robotd or `robotd driver check`, or correct --bus"
+    c.on_connect_fail = lambda *_: adapter.say_once(no_bus, bus)
     c.on_disconnect = lambda *_: adapter.call(adapter.receive, "bus/robotd/presence", '{"v": 1}')
     c.on_message = lambda _, __, m: adapter.call(adapter.receive, m.topic, m.payload)
     c.on_socket_open = lambda _, __, s: s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     c.reconnect_delay_set(1, 1)
     try:
-        at = urlsplit(bus)
+        at = urllib.parse.urlsplit(bus)
         c.connect_async(at.hostname if at.scheme == "mqtt" else "", at.port or 1884, keepalive=10)
     except ValueError as e:
         sys.exit(f"--bus {bus}: want an address such as mqtt://127.0.0.1:1884 ({e})")
     c.loop_start()
     for s in (signal.SIGINT, signal.SIGTERM):
         signal.signal(s, lambda *_: sys.exit())
-    print(f"ready adapter={adapter.name} units={','.join(adapter.units)} bus={bus}", flush=True)
+    print(f"ready adapter={adapter.name} units={','.join(adapter.units)}", flush=True)
     last = time.monotonic()
     try:
         while True:
