@@ -429,6 +429,12 @@ class Robotd(unittest.TestCase):
                 troupe_unit.serve(self.adapter, bus)
             self.assertIn(f"--bus {bus}: want an address such as mqtt://127.0.0.1:1884", ended.exception.code)
 
+    def test_wrong_name_of_an_adapter_is_refused(self):
+        for name in ("my_body", "Body", "", "b" * 33, "body\n", "robotd"):
+            with self.assertRaises(SystemExit) as ended:
+                Adapter(name, "test", [])
+            self.assertEqual(ended.exception.code, f"adapter {name!r}: want 1 to 32 of a-z, 0-9 and hyphens, and not robotd")
+
     def test_methods_of_units_never_run_at_once(self):
         free = []
         other = threading.Thread(target=lambda: free.append(self.adapter.lock.acquire(blocking=False)))

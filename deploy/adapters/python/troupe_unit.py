@@ -1,9 +1,6 @@
-"""Units of a robot in Python, which robotd uses over MQTT; docs/write-a-driver.md explains it.
+"""Units of a robot in Python, which robotd uses over MQTT; docs/write-a-driver.md explains it."""
 
-Methods of units run one at a time and return at once: if one blocks, all units are in error.
-"""
-
-import functools, json, logging, os, signal, socket, sys, threading, time, urllib.parse
+import functools, json, logging, os, re, signal, socket, sys, threading, time, urllib.parse
 
 try:
     import paho.mqtt.client as mqtt
@@ -34,7 +31,8 @@ class Unit:
     def __init__(self, id=None, **fields):
         self.id, self.fields, self.running = id or self.kind, fields, {}
 
-    # What authors write, beside kind and types, which are the actions that the unit takes.
+    # What authors write, beside kind and types, which are the actions that the unit takes. Methods
+    # of units run one at a time and return at once: if one blocks, all units are in error.
     def start(self, c): ...  # begins a command, or raises Refused
     def poll(self, c): ...  # reports whether a command is done; called every TICK while it runs
     def stop(self, c): ...  # ends a command at once, also one that poll reported as done
@@ -98,6 +96,8 @@ class Adapter:
     """The units of one process. about may have points, languages, serial and hardware."""
 
     def __init__(self, name, model, units, **about):
+        if not re.fullmatch("[a-z0-9-]{1,32}", name) or name == "robotd":
+            sys.exit(f"adapter {name!r}: want 1 to 32 of a-z, 0-9 and hyphens, and not robotd")
         self.name, self.units = name, {u.id: u for u in units}
         has = [{"id": u.id, "kind": u.kind, **u.fields} for u in units]
         self.describe = {"model": model, "units": has, "calibrates": "points" in about, **about}
