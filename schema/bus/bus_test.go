@@ -1,7 +1,10 @@
 package bus
 
 import (
+	"fmt"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +131,32 @@ func TestWrongMessagesOfAnAdapterAreRefused(t *testing.T) {
 		ps := decodeOf(c.topic)([]byte(c.payload))
 		if len(ps) == 0 || ps[0].Pointer != c.at {
 			t.Errorf("%s: %v, want a problem at %s", c.payload, ps, c.at)
+		}
+	}
+}
+
+func TestLimitsInDegreesAreRefused(t *testing.T) {
+	describe := `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"head","kind":"head","%s":{"min":%g,"max":%g}}]}}`
+	for _, c := range []struct {
+		axis     string
+		min, max float64
+		says     []string
+	}{
+		{"yaw_rad", -1, 1, nil},
+		{"yaw_rad", -2 * math.Pi, 2 * math.Pi, nil},
+		{"yaw_rad", -60, 60, []string{"yaw_rad min is -60: radians, not degrees; -60 degrees are -1.047 radians", "yaw_rad max is 60: radians, not degrees; 60 degrees are 1.047 radians"}},
+		{"pitch_rad", 0, 30, []string{"pitch_rad max is 30: radians, not degrees; 30 degrees are 0.524 radians"}},
+		{"roll_rad", -30, 0, []string{"roll_rad min is -30: radians, not degrees; -30 degrees are -0.524 radians"}},
+	} {
+		var got []string
+		for _, p := range problems[Presence](fmt.Appendf(nil, describe, c.axis, c.min, c.max)) {
+			got = append(got, strings.TrimPrefix(p.String(), "/describe/units/0/"+c.axis+": "))
+			if p.Code != CodeWrongUnit {
+				t.Errorf("%v has the code %s", p, p.Code)
+			}
+		}
+		if !slices.Equal(got, c.says) {
+			t.Errorf("%s from %g to %g: %q, want %q", c.axis, c.min, c.max, got, c.says)
 		}
 	}
 }

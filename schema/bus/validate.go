@@ -50,6 +50,13 @@ func (c *checks) within(pointer string, v *float64, low, high float64, hint stri
 	}
 }
 
+// angle checks an angle of a description.
+func (c *checks) angle(pointer, what string, v float64) {
+	if math.Abs(v) > 2*math.Pi {
+		c.add(pointer, CodeWrongUnit, fmt.Sprintf("%s is %g: radians, not degrees", what, v), fmt.Sprintf("%g degrees are %.3f radians", v, v*math.Pi/180))
+	}
+}
+
 // Validate reports missing or invalid fields.
 func (p *Presence) Validate() []schema.Problem {
 	var c checks
@@ -82,6 +89,15 @@ func (d *Describe) check(c *checks) {
 		if u.Kind == schema.UnitHead && u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil {
 			// Robots would take every story for it, and the head would fail each of its acts.
 			c.add(at, CodeMissing, "unit "+u.ID+" is a head and describes no angles that it reaches", `describe those of its axes, such as "yaw_rad":{"min":-1,"max":1}`)
+		}
+		for _, axis := range []struct {
+			name  string
+			reach *schema.Range
+		}{{"yaw_rad", u.YawRad}, {"pitch_rad", u.PitchRad}, {"roll_rad", u.RollRad}} {
+			if axis.reach != nil {
+				c.angle(at+"/"+axis.name, axis.name+" min", axis.reach.Min)
+				c.angle(at+"/"+axis.name, axis.name+" max", axis.reach.Max)
+			}
 		}
 		seen[u.ID], moves = true, moves || u.Kind.Moves()
 	}
