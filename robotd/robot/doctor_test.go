@@ -187,7 +187,7 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		}, "body", Ill, "adapter bass is not on mqtt://bus; there are: base", "its name must be as in"},
 		{"an adapter that robotd uses", func(p *patient) { p.judged(`{"v":1,"health":"good"}`) }, "", Healthy, "", ""},
 		{"an adapter that hangs", func(p *patient) {
-			p.judged(`{"v":1,"health":"silent","why":"the adapter is silent","way_out":"restart the adapter, it hangs"}`)
+			p.judged(`{"v":1,"health":"silent","why":"the adapter is silent","way_out":"if it stays silent, restart the adapter"}`)
 		}, "body", Ill, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
 		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", Doubt, "no sound device", "connect one"},
 		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", Doubt, "aplay", "apt-get install alsa-utils"},

@@ -74,7 +74,7 @@ var table = fsm.Table[health, observation]{
 // wayOut says what a person does about an adapter that is not good.
 var wayOut = map[health]string{
 	absent:     "start the adapter",
-	silent:     "restart the adapter, it hangs",
+	silent:     "if it stays silent, a method of it does not return: restart the adapter; if it comes and goes, the computer is too busy",
 	flooding:   "restart the adapter, it sends too much",
 	badData:    "correct the adapter (robotd driver check)",
 	wrongUnits: "correct the adapter (robotd driver check)",

@@ -143,6 +143,17 @@ func ticks(w *watch, n int) (on observation, what string) {
 	return on, what
 }
 
+// TestSilentAdapterHasAWayOutForEachCause: one that hangs, and one that is starved for a moment.
+func TestSilentAdapterHasAWayOutForEachCause(t *testing.T) {
+	w := trusted(t)
+	w.step(ticks(w, 11))
+	for _, says := range []string{"if it stays silent, a method of it does not return: restart the adapter", "if it comes and goes, the computer is too busy"} {
+		if !strings.Contains(w.detail, says) {
+			t.Errorf("%q does not say %q", w.detail, says)
+		}
+	}
+}
+
 func TestProcessThatWasReplacedIsNoticed(t *testing.T) {
 	w := trusted(t)
 	w.onPresence(presence("b", "speaker"))
