@@ -128,7 +128,7 @@ func problemOf(err error) Problem {
 		case sem.Err != nil:
 			return Fault(string(sem.JSONPointer), "bad_value", reason(sem.Err), "")
 		case sem.JSONKind != 0:
-			return Fault(string(sem.JSONPointer), "bad_type", fmt.Sprintf("a %s does not fit here", kindWord(sem.JSONKind)), "")
+			return Fault(string(sem.JSONPointer), "bad_type", kindWord(sem.JSONKind)+" does not fit here", "write "+wanted(sem.GoType))
 		}
 		return Fault(string(sem.JSONPointer), "bad_value", "the value does not fit here", "")
 	}
@@ -146,17 +146,56 @@ func reason(err error) string {
 func kindWord(k jsontext.Kind) string {
 	switch k {
 	case 'n':
-		return "null"
+		return "a null"
 	case 't', 'f':
-		return "boolean"
+		return "a boolean"
 	case '"':
-		return "string"
+		return "a string"
 	case '0':
-		return "number"
+		return "a number"
 	case '{':
-		return "object"
+		return "an object"
 	case '[':
-		return "array"
+		return "an array"
 	}
 	return k.String()
+}
+
+// wanted returns which JSON fits a type that another kind of JSON did not fit.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "another kind of value"
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Map:
+		return "an object"
+	case reflect.Struct:
+		return "an object" + withRequired(t)
+	}
+	return "another kind of value"
+}
+
+// withRequired names the fields that an object of type t always has.
+func withRequired(t reflect.Type) string {
+	var names []string
+	for _, f := range requiredFields(t) {
+		names = append(names, f.name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(names, " and ")
 }

@@ -151,7 +151,7 @@ func ReadArray(raw jsontext.Value, pointer, hint string) []Problem {
 	problems := ReadMember(raw, pointer, &list)
 	for i, v := range list {
 		if v.Kind() != '{' {
-			problems = append(problems, Fault(fmt.Sprintf("%s/%d", pointer, i), "bad_type", "a "+kindWord(v.Kind())+" does not fit here", hint))
+			problems = append(problems, Fault(fmt.Sprintf("%s/%d", pointer, i), "bad_type", kindWord(v.Kind())+" does not fit here", hint))
 		}
 	}
 	return problems

@@ -23,13 +23,6 @@ const (
 
 // Open connects to the bus and waits until every adapter is there.
 func (b *Bus) Open(ctx context.Context) error {
-	if err := b.open(ctx); err != nil {
-		return fmt.Errorf("open the body on the bus: %w", err)
-	}
-	return nil
-}
-
-func (b *Bus) open(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
