@@ -4387,7 +4387,7 @@ export interface components {
             cause_detail?: string;
             /** @description a physical stop input is pressed */
             estop_input: boolean;
-            /** @description the person or device that requested the stop in force */
+            /** @description who or what caused the stop in force, also if no stop is latched */
             latched_by?: string;
             /** @description latched stops; the robot cannot be enabled before they are released */
             latches?: components["schemas"]["SchemaStopLatch"][];

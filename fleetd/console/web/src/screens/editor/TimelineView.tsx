@@ -6,11 +6,14 @@ import { useLanguage } from '../../text/language';
 import { languageName, sameLanguage } from '../../text/multilingual';
 import type { Timeline } from '../library/api';
 import { jump } from './Problems';
-import { colorIn, least, otherLanguages, tick, wordsOf } from './timeline';
+import { colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
 import { useTimelineTexts } from './timelineText';
 import type { Editor } from './useEditor';
 import { useActNames, useNames } from './names';
 import { useTurnTexts } from './turnText';
+
+/** Pixels of a row of bars. */
+const rowHeight = 28;
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
@@ -102,10 +105,22 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
   const t = useTimelineTexts();
   const length = timeline.length_ms;
   const at = (ms: number) => `${(100 * ms) / length}%`;
+  const place = (all: readonly { start_ms: number; end_ms: number }[]) => {
+    const rows = rowsOf(all, length);
+    return {
+      height: rowHeight * (Math.max(0, ...rows) + 1),
+      styles: all.map((b, k) => ({
+        insetInlineStart: at(b.start_ms),
+        inlineSize: at(b.end_ms - b.start_ms),
+        top: rows[k]! * rowHeight + 2,
+      })),
+    };
+  };
   const step = tick(length);
   const conflicts = (timeline.conflicts ?? []).map((c) => c.pointer);
   const inAct = editor.kind === 'act';
   const spans = timeline.acts ?? [];
+  const acts = place(spans);
   const actNames = useActNames();
   const reader = useLanguage((s) => s.language);
   const laneNames: Record<string, string> = t.lanes;
@@ -134,14 +149,14 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
         {spans.length > 0 && (
           <div className="lane">
             <span className="lane-name">{t.lanes.act}</span>
-            <div className="lane-bars">
-              {spans.map((s) => (
+            <div className="lane-bars" style={{ height: acts.height }}>
+              {spans.map((s, k) => (
                 <button
                   key={s.step}
                   type="button"
                   className="bar"
                   data-kind="act"
-                  style={{ insetInlineStart: at(s.start_ms), inlineSize: at(s.end_ms - s.start_ms) }}
+                  style={acts.styles[k]}
                   title={s.act}
                   aria-label={t.bar(actNames(s.act), seconds(s.start_ms), seconds(s.end_ms))}
                   onClick={() => jump(editor, `/acts/${s.step}`)}
@@ -152,53 +167,56 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
             </div>
           </div>
         )}
-        {(timeline.lanes ?? []).map((lane, n) => (
-          <div className="lane" key={n}>
-            <span className="lane-name">{lane.unit || laneNames[lane.class] || lane.class}</span>
-            <div className="lane-bars">
-              {(lane.bars ?? []).map((b, k) => {
-                const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
-                const what = wordsOf(b, turns);
-                const color = colorIn(b);
-                const other = b.lang && !sameLanguage(b.lang, editor.lang) ? b.lang : '';
-                const label = [
-                  t.bar(
-                    [...new Set([b.type, what, color])].filter(Boolean).join(' '),
-                    seconds(b.start_ms),
-                    seconds(b.end_ms),
-                  ),
-                  other && t.inLanguage(languageName(other, reader)),
-                  b.estimated && t.estimated,
-                  b.waits_ms && t.waits(seconds(b.waits_ms)),
-                  conflict && t.conflict,
-                ]
-                  .filter(Boolean)
-                  .join(', ');
-                return (
-                  <button
-                    key={k}
-                    type="button"
-                    className="bar"
-                    title={label}
-                    aria-label={label}
-                    data-conflict={conflict || undefined}
-                    data-estimated={b.estimated || undefined}
-                    data-waits={(b.waits_ms ?? 0) > 0 || undefined}
-                    style={{ insetInlineStart: at(b.start_ms), inlineSize: at(b.end_ms - b.start_ms) }}
-                    onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
-                  >
-                    {color && <span className="bar-color" style={{ backgroundColor: color }} />}
-                    <span className="bar-words">
-                      {conflict ? '⚠ ' : ''}
-                      {other && <b>{other} </b>}
-                      {what}
-                    </span>
-                  </button>
-                );
-              })}
+        {(timeline.lanes ?? []).map((lane, n) => {
+          const bars = place(lane.bars ?? []);
+          return (
+            <div className="lane" key={n}>
+              <span className="lane-name">{lane.unit || laneNames[lane.class] || lane.class}</span>
+              <div className="lane-bars" style={{ height: bars.height }}>
+                {(lane.bars ?? []).map((b, k) => {
+                  const conflict = inAct && conflicts.some((c) => c === b.pointer || c.startsWith(`${b.pointer}/`));
+                  const what = wordsOf(b, turns);
+                  const color = colorIn(b);
+                  const other = b.lang && !sameLanguage(b.lang, editor.lang) ? b.lang : '';
+                  const label = [
+                    t.bar(
+                      [...new Set([b.type, what, color])].filter(Boolean).join(' '),
+                      seconds(b.start_ms),
+                      seconds(b.end_ms),
+                    ),
+                    other && t.inLanguage(languageName(other, reader)),
+                    b.estimated && t.estimated,
+                    b.waits_ms && t.waits(seconds(b.waits_ms)),
+                    conflict && t.conflict,
+                  ]
+                    .filter(Boolean)
+                    .join(', ');
+                  return (
+                    <button
+                      key={k}
+                      type="button"
+                      className="bar"
+                      title={label}
+                      aria-label={label}
+                      data-conflict={conflict || undefined}
+                      data-estimated={b.estimated || undefined}
+                      data-waits={(b.waits_ms ?? 0) > 0 || undefined}
+                      style={bars.styles[k]}
+                      onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
+                    >
+                      {color && <span className="bar-color" style={{ backgroundColor: color }} />}
+                      <span className="bar-words">
+                        {conflict ? '⚠ ' : ''}
+                        {other && <b>{other} </b>}
+                        {what}
+                      </span>
+                    </button>
+                  );
+                })}
+              </div>
             </div>
-          </div>
-        ))}
+          );
+        })}
         {cursor > 0 && (
           <div className="lane cursor-lane" aria-hidden>
             <span className="lane-name" />

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Timeline } from '../library/api';
-import { colorIn, least, otherLanguages, tick, wordsOf } from './timeline';
+import { colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
 import type { TurnTexts } from './turnText';
 
 const drawn = (...langs: (string | undefined)[]) =>
   ({ lanes: [{ bars: langs.map((lang) => ({ lang })) }, { bars: [{}] }] }) as unknown as Timeline;
 
 describe('a timeline', () => {
+  it('puts bars that would lie on each other below each other, however short they are', () => {
+    const bars = (...of: number[][]) => of.map(([start_ms, end_ms]) => ({ start_ms: start_ms!, end_ms: end_ms! }));
+    expect(rowsOf(bars([0, 5000], [5000, 5000], [5000, 5000], [9000, 9500]), 60_000)).toEqual([0, 0, 1, 0]);
+    expect(rowsOf(bars([0, 9000], [1000, 2000], [9000, 9500]), 60_000)).toEqual([0, 1, 0]);
+    expect(rowsOf([], 60_000)).toEqual([]);
+  });
+
   it('names the languages of texts that the wanted one lacks', () => {
     expect(otherLanguages(drawn('de', 'de-AT', undefined), 'de')).toEqual([]);
     expect(otherLanguages(drawn('it', 'de', 'fr', 'it'), 'de')).toEqual(['fr', 'it']);

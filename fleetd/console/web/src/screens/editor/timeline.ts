@@ -18,8 +18,25 @@ export function otherLanguages(timeline: Timeline, wanted: string): string[] {
   return [...new Set(all)].filter((l) => !sameLanguage(l, wanted)).sort();
 }
 
+/** Pixels of the names of lanes and of the margin behind the bars. */
+const besideBars = 96;
+/** Pixels of the narrowest bar, which a finger can still hit. */
+const narrowest = 24;
+
 /** Pixels of the sheet at least, with those of the names of lanes: a bar of some seconds can be read. */
-export const least = (length: number) => Math.max(520, 96 + Math.round((length / 1000) * 9));
+export const least = (length: number) => Math.max(520, besideBars + Math.round((length / 1000) * 9));
+
+/** The row of each bar in its lane: bars that would lie on each other stand below each other. */
+export function rowsOf(bars: readonly { start_ms: number; end_ms: number }[], length: number): number[] {
+  const atLeast = (narrowest * length) / (least(length) - besideBars); // ms
+  const ends: number[] = []; // of the rows
+  return bars.map((b) => {
+    const free = ends.findIndex((end) => end <= b.start_ms);
+    const row = free < 0 ? ends.length : free;
+    ends[row] = Math.max(b.end_ms, b.start_ms + atLeast);
+    return row;
+  });
+}
 
 /** The color of a bar of lights; an empty text of any other. */
 export const colorIn = (b: Bar): string => (b.type === 'led' && /#[0-9a-f]{6}\b/i.exec(b.text ?? '')?.[0]) || '';
