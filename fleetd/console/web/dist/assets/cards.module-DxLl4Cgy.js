@@ -1,0 +1,1 @@
+var e={cards:`_cards_1cq2k_3`,lead:`_lead_1cq2k_40`,side:`_side_1cq2k_41`};export{e as t};

@@ -1,1 +1,0 @@
-import{Kt as e,zt as t}from"./index-u764ycam.js";function n(n,r={getInitialValueInEffect:!0}){let i=e(n,r),{colorScheme:a}=t();return a===`auto`?i:a}export{n as t};

@@ -1,1 +1,0 @@
-import{d as e}from"./chunk-6KYCQHYJ-BgkcMQNm.js";function t(t){let[n,r]=e(),i=Object.fromEntries(t.map(e=>[e,n.get(e)??``])),a=(e,t)=>r(n=>(t?n.set(e,t):n.delete(e),n),{replace:!0}),o=()=>r({},{replace:!0}),s=Object.fromEntries(Object.entries(i).filter(([,e])=>e));return{values:i,put:a,clear:o,set:s,any:Object.keys(s).length>0}}export{t};
