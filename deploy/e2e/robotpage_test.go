@@ -115,7 +115,9 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	}
 	v.await("mode_changed</code> <span dir=\"auto\">started from: str, to: mnl")
 	v.await("stop_latched")
-	robot.log.await(t, "r1", "that it misses the person who left", func(line string) bool { return strings.Contains(line, "no heartbeat of fleetd or of a console arrives") })
+	robot.log.await(t, "r1", "that it misses the person who left", func(line string) bool {
+		return strings.Contains(line, "no heartbeat of fleetd or of a console arrives")
+	})
 }
 
 // TestRobotWithoutItsAdapterHasItsPage: nobody has started the adapter. The page says so, and a
