@@ -12,6 +12,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,17 +26,21 @@ import (
 
 const webFolder = "../../fleetd/console/web"
 
-// Every file of specs gets a world of its own, and a browser; as many as there are processors
-// play at a time. Each spec becomes a subtest.
+// Every file of specs gets a world of its own, and a browser. As many files as there are
+// processors play at a time, fewer than other scenarios: a browser takes a whole processor while
+// it opens a page. Each spec becomes a subtest.
 func TestWebConsole(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*.spec.ts"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("list the specs: %d files, %v", len(files), err)
 	}
+	processors := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, path := range files {
 		file := filepath.Base(path)
 		t.Run(strings.TrimSuffix(file, ".spec.ts"), func(t *testing.T) {
 			t.Parallel()
+			processors <- struct{}{}
+			t.Cleanup(func() { <-processors })
 			playSpecs(t, file, func() *webPage { return newPageFor(t, file) })
 		})
 	}
