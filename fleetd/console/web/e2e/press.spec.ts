@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { expect, live, test } from './world';
+import { expect, live, middleOf, test, touchOnce } from './world';
 
 // What robots report may arrive between the moment in which a person sees a thing and that in which they press it.
 
@@ -10,10 +10,8 @@ const card = (page: Page, id: string) => page.locator(`[data-robot="${id}"]`).ge
 
 /** Puts a finger on a card, and returns what lifts it. */
 async function finger(page: Page, on: string): Promise<() => Promise<unknown>> {
-  await card(page, on).tap({ trial: true }); // it is in view, and moves no more
-  const box = (await card(page, on).boundingBox())!;
   const devtools = await page.context().newCDPSession(page);
-  const touchPoints = [{ x: box.x + box.width / 2, y: box.y + box.height / 2 }];
+  const touchPoints = [await middleOf(card(page, on))];
   await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
   return () => devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
@@ -53,7 +51,7 @@ test('a card that has just moved takes no tap, which was meant for the one befor
   });
   await world.control('robot/cut?robot=r2');
   await expect(page.locator('body')).toHaveAttribute('data-met', 'none');
-  await card(page, 'r2').tap();
+  await touchOnce(card(page, 'r2'));
   await expect(page.getByRole('dialog', { name: 'Robot r2' })).toBeVisible();
   await world.control('robot/join?robot=r2');
 });
@@ -89,7 +87,7 @@ test('the dialog of a release stays while the robot comes and goes, and the next
   await page.goto('/robots/r2');
   await live(page);
   const way = page.getByTestId('way-out');
-  await way.getByRole('button', { name: 'Release…' }).tap();
+  await touchOnce(way.getByRole('button', { name: 'Release…' }));
   const why = page.getByLabel('Why may it move again?');
   await why.fill('the child is with its parents');
   await world.control('robot/cut?robot=r2');
@@ -106,11 +104,8 @@ test('the dialog of a release stays while the robot comes and goes, and the next
       document.body.dataset.met = getComputedStyle(next).pointerEvents;
     }).observe(document.getElementById('main')!, { childList: true, subtree: true, attributes: true });
   });
-  // Without force, a slow machine takes the tap for intercepted, and repeats it when the dialog has gone.
-  const release = page.getByRole('button', { name: 'Release', exact: true });
-  await release.tap({ trial: true });
-  await release.tap({ force: true });
+  await touchOnce(page.getByRole('button', { name: 'Release', exact: true }));
   await expect(page.locator('body')).toHaveAttribute('data-met', 'none');
-  await way.getByRole('button', { name: 'Enable' }).tap();
+  await touchOnce(way.getByRole('button', { name: 'Enable' }));
   await expect.poll(() => world.cli('robot', 'get', 'r2')).toContain('ENABLED');
 });

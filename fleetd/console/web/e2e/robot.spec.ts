@@ -1,4 +1,4 @@
-import { accessible, colors, expect, live, test } from './world';
+import { accessible, colors, expect, live, test, touchOnce } from './world';
 
 test.describe('by touch, on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
@@ -15,21 +15,18 @@ test.describe('by touch, on a phone', () => {
     const card = page.getByRole('listitem').first();
     await expect(card).toHaveAttribute('data-robot', 'r2');
     await expect(card).toContainText('stopped: waiting for release');
-    await card.getByRole('button').tap();
-    await page.getByRole('dialog').locator('a[href="/robots/r2"]').tap();
+    await touchOnce(card.getByRole('button'));
+    await touchOnce(page.getByRole('dialog').locator('a[href="/robots/r2"]'));
 
     const way = page.getByTestId('way-out');
     await expect(way).toContainText('a child on the stage');
     await expect(way).toContainText('nora');
-    await way.getByRole('button', { name: 'Release…' }).tap();
+    await touchOnce(way.getByRole('button', { name: 'Release…' }));
     await page.getByLabel('Why may it move again?').fill('the child is with its parents');
-    // Without force, a slow machine takes the tap for intercepted, and repeats it when the dialog has gone.
-    const release = page.getByRole('button', { name: 'Release', exact: true });
-    await release.tap({ trial: true });
-    await release.tap({ force: true });
+    await touchOnce(page.getByRole('button', { name: 'Release', exact: true }));
 
     await expect(way).toContainText('It is not allowed to move yet');
-    await way.getByRole('button', { name: 'Enable' }).tap();
+    await touchOnce(way.getByRole('button', { name: 'Enable' }));
     await expect(way).toContainText('It performs.');
     await expect(page.getByTestId('way-out').getByRole('button')).toHaveCount(0);
     expect(await world.cli('robot', 'get', 'r2')).toContain('ENABLED');

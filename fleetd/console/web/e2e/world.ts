@@ -73,6 +73,33 @@ export async function givePassword(world: World, user: string, password: string)
   await world.control(`user/password?${new URLSearchParams({ user, password })}`);
 }
 
+/** The middle of an element, once it moves no more and nothing covers it. */
+export async function middleOf(target: Locator): Promise<{ x: number; y: number }> {
+  let at = { x: 0, y: 0 };
+  await expect(async () => {
+    await target.scrollIntoViewIfNeeded();
+    const before = at;
+    at = await target.evaluate((e) => {
+      const box = e.getBoundingClientRect();
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      if (!e.contains(document.elementFromPoint(x, y))) throw new Error('something covers it');
+      return { x, y };
+    });
+    expect(at).toEqual(before);
+  }).toPass({ intervals: [100], timeout: 20_000 });
+  return at;
+}
+
+/**
+ * Touches an element once. Playwright's own tap repeats a touch whose click comes late, even if the element has gone
+ * because the first touch did its work; and its trial does not stop a late click.
+ */
+export async function touchOnce(target: Locator): Promise<void> {
+  await expect(target).toBeEnabled();
+  const { x, y } = await middleOf(target);
+  await target.page().touchscreen.tap(x, y);
+}
+
 /** Presses Tab until an element has the focus, as a person without a mouse does. */
 export async function tabTo(page: Page, target: Locator, key = 'Tab'): Promise<void> {
   for (let n = 0; n < 80; n++) {
