@@ -44,6 +44,8 @@ async function morning(page: Page, hand: Hand, user: string): Promise<void> {
   await hand.press(way.getByRole('button', { name: 'Release…' }));
   await hand.write(page.getByLabel('Why may it move again?'), 'the child is with its parents');
   await hand.press(page.getByRole('button', { name: 'Release', exact: true }));
+  // Until the robot reports it, the button opens the dialog again, which stays.
+  await expect(way.getByRole('button', { name: 'Release…' })).toHaveCount(0);
   await followWayOut(page, hand);
 }
 
