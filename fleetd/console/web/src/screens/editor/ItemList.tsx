@@ -251,7 +251,7 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
         onClick={(e) => onChoose(item.key, e)}
       >
         {Icon && <Icon size={18} />}
-        {/* What it says or does is what an author looks for; its type is told by the icon, too. */}
+        {/* What it says or does is what an author looks for; the icon shows its type, too. */}
         <span className="item-words">
           <span dir="auto">
             {typeof item.fields.colour === 'string' && <ColorDot color={item.fields.colour} />}
