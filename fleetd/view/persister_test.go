@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +20,11 @@ import (
 type saved struct {
 	fails     int
 	events    []int64
-	documents int
+	documents atomic.Int64
 }
 
 func (s *saved) SaveDocuments(_ context.Context, documents []store.Document) error {
-	s.documents += len(documents)
+	s.documents.Add(int64(len(documents)))
 	return nil
 }
 
@@ -120,11 +121,11 @@ func TestUnchangedDocumentIsNotSavedAgain(t *testing.T) {
 					}, 0},
 					{"another state of one", func() { f.state("r3", schema.SafetyEnabled) }, 1},
 				} {
-					before := db.documents
+					before := db.documents.Load()
 					c.happens()
 					time.Sleep(time.Second)
 					synctest.Wait()
-					if got := db.documents - before; got != c.want {
+					if got := db.documents.Load() - before; got != int64(c.want) {
 						t.Errorf("%s: %d documents are saved, want %d", c.name, got, c.want)
 					}
 				}
