@@ -16,7 +16,8 @@ func aclCommand() *cobra.Command {
 		Use: "acl --for mosquitto --users FILE", Args: cobra.NoArgs,
 		Short: "print the access rules of a users file for another broker",
 		Long: `Prints the rules that this broker enforces for the users of a file, as an acl_file
-of Mosquitto 2. Robots need a line in the file too: r1 robot. Passwords are not
+of Mosquitto 2. For Mosquitto each robot needs a line in the file, also one with a
+certificate: r1 robot. Passwords are not
 included: Mosquitto has its own password file, made with mosquitto_passwd, and should
 refuse clients that are not in it (allow_anonymous false).`,
 		Example: "  broker acl --for mosquitto --users users > /etc/mosquitto/troupe.acl",

@@ -43,9 +43,8 @@ func command() *cobra.Command {
 the topic, size and rate of their messages; it stores nothing on disk.
 
 Robots and fleetd instances authenticate by certificate (--client-ca) or, like all other
-clients, by name and password (--users). A line of the users file without a hash is for
-a client with a certificate. Without one, such a name is accepted from this machine
-only; if other machines can reach the broker and nothing proves the name, the broker
+clients, by name and password (--users). A client with a certificate needs no line in
+the users file. A line without a hash lets any client on this machine use that name; if other machines can reach the broker and nothing proves the name, the broker
 does not start, or refuses the changed file. The files of users, certificates and keys
 are read again when they change and at SIGHUP. An invalid file is reported in the log
 and changes nothing. A client that loses its rights is disconnected at once.

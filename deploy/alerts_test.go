@@ -85,20 +85,33 @@ func robotdSource(t *testing.T) map[string][]*ast.File {
 	return out
 }
 
-// raisedType is the type of the alert that a call raises, if it is a text or a constant.
+// raisedType is the type of the alert that a call of Raise or a RaiseAlert raises, if it is a text or
+// a constant.
 func raisedType(n ast.Node, consts map[string]string) (kind string, is bool) {
-	call, ok := n.(*ast.CallExpr)
-	if !ok || len(call.Args) < 5 {
+	var of ast.Expr
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if f, ok := n.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "Raise" || len(n.Args) < 5 {
+			return "", false
+		}
+		of = n.Args[0]
+	case *ast.CompositeLit:
+		if f, ok := n.Type.(*ast.SelectorExpr); !ok || f.Sel.Name != "RaiseAlert" || len(n.Elts) == 0 {
+			return "", false
+		}
+		field, ok := n.Elts[0].(*ast.KeyValueExpr)
+		if !ok {
+			return "", false
+		}
+		of = field.Value
+	default:
 		return "", false
 	}
-	if f, ok := call.Fun.(*ast.SelectorExpr); !ok || f.Sel.Name != "Raise" {
-		return "", false
-	}
-	if name, ok := call.Args[0].(*ast.Ident); ok {
+	if name, ok := of.(*ast.Ident); ok {
 		kind, is = consts[name.Name]
 		return kind, is && kind != ""
 	}
-	return textOf(call.Args[0])
+	return textOf(of)
 }
 
 func textOf(n ast.Node) (string, bool) {

@@ -20,11 +20,11 @@ func doctorCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use: "doctor", Short: "look for the usual mistakes around this robot", Args: cobra.NoArgs,
-		Long: `Look for the usual mistakes around this robot: in its settings, its clock, its disk, its
-		identity, the way to its broker, the adapters of its body, its sound device and its page.
-		Each finding is ok, warn or fail, and says what to do. The flags, the environment and the
-		file of settings are those of robotd. It changes nothing, and may run beside robotd. Its
-		exit status is 1 if something fails.`,
+		Long: `Look for the usual mistakes around this robot: in its settings, its clock, how busy it is, its disk, its
+identity, whether robotd runs and what keeps the robot at rest, the way to its broker, the
+adapters of its body, its sound device and its page. Each finding is ok, warn or fail, and says what to do. The flags, the environment and the
+file of settings are those of robotd. It changes nothing, and may run beside robotd. Its
+exit status is 1 if something fails.`,
 		Example: "  robotd doctor --data /var/lib/robotd\n  robotd doctor --config robot.yaml -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "" && output != "json" {

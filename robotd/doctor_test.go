@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"troupe/robotd/robot"
 )
 
@@ -34,4 +36,17 @@ func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
 	if _, err = examine("-o", "yaml"); err == nil || errors.Is(err, errIll) {
 		t.Errorf("an unknown output: %v", err)
 	}
+}
+
+func TestHelpIsNotIndentedLikeTheCode(t *testing.T) {
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		if strings.Contains(c.Long, "\n\t") {
+			t.Errorf("%s --help has lines that begin with tabs:\n%s", c.CommandPath(), c.Long)
+		}
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look(command())
 }

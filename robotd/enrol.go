@@ -24,10 +24,10 @@ func enrolCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "enrol --token TOKEN --server URL", Short: "get this robot's identity from fleetd, once", Args: cobra.NoArgs,
 		Long: `Get this robot's identity: a key that is generated here and never leaves the robot, and
-		a certificate for it from fleetd. The token comes from "fleetd robot enrol". It contains
-		the SHA-256 of fleetd's certificate, and it is sent only to a server with that
-		certificate. If the answer is lost, the same command gets it again. If the robot has an
-		identity already, nothing is requested, unless --again is given with a new token.`,
+a certificate for it from fleetd. The token comes from "fleetd robot enrol". It contains
+the SHA-256 of fleetd's certificate, and it is sent only to a server with that
+certificate. If the answer is lost, the same command gets it again. If the robot has an
+identity already, nothing is requested, unless --again is given with a new token.`,
 		Example: "  robotd enrol --token TROUPE-r7-... --server https://fleetd.museum.example:8443 --data ./data",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if token == "-" {
@@ -94,8 +94,8 @@ func renewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "renew", Short: "get this robot's next certificate now", Args: cobra.NoArgs,
 		Long: `Get this robot's next certificate now, with a new key. robotd does that by itself when
-		two thirds of the current certificate's lifetime are over. The next connection uses the
-		new one.`,
+two thirds of the current certificate's lifetime are over. The next connection uses the
+new one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), answerWithin)
 			defer cancel()
@@ -105,6 +105,9 @@ func renewCommand() *cobra.Command {
 			}
 			floor := identity.Floor{Built: build.Time(), FleetTime: fleetTime}
 			i, err := identity.Renew(ctx, data, func() time.Time { return floor.Now(time.Now()) })
+			if errors.Is(err, identity.ErrNone) {
+				return fmt.Errorf("renew: there is no identity in %s: name the robot's directory with --data, such as /var/lib/robotd; a robot that was never enrolled gets one with robotd enrol", data)
+			}
 			if err != nil {
 				return fmt.Errorf("renew: %w", err)
 			}

@@ -1,4 +1,4 @@
-// Command robotd is the mode controller that runs on each robot.
+// Command robotd is the program that runs on each robot: safety, modes, story, commands.
 package main
 
 import (
@@ -38,20 +38,20 @@ func main() {
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "robotd --id NAME",
-		Short: "the mode controller of one robot",
+		Short: "safety, modes, story and commands of one robot",
 		Long: `robotd runs the modes of one robot (start-up, manual, automatic, safe), performs its
-		story, and publishes over MQTT what it does and why. After the start the robot does
-		not move until it receives safety/enable. Its stops are stops in software, never an
-		emergency stop.
+story, and publishes over MQTT what it does and why. After the start the robot does
+not move until it receives safety/enable. Its stops are stops in software, never an
+emergency stop.
 
-		A robot of a fleet with certificates is enrolled once (robotd enrol), which stores its
-		name and its broker. Then it needs only: robotd --data DIR.
+A robot of a fleet with certificates is enrolled once (robotd enrol), which stores its
+name and its broker. Then it needs only: robotd --data DIR.
 
-		Each flag can also be set in a YAML file (--config; link_loss: {ato: continue} for
-		--link-loss-ato) or in the environment (TROUPE_ROBOTD_LINK_LOSS_ATO). A flag overrides
-		the environment, and the environment overrides the file. The fleet's desired
-		configuration overrides the file; values that a flag or the environment sets cannot be
-		changed by it.`,
+Each flag can also be set in a YAML file (--config; link_loss: {ato: continue} for
+--link-loss-ato) or in the environment (TROUPE_ROBOTD_LINK_LOSS_ATO). A flag overrides
+the environment, and the environment overrides the file. The fleet's desired
+configuration overrides the file; values that a flag or the environment sets cannot be
+changed by it.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd) },
 	}

@@ -85,7 +85,7 @@ func TestCommandLineErrorsAreReadable(t *testing.T) {
 		{[]string{"enrol", "--token", "TROUPE-r7-ABC", "--server", "https://127.0.0.1:1", "--data", t.TempDir()}, "80 letters"},
 		{[]string{"enrol", "--token", token.String(), "--server", "https://127.0.0.1:1", "--data", t.TempDir()}, "enrol r7: ask fleetd at https://127.0.0.1:1"},
 		{[]string{"enrol", "--token", token.String(), "--server", "http://127.0.0.1:1", "--data", t.TempDir()}, "write https://host:port"},
-		{[]string{"renew", "--data", t.TempDir()}, "this robot has no identity yet"},
+		{[]string{"renew", "--data", t.TempDir()}, "name the robot's directory with --data"},
 		{[]string{"--id", "r1", "--broker", "ftp://x", "--data", t.TempDir()}, "ftp://x"},
 	} {
 		cmd := command()

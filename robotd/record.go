@@ -22,12 +22,12 @@ func recordCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "record", Short: "what the flight recorder of this robot has",
 		Long: `What the flight recorder of this robot has: MCAP files in DATA/recorder, which Foxglove
-		and the tools of MCAP open. robotd may be running. Times are in UTC.`,
+and the tools of MCAP open. robotd may be running. Times are in UTC.`,
 	}
 	var data string
 	c.PersistentFlags().StringVar(&data, "data", "./data", "directory for the robot's persistent data")
 	dir := func() string { return filepath.Join(data, recorder.Folder) }
-	c.AddCommand(recordListCommand(dir), recordExportCommand(dir), recordVerifyCommand(dir))
+	c.AddCommand(recordListCommand(dir), recordShowCommand(dir), recordExportCommand(dir), recordVerifyCommand(dir))
 	return c
 }
 
@@ -87,11 +87,11 @@ func recordExportCommand(dir func() string) *cobra.Command {
 	var last time.Duration
 	var from, to, file string
 	c := &cobra.Command{
-		Use: "export (--last DURATION | --from TIME --to TIME) -o FILE", Short: "write records into one MCAP file", Args: cobra.NoArgs,
+		Use: "export (--last DURATION | --from TIME --to TIME) --out FILE", Short: "write records into one MCAP file", Args: cobra.NoArgs,
 		Long: `Write the records of a time into one MCAP file. --last 10m are the last 10 minutes that
-		were recorded. --from and --to are times such as 2026-05-17T08:30:00Z; one of them alone
-		has no limit on the other side.`,
-		Example: "  robotd record export --last 10m -o fall.mcap",
+were recorded. --from and --to are times such as 2026-05-17T08:30:00Z; one of them alone
+has no limit on the other side.`,
+		Example: "  robotd record export --last 10m --out fall.mcap",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spans, err := spansOf(dir())
 			if err != nil {
@@ -125,7 +125,7 @@ func recordExportCommand(dir func() string) *cobra.Command {
 	f.DurationVar(&last, "last", 0, "the newest records: 30s, 10m, 2h")
 	f.StringVar(&from, "from", "", "time of the first record")
 	f.StringVar(&to, "to", "", "time of the last record")
-	f.StringVarP(&file, "output", "o", "record.mcap", "the file; - is standard output")
+	f.StringVarP(&file, "out", "o", "record.mcap", "the file; - is standard output")
 	c.MarkFlagsMutuallyExclusive("last", "from")
 	c.MarkFlagsMutuallyExclusive("last", "to")
 	c.MarkFlagsOneRequired("last", "from", "to")
@@ -158,7 +158,7 @@ func recordVerifyCommand(dir func() string) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify [FILE...]", Short: "check recordings, and print what is in them",
 		Long: `Read recordings whole: the checksum of each chunk, and whether the index says what is in
-		the file. Without a file, all of this robot.`,
+the file. Without a file, all of this robot.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				spans, err := spansOf(dir())
@@ -194,7 +194,7 @@ func printContents(to io.Writer, name string, c recorder.Contents, err error) {
 	case err != nil:
 		found = err.Error()
 	case !c.Closed:
-		found = "valid up to its last whole chunk, not closed: it is being written, or robotd was killed"
+		found = "valid up to its last whole chunk, not closed: robotd is writing it, which is no fault, or was killed"
 	}
 	fmt.Fprintf(to, "%s: %s\n  %d records, %s to %s\n", filepath.Base(name), found, c.Messages, second(c.From), second(c.To))
 	if c.Dropped > 0 {

@@ -9,7 +9,7 @@ type AlertRow struct {
 // Alerts lists every type of alerts once. topics.md is generated from it, and the console has
 // words for each.
 var Alerts = []AlertRow{
-	{Type: "story_failing", Text: "no act of the last round succeeded; the detail has the last error. It is over with the next act that succeeds"},
+	{Type: "story_failing", Text: "no act of the last round succeeded; the detail has the last error. It is over with the next act that succeeds, or when somebody enables the robot or continues the story; it comes again if the next round fails, too"},
 	{Type: "ability_failed", Text: "a unit fails what the robot does by itself between acts; source is the unit"},
 	{Type: "mode_hung", Text: "a call of a mode did not return, and robotd ended because of it; source is the mode"},
 	{Type: "link_lost", Text: "no heartbeat of fleetd or of a console arrives"},
@@ -28,8 +28,8 @@ var Alerts = []AlertRow{
 	{Type: "map_pending", Text: "the map of the assigned places waits for calibration"},
 
 	{Type: "memory_lost", Text: "the robot ran before, and its disk has nothing of it: it holds the stop `lost-disk`"},
-	{Type: string(ReasonNotPersisted), Text: "the disk does not have what holds the robot: a restart of robotd would lose it"},
-	{Type: "disk_refuses", Text: "the robot's disk refuses to write; no command is begun"},
+	{Type: string(ReasonNotPersisted), Text: "the disk does not have the latched stops or the E_STOP: a restart of robotd would lose them"},
+	{Type: "disk_refuses", Text: "the robot's disk refuses to write; the robot obeys stops and begins no command that it has to write down"},
 	{Type: "recorder_fails", Text: "the flight recorder cannot write"},
 	{Type: "config_unreadable", Text: "the saved configuration cannot be read; the strictest applies until it is published again"},
 

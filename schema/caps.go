@@ -55,7 +55,7 @@ type TaughtPoint struct {
 type CapsLimits struct {
 	MaxCmdBytes  int `json:"max_cmd_bytes" doc:"size of a command"`
 	MaxBlobBytes int `json:"max_blob_bytes" doc:"size of a blob that is fetched over MQTT"`
-	DedupeWindow int `json:"dedupe_window" doc:"so many commands with an id are remembered and not carried out twice"`
+	DedupeWindow int `json:"dedupe_window" doc:"so many commands of each client with an id are remembered and not carried out twice"`
 }
 
 // UnitKind is the kind of a unit; the action table lists which kind each action needs.
@@ -87,6 +87,7 @@ type Unit struct {
 	Kind         UnitKind `json:"kind" doc:"speaker, face, led, screen, head, drive, battery or sensor"`
 	Faces        []string `json:"faces,omitempty" doc:"that a face shows"`
 	Sounds       []string `json:"sounds,omitempty" doc:"that a speaker plays"`
+	FixedVolume  bool     `json:"fixed_volume,omitzero" doc:"of a speaker whose volume the robot cannot change; left out: it can"`
 	Views        []string `json:"views,omitempty" doc:"that a screen shows"`
 	Images       []string `json:"images,omitempty" doc:"that a screen shows"`
 	Motions      []string `json:"motions,omitempty" doc:"that the unit performs"`
@@ -103,6 +104,11 @@ type Unit struct {
 // Speeds returns the maximum speeds of a drive, those of a slow one if it states none.
 func (u *Unit) Speeds() (mps, radps float64) {
 	return cmp.Or(u.MaxSpeedMPS, 0.3), cmp.Or(u.MaxTurnRadPS, 0.5)
+}
+
+// HasVolume reports whether one of units is a speaker whose volume can be changed.
+func HasVolume(units []Unit) bool {
+	return slices.ContainsFunc(units, func(u Unit) bool { return u.Kind == UnitSpeaker && !u.FixedVolume })
 }
 
 // FindUnit returns the unit of a kind that an order means: the one that it names, or else

@@ -1,7 +1,8 @@
 package schema
 
 // Closest returns the known word that is most similar to an unknown one, or an empty
-// string if none is similar: if more than half of the word differs.
+// string if none is similar: if more than a third of its letters differ, of a short word more than two
+// or more than half.
 func Closest(word string, known []string) string {
 	best, least := "", min(max(2, len(word)/3), len(word)/2)+1
 	for _, k := range known {

@@ -23,7 +23,7 @@ func (p Precondition) Unmet(now Precondition) (Problem, bool) {
 		if got == "" {
 			got = "none"
 		}
-		return Fault("/if/"+name, string(ReasonPrecondition), name+" is "+got+", asked for was "+want, "look at the robot's state and decide anew"), true
+		return NewProblem("/if/"+name, string(ReasonPrecondition), name+" is "+got+", asked for was "+want, "look at the robot's state and decide anew"), true
 	}
 	switch {
 	case p.Mode != "" && p.Mode != now.Mode:
@@ -86,10 +86,10 @@ type Ack struct {
 	ID           *string   `json:"id" jsonschema:"nullable" doc:"the command's id; null if it could not be decoded"`
 	Verb         string    `json:"verb" doc:"the command's verb"`
 	Status       Status    `json:"status" doc:"ACCEPTED or IN_PROGRESS (more answers follow), or final"`
-	Result       Result    `json:"result,omitempty" doc:"ok, or one of modes (MS_...)"`
+	Result       Result    `json:"result,omitempty" doc:"ok, MS_INV_CMD of a malformed command, or one of modes (MS_...)"`
 	Reason       Reason    `json:"reason,omitempty" doc:"why it was refused or failed, or that nothing had to be changed"`
 	Retry        Retry     `json:"retry,omitempty" doc:"whether asking again may help: never, later or after_fix"`
-	RetryMS      int64     `json:"retry_ms,omitzero" doc:"how long to wait before"`
+	RetryMS      int64     `json:"retry_ms,omitzero" doc:"how long to wait before asking again"`
 	Detail       string    `json:"detail,omitempty" doc:"the reason in a sentence, with the way out"`
 	Pointer      string    `json:"pointer,omitempty" doc:"the field that the reason is about"`
 	StateSeq     int64     `json:"state_seq,omitzero" doc:"the effect is visible in states with this state_seq or a higher one"`

@@ -8,7 +8,8 @@ import (
 )
 
 // DesiredConfig contains a robot's settings as the fleet desires them. Retained. It is the
-// complete document, not a patch: an absent key has its default.
+// complete document, not a patch: an absent key has the value of the robot's own file, or else
+// its default.
 type DesiredConfig struct {
 	Rev     int64                     `json:"rev" doc:"rises per robot and fleet id"`
 	FleetID string                    `json:"fleet_id" doc:"UUID of the fleet's database"`

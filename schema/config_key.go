@@ -50,26 +50,26 @@ const (
 )
 
 // ConfigKeys lists everything that the fleet may set. A key that also exists in the
-// robot's own file has the same name there.
+// robot's own file has the same name there, but for probation_ms, a duration named probation there.
 var ConfigKeys = []ConfigKey{
 	{Name: "labels", Type: ConfigLabels, Purpose: "the robot's labels; stops and other requests may select robots by them"},
-	{Name: "languages", Type: ConfigList, Restart: true, Purpose: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them"},
-	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Purpose: "the mode after start-up; a desired mode takes precedence"},
+	{Name: "languages", Type: ConfigList, Restart: true, Purpose: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them; default en"},
+	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Purpose: "the mode after start-up; a desired mode takes precedence; default mnl"},
 	{Name: "calibration_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that runs by itself at boot and calibrates the robot; default str"},
-	{Name: "default_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that replaces one that fails or is killed; it has no entry check of its own; default mnl"},
-	{Name: "safe_mode", Type: ConfigMode, Restart: true, Purpose: "the mode in which the robot waits for an operator; it does not move and has no entry check; default safe"},
-	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what str does when the link to the operators is lost"},
-	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what mnl does when the link to the operators is lost"},
-	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what ato does when the link to the operators is lost"},
+	{Name: "default_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that replaces one that fails or is killed; only a mode that can always be entered, such as mnl, and neither str nor ato; default mnl"},
+	{Name: "safe_mode", Type: ConfigMode, Restart: true, Purpose: "the mode in which the robot waits for an operator; only a mode that never moves and can always be entered; default safe"},
+	{Name: "link_loss.str", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what str does when the link to the operators is lost; default safe"},
+	{Name: "link_loss.mnl", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what mnl does when the link to the operators is lost; default safe"},
+	{Name: "link_loss.ato", Type: ConfigWord, OneOf: linkLossWords, Purpose: "what ato does when the link to the operators is lost; default safe"},
 	{Name: "link_timeout_ms.str", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "time without a heartbeat of fleetd or of a console after which str ends, unless link_loss.str is continue; default 5000"},
 	{Name: "link_timeout_ms.mnl", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "time without a heartbeat of fleetd or of a console after which mnl ends, unless link_loss.mnl is continue; default 5000"},
 	{Name: "link_timeout_ms.ato", Type: ConfigInteger, Min: MinLinkTimeoutMS, Max: MaxLinkTimeoutMS, Purpose: "time without a heartbeat of fleetd or of a console after which ato ends, unless link_loss.ato is continue; it stops moving 5000 ms after the last heartbeat already; default 60000"},
-	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Purpose: "what ato does when the link to the operators is back: wait for auto/continue, or continue"},
-	{Name: "require_sight", Type: ConfigBoolean, Purpose: "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
-	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Purpose: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
+	{Name: "on_link_return", Type: ConfigWord, OneOf: []string{"wait", "continue"}, Purpose: "what ato does when the link to the operators is back: wait for auto/continue, or continue; default wait"},
+	{Name: "require_sight", Type: ConfigBoolean, Purpose: "whether safety/enable and safety/reset are refused that do not name the newest heartbeat that their sender has seen; default false"},
+	{Name: "control.required", Type: ConfigWord, OneOf: []string{"none", "manual", "all"}, Purpose: "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all); default manual"},
 	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Purpose: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
-	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Purpose: "what the robot does with a desired document whose signature does not verify; such a document cannot loosen this setting"},
-	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Purpose: "how long a new story may take to start before the previous one replaces it"},
+	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Purpose: "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require); such a document cannot loosen this setting; default off"},
+	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Purpose: "how long a new story may take to start before the previous one replaces it; default 10000"},
 	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
 	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
 	{Name: "estop_text", Type: ConfigLabels, Purpose: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
@@ -78,8 +78,8 @@ var ConfigKeys = []ConfigKey{
 	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Purpose: "which safeguards keep the robot from moving; default all"},
 	{Name: "life.enabled", Type: ConfigBoolean, Purpose: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
 	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Purpose: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
-	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Purpose: "interval of the robot's heartbeat"},
-	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Purpose: "events per second; further ones are dropped and counted, but never those of safety"},
+	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Purpose: "interval of the robot's heartbeat; default 2000"},
+	{Name: "event_rate", Type: ConfigInteger, Min: 1, Max: 20, Purpose: "events per second; further ones are dropped and counted, but never those of safety; default 20"},
 	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Purpose: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
 	{Name: "interrupts.rules", Type: ConfigObjects, Purpose: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
 	{Name: "intents", Type: ConfigObjects, Purpose: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
@@ -121,6 +121,9 @@ const maxConfigBytes = 12 << 10
 // maxConfigItems is the greatest length of lists, labels and ranks.
 const maxConfigItems = 64
 
+// maxConfigText is the greatest size of a text of a list or of labels, in bytes.
+const maxConfigText = 64
+
 // Check returns what is wrong with a value of k; empty if it is valid.
 func (k ConfigKey) Check(v jsontext.Value) string {
 	switch k.Type {
@@ -135,13 +138,17 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 	case ConfigNumber:
 		return checkValue(v, fmt.Sprintf("a number from %v to %v", k.Min, k.Max), func(n float64) bool { return n >= k.Min && n <= k.Max })
 	case ConfigList:
-		return checkValue(v, fmt.Sprintf("a list of 1 to %d short texts", maxConfigItems), func(list []string) bool {
+		return checkValue(v, fmt.Sprintf("a list of 1 to %d texts of 1 to %d bytes", maxConfigItems, maxConfigText), func(list []string) bool {
 			return len(list) > 0 && len(list) <= maxConfigItems && !slices.ContainsFunc(list, badText)
 		})
 	case ConfigLabels:
-		return checkValue(v, "an object of labels, such as {\"site\": \"museum\"}", func(m map[string]string) bool { return validMap(m, func(text string) bool { return !badText(text) }) })
+		example := `{"site": "museum"}`
+		if k.Name == "estop_text" {
+			example = `{"en": "I was stopped."} (pt serves pt-BR, too)`
+		}
+		return checkValue(v, fmt.Sprintf("an object of at most %d texts of 1 to %d bytes, under names of a-z, 0-9 and hyphens, such as %s", maxConfigItems, maxConfigText, example), func(m map[string]string) bool { return validMap(m, func(text string) bool { return !badText(text) }) })
 	case ConfigRanks:
-		return checkValue(v, "an object of clients and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
+		return checkValue(v, "an object of names of clients (a-z, 0-9 and hyphens) and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
 			return validMap(m, func(rank string) bool { return slices.Contains(k.OneOf, rank) })
 		})
 	case ConfigObjects:
@@ -152,11 +159,11 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 			return !slices.ContainsFunc(list, func(o jsontext.Value) bool { return o.Kind() != '{' })
 		})
 	case ConfigUnits:
-		return checkValue(v, "an object of units and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
+		return checkValue(v, "an object of ids of units and one of "+strings.Join(k.OneOf, ", "), func(m map[string]string) bool {
 			return validMap(m, func(word string) bool { return slices.Contains(k.OneOf, word) })
 		})
 	case ConfigThresholds:
-		return checkValue(v, fmt.Sprintf(`an object of units and their thresholds, such as {"head": {"warm_c": 60, "hot_c": 70, "critical_c": 80}}, which rise and are from %v to %v`, k.Min, k.Max), func(m map[string]Thresholds) bool {
+		return checkValue(v, fmt.Sprintf(`an object of ids of units and their thresholds, such as {"head": {"warm_c": 60, "hot_c": 70, "critical_c": 80}}, which rise and are from %v to %v`, k.Min, k.Max), func(m map[string]Thresholds) bool {
 			return validMap(m, func(t Thresholds) bool { return t.rise(k.Min, k.Max) })
 		})
 	case ConfigSwitches:
@@ -180,7 +187,7 @@ func checkValue[T any](v jsontext.Value, want string, ok func(T) bool) string {
 	return ""
 }
 
-func badText(text string) bool { return text == "" || len(text) > 64 }
+func badText(text string) bool { return text == "" || len(text) > maxConfigText }
 
 func validMap[T any](m map[string]T, ok func(T) bool) bool {
 	if len(m) > maxConfigItems {

@@ -48,6 +48,18 @@ func TestConfigValuesAreChecked(t *testing.T) {
 	}
 }
 
+func TestRefusedTextsSayWhichAreAccepted(t *testing.T) {
+	for _, row := range []struct{ key, value, want string }{
+		{"estop_text", `{"en":""}`, `texts of 1 to 64 bytes, under names of a-z, 0-9 and hyphens, such as {"en": `},
+		{"labels", `{"site":""}`, `texts of 1 to 64 bytes, under names of a-z, 0-9 and hyphens, such as {"site": `},
+		{"languages", `[""]`, "texts of 1 to 64 bytes"},
+	} {
+		if k, _ := ConfigKeyOf(row.key); !strings.Contains(k.Check(jsontext.Value(row.value)), row.want) {
+			t.Errorf("%s %s: %s", row.key, row.value, k.Check(jsontext.Value(row.value)))
+		}
+	}
+}
+
 func TestConfigKeysAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range ConfigKeys {

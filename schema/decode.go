@@ -80,9 +80,9 @@ func checkShape(data []byte) (Problem, bool) { return checkShapeWithin(data, Max
 
 func checkShapeWithin(data []byte, depth int) (Problem, bool) {
 	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 {
-		return Fault("", "empty", "the payload is empty", "send a JSON object"), true
+		return NewProblem("", "empty", "the payload is empty", "send a JSON object"), true
 	} else if first[0] != '{' {
-		return Fault("", "not_object", "the payload is not a JSON object", "start it with { and end it with }"), true
+		return NewProblem("", "not_object", "the payload is not a JSON object", "start it with { and end it with }"), true
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	for {
@@ -91,12 +91,12 @@ func checkShapeWithin(data []byte, depth int) (Problem, bool) {
 			return problemOf(err), true
 		}
 		if dec.StackDepth() > depth {
-			return Fault(string(dec.StackPointer()), "too_deep", fmt.Sprintf("nested deeper than %d levels", depth), "flatten it"), true
+			return NewProblem(string(dec.StackPointer()), "too_deep", fmt.Sprintf("nested deeper than %d levels", depth), "flatten it"), true
 		}
 		if tok.Kind() == '0' {
 			if s := tok.String(); !strings.ContainsAny(s, ".eE") {
 				if n, err := strconv.ParseInt(s, 10, 64); err != nil || n > maxInt || n < -maxInt {
-					return Fault(string(dec.StackPointer()), "number_range", s+" is beyond 2^53", "write it as a string"), true
+					return NewProblem(string(dec.StackPointer()), "number_range", s+" is beyond 2^53", "send a smaller number"), true
 				}
 			}
 		}
@@ -105,7 +105,7 @@ func checkShapeWithin(data []byte, depth int) (Problem, bool) {
 		}
 	}
 	if rest := bytes.TrimSpace(data[dec.InputOffset():]); len(rest) > 0 {
-		return Fault("", "trailing_data", fmt.Sprintf("%d bytes follow the object", len(rest)), "send one object only"), true
+		return NewProblem("", "trailing_data", fmt.Sprintf("%d bytes follow the object", len(rest)), "send one object only"), true
 	}
 	return Problem{}, false
 }
@@ -118,21 +118,21 @@ func problemOf(err error) Problem {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			code, hint = "duplicate_key", "write each key once"
 		}
-		return Fault(string(syn.JSONPointer), code, fmt.Sprintf("%v at byte %d", reason(syn.Err), syn.ByteOffset), hint)
+		return NewProblem(string(syn.JSONPointer), code, fmt.Sprintf("%v at byte %d", reason(syn.Err), syn.ByteOffset), hint)
 	}
 	var sem *json.SemanticError
 	if errors.As(err, &sem) {
 		switch {
 		case errors.Is(err, json.ErrUnknownName):
-			return Fault(string(sem.JSONPointer), "unknown_field", "unknown field", "remove it or correct its spelling")
+			return NewProblem(string(sem.JSONPointer), "unknown_field", "unknown field", "remove it or correct its spelling")
 		case sem.Err != nil:
-			return Fault(string(sem.JSONPointer), "bad_value", reason(sem.Err), "")
+			return NewProblem(string(sem.JSONPointer), "bad_value", reason(sem.Err), "")
 		case sem.JSONKind != 0:
-			return Fault(string(sem.JSONPointer), "bad_type", kindWord(sem.JSONKind)+" does not fit here", "write "+wanted(sem.GoType))
+			return NewProblem(string(sem.JSONPointer), "bad_type", kindWord(sem.JSONKind)+" does not fit here", "write "+wanted(sem.GoType))
 		}
-		return Fault(string(sem.JSONPointer), "bad_value", "the value does not fit here", "")
+		return NewProblem(string(sem.JSONPointer), "bad_value", "the value does not fit here", "")
 	}
-	return Fault("", "syntax", reason(err), "send one well-formed JSON object")
+	return NewProblem("", "syntax", reason(err), "send one well-formed JSON object")
 }
 
 // reason removes the decoder's prefix, which means nothing to the sender.

@@ -45,7 +45,7 @@ type requiredField struct {
 	nullable bool
 }
 
-var requiredByType sync.Map // reflect.Type -> []member
+var requiredByType sync.Map // reflect.Type -> []requiredField
 
 func requiredFields(t reflect.Type) []requiredField {
 	if known, ok := requiredByType.Load(t); ok {

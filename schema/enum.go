@@ -40,9 +40,9 @@ type ModePhase string
 
 const (
 	PhaseRunning   ModePhase = "running"
-	PhaseSwitching ModePhase = "switching"
-	PhaseStopping  ModePhase = "stopping"
-	PhaseFailed    ModePhase = "failed"
+	PhaseSwitching ModePhase = "switching" // a mode starts or ends, also while robotd starts
+	PhaseStopping  ModePhase = "stopping"  // robotd ends
+	PhaseFailed    ModePhase = "failed"    // calibration failed, or no mode is in charge
 )
 
 // ModeStatus is the status of one mode.
@@ -145,7 +145,7 @@ type LinkState string
 const (
 	LinkNever    LinkState = "never" // no heartbeat since boot; not a loss
 	LinkUp       LinkState = "up"
-	LinkDegraded LinkState = "degraded"
+	LinkDegraded LinkState = "degraded" // a heartbeat is overdue
 	LinkLost     LinkState = "lost"
 )
 
@@ -153,8 +153,8 @@ const (
 type LinkLoss string
 
 const (
-	LinkLossSafe     LinkLoss = "safe"
-	LinkLossContinue LinkLoss = "continue"
+	LinkLossSafe     LinkLoss = "safe"     // the mode ends, and safe follows
+	LinkLossContinue LinkLoss = "continue" // the mode goes on
 )
 
 // PresenceState is the state in a presence document.
@@ -162,9 +162,9 @@ type PresenceState string
 
 const (
 	PresenceOnline   PresenceState = "online"
-	PresenceOffline  PresenceState = "offline" // announced by the robot
-	PresenceLost     PresenceState = "lost"    // only in a last will
-	PresenceSleeping PresenceState = "sleeping"
+	PresenceOffline  PresenceState = "offline"  // announced by the robot
+	PresenceLost     PresenceState = "lost"     // only in a last will
+	PresenceSleeping PresenceState = "sleeping" // it will be started again at wake_at
 )
 
 // Status is the status of a command in the robot's answers.
@@ -184,8 +184,8 @@ const (
 // Final reports whether no further answer follows s.
 func (s Status) Final() bool { return s != StatusAccepted && s != StatusInProgress && s != "" }
 
-// Result is the coarse result of a command. The results of commands about modes begin with
-// MS_, and those of controller/load and controller/unload, where a controller is a mode, have
+// Result is the coarse result of a command. The results of commands about modes, and that of
+// a malformed command, begin with MS_, and those of controller/load and controller/unload, where a controller is a mode, have
 // words of their own. Both are spelled as in the mode controller of the earlier product, so
 // that its clients understand them.
 type Result string
@@ -193,10 +193,10 @@ type Result string
 const (
 	ResultOK       Result = "ok"
 	ResultSuccess  Result = "MS_SUCCESS"
-	ResultInvCmd   Result = "MS_INV_CMD"
-	ResultNoMode   Result = "MS_NOMODE"
-	ResultNoCalib  Result = "MS_NOCALIB"
-	ResultNotReady Result = "MS_NOTREADY"
+	ResultInvCmd   Result = "MS_INV_CMD"  // not possible in the present state; of any command: malformed
+	ResultNoMode   Result = "MS_NOMODE"   // there is no such mode, or it is switched off
+	ResultNoCalib  Result = "MS_NOCALIB"  // calibration has not succeeded
+	ResultNotReady Result = "MS_NOTREADY" // every other refusal and failure
 
 	ResultLoaded      Result = "CONTROLLER_LOADED"   // by controller/load
 	ResultUnloaded    Result = "CONTROLLER_UNLOADED" // by controller/unload, or before
@@ -217,29 +217,29 @@ const (
 type DeployPhase string
 
 const (
-	DeployIdle       DeployPhase = "idle"
-	DeployFetching   DeployPhase = "fetching"
-	DeployVerifying  DeployPhase = "verifying"
-	DeployValidating DeployPhase = "validating"
-	DeployStaged     DeployPhase = "staged"
-	DeployWaiting    DeployPhase = "waiting"
-	DeployHeld       DeployPhase = "held" // not applied by itself; reason says why
-	DeployActivating DeployPhase = "activating"
-	DeployActive     DeployPhase = "active"
-	DeployRejected   DeployPhase = "rejected"
-	DeployFailed     DeployPhase = "failed"
-	DeployRolledBack DeployPhase = "rolled_back"
-	DeploySuperseded DeployPhase = "superseded"
-	DeployWithdrawn  DeployPhase = "withdrawn"
+	DeployIdle       DeployPhase = "idle"        // no document of this fleet was received
+	DeployFetching   DeployPhase = "fetching"    // its bytes are to come
+	DeployVerifying  DeployPhase = "verifying"   // size and digest are checked
+	DeployValidating DeployPhase = "validating"  // its content is checked against the body, and written to the disk
+	DeployStaged     DeployPhase = "staged"      // it is on the disk
+	DeployWaiting    DeployPhase = "waiting"     // until it may take over
+	DeployHeld       DeployPhase = "held"        // not applied by itself; reason says why
+	DeployActivating DeployPhase = "activating"  // it takes over, in its probation
+	DeployActive     DeployPhase = "active"      // fulfilled
+	DeployRejected   DeployPhase = "rejected"    // refused; what was active continues
+	DeployFailed     DeployPhase = "failed"      // the robot fetches a content again after a wait; a mode did not start
+	DeployRolledBack DeployPhase = "rolled_back" // its probation failed; the previous one is active
+	DeploySuperseded DeployPhase = "superseded"  // a newer document came before it was fulfilled
+	DeployWithdrawn  DeployPhase = "withdrawn"   // the fleet desires none
 )
 
 // Apply says when a newly accepted story replaces the running one.
 type Apply string
 
 const (
-	ApplyNextAct   Apply = "next_act"
-	ApplyNow       Apply = "now"
-	ApplyNextStart Apply = "next_start"
+	ApplyNextAct   Apply = "next_act"   // when the running act has ended
+	ApplyNow       Apply = "now"        // at once: the running act is cut off
+	ApplyNextStart Apply = "next_start" // when robotd starts again
 )
 
 // AlertLevel ranks alerts.
@@ -252,7 +252,7 @@ const (
 	AlertCritical AlertLevel = "critical"
 )
 
-// EventLevel says for whom an event is.
+// EventLevel ranks events.
 type EventLevel string
 
 const (
@@ -340,11 +340,11 @@ type Role string
 const (
 	RoleRobot     Role = "robot"
 	RoleFleetd    Role = "fleetd"
-	RoleObserver  Role = "observer"
-	RoleStop      Role = "stop" // a wall button: may only stop and read
-	RoleResponder Role = "responder"
+	RoleObserver  Role = "observer"  // reads only
+	RoleStop      Role = "stop"      // a wall button: may only stop and read
+	RoleResponder Role = "responder" // a program that answers people: may perform acts, ask for interrupts, and stop
 	RoleOperator  Role = "operator"
 	RoleConsole   Role = "console" // at one robot: an operator of this robot only
-	RoleAdmin     Role = "admin"
-	RoleBroker    Role = "broker" // publishes wills and notices
+	RoleAdmin     Role = "admin"   // may send every command
+	RoleBroker    Role = "broker"  // publishes wills and notices
 )

@@ -116,7 +116,7 @@ func (b Bound) Check(pointer, s string) []Problem {
 		size = utf8.RuneCountInString(s)
 	}
 	if size > b.Most {
-		return []Problem{Fault(pointer, "too_long", "at most "+b.String(), "")}
+		return []Problem{NewProblem(pointer, "too_long", "at most "+b.String(), "")}
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func ReadText(raw jsontext.Value, pointer string, bound Bound, stop bool) (strin
 	}
 	problems = append(problems, bound.Check(pointer, s)...)
 	if at := strings.IndexFunc(s, unprintable); at >= 0 {
-		problems = append(problems, Fault(pointer, "unprintable", fmt.Sprintf("%+q cannot be shown in a line", []rune(s[at:])[0]), "leave it out"))
+		problems = append(problems, NewProblem(pointer, "unprintable", fmt.Sprintf("%+q cannot be shown in a line", []rune(s[at:])[0]), "leave it out"))
 	}
 	return s, problems
 }
@@ -151,7 +151,7 @@ func ReadArray(raw jsontext.Value, pointer, hint string) []Problem {
 	problems := ReadMember(raw, pointer, &list)
 	for i, v := range list {
 		if v.Kind() != '{' {
-			problems = append(problems, Fault(fmt.Sprintf("%s/%d", pointer, i), "bad_type", kindWord(v.Kind())+" does not fit here", hint))
+			problems = append(problems, NewProblem(fmt.Sprintf("%s/%d", pointer, i), "bad_type", kindWord(v.Kind())+" does not fit here", hint))
 		}
 	}
 	return problems

@@ -10,11 +10,11 @@ type StateLife struct {
 	Stack       []string          `json:"stack,omitempty" doc:"activities that start again when the focused one has ended, the next one first"`
 	Next        string            `json:"next,omitempty" doc:"the activity that gets the focus next"`
 	Launchpad   LifeLaunchpad     `json:"launchpad" doc:"what starts activities by their conditions"`
-	Suggestions []string          `json:"suggestions,omitempty" doc:"the activities whose conditions are true, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them"`
+	Suggestions []string          `json:"suggestions,omitempty" doc:"the activities that could get the focus by their conditions, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them"`
 	Abilities   []LifeAbility     `json:"abilities,omitempty" doc:"small things that the robot does by itself beside its acts"`
 	Plugins     []LifePlugin      `json:"plugins,omitempty" doc:"the sources of values for launch conditions"`
 	Safeguards  []SafeguardSwitch `json:"safeguards,omitempty" doc:"which safeguards life reacts to; whether the robot may move does not depend on it"`
-	Conditions  []LifeCondition   `json:"conditions,omitempty" doc:"of activities with a launch condition, by name: whether each could start now"`
+	Conditions  []LifeCondition   `json:"conditions,omitempty" doc:"of activities with a launch condition, by name: whether it is true, and what else keeps the activity"`
 	Statistics  []LifeStatistics  `json:"statistics,omitempty" doc:"how often each activity had the focus since robotd started, the last focused one first"`
 	Focuses     []LifeFocus       `json:"focus_history,omitempty" doc:"activities that got the focus, the newest first"`
 	States      []LifeEntry       `json:"state_history,omitempty" doc:"states that were entered, the newest first"`
@@ -58,10 +58,11 @@ type SafeguardSwitch struct {
 	Enabled bool      `json:"enabled" doc:"life reacts to it"`
 }
 
-// LifeCondition is whether an activity could be launched now, and if not, why.
+// LifeCondition is whether the launch condition of an activity is true, and what keeps the
+// activity from starting.
 type LifeCondition struct {
 	Activity string `json:"activity" doc:"its id"`
-	True     bool   `json:"true" doc:"it could start now"`
+	True     bool   `json:"true" doc:"the condition is true now; the activity can start if why is empty"`
 	Why      string `json:"why,omitempty" doc:"the first part that is not true, with its value; or what else keeps it"`
 }
 

@@ -30,7 +30,8 @@ func (p *Presence) Validate() []Problem {
 }
 
 // Heartbeat is sent by the robot's control loop, so that it stops if the loop hangs,
-// although the connection still exists. QoS 0, every 2 s.
+// although the connection still exists. QoS 0, every 2 s unless the
+// setting heartbeat_ms says otherwise.
 type Heartbeat struct {
 	Session  string         `json:"session" doc:"the connection that wrote this"`
 	Seq      int64          `json:"seq" doc:"counts up with each heartbeat of a session"`
@@ -48,7 +49,7 @@ type Heartbeat struct {
 // so can compute the round-trip time.
 type HeartbeatLink struct {
 	State      LinkState `json:"state" doc:"never, up, degraded or lost"`
-	Client     string    `json:"client,omitempty" doc:"sender of the newest heartbeat that the robot received"`
+	Client     string    `json:"client,omitempty" doc:"the fleetd instance whose heartbeat came last; a console if none of fleetd came"`
 	FleetSeq   int64     `json:"fleet_seq,omitzero" doc:"seq of that heartbeat, if it is of a fleetd"`
 	FleetAgeMS int64     `json:"fleet_age_ms,omitzero" doc:"how long before this heartbeat it arrived"`
 }
@@ -105,7 +106,7 @@ func (h *FleetHeartbeat) Validate() []Problem {
 // client id.
 type Notice struct {
 	TS     Time   `json:"ts" doc:"when this was written"`
-	Reason Reason `json:"reason" doc:"why the broker refused the message"`
+	Reason Reason `json:"reason" doc:"why the message was refused, such as too_big; undelivered: the command reached no robot; taken_over: a newer connection has the client id"`
 	Topic  string `json:"topic,omitempty" doc:"of the message"`
 	Detail string `json:"detail,omitempty" doc:"in a sentence, with the way out"`
 	Count  int64  `json:"count,omitzero" doc:"refusals and undelivered commands since the last notice"`

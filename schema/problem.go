@@ -48,7 +48,7 @@ func Errors(ps []Problem) []Problem {
 	return out
 }
 
-// Fault returns a problem of severity error.
-func Fault(pointer, code, detail, hint string) Problem {
+// NewProblem returns a problem of severity error.
+func NewProblem(pointer, code, detail, hint string) Problem {
 	return Problem{Pointer: pointer, Severity: SeverityError, Code: code, Detail: detail, Hint: hint}
 }

@@ -9,6 +9,6 @@ const (
 
 	// Bursts, in seconds of the rates above. All documents of a robot together are
 	// smaller than that.
-	RobotMessagesBurst = 2
-	RobotBytesBurst    = 4
+	RobotMessagesBurstSeconds = 2
+	RobotBytesBurstSeconds    = 4
 )

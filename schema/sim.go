@@ -88,7 +88,7 @@ type (
 		Pressed bool   `json:"pressed" doc:"whether it is pressed"`
 	}
 	SimModeFails struct {
-		Mode ModeID `json:"mode" doc:"the mode of operation that fails when it is called next, not counting entry checks"`
+		Mode ModeID `json:"mode" doc:"the mode of operation that fails when it is called next; a question whether it may be entered does not count"`
 	}
 )
 
@@ -197,7 +197,7 @@ var SimInputs = []SimInputRow{
 	simInput[SimHang]("hang", "a unit takes commands and never ends one", `{"unit":"drive","on":true}`),
 	simInput[SimFailNext]("fail-next", "the next command of a unit fails", `{"unit":"drive","reason":"timeout"}`),
 	simInput[SimSlow]("slow", "motion and speech are slower than normal", `{"pace":0.5}`),
-	simInput[SimBattery]("battery", "the battery is charged so far", `{"level":0.15}`),
+	simInput[SimBattery]("battery", "the battery has this charge", `{"level":0.15}`),
 	simInput[SimDock]("dock", "the dock ceases to charge, or charges again", `{"works":false}`),
 	simInput[SimStopInput]("stop-input", "a person presses or releases a stop input of the body", `{"name":"back","pressed":true}`),
 	simInput[SimModeFails]("mode-fails", "a mode of operation fails", `{"mode":"ato"}`),
@@ -212,7 +212,7 @@ func DecodeSimInput(name string, data []byte) (SimInput, []Problem) {
 		}
 		names[i] = row.Name
 	}
-	return nil, []Problem{Fault("", "unknown_name", fmt.Sprintf("a simulated body has no %q", name), "it has "+strings.Join(names, ", "))}
+	return nil, []Problem{NewProblem("", "unknown_name", fmt.Sprintf("a simulated body has no %q", name), "it has "+strings.Join(names, ", "))}
 }
 
 func simInput[T SimInput](name, purpose, example string) SimInputRow {

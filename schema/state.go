@@ -63,14 +63,14 @@ type StateAuto struct {
 	ActIndex     int        `json:"act_index" doc:"which act of the story, from 0"`
 	Act          string     `json:"act,omitempty" doc:"the id of that act"`
 	Loop         int64      `json:"loop" doc:"how often the story has restarted from its first act"`
-	FailedRounds int64      `json:"failed_rounds,omitzero" doc:"rounds in a row in which no act succeeded; the alert story_failing has the last error"`
+	FailedRounds int64      `json:"failed_rounds,omitzero" doc:"rounds in a row in which no act succeeded, counted anew when somebody enables the robot or continues the story; the alert story_failing has the last error"`
 	PauseCount   int        `json:"pause_count" doc:"how many pause tokens are held"`
 	PauseHolders []Pause    `json:"pause_holders" doc:"the pause tokens; the story goes on when none is held"`
 }
 
-// StoryRef names a published story revision.
+// StoryRef names a published revision of a story, or of a set such as the robot's places.
 type StoryRef struct {
-	ID     string `json:"id" doc:"the story"`
+	ID     string `json:"id" doc:"the story or the set"`
 	Rev    int64  `json:"rev" doc:"its revision"`
 	SHA256 string `json:"sha256,omitempty" doc:"digest of its bytes"`
 }

@@ -22,8 +22,8 @@ type StopLatch struct {
 	Level  StopLevel `json:"level" doc:"how it stops: soft_stop, stop or halt"`
 	By     string    `json:"by,omitempty" doc:"the person, or the client"`
 	Why    string    `json:"why,omitempty" doc:"the reason that they gave"`
-	Since  Time      `json:"since" doc:"when the robot latched it"`
-	Client string    `json:"client,omitempty" doc:"the client that sent the stop directly, so that nobody has verified by; left out if fleetd has"`
+	Since  Time      `json:"since" doc:"when it was requested last; in the state, if no document of fleetd names it, when the robot latched it"`
+	Client string    `json:"client,omitempty" doc:"the client that sent the stop without fleetd, so that the name in by is not verified; left out if fleetd has verified it"`
 	All    bool      `json:"all,omitzero" doc:"the stop was for all robots; fleetd then extends it to robots that were offline"`
 }
 
@@ -42,17 +42,25 @@ func Asker(client, by string) string {
 	return SanitizeTextWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
 }
 
+// StopRelease says who released a stop.
+type StopRelease struct {
+	ID string `json:"id" doc:"of the stop"`
+	By string `json:"by" doc:"the person, as fleetd knows them"`
+}
+
 // DesiredStop is the set of fleetd's latches on one robot. Retained. A latch that is
 // missing in a higher revision of the same fleet id is released; deleting the retained
-// message releases nothing. A document that cannot be decoded is a stop. A document
-// without a signature can add latches but cannot release one.
+// message releases nothing. A document that cannot be decoded is a stop. Where
+// robots require signatures, a document without one can add latches but cannot release one.
 type DesiredStop struct {
 	Rev     int64       `json:"rev" doc:"rises per robot and fleet id"`
 	FleetID string      `json:"fleet_id" doc:"UUID of the fleet's database"`
 	Stops   []StopLatch `json:"stops" doc:"the stops that hold the robot; one that is missing in a higher revision is released"`
 	TS      Time        `json:"ts" doc:"when this was written"`
-	Counter int64       `json:"counter,omitzero" doc:"as in DesiredStory"`
-	Sig     *Signature  `json:"sig,omitzero" doc:"signature of this document; a release may need it, a stop does not"`
+	// Released is for the robot's record only: what releases a stop is that it is missing.
+	Released []StopRelease `json:"released,omitempty" doc:"who released what this revision releases; left out by a later one"`
+	Counter  int64         `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig      *Signature    `json:"sig,omitzero" doc:"signature of this document; a release may need it, a stop does not"`
 }
 
 // Validate reports missing or invalid fields.
@@ -69,20 +77,21 @@ func (d *DesiredStop) Validate() []Problem {
 
 // FleetStop is the latched stop of all robots. Retained. A higher revision of the same
 // fleet id with Active false releases it; then the robots are DISABLED, and nothing moves
-// by itself. A document that cannot be decoded is a stop. A document without a signature
-// can stop but cannot release.
+// by itself. A document that cannot be decoded is a stop. Where robots require
+// signatures, a document without one can stop but cannot release.
 type FleetStop struct {
-	Rev     int64      `json:"rev" doc:"rises per fleet id"`
-	FleetID string     `json:"fleet_id" doc:"UUID of the fleet's database"`
-	Active  bool       `json:"active" doc:"true = every robot is stopped; false = this stop is released"`
-	ID      string     `json:"id,omitempty" doc:"the id by which it is released"`
-	Level   StopLevel  `json:"level,omitempty" doc:"how it stops: soft_stop, stop or halt"`
-	By      string     `json:"by,omitempty" doc:"the person, or the client"`
-	Client  string     `json:"client,omitempty" doc:"the client that sent the stop directly, so that nobody has verified by; left out if fleetd has"`
-	Why     string     `json:"why,omitempty" doc:"the reason that they gave"`
-	TS      Time       `json:"ts" doc:"when this was written"`
-	Counter int64      `json:"counter,omitzero" doc:"as in DesiredStory"`
-	Sig     *Signature `json:"sig,omitzero" doc:"signature of this document; a release may need it, a stop does not"`
+	Rev      int64         `json:"rev" doc:"rises per fleet id"`
+	FleetID  string        `json:"fleet_id" doc:"UUID of the fleet's database"`
+	Active   bool          `json:"active" doc:"true = every robot is stopped; false = this stop is released"`
+	ID       string        `json:"id,omitempty" doc:"the id by which it is released"`
+	Level    StopLevel     `json:"level,omitempty" doc:"how it stops: soft_stop, stop or halt"`
+	By       string        `json:"by,omitempty" doc:"the person, or the client"`
+	Client   string        `json:"client,omitempty" doc:"the client that sent the stop without fleetd, so that the name in by is not verified; left out if fleetd has verified it"`
+	Why      string        `json:"why,omitempty" doc:"the reason that they gave"`
+	TS       Time          `json:"ts" doc:"when this was written"`
+	Released []StopRelease `json:"released,omitempty" doc:"as in DesiredStop"`
+	Counter  int64         `json:"counter,omitzero" doc:"as in DesiredStory"`
+	Sig      *Signature    `json:"sig,omitzero" doc:"signature of this document; a release may need it, a stop does not"`
 }
 
 // Validate reports missing or invalid fields.
@@ -99,7 +108,7 @@ func (f *FleetStop) Validate() []Problem {
 // StopRequest is a live stop: one that a client sends to all robots, or to selected ones,
 // without fleetd. Any payload
 // stops: one that cannot be decoded or that selects no robots stops all. It can only
-// stop; only fleetd can release.
+// stop; fleetd releases it, or a person at the robot while fleetd has not latched it.
 type StopRequest struct {
 	ID     string            `json:"id,omitempty" doc:"under which the stop is latched; the client's name if left out"`
 	Level  StopLevel         `json:"level,omitempty" doc:"soft_stop, stop or halt; stop if left out"`

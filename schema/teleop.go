@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// VelocityFrame is one frame of manual driving, sent at 5 to 20 Hz with QoS 0 and not
+// VelocityFrame is one frame of manual driving, sent at 5 to 20 Hz (the broker drops those beyond 50) with QoS 0 and not
 // answered. The set-point is zero if no valid frame has arrived for 400 ms. The robot
 // ignores a frame that is older than the newest accepted one, has expired, belongs to
 // another lease, or whose SeenMonoMS is more than 500 ms old.
@@ -65,7 +65,7 @@ func (c *checks) finite(pointer string, v float64) {
 	}
 }
 
-// Telemetry is one message of a stream of measurements, such as drive or battery.
+// Telemetry is one message of a stream of measurements, such as drive.
 type Telemetry struct {
 	Session string         `json:"session" doc:"the connection that wrote this"`
 	Seq     int64          `json:"seq" doc:"counts up, per name and boot"`

@@ -96,7 +96,7 @@ const Protocol = "1.0"
 // Topics is the topic table. A topic that is not listed does not exist.
 var Topics = []Topic{
 	{TopicPresence, "robots/{rid}/presence", 1, true, 512, thisRobot, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, "rid"}), "Presence", "whether the robot is online", "per connection; will = lost"},
-	{TopicHeartbeat, "robots/{rid}/heartbeat", 0, false, 512, thisRobot, everybody, "Heartbeat", "the control loop is alive", "every 2 s"},
+	{TopicHeartbeat, "robots/{rid}/heartbeat", 0, false, 512, thisRobot, everybody, "Heartbeat", "the control loop is alive", "every 2 s, see `heartbeat_ms`"},
 	{TopicState, "robots/{rid}/state", 1, true, 16 << 10, thisRobot, plus(everybody, Grant{RoleStop, ""}), "State", "the whole state, one consistent picture", "on change, at the latest every 10 s"},
 	{TopicModes, "robots/{rid}/modes", 1, true, 8 << 10, thisRobot, everybody, "Modes", "the modes and why each cannot be selected now", "on change"},
 	{TopicCaps, "robots/{rid}/caps", 1, true, 16 << 10, thisRobot, everybody, "Caps", "what the robot is and can do", "per boot and on change"},
@@ -111,7 +111,7 @@ var Topics = []Topic{
 	{TopicIntent, "robots/{rid}/intent", 1, false, 16 << 10, thisRobot, listeners, "Intent", "an intent that the robot received, and its reaction; for responders", "per intent"},
 	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(plus(fleetSide, ownCID...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
 	{TopicLocalHeartbeat, "robots/{rid}/heartbeat/{cid}", 0, false, 256, []Grant{{RoleConsole, "cid"}}, toRobot, "FleetHeartbeat", "a console at the robot is connected to it; the robot does not learn the time from it", "every 1 s"},
-	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of manual driving; unanswered", "at most 20/s per client and robot"},
+	{TopicTeleop, "robots/{rid}/cmd/{cid}/manual/velocity", 0, false, 512, []Grant{{RoleOperator, "cid"}, {RoleConsole, "cid"}, {RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, toRobot, "VelocityFrame", "one frame of manual driving; unanswered", "5 to 20/s per client and robot; the broker drops those beyond 50/s"},
 	{TopicCmd, "robots/{rid}/cmd/{cid}/{group}/{verb}", 1, false, 8 << 10, plus(senders, Grant{RoleConsole, "cid"}), toRobot, "Request", "a command; never retained; the sender is part of the topic", "at most 20/s per client and robot"},
 	{TopicDesiredStory, "robots/{rid}/desired/story", 1, true, 8 << 10, fleetSide, toRobot, "DesiredStory", "which story the robot shall perform by default", "on change"},
 	{TopicDesiredConfig, "robots/{rid}/desired/config", 1, true, 32 << 10, fleetSide, toRobot, "DesiredConfig", "the robot's settings, all of them", "on change"},

@@ -7,5 +7,5 @@ type Verdict struct {
 	Reason  Reason `json:"reason,omitempty"`
 	Detail  string `json:"detail,omitempty"`  // for people
 	Pointer string `json:"pointer,omitempty"` // the place in the request that is at fault
-	Refs    []Ref  `json:"refs,omitempty"`    // what it is about, at most MaxRefs; nil = what its reason says stands in the way
+	Refs    []Ref  `json:"refs,omitempty"`    // what it is about, at most MaxRefs; nil = Reason says it all
 }

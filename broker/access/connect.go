@@ -11,6 +11,10 @@ import (
 // blobs, so that neither its heartbeat nor a stop has to wait behind them.
 const BlobSuffix = "blob"
 
+// DoctorSuffix is the client id suffix with which robotd doctor tries the way to the broker
+// beside a robotd that runs.
+const DoctorSuffix = "doctor"
+
 // Bounds of a client's keep-alive, in seconds. Zero would disable the broker's only way to
 // detect a dead peer.
 const (
@@ -33,30 +37,30 @@ type Identity struct {
 	ClientID string
 	Role     schema.Role
 	Robot    string // the robot of a console, else empty
-	Blobs    bool   // this is a robot's second connection, for blobs
+	Blobs    bool   // this is a robot's second connection, for blobs, or that of robotd doctor, with the same rights
 }
 
-// Fault is the MQTT 3.1.1 CONNACK return code of a refusal.
-type Fault byte
+// ConnackCode is the MQTT 3.1.1 CONNACK return code of a refusal.
+type ConnackCode byte
 
 const (
-	FaultProtocol Fault = 1
-	FaultID       Fault = 2
-	FaultBusy     Fault = 3 // the client may try again
-	FaultLogin    Fault = 4
-	FaultDenied   Fault = 5
+	CodeProtocol ConnackCode = 1
+	CodeID       ConnackCode = 2 // the client id, or, for want of a code of its own, the keep-alive
+	CodeBusy     ConnackCode = 3 // the client may try again
+	CodeLogin    ConnackCode = 4 // user name or password
+	CodeDenied   ConnackCode = 5 // the client is known, and may not do this
 )
 
-// String returns the name of f for the log.
-func (f Fault) String() string {
-	switch f {
-	case FaultProtocol:
+// String returns the name of c for the log.
+func (c ConnackCode) String() string {
+	switch c {
+	case CodeProtocol:
 		return "protocol"
-	case FaultID:
+	case CodeID:
 		return "client id"
-	case FaultBusy:
+	case CodeBusy:
 		return "busy"
-	case FaultLogin:
+	case CodeLogin:
 		return "login"
 	}
 	return "denied"
@@ -65,7 +69,7 @@ func (f Fault) String() string {
 // Refusal is why a CONNECT is refused. Detail is for the log: CONNACK of MQTT 3.1.1
 // carries only a code.
 type Refusal struct {
-	Fault  Fault
+	Code   ConnackCode
 	Detail string
 }
 
@@ -76,9 +80,9 @@ const guest = "guest"
 func CheckConnect(c Connect) *Refusal {
 	switch {
 	case c.Protocol != 4:
-		return refuse(FaultProtocol, "protocol level %d: only MQTT 3.1.1 (level 4) is supported", c.Protocol)
+		return refuse(CodeProtocol, "protocol level %d: only MQTT 3.1.1 (level 4) is supported", c.Protocol)
 	case c.KeepAlive < MinKeepAlive || c.KeepAlive > MaxKeepAlive:
-		return refuse(FaultID, "keep-alive %d s: want %d to %d s", c.KeepAlive, MinKeepAlive, MaxKeepAlive)
+		return refuse(CodeID, "keep-alive %d s: want %d to %d s", c.KeepAlive, MinKeepAlive, MaxKeepAlive)
 	}
 	return nil
 }
@@ -90,7 +94,7 @@ func UserOfHolder(c *Connect, h Holder) (User, *Refusal) {
 		c.Name = h.Name
 	}
 	if c.Name != h.Name {
-		return User{}, refuse(FaultDenied, "user name %q does not match the certificate of %s", c.Name, h.Name)
+		return User{}, refuse(CodeDenied, "user name %q does not match the certificate of %s", c.Name, h.Name)
 	}
 	return User{Name: h.Name, Role: h.Role}, nil
 }
@@ -107,38 +111,38 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		// The client id of an unnamed client is ignored, so that it cannot be that of
 		// another session.
 		if !c.Clean {
-			return Identity{}, refuse(FaultID, "a client without a user name must ask for a clean session")
+			return Identity{}, refuse(CodeID, "a client without a user name must ask for a clean session")
 		}
 		return Identity{Name: guest, ClientID: guest + "." + random, Role: user.Role}, nil
 	}
 	id := Identity{Name: c.Name, ClientID: c.ClientID, Role: user.Role, Robot: user.Robot}
 	if id.ClientID == "" {
 		if user.Role == schema.RoleRobot {
-			return Identity{}, refuse(FaultID, "robot %s: the client id must be its name", c.Name)
+			return Identity{}, refuse(CodeID, "robot %s: the client id must be its name", c.Name)
 		}
 		id.ClientID = id.Name + "." + random
 	}
 	name, suffix, dotted := strings.Cut(id.ClientID, ".")
 	switch {
 	case !schema.ValidID(name) || dotted && !validSuffix(suffix):
-		return Identity{}, refuse(FaultID, "client id %q: want a name of a-z, 0-9 and -, optionally followed by a dot and a suffix", c.ClientID)
+		return Identity{}, refuse(CodeID, "client id %q: want a name of a-z, 0-9 and -, optionally followed by a dot and a suffix", c.ClientID)
 	case name != id.Name:
-		return Identity{}, refuse(FaultID, "client id %q does not belong to user %q", c.ClientID, c.Name)
+		return Identity{}, refuse(CodeID, "client id %q does not belong to user %q", c.ClientID, c.Name)
 	}
 	if user.Role == schema.RoleRobot {
-		if dotted && suffix != BlobSuffix {
-			return Identity{}, refuse(FaultID, "client id %q: a robot's id is %s, or %s.%s for blobs", c.ClientID, name, name, BlobSuffix)
+		if dotted && suffix != BlobSuffix && suffix != DoctorSuffix {
+			return Identity{}, refuse(CodeID, "client id %q: a robot's id is %s, %[2]s.%[3]s for blobs, or %[2]s.%[4]s for robotd doctor", c.ClientID, name, BlobSuffix, DoctorSuffix)
 		}
 		if !c.Clean {
-			return Identity{}, refuse(FaultID, "robot %s must ask for a clean session: old commands must not be replayed", name)
+			return Identity{}, refuse(CodeID, "robot %s must ask for a clean session: old commands must not be replayed", name)
 		}
 		id.Blobs = dotted
 	}
 	return id, nil
 }
 
-func refuse(f Fault, format string, args ...any) *Refusal {
-	return &Refusal{f, fmt.Sprintf(format, args...)}
+func refuse(c ConnackCode, format string, args ...any) *Refusal {
+	return &Refusal{c, fmt.Sprintf(format, args...)}
 }
 
 func validSuffix(s string) bool {

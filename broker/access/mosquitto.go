@@ -41,9 +41,9 @@ const mosquittoHead = `# Which topics each user may read and write, for Mosquitt
 # An acl_file lists topics only, so Mosquitto does less than troupe's broker: it does
 # not notify a sender of a refusal, it retains a command that was sent with the retain
 # flag (robots refuse it), it limits no rates, it does not bind client ids to user
-# names, it lets fleetd write (not only delete) the robots' documents and the clients'
-# commands, because fleetd deletes those that were retained, and it sends every will
-# that its owner could have published.
+# names, it lets fleetd and administrators write (not only delete) the robots' documents
+# and the clients' commands, because they delete those that were retained, and it sends
+# every will that its owner could have published.
 `
 
 // mosquittoRules returns the rules of u, "read FILTER" and "write FILTER", without

@@ -172,8 +172,8 @@ func exemptFromLimits(k schema.TopicKind) bool {
 }
 
 // JudgeWill decides about a will at CONNECT, since the server library does not check when
-// it sends one. For every role, a will may only report the sender as lost, or be a live
-// stop: a lost connection must not set a robot in motion, and no document is newer because
+// it sends one. For every role, a will may only be the sender's presence, or a stop of
+// one robot or a live one: a lost connection must not set a robot in motion, and no document is newer because
 // of it. The documents that latch stops are not allowed, because they also release every
 // stop that they do not contain.
 func (r *Rights) JudgeWill(w Publish) Verdict {

@@ -112,7 +112,7 @@ func FuzzParseUsers(f *testing.F) {
 
 func TestClientIDBelongsToUserName(t *testing.T) {
 	names := rapid.SampledFrom([]string{"", "r1", "r2", "op1", "op2", "obs", "fleetd", "guest", "R1", "#"})
-	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x", "fleetd", "op1.", ".op1", "op1.+"})
+	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r1.doctor", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x", "fleetd", "op1.", ".op1", "op1.+"})
 	rapid.Check(t, func(t *rapid.T) {
 		c := Connect{Protocol: 4, KeepAlive: 60, Clean: rapid.Bool().Draw(t, "clean"), Name: names.Draw(t, "name"), ClientID: ids.Draw(t, "id")}
 		user, known := Dev().Find(c.Name)
@@ -121,7 +121,7 @@ func TestClientIDBelongsToUserName(t *testing.T) {
 		}
 		id, no := Identify(c, user, "random")
 		if no != nil {
-			if no.Detail == "" || no.Fault == 0 {
+			if no.Detail == "" || no.Code == 0 {
 				t.Fatalf("%+v is refused without a reason", c)
 			}
 			return
@@ -132,7 +132,7 @@ func TestClientIDBelongsToUserName(t *testing.T) {
 		if c.Name != "" && id.Name != c.Name || c.Name == "" && id.Name != guest {
 			t.Fatalf("%+v is %+v", c, id)
 		}
-		if id.Role == schema.RoleRobot && (!c.Clean || id.ClientID != id.Name && id.ClientID != id.Name+".blob") {
+		if id.Role == schema.RoleRobot && (!c.Clean || id.ClientID != id.Name && id.ClientID != id.Name+".blob" && id.ClientID != id.Name+".doctor") {
 			t.Fatalf("robot %+v is %+v", c, id)
 		}
 	})

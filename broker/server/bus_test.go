@@ -11,6 +11,12 @@ import (
 func TestLogOfTheBusHasTheClientIDOfAnAdapter(t *testing.T) {
 	var log logBuffer
 	b := brokertest.Start(t, brokertest.AsBus, log.into)
-	b.Client(t, "", func(h *brokertest.Hello) { h.ClientID = "base.5aa5babd" })
+	c := b.Client(t, "", func(h *brokertest.Hello) {
+		h.ClientID = "base.5aa5babd"
+		h.Will = &brokertest.Message{Topic: "bus/base/out/presence", Payload: []byte(`{}`)}
+	})
 	brokertest.Eventually(t, "the log of the connection", func() bool { return log.holds("client_id=base.5aa5babd remote=") })
+	c.Cut()
+	brokertest.Eventually(t, "the log of its will", func() bool { return log.holds("client_id=base.5aa5babd topic=bus/base/out/presence") })
+	brokertest.Eventually(t, "the log of its end", func() bool { return log.holds("client_id=base.5aa5babd why=") })
 }

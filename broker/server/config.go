@@ -47,7 +47,7 @@ type Config struct {
 	WriteTimeout     time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see unsent.go
 	DrainTimeout     time.Duration // 1 s from Close until clients that have not read everything are cut
 	MaxClients       int           // 20000; every twentieth slot is reserved for clients of role stop and fleetd instances
-	MaxPerName       int           // 64 connections of one name; a robot's ids are two
+	MaxPerName       int           // 64 connections of one name; a robot's ids are three: its own, for blobs, for robotd doctor
 	MaxWaiting       int           // 2048 connections that have not sent CONNECT
 	MaxWaitingIP     int           // 512 of them from one address, which may be the NAT of a whole fleet
 	MaxAccepts       int           // 1000 connections a second, four times that at once

@@ -26,9 +26,9 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	c, no := g.identify(nc, pk)
 	if no != nil {
 		g.counters.add(connectRefused)
-		g.throttledLog.add(slog.LevelWarn, "connect refused", no.Fault.String(), g.logKey(nc, string(pk.Connect.Username)),
+		g.throttledLog.add(slog.LevelWarn, "connect refused", no.Code.String(), g.logKey(nc, string(pk.Connect.Username)),
 			"remote", cl.Net.Remote, "client", pk.Connect.ClientIdentifier, "user", string(pk.Connect.Username), "why", no.Detail)
-		_ = g.srv.SendConnack(cl, connackCode(no.Fault), false, nil)
+		_ = g.srv.SendConnack(cl, connackCode(no.Code), false, nil)
 		return errors.New(no.Detail)
 	}
 	cl.ID = c.ClientID
@@ -60,17 +60,17 @@ func (g *guard) logKey(nc *conn, name string) string {
 	return address
 }
 
-// connackCode is the library's code for f. The library maps these to the five codes of
+// connackCode is the library's code for c. The library maps these to the five codes of
 // MQTT 3.1.1; some clients take any other code for success.
-func connackCode(f access.Fault) packets.Code {
-	switch f {
-	case access.FaultProtocol:
+func connackCode(c access.ConnackCode) packets.Code {
+	switch c {
+	case access.CodeProtocol:
 		return packets.ErrUnsupportedProtocolVersion
-	case access.FaultID:
+	case access.CodeID:
 		return packets.ErrClientIdentifierNotValid
-	case access.FaultBusy:
+	case access.CodeBusy:
 		return packets.ErrServerUnavailable
-	case access.FaultLogin:
+	case access.CodeLogin:
 		return packets.ErrMalformedUsername
 	}
 	return packets.ErrBadUsernameOrPassword
@@ -157,14 +157,14 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 		return nil, no
 	}
 	if why := g.whyRefused(nc, c); why != "" {
-		return nil, &access.Refusal{Fault: access.FaultDenied, Detail: why}
+		return nil, &access.Refusal{Code: access.CodeDenied, Detail: why}
 	}
 	if c.rights = access.Compile(c.Identity, g.ns); g.bus {
 		c.rights = access.Bus()
 	}
 	if pk.Connect.WillFlag {
 		if why := g.judgeWill(c, pk.Connect.WillTopic, pk.Connect.WillRetain, pk.Connect.WillPayload); why != "" {
-			return nil, &access.Refusal{Fault: access.FaultDenied, Detail: fmt.Sprintf("will on %q: %s", pk.Connect.WillTopic, why)}
+			return nil, &access.Refusal{Code: access.CodeDenied, Detail: fmt.Sprintf("will on %q: %s", pk.Connect.WillTopic, why)}
 		}
 	}
 	return c, nil
@@ -174,7 +174,7 @@ func (g *guard) byCertificate(nc *conn, req *access.Connect, c *client) *access.
 	h, err := access.HolderOf(nc.chain[0])
 	if err != nil {
 		g.counters.add(certificateRefused)
-		return &access.Refusal{Fault: access.FaultDenied, Detail: err.Error()}
+		return &access.Refusal{Code: access.CodeDenied, Detail: err.Error()}
 	}
 	user, no := access.UserOfHolder(req, h)
 	if no != nil {
@@ -192,7 +192,7 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	unproven := known && user.Hash == nil && nc.endpoint.requiresProof()
 	switch {
 	case !known && !schema.ValidID(name): // no user can have this name, so no hash is computed to hide that
-		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("unknown user %q", name)}
+		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("unknown user %q", name)}
 	case known && user.Hash == nil && !unproven:
 		c.user = user
 		return nil
@@ -201,14 +201,14 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	switch a := g.passwords.check(who, user.Hash, password); {
 	case a == isBusy:
 		g.counters.add(passwordBusy)
-		return &access.Refusal{Fault: access.FaultBusy, Detail: "too many passwords are waiting to be checked"}
+		return &access.Refusal{Code: access.CodeBusy, Detail: "too many passwords are waiting to be checked"}
 	case !known:
-		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("unknown user %q", name)}
+		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("unknown user %q", name)}
 	case unproven:
-		return &access.Refusal{Fault: access.FaultLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine", name)}
+		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine", name)}
 	case a == isWrong:
 		g.counters.add(passwordWrong)
-		return &access.Refusal{Fault: access.FaultLogin, Detail: "wrong password"}
+		return &access.Refusal{Code: access.CodeLogin, Detail: "wrong password"}
 	}
 	c.user = user
 	return nil

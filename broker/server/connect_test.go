@@ -21,6 +21,7 @@ func TestConnectIdentityRules(t *testing.T) {
 	}{
 		{"a robot with its name as id", brokertest.Hello{Name: "r1", ClientID: "r1"}, 0},
 		{"a robot's blob connection", brokertest.Hello{Name: "r1", ClientID: "r1.blob"}, 0},
+		{"robotd doctor beside it", brokertest.Hello{Name: "r1", ClientID: "r1.doctor"}, 0},
 		{"a person with their name as id", brokertest.Hello{Name: "op1", ClientID: "op1"}, 0},
 		{"a person with a suffix", brokertest.Hello{Name: "obs", ClientID: "obs.1"}, 0},
 		{"a person without an id", brokertest.Hello{Name: "op1"}, 0},

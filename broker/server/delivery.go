@@ -78,7 +78,7 @@ const shareDivisor = 64
 
 // backlogged reports whether too many deliveries wait for all connections of a user name.
 // A connection with almost nothing waiting still gets its messages: the others cause the
-// backlog. A robot's two connections never have that many.
+// backlog. A robot's connections never have that many.
 func (g *guard) backlogged(c *conn, who *client) bool {
 	return c.tally.queued.Load() >= int64(max(1, g.maxPending/shareDivisor)) &&
 		g.sessions.sumOf(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= maxFullQueues*g.maxPending

@@ -78,8 +78,12 @@ func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
 		guessPasswords(t, b, address, "op3", 34, &let, &refused)
 	}
 	brokertest.Eventually(t, "the unknown clients have begun to guess", func() bool { return let.Load() > 0 || refused.Load() > 30 })
+	times := 3
+	if testing.Short() {
+		times = 1 // both processors hash all the while
+	}
 	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
-		for range 3 {
+		for range times {
 			for name, password := range map[string]string{"btn": "b", "op1": "1", "op2": "2"} {
 				c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password})
 				if code != 0 {

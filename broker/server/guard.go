@@ -92,12 +92,11 @@ func clientOf(cl *mqtt.Client) *client {
 // CONNECT.
 func (g *guard) OnSessionEstablished(cl *mqtt.Client, _ packets.Packet) {
 	connOf(cl).connectDone()
-	c := clientOf(cl)
-	if g.bus { // there all have one role, and a name that the broker made
-		g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "client_id", c.asked, "remote", cl.Net.Remote)
-		return
+	names := g.names(cl)
+	if !g.bus { // there all have one role
+		names = append(names, "role", clientOf(cl).Role)
 	}
-	g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote)
+	g.throttledLog.add(slog.LevelInfo, "client connected", "", cl.ID, append(names, "remote", cl.Net.Remote)...)
 }
 
 func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
@@ -115,7 +114,16 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	case err != nil:
 		why = err.Error()
 	}
-	g.throttledLog.add(slog.LevelInfo, "client disconnected", "", cl.ID, "client", cl.ID, "why", why)
+	g.throttledLog.add(slog.LevelInfo, "client disconnected", "", cl.ID, append(g.names(cl), "why", why)...)
+}
+
+// names returns the log's attributes that name a client; those of a bus have a name that the
+// broker made, beside the one that they gave.
+func (g *guard) names(cl *mqtt.Client) []any {
+	if c := clientOf(cl); g.bus && c != nil {
+		return []any{"client", cl.ID, "client_id", c.asked}
+	}
+	return []any{"client", cl.ID}
 }
 
 // OnSubscribe grants or refuses each filter, and lowers the QoS for clients that must not

@@ -227,8 +227,8 @@ func (l *listener) serve(c *conn, addr netip.Addr) {
 	}
 }
 
-// refuse stops accepting connections.
-func (l *listener) refuse() {
+// stopAccepting stops accepting connections.
+func (l *listener) stopAccepting() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
@@ -244,7 +244,7 @@ func (l *listener) all() []*conn {
 
 // close ends every connection and waits for their goroutines.
 func (l *listener) close() {
-	l.refuse()
+	l.stopAccepting()
 	for _, c := range l.all() {
 		c.Close()
 	}

@@ -18,13 +18,13 @@ const metricPrefix = "troupe_broker_"
 // there may be ten thousand of them.
 var familyHelp = map[string]string{
 	"connections_accepted_total":  "Connections that were accepted.",
-	"connections_refused_total":   "Connections that were refused before or at CONNECT.",
+	"connections_refused_total":   "Connections that were refused before or at CONNECT. Those with reason password, passwords_busy or certificate count under not_allowed, too.",
 	"connections_cut_total":       "Connections that the broker ended, by reason.",
 	"files_refused_total":         "Changed files of users or certificates that were refused; their previous contents remain in effect.",
 	"accept_errors_total":         "Failed attempts to accept a connection, such as for lack of file descriptors.",
 	"subscriptions_refused_total": "Filters that were not granted.",
 	"publishes_refused_total":     "Messages that were acknowledged but not passed on as sent. A retained stop is counted here although it is passed on.",
-	"notices_sent_total":          "Notices to clients about refused messages.",
+	"notices_sent_total":          "Notices to clients about refused or undelivered messages and about their connection.",
 	"wills_total":                 "Wills of connections that ended without DISCONNECT.",
 	"deliveries_dropped_total":    "Messages that a subscriber did not get because its queue was full or its connection ended first.",
 	"commands_undelivered_total":  "Commands and stops of clients other than fleetd to robots that were not connected.",
@@ -78,7 +78,7 @@ func (x exporter) Collect(out chan<- prometheus.Metric) {
 		emit(r.name, r.help, r.kind, r.read(x.s, info), nil)
 	}
 	for kind, n := range x.s.guard.sessions.kinds() {
-		emit("connections", "Authenticated connections by role; blobs are robots' second connections.", prometheus.GaugeValue, n, prometheus.Labels{"kind": kind})
+		emit("connections", "Authenticated connections by role; blobs are the connections on which robots fetch files, and those of robotd doctor.", prometheus.GaugeValue, n, prometheus.Labels{"kind": kind})
 	}
 	emit("build_info", "Revision of this build; always 1.", prometheus.GaugeValue, 1, prometheus.Labels{"revision": build.Revision()})
 }

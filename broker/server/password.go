@@ -22,7 +22,7 @@ var dummyHash = argon2id.Nobody()
 //   - only a few hashes are computed at once, and a bounded number of clients waits;
 //   - addresses take turns, and within an address the names that are claimed there;
 //   - when the queue is full, the newest waiter of the address with most waiters is
-//     refused, not the newcomer;
+//     refused, of suspect addresses first, which need not be the newcomer;
 //   - clients of role stop have their own queue and wait for at most one other client;
 //   - a client that had the right password before is recognized by a digest and does not
 //     wait;

@@ -233,11 +233,11 @@ func TestUnknownNameCostsAHashToo(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()
-	if no := g.byPassword(&conn{raw: ours}, "no-such-user", []byte("x"), &client{}); no == nil || no.Fault != access.FaultBusy {
+	if no := g.byPassword(&conn{raw: ours}, "no-such-user", []byte("x"), &client{}); no == nil || no.Code != access.CodeBusy {
 		t.Errorf("refused without a hash: %+v", no)
 	}
 	g.passwords.freeHashes = 1
-	if no := g.byPassword(&conn{raw: ours}, "no-such-user", nil, &client{}); no == nil || no.Fault != access.FaultLogin {
+	if no := g.byPassword(&conn{raw: ours}, "no-such-user", nil, &client{}); no == nil || no.Code != access.CodeLogin {
 		t.Errorf("unknown name with the password of the dummy hash: %+v", no)
 	}
 	if n := g.passwords.wrong.of[claim{name: "no-such-user"}].wrong; n != 1 {

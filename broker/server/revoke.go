@@ -37,9 +37,9 @@ func (g *guard) revoke(cl *mqtt.Client, payload []byte) (why string) {
 	return why
 }
 
-// revokedByFleetd returns why a client is revoked, or nothing. Only names of robots can be
-// revoked: a list that names a fleetd instance would lock out the only one that can change
-// the list. A fleetd instance is revoked by its certificate.
+// revokedByFleetd returns why a client is revoked, or nothing. Every name can be revoked
+// but those of administrators and of fleetd instances: a list that names one would lock out the
+// only one that can change the list. A fleetd instance is revoked by its certificate.
 func (g *guard) revokedByFleetd(_ *conn, c *client) string {
 	name := c.Name
 	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {

@@ -30,8 +30,8 @@ type rates struct {
 // many connections it uses and however often it reconnects. So addressing a whole hall at
 // once is no problem, and no robot gets more commands of one sender than it can answer.
 //
-// The number of limits per sender is bounded: beyond maxRobotsPerSender robots, or for a fleetd
-// instance beyond the size of a fleet, all further robots share one limit.
+// The number of limits per sender is bounded: beyond maxRobotsPerSender robots, or for fleetd and
+// admin beyond the size of a fleet, all further robots share one limit.
 //
 // Frames of manual driving have their own limit, well above what smooth driving needs, and
 // a second's worth of them may arrive at once, because networks have jitter. An omitted
@@ -50,7 +50,7 @@ type senderRates struct {
 // senderRate holds the limits of one sender, by robot.
 type senderRate struct{ commands, frames limiters[string] }
 
-// maxRobotsPerSender is for how many robots a sender other than fleetd has separate limits.
+// maxRobotsPerSender is for how many robots a sender other than fleetd and admin has separate limits.
 const maxRobotsPerSender = 256
 
 func (p *senderRates) sender(c *client) *senderRate {
@@ -66,16 +66,21 @@ func (p *senderRates) sender(c *client) *senderRate {
 		maps.DeleteFunc(p.bySender, func(_ string, one *senderRate) bool { return one.commands.allIdle() && one.frames.allIdle() })
 		p.pruneAt = 2 * len(p.bySender)
 	}
-	most := maxRobotsPerSender
-	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
-		most = p.rates.fleet
-	}
+	most := p.robots(c)
 	one := &senderRate{
 		commands: limiters[string]{limit: rate.Limit(p.rates.command), burst: 2 * p.rates.command, maxKeys: most},
 		frames:   limiters[string]{limit: rate.Limit(p.rates.frame), burst: p.rates.frame, maxKeys: most},
 	}
 	p.bySender[c.Name] = one
 	return one
+}
+
+// robots returns for how many robots c has separate limits.
+func (p *senderRates) robots(c *client) int {
+	if c.Role == schema.RoleFleetd || c.Role == schema.RoleAdmin {
+		return p.rates.fleet
+	}
+	return maxRobotsPerSender
 }
 
 // command reports whether c may send another command to robot now.
@@ -98,7 +103,7 @@ func (g *guard) exceedsRate(c *client, v access.Verdict, m access.Publish) (e ev
 	row, params, _ := g.ns.Match(m.Topic)
 	switch {
 	case row.Kind == schema.TopicCmd && !g.senderRates.command(c, params.RID):
-		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited", g.rates.command, maxRobotsPerSender)
+		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited", g.rates.command, g.senderRates.robots(c))
 	case row.Kind == schema.TopicTeleop && !g.senderRates.frame(c, params.RID):
 		return framesOverRate, fmt.Sprintf("more than %d frames per second to one robot; stops are not limited", g.rates.frame)
 	case c.messages == nil || row.Kind == schema.TopicAck:

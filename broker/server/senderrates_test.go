@@ -45,8 +45,14 @@ func TestCommandFloodIsLimitedAndStopArrives(t *testing.T) {
 		if got := len(robot.Inbox("#")); got != 40 {
 			t.Errorf("the robot receives %d of 1000 commands, want 40", got)
 		}
-		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands per second") {
+		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands per second to one robot, or to all robots beyond 256;") {
 			t.Errorf("notice %+v", n)
+		}
+		admin := b.Client(t, "admin")
+		admin.Subscribe("troupe/v1/clients/admin/notice")
+		flood(t, admin, 100, func(int) []byte { return packet(r1+"cmd/admin/auto/pause", "{}") })
+		if n := notice(t, admin); !strings.Contains(n.Detail, "beyond 20000;") {
+			t.Errorf("notice to an administrator %+v", n)
 		}
 		// The robot's answers are not limited.
 		flood(t, robot, 1000, func(int) []byte { return packet(r1+"ack/op1", "{}") })

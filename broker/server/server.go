@@ -107,7 +107,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 	g := &guard{
 		creds: k, ns: cfg.Namespace, bus: cfg.Bus, log: cfg.Logger, throttledLog: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
-			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurst * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurst * cfg.RobotBytes,
+			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurstSeconds * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurstSeconds * cfg.RobotBytes,
 			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
@@ -213,7 +213,7 @@ func (s *Server) stop() error {
 	if s.http != nil {
 		err = errors.Join(err, s.http.close())
 	}
-	s.listener.refuse()
+	s.listener.stopAccepting()
 	s.guard.passwords.close()
 	s.drain(s.cfg.DrainTimeout)
 	s.hangUp()

@@ -126,7 +126,7 @@ func (s *sessions) all() []*conn {
 	return slices.Collect(maps.Values(s.byID))
 }
 
-// kinds counts the connections by role, and robots' blob connections as "blobs".
+// kinds counts the connections by role, and a robot's connections for blobs and for robotd doctor as "blobs".
 func (s *sessions) kinds() map[string]int64 {
 	out := map[string]int64{"blobs": 0}
 	for _, r := range access.Roles {

@@ -25,8 +25,8 @@ type waiter struct {
 
 // add adds w, and returns those who can no longer wait: first clients that have closed
 // their connection, and if that is not enough, the last waiter of the address with most
-// waiters. So a single waiter of one address is displaced only if every address has just
-// one.
+// waiters, suspect addresses first. So a single waiter of an address that is not suspect is
+// displaced only if no suspect one waits and every address has just one.
 func (t *waitQueue) add(w *waiter, suspect func(netip.Addr) bool) (out []*waiter) {
 	w.addressAt, w.claimAt = t.lastTurn, t.lastTurn
 	for _, o := range t.waiting {

@@ -79,7 +79,7 @@ func (g *guard) sendWillOf(cl *mqtt.Client) {
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 	if pk.TopicName != "" {
 		g.counters.add(willSent)
-		g.throttledLog.add(slog.LevelInfo, "will sent", "", cl.ID, "client", cl.ID, "topic", pk.TopicName)
+		g.throttledLog.add(slog.LevelInfo, "will sent", "", cl.ID, append(g.names(cl), "topic", pk.TopicName)...)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,7 @@ func TestMovingBaseStopsWithoutRobotd(t *testing.T) {
 		r.await("rest", func(s seen) bool { return s.units["drive"].State == "idle" })
 		r.feed("run")
 		r.await("permission to move", func(s seen) bool { return s.units["drive"].State == "run" })
+		r.forgetFaults() // those of late ticks before; one from now on may be the one that is waited for
 		r.publish("bus/base/in/start", fmt.Sprintf(`{"v":1,"key":%d,"unit":"drive","holds":true,"do":{"type":"drive","start_ms":0,"end_ms":60000,"vx_mps":0.4}}`, key))
 		r.await("the speed, or a stop because a tick was late", func(s seen) bool {
 			u := s.units["drive"]
@@ -74,7 +76,6 @@ func TestMovingBaseStopsWithoutRobotd(t *testing.T) {
 			return moves || u.State == "error"
 		})
 	}
-	r.forgetFaults()
 	r.feed("")
 	silent := time.Now()
 	r.await("standstill and an error", func(s seen) bool {
@@ -103,6 +104,32 @@ func TestAdapterSaysWhetherItReachesTheBus(t *testing.T) {
 			t.Errorf("it claims a bus: %s", line)
 		}
 	}
+}
+
+// TestAdapterLogsTheMethodThatHangs: it stands still, and nothing else watches it.
+func TestAdapterLogsTheMethodThatHangs(t *testing.T) {
+	t.Parallel()
+	r := newRobotd(t)
+	python, err := filepath.Abs("python")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "hang.py")
+	text := "import sys, time\nsys.path.append('" + python + "')\n" + `from troupe_unit import Adapter, Unit, serve
+class Voice(Unit):
+    kind, types = "speaker", ["say"]
+    def start(self, c):
+        time.sleep(5)
+serve(Adapter("hang", "test", [Voice()]))
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := r.adapter(path)
+	r.await("the presence", func(s seen) bool { return s.presence.Present })
+	r.publish("bus/hang/in/start", `{"v":1,"key":1,"unit":"speaker","holds":true,"text":"Hi!","do":{"type":"say","start_ms":0,"timeout_ms":4000,"text":{"en":"Hi!"}}}`)
+	p.await("Timeout (0:00:01)!")
+	p.await(`hang.py", line 7 in start`)
 }
 
 // TestTalkerAnswersWhatItPlays has the talker say a sentence and show a face.

@@ -53,7 +53,7 @@ func (s *secured) dialerAs(name string) brokertest.Dialer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	pair, err := v.Service(name, time.Now())
+	pair, err := v.IssueInstance(name, time.Now())
 	if err != nil {
 		s.t.Fatal(err)
 	}

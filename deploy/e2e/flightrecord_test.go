@@ -79,6 +79,7 @@ func TestPersonGetsWhatARobotDid(t *testing.T) {
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
 		w.awaitState("r1", "after a round", func(s schema.State) bool { return len(s.Queue.Completed) > 3 })
 		w.stopRobots("r1", "--why", "a child came close")
+		w.awaitState("r1", "stopped", func(s schema.State) bool { return s.Safety.State != schema.SafetyEnabled })
 		file := filepath.Join(w.folder, "fall.mcap")
 		out := w.mustRunCLI("robot", "record", "r1", "--last", "5m", "--out", file, "--why", "why did it stop")
 		if !strings.Contains(out, "fall.mcap: ") || !strings.Contains(out, " records, ") {

@@ -34,7 +34,7 @@ func TestStopNeedsASignInButNoDatabaseAtTheStartOfFleetd(t *testing.T) {
 		w.fleetd.kill()
 		database.connectTo("")
 		start()
-		w.fleetd.log.await(t, "fleetd", "that it knows its users", func(line string) bool { return strings.Contains(line, "accounts as this machine knew them last") })
+		w.fleetd.log.await(t, "fleetd", "that it knows its users", func(line string) bool { return strings.Contains(line, "using the accounts saved on this machine") })
 		for who, secret := range map[string]string{"nobody": "", "a wrong token": anna + "x", "a revoked token": lost.Secret, "a disabled user": ben} {
 			w.token = secret
 			if s := w.runCLI("stop", "r1"); s.code == 0 || !strings.Contains(s.err, "sign in") {

@@ -147,7 +147,7 @@ func (p *driveTest) order(by, verb string, args map[string]any) *schema.Ack {
 	if err != nil {
 		p.Fatal(err)
 	}
-	body, err := json.Marshal(api.Order{Verb: verb, Args: raw, By: by, Why: "test", Selector: selector.Selector{IDs: []string{"r1"}}})
+	body, err := json.Marshal(api.CommandRequest{Verb: verb, Args: raw, By: by, Why: "test", Selector: selector.Selector{IDs: []string{"r1"}}})
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
 	"troupe/robotd/robot"
 )
@@ -93,9 +94,9 @@ func (s *scenario) send(ctx context.Context, i int, e robot.Entry) {
 		switch {
 		case err != nil:
 			refused = err.Error()
-		case batch.Commands[0].State == "REJECTED" && batch.Commands[0].Answer != nil:
+		case batch.Commands[0].State == command.Rejected && batch.Commands[0].Answer != nil:
 			refused = string(batch.Commands[0].Answer.Reason) + ": " + batch.Commands[0].Answer.Detail
-		case batch.Commands[0].State != "SUCCEEDED" && batch.Commands[0].State != "ACCEPTED" && batch.Commands[0].State != "IN_PROGRESS":
+		case batch.Commands[0].State != command.Succeeded && batch.Commands[0].State != command.Acked && batch.Commands[0].State != command.Running:
 			s.cfg.Say(fmt.Sprintf("%s to %s: %s %s", e.Verb, robotID(i), batch.Commands[0].State, batch.Commands[0].Because))
 		}
 		if refused == "" {

@@ -140,7 +140,7 @@ func (o *operatorSetup) assignActivities(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		assigned, err := request[api.SetAssigned](ctx, o.fleetd, "POST", "/activities/assignments", nil, api.SetAssignment{
+		assigned, err := request[api.ActivitiesAssigned](ctx, o.fleetd, "POST", "/activities/assignments", nil, api.ActivitiesAssignment{
 			Activities: set, Selector: selector.IDs(ids...), Attribution: audit.Attribution{Who: operator},
 		})
 		if err != nil {

@@ -245,17 +245,19 @@ func stories(only string) ([]score.Story, error) {
 		return nil, err
 	}
 	var out []score.Story
+	var all []string
 	for _, d := range documents {
 		s, problems := score.ParseStory(d.Text)
 		if len(problems) > 0 {
 			return nil, fmt.Errorf("%s: %v", d.Path, problems[0])
 		}
+		all = append(all, s.ID)
 		if only == "" || s.ID == only {
 			out = append(out, s)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("there is no shipped story %s", only)
+		return nil, fmt.Errorf("there is no shipped story %s; there are %s", only, strings.Join(all, ", "))
 	}
 	slices.SortStableFunc(out, func(a, b score.Story) int { return cmp.Compare(loops(b), loops(a)) })
 	return out, nil

@@ -22,7 +22,7 @@ const copyVersion = 1
 
 // localCopy is a file on this machine with the accounts as fleetd knew them last. An instance
 // that starts while its database is away authenticates with it, so that people can stop
-// robots. It is never read once the database was.
+// robots. It is not read any more when the accounts have been read from the database.
 type localCopy struct {
 	path string // empty: none is kept
 
@@ -127,5 +127,5 @@ func (k *Keeper) Restore() {
 		return
 	}
 	k.replace(was.Accounts)
-	k.Log.Warn("accounts as this machine knew them last count until the database answers", "file", k.copy.path, "written_at", was.WrittenAt, "users", len(was.Users), "tokens", len(was.Tokens))
+	k.Log.Warn("using the accounts saved on this machine until the database answers", "file", k.copy.path, "written_at", was.WrittenAt, "users", len(was.Users), "tokens", len(was.Tokens))
 }

@@ -69,7 +69,7 @@ func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {
 	for i := range cookies {
 		ctx, mark := audit.WithMark(t.Context())
 		var err error
-		if cookies[i], _, err = k.OpenSession(ctx, u, "in a test", ""); err != nil || !mark.IsSet() {
+		if cookies[i], _, err = k.StartSession(ctx, u, "in a test", ""); err != nil || !mark.IsSet() {
 			t.Fatalf("signed in: %v, leaves an entry in the audit: %v", err, mark.IsSet())
 		}
 	}
@@ -93,10 +93,10 @@ func TestCopyThatCannotBeTrustedIsNotRead(t *testing.T) {
 		text string
 		mode os.FileMode
 	}{
-		"others can write to it":        {whole, 0o622},
-		"its format is version 9":       {strings.Replace(whole, ":1", ":9", 1), 0o600},
-		"unexpected end of JSON":        {whole[:len(whole)/2], 0o600},
-		"accounts as this machine knew": {whole, 0o600},
+		"others can write to it":                   {whole, 0o622},
+		"its format is version 9":                  {strings.Replace(whole, ":1", ":9", 1), 0o600},
+		"unexpected end of JSON":                   {whole[:len(whole)/2], 0o600},
+		"using the accounts saved on this machine": {whole, 0o600},
 	} {
 		path := filepath.Join(t.TempDir(), "fleetd.accounts")
 		if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
@@ -139,4 +139,17 @@ func TestCopyIsWrittenAgainAfterAFailure(t *testing.T) {
 // awayDatabase makes changes of a database that is away.
 func awayDatabase() *change.Accounts {
 	return &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) { return nil, errors.New("the database is away") }}}
+}
+
+// Nobody who starts fleetd while its database is away is sent to look for a typing error, and no
+// address waits for it.
+func TestNoPasswordIsWrongBeforeTheAccountsAreRead(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper(filepath.Join(t.TempDir(), "fleetd.accounts"), &log)
+	k.Restore()
+	for range 30 {
+		if _, _, err := k.SignIn(t.Context(), "anna", "a password", "127.0.0.1", ""); !errors.Is(err, ErrNoAccounts) {
+			t.Fatalf("signing in: %v", err)
+		}
+	}
 }

@@ -64,7 +64,7 @@ var (
 	ErrCredentials = errors.New("user and password do not match")
 	ErrTooOften    = errors.New("too many wrong passwords from this address")
 	ErrToken       = errors.New("the token is unknown, has expired or was revoked")
-	ErrNoAccounts  = errors.New("fleetd started while its database was away, and kept no accounts on this machine: it knows nobody until the database answers")
+	ErrNoAccounts  = errors.New("fleetd started while its database was away, and has no accounts on this machine that it can read: it knows nobody until the database answers")
 )
 
 // Keeper authenticates requests.
@@ -78,14 +78,14 @@ type Keeper struct {
 	beginning sync.Mutex
 	begun     bool // a Begin succeeded
 
-	mu     sync.Mutex
-	rev    int64 // of what was read; -1 = nothing yet
-	users  map[string]auth.User
-	tokens map[string]auth.Token   // by digest
-	open   map[string]auth.Session // by digest
-	opened map[string]*opened      // of open, by digest: those that the newest reading did not show
-	used   map[string]time.Time    // when this instance got the newest request of a session of open, by digest
-	ended  map[string]*ended       // sessions that the newest reading showed, or may have shown, by digest
+	mu          sync.Mutex
+	rev         int64 // of what was read; -1 = nothing yet
+	users       map[string]auth.User
+	tokens      map[string]auth.Token   // by digest
+	open        map[string]auth.Session // by digest
+	unsavedOpen map[string]*opened      // of open, by digest: opened here, and not yet among those read from the database
+	used        map[string]time.Time    // when this instance got the newest request of a session of open, by digest
+	unsavedEnd  map[string]*ended       // by digest: ended here; removed again from what is read
 }
 
 // opened is a session of this instance that the database may not have yet.
@@ -104,7 +104,7 @@ type ended struct {
 }
 
 // writing is how far a change has come on its way into the database.
-type writing struct{ now, done bool }
+type writing struct{ inProgress, done bool }
 
 // opening is who opens a session, and from where.
 type opening struct {
@@ -118,7 +118,7 @@ type openingKey struct{}
 func New(d Deps) *Keeper {
 	k := &Keeper{
 		Deps: d, hashing: make(chan struct{}, hashers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
-		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, opened: map[string]*opened{}, used: map[string]time.Time{}, ended: map[string]*ended{},
+		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, unsavedOpen: map[string]*opened{}, used: map[string]time.Time{}, unsavedEnd: map[string]*ended{},
 	}
 	// Not scs.New, whose default store has a goroutine that cannot be ended safely.
 	k.sessions = &scs.SessionManager{
@@ -204,17 +204,17 @@ func (k *Keeper) replace(all auth.Accounts) {
 	}
 	for _, s := range all.Sessions {
 		k.open[s.Digest] = s
-		delete(k.opened, s.Digest)
+		delete(k.unsavedOpen, s.Digest)
 	}
-	for digest, s := range k.opened {
+	for digest, s := range k.unsavedOpen {
 		k.open[digest] = s.Session
 	}
 	maps.DeleteFunc(k.used, func(digest string, _ time.Time) bool { _, open := k.open[digest]; return !open })
-	for digest, e := range k.ended {
+	for digest, e := range k.unsavedEnd {
 		if _, shown := k.open[digest]; shown {
 			delete(k.open, digest)
 		} else if e.done {
-			delete(k.ended, digest)
+			delete(k.unsavedEnd, digest)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func (k *Keeper) bearer(header string) (auth.Principal, error) {
 	defer k.mu.Unlock()
 	t, known := k.tokens[auth.Digest(strings.TrimSpace(secret))]
 	u := k.users[t.User]
-	if k.rev < 0 && len(k.users) == 0 {
+	if k.knowsNobody() {
 		return auth.Principal{}, ErrNoAccounts
 	}
 	if !known || u.Disabled || !k.Now().Before(t.ExpiresAt) {
@@ -288,6 +288,10 @@ func (k *Keeper) bearer(header string) (auth.Principal, error) {
 	}
 	return t.Principal(u), nil
 }
+
+// knowsNobody reports whether no accounts were read yet, so that no password and no token is wrong.
+// The caller holds mu.
+func (k *Keeper) knowsNobody() bool { return k.rev < 0 && len(k.users) == 0 }
 
 // origin decides which requests come from fleetd's own pages.
 var origin = http.NewCrossOriginProtection()

@@ -27,14 +27,14 @@ func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, pas
 	return found, k.changed(ctx, found, err)
 }
 
-// ChangeUser changes a user; change gets the user as it is. A disabled user has no
-// session and no token from then on.
+// ChangeUser changes a user; change gets the user as it is. Disabling ends
+// the sessions of the user for good, and suspends the tokens until the user is enabled again.
 func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error) {
 	found, err := k.Changes.ChangeUser(ctx, p, name, "user set", by, func(u *auth.User) {
 		was := u.Disabled
 		change(u)
 		if u.Disabled && !was {
-			u.Epoch++ // also if the user is enabled again
+			u.Epoch++ // so the sessions stay ended when the user is enabled again
 		}
 	})
 	return found, k.changed(ctx, found, err)

@@ -12,8 +12,8 @@ import (
 	"troupe/fleetd/auth"
 )
 
-// OpenSession is the sign-in of a user in a browser, as people see it.
-type OpenSession struct {
+// ActiveSession is an open session: the sign-in of a user in a browser, as people see it.
+type ActiveSession struct {
 	ID      string // names it in requests; the cookie cannot be derived from it
 	User    string
 	Address string // where the sign-in came from; empty if an earlier release opened it
@@ -29,12 +29,12 @@ type OpenSession struct {
 // maxAgent bounds what is kept of what a browser calls itself.
 const maxAgent = 256
 
-// OpenSessions lists the sessions of a user, those of everybody if the name is empty; the
+// ActiveSessions lists the sessions of a user, those of everybody if the name is empty; the
 // newest first.
-func (k *Keeper) OpenSessions(user string) []OpenSession {
+func (k *Keeper) ActiveSessions(user string) []ActiveSession {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	all := []OpenSession{}
+	all := []ActiveSession{}
 	for digest, row := range k.open {
 		_, values, err := k.sessions.Codec.Decode(row.Data)
 		name, _ := values[userKey].(string)
@@ -43,12 +43,12 @@ func (k *Keeper) OpenSessions(user string) []OpenSession {
 		if err != nil || !known || u.Disabled || epoch != u.Epoch || !k.Now().Before(row.ExpiresAt) || user != "" && user != name {
 			continue
 		}
-		s := OpenSession{ID: sessionID(digest), User: name, Since: row.ExpiresAt.Add(-Lifetime), UsedAt: k.used[digest], ExpiresAt: row.ExpiresAt, digest: digest}
+		s := ActiveSession{ID: sessionID(digest), User: name, Since: row.ExpiresAt.Add(-Lifetime), UsedAt: k.used[digest], ExpiresAt: row.ExpiresAt, digest: digest}
 		s.Address, _ = values[addressKey].(string)
 		s.Agent, _ = values[agentKey].(string)
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b OpenSession) int { return b.Since.Compare(a.Since) })
+	slices.SortFunc(all, func(a, b ActiveSession) int { return b.Since.Compare(a.Since) })
 	return all
 }
 
@@ -64,7 +64,7 @@ func digestOf(cookie string) string {
 }
 
 // EndSession ends a session of another browser, at once at this instance.
-func (k *Keeper) EndSession(ctx context.Context, p auth.Principal, s OpenSession, by audit.Attribution) {
+func (k *Keeper) EndSession(ctx context.Context, p auth.Principal, s ActiveSession, by audit.Attribution) {
 	k.end(ctx, s.digest, &ended{who: p, note: audit.Note{
 		Who: by.Who, What: "session end", Target: "user " + s.User, Why: by.Why,
 		Detail: fmt.Sprintf("session %s from %s, signed in %s", s.ID, s.Address, s.Since.UTC().Format(time.RFC3339)),
@@ -76,10 +76,10 @@ func (k *Keeper) end(ctx context.Context, digest string, one *ended) {
 	k.mu.Lock()
 	_, known := k.open[digest]
 	delete(k.open, digest)
-	delete(k.opened, digest)
+	delete(k.unsavedOpen, digest)
 	delete(k.used, digest)
 	if known {
-		k.ended[digest] = one
+		k.unsavedEnd[digest] = one
 	}
 	k.mu.Unlock()
 	if known {

@@ -79,7 +79,7 @@ func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back ur
 		k.refuse(ctx, who, err)
 		return cookies, a.Next, err
 	}
-	session, _, err := k.OpenSession(ctx, u, "with "+k.ProviderName()+" from "+address, before)
+	session, _, err := k.StartSession(ctx, u, "with "+k.ProviderName()+" from "+address, before)
 	if err != nil {
 		return cookies, a.Next, err
 	}
@@ -165,7 +165,8 @@ func (k *Keeper) dismiss(ctx context.Context, who provider.Person) {
 	}
 }
 
-// caller is from where the change of a person who signs in comes; nobody is signed in yet.
+// caller is the principal of changes that are made during a sign-in with the provider: nobody is
+// signed in yet.
 func (k *Keeper) caller(ctx context.Context) auth.Principal {
 	return auth.Principal{ID: "provider " + k.ProviderName(), From: auth.Of(ctx).From}
 }

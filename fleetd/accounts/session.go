@@ -45,11 +45,17 @@ func (k *Keeper) SignIn(ctx context.Context, name, password, address, before str
 		k.Log.Warn("sign-in refused", "user", name, "address", address)
 		return nil, auth.Principal{}, ErrCredentials
 	}
-	return k.OpenSession(ctx, u, "with a password from "+address, before)
+	return k.StartSession(ctx, u, "with a password from "+address, before)
 }
 
 // check reports whether a user may sign in with a password.
 func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User, ok bool, err error) {
+	k.mu.Lock()
+	nobody := k.knowsNobody()
+	k.mu.Unlock()
+	if nobody {
+		return u, false, ErrNoAccounts
+	}
 	u, known := k.User(name)
 	hash, err := argon2id.Parse(u.Password)
 	if err != nil { // there is no such user, or they have no password
@@ -63,8 +69,8 @@ func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User,
 	return u, hash.Verify([]byte(password)) && known && !u.Disabled, nil
 }
 
-// OpenSession opens a session for a user who has proved who they are.
-func (k *Keeper) OpenSession(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
+// StartSession starts a session for a user who has proved who they are.
+func (k *Keeper) StartSession(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
 	p := u.Principal(auth.KindSession)
 	p.From = auth.Of(ctx).From
 	ctx = context.WithValue(ctx, openingKey{}, opening{p, how})
@@ -147,7 +153,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 	by, _ := ctx.Value(openingKey{}).(opening)
 	one := &opened{Session: auth.Session{Digest: digest, Data: data, ExpiresAt: expires}, opening: by, at: s.k.Now()}
 	s.k.mu.Lock()
-	s.k.open[digest], s.k.opened[digest] = one.Session, one
+	s.k.open[digest], s.k.unsavedOpen[digest] = one.Session, one
 	s.k.mu.Unlock()
 	audit.Written(ctx) // when the session is saved, here or by the loop
 	s.k.saveCopy()
@@ -178,7 +184,7 @@ func (s sessionStore) Delete(digest string) error { return s.DeleteCtx(context.B
 // save saves what the database did not take earlier.
 func (k *Keeper) save(ctx context.Context) {
 	k.mu.Lock()
-	opened, ended := maps.Clone(k.opened), maps.Clone(k.ended)
+	opened, ended := maps.Clone(k.unsavedOpen), maps.Clone(k.unsavedEnd)
 	k.mu.Unlock()
 	for _, s := range opened {
 		k.saveOpened(ctx, s)
@@ -189,22 +195,22 @@ func (k *Keeper) save(ctx context.Context) {
 }
 
 func (k *Keeper) saveOpened(ctx context.Context, s *opened) {
-	if err := k.write(&s.writing, func() error { return k.Changes.OpenSession(ctx, s.who, s.Session, s.at, s.from) }); err != nil {
+	if err := k.write(&s.writing, func() error { return k.Changes.SaveSession(ctx, s.who, s.Session, s.at, s.from) }); err != nil {
 		k.Log.Error("session not saved: it ends if fleetd ends before the database is back", "user", s.who.ID, "error", err)
 	}
 }
 
 func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
 	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest, e.note) }); err != nil {
-		k.Log.Error("the database still has a session that has ended", "user", e.who.ID, "error", err)
+		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session", "user", e.who.ID, "error", err)
 	}
 }
 
 // write makes one attempt to write something, unless it is written or another attempt is on its way.
 func (k *Keeper) write(w *writing, do func() error) error {
 	k.mu.Lock()
-	begin := !w.now && !w.done
-	w.now = w.now || begin
+	begin := !w.inProgress && !w.done
+	w.inProgress = w.inProgress || begin
 	k.mu.Unlock()
 	if !begin {
 		return nil
@@ -212,6 +218,6 @@ func (k *Keeper) write(w *writing, do func() error) error {
 	err := do()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	w.now, w.done = false, err == nil
+	w.inProgress, w.done = false, err == nil
 	return err
 }

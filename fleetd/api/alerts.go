@@ -47,8 +47,12 @@ func (s *server) alerts(h huma.API) {
 		func(ctx context.Context, in *struct {
 			caller
 			Robot  string `query:"robot" maxLength:"64"`
+			Site   string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
 			Unseen bool   `query:"unacknowledged" doc:"only those that nobody has acknowledged"`
 		}) (*answer[alertList], error) {
+			if _, err := sitesOf(in.principal, in.Site); err != nil {
+				return nil, err
+			}
 			acks, err := s.Alerts.Acks(ctx)
 			if err != nil {
 				return nil, s.fail(err, "alerts")
@@ -59,7 +63,7 @@ func (s *server) alerts(h huma.API) {
 			}
 			out := alertList{Alerts: []RobotAlert{}}
 			for _, r := range s.Robots.Robots() {
-				if in.Robot != "" && r.ID != in.Robot || !in.principal.Sees(r.Labels) {
+				if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {
 					continue
 				}
 				for _, a := range r.Alerts {
@@ -95,7 +99,7 @@ func (s *server) alerts(h huma.API) {
 			if i < 0 {
 				return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
 			}
-			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], audit.Attribution{Who: signature(in.principal, in.Body.By), Why: in.Body.Note})
+			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], audit.Attribution{Who: actingName(in.principal, in.Body.By), Why: in.Body.Note})
 			if err != nil {
 				return nil, s.fail(err, "robot "+in.ID)
 			}

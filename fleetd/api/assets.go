@@ -19,10 +19,10 @@ import (
 	"troupe/schema/score"
 )
 
-// Asset is a sound or an image under the name that acts use.
+// Asset is a sound, an image or a map under the name that acts and places use.
 type Asset struct {
 	Name   string      `json:"name"`
-	Kind   string      `json:"kind" enum:"sound,face" doc:"type of the actions that may use it"`
+	Kind   string      `json:"kind" enum:"sound,face,map" doc:"what may use it: actions of that type, or places a map"`
 	Media  string      `json:"media" doc:"media type, detected from the bytes"`
 	SHA256 string      `json:"sha256" doc:"digest of the bytes; GET /assets/sha256/{digest} downloads them"`
 	Size   int64       `json:"size" doc:"bytes"`
@@ -64,7 +64,7 @@ const (
 // FilesPath is the path of files by digest, below Prefix.
 const FilesPath = "/assets/sha256/"
 
-// Assets is the sounds and images.
+// Assets is the sounds, images and maps.
 type Assets interface {
 	// Assets lists them, and the uses of each by name.
 	Assets(ctx context.Context) ([]library.Asset, map[string][]library.Use, []schema.Problem, error)
@@ -84,7 +84,7 @@ type PathAsset struct {
 	Name string `path:"name" maxLength:"63" doc:"a-z, 0-9 and -"`
 }
 
-// assets registers the requests for sounds and images.
+// assets registers the requests for sounds, images and maps.
 func (s *server) assets(h huma.API) {
 	at := func(id, method, path, summary string, description ...string) huma.Operation {
 		return op(id, method, "/assets"+path, "assets", summary, description...)
@@ -92,11 +92,11 @@ func (s *server) assets(h huma.API) {
 	register(h, at("list-assets", http.MethodGet, "", "List assets"), auth.View, func(ctx context.Context, in *noInput) (*answer[assetList], error) {
 		return s.listAssets(ctx, in.principal)
 	})
-	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories that use it"), auth.View, func(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
+	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories and activities that use it"), auth.View, func(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
 		return s.asset(ctx, in.principal, in.Name)
 	})
-	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound or an image",
-		"WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
+	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound, an image or a map",
+		"WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
 	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadTimeout
 	put.Middlewares = huma.Middlewares{s.limitUploads}
 	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
@@ -107,12 +107,12 @@ func (s *server) assets(h huma.API) {
 		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.attribution(in.principal))
 	})
 	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
-		"Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes."), auth.Edit,
+		"Refused while the newest revision of a story or activity uses it, or an older one that a robot has as its default story or among its activities. Published stories keep their bytes."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			PathAsset
 			AttributionQuery
 		}) (*struct{}, error) {
-			if err := s.mayDeleteAsset(ctx, in.principal, in.Name); err != nil {
+			if err := s.refuseDeleteAsset(ctx, in.principal, in.Name); err != nil {
 				return nil, err
 			}
 			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
@@ -211,8 +211,8 @@ func (s *server) asset(ctx context.Context, p auth.Principal, name string) (*ans
 	return nil, s.fail(change.ErrNotFound, "asset "+name)
 }
 
-// mayDeleteAsset says why a principal may not delete an asset that robots of other sites have; nil = it may.
-func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name string) error {
+// refuseDeleteAsset says why a principal may not delete an asset that robots of other sites have; nil = it may.
+func (s *server) refuseDeleteAsset(ctx context.Context, p auth.Principal, name string) error {
 	if p.SeesAll() {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (s *server) mayDeleteAsset(ctx context.Context, p auth.Principal, name stri
 		return s.fail(err, "asset "+name)
 	}
 	for _, u := range uses[name] {
-		if err := s.mayDelete(p, "asset "+name, u.Robots); err != nil {
+		if err := s.refuseDelete(p, "asset "+name, u.Robots); err != nil {
 			return err
 		}
 	}

@@ -55,8 +55,8 @@ func misfits(all []library.Misfit) []Misfit {
 	return out
 }
 
-// SetAssignment sets the activities of robots, instead of those that they have.
-type SetAssignment struct {
+// ActivitiesAssignment sets the activities of robots, instead of those that they have.
+type ActivitiesAssignment struct {
 	Activities    []string          `json:"activities" maxItems:"64" doc:"the whole set; empty = none"`
 	Selector      selector.Selector `json:"selector"`
 	DryRun        bool              `json:"dry_run,omitempty"`
@@ -64,8 +64,8 @@ type SetAssignment struct {
 	audit.Attribution
 }
 
-// SetAssigned is the result of a SetAssignment.
-type SetAssigned struct {
+// ActivitiesAssigned is the result of an ActivitiesAssignment.
+type ActivitiesAssigned struct {
 	DryRun     bool            `json:"dry_run,omitempty"`
 	Activities []view.Activity `json:"activities" doc:"with the revisions that are assigned"`
 	Total      int             `json:"total" doc:"robots selected"`
@@ -87,13 +87,13 @@ func (s *server) assignments(h huma.API) {
 		"The newest revision of each is assigned, and robots keep it when another one is published, until these activities are assigned again. The activities that a robot has now are replaced; an empty list removes them."), auth.Assign,
 		func(ctx context.Context, in *struct {
 			caller
-			Body SetAssignment
-		}) (*answer[SetAssigned], error) {
+			Body ActivitiesAssignment
+		}) (*answer[ActivitiesAssigned], error) {
 			return s.assignActivities(ctx, in.principal, in.Body)
 		})
 }
 
-func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAssignment) (*answer[SetAssigned], error) {
+func (s *server) assignActivities(ctx context.Context, p auth.Principal, a ActivitiesAssignment) (*answer[ActivitiesAssigned], error) {
 	if found := a.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
@@ -101,7 +101,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 	if err != nil {
 		return nil, err
 	}
-	ask := change.SetAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
+	ask := change.ActivitiesAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
@@ -109,12 +109,12 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a SetAs
 	if len(problems) > 0 {
 		return nil, refusal(inBody("", problems)).withCount(total)
 	}
-	out := SetAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total,
+	out := ActivitiesAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total,
 		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: misfits(done.Misfits)}
 	for _, pin := range done.Activities {
 		out.Activities = append(out.Activities, view.Activity(pin))
 	}
-	return &answer[SetAssigned]{out}, nil
+	return &answer[ActivitiesAssigned]{out}, nil
 }
 
 func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*answer[Assigned], error) {

@@ -19,12 +19,14 @@ import (
 // LastAssignment is one request that gave robots something, as long as it is the newest one of
 // its kind for some of them.
 type LastAssignment struct {
-	ID     string           `json:"id" doc:"of the kind and the time"`
-	Kind   string           `json:"kind" enum:"story,activities,config,mode,places"`
-	At     time.Time        `json:"at" doc:"that of its entry in the audit"`
-	By     string           `json:"by,omitempty" doc:"the person, by the name that they gave; left out for what fleetd did itself"`
-	Total  int              `json:"total" doc:"robots that were given nothing else of this kind since"`
-	Groups []AssignedRobots `json:"groups" doc:"robots that were given the same and had the same before"`
+	ID      string           `json:"id" doc:"of the kind and the time"`
+	Kind    string           `json:"kind" enum:"story,activities,config,mode,places"`
+	At      time.Time        `json:"at" doc:"that of its entry in the audit"`
+	By      string           `json:"by,omitempty" doc:"the person, by the name that they gave; left out for what fleetd did itself"`
+	Why     string           `json:"why,omitempty" doc:"the reason that the person gave"`
+	Reverts bool             `json:"reverts,omitempty" doc:"it gave robots the stories again that they had before"`
+	Total   int              `json:"total" doc:"robots that were given nothing else of this kind since"`
+	Groups  []AssignedRobots `json:"groups" doc:"robots that were given the same and had the same before"`
 
 	Accepted  int `json:"accepted" doc:"robots that report that they have it"`
 	Refused   int `json:"refused" doc:"robots that refused it, also in part"`
@@ -37,6 +39,14 @@ type AssignedRobots struct {
 	Before    jsontext.Value `json:"before,omitempty" doc:"what they had before, in the same form; an empty story or list is none"`
 	NoWayBack string         `json:"no_way_back,omitempty" doc:"why they cannot have it back"`
 	Robots    []string       `json:"robots"`
+	Replaced  *Replaced      `json:"replaced,omitempty" doc:"the newest assignment of what they had before; left out if it is not known"`
+}
+
+// Replaced is an assignment in whose place another one came.
+type Replaced struct {
+	At  time.Time `json:"at" doc:"that of its entry in the audit"`
+	By  string    `json:"by,omitempty" doc:"the person, by the name that they gave"`
+	Why string    `json:"why,omitempty" doc:"the reason that the person gave"`
 }
 
 type lastAssignments struct {
@@ -45,7 +55,7 @@ type lastAssignments struct {
 
 func (s *server) lastAssignments(h huma.API) {
 	register(h, op("list-assignments", http.MethodGet, "/assignments", "desired", "List the last assignments: who gave which robots what, and what they had before",
-		"The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; only these are named. To lead them back: revert-assignment, desired with previous, and assign-activities."), auth.View,
+		"The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; only these are named. To revert them: revert-assignment, desired with previous, and assign-activities."), auth.View,
 		func(ctx context.Context, in *struct {
 			caller
 			Robot string    `query:"robot" maxLength:"64" doc:"only those that gave this robot something"`
@@ -70,7 +80,7 @@ func (s *server) lastAssignments(h huma.API) {
 
 func (s *server) lastAssignment(a desired.LastAssignment, fleetID string) LastAssignment {
 	kind := strings.TrimPrefix(string(a.Topic), "desired_")
-	out := LastAssignment{ID: fmt.Sprintf("%s-%d", kind, a.At.UnixMicro()), Kind: kind, At: a.At, By: a.By}
+	out := LastAssignment{ID: fmt.Sprintf("%s-%d", kind, a.At.UnixMicro()), Kind: kind, At: a.At, By: a.By, Why: a.Why, Reverts: a.Reverts}
 	for _, g := range a.Groups {
 		robots := make([]string, len(g.Robots))
 		for i, r := range g.Robots {
@@ -85,7 +95,11 @@ func (s *server) lastAssignment(a desired.LastAssignment, fleetID string) LastAs
 			}
 		}
 		out.Total += len(robots)
-		out.Groups = append(out.Groups, AssignedRobots{Now: g.Now, Before: g.Before, NoWayBack: g.Why, Robots: robots})
+		group := AssignedRobots{Now: g.Now, Before: g.Before, NoWayBack: g.Why, Robots: robots}
+		if r := g.Replaced; !r.At.IsZero() {
+			group.Replaced = &Replaced{At: r.At, By: r.By, Why: r.Why}
+		}
+		out.Groups = append(out.Groups, group)
 	}
 	return out
 }

@@ -32,7 +32,7 @@ func Audited(next http.Handler, operations []Operation, out Refusals) http.Handl
 		a := &audited{operation: func() Operation { return operationOf(operations, r) }}
 		r = r.WithContext(context.WithValue(ctx, requestKey{}, a))
 		a.principal.From = auth.OriginOf(r, auth.Principal{}) // until it is authenticated
-		if !changes(r.Method) {
+		if !changes(r.Method) || a.operation().ReadOnly {
 			next.ServeHTTP(w, r)
 			if a.forbidden != nil {
 				a.read(r, nil)
@@ -51,7 +51,7 @@ func Audited(next http.Handler, operations []Operation, out Refusals) http.Handl
 		switch {
 		case answer.status >= 400:
 			out.Record(a.note(r, answer.status, answer.problem()))
-		case !mark.IsSet() && !a.said.DryRun && !a.operation().ReadOnly:
+		case !mark.IsSet() && !a.said.DryRun:
 			out.Record(a.note(r, answer.status, a.said.Why))
 		}
 	})
@@ -61,7 +61,7 @@ func changes(method string) bool {
 	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, method)
 }
 
-// request is what the audit says of a request besides its result.
+// audited is what the audit says of a request besides its result.
 type audited struct {
 	principal auth.Principal // set by authenticate
 	operation func() Operation
@@ -98,7 +98,7 @@ func (a *audited) read(r *http.Request, body []byte) {
 func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 	o := a.operation()
 	n := audit.Note{
-		Source: a.principal.Source(), Who: audit.Text(signature(a.principal, a.said.By), 64), What: o.What, Target: o.target(r.URL.Path),
+		Source: a.principal.Source(), Who: audit.Text(actingName(a.principal, a.said.By), 64), What: o.What, Target: o.target(r.URL.Path),
 		Why: audit.Text(why, 512), Outcome: audit.Done,
 	}
 	if o.ID == "" {

@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// Batch is the commands of one order and their results.
+// Batch is the commands of one request and their results.
 type Batch struct {
 	ID          string                `json:"id,omitempty"`
 	DryRun      bool                  `json:"dry_run,omitempty"`

@@ -16,8 +16,8 @@ import (
 	"troupe/schema"
 )
 
-// Service is the certificate of a fleetd instance.
-type Service struct {
+// InstanceCertificate is the certificate of a fleetd instance.
+type InstanceCertificate struct {
 	Serial  string      `json:"serial"`
 	Name    string      `json:"name,omitempty" doc:"name of the instance; left out if only the serial number is known"`
 	Issued  schema.Time `json:"issued"`
@@ -34,10 +34,10 @@ type OwnCertificate struct {
 	Expires schema.Time     `json:"expires"`
 }
 
-// Services lists the certificates that do not belong to robots.
-type Services struct {
-	Own      []OwnCertificate `json:"own" doc:"what this instance needs to run; empty without certificates"`
-	Services []Service        `json:"services"`
+// InstanceCertificates lists the certificates that do not belong to robots.
+type InstanceCertificates struct {
+	Own          []OwnCertificate      `json:"own" doc:"what this instance needs to run; empty without certificates"`
+	Certificates []InstanceCertificate `json:"certificates"`
 }
 
 // RevokedCertificate is the result of revoking one certificate.
@@ -47,11 +47,11 @@ type RevokedCertificate struct {
 	Broker bool   `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
 }
 
-func (s *server) services(h huma.API) {
-	register(h, op("list-services", http.MethodGet, "/services", "identity", "List the certificates of fleetd instances",
-		"Those that this instance needs, those made with fleetd ca service in the folder of its keys, and revoked ones of which only the serial number is known."), auth.View,
-		func(ctx context.Context, _ *noInput) (*answer[Services], error) {
-			all, err := s.Identities.Services(ctx)
+func (s *server) instanceCertificates(h huma.API) {
+	register(h, op("list-instance-certificates", http.MethodGet, "/instance-certificates", "identity", "List the certificates of fleetd instances",
+		"Those that this instance needs, those made with fleetd ca instance in the folder of its keys, and revoked ones of which only the serial number is known."), auth.View,
+		func(ctx context.Context, _ *noInput) (*answer[InstanceCertificates], error) {
+			all, err := s.Identities.InstanceCertificates(ctx)
 			if err != nil {
 				return nil, s.fail(err, "the certificates of fleetd instances")
 			}
@@ -59,17 +59,17 @@ func (s *server) services(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			out := Services{Own: []OwnCertificate{}, Services: []Service{}}
+			out := InstanceCertificates{Own: []OwnCertificate{}, Certificates: []InstanceCertificate{}}
 			for _, c := range own {
 				out.Own = append(out.Own, OwnCertificate{Use: c.Use, Name: c.Name, Expires: timeOf(c.NotAfter)})
 			}
 			for _, c := range all {
-				out.Services = append(out.Services, Service{
+				out.Certificates = append(out.Certificates, InstanceCertificate{
 					Serial: c.Serial, Name: nameIn(c), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
 					Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
 				})
 			}
-			return &answer[Services]{out}, nil
+			return &answer[InstanceCertificates]{out}, nil
 		})
 	register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Revoke one certificate",
 		"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."), auth.Administer,

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,24 +58,29 @@ func (s *server) commands(h huma.API) {
 	register(h, op("command", http.MethodPost, "/commands", "commands", "Send a command to many robots",
 		"One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
 		"Stops are sent before they are persisted, do not wait for the database and ignore expected_count.",
-		"A repeated request with the same Idempotency-Key returns the same batch."), sending,
+		"A repeated request with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key."), sending,
 		func(ctx context.Context, in *struct {
 			caller
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Key    string `header:"Idempotency-Key" maxLength:"64"`
-			Body   Order
+			Body   CommandRequest
 		}) (*batchAnswer, error) {
-			return s.order(ctx, in.principal, in.Body, in.Prefer, in.Key)
+			return s.sendCommand(ctx, in.principal, in.Body, in.Prefer, in.Key)
 		})
 	register(h, op("list-commands", http.MethodGet, "/commands", "commands", "List commands, the newest first"), auth.View,
 		func(ctx context.Context, in *struct {
 			caller
 			Batch string `query:"batch"`
 			Robot string `query:"robot"`
+			Site  string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
 			State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
 			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[commandList], error) {
-			rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: in.principal.Sites})
+			sites, err := sitesOf(in.principal, in.Site)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites})
 			if err != nil {
 				return nil, s.fail(err, "commands")
 			}
@@ -165,9 +171,9 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	}
 	args, err := json.Marshal(map[string]string{"id": id})
 	if err != nil {
-		return nil, s.fail(err, "command "+id)
+		return nil, fmt.Errorf("encode the cancellation of command %s: %w", id, err)
 	}
-	asked, err := s.issue(ctx, p, Order{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.Who, Why: by.Why}, prefer, "")
+	asked, err := s.issue(ctx, p, CommandRequest{Verb: "sys/cancel", Args: args, Selector: selector.Selector{IDs: []string{c.Robot}}, By: by.Who, Why: by.Why}, prefer, "")
 	if err != nil {
 		return nil, err
 	}

@@ -74,10 +74,12 @@ func (s *server) explainCondition(ctx context.Context, robot, condition string) 
 	switch {
 	case errors.Is(err, dispatch.ErrNoAnswer):
 		return nil, KindNoAnswer.Problem("robot "+robot+" did not say whether the condition is true: "+err.Error(), "try again; if it never answers, look at the robot")
+	case errors.Is(err, dispatch.ErrNotSent) && ctx.Err() == nil:
+		return nil, KindBroker.Problem("robot "+robot+" was not asked: "+err.Error(), "try again; fleetd version shows the connection to the broker")
 	case err != nil:
 		return nil, s.fail(err, "robot "+robot)
 	case a.Status != schema.StatusSucceeded && (a.Reason == schema.ReasonBadRequest || a.Reason == schema.ReasonUnknownActivity):
-		return nil, refusal(findings("query", []schema.Problem{schema.Fault("/condition", string(a.Reason), a.Detail, "fleetd condition keys lists what conditions may name")}))
+		return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/condition", string(a.Reason), a.Detail, "fleetd condition keys lists what conditions may name")}))
 	case a.Status != schema.StatusSucceeded:
 		return nil, KindNoAnswer.Problem(strings.TrimSuffix("robot "+robot+" refuses to say whether the condition is true: "+string(a.Reason)+": "+a.Detail, ": "), "its release may be too old")
 	}

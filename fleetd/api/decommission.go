@@ -21,16 +21,16 @@ type Decommissions interface {
 	Begin(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (decommission.Decommission, error)
 	Of(ctx context.Context, robot string) (decommission.Decommission, error)
 	List(ctx context.Context) ([]decommission.Decommission, error)
-	// Empty deletes the retained documents of an unknown robot.
-	Empty(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
+	// DeleteDocuments deletes the retained documents of an unknown robot at the broker.
+	DeleteDocuments(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
 }
 
-// Leaving is what fleetd sees of robots that leave the fleet or do not belong to it.
-type Leaving interface {
-	// Leaving says what the removal of a robot waits for; empty = nothing.
-	Leaving(robot string) string
+// Departures is what fleetd knows of robots that leave the fleet or do not belong to it.
+type Departures interface {
+	// DecommissionWaitsFor says what the decommission of a robot waits for; empty = nothing.
+	DecommissionWaitsFor(robot string) string
 	// Orphans lists the retained documents of robots that are not in the database.
-	Orphans() []view.Orphan
+	Orphans() []view.StrayDocuments
 }
 
 // DecommissionRequest asks to remove a robot from the fleet.
@@ -55,7 +55,7 @@ type decommissionList struct {
 }
 
 type orphanList struct {
-	Orphans []view.Orphan `json:"orphans"`
+	Orphans []view.StrayDocuments `json:"orphans"`
 }
 
 func (s *server) decommissions(h huma.API) {
@@ -96,14 +96,14 @@ func (s *server) decommissions(h huma.API) {
 			if !s.Targets.Loaded() {
 				return nil, s.loading("which robots belong to this fleet")
 			}
-			all := slices.DeleteFunc(s.Leaving.Orphans(), func(o view.Orphan) bool { return s.outside(in.principal, o.Robot) != nil })
+			all := slices.DeleteFunc(s.Departures.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
 			return &answer[orphanList]{orphanList{nonNil(all)}}, nil
 		})
 	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
 		func(ctx context.Context, in *struct {
 			PathID
 			AttributionQuery
-		}) (*answer[view.Orphan], error) {
+		}) (*answer[view.StrayDocuments], error) {
 			return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))
 		})
 }
@@ -111,7 +111,7 @@ func (s *server) decommissions(h huma.API) {
 func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 	out := Decommission{Robot: d.Robot, Step: d.Step, Begun: timeOf(d.BegunAt), Ended: timeOf(d.EndedAt), By: d.By, Why: d.Why}
 	if !d.Step.Over() {
-		out.Waiting = s.Leaving.Leaving(d.Robot)
+		out.Waiting = s.Departures.DecommissionWaitsFor(d.Robot)
 	}
 	return out
 }
@@ -143,21 +143,21 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
 }
 
-func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (*answer[view.Orphan], error) {
+func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (*answer[view.StrayDocuments], error) {
 	if !s.Targets.Loaded() {
 		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
 	}
-	for _, o := range s.Leaving.Orphans() {
+	for _, o := range s.Departures.Orphans() {
 		if o.Robot != robot {
 			continue
 		}
 		if seen, _ := s.Robots.Robot(robot); connected(seen.Robot) {
 			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
-		if err := s.Decommissions.Empty(ctx, p, robot, by); err != nil {
+		if err := s.Decommissions.DeleteDocuments(ctx, p, robot, by); err != nil {
 			return nil, s.fail(err, "orphan "+robot)
 		}
-		return &answer[view.Orphan]{o}, nil
+		return &answer[view.StrayDocuments]{o}, nil
 	}
 	return nil, KindNotFound.Problem("there are no documents of an unknown robot "+robot, "fleetd robot orphans lists them")
 }

@@ -23,7 +23,7 @@ import (
 type Desired interface {
 	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by audit.Attribution) (done library.Assigned, total int, found []schema.Problem, err error)
 	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by audit.Attribution) (done library.Reverted, total int, found []schema.Problem, err error)
-	AssignActivities(ctx context.Context, p auth.Principal, a change.SetAssignment, by audit.Attribution) (done library.SetAssigned, total int, found []schema.Problem, err error)
+	AssignActivities(ctx context.Context, p auth.Principal, a change.ActivitiesAssignment, by audit.Attribution) (done library.ActivitiesAssigned, total int, found []schema.Problem, err error)
 	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by audit.Attribution) (c desired.Changes, total int, found []schema.Problem, err error)
 	// Last lists the newest assignments that robots still have, the newest first, and the id of the fleet.
 	Last(ctx context.Context, robots selector.Selector, q desired.LastQuery) (all []desired.LastAssignment, fleetID string, err error)
@@ -88,19 +88,19 @@ type Point struct {
 
 // DesiredResult is the result of a DesiredRequest.
 type DesiredResult struct {
-	DryRun    bool     `json:"dry_run,omitempty"`
-	Topic     string   `json:"topic" doc:"kind of the desired document"`
-	Total     int      `json:"total"`
-	Updated   []string `json:"updated" doc:"robots that get a new desired document"`
-	Unchanged []string `json:"unchanged" doc:"robots that had this desired state already"`
-	Was       []Was    `json:"was" doc:"what the updated robots had before"`
-	To        []Was    `json:"to,omitempty" doc:"what the updated robots get back, if previous was asked"`
+	DryRun    bool            `json:"dry_run,omitempty"`
+	Topic     string          `json:"topic" doc:"kind of the desired document"`
+	Total     int             `json:"total"`
+	Updated   []string        `json:"updated" doc:"robots that get a new desired document"`
+	Unchanged []string        `json:"unchanged" doc:"robots that had this desired state already"`
+	Before    []ValueOfRobots `json:"was" doc:"what the updated robots had before"`
+	After     []ValueOfRobots `json:"to,omitempty" doc:"what the updated robots get back, if previous was asked"`
 
-	Skipped []SkippedRobot `json:"skipped,omitempty" doc:"robots without a way back"`
+	Skipped []SkippedRobot `json:"skipped,omitempty" doc:"robots that cannot be reverted, and why"`
 }
 
-// Was is what robots had before a change.
-type Was struct {
+// ValueOfRobots is a value that robots have in common, before or after a change.
+type ValueOfRobots struct {
 	Value  jsontext.Value `json:"value,omitempty" doc:"what their desired document said about the same: values by key (null = default), mode and apply, or places; left out if they had no document"`
 	Robots []string       `json:"robots"`
 }
@@ -170,7 +170,7 @@ func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
 		parts++
 		a.Places = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body, SHA: p.SHA256}
 		if len(p.Body) > 0 && p.SHA256 != "" {
-			return a, []schema.Problem{schema.Fault("/places/sha256", "bad_value", "the places have both a body and a digest", "send one of them")}
+			return a, []schema.Problem{schema.NewProblem("/places/sha256", "bad_value", "the places have both a body and a digest", "send one of them")}
 		}
 	}
 	if p := w.Points; p != nil {
@@ -185,7 +185,7 @@ func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
 		a.Back = schema.TopicKind("desired_" + w.Previous)
 	}
 	if parts != 1 {
-		return a, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and previous", parts), "send exactly one")}
+		return a, []schema.Problem{schema.NewProblem("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and previous", parts), "send exactly one")}
 	}
 	if w.DryRun {
 		a.Expected = nil
@@ -212,17 +212,17 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if len(found) > 0 {
 		return nil, refusal(inBody("", found)).withCount(total)
 	}
-	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Was: was(c.Was), To: was(c.To)}
-	for _, k := range c.Kept {
+	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter)}
+	for _, k := range c.NotReverted {
 		out.Skipped = append(out.Skipped, SkippedRobot{k.Robot, k.Why.Detail, k.Why.Hint})
 	}
 	return &answer[DesiredResult]{out}, nil
 }
 
-func was(all []desired.Was) []Was {
-	out := make([]Was, len(all))
+func valuesOfRobots(all []desired.ValueOfRobots) []ValueOfRobots {
+	out := make([]ValueOfRobots, len(all))
 	for i, w := range all {
-		out[i] = Was(w)
+		out[i] = ValueOfRobots(w)
 	}
 	return out
 }

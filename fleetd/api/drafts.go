@@ -57,7 +57,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments."), auth.Edit,
 		func(ctx context.Context, in *struct {
 			PathID
-			Text
+			TextBody
 			DraftMatch
 			By     string `query:"by" maxLength:"63"`
 			Format string `query:"format" enum:"yaml"`
@@ -73,7 +73,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 					return nil, refusal(inDocument(problems))
 				}
 			}
-			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, audit.Attribution{Who: signature(in.principal, in.By)})
+			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, audit.Attribution{Who: actingName(in.principal, in.By)})
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",

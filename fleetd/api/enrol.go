@@ -26,12 +26,12 @@ type Enrolment interface {
 	Grant(ctx context.Context, p auth.Principal, authority *ca.Authority, token schema.EnrolmentToken, serial, csr string) (enrol.Certificate, error)
 	// Renew issues the next certificate of the robot that holds a valid one.
 	Renew(ctx context.Context, p auth.Principal, authority *ca.Authority, holder ca.Holder, csr string) (enrol.Certificate, error)
-	// Admits returns why the certificate of a robot is refused; nil = it is valid.
-	Admits(ctx context.Context, holder ca.Holder) error
+	// CheckCertificate returns why the certificate of a robot is refused; nil = it is valid.
+	CheckCertificate(ctx context.Context, holder ca.Holder) error
 }
 
-// EnrolPaths are the paths at which robots get certificates, below Prefix. The only other
-// path that robots need is FilesPath.
+// EnrolPaths are the paths at which robots get certificates, below Prefix. Robots also
+// need FilesPath, and schema.RecordsPath to send flight records.
 var EnrolPaths = []string{"/enrol", "/renew"}
 
 // enrolments registers the requests of robots, which authenticate with a token or their
@@ -76,7 +76,7 @@ func problemAs(k Kind, no *schema.Problem) *Problem {
 
 func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in schema.EnrolRequest) (*answer[schema.Enrolled], error) {
 	now := s.Now()
-	barred := s.tokenLimit.exceeded(remote, now)
+	limited := s.tokenLimit.exceeded(remote, now)
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 	}
 	tooOften := KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the whole token")
 	unknown := func(no *schema.Problem) error {
-		if barred {
+		if limited {
 			return tooOften
 		}
 		s.tokenLimit.countWrong(remote, now)
@@ -95,10 +95,10 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 	}
 	token, err := schema.ParseToken(in.Token)
 	if err != nil {
-		no := schema.Fault("/token", enrol.CodeTokenUnknown, err.Error(), "copy the whole token, or make one with fleetd robot enrol NAME")
+		no := schema.NewProblem("/token", enrol.CodeTokenUnknown, err.Error(), "copy the whole token, or make one with fleetd robot enrol NAME")
 		return nil, unknown(&no)
 	}
-	if barred { // guesses must not queue for the database's single writer
+	if limited { // guesses must not queue for the database's single writer
 		known, err := s.Enrolment.KnowsToken(ctx, token)
 		if err != nil {
 			return nil, s.fail(err, "robot "+token.Robot)
@@ -182,7 +182,7 @@ func robotOf(connection *tls.ConnectionState, issuer certificate.Issuer, now tim
 }
 
 // RobotsOnly is middleware that admits only robots of the fleet with a valid certificate.
-// It protects the files at the address for enrolment.
+// It protects files and the upload of flight records at the address for robots.
 func RobotsOnly(deps Deps, next http.Handler) http.Handler {
 	s := &server{Deps: deps}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -208,5 +208,5 @@ func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) e
 	if err != nil {
 		return err
 	}
-	return s.Enrolment.Admits(ctx, holder)
+	return s.Enrolment.CheckCertificate(ctx, holder)
 }

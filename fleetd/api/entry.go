@@ -77,10 +77,10 @@ type SourceText struct {
 	Text string `json:"text" doc:"YAML, or JSON if it starts with {"`
 }
 
-// NewAsset is a sound or an image that is not uploaded yet.
+// NewAsset is a sound, an image or a map that is not uploaded yet.
 type NewAsset struct {
 	Name string `json:"name" maxLength:"63"`
-	Kind string `json:"kind" enum:"sound,face"`
+	Kind string `json:"kind" enum:"sound,face,map"`
 
 	SHA256 string `json:"sha256,omitempty" maxLength:"64" doc:"with it a dry run tells whether stories change"`
 	Size   int64  `json:"size,omitempty" minimum:"0"`

@@ -22,7 +22,7 @@ import (
 
 // Imports saves many texts as drafts, all or none, or with skipWrong those without errors.
 type Imports interface {
-	Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (library.Imported, []schema.Problem, error)
+	Import(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (library.Imported, []schema.Problem, error)
 }
 
 // maxUnpacked bounds what an archive contains; score.MaxAsset bounds the file.
@@ -71,7 +71,7 @@ type ImportProblem struct {
 // importing is what was read from a file.
 type importing struct {
 	Import
-	texts []library.Text
+	texts []library.Source
 	files map[string][]byte // assets by name
 	lists []library.Sheet   // by entry; zero for an entry that is not of a list
 	of    []library.SheetEntry
@@ -126,7 +126,7 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 		in.addYAML("", body)
 	}
 	if len(in.texts) == 0 && !in.unreadable {
-		in.fault("", schema.Fault("", "empty", "there is nothing to import", "a file begins with act:, story: or activity:"))
+		in.fault("", schema.NewProblem("", "empty", "there is nothing to import", "a file begins with act:, story: or activity:"))
 	}
 	if in.unreadable {
 		return in.answer()
@@ -153,7 +153,7 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 	for _, name := range in.Assets {
 		media, ok := library.MediaOf(in.files[name])
 		if !ok {
-			in.fault(name, schema.Fault("", library.CodeUnknownMedia, "its contents are of no media type that robots support", "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"))
+			in.fault(name, schema.NewProblem("", library.CodeUnknownMedia, "its contents are of no media type that robots support", "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"))
 			continue
 		}
 		assets = append(assets, library.Asset{Name: name, Media: media, Size: int64(len(in.files[name]))})
@@ -198,7 +198,7 @@ func (in *importing) fault(file string, p schema.Problem) {
 func (in *importing) add(kind library.Kind, e ImportEntry, text []byte, list library.Sheet, of library.SheetEntry) {
 	e.Kind = string(kind)
 	in.Entries = append(in.Entries, e)
-	in.texts = append(in.texts, library.Text{Kind: kind, Body: text})
+	in.texts = append(in.texts, library.Source{Kind: kind, Body: text})
 	in.lists, in.of, in.above = append(in.lists, list), append(in.of, of), append(in.above, 0)
 }
 
@@ -234,7 +234,7 @@ func (in *importing) addYAML(file string, body []byte) {
 		above := bytes.Count(body[:end-len(text)], []byte("\n")) - 1 // one was added
 		kind, id := score.NameOf(text)
 		if kind == "" {
-			in.fault(file, schema.Fault("", score.CodeMissing, "it names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome"))
+			in.fault(file, schema.NewProblem("", score.CodeMissing, "it names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome"))
 			continue
 		}
 		in.add(library.Kind(kind), ImportEntry{ID: id, File: file}, text, library.Sheet{}, library.SheetEntry{})
@@ -247,7 +247,7 @@ func (in *importing) addYAML(file string, body []byte) {
 func (in *importing) addArchive(body []byte, mapped map[string]string) {
 	archive, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
 	if err != nil {
-		in.fault("", schema.Fault("", "no_archive", "it is not a ZIP archive", "choose a file that an export made, or pack a folder"))
+		in.fault("", schema.NewProblem("", "no_archive", "it is not a ZIP archive", "choose a file that an export made, or pack a folder"))
 		return
 	}
 	left := int64(maxUnpacked)
@@ -257,13 +257,13 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 		}
 		r, err := f.Open()
 		if err != nil {
-			in.fault(f.Name, schema.Fault("", "no_archive", "it cannot be unpacked", "pack the archive again"))
+			in.fault(f.Name, schema.NewProblem("", "no_archive", "it cannot be unpacked", "pack the archive again"))
 			return
 		}
 		text, err := io.ReadAll(io.LimitReader(r, left+1))
 		_ = r.Close() // it was read
 		if left -= int64(len(text)); err != nil || left < 0 {
-			in.fault(f.Name, schema.Fault("", score.CodeTooBig, fmt.Sprintf("the archive is damaged, or contains over %d bytes", maxUnpacked), "split it"))
+			in.fault(f.Name, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the archive is damaged, or contains over %d bytes", maxUnpacked), "split it"))
 			return
 		}
 		switch ext := strings.ToLower(path.Ext(f.Name)); ext {

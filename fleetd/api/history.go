@@ -44,13 +44,18 @@ func (s *server) events(h huma.API) {
 		func(ctx context.Context, in *struct {
 			caller
 			Robot string              `query:"robot"`
+			Site  string              `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
 			Type  string              `query:"type"`
 			Level []schema.EventLevel `query:"level" enum:"info,warn,error,safety" doc:"one of these; several with commas"`
 			Since time.Time           `query:"since"`
 			Until time.Time           `query:"until"`
 			Limit int                 `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		}) (*answer[eventList], error) {
-			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: in.principal.Sites})
+			sites, err := sitesOf(in.principal, in.Site)
+			if err != nil {
+				return nil, err
+			}
+			events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: sites})
 			if err != nil {
 				return nil, s.fail(err, "events")
 			}

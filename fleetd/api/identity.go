@@ -22,8 +22,8 @@ import (
 type Identities interface {
 	NewToken(ctx context.Context, p auth.Principal, row enrol.Token, why string) error
 	Of(ctx context.Context, robot string) (change.Credentials, error)
-	// Services lists the certificates that do not belong to robots.
-	Services(ctx context.Context) ([]enrol.Certificate, error)
+	// InstanceCertificates lists the certificates that do not belong to robots.
+	InstanceCertificates(ctx context.Context) ([]enrol.Certificate, error)
 	Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by audit.Attribution) (serials []string, err error)
 	RevokeSerial(ctx context.Context, p auth.Principal, serial string, by audit.Attribution) (enrol.Certificate, error)
 	// RestoreName ends the revocation of a robot's name.
@@ -50,7 +50,7 @@ type EnrolmentToken struct {
 // Identity is what fleetd knows of a robot's credentials.
 type Identity struct {
 	Robot        string        `json:"robot"`
-	Revoked      schema.Time   `json:"revoked,omitzero" doc:"when it was revoked; brokers refuse it until it is enrolled again"`
+	Revoked      schema.Time   `json:"revoked,omitzero" doc:"when it was revoked; brokers refuse it until it is enrolled again or adopted"`
 	Certificates []Certificate `json:"certificates"`
 	Tokens       []TokenState  `json:"tokens"`
 }
@@ -126,7 +126,7 @@ func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, 
 	if _, err := rand.Read(token.Secret[:]); err != nil {
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: signature(p, in.Who), ExpiresAt: now.Add(valid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: actingName(p, in.Who), ExpiresAt: now.Add(valid)}
 	if err := s.Identities.NewToken(ctx, p, row, in.Why); err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
@@ -166,7 +166,7 @@ func (s *server) identity(ctx context.Context, robot string) (*answer[Identity],
 
 // noReason refuses a revocation without a reason for the audit.
 func noReason(of string) *Problem {
-	f := schema.Fault("/why", "missing", "a revocation needs a reason", "say why "+of+" is no longer trusted")
+	f := schema.NewProblem("/why", "missing", "a revocation needs a reason", "say why "+of+" is no longer trusted")
 	return refusal(inBody("", []schema.Problem{f}))
 }
 

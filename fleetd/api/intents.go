@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,7 +18,7 @@ import (
 type PostedIntent struct {
 	Name       string            `json:"name" minLength:"1" maxLength:"64" doc:"the intent" example:"greet"`
 	Slots      map[string]string `json:"slots,omitempty" maxProperties:"16" doc:"its details by name"`
-	Text       string            `json:"text,omitempty" maxLength:"1000" doc:"what the person said; fleetd keeps it with the command, clients that post over MQTT keep it to the robot"`
+	Text       string            `json:"text,omitempty" maxLength:"1000" doc:"what the person said; fleetd keeps it with the command, but not that of an intent that another client posts over MQTT"`
 	Emotion    string            `json:"emotion,omitempty" maxLength:"64" doc:"the emotion in which the robot shall answer; its own if left out"`
 	Confidence *float64          `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"certain if left out"`
 }
@@ -41,8 +42,8 @@ func (s *server) intents(h huma.API) {
 			}
 			args, err := json.Marshal(in.Body.PostedIntent)
 			if err != nil {
-				return nil, s.fail(err, "intent "+in.Body.Name)
+				return nil, fmt.Errorf("encode the intent %s: %w", in.Body.Name, err)
 			}
-			return s.order(ctx, in.principal, Order{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: in.Body.Why}, in.Prefer, in.Key)
+			return s.sendCommand(ctx, in.principal, CommandRequest{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: in.Body.Why}, in.Prefer, in.Key)
 		})
 }

@@ -19,9 +19,9 @@ import (
 
 // Library changes acts, stories and activities. Problems refuse a change.
 type Library interface {
-	Validate(ctx context.Context, texts []library.Text, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
+	Validate(ctx context.Context, texts []library.Source, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
 	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by audit.Attribution) (library.Published, []schema.Problem, error)
-	PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by audit.Attribution) (library.PublishedAll, []schema.Problem, error)
+	PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (library.PublishedAll, []schema.Problem, error)
 	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (library.Removal, []schema.Problem, error)
 	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (library.Saved, []schema.Problem, error)
 }
@@ -38,8 +38,8 @@ type entryList struct {
 	Entries []Entry `json:"entries"`
 }
 
-// Text is the source of an entry, in YAML or JSON.
-type Text struct {
+// TextBody is the source of an entry, in YAML or JSON.
+type TextBody struct {
 	RawBody []byte `contentType:"application/yaml"`
 }
 
@@ -242,10 +242,10 @@ func (s *server) recover(ctx context.Context, p auth.Principal, kind library.Kin
 }
 
 // rows returns the texts and assets of a request.
-func (in Validation) rows() ([]library.Text, []library.Asset) {
-	texts := make([]library.Text, len(in.Texts))
+func (in Validation) rows() ([]library.Source, []library.Asset) {
+	texts := make([]library.Source, len(in.Texts))
 	for i, t := range in.Texts {
-		texts[i] = library.Text{Kind: library.Kind(t.Kind), Body: []byte(t.Text)}
+		texts[i] = library.Source{Kind: library.Kind(t.Kind), Body: []byte(t.Text)}
 	}
 	assets := make([]library.Asset, len(in.Assets))
 	for i, a := range in.Assets {
@@ -290,7 +290,7 @@ func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kin
 
 func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publication) (*answer[Publications], error) {
 	if len(in.Assets) > 0 && !in.DryRun {
-		return nil, refusal(inBody("", []schema.Problem{schema.Fault("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
+		return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
 	}
 	texts, assets := in.rows()
 	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, attribute(p, in.Attribution))
@@ -314,7 +314,7 @@ func (s *server) remove(ctx context.Context, p auth.Principal, kind library.Kind
 			return nil, s.fail(err, string(kind)+" "+id)
 		}
 		for _, one := range slices.Concat(dry.Impact.Stories, dry.Impact.Activities) {
-			if err := s.mayDelete(p, string(kind)+" "+id, one.Repinned, one.Cleared); err != nil {
+			if err := s.refuseDelete(p, string(kind)+" "+id, one.Repinned, one.Cleared); err != nil {
 				return nil, err
 			}
 		}

@@ -13,16 +13,16 @@ import (
 	"troupe/schema"
 )
 
-// OpenSessions lists and ends sessions of browsers.
-type OpenSessions interface {
-	// OpenSessions lists the sessions of a user; those of all users if the name is empty.
-	OpenSessions(user string) []accounts.OpenSession
+// ActiveSessions lists and ends sessions of browsers.
+type ActiveSessions interface {
+	// ActiveSessions lists the sessions of a user; those of all users if the name is empty.
+	ActiveSessions(user string) []accounts.ActiveSession
 	SessionID(cookie string) string
-	EndSession(ctx context.Context, p auth.Principal, s accounts.OpenSession, by audit.Attribution)
+	EndSession(ctx context.Context, p auth.Principal, s accounts.ActiveSession, by audit.Attribution)
 }
 
-// OpenSession is the sign-in of a user in a browser.
-type OpenSession struct {
+// ActiveSession is the sign-in of a user in a browser.
+type ActiveSession struct {
 	ID        string      `json:"id"`
 	User      string      `json:"user"`
 	Address   string      `json:"address,omitempty" doc:"where the sign-in came from"`
@@ -33,8 +33,8 @@ type OpenSession struct {
 	This      bool        `json:"this" doc:"it is the session of this request"`
 }
 
-type openSessionList struct {
-	Sessions []OpenSession `json:"sessions"`
+type activeSessionList struct {
+	Sessions []ActiveSession `json:"sessions"`
 }
 
 // EndedSessions says how many sessions ended.
@@ -42,27 +42,27 @@ type EndedSessions struct {
 	Ended int `json:"ended"`
 }
 
-func (s *server) openSessions(h huma.API) {
+func (s *server) activeSessions(h huma.API) {
 	register(h, op("list-sessions", http.MethodGet, "/sessions", "accounts", "List where users are signed in", "One's own sessions; administrators see those of everybody. The command line and programs have tokens instead."), auth.Own|auth.Administer,
 		func(_ context.Context, in *struct {
 			caller
 			SessionCookie
 			User string `query:"user" maxLength:"63"`
-		}) (*answer[openSessionList], error) {
+		}) (*answer[activeSessionList], error) {
 			user := in.User
 			if !in.principal.May(auth.Administer) {
 				user = in.principal.ID
 			}
-			out := openSessionList{Sessions: []OpenSession{}}
+			out := activeSessionList{Sessions: []ActiveSession{}}
 			this := s.sessionOf(in.principal, in.Session)
-			for _, o := range s.OpenSessions.OpenSessions(user) {
-				one := OpenSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
+			for _, o := range s.ActiveSessions.ActiveSessions(user) {
+				one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
 				if !o.UsedAt.IsZero() {
 					one.UsedAt = timeOf(o.UsedAt)
 				}
 				out.Sessions = append(out.Sessions, one)
 			}
-			return &answer[openSessionList]{out}, nil
+			return &answer[activeSessionList]{out}, nil
 		})
 	register(h, op("end-session", http.MethodDelete, "/sessions/{id}", "accounts", "End a session", "One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
@@ -83,9 +83,9 @@ func (s *server) openSessions(h huma.API) {
 				return nil, forbidden(p, auth.Administer, "End the sessions of "+user)
 			}
 			out, this := EndedSessions{}, s.sessionOf(p, in.Session)
-			for _, o := range s.OpenSessions.OpenSessions(user) {
+			for _, o := range s.ActiveSessions.ActiveSessions(user) {
 				if o.ID != this {
-					s.OpenSessions.EndSession(ctx, p, o, in.attribution(p))
+					s.ActiveSessions.EndSession(ctx, p, o, in.attribution(p))
 					out.Ended++
 				}
 			}
@@ -98,15 +98,15 @@ func (s *server) sessionOf(p auth.Principal, cookie string) string {
 	if p.Kind != auth.KindSession {
 		return ""
 	}
-	return s.OpenSessions.SessionID(cookie)
+	return s.ActiveSessions.SessionID(cookie)
 }
 
 func (s *server) endSession(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
-	all := s.OpenSessions.OpenSessions("")
-	i := slices.IndexFunc(all, func(o accounts.OpenSession) bool { return o.ID == id })
+	all := s.ActiveSessions.ActiveSessions("")
+	i := slices.IndexFunc(all, func(o accounts.ActiveSession) bool { return o.ID == id })
 	if i < 0 || all[i].User != p.ID && !p.May(auth.Administer) { // who may not end it does not learn that it exists
 		return KindNotFound.Problem("there is no session "+id, "list the sessions: it may have ended")
 	}
-	s.OpenSessions.EndSession(ctx, p, all[i], by)
+	s.ActiveSessions.EndSession(ctx, p, all[i], by)
 	return nil
 }

@@ -59,7 +59,7 @@ var (
 	KindUnpublished  = Kind{"not-published", http.StatusConflict, "There is no published revision", "Only published stories can be assigned to robots. Publish it first."}
 	KindStale        = Kind{"precondition-failed", http.StatusPreconditionFailed, "It was changed since you read it", "If-Match names another revision than the stored one. Get it again, then decide again."}
 	KindNoMatch      = Kind{"precondition-required", http.StatusPreconditionRequired, "If-Match is missing", "The request overwrites a draft. If-Match names the draft revision that you read, so that nobody overwrites somebody else's change unknowingly."}
-	KindTooLarge     = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, an act or story 64 KiB, an uploaded asset 16 MiB."}
+	KindTooLarge     = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, one that validates or publishes texts 8 MiB, an import or an uploaded asset 16 MiB; an act or story may have 64 KiB."}
 	KindMedia        = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may also be YAML."}
 	KindNotAllowed   = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from a page of another site, used a host name that is not allowed, or needs a role or a site that the account does not have."}
 	KindSignIn       = Kind{"sign-in-required", http.StatusUnauthorized, "Sign in first", "Nobody is signed in, the session or token has ended, or user and password do not match. Sign in on the page or with fleetd login; programs send Authorization: Bearer and a token."}
@@ -81,7 +81,7 @@ var (
 	KindRequest      = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The certificate signing request is not acceptable; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}
 	KindCertificate  = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not accepted", "The robot presented no certificate of this fleet, or one that has expired or was revoked. Enrol it again with a new token."}
 	KindTooOften     = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens or passwords", "This address sent wrong tokens or passwords repeatedly and has to wait."}
-	KindInUse        = Kind{"in-use", http.StatusConflict, "It is in use", "Published stories need what the request would delete; detail names them."}
+	KindInUse        = Kind{"in-use", http.StatusConflict, "It is in use", "Published stories or activities need what the request would delete; detail names them."}
 	KindOnline       = Kind{"robot-online", http.StatusConflict, "The robot is online", "The request would disconnect a robot that is online, or delete documents that it would publish again."}
 	KindInternal     = Kind{"internal", http.StatusInternalServerError, "Internal error", "This is a defect of fleetd, not of the request. Its log has details."}
 )
@@ -176,7 +176,7 @@ func asProblem(_ huma.Context, _ string, v any) (any, error) {
 			continue
 		}
 		in, rest, _ := strings.Cut(e.Location, ".")
-		f := Finding{In: in, Problem: schema.Fault(pointerOf(rest), "bad_value", e.Message, "")}
+		f := Finding{In: in, Problem: schema.NewProblem(pointerOf(rest), "bad_value", e.Message, "")}
 		if kind.Status == http.StatusBadRequest {
 			f.Code = "syntax"
 		}

@@ -27,7 +27,7 @@ import (
 // Records keeps flight records of robots. Errors are *records.Refused.
 type Records interface {
 	Ask(robot string, last time.Duration, by string, source audit.Source, why string) (records.Record, string, error)
-	Sent(id, command string)
+	SetCommand(id, command string)
 	Forget(id string)
 	Receive(key string, in records.Upload) error
 	List(robot string) []records.Record
@@ -38,7 +38,7 @@ type Records interface {
 
 // RecordRequest asks a robot for its flight record.
 type RecordRequest struct {
-	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how long until now"`
+	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how far back from now it begins"`
 	audit.Attribution
 }
 
@@ -121,7 +121,7 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 		return nil, KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
 	}
 	last := time.Duration(cmp.Or(in.LastMS, 600_000)) * time.Millisecond
-	r, key, err := s.Records.Ask(robot, last, signature(p, in.Who), p.Source(), in.Why)
+	r, key, err := s.Records.Ask(robot, last, actingName(p, in.Who), p.Source(), in.Why)
 	if err != nil {
 		return nil, s.failRecord(err)
 	}
@@ -138,12 +138,12 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 
 // sendExport sends the robot the command for a record.
 func (s *server) sendExport(ctx context.Context, p auth.Principal, robot string, args json.RawMessage, in RecordRequest, r *records.Record) error {
-	b, err := s.issue(ctx, p, Order{Verb: exportVerb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: in.Why}, "", "")
+	b, err := s.issue(ctx, p, CommandRequest{Verb: exportVerb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: in.Why}, "", "")
 	if err != nil {
 		return err
 	}
 	r.Command = b.Body.Commands[0].ID
-	s.Records.Sent(r.ID, r.Command)
+	s.Records.SetCommand(r.ID, r.Command)
 	return nil
 }
 
@@ -167,7 +167,7 @@ func (s *server) recordFile(in *OneRecord) (*huma.StreamResponse, error) {
 	if err != nil { // it was removed by a person, or just now
 		return nil, KindNotFound.Problem("the file of flight record "+r.ID+" is gone", "ask for it again")
 	}
-	s.Records.Downloaded(r, signature(in.principal, ""), in.principal.Source())
+	s.Records.Downloaded(r, actingName(in.principal, ""), in.principal.Source())
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer f.Close() //nolint:errcheck // it was read
 		req, w := humago.Unwrap(ctx)
@@ -178,7 +178,8 @@ func (s *server) recordFile(in *OneRecord) (*huma.StreamResponse, error) {
 }
 
 // receiveRecord takes what a robot sends. At the address for robots its certificate says which
-// one it is; at the other one only development mode takes it, as it gives blobs.
+// one it is. At the other address robots have no certificate, so a flight record is accepted there in
+// development mode only.
 func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
 	from := records.Upload{Size: in.size, Body: in.body, Extend: func() {
 		_ = in.connection.SetReadDeadline(s.Now().Add(records.Silence)) // if it fails, the server's own deadline applies
@@ -191,7 +192,7 @@ func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
 		}
 		holder, err := robotOf(in.tls, issuer, s.Now())
 		if err == nil {
-			err = s.Enrolment.Admits(ctx, holder)
+			err = s.Enrolment.CheckCertificate(ctx, holder)
 		}
 		if err != nil {
 			return s.failCredential(err, "flight record")

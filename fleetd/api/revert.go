@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-// Reversion leads robots back to the default story that they had before the present one.
+// Reversion reverts robots to the default story that they had before the present one.
 type Reversion struct {
 	Selector      selector.Selector `json:"selector"`
 	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"default: as the present story was assigned"`

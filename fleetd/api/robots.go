@@ -31,7 +31,7 @@ type Robots interface {
 	Documents(robot string) ([]view.RobotDocument, bool)
 	// Subscribe reports changes of robots in some groups of fields; after the first change
 	// it gathers more for a while.
-	Subscribe(what view.Change, gather time.Duration) *view.Feed
+	Subscribe(what view.Fields, gather time.Duration) *view.Feed
 }
 
 // Labels replaces the labels of robots.
@@ -67,20 +67,20 @@ type RobotQuery struct {
 }
 
 func (c NameQuery) selector() (selector.Selector, error) {
-	return c.with(selector.State{})
+	return c.with(selector.StateTerms{})
 }
 
 func (c RobotQuery) selector() (selector.Selector, error) {
-	return c.with(selector.State{Text: c.Text, Doing: c.Doing, Modes: c.Mode, Presence: c.Presence, Story: c.Story, StoryState: c.StoryState})
+	return c.with(selector.StateTerms{Text: c.Text, Doing: c.Doing, Modes: c.Mode, Presence: c.Presence, Story: c.Story, StoryState: c.StoryState})
 }
 
 // with is the selector of the parameters and of terms about the state of robots.
-func (c NameQuery) with(state selector.State) (selector.Selector, error) {
-	s := selector.Selector{IDs: c.ID, State: state}
+func (c NameQuery) with(state selector.StateTerms) (selector.Selector, error) {
+	s := selector.Selector{IDs: c.ID, StateTerms: state}
 	for _, l := range c.Label {
 		key, value, ok := strings.Cut(l, "=")
 		if !ok {
-			return s, refusal(findings("query", []schema.Problem{schema.Fault("/label", "bad_value", fmt.Sprintf("%q is not a label", l), "write label=key=value")}))
+			return s, refusal(findings("query", []schema.Problem{schema.NewProblem("/label", "bad_value", fmt.Sprintf("%q is not a label", l), "write label=key=value")}))
 		}
 		s.Labels = append(s.Labels, selector.Label{Key: key, Value: value})
 	}
@@ -195,7 +195,7 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 	if err != nil {
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}
-	return s.issue(ctx, p, Order{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.Who, Why: by.Why}, prefer, "")
+	return s.issue(ctx, p, CommandRequest{Verb: "sys/adopt", Args: args, Selector: selector.IDs(id), By: by.Who, Why: by.Why}, prefer, "")
 }
 
 // Resolve refuses an invalid selector before the answer begins.

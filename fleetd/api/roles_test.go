@@ -41,7 +41,7 @@ func allowed(t *testing.T, mux *http.ServeMux, role auth.RoleRow, method, path, 
 // API, and every verb of a command.
 func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 	var out strings.Builder
-	out.WriteString("# Roles\n\nWhat each role may do, as a test observes it: `go test ./fleetd/api -run Roles -args -update` writes this page.\n" +
+	out.WriteString("# Roles\n\nWhat each role may do, as a test observes it: `go test ./fleetd/api -run Roles -update` writes this page.\n" +
 		"A user has one or more roles, and may do what any of them may. [operate](operate.md#accounts) explains accounts.\n\n| role | |\n|---|---|\n")
 	head, line := "", ""
 	for _, role := range auth.Roles {

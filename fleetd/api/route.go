@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/schema"
@@ -120,7 +122,11 @@ func rightOf(name string) auth.Rights {
 func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := who.Authenticate(r)
-		if err != nil {
+		switch {
+		case errors.Is(err, accounts.ErrNoAccounts): // nobody can sign in now
+			refuse(w, noAccounts(err))
+			return
+		case err != nil:
 			refuse(w, signInRequired(err.Error()))
 			return
 		}
@@ -158,12 +164,12 @@ func (q AttributionQuery) attribution(p auth.Principal) audit.Attribution {
 
 // attribute returns a request's attribution under the name of its principal.
 func attribute(p auth.Principal, a audit.Attribution) audit.Attribution {
-	return audit.Attribution{Who: signature(p, a.Who), Why: a.Why}
+	return audit.Attribution{Who: actingName(p, a.Who), Why: a.Why}
 }
 
-// signature is the name under which a principal acts: nobody signs with another one's. Only a
+// actingName is the name under which a principal acts: nobody acts under another one's. Only a
 // person whom nobody authenticated, in development mode, says who they are, or is dev.
-func signature(p auth.Principal, by string) string {
+func actingName(p auth.Principal, by string) string {
 	if p.SignedIn() && p.Kind != auth.KindDev {
 		return p.ID
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -29,7 +30,7 @@ func (s *server) schemas(h huma.API) {
 		func(context.Context, *noInput) (*answer[schemaList], error) {
 			files, err := fs.ReadDir(schema.JSONSchemas, "json")
 			if err != nil {
-				return nil, s.fail(err, "schemas")
+				return nil, fmt.Errorf("read the schemas: %w", err)
 			}
 			out := schemaList{Schemas: []string{}}
 			for _, f := range files {

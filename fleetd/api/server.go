@@ -78,7 +78,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.robots(h)
 	s.documents(h)
 	s.identities(h)
-	s.services(h)
+	s.instanceCertificates(h)
 	s.enrolments(h)
 	s.decommissions(h)
 	s.stream(h)
@@ -113,7 +113,7 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	s.schemas(h)
 	s.about(h)
 	s.sessions(h)
-	s.openSessions(h)
+	s.activeSessions(h)
 	s.signInWithProvider(mux)
 	s.users(h)
 	s.accessTokens(h)
@@ -217,7 +217,9 @@ func serveKind(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s (%d)\n\n%s\n", k.Title, k.Status, k.Meaning)
 }
 
-// fail turns an error into a problem. what names the resource of the request.
+// fail turns an error of the database, or of a component that asks it, into a problem; one that it
+// does not know means that the database does not answer. Any other error is returned as it is, and
+// becomes an internal one. what names the resource of the request.
 func (s *server) fail(err error, what string) error {
 	var p *Problem
 	var name *change.NameRefused
@@ -240,7 +242,7 @@ func (s *server) fail(err error, what string) error {
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
 		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
 	}
-	s.Log.Error("database request failed", "resource", what, "error", err)
+	s.Log.Error("request failed", "resource", what, "error", err)
 	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and stops work; try again when the database answers; fleetd's log has details")
 }
 
@@ -257,7 +259,7 @@ var kindsByCode = map[string]Kind{
 	string(schema.ReasonInternal): KindInternal,
 }
 
-// refusal turns findings into one problem. The first finding with an entry in kinds
+// refusal turns findings into one problem. The first finding with an entry in kindsByCode
 // determines its kind.
 func refusal(found []Finding) *Problem {
 	kind := KindInvalid

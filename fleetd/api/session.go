@@ -110,8 +110,15 @@ func (s *server) signInProblem(err error) error {
 		return KindTooOften.Problem(err.Error(), "wait a minute, then try again")
 	case errors.Is(err, accounts.ErrCredentials):
 		return KindSignIn.Problem(err.Error(), "check both; an administrator can give you another password, or enable the account")
+	case errors.Is(err, accounts.ErrNoAccounts):
+		return noAccounts(err)
 	}
 	return s.fail(err, "the session")
+}
+
+// noAccounts is the answer while fleetd has not read the accounts from its database yet.
+func noAccounts(err error) *Problem {
+	return KindDatabase.Problem(err.Error(), "see whether the database of fleetd runs; until then stop robots at the robots, or with an MQTT client of the role stop")
 }
 
 // signInRequired is the answer to a request without valid credentials.

@@ -16,7 +16,7 @@ import (
 )
 
 // fleetWide are the operations that show what belongs to no site. A principal with sites may not.
-var fleetWide = []string{"list-services"}
+var fleetWide = []string{"list-instance-certificates"}
 
 // withinSites is middleware that refuses requests about a robot of another site, by the path.
 func (s *server) withinSites(ctx huma.Context, next func(huma.Context)) {
@@ -72,7 +72,7 @@ func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (sel
 		switch {
 		case l.Key != auth.SiteLabel:
 		case !slices.Contains(p.Sites, l.Value):
-			return sel, KindNotAllowed.Problem(fmt.Sprintf("%s does not have the site %s, but %s", p.ID, l.Value, strings.Join(p.Sites, ", ")), "an administrator can give it to you")
+			return sel, notTheirSite(p, l.Value)
 		default:
 			return sel, nil
 		}
@@ -97,6 +97,23 @@ func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (sel
 	sel.All = false
 	sel.Labels = append(slices.Clone(sel.Labels), selector.Label{Key: auth.SiteLabel, Value: p.Sites[0]})
 	return sel, nil
+}
+
+// sitesOf returns the sites whose robots a list is about: the one that was asked for, or those of the
+// principal; none = every site. It refuses a site that the principal does not have.
+func sitesOf(p auth.Principal, asked string) ([]string, error) {
+	switch {
+	case asked == "":
+		return p.Sites, nil
+	case !p.SeesAll() && !slices.Contains(p.Sites, asked):
+		return nil, notTheirSite(p, asked)
+	}
+	return []string{asked}, nil
+}
+
+// notTheirSite refuses a site that a principal does not have.
+func notTheirSite(p auth.Principal, site string) *Problem {
+	return KindNotAllowed.Problem(fmt.Sprintf("%s does not have the site %s, but %s", p.ID, site, strings.Join(p.Sites, ", ")), "an administrator can give it to you")
 }
 
 // visible keeps the rows of robots that a principal sees.
@@ -131,8 +148,8 @@ func (s *server) outsideCommand(p auth.Principal, c command.Command) error {
 	return nil
 }
 
-// mayDelete says why a principal may not delete what robots of other sites have; nil = it may.
-func (s *server) mayDelete(p auth.Principal, what string, robots ...[]string) error {
+// refuseDelete says why a principal may not delete what robots of other sites have; nil = it may.
+func (s *server) refuseDelete(p auth.Principal, what string, robots ...[]string) error {
 	for _, ids := range robots {
 		if len(s.visibleIDs(p, ids)) < len(ids) {
 			return KindNotAllowed.Problem(fmt.Sprintf("%s belongs to robots of other sites, too, and %s has the sites %s", what, p.ID, strings.Join(p.Sites, ", ")),
@@ -158,8 +175,8 @@ func (s *server) visibleStops(p auth.Principal, stops []latch.LatchedStop) []lat
 	return out
 }
 
-// mayRelease says why a principal may not release these stops, because they hold robots of other sites; nil = it may.
-func (s *server) mayRelease(p auth.Principal, ids []string) error {
+// refuseRelease says why a principal may not release these stops, because they hold robots of other sites; nil = it may.
+func (s *server) refuseRelease(p auth.Principal, ids []string) error {
 	if p.SeesAll() {
 		return nil
 	}

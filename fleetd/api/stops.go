@@ -33,8 +33,8 @@ const StopPath = Prefix + "/stops"
 // Stops holds stops until they are released.
 type Stops interface {
 	// StopAndLatch sends a stop and latches it. An error says that fleetd could not write it to its
-	// disk; the ticket is valid also then.
-	StopAndLatch(ctx context.Context, o stop.Order, b command.Batch, commands []command.Command) (BatchHandle, error)
+	// disk; the returned handle is valid also then.
+	StopAndLatch(ctx context.Context, o stop.Request, b command.Batch, commands []command.Command) (BatchHandle, error)
 	// LatchedComplete reports whether Latched lists every latched stop. Until the database was
 	// read, some may be missing.
 	LatchedComplete() bool
@@ -51,17 +51,17 @@ type latchedList struct {
 }
 
 func (s *server) stops(h huma.API) {
-	hold := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
+	operation := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
 		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
 		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
-	hold.BodyReadTimeout = stopBodyTimeout
-	register(h, hold, auth.Stop,
+	operation.BodyReadTimeout = stopBodyTimeout
+	register(h, operation, auth.Stop,
 		func(ctx context.Context, in *struct {
 			caller
 			Prefer string `header:"Prefer" doc:"wait=N"`
 			Body   StopOrder
 		}) (*batchAnswer, error) {
-			return s.hold(ctx, in.principal, in.Body, in.Prefer)
+			return s.stopAndLatch(ctx, in.principal, in.Body, in.Prefer)
 		})
 	register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"), auth.View,
 		func(_ context.Context, in *noInput) (*answer[latchedList], error) {
@@ -79,10 +79,10 @@ func (s *server) stops(h huma.API) {
 			Body ReleaseRequest
 		}) (*answer[Released], error) {
 			b := in.Body
-			if err := s.mayRelease(in.principal, b.IDs); err != nil {
+			if err := s.refuseRelease(in.principal, b.IDs); err != nil {
 				return nil, err
 			}
-			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, signature(in.principal, b.By), b.Why)
+			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, actingName(in.principal, b.By), b.Why)
 			switch {
 			case err != nil:
 				return nil, s.fail(err, "the stops")
@@ -93,8 +93,8 @@ func (s *server) stops(h huma.API) {
 		})
 }
 
-// hold stops robots and latches the stop.
-func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefer string) (*batchAnswer, error) {
+// stopAndLatch stops robots and latches the stop.
+func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in StopOrder, prefer string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -105,10 +105,10 @@ func (s *server) hold(ctx context.Context, p auth.Principal, in StopOrder, prefe
 	if in.Selector, err = s.narrow(p, in.Selector, true); err != nil {
 		return nil, err
 	}
-	in.By = signature(p, in.By)
+	in.By = actingName(p, in.By)
 	level := orElse(in.Level, "stop")
 	now := s.Now()
-	o := stop.Order{
+	o := stop.Request{
 		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(), Source: p.Source(),
 	}

@@ -54,7 +54,7 @@ func badAddress(u *url.URL, op *huma.Operation) *Problem {
 	}
 	for name, values := range query {
 		bad := func(why, hint string) *Problem {
-			f := Finding{In: "query", Problem: schema.Fault("/"+name, "bad_value", why, hint)}
+			f := Finding{In: "query", Problem: schema.NewProblem("/"+name, "bad_value", why, hint)}
 			return KindMalformed.Problem("query "+f.Pointer+": "+why, hint, f)
 		}
 		if len(values) > 1 && !slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool {

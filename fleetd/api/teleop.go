@@ -16,8 +16,8 @@ import (
 	"troupe/fleetd/teleop"
 )
 
-// Drivers begins sessions of people who drive robots.
-type Drivers interface {
+// Teleop begins sessions of people who drive robots.
+type Teleop interface {
 	Begin(robot string, p teleop.Person) (*teleop.Session, error)
 }
 
@@ -66,7 +66,7 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 	}
 	ws.SetReadLimit(teleop.MaxFrame)
 	conn := &device{ws, s.Now}
-	session, err := s.Drivers.Begin(robot, teleop.Person{
+	session, err := s.Teleop.Begin(robot, teleop.Person{
 		Principal: p,
 		Owns:      func(by string) bool { return p.Kind == auth.KindDev || by == p.ID },
 		Forbidden: func() string { return forbiddenNow(r.Context(), p, auth.Manual) },

@@ -14,9 +14,9 @@ import (
 	"troupe/schema/score"
 )
 
-// Timeline is what an act or a story does on each unit by time.
+// Timeline is what an act, a story or an activity does on each unit by time.
 type Timeline struct {
-	Kind string `json:"kind" enum:"act,story"`
+	Kind string `json:"kind" enum:"act,story,activity"`
 	ID   string `json:"id"`
 	Rev  int64  `json:"rev,omitempty" doc:"the published revision; 0 = the draft"`
 	score.Timeline
@@ -29,7 +29,7 @@ type TimelineText struct {
 	Lang string `json:"lang,omitempty" maxLength:"35" doc:"language of the texts, such as de"`
 }
 
-// timeline registers the request for the timeline of an act or story.
+// timeline registers the request for the timeline of an act, a story or an activity.
 func (s *server) timeline(h huma.API, kind library.Kind, plural string) {
 	o := op("get-timeline-"+string(kind), http.MethodGet, "/"+plural+"/{id}/timeline", plural, "Get what each unit does by time, in bars to draw",
 		"Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is shown with their newest published revisions, or else their drafts.")

@@ -96,7 +96,7 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 	}
 	for _, r := range in.Roles {
 		if !slices.Contains(u.Roles, r) {
-			return nil, refusal(inBody("", []schema.Problem{schema.Fault("/roles", "bad_value", user+" does not have the role "+string(r), "leave it out, or give the user the role first")}))
+			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/roles", "bad_value", user+" does not have the role "+string(r), "leave it out, or give the user the role first")}))
 		}
 	}
 	secret, t, err := s.AccessTokens.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, attribute(p, in.Attribution))

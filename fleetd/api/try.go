@@ -54,7 +54,7 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		return nil, fmt.Errorf("write the actions: %w", err)
 	}
 	send := func(verb string, args json.RawMessage, prefer string) (Batch, error) {
-		o := Order{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
+		o := CommandRequest{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
 		b, err := s.issue(ctx, p, o, prefer, "")
 		if err != nil {
 			return Batch{}, err
@@ -110,7 +110,7 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 		}
 	}
 	if len(whole.Actions) == 0 {
-		return nil, []schema.Problem{schema.Fault("", score.CodeZeroLength, "there is nothing to perform", "choose an action")}
+		return nil, []schema.Problem{schema.NewProblem("", score.CodeZeroLength, "there is nothing to perform", "choose an action")}
 	}
 	whole, found := whole.Expand(lookup)
 	if len(found) > 0 {
@@ -121,14 +121,14 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 	}
 	body, err := schema.Encode(whole)
 	if err != nil {
-		return nil, []schema.Problem{schema.Fault("", string(schema.ReasonInternal), err.Error(), "")}
+		return nil, []schema.Problem{schema.NewProblem("", string(schema.ReasonInternal), err.Error(), "")}
 	}
 	var parts struct {
 		Actions json.RawMessage `json:"actions"`
 	}
 	_ = json.Unmarshal(body, &parts) // it was encoded above
 	if limit := schema.TopicOf(schema.TopicCmd).MaxBytes - commandFrame; len(parts.Actions) > limit {
-		return nil, []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, a command at most %d", len(parts.Actions), limit), "try it in parts, or in one language; or publish it and assign it to the robot")}
+		return nil, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, a command at most %d", len(parts.Actions), limit), "try it in parts, or in one language; or publish it and assign it to the robot")}
 	}
 	return parts.Actions, nil
 }

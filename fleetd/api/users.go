@@ -173,7 +173,11 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 	}
 	if err := s.Users.CheckPassword(ctx, p.ID, in.Old, address); err != nil {
 		if errors.Is(err, accounts.ErrCredentials) {
-			return nil, refusal(inBody("", []schema.Problem{schema.Fault("/old", "bad_value", "this is not your password", "")}))
+			what := "this is not your password"
+			if u, _ := s.Users.User(p.ID); u.Password == "" {
+				what = "you have no password here: you sign in with the provider, or with tokens"
+			}
+			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/old", "bad_value", what, "an administrator can give you another one: fleetd user password "+p.ID)}))
 		}
 		return nil, s.signInProblem(err)
 	}

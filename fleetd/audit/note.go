@@ -38,6 +38,12 @@ const (
 // Outcomes lists every outcome.
 var Outcomes = []Outcome{Done, Accepted, Partly, Refused, Failed}
 
+// Assignments are what entries about assignments to robots say in Note.What.
+var Assignments = []string{"assign", "withdraw", Revert, "desired"}
+
+// Revert is Note.What of an assignment of the story that robots had before.
+const Revert = "revert"
+
 // Source is who made a request, as fleetd authenticated them, and from where.
 type Source struct {
 	Principal string `json:"principal,omitempty" doc:"as whom fleetd or the broker authenticated them; left out for what fleetd did itself"`

@@ -58,7 +58,7 @@ const (
 type Rights uint16
 
 const (
-	View         Rights = 1 << iota // read everything but secrets
+	View         Rights = 1 << iota // read everything but secrets, the audit and flight records
 	Edit                            // change the library
 	Assign                          // change desired documents
 	Command                         // send commands
@@ -114,8 +114,10 @@ func Dev() Principal {
 	return Principal{ID: "dev", Kind: KindDev, Name: "development", Roles: roleNames(), Rights: All}
 }
 
-// Robots is for the address at which robots enrol, renew certificates and get files. The
-// handlers there check the token or certificate of each request.
+// Robots is the Authenticator of the address at which robots enrol, renew certificates, get files
+// and send flight records. It asks for no credentials: the handlers there check the token or
+// certificate of each request. It gives View, which the route of files needs; fleet serves no
+// other route at this address that reads.
 type Robots struct{}
 
 // Authenticate implements Authenticator.

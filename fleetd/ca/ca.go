@@ -13,10 +13,10 @@ import (
 
 // Lifetimes of certificates.
 const (
-	RobotLife   = 90 * 24 * time.Hour
-	ServiceLife = 90 * 24 * time.Hour
-	ServerLife  = 398 * 24 * time.Hour
-	listLife    = 90 * 24 * time.Hour // not shorter than RobotLife and ServiceLife
+	RobotLife    = 90 * 24 * time.Hour
+	InstanceLife = 90 * 24 * time.Hour
+	ServerLife   = 398 * 24 * time.Hour
+	listLife     = 90 * 24 * time.Hour // not shorter than RobotLife and InstanceLife
 
 	rootYears         = 20
 	intermediateYears = 10

@@ -136,7 +136,7 @@ func TestServerCertificateIsNotValidForClients(t *testing.T) {
 
 func TestVerifyReturnsHolder(t *testing.T) {
 	a := authority(t, morning)
-	fleetd, err := a.Service("fleetd", morning)
+	fleetd, err := a.IssueInstance("fleetd", morning)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestVerifyReturnsHolder(t *testing.T) {
 	if _, err := authority(t, morning).Verify(r7, morning); !errors.Is(err, ca.ErrForeign) {
 		t.Errorf("with another fleet's authority: %v", err)
 	}
-	if _, err := a.Service("Fleet Fleetd", morning); err == nil {
+	if _, err := a.IssueInstance("Fleet Fleetd", morning); err == nil {
 		t.Error("a name with a blank is accepted for a fleetd instance")
 	}
 }

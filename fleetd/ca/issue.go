@@ -21,15 +21,15 @@ func (a *Authority) Robot(r Request, now time.Time) (*x509.Certificate, error) {
 	return a.identity(schema.RoleRobot, r.Name, r.key, RobotLife, now)
 }
 
-// Service issues the certificate of a fleetd instance with a new key.
-func (a *Authority) Service(name string, now time.Time) (p Pair, err error) {
+// IssueInstance issues the certificate of a fleetd instance with a new key.
+func (a *Authority) IssueInstance(name string, now time.Time) (p Pair, err error) {
 	if !schema.ValidID(name) {
 		return p, fmt.Errorf("%q cannot name a fleetd instance: use a-z, 0-9 and hyphens, at most %d", name, schema.MaxIDLen)
 	}
 	if p.Key, err = newKey(); err != nil {
 		return p, err
 	}
-	p.Certificate, err = a.identity(schema.RoleFleetd, name, &p.Key.PublicKey, ServiceLife, now)
+	p.Certificate, err = a.identity(schema.RoleFleetd, name, &p.Key.PublicKey, InstanceLife, now)
 	return p, err
 }
 

@@ -41,7 +41,7 @@ const (
 // Only the key of the request goes into the certificate.
 func ReadRequest(text, name string) (Request, *schema.Problem) {
 	refuse := func(code, detail, hint string) (Request, *schema.Problem) {
-		p := schema.Fault("/csr", code, detail, hint)
+		p := schema.NewProblem("/csr", code, detail, hint)
 		return Request{}, &p
 	}
 	if !schema.ValidID(name) || schema.ReservedName(name) {

@@ -1,4 +1,4 @@
-// Package certificate has the certificates of a fleetd instance itself: the one of its HTTP
-// address, its own with the broker, and what it issues the certificates of robots with. The
-// keys of the fleet lie in a vault.
+// Package certificate has the certificates of a fleetd instance itself: its server certificate,
+// its client certificate for the broker, and the intermediate with which it signs certificates
+// of robots. The keys of the fleet lie in a vault.
 package certificate

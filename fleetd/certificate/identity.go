@@ -14,8 +14,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// Identity is this instance's TLS identity with the broker, and what it issues certificates
-// with.
+// Identity is this instance's client certificate for the broker, and the intermediate with which
+// it signs certificates of robots.
 type Identity struct {
 	deps IdentityDeps
 }
@@ -86,7 +86,7 @@ func (i *Identity) TLS() (*tls.Config, error) {
 		how.RootCAs.AddCert(i.deps.Vault.Root())
 	}
 	if how.Certificates == nil && i.deps.Password == "" {
-		pair, err := i.deps.Vault.Service(i.deps.Name, i.deps.Now())
+		pair, err := i.deps.Vault.IssueInstance(i.deps.Name, i.deps.Now())
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 	u.CreatedAt, u.ChangedAt, u.Epoch = a.Now(), a.Now(), 1
 	return a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		if slices.ContainsFunc(users, func(other auth.User) bool { return other.Name == u.Name }) {
-			return u, audit.Note{}, []schema.Problem{schema.Fault("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
+			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
 		}
 		return u, audit.Note{What: "user add", Target: "user " + u.Name, Detail: describe(u)}, nil
 	})
@@ -87,12 +87,12 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what 
 			return u, audit.Note{}, found
 		}
 		if slices.ContainsFunc(users, func(other auth.User) bool { return u.Subject != "" && other.Subject == u.Subject && other.Name != name }) {
-			return u, audit.Note{}, []schema.Problem{schema.Fault("/subject", CodeTaken, "another user signs in as this person of the provider", "take the subject from that user first, with an empty one")}
+			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/subject", CodeTaken, "another user signs in as this person of the provider", "take the subject from that user first, with an empty one")}
 		}
 		users = slices.Clone(users)
 		users[i] = u
 		if !auth.KeepsAnAdmin(users) {
-			return u, audit.Note{}, []schema.Problem{schema.Fault("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
+			return u, audit.Note{}, []schema.Problem{schema.NewProblem("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
 		}
 		return u, audit.Note{What: what, Target: "user " + name, Detail: describe(u)}, nil
 	})
@@ -163,8 +163,8 @@ func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string,
 	})
 }
 
-// OpenSession saves a new session of a principal.
-func (a *Accounts) OpenSession(ctx context.Context, p auth.Principal, s auth.Session, at time.Time, from string) error {
+// SaveSession saves a new session of a principal.
+func (a *Accounts) SaveSession(ctx context.Context, p auth.Principal, s auth.Session, at time.Time, from string) error {
 	return a.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.SaveSession(ctx, s); err != nil {
 			return err

@@ -61,7 +61,7 @@ func (l *Library) Performers(ctx context.Context, act string) (users []library.P
 
 // Import saves texts as drafts, all or none, or with skipWrong those without errors; dry only shows what would be saved, as if the assets had
 // been uploaded.
-func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (done library.Imported, found []schema.Problem, err error) {
+func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (done library.Imported, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForImport(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		if done, found = library.Import(rows, texts, assets, skipWrong, by.WithTime(now)); dry {

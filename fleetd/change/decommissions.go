@@ -9,7 +9,7 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Decommissions removes robots from the fleet. A removal continues in the background, step
+// Decommissions removes robots from the fleet. A decommission continues in the background, step
 // by step; here it only begins.
 type Decommissions struct{ Deps }
 
@@ -31,7 +31,7 @@ func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot strin
 	return begun, err
 }
 
-// Of returns the newest removal of a robot.
+// Of returns the newest decommission of a robot.
 func (d *Decommissions) Of(ctx context.Context, robot string) (one decommission.Decommission, err error) {
 	err = d.query(ctx, func(tx *store.Tx) (err error) {
 		one, err = tx.Decommission(ctx, robot)
@@ -49,8 +49,8 @@ func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommissi
 	return all, err
 }
 
-// Empty deletes the retained documents of an unknown robot.
-func (d *Decommissions) Empty(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
+// DeleteDocuments deletes the retained documents of an unknown robot.
+func (d *Decommissions) DeleteDocuments(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
 	now := d.Now()
 	err := d.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.EnqueueDeletions(ctx, robot, now); err != nil {

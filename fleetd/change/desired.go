@@ -87,8 +87,8 @@ func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by 
 	return done, total, found, err
 }
 
-// SetAssignment is a set of activities for the robots that match a selector.
-type SetAssignment struct {
+// ActivitiesAssignment is a set of activities for the robots that match a selector.
+type ActivitiesAssignment struct {
 	Activities []string // the whole set; empty = none
 	Robots     selector.Selector
 	Expected   *int // number of robots; nil = any
@@ -96,14 +96,14 @@ type SetAssignment struct {
 }
 
 // AssignActivities sets the activities of robots. total is the number of robots that match.
-func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a SetAssignment, by audit.Attribution) (done library.SetAssigned, total int, found []schema.Problem, err error) {
+func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a ActivitiesAssignment, by audit.Attribution) (done library.ActivitiesAssigned, total int, found []schema.Problem, err error) {
 	err = d.plan(ctx, p, library.ForActivities(a.Activities), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, a.Robots)
 		if err != nil {
 			return library.Changes{}, err
 		}
 		total = len(robots)
-		ask := library.SetAssignment{Activities: a.Activities, Robots: robots, Expected: a.Expected, Caps: d.Caps}
+		ask := library.ActivitiesAssignment{Activities: a.Activities, Robots: robots, Expected: a.Expected, Caps: d.Caps}
 		if a.DryRun {
 			ask.Expected = nil
 		}
@@ -132,17 +132,20 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		total = len(rows.Robots)
 		by := by.WithTime(d.Now())
 		if ask.Places != nil && ask.Places.SHA != "" {
-			if ask.Places, found = published(ctx, tx, *ask.Places); len(found) > 0 {
+			if ask.Places, found, err = publishedPlaces(ctx, tx, *ask.Places); err != nil {
+				return err
+			}
+			if len(found) > 0 {
 				return errRefused
 			}
 		}
-		parts := []desired.Part{{Rows: rows, Request: ask}}
+		parts := []desired.SubRequest{{Rows: rows, Request: ask}}
 		if ask.Points != nil {
 			sets, err := publishedSets(ctx, tx, rows)
 			if err != nil {
 				return err
 			}
-			if parts, found = desired.Parts(rows, ask, sets); len(found) > 0 {
+			if parts, found = desired.PointRequests(rows, ask, sets); len(found) > 0 {
 				return errRefused
 			}
 		}
@@ -152,7 +155,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			if err != nil {
 				return err
 			}
-			if parts, c.Kept, found = desired.PartsBack(rows, ask, sets); len(found) > 0 {
+			if parts, c.NotReverted, found = desired.RevertRequests(rows, ask, sets); len(found) > 0 {
 				return errRefused
 			}
 		}
@@ -163,9 +166,9 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				return errRefused
 			}
 			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter
-			c.Was = append(c.Was, done.Was...)
+			c.ValuesBefore = append(c.ValuesBefore, done.ValuesBefore...)
 			if ask.Back != "" && len(done.Updated) > 0 {
-				c.To = append(c.To, desired.Was{Value: jsontext.Value(done.After), Robots: done.Updated})
+				c.ValuesAfter = append(c.ValuesAfter, desired.ValueOfRobots{Value: jsontext.Value(done.After), Robots: done.Updated})
 			}
 			if dryRun {
 				continue
@@ -187,14 +190,17 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 	return c, total, nil, err
 }
 
-// published is a set with the body that was published under its digest before.
-func published(ctx context.Context, tx *store.Tx, set desired.Set) (*desired.Set, []schema.Problem) {
+// publishedPlaces are places with the body that was published under their digest before.
+func publishedPlaces(ctx context.Context, tx *store.Tx, set desired.Set) (*desired.Set, []schema.Problem, error) {
 	body, err := tx.Blob(ctx, set.SHA)
-	if err != nil {
-		return nil, []schema.Problem{schema.Fault("/places/sha256", library.CodeNotFound, fmt.Sprintf("no places with the digest %q were published", set.SHA), "send their body")}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, []schema.Problem{schema.NewProblem("/places/sha256", library.CodeNotFound, fmt.Sprintf("no places with the digest %q were published", set.SHA), "send their body, which publishes them")}, nil
+	case err != nil:
+		return nil, nil, err
 	}
 	set.Body = body
-	return &set, nil
+	return &set, nil, nil
 }
 
 // Newest returns the newest desired document of one kind of each of these robots that has one.
@@ -213,8 +219,14 @@ func (d *Desired) Last(ctx context.Context, robots selector.Selector, q desired.
 	if err != nil {
 		return nil, "", err
 	}
-	all, err := db.LastGiven(ctx, robots, q)
-	return desired.LastAssignments(all), db.FleetID(), err
+	given, err := db.LastGiven(ctx, robots, q)
+	if err != nil {
+		return nil, "", err
+	}
+	all := desired.LastAssignments(given)
+	notes, err := db.AssignmentNotes(ctx, desired.Times(all))
+	desired.AddReasons(all, notes)
+	return all, db.FleetID(), err
 }
 
 // publishedSets returns the published sets that robots have now, by digest.

@@ -145,8 +145,8 @@ func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.
 	return c, err
 }
 
-// Admits reports whether the certificate of a robot is valid; the error is a Refused if not.
-func (i *Identities) Admits(ctx context.Context, holder ca.Holder) error {
+// CheckCertificate returns a Refused if the certificate of a robot is not valid.
+func (i *Identities) CheckCertificate(ctx context.Context, holder ca.Holder) error {
 	db, err := i.Store()
 	if err != nil {
 		return err

@@ -106,8 +106,8 @@ func (i *Identities) Of(ctx context.Context, robot string) (out Credentials, err
 	return out, err
 }
 
-// Services lists the certificates that do not belong to robots.
-func (i *Identities) Services(ctx context.Context) (all []enrol.Certificate, err error) {
+// InstanceCertificates lists the certificates that do not belong to robots.
+func (i *Identities) InstanceCertificates(ctx context.Context) (all []enrol.Certificate, err error) {
 	err = i.query(ctx, func(tx *store.Tx) (err error) {
 		all, err = tx.Certificates(ctx, "")
 		return err

@@ -68,7 +68,7 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 		}
 		changed, found, total = nil, nil, len(rows)
 		if e.Expected != nil && !e.DryRun && total != *e.Expected {
-			found = []schema.Problem{schema.Fault("/expected_count", desired.CodeCountChanged, fmt.Sprintf("%d robots match, not %d", total, *e.Expected), "check which robots match, then try again")}
+			found = []schema.Problem{schema.NewProblem("/expected_count", desired.CodeCountChanged, fmt.Sprintf("%d robots match, not %d", total, *e.Expected), "check which robots match, then try again")}
 			return errRefused
 		}
 		for _, r := range rows {
@@ -117,7 +117,7 @@ func (e LabelEdit) text() string {
 	return strings.Join(words, " ")
 }
 
-// publishLabels writes robots' labels into their desired configuration; robots need
+// publishLabels writes robots' labels into their desired settings; robots need
 // them to decide whether a stop selects them.
 func publishLabels(ctx context.Context, tx *store.Tx, robots selector.Selector, by audit.Attribution) error {
 	rows, err := tx.DesiredRows(ctx, schema.TopicDesiredConfig, robots)

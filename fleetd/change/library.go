@@ -37,7 +37,7 @@ func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind,
 			return library.Changes{}, found
 		}
 		if saved.Entry.ID != id {
-			return library.Changes{}, []schema.Problem{schema.Fault("/"+string(kind), "bad_id",
+			return library.Changes{}, []schema.Problem{schema.NewProblem("/"+string(kind), "bad_id",
 				fmt.Sprintf("the text names %s %s, the URL names %s", kind, saved.Entry.ID, id), "make them equal")}
 		}
 		return saved.Changes, nil
@@ -47,7 +47,7 @@ func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind,
 
 // Validate returns the problems of each text, as if the assets and acts of the request had
 // been published. Nothing is saved.
-func (l *Library) Validate(ctx context.Context, texts []library.Text, assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
+func (l *Library) Validate(ctx context.Context, texts []library.Source, assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, auth.Principal{}, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
 		checked, found = library.Validate(rows, texts, assets)
 		return library.Changes{}, found
@@ -67,7 +67,7 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 
 // PublishAll saves texts and publishes them, all or none; dry only shows what would change,
 // as if the assets had been uploaded.
-func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Text, assets []library.Asset, dry bool, by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
+func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
 	found, err = l.decide(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))

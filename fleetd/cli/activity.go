@@ -60,22 +60,22 @@ func (sh *shell) assignActivities(ctx context.Context, activities, robots []stri
 	if err != nil {
 		return err
 	}
-	request := api.SetAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: w.why}}
+	request := api.ActivitiesAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: w.why}}
 	if w.expect >= 0 {
 		request.ExpectedCount = &w.expect
 	}
-	var done api.SetAssigned
+	var done api.ActivitiesAssigned
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "activities/assignments", body: request}, &done); err != nil {
 		return err
 	}
 	if w.dryRun || w.wait == 0 {
-		return sh.show(done, func(out io.Writer) { setAssignedLine(out, done) })
+		return sh.show(done, func(out io.Writer) { activitiesAssignedLine(out, done) })
 	}
-	setAssignedLine(sh.Err, done)
+	activitiesAssignedLine(sh.Err, done)
 	return sh.awaitDesired(ctx, string(schema.TopicDesiredActivities), slices.Concat(done.Updated, done.Unchanged), w.wait)
 }
 
-func setAssignedLine(out io.Writer, done api.SetAssigned) {
+func activitiesAssignedLine(out io.Writer, done api.ActivitiesAssigned) {
 	fmt.Fprintf(out, "%s: ", orElse(assignedText(done.Activities), "no activities"))
 	desiredResultLine(out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged})
 	misfitLines(out, done.Misfits)
@@ -85,7 +85,11 @@ func setAssignedLine(out io.Writer, done api.SetAssigned) {
 func misfitLines(out io.Writer, all []api.Misfit) {
 	for _, m := range all {
 		for _, p := range m.Problems {
-			fmt.Fprintf(out, "warning: %s cannot perform %s: %s\n", robotsText(m.Robots), m.ID, p)
+			can := "cannot"
+			if p.Severity == schema.SeverityWarning {
+				can = "can"
+			}
+			fmt.Fprintf(out, "warning: %s %s perform %s: %s\n", robotsText(m.Robots), can, m.ID, p)
 		}
 	}
 }
@@ -185,7 +189,7 @@ func (sh *shell) explainCommand() *cobra.Command {
 		Use: "explain ROBOT ACTIVITY", Short: "say why a robot does not start an activity now",
 		Long: `Say why a robot does not start an activity now: each part of its condition that is not true, with
 the values that it names and their age, or what else keeps it, and what the body lacks for it.
-The robot is asked; if it gives no answer, its last state says less.`,
+The robot is asked. If it does not answer, the command explains from its last state, in less detail.`,
 		Example: "  fleetd activity explain r1 greet",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -227,7 +231,7 @@ The robot is asked; if it gives no answer, its last state says less.`,
 // explained is an activity with the robot's own answer.
 type explained struct {
 	api.RobotActivity
-	Answer string `json:"answer,omitempty"` // why it does not start, or why the robot was not asked or did not answer
+	Answer string `json:"answer,omitempty"` // why it does not start, or why the robot gave no answer
 }
 
 // explain asks the robot about the activity's condition.
@@ -237,7 +241,7 @@ func (a *explained) explain(sh *shell, ctx context.Context, robot string) {
 	}
 	got, err := sh.explanationOf(ctx, robot, a.ID)
 	if err != nil {
-		a.Answer = "was not asked: " + err.Error()
+		a.Answer = "gave no answer: " + err.Error()
 		return
 	}
 	a.Answer = explanationText(got)

@@ -12,7 +12,7 @@ import (
 )
 
 func (sh *shell) alertCommand() *cobra.Command {
-	var robot, note string
+	var robot, site, note string
 	var unseen bool
 	list := &cobra.Command{
 		Use: "list", Short: "list the alerts of robots, the worst first", Args: cobra.NoArgs,
@@ -22,6 +22,9 @@ func (sh *shell) alertCommand() *cobra.Command {
 			query := url.Values{}
 			if robot != "" {
 				query.Set("robot", robot)
+			}
+			if site != "" {
+				query.Set("site", site)
 			}
 			if unseen {
 				query.Set("unacknowledged", "true")
@@ -36,6 +39,7 @@ func (sh *shell) alertCommand() *cobra.Command {
 		}),
 	}
 	list.Flags().StringVar(&robot, "robot", "", "only alerts of this robot")
+	list.Flags().StringVar(&site, "site", "", "only alerts of robots of this site, which is their label site")
 	list.Flags().BoolVar(&unseen, "unacknowledged", false, "only alerts that nobody has acknowledged")
 	ack := &cobra.Command{
 		Use: "ack ROBOT ALERT", Short: "acknowledge an alert, with a note", Args: cobra.ExactArgs(2),

@@ -35,8 +35,8 @@ func (sh *shell) assetPutCommand() *cobra.Command {
 	var name, why string
 	c := &cobra.Command{
 		Use: "put FILE...", Short: "upload sounds (WAV, Ogg, MP3, FLAC), images (PNG, JPEG) and maps (JSON) of at most 16 MiB",
-		Long: `Upload sounds (WAV, Ogg, MP3, FLAC) and images (PNG, JPEG) of at most 16 MiB each. Acts refer
-to them by name: the file name without its extension, unless --name gives another. A
+		Long: `Upload sounds (WAV, Ogg, MP3, FLAC), images (PNG, JPEG) and maps (JSON) of at most 16 MiB each. Acts
+refer to sounds and images by name, places to a map: the file name without its extension, unless --name gives another. A
 published story keeps the bytes that it was published with; publish it again to use new ones.`,
 		Example: "  fleetd asset put sounds/gong.wav\n  fleetd asset put take-7.flac --name gong",
 		Args:    atLeastOne,
@@ -141,7 +141,7 @@ func (sh *shell) putAsset(ctx context.Context, path, name, why string) (up api.U
 	if err != nil {
 		return up, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
 	}
-	a := apiRequest{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: sh.signedQuery(why), body: binaryBody(body), file: path, timeout: uploadTimeout}
+	a := apiRequest{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: sh.attributionQuery(why), body: binaryBody(body), file: path, timeout: uploadTimeout}
 	if isTerminal(sh.Err) {
 		a.onSent = func(n int) { fmt.Fprintf(unsanitized(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
 		defer fmt.Fprint(unsanitized(sh.Err), "\r\x1b[K")

@@ -42,7 +42,7 @@ func (sh *shell) assignCommand() *cobra.Command {
 	var a assignment
 	c := &cobra.Command{
 		Use: "assign STORY ROBOT...", Short: "set the story that robots perform by default", Args: atLeastOne,
-		Long:    "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story until it has accepted the new one. A robot in ato whose story was stopped, withdrawn or has ended does not begin by itself: needs fleetd auto start.",
+		Long:    "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story until it has accepted the new one. A robot in ato whose story was stopped, withdrawn or has ended does not begin by itself: it waits for fleetd auto start.",
 		Example: "  fleetd story assign museum-welcome r1 r2 --wait\n  fleetd story assign museum-welcome -l site=museum --rev 3",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.assign(cmd.Context(), args[0], args[1:], a)
@@ -202,6 +202,7 @@ func (sh *shell) awaitConvergence(ctx context.Context, query url.Values, wait ti
 	if err := sh.show(got, func(w io.Writer) { convergenceTable(w, got.Robots) }); err != nil {
 		return err
 	}
+	sh.noteNotPerforming(got.Robots)
 	well, refused := 0, 0
 	for _, r := range got.Robots {
 		switch {
@@ -241,6 +242,9 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 			has += " without " + strings.Join(r.Desired.Pruned, ", ")
 		}
 		desired, why := orElse(convergenceText(r.Desired), "fulfilled"), dash(inCommands(r.Desired.Detail, r.ID))
+		if hasRefused(r.Desired) && r.Desired.Active != nil && r.Desired.Reason != schema.ReasonWrongFleet {
+			why = strings.TrimPrefix(why+"; fleetd story revert "+r.ID+" takes it back", "-; ")
+		}
 		if r.Desired.Converged && r.Desired.Story != nil && r.Auto == schema.AutoStopped {
 			desired, why = needsStart, "stopped: fleetd auto start "+r.ID
 		}

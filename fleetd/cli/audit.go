@@ -37,7 +37,7 @@ func (f *auditFilter) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.outcome, "outcome", "", "only what ended like this: done, accepted, partly, refused, failed")
 	c.Flags().StringVar(&f.id, "id", "", "only this entry and those that say how it ended")
 	c.Flags().StringVar(&f.since, "since", "", "only of the last 10m, 2h, ..., or since a time such as 2026-01-31T09:30:00Z")
-	c.Flags().StringVar(&f.until, "until", "", "only from before: 10m ago, or before a time")
+	c.Flags().StringVar(&f.until, "until", "", "only entries older than 10m, 2h, ..., or from before a time such as 2026-01-31T09:30:00Z")
 }
 
 func (f *auditFilter) query() (url.Values, error) {
@@ -72,11 +72,12 @@ func (sh *shell) auditListCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list who did what, the newest first", Args: cobra.NoArgs,
 		Long: `List who did what, the newest first: requests to fleetd through the console, this command line or
-the API, those that were refused, and commands that MQTT clients sent to robots directly. WHO is
-the name that the person gave, PRINCIPAL as whom fleetd or the broker authenticated them, FROM
-through which program and from which address. The outcome accepted means that a command was
-passed on: the entry that says how it ended comes later (--id ID shows both). Frames of
-manual driving are not recorded. -o json shows all fields.`,
+the API, those that were refused, and commands that MQTT clients sent to robots directly. PRINCIPAL
+is the account, client or robot as which the sender was authenticated, WHO the name of that account; where
+nobody signs in, PRINCIPAL is dev and WHO the name that --by or TROUPE_BY gives. FROM is the program
+and the address. WHAT is the name that --what finds; brackets explain a name that does not explain itself. The
+outcome accepted means that a command was passed on: the entry that says how it ended comes later
+(--id ID shows both). Frames of manual driving are not recorded. -o json shows all fields.`,
 		Example: "  fleetd audit list --outcome refused --since 1h\n  fleetd audit list --target 'robot r1' --what command",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			query, err := f.query()
@@ -106,6 +107,16 @@ manual driving are not recorded. -o json shows all fields.`,
 	return c
 }
 
+// auditWords say what was done where the name that --what finds does not.
+var auditWords = map[string]string{
+	"clear default": "withdraw a deleted story",
+	"take activity": "withdraw a deleted activity",
+	"shorten":       "take a deleted act out",
+	"reissue":       "publish again after a deletion",
+	"put":           "upload a file",
+	"requests":      "too many to list each",
+}
+
 func auditTable(out io.Writer, entries []audit.Entry) {
 	w := newTable(out)
 	fmt.Fprintln(w, "AT\tWHO\tPRINCIPAL\tFROM\tWHAT\tTARGET\tOUTCOME\tWHY\tDETAIL")
@@ -115,7 +126,11 @@ func auditTable(out io.Writer, entries []audit.Entry) {
 			detail = strings.TrimSpace(e.Before + " -> " + e.After)
 			detail = strings.TrimPrefix(strings.TrimSuffix(detail, "->"), "-> ")
 		}
-		writeRow(w, formatTime(schema.TimeOf(e.At)), dash(e.Who), dash(e.Principal), strings.TrimSpace(string(e.Via)+" "+e.Address), e.What, e.Target, string(e.Outcome), dash(e.Why), detail)
+		what := e.What
+		if words := auditWords[what]; words != "" {
+			what += " (" + words + ")"
+		}
+		writeRow(w, formatTime(schema.TimeOf(e.At)), dash(e.Who), dash(e.Principal), strings.TrimSpace(string(e.Via)+" "+e.Address), what, e.Target, string(e.Outcome), dash(e.Why), detail)
 	}
 	_ = w.Flush() // a write error shows at the next write
 }
@@ -129,8 +144,8 @@ func (sh *shell) auditVerifyCommand() *cobra.Command {
 before. With a file, check an export of fleetd audit export, without fleetd. The result names the
 first entry that does not hold.
 
-The chain cannot show that its newest entries were removed. So note the head that verify prints
-where nobody with access to the database can change it, and give it to a later check with --head.`,
+The chain cannot show that its newest entries were removed. So keep the head that verify prints
+in a place that nobody with access to the database can change, and give it to a later check with --head.`,
 		Example: "  fleetd audit verify\n  fleetd audit verify --head 4711:3f0c...\n  fleetd audit verify audit.jsonl",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var noted audit.Head

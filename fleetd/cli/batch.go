@@ -14,6 +14,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -24,7 +25,7 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 	if err != nil {
 		return err
 	}
-	request := api.Order{Verb: id, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
+	request := api.CommandRequest{Verb: id, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
 	if len(args) > 0 {
 		if request.Args, err = json.Marshal(args); err != nil {
 			return fmt.Errorf("write the arguments: %w", err)
@@ -33,15 +34,11 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 	if o.expect >= 0 {
 		request.ExpectedCount = &o.expect
 	}
-	var b api.Batch
-	a := apiRequest{method: http.MethodPost, path: "commands", body: request}
-	if o.wait > 0 {
-		a.prefer = "wait=1" // await polls for the rest, so that it can show progress
+	b, err := sh.issue(ctx, request, o.wait)
+	if err == nil && id == "safety/reset" {
+		b, err = sh.resetSettled(ctx, request, b, o.wait)
 	}
-	if err := sh.call(ctx, a, &b); err != nil {
-		return err
-	}
-	if b, err = sh.await(ctx, b, o.wait); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := sh.show(b, func(w io.Writer) { batchTable(w, b) }); err != nil {
@@ -54,6 +51,58 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 		sh.noteLatched(ctx, b)
 	}
 	return batchError(b)
+}
+
+// issue sends a request for commands, and waits for their results.
+func (sh *shell) issue(ctx context.Context, request api.CommandRequest, wait time.Duration) (b api.Batch, err error) {
+	a := apiRequest{method: http.MethodPost, path: "commands", body: request}
+	if wait > 0 {
+		a.prefer = "wait=1" // await polls for the rest, so that it can show progress
+	}
+	if err := sh.call(ctx, a, &b); err != nil {
+		return b, err
+	}
+	return sh.await(ctx, b, wait)
+}
+
+// settleWait is for how long a reset that waits asks again, at most: units settle within about a
+// second of the end of their fault.
+const settleWait = 5 * time.Second
+
+// resetSettled asks the robots again that refused a reset because their units have not settled
+// yet, until they have, and returns the batch with the newest results.
+func (sh *shell) resetSettled(ctx context.Context, request api.CommandRequest, b api.Batch, wait time.Duration) (api.Batch, error) {
+	settles := func(c api.Command) bool { return c.Answer != nil && c.Answer.Reason == schema.ReasonResetSettling }
+	request.ExpectedCount = nil
+	for until := time.Now().Add(min(wait, settleWait)); slices.ContainsFunc(b.Commands, settles) && time.Until(until) > pollInterval; {
+		select {
+		case <-ctx.Done():
+			return b, &failure{code: exitTimeout, err: errors.New("interrupted; some robots are not reset")}
+		case <-time.After(pollInterval):
+		}
+		var robots []string
+		for _, c := range b.Commands {
+			if settles(c) {
+				robots = append(robots, c.Robot)
+			}
+		}
+		request.Selector = selector.IDs(robots...)
+		again, err := sh.issue(ctx, request, time.Until(until))
+		if err != nil {
+			return b, err
+		}
+		b.ID = again.ID
+		states := make([]command.State, len(b.Commands))
+		for i := range b.Commands {
+			if at := slices.IndexFunc(again.Commands, func(c api.Command) bool { return c.Robot == b.Commands[i].Robot }); at >= 0 {
+				b.Commands[i] = again.Commands[at]
+			}
+			states[i] = b.Commands[i].State
+		}
+		sum := command.Summarise(states)
+		b.Counts, b.Outcome = sum.By, sum.Outcome
+	}
+	return b, nil
 }
 
 // latchedMost is the number of robots of a batch whose latched stops are printed.
@@ -135,7 +184,7 @@ func batchTable(out io.Writer, b api.Batch) {
 	} else if seen := seenOf(b); len(seen) > 0 || len(b.NeverSeen) == 0 {
 		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tWHY")
 		for _, c := range seen {
-			writeRow(w, c.Robot, c.State, dash(resultOf(c)), inCommands(c.Because, c.Robot))
+			writeRow(w, c.Robot, c.State, dash(resultOf(c)), becauseText(c))
 		}
 	}
 	for _, id := range b.NeverSeen {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"time"
 
@@ -12,10 +13,10 @@ import (
 	"troupe/fleetd/vault"
 )
 
-// caCommand manages the fleet's certificates. init, server and service work on a folder
+// caCommand manages the fleet's certificates. init, server and instance work on a folder
 // without fleetd: the folder may be on a machine without a network.
 func (sh *shell) caCommand() *cobra.Command {
-	return group("ca", "the fleet's own certificates: init, server, service, list, revoke", sh.caInit(), sh.caServer(), sh.caService(), sh.caList(), sh.caRevoke())
+	return group("ca", "the fleet's own certificates: init, server, instance, list, revoke", sh.caInit(), sh.caServer(), sh.caInstance(), sh.caList(), sh.caRevoke())
 }
 
 func folderFlag(c *cobra.Command, dir *string) {
@@ -70,8 +71,11 @@ func (p *pairFlags) flags(c *cobra.Command, out string) {
 func (p *pairFlags) save(sh *shell, make func(*vault.Vault, time.Time) (ca.Pair, error)) error {
 	now := time.Now()
 	v, err := vault.Open(p.dir, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; name the folder with the keys of the fleet with --dir; only a new fleet makes one, with fleetd ca init", err)
+	}
 	if err != nil {
-		return fmt.Errorf("%w; fleetd ca init --dir %s makes a new one", err, p.dir)
+		return err
 	}
 	pair, err := make(v, now)
 	if err != nil {
@@ -117,11 +121,11 @@ under which clients reach the server.`,
 	return c
 }
 
-func (sh *shell) caService() *cobra.Command {
+func (sh *shell) caInstance() *cobra.Command {
 	var p pairFlags
 	var name string
 	c := &cobra.Command{
-		Use: "service", Short: "make the client certificate of a fleetd instance for the broker", Args: cobra.NoArgs,
+		Use: "instance", Short: "make the client certificate of a fleetd instance for the broker", Args: cobra.NoArgs,
 		Long: `Make the client certificate of a fleetd instance that runs without the folder of keys.
 fleetd serve --ca makes its own. Anybody with the key can act as fleetd: if the key is lost or
 stolen, revoke its certificate with fleetd ca revoke SERIAL. The folder records the
@@ -129,7 +133,7 @@ certificate, and a fleetd instance that runs with the folder lists it (fleetd ca
 		RunE: run(func(*cobra.Command, []string) error {
 			serial := ""
 			err := p.save(sh, func(v *vault.Vault, now time.Time) (ca.Pair, error) {
-				pair, err := v.Service(name, now)
+				pair, err := v.IssueInstance(name, now)
 				if err != nil {
 					return pair, &failure{code: exitUsage, err: err}
 				}

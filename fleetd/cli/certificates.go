@@ -17,8 +17,8 @@ func (sh *shell) caList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the certificates that this instance needs, those of fleetd instances, and revoked ones of unknown holders", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			var s api.Services
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "services"}, &s); err != nil {
+			var s api.InstanceCertificates
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "instance-certificates"}, &s); err != nil {
 				return err
 			}
 			return sh.show(s, func(out io.Writer) {
@@ -33,7 +33,7 @@ func (sh *shell) caList() *cobra.Command {
 				}
 				w := newTable(out)
 				fmt.Fprintln(w, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED")
-				for _, c := range s.Services {
+				for _, c := range s.Certificates {
 					writeRow(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))
 				}
 				_ = w.Flush() // a write error shows at the next write

@@ -187,6 +187,9 @@ func (sh *shell) unreachable(err error, hint string) error {
 	case errors.Is(err, context.Canceled):
 		return &failure{code: exitTimeout, err: errors.New("interrupted before fleetd answered; the request may have been carried out")}
 	}
+	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
+		hint = "name the root certificate of the fleet with --server-ca FILE (root.pem of fleetd ca init), or the name in the certificate with --server"
+	}
 	return fmt.Errorf("cannot reach fleetd at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
 }
 

@@ -25,14 +25,27 @@ func resultOf(c api.Command) string {
 	return string(c.Answer.Result)
 }
 
+// becauseText says why a command is in its state, with the commands of this program and the place
+// within the argument that the robot refused; an argument itself is clear from the text.
+func becauseText(c api.Command) string {
+	text := inCommands(c.Because, c.Robot)
+	if c.Answer == nil {
+		return text
+	}
+	if at := placeOf(c.Answer.Pointer); strings.Contains(at, "/") {
+		text += " (at " + at + ")"
+	}
+	return text
+}
+
 func (sh *shell) commandCommand() *cobra.Command {
-	var batch, robot, state string
+	var batch, robot, site, state string
 	var limit int
 	list := &cobra.Command{
 		Use: "list", Short: "list commands, the newest first", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
-			for name, value := range map[string]string{"batch": batch, "robot": robot, "state": strings.ToUpper(state)} {
+			for name, value := range map[string]string{"batch": batch, "robot": robot, "site": site, "state": strings.ToUpper(state)} {
 				if value != "" {
 					query.Set(name, value)
 				}
@@ -49,6 +62,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 	f := list.Flags()
 	f.StringVar(&batch, "batch", "", "only commands of this batch")
 	f.StringVar(&robot, "robot", "", "only commands to this robot")
+	f.StringVar(&site, "site", "", "only commands to robots of this site, which is their label site")
 	f.StringVar(&state, "state", "", "only commands in this state, such as unknown")
 	f.IntVar(&limit, "limit", 50, "at most this many, up to 1000")
 	get := &cobra.Command{
@@ -74,7 +88,7 @@ func (sh *shell) commandCommand() *cobra.Command {
 		Long: "Cancel a command. If it was not sent yet, fleetd cancels it; otherwise fleetd asks the robot, which answers whether it can still cancel it.",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.CancelResult
-			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: sh.signed(why)}, &got)
+			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: sh.attribution(why)}, &got)
 			if err != nil {
 				return err
 			}
@@ -125,7 +139,7 @@ func (sh *shell) commandTable(out io.Writer, commands []api.Command) {
 	w := newTable(out)
 	fmt.Fprintln(w, sh.header("AT\tROBOT\tCOMMAND\tBY\tWHY\tSTATE\tRESULT\tBECAUSE\tID", "BATCH"))
 	for _, c := range commands {
-		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), dash(orElse(c.By, c.Principal)), dash(c.Why), c.State, dash(resultOf(c)), inCommands(c.Because, c.Robot), c.ID}
+		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), dash(orElse(c.By, c.Principal)), dash(c.Why), c.State, dash(resultOf(c)), becauseText(c), c.ID}
 		writeRow(w, append(cells, sh.wide(c.Batch)...)...)
 	}
 	_ = w.Flush() // a write error shows at the next write
@@ -151,7 +165,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 			return sh.show(out, func(w io.Writer) {
 				fmt.Fprintln(w, "fleetd", sh.version)
 				if err != nil {
-					fmt.Fprintln(w, "server not reached at", sh.server)
+					fmt.Fprintf(w, "no answer of the server at %s: %v\n", sh.server, err)
 					return
 				}
 				fmt.Fprintf(w, "server %s at %s, name %s, fleet id %s\n", s.Version, sh.server, s.Name, dash(s.FleetID))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -39,7 +40,7 @@ var namesOfGroup = map[string]values{
 // flagSources are the sources of flags, by their names. Those of robots come from the robots
 // that are given.
 var flagSources = map[string]values{
-	"output": fixed(outputs...), "label": labels, "robot": robotNames, "from": robotNames, "mode": modes, "if-mode": modes,
+	"output": fixed(outputs...), "label": labels, "site": sites, "robot": robotNames, "from": robotNames, "mode": modes, "if-mode": modes,
 	"act": acts, "story": listOf("stories"), "activity": listOf("activities"), "story-rev": none, "rev": none,
 	"level": fixed("info", "warn", "error", "safety"), "state": states, "apply": fixed(string(schema.ApplyNextAct), string(schema.ApplyNow), string(schema.ApplyNextStart)),
 	"context": contextNames, "point": points, "unit": units, "handler": handlers, "interrupter": interrupters, "latch": listOf("stops"),
@@ -155,6 +156,16 @@ func labels(sh *shell, ctx context.Context, _ []string) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// sites are the values of the label site.
+func sites(sh *shell, ctx context.Context, given []string) (found []string) {
+	for _, l := range labels(sh, ctx, given) {
+		if site, is := strings.CutPrefix(l, auth.SiteLabel+"="); is {
+			found = append(found, site)
+		}
+	}
+	return found
 }
 
 // ofRobot collects from the robots among the arguments, or else from the first ones.

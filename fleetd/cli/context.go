@@ -121,7 +121,10 @@ func (sh *shell) useContext(serverGiven bool) error {
 // chooseServer takes server, CA and token for a command from its flags, the environment and the contexts.
 func (sh *shell) chooseServer(cmd *cobra.Command) error {
 	sh.token = sh.Env("TROUPE_TOKEN")
-	if sh.token != "" {
+	switch {
+	case sh.token != "" && sh.context != "": // a stop must not go to the default address instead
+		return usage("TROUPE_TOKEN is set, and context %s has a token of its own: unset TROUPE_TOKEN, or leave out --context and TROUPE_CONTEXT and name the address with --server", sh.context)
+	case sh.token != "":
 		return nil
 	}
 	return sh.useContext(cmd.Flags().Changed("server") || sh.Env("TROUPE_SERVER") != "")

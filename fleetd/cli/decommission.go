@@ -29,12 +29,12 @@ func (sh *shell) decommissionCommand() *cobra.Command {
 			return exactlyOne(cmd, args)
 		},
 		Long: `Remove a robot from the fleet: fleetd revokes its credentials; when the robot is offline,
-fleetd deletes its retained documents at the broker, the presence first, and archives its row.
-Its history stays. Stops for all robots no longer wait for it. The removal continues in the
-background, also after a restart of fleetd.
+fleetd deletes its desired documents at the broker, then those that the robot published, the
+presence first, and archives its row. Its history stays. fleetd stop --all no longer waits for
+its answer. The removal continues in the background, also after a restart of fleetd.
 
 A robot that is online is refused, unless --yes is given: then it is stopped and disconnected.
---status shows how far it is, without a robot of all that were removed or are being removed.`,
+--status shows the progress; if no robot is named, of every removal.`,
 		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status\n  fleetd robot decommission --status",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -135,7 +135,7 @@ the named robots. They are never deleted automatically.`,
 				return sh.deleteOrphans(cmd.Context(), args, why)
 			}
 			var l struct {
-				Orphans []view.Orphan `json:"orphans"`
+				Orphans []view.StrayDocuments `json:"orphans"`
 			}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "orphans"}, &l); err != nil {
 				return err
@@ -153,9 +153,9 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string, why string) 
 		return usage("--delete: name the robots whose documents to delete")
 	}
 	for _, name := range names {
-		var o view.Orphan
+		var o view.StrayDocuments
 		path := "orphans/" + url.PathEscape(name)
-		if err := sh.call(ctx, apiRequest{method: http.MethodDelete, path: path, query: sh.signedQuery(why)}, &o); err != nil {
+		if err := sh.call(ctx, apiRequest{method: http.MethodDelete, path: path, query: sh.attributionQuery(why)}, &o); err != nil {
 			return err
 		}
 		if err := sh.show(o, func(w io.Writer) { fmt.Fprintf(w, "%s: %d documents deleted\n", o.Robot, len(o.Topics)) }); err != nil {
@@ -165,13 +165,13 @@ func (sh *shell) deleteOrphans(ctx context.Context, names []string, why string) 
 	return nil
 }
 
-func orphanTable(out io.Writer, all []view.Orphan) {
+func orphanTable(out io.Writer, all []view.StrayDocuments) {
 	if len(all) == 0 {
 		fmt.Fprintln(out, "no documents of unknown robots")
 		return
 	}
 	w := newTable(out)
-	fmt.Fprintln(w, "ROBOT\tVIEW\tSEEN\tTOPICS")
+	fmt.Fprintln(w, "ROBOT\tPRESENCE\tOLDEST DOCUMENT\tTOPICS")
 	for _, o := range all {
 		var last []string
 		for _, topic := range o.Topics {

@@ -20,7 +20,7 @@ func (sh *shell) recoverCommand(kind string) *cobra.Command {
 		Use: "recover NAME", Short: "recover what was deleted; it is assigned to no robot", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var s api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: sh.signed(why)}, &s); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: sh.attribution(why)}, &s); err != nil {
 				return err
 			}
 			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is recovered") })

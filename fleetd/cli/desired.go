@@ -94,7 +94,7 @@ func (sh *shell) desiredMode() *cobra.Command {
 	c := &cobra.Command{
 		Use: "mode MODE ROBOT...", Short: "set the desired mode after start-up", Args: atLeastOne,
 		Long: `Set the mode that robots enter after start-up. With --apply now a robot also changes to it
-once, when it receives the document. It never ends a stop, a lost link or somebody's control.`,
+once, when it receives the document. It never overrules a stop, a lost link or a person in control.`,
 		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(modeNamed(args[0])), Apply: schema.ApplyMode(apply)}})
@@ -112,9 +112,10 @@ func (sh *shell) desiredPlaces() *cobra.Command {
 	var taught pointFlags
 	c := &cobra.Command{
 		Use: "places ROBOT...", Short: "set the desired map and named points",
-		Long: `Set the desired map and named points, from a file in YAML or JSON in the published form; --none
-clears it.
+		Long: `Set the desired map and named points, from a file in YAML or JSON; --none removes both.
 Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians.
+With a map that fleetd asset put uploaded (asset get shows its digest and size), the file also has
+map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 ` + pointsHelp,
 		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2\n  fleetd desired places --add door=-3.5,2,1.57 r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {

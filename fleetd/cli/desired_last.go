@@ -26,7 +26,7 @@ func (sh *shell) desiredAssignments() *cobra.Command {
 		Long: `List the last assignments of stories, activities, settings, modes and places, the newest first, with
 what the robots had before. An assignment is listed as long as some robots were given nothing else of
 its kind since; only these are named.
-To lead robots back: fleetd story revert, fleetd desired revert, fleetd activity assign.`,
+To revert robots: fleetd story revert, fleetd desired revert, fleetd activity assign.`,
 		Example: "  fleetd desired assignments\n  fleetd desired assignments r1 --limit 5",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query := url.Values{"robot": args, "limit": {strconv.Itoa(limit)}}
@@ -42,11 +42,11 @@ To lead robots back: fleetd story revert, fleetd desired revert, fleetd activity
 			return sh.show(list, func(out io.Writer) {
 				t := newTable(out)
 				defer t.Flush()
-				fmt.Fprintln(t, "AT\tBY\tKIND\tGIVEN\tBEFORE\tROBOTS\tENDED")
+				fmt.Fprintln(t, "AT\tBY\tKIND\tGIVEN\tBEFORE\tROBOTS\tENDED\tWHY")
 				for _, a := range list.Assignments {
 					for _, g := range a.Groups {
 						writeRow(t, a.At.Local().Format(time.DateTime), orElse(a.By, "fleetd"), a.Kind, givenText(a.Kind, g.Now), orElse(g.NoWayBack, givenText(a.Kind, g.Before)),
-							strings.TrimPrefix(library.RobotsText(g.Robots), "robots "), endedText(a))
+							strings.TrimPrefix(library.RobotsText(g.Robots), "robots "), endedText(a), a.Why)
 					}
 				}
 			})

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -47,7 +48,7 @@ lost.`,
 			var saved api.Saved
 			err = sh.call(cmd.Context(), apiRequest{method: http.MethodPut, path: entryPath(kind, s.id), query: url.Values{"by": {sh.by}}, body: s.text, match: matchOf(over), file: s.path}, &saved)
 			if err != nil {
-				return err
+				return sh.saveOver(cmd.Context(), err, kind, s.id, "save -f "+s.path)
 			}
 			for _, p := range saved.Entry.Problems {
 				fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
@@ -64,13 +65,28 @@ lost.`,
 // matchOf returns the header If-Match for a draft revision.
 func matchOf(rev int64) string { return strconv.Quote(strconv.FormatInt(rev, 10)) }
 
+// saveOver adds to the refusal of a draft that was changed meanwhile who changed it, and the
+// commands that show it and save over it. Other errors stay as they are.
+func (sh *shell) saveOver(ctx context.Context, err error, kind, id, command string) error {
+	var refused *failure
+	var e api.Entry
+	if !errors.As(err, &refused) || refused.problem == nil || !refused.problem.Of(api.KindStale) ||
+		sh.call(ctx, apiRequest{method: http.MethodGet, path: entryPath(kind, id)}, &e) != nil {
+		return err
+	}
+	better := *refused
+	better.err = fmt.Errorf("the draft of %s %s is at revision %d, saved by %s at %s: look at it with fleetd %s get %s, then fleetd %s %s --over %d",
+		kind, id, e.DraftRev, orElse(e.ChangedBy, "somebody"), formatTime(e.ChangedAt), kind, id, kind, command, e.DraftRev)
+	return &better
+}
+
 func (sh *shell) showSaved(saved api.Saved, word string) error {
 	e := saved.Entry
 	if saved.Unchanged {
 		word = "unchanged"
 	}
 	return sh.show(saved, func(w io.Writer) {
-		fmt.Fprintf(w, "%s %s: draft revision %d %s; problems: %s\n", e.Kind, e.ID, e.DraftRev, word, problemCount(e.Problems))
+		fmt.Fprintf(w, "%s %s: draft revision %d %s; %s\n", e.Kind, e.ID, e.DraftRev, word, orElse(problemCount(e.Problems), "no problems"))
 	})
 }
 
@@ -93,7 +109,7 @@ story or an activity the acts are not restored: it is published with their newes
 			}
 			var saved api.Saved
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: audit.Attribution{Who: sh.by, Why: why}, match: match}, &saved); err != nil {
-				return err
+				return sh.saveOver(cmd.Context(), err, kind, args[0], "restore "+args[0]+" "+args[1])
 			}
 			return sh.showSaved(saved, fmt.Sprintf("restored from revision %d", rev))
 		}),
@@ -110,7 +126,7 @@ func (sh *shell) duplicateCommand(kind string) *cobra.Command {
 		Example: "  fleetd " + kind + " duplicate welcome welcome-winter",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var saved api.Saved
-			body := api.Copy{ID: args[1], Attribution: sh.signed(why)}
+			body := api.Copy{ID: args[1], Attribution: sh.attribution(why)}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: entryPath(kind, args[0]) + "/duplicate", body: body}, &saved); err != nil {
 				return err
 			}

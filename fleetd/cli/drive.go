@@ -76,7 +76,7 @@ func (sh *shell) control(ctx context.Context, robot, verb, why string) (lease st
 		args = json.RawMessage(fmt.Sprintf(`{"ttl_ms":%d}`, keepFor.Milliseconds()))
 	}
 	var b api.Batch
-	order := api.Order{Verb: verb, Args: args, Selector: selector.Selector{IDs: []string{robot}}, By: sh.by, Why: why}
+	order := api.CommandRequest{Verb: verb, Args: args, Selector: selector.Selector{IDs: []string{robot}}, By: sh.by, Why: why}
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "commands", body: order, prefer: "wait=5"}, &b); err != nil {
 		return "", err
 	}

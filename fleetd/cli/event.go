@@ -22,6 +22,7 @@ import (
 // eventQuery selects events of robots.
 type eventQuery struct {
 	robots []string // empty = of all
+	site   string
 	kind   string
 	levels []string
 	since  time.Duration
@@ -30,6 +31,7 @@ type eventQuery struct {
 
 func (q *eventQuery) flags(c *cobra.Command) {
 	f := c.Flags()
+	f.StringVar(&q.site, "site", "", "only events of robots of this site, which is their label site")
 	f.StringVar(&q.kind, "type", "", "only events of this type")
 	f.StringSliceVar(&q.levels, "level", nil, "only events of these levels: info, warn, error, safety")
 	f.DurationVar(&q.since, "since", 0, "only events that fleetd received in the last 10m, 2h, ...")
@@ -45,7 +47,7 @@ func (sh *shell) eventCommand() *cobra.Command {
 		Long: `List what happened to robots, the newest first; with --follow the oldest of them first, and then each
 as it happens. Levels: info is what a robot does, warn what is not as it should be, error what was not
 done, safety what concerns the permission to move. topics.md lists the types of events.`,
-		Example: "  fleetd event list --level warn,error,safety --since 1h\n  fleetd event list --robot r1 --type act_ended\n  fleetd events ls --follow --level safety",
+		Example: "  fleetd event list --level warn,error,safety --since 1h\n  fleetd event list --robot r1 --type act_ended\n  fleetd event list --follow --level safety",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			if robot != "" {
 				q.robots = []string{robot}
@@ -114,7 +116,7 @@ func (sh *shell) events(ctx context.Context, q eventQuery) ([]api.Event, error) 
 		}
 	}
 	query := url.Values{"limit": {strconv.Itoa(q.limit)}}
-	for name, value := range map[string]string{"type": q.kind, "level": strings.Join(q.levels, ",")} {
+	for name, value := range map[string]string{"site": q.site, "type": q.kind, "level": strings.Join(q.levels, ",")} {
 		if value != "" {
 			query.Set(name, value)
 		}

@@ -45,7 +45,7 @@ acts, stories and activities that have errors, and saves the others. Nothing is 
 			if format != "csv" && format != "zip" {
 				format = "yaml"
 			}
-			query := sh.signedQuery(why)
+			query := sh.attributionQuery(why)
 			query["format"], query["map"] = []string{format}, columns
 			query.Set("dry_run", "true")
 			query.Set("skip_wrong", strconv.FormatBool(skipWrong))
@@ -143,7 +143,7 @@ func (sh *shell) exportCommand(kind string) *cobra.Command {
 	var format, path string
 	c := &cobra.Command{
 		Use: "export [NAME...]", Short: "write drafts into a file: YAML, a ZIP archive with what they use, or a list in CSV",
-		Long:    "Write drafts into a file, all without a name. Importing the file again changes nothing.",
+		Long:    "Write the named drafts into a file, or all of them if none is named. Importing the file again changes nothing.",
 		Example: "  fleetd " + kind + " export welcome\n  fleetd " + kind + " export --format csv --out list.csv",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			query := url.Values{"kind": {kind}, "id": args, "format": {format}}

@@ -65,7 +65,7 @@ said to the robot and what it answered; the audit says who got it.`,
 		}),
 	}
 	f := c.Flags()
-	f.DurationVar(&last, "last", 10*time.Minute, "how long until now: 30s, 10m, 2h; at most a day")
+	f.DurationVar(&last, "last", 10*time.Minute, "how far back from now it begins: 30s, 10m, 2h; at most a day")
 	f.StringVar(&out, "out", "", "the file (default ROBOT-TIME.mcap in this directory)")
 	f.StringVar(&id, "id", "", "download a record that fleetd has already (fleetd robot records ROBOT lists them)")
 	f.StringVar(&why, "why", "", "the reason, for the audit")

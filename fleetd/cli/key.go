@@ -19,7 +19,7 @@ func (sh *shell) keyCommand() *cobra.Command {
 }
 
 func roleFlag(c *cobra.Command, role *string) {
-	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired (fleetd's key, signs desired documents) or release (signs the release of stories)")
+	c.Flags().StringVar(role, "role", string(sign.SignsDesired), "desired (fleetd's key, signs desired documents) or release (signs the release of stories, activities and places)")
 }
 
 func roleOf(text string) (sign.Role, error) {
@@ -34,8 +34,8 @@ func (sh *shell) keyNew() *cobra.Command {
 	var text string
 	c := &cobra.Command{
 		Use: "new FILE", Short: "make a key, and print the line that makes robots trust it", Args: exactlyOne,
-		Long: `Make an Ed25519 key. The file is secret: fleetd serve --sign-key FILE signs with it. The
-printed line is public: give it to robotd --trust-key, or add it to the file of trusted keys
+		Long: `Make an Ed25519 key. The file is secret: fleetd serve signs with it (--sign-key FILE, or
+--release-key FILE for a key of --role release). The printed line is public: give it to robotd --trust-key, or add it to the file of trusted keys
 in the robot's data folder. An existing file is never overwritten.`,
 		RunE: run(func(_ *cobra.Command, args []string) error {
 			role, err := roleOf(text)

@@ -104,7 +104,7 @@ func (sh *shell) labelMany(ctx context.Context, names []string, l *labelFlags, s
 		return err
 	}
 	var done api.LabelsResult
-	body := api.LabelsRequest{Selector: sel, Set: set, Unset: unset, DryRun: l.dryRun, Attribution: sh.signed(l.why)}
+	body := api.LabelsRequest{Selector: sel, Set: set, Unset: unset, DryRun: l.dryRun, Attribution: sh.attribution(l.why)}
 	if l.expect >= 0 {
 		body.ExpectedCount = &l.expect
 	}

@@ -50,7 +50,7 @@ func (sh *shell) libraryCommand(kind string) *cobra.Command {
 With --timeline, draw what each unit does by time: a row for each, ticks above, and below them
 the times in figures. ~ marks estimates: a robot speaks, turns and drives for as long as it takes.
 With -f the timeline is that of files, and no server is asked.`,
-		Example: "  fleetd " + kind + " show welcome --timeline\n  fleetd " + kind + " show -f museum/ welcome --timeline",
+		Example: "  fleetd " + kind + " get welcome --timeline\n  fleetd " + kind + " get -f museum/ welcome --timeline",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(timeline.files) > 0 && !timeline.on:
@@ -80,13 +80,13 @@ With -f the timeline is that of files, and no server is asked.`,
 	switch kind {
 	case "story":
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand(), sh.revertCommand())
-		return group("story", "stories: list, get, save, publish, diff, uses, restore, duplicate, assign, withdraw, delete, recover", verbs...)
+		return group("story", "stories: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, revert, delete, recover", verbs...)
 	case "activity":
 		sh.listOfRobot(list)
 		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand(), sh.explainCommand())
-		return group("activity", "activities: list, get, save, publish, diff, uses, restore, duplicate, assign, withdraw, explain, delete, recover", verbs...)
+		return group("activity", "activities: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, explain, delete, recover", verbs...)
 	}
-	return group("act", "acts: list, get, save, publish, diff, uses, restore, duplicate, delete, recover; perform", append(verbs, sh.performCommand())...)
+	return group("act", "acts: list, get, save, publish, diff, uses, restore, duplicate, export, try, perform, delete, recover", append(verbs, sh.performCommand())...)
 }
 
 // printRevision prints what robots get of a published revision.
@@ -117,7 +117,7 @@ func entryTable(out io.Writer, kind string, entries []api.Entry) {
 		if e.DeletedAt != 0 {
 			rev = "deleted"
 		}
-		cells := []any{e.ID, dash(e.Name), rev, problemCount(e.Problems)}
+		cells := []any{e.ID, dash(e.Name), rev, dash(problemCount(e.Problems))}
 		if robots != "" {
 			cells = append(cells, e.Robots)
 		}
@@ -134,7 +134,7 @@ func problemCount(found []schema.Problem) string {
 	case warnings > 0:
 		return countText(warnings, "warning")
 	}
-	return "-"
+	return ""
 }
 
 func (sh *shell) entryDetail(out io.Writer, e api.Entry) {

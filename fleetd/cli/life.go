@@ -104,10 +104,11 @@ func lifeTable(out io.Writer, now schema.Time, l *schema.StateLife) {
 		writeRow(w, "ability", string(a.Name)+": "+text)
 	}
 	for _, p := range l.Plugins {
-		writeRow(w, "plugin", string(p.Name)+" ("+string(p.Group)+"): "+onOff(p.Enabled))
+		writeRow(w, "plugin", string(p.Name)+" ("+string(p.Group)+"): "+onOff(p.Enabled)+", values for conditions")
 	}
 	for _, s := range l.Safeguards {
-		writeRow(w, "safeguard", string(s.Name)+": "+onOff(s.Enabled))
+		text := map[bool]string{true: "life reacts to it", false: "life does not react to it"}[s.Enabled]
+		writeRow(w, "safeguard", string(s.Name)+": "+text)
 	}
 	for _, s := range l.Statistics {
 		writeRow(w, "statistics", fmt.Sprintf("%s: starts %d, %v in all, last %s ago", s.Activity, s.Starts, (time.Duration(s.TotalMS)*time.Millisecond).Round(time.Second), ago(now, s.LastStart)))

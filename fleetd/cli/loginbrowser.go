@@ -75,7 +75,7 @@ func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return &failure{code: exitTimeout, err: fmt.Errorf("nobody allowed the sign-in within %v; without a browser on this machine, make a token at My account in the console, and set TROUPE_TOKEN", loginPatience)}
+		return &failure{code: exitTimeout, err: fmt.Errorf("nobody allowed the sign-in within %v; without a browser on this machine, make a token at My account in the console, and set TROUPE_TOKEN and TROUPE_SERVER", loginPatience)}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (sh *shell) controlCommand() *cobra.Command {
 	c := sh.verbs("control", "control of robots: acquire, renew, release, takeover")
 	c.Long = `Control of a robot. One person at a time holds it, as a lease that must be renewed; manual
-commands need it. fleetd holds it in the name of --by.`
+commands need it. fleetd holds it in the name of your account, or of --by where nobody signs in.`
 	c.Example = "  fleetd control acquire r1 --wait\n  fleetd control renew r1 --ttl-ms 60000 --wait\n  fleetd control release r1 --wait"
 	return c
 }

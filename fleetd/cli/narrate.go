@@ -131,7 +131,7 @@ type eventFields struct {
 	Skipped                                 int64
 	Speed, TemperatureC                     float64
 	Count                                   int64
-	FromBy, ToBy                            string
+	FromBy, ToBy, ReleasedBy                string
 	Reaction                                *schema.Reaction
 	Fields                                  json.RawMessage
 	Stack                                   []string

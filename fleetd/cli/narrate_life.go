@@ -69,7 +69,7 @@ func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 	case "stop_latched", "stop_altered":
 		return kindSafety, fmt.Sprintf("is stopped by the latched stop %s of %s until that is released: %s", d.ID, orElse(d.By, "somebody"), d.Why)
 	case "stop_released":
-		return kindSafety, fmt.Sprintf("the stop %s is released by %s", d.ID, orElse(d.By, "somebody"))
+		return kindSafety, strings.TrimSuffix(fmt.Sprintf("the stop %s of %s is released by %s", d.ID, orElse(d.By, "somebody"), d.ReleasedBy), " by ")
 	}
 	n.paused = e.TS
 	switch schema.SafetyState(d.To) {

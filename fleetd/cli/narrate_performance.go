@@ -90,7 +90,14 @@ func (n *narrator) started(d eventFields) (kind, string) {
 	if n.warned == d.Act {
 		n.warned = ""
 	}
-	if says := n.act(n.story, d.Act).says; says != "" {
+	says := ""
+	switch d.Lane { // on others it may get other parameters
+	case "story":
+		says = n.act(n.story, d.Act).says
+	case "activity":
+		says = n.act("", d.Act).says
+	}
+	if says != "" {
 		does = "begins " + n.named(d.Act) + ", to say: " + says // whether it was said shows when the act ends
 	}
 	switch {

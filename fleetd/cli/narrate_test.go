@@ -128,7 +128,8 @@ func tellOne(t *testing.T, e schema.Event) string {
 func TestEachThingThatHappensHasItsWords(t *testing.T) {
 	for _, c := range []struct{ kind, source, cause, data, want string }{
 		{"stop_latched", "stops", "", `{"id":"stop-1","by":"ann","why":"a child"}`, "safety: is stopped by the latched stop stop-1 of ann until that is released: a child"},
-		{"stop_released", "stops", "", `{"id":"stop-1","by":"ann"}`, "safety: the stop stop-1 is released by ann"},
+		{"stop_released", "stops", "", `{"id":"stop-1","by":"ann","released_by":"local"}`, "safety: the stop stop-1 of ann is released by local"},
+		{"stop_released", "stops", "", `{"id":"stop-1","by":"ann"}`, "safety: the stop stop-1 of ann is released"},
 		{"safety_changed", "safety", "operator by ann: lunch", `{"from":"ENABLED","to":"STOP"}`, "safety: stops (STOP): asked by ann: lunch"},
 		{"safety_changed", "safety", "unit drive: it is in error; repair it", `{"from":"ENABLED","to":"E_STOP"}`, "safety: stops (E_STOP): its drive is in error"},
 		{"safety_changed", "safety", "operator by ann", `{"from":"STOP","to":"DISABLED"}`, "safety: stands, and may not move until somebody enables it"},

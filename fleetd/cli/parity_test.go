@@ -63,7 +63,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 			p.words["TOKEN"] = token.ID
 		}},
 		{operation: "end-session", line: "session end SESSION", what: "session end", target: "user carl", before: func() {
-			var open struct{ Sessions []api.OpenSession }
+			var open struct{ Sessions []api.ActiveSession }
 			p.signIn("carl")
 			p.must("GET", "/sessions?user=carl", nil, &open)
 			p.words["SESSION"] = open.Sessions[0].ID

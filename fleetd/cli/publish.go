@@ -116,8 +116,8 @@ func (sh *shell) publishCommand(kind string) *cobra.Command {
 		Long: `Save files as drafts and publish each as its next revision, all or none of them; or publish the
 named drafts, one after the other, or one draft and the acts of --with-act in one transaction. From
 a folder, sounds and images are uploaded first, then acts are published, then stories, or
-activities; act publish publishes only the acts. Robots keep the revision that they have until it is
-assigned to them again. --dry-run shows what would change.`,
+activities; act publish publishes only the acts. Robots keep the revision that they have until the story or
+activity is assigned to them again. --dry-run shows what would change.`,
 		Example: "  fleetd " + kind + " publish -f museum/ --dry-run\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -137,7 +137,7 @@ assigned to them again. --dry-run shows what would change.`,
 		c.Use, c.Short, c.Args = "publish -f FILE...", "publish acts, stories and activities from files or folders, all or none of them", cobra.NoArgs
 		c.Long = `Save files as drafts and publish each as its next revision, all or none of them. From a folder,
 sounds and images are uploaded first, then acts are published, then stories and activities.
-Robots keep the revision that they have until it is assigned to them again. --dry-run shows what
+Robots keep the revision that they have until the story or activity is assigned to them again. --dry-run shows what
 would change.`
 		c.Example = "  fleetd publish -f museum/ --dry-run\n  fleetd publish -f museum/ --why 'winter opening'"
 	}

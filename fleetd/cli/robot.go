@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -120,7 +121,7 @@ func robotDetail(out io.Writer, d view.Detail) {
 		line("adopted", "no: fleetd adopt "+d.ID)
 	}
 	line("mode", longModeText(d.Robot))
-	line("safety", safetyDetail(d.Robot))
+	line("safety", safetyNow(d.Robot, d.State))
 	for _, l := range d.Latches {
 		line("latched", l.ID+": fleetd stop release "+l.ID+" --why REASON releases it")
 	}
@@ -156,14 +157,22 @@ func robotDetail(out io.Writer, d view.Detail) {
 		line("interrupt", "handler "+i.Handler+", requested by "+i.Interrupter+", id "+i.ID)
 	}
 	if d.Modes != nil {
+		unavailable, whys := map[string][]string{}, []string(nil)
 		for _, m := range d.Modes.Modes {
 			if len(m.WhyNot) > 0 && m.ID != schema.ModeSafe { // people cannot ask for safe
-				line("unavailable", "cannot go to "+string(m.ID)+": "+orElse(m.WhyNot[0].Detail, m.WhyNot[0].Reason.Describe().Text))
+				why := orElse(m.WhyNot[0].Detail, m.WhyNot[0].Reason.Describe().Text)
+				if unavailable[why] == nil {
+					whys = append(whys, why)
+				}
+				unavailable[why] = append(unavailable[why], string(m.ID))
 			}
 		}
+		for _, why := range whys { // often the same keeps the robot from all modes
+			line("unavailable", "cannot go to "+strings.Join(unavailable[why], ", ")+": "+why)
+		}
 	}
-	for _, a := range d.Alerts {
-		line("alert", string(a.Level)+": "+a.Type+" "+a.Source+": "+strings.TrimSuffix(a.Detail+"; "+a.Hint, "; "))
+	for _, text := range alertLines(d.Alerts) { // often the same concerns several units
+		line("alert", text)
 	}
 	if d.Caps != nil {
 		line("body", strings.TrimSpace(d.Caps.Robot.Model+" "+d.Caps.Robot.Serial))
@@ -184,7 +193,11 @@ func robotDetail(out io.Writer, d view.Detail) {
 	}
 	if d.State != nil {
 		for _, u := range d.State.Units {
-			if u.Detail != "" { // the battery's charge, or a fault
+			inAlert := func(a schema.Alert) bool { return a.Source == u.ID && strings.Contains(a.Detail, u.Detail) }
+			switch {
+			case faultIsOver(u, d.State.Safety.State):
+				line("unit", u.ID+": in error; its fault is over: fleetd safety reset "+d.ID)
+			case u.Detail != "" && !slices.ContainsFunc(d.Alerts, inAlert): // the battery's charge, or a fault
 				line("unit", u.ID+": "+u.Detail)
 			}
 		}

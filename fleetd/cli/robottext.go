@@ -66,6 +66,26 @@ func safetyDetail(r view.Robot) string {
 	return strings.TrimSpace(string(r.Safety) + " (" + strings.Join(why, " ") + ")")
 }
 
+// faultIsOver reports whether only a reset is missing for a unit.
+func faultIsOver(u schema.UnitState, at schema.SafetyState) bool {
+	return u.State == "error" && u.Detail == "" && at == schema.SafetyEStop
+}
+
+// safetyNow is safetyDetail that says of the cause of E_STOP whether it is over: it then names
+// what was to be done, which nobody has to do any more. Of DISABLED without a latched stop it
+// names the way out. state may be nil.
+func safetyNow(r view.Robot, state *schema.State) string {
+	if r.Safety == schema.SafetyDisabled && len(r.Latches) == 0 {
+		return safetyDetail(r) + ": fleetd safety enable " + r.ID + " lets it move"
+	}
+	faulty := func(u schema.UnitState) bool { return u.State == "error" && u.Detail != "" }
+	if state == nil || state.Truncated || r.Safety != schema.SafetyEStop || state.Safety.State != r.Safety ||
+		r.Cause != schema.ReasonUnitError || r.CauseDetail == "" || slices.ContainsFunc(state.Units, faulty) {
+		return safetyDetail(r)
+	}
+	return "E_STOP (" + string(r.Cause) + ", which is over: fleetd safety reset " + r.ID + "; it was " + oneLine(r.CauseDetail) + ")"
+}
+
 func modeText(r view.Robot) string {
 	s := string(r.Mode)
 	if r.Intended != "" && r.Intended != r.Mode {

@@ -57,7 +57,7 @@ type stageKey struct{}
 // scripts can use these commands:
 //
 //	robot ID...          start simulated robots and wait until they are online
-//	answers ID STATUS [REASON]   set how a robot answers from now on; "mute": not at all
+//	answers ID STATUS [REASON [POINTER]]   set how a robot answers from now on; "mute": not at all
 //	leaves ID            disconnect a robot cleanly
 //	happens ROBOT TYPE   let it publish an event of this type
 //	teaches ROBOT POINT X Y [MAP]   let it list a point that it was taught, on the map of this digest
@@ -178,6 +178,9 @@ func answers(ts *testscript.TestScript, _ bool, args []string) {
 		a := schema.Ack{Status: schema.Status(args[1])}
 		if len(args) > 2 {
 			a.Reason = schema.Reason(args[2])
+		}
+		if len(args) > 3 {
+			a.Pointer = args[3]
 		}
 		r.Answer(func(string, verb.Request) []schema.Ack { return []schema.Ack{a} })
 	}
@@ -343,7 +346,7 @@ func TestPausesAndStopsAreShownWithWhatEndsThem(t *testing.T) {
 
 func TestEveryCommandHasHelp(t *testing.T) {
 	for _, line := range []string{
-		"", "serve", "ca", "ca init", "ca server", "ca service", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot points", "desired places", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "validate", "schema", "publish",
+		"", "serve", "ca", "ca init", "ca server", "ca instance", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot points", "desired places", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "validate", "schema", "publish",
 		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "mode param", "interrupt", "interrupt request", "interrupter", "controller", "sys", "sys ack-fault", "sys reboot", "log", "auto start", "auto skip", "auto stop", "auto pause", "auto continue",
 		"safety enable", "safety reset", "stop", "stop list", "stop release", "adopt", "command list", "command get", "audit", "audit list", "audit verify", "audit export", "version",
 	} {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +26,7 @@ func (sh *shell) sessionListCommand() *cobra.Command {
 				query.Set("user", user)
 			}
 			var got struct {
-				Sessions []api.OpenSession `json:"sessions"`
+				Sessions []api.ActiveSession `json:"sessions"`
 			}
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "sessions", query: query}, &got); err != nil {
 				return err
@@ -37,11 +36,7 @@ func (sh *shell) sessionListCommand() *cobra.Command {
 				defer w.Flush()
 				fmt.Fprintln(w, "SESSION\tUSER\tFROM\tSINCE\tLAST USED\tBROWSER")
 				for _, s := range got.Sessions {
-					used := "-"
-					if !s.UsedAt.Time().IsZero() {
-						used = s.UsedAt.Time().Format(time.DateTime)
-					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.User, orElse(s.Address, "-"), s.Since.Time().Format(time.DateTime), used, orElse(s.Agent, "-"))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.User, orElse(s.Address, "-"), formatTime(s.Since), formatTime(s.UsedAt), orElse(s.Agent, "-"))
 				}
 			})
 		}),
@@ -58,9 +53,9 @@ func (sh *shell) sessionEndCommand() *cobra.Command {
 		Example: "  fleetd session end 5d41402abc4b\n  fleetd session end --all --user anna --why 'lost tablet'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) || user != "" && !all {
-				return usage("name sessions, or write --all and for another user --user")
+				return usage("name sessions, or write --all (for another user: --all --user NAME)")
 			}
-			query := sh.signedQuery(why)
+			query := sh.attributionQuery(why)
 			for _, id := range args {
 				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "sessions/" + url.PathEscape(id), query: query}, nil); err != nil {
 					return err

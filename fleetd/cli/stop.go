@@ -134,7 +134,7 @@ needs the database; the audit keeps who released the stop and why.`,
 				return err
 			}
 			return sh.show(got, func(w io.Writer) {
-				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED and need fleetd safety enable, or in E_STOP and need fleetd safety reset first\n", strings.Join(got.IDs, " "))
+				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED and need fleetd safety enable, or in E_STOP and need fleetd safety reset first; after E_STOP the story then waits for fleetd auto continue\n", strings.Join(got.IDs, " "))
 				if len(got.StillLatched) > 0 {
 					fmt.Fprintln(w, "still latched:")
 					stopTable(w, got.StillLatched)

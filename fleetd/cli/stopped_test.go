@@ -20,6 +20,21 @@ func TestStoppedRobotIsNotShownAsPerforming(t *testing.T) {
 	}
 }
 
+func TestRefusedStoryNamesTheWayBack(t *testing.T) {
+	r := view.Robot{ID: "r1"}
+	r.Desired = view.DesiredStory{DesiredRev: 2, ReportedRev: 2, Phase: schema.DeployRejected, Reason: schema.ReasonStoryInvalid, Detail: "there is no point moon"}
+	for active, want := range map[*schema.StoryRef]string{
+		nil:                   "there is no point moon\n",
+		{ID: "hello", Rev: 1}: "there is no point moon; fleetd story revert r1 takes it back\n",
+	} {
+		r.Desired.Active = active
+		var out strings.Builder
+		if convergenceTable(&out, []view.Robot{r}); !strings.HasSuffix(out.String(), want) {
+			t.Errorf("without %q:\n%s", want, out.String())
+		}
+	}
+}
+
 func TestEndedStoryNamesItsStart(t *testing.T) {
 	r := view.Robot{ID: "r5", Auto: schema.AutoStopped, Story: &schema.StoryRef{ID: "show", Rev: 1}}
 	if got, want := autoText(r), "ended (fleetd auto start r5)"; got != want {

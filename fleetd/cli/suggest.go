@@ -17,7 +17,7 @@ var aliases = map[string][]string{
 	"list": {"ls"}, "get": {"show"}, "delete": {"rm"},
 }
 
-// meanings are words of people that no edit distance leads from to the command.
+// meanings are words that people use for a command and that are not similar to its name.
 var meanings = map[string][]string{
 	"acquire": {"take", "lease"}, "release": {"clear", "give"}, "enable": {"start", "on"}, "withdraw": {"unassign", "remove"}, "assign": {"set"},
 	"robot": {"ps"}, "safety": {"enable"}, "serve": {"server", "run"}, "get": {"describe"}, "publish": {"save", "put", "apply"}, "watch": {"follow", "tail"},

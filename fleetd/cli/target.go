@@ -118,11 +118,13 @@ func whyFlag(c *cobra.Command, why *string) {
 	c.Flags().StringVar(why, "why", "", "the reason, for the audit")
 }
 
-// signed is who makes a change, and why.
-func (sh *shell) signed(why string) audit.Attribution { return audit.Attribution{Who: sh.by, Why: why} }
+// attribution says who makes a change, and why.
+func (sh *shell) attribution(why string) audit.Attribution {
+	return audit.Attribution{Who: sh.by, Why: why}
+}
 
-// signedQuery is signed as parameters of a query.
-func (sh *shell) signedQuery(why string) url.Values {
+// attributionQuery is attribution as parameters of a query.
+func (sh *shell) attributionQuery(why string) url.Values {
 	query := url.Values{"by": {sh.by}}
 	if why != "" {
 		query.Set("why", why)

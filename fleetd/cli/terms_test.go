@@ -5,6 +5,7 @@ import "testing"
 func TestTextsOfRobotsNameCommandsOfThisProgram(t *testing.T) {
 	for text, want := range map[string]string{
 		"no client has control; acquire it with control/acquire":                                 "no client has control; acquire it with fleetd control acquire r1",
+		"mode/set mnl starts mnl; then acquire control with control/acquire":                     "fleetd mode set mnl r1 starts mnl; then acquire control with fleetd control acquire r1",
 		"release it with auto/continue, or by its name operator:x":                               "release it with fleetd auto continue r1, or by its name operator:x",
 		"without one, then send mode/set str":                                                    "without one, then send fleetd mode set str r1",
 		"an act is performed manually; safety/stop ends it":                                      "an act is performed manually; fleetd stop r1 ends it",

@@ -21,7 +21,7 @@ import (
 	"troupe/schema/score"
 )
 
-// timelineFlags are those of show --timeline.
+// timelineFlags are those of get --timeline.
 type timelineFlags struct {
 	on    bool
 	files []string

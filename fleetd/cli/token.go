@@ -14,7 +14,7 @@ import (
 )
 
 func (sh *shell) tokenCommand() *cobra.Command {
-	return group("token", "tokens with which programs make requests as a user", sh.tokenListCommand(), sh.tokenCreateCommand(), sh.tokenRevokeCommand())
+	return group("token", "access tokens, with which programs make requests as a user", sh.tokenListCommand(), sh.tokenCreateCommand(), sh.tokenRevokeCommand())
 }
 
 func (sh *shell) tokenListCommand() *cobra.Command {
@@ -51,8 +51,9 @@ func (sh *shell) tokenCreateCommand() *cobra.Command {
 	var roles []string
 	var days int
 	c := &cobra.Command{
-		Use: "create FOR", Short: "make a token and print its secret, which nobody can read again", Args: cobra.ExactArgs(1),
-		Long: `Make a token and print its secret, which nobody can read again. A program sends it as
+		Use: "create NAME", Short: "make a token and print its secret, which nobody can read again", Args: cobra.ExactArgs(1),
+		Long: `Make a token and print its secret, which nobody can read again. NAME says for people what the token
+is for. A program sends it as
 Authorization: Bearer SECRET, and this one takes it from TROUPE_TOKEN. Give a token only the roles that the program needs.`,
 		Example: "  fleetd token create nightly-report --role viewer --days 365",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
@@ -80,7 +81,7 @@ func (sh *shell) tokenRevokeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke TOKEN", Short: "end a token at once, by its id", Args: cobra.ExactArgs(1),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "tokens/" + url.PathEscape(args[0]), query: sh.signedQuery(why)}, nil); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "tokens/" + url.PathEscape(args[0]), query: sh.attributionQuery(why)}, nil); err != nil {
 				return err
 			}
 			fmt.Fprintf(sh.Out, "token %s is revoked\n", args[0])

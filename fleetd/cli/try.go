@@ -29,7 +29,7 @@ Ctrl-C ends it.`,
 			if (path == "") == (len(args) == 0) || len(args) > 1 {
 				return usage("try needs either a name or -f FILE")
 			}
-			trial := api.Trial{SourceText: api.SourceText{Kind: kind}, Lang: lang, Attribution: sh.signed(why)}
+			trial := api.Trial{SourceText: api.SourceText{Kind: kind}, Lang: lang, Attribution: sh.attribution(why)}
 			if path != "" {
 				all, err := sh.sources([]string{path}, kind)
 				if err != nil {
@@ -73,7 +73,7 @@ func (sh *shell) try(ctx context.Context, robot string, trial api.Trial) error {
 		return err
 	}
 	send := func(ctx context.Context, verb string) error {
-		o := api.Order{Verb: verb, Args: json.RawMessage("{}"), Selector: selector.IDs(robot), By: sh.by}
+		o := api.CommandRequest{Verb: verb, Args: json.RawMessage("{}"), Selector: selector.IDs(robot), By: sh.by}
 		return sh.call(ctx, apiRequest{method: http.MethodPost, path: "commands", body: o, prefer: "wait=5"}, nil)
 	}
 	defer func() { // also after Ctrl-C; if fleetd does not answer, the lease ends by itself

@@ -169,8 +169,8 @@ func (sh *shell) changeUser(cmd *cobra.Command, name string, change api.UserChan
 func (sh *shell) userDisableCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "disable USER", Short: "end all sessions of a user at once, and let no token of the user count", Args: cobra.ExactArgs(1),
-		Long: "End all sessions of a user at once, and let no token of the user count. Users are not deleted: the audit names them. fleetd user set USER --enable takes it back.",
+		Use: "disable USER", Short: "end all sessions of a user at once, and refuse all tokens of the user", Args: cobra.ExactArgs(1),
+		Long: "End all sessions of a user at once, and refuse all tokens of the user. Users are not deleted: the audit names them. fleetd user set USER --enable lets the user sign in again and makes the tokens of the user valid again: revoke those that are lost (fleetd token revoke).",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			yes := true
 			return sh.changeUser(cmd, args[0], api.UserChange{Disabled: &yes, Attribution: audit.Attribution{Who: sh.by, Why: why}}, "disabled")
@@ -194,7 +194,7 @@ standard input, one a line: for your own password first the old one, then the ne
 					return err
 				}
 				var u api.Account
-				ask := api.NewPassword{Password: password, Attribution: sh.signed(why)}
+				ask := api.NewPassword{Password: password, Attribution: sh.attribution(why)}
 				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "users/" + url.PathEscape(args[0]) + "/password", body: ask}, &u); err != nil {
 					return err
 				}

@@ -22,7 +22,8 @@ func (sh *shell) validateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "validate -f FILE...", Short: "show all problems of acts, stories and activities in files or folders, without a server", Args: cobra.NoArgs,
 		Long: `Show all problems of files or folders, each as file:line:column, what is wrong, and what to do.
-Nothing is sent and nothing is saved. All find the acts that are among the files.
+Nothing is sent and nothing is saved. Stories, activities and acts may name acts that are among
+the files, published or not.
 
 --online asks fleetd, which also knows the acts that it has, and which sounds and faces the
 robots have; sounds and images in the folders count as uploaded.`,
@@ -86,6 +87,7 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 		return nil, err
 	}
 	results := make([]fileValidity, len(all))
+	ofActs := map[string]bool{} // warnings that were printed where they are: in an act, which comes first
 	for i, s := range all {
 		problems := append(append([]schema.Problem{}, found[i].Problems...), twice(all, i)...) // not nil: JSON has []
 		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
@@ -93,6 +95,12 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 			if p.Code == library.CodeActDraft {
 				p.Hint = "publish it first with fleetd act publish, or give its file too with -f" // a file is published, not the draft of its name
 				problems[j] = p
+			}
+			if p.Code == score.CodeNotInCatalogue {
+				if s.kind != "act" && ofActs[p.Detail] {
+					continue
+				}
+				ofActs[p.Detail] = ofActs[p.Detail] || s.kind == "act"
 			}
 			if sh.forPeople() {
 				fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
@@ -104,9 +112,9 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 
 // validateOffline makes the same plan as fleetd, for a library that is empty.
 func validateOffline(all []source, assets []api.NewAsset) ([]library.Checked, error) {
-	texts, files := make([]library.Text, len(all)), make([]library.Asset, len(assets))
+	texts, files := make([]library.Source, len(all)), make([]library.Asset, len(assets))
 	for i, s := range all {
-		texts[i] = library.Text{Kind: library.Kind(orElse(s.kind, "act")), Body: s.text}
+		texts[i] = library.Source{Kind: library.Kind(orElse(s.kind, "act")), Body: s.text}
 	}
 	for i, a := range assets {
 		files[i] = library.Asset{Name: a.Name, Media: library.MediaWAV}
@@ -139,7 +147,7 @@ func ofNoKind(problems []schema.Problem) []schema.Problem {
 	if len(problems) > 0 && problems[0].Pointer == "" {
 		return problems
 	}
-	p := schema.Fault("", score.CodeMissing, "the file names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome")
+	p := schema.NewProblem("", score.CodeMissing, "the file names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome")
 	p.Line, p.Column = 1, 1
 	return []schema.Problem{p}
 }
@@ -178,7 +186,7 @@ func twice(all []source, i int) []schema.Problem {
 	if s.id == "" || first == i {
 		return nil
 	}
-	p := schema.Fault("/"+s.kind, score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in %s", s.id, s.kind, all[first].path), "give one of them another name, or remove one file")
+	p := schema.NewProblem("/"+s.kind, score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in %s", s.id, s.kind, all[first].path), "give one of them another name, or remove one file")
 	if p = score.Locate(s.text, []schema.Problem{p})[0]; p.Line == 0 {
 		return nil // the file cannot be read; that comes first
 	}

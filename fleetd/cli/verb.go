@@ -92,7 +92,7 @@ func (sh *shell) autoCommand() *cobra.Command {
 	var o commandFlags
 	var token string
 	again := &cobra.Command{
-		Use: "continue ROBOT...", Short: "release a pause: your oldest, or the one named",
+		Use: "continue ROBOT...", Short: "release the pause that --token names, else your oldest, else every one whose cause is gone, such as a stop that was reset",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var given map[string]any
 			if token != "" {
@@ -128,8 +128,9 @@ func (sh *shell) autoCommand() *cobra.Command {
 func (sh *shell) safetyCommand() *cobra.Command {
 	enable := sh.withoutArgs("enable", "safety/enable", "allow the robot to move: what is active may move at once")
 	enable.Long = "Allow the robot to move: what is active may move at once. fleetd sends along the last heartbeat that it received, and the robot refuses if that is too old; right after a stop fleetd first waits for the robot's next heartbeat, at most 2.5 s."
-	return group("safety", "the permission to move: enable, reset", enable,
-		sh.withoutArgs("reset", "safety/reset", "go from E_STOP to DISABLED; the robot does not move yet"))
+	reset := sh.withoutArgs("reset", "safety/reset", "go from E_STOP to DISABLED; the robot does not move yet")
+	reset.Long = "Go from E_STOP to DISABLED; the robot does not move yet. It refuses (reset_settling) until nothing has been wrong for a second; with --wait this command asks again until then, for 5 s at most."
+	return group("safety", "the permission to move: enable, reset", enable, reset)
 }
 
 func (sh *shell) adoptCommand() *cobra.Command {
@@ -141,7 +142,7 @@ func (sh *shell) adoptCommand() *cobra.Command {
 			var worst error
 			for _, id := range args {
 				var b api.Batch
-				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: sh.signed(why)}, &b); err != nil {
+				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: sh.attribution(why)}, &b); err != nil {
 					return err
 				}
 				b, err := sh.await(cmd.Context(), b, wait)

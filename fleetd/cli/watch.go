@@ -126,7 +126,26 @@ func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error 
 	if !known {
 		line.Text = "is " + presence + "; " + doesText(r)
 	}
-	return w.print(n.at(at), r.ID, line, nil)
+	if err := w.print(n.at(at), r.ID, line, nil); err != nil || known {
+		return err
+	}
+	for _, present := range presentTrouble(r) {
+		if err := w.print(n.at(at), r.ID, present, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// presentTrouble returns what began before the watch, and what to do about it.
+func presentTrouble(r view.Robot) (lines []happening) {
+	if r.CauseDetail != "" {
+		lines = append(lines, happening{kindSafety, "is in " + safetyDetail(r)})
+	}
+	for _, text := range alertLines(r.Alerts) {
+		lines = append(lines, happening{kindAlert, inCommands(text, r.ID)})
+	}
+	return lines
 }
 
 // doesText says what a robot does when the watch begins.
@@ -250,7 +269,7 @@ func (w *watcher) print(at moment, robot string, line happening, e *schema.Event
 	return err
 }
 
-// act looks up an act in the library, once for each story that has it.
+// act looks up an act, once for each story that has it.
 func (w *watcher) act(ctx context.Context, robot, story, id string) actText {
 	key := robot + "/" + story + "/" + id
 	known, ok := w.acts[key]
@@ -261,30 +280,58 @@ func (w *watcher) act(ctx context.Context, robot, story, id string) actText {
 	return known
 }
 
-// readAct returns the id of an act as its name if the library does not have it.
+// readAct returns the id of an act as its name if nothing more is known. It says what the story
+// says that the robot performs, as published, and nothing if its steps say different things.
 func (w *watcher) readAct(ctx context.Context, robot, story, id string) actText {
 	var d view.Detail
-	act, problems := score.ParseAct(w.draft(ctx, "acts", id))
-	if len(schema.Errors(problems)) > 0 || w.sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d) != nil || d.Caps == nil {
+	if w.sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d) != nil || d.Caps == nil {
 		return actText{name: id}
 	}
-	step := score.Step{Act: id}
-	if s, problems := score.ParseStory(w.draft(ctx, "stories", story)); len(schema.Errors(problems)) == 0 {
-		if i := slices.IndexFunc(s.Acts, func(s score.Step) bool { return s.Act == id }); i >= 0 {
-			step = s.Acts[i]
-		}
+	published, steps := w.published(ctx, d, story, id)
+	if len(steps) == 0 {
+		published, steps = w.newest(ctx, id), []score.Step{{Act: id}}
 	}
-	act = act.Resolve(step)
-	return actText{orElse(act.Name.In("en"), id), firstSaid(act.Actions).In(d.Caps.Languages...)}
+	text := actText{name: orElse(published.Name.In("en"), id)}
+	for i, step := range steps {
+		says := firstSaid(published.Resolve(step).Actions).In(d.Caps.Languages...)
+		if i > 0 && says != text.says {
+			return actText{name: text.name}
+		}
+		text.says = says
+	}
+	return text
 }
 
-// draft returns the text of an act or a story of the library; empty if there is none.
-func (w *watcher) draft(ctx context.Context, kind, id string) []byte {
-	var entry api.Entry
-	if id == "" || w.sh.call(ctx, apiRequest{method: http.MethodGet, path: kind + "/" + url.PathEscape(id)}, &entry) != nil {
-		return nil
+// published returns an act of the story that the robot performs, and the steps of that story
+// that name it; no steps if the robot performs another story.
+func (w *watcher) published(ctx context.Context, d view.Detail, story, id string) (score.Act, []score.Step) {
+	if d.Story == nil || d.Story.ID != story {
+		return score.Act{}, nil
 	}
-	return []byte(entry.Draft)
+	b, problems := score.ParsePublishedStory(w.revision(ctx, "story", story, d.Story.Rev))
+	if len(schema.Errors(problems)) > 0 {
+		return score.Act{}, nil
+	}
+	return b.Acts[id], slices.DeleteFunc(b.Story.Acts, func(s score.Step) bool { return s.Act != id })
+}
+
+// newest returns the newest published revision of an act; an empty act if there is none.
+func (w *watcher) newest(ctx context.Context, id string) (act score.Act) {
+	var e api.Entry
+	if id == "" || w.sh.call(ctx, apiRequest{method: http.MethodGet, path: entryPath("act", id)}, &e) != nil {
+		return act
+	}
+	act, problems := score.ParseAct(w.revision(ctx, "act", id, e.Rev))
+	if len(schema.Errors(problems)) > 0 {
+		return score.Act{}
+	}
+	return act
+}
+
+// revision returns a published revision; nothing if there is none.
+func (w *watcher) revision(ctx context.Context, kind, id string, rev int64) (body json.RawMessage) {
+	_ = w.sh.call(ctx, apiRequest{method: http.MethodGet, path: fmt.Sprintf("%s/revisions/%d", entryPath(kind, id), rev)}, &body)
+	return body
 }
 
 // firstSaid returns the first text that an act says.

@@ -13,7 +13,7 @@ import (
 
 func (sh *shell) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "show as whom fleetd takes you, and what you may do", Args: cobra.NoArgs,
+		Use: "whoami", Short: "show the account as which fleetd knows you, and what you may do", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var me api.Me
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "me"}, &me); err != nil {

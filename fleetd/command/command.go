@@ -65,7 +65,7 @@ const (
 	Cancelled   State = "CANCELLED"   // ended by another request or a stop
 	Superseded  State = "SUPERSEDED"  // replaced by a newer command
 	Expired     State = "EXPIRED"     // too old when the robot wanted to start it
-	Undelivered State = "UNDELIVERED" // it expired before it could be sent
+	Undelivered State = "UNDELIVERED" // it expired before it was sent, or it was sent and the robot has no record of it
 	Unknown     State = "UNKNOWN"     // sent, and no answer in time: it may or may not have been executed
 )
 

@@ -2,8 +2,9 @@
 // each command in fleetd: when to send it, to send it again, to ask about it and to stop
 // waiting.
 //
-// Only an answer of the robot is final. A command that was sent and not answered in time
-// is UNKNOWN, not failed, and a late answer resolves it. A command is sent again only as
+// What a robot does with a command that was sent only the robot says, by its answer or by
+// having no record of it. A command that was not answered in time is UNKNOWN, not failed, and a
+// late answer resolves it. A command is sent again only as
 // the same bytes under the same id, so that the robot performs it once.
 //
 // What is a command here is called request in robotd (robotd/request, last_req): there it is what a

@@ -29,13 +29,16 @@ type Request struct {
 
 // Target is one robot of the selector.
 type Target struct {
-	Robot      string
-	Present    bool
-	Caps       *schema.Caps // nil = none received: the robot itself checks
-	SeenMonoMS int64        // mono_ms of the newest heartbeat that people could see; 0 = none
-	SeenBoot   string       // boot of the same heartbeat
-	StateSeq   int64        // number of the newest state of that boot; 0 = none
-	SeenSeq    int64        // number of the newest state when the heartbeat was sent
+	Robot   string
+	Present bool
+	Caps    *schema.Caps // nil = none received: the robot itself checks
+
+	// For the sight of safety/enable and safety/reset (topics.md, Sight). While SeenSeq < StateSeq
+	// no heartbeat has confirmed the newest state, and a request waits for one.
+	SeenMonoMS int64  // mono_ms of the newest heartbeat that people could see; 0 = none
+	SeenBoot   string // boot of the same heartbeat
+	StateSeq   int64  // number of the newest state of that boot; 0 = none
+	SeenSeq    int64  // number of the newest state when the heartbeat was sent
 }
 
 // Skip is a selected robot to which the command is not sent, with the reason.
@@ -69,7 +72,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	group, name, _ := strings.Cut(r.Verb, "/")
 	v, ok := verb.Of(group, name)
 	if !ok {
-		return Expansion{}, []schema.Problem{schema.Fault("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(verb.IDs(), ", "))}
+		return Expansion{}, []schema.Problem{schema.NewProblem("/verb", CodeUnknownVerb, fmt.Sprintf("there is no verb %q", r.Verb), "use one of "+strings.Join(verb.IDs(), ", "))}
 	}
 	if r.By, r.Why = strings.ToValidUTF8(r.By, "?"), strings.ToValidUTF8(r.Why, "?"); v.Class == verb.ClassStop {
 		r.By, r.Why = schema.SanitizeText(r.By), schema.SanitizeText(r.Why) // a stop is never refused for its text
@@ -82,7 +85,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	case ttl == 0:
 		ttl = v.TTL
 	case ttl < time.Millisecond || ttl > schema.MaxTTL:
-		problems = append(problems, schema.Fault("/ttl_ms", CodeOutOfRange, fmt.Sprintf("the time to live must be 1 ms to %v", schema.MaxTTL), "leave it out to use that of the verb"))
+		problems = append(problems, schema.NewProblem("/ttl_ms", CodeOutOfRange, fmt.Sprintf("the time to live must be 1 ms to %v", schema.MaxTTL), "leave it out to use that of the verb"))
 	}
 	if len(problems) > 0 {
 		return Expansion{}, problems
@@ -103,10 +106,10 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 		}
 		c, err := x.Batch.command(v, args, r.If, t, ttl, id())
 		if err != nil {
-			return Expansion{}, []schema.Problem{schema.Fault("/args", string(schema.ReasonInternal), err.Error(), "")}
+			return Expansion{}, []schema.Problem{schema.NewProblem("/args", string(schema.ReasonInternal), err.Error(), "")}
 		}
 		if most := schema.TopicOf(schema.TopicCmd).MaxBytes; len(c.Payload) > most {
-			return Expansion{}, []schema.Problem{schema.Fault("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, robots accept at most %d", len(c.Payload), most), "split it into several commands")}
+			return Expansion{}, []schema.Problem{schema.NewProblem("/args", CodeTooBig, fmt.Sprintf("the command has %d bytes, robots accept at most %d", len(c.Payload), most), "split it into several commands")}
 		}
 		x.Commands = append(x.Commands, c)
 		if !t.Present {
@@ -120,9 +123,9 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 		if len(x.Skipped) > 0 {
 			detail += "; " + x.Skipped[0].Robot + ": " + x.Skipped[0].Detail
 		}
-		problems = append(problems, schema.Fault("/selector", CodeNoRobot, detail, "list the robots with the same selector"))
+		problems = append(problems, schema.NewProblem("/selector", CodeNoRobot, detail, "list the robots with the same selector"))
 	case v.Class != verb.ClassStop && r.Expected != nil && *r.Expected != x.Batch.Total:
-		problems = append(problems, schema.Fault("/expected_count", CodeCountChanged,
+		problems = append(problems, schema.NewProblem("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots would get the command, %d were expected", x.Batch.Total, *r.Expected), "check with a dry run"))
 	}
 	return x, problems
@@ -141,7 +144,7 @@ func arguments(v verb.Verb, r Request) (verb.Args, []schema.Problem) {
 		Args jsontext.Value `json:"args"`
 	}{r.By, r.Why, args})
 	if err != nil {
-		return nil, []schema.Problem{schema.Fault("/args", "syntax", "the arguments are not JSON", "send an object")}
+		return nil, []schema.Problem{schema.NewProblem("/args", "syntax", "the arguments are not JSON", "send an object")}
 	}
 	as, problems := verb.Decode(v, payload)
 	if len(problems) > 0 {

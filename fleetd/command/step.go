@@ -58,9 +58,9 @@ type Event struct {
 type Effect string
 
 const (
-	Save Effect = "save" // persist the command
-	Send Effect = "send" // publish Payload to the robot
-	Ask  Effect = "ask"  // send sys/query with the command's id
+	Save  Effect = "save"  // persist the command
+	Send  Effect = "send"  // publish Payload to the robot
+	Query Effect = "query" // send sys/query with the command's id
 )
 
 // Step applies an event and returns the changed command and what to do. It ignores answers
@@ -145,7 +145,7 @@ func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed b
 		default:
 			c.Asks++
 			c.AskedAt = now
-			return Ask, true
+			return Query, true
 		}
 	}
 	return "", changed

@@ -85,7 +85,7 @@ func TestStepKeepsInvariantsForAnyEvents(t *testing.T) {
 					rt.Fatalf("sent %s at %v, present %v, expires %v", verb, now, present, c.ExpiresAt)
 				}
 			}
-			if slices.Contains(effects, Ask) && (!present || verb == "sys/ping") {
+			if slices.Contains(effects, Query) && (!present || verb == "sys/ping") {
 				rt.Fatalf("asked about %s, present %v", verb, present)
 			}
 			if c.ID != first.ID || !bytes.Equal(c.Payload, first.Payload) || c.Robot != first.Robot {

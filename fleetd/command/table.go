@@ -50,6 +50,6 @@ var Table = fsm.Table[State, Trigger]{
 	{From: open, On: SaysFailed, To: Failed, Why: "the robot started it and failed"},
 	{From: open, On: SaysRejected, To: Rejected, Why: "the robot refused it and did nothing"},
 	{From: open, On: SaysCancel, To: Cancelled, Why: "ended by another request or a stop"},
-	{From: open, On: SaysNewer, To: Superseded, Why: "replaced by a newer command of its class"},
+	{From: open, On: SaysNewer, To: Superseded, Why: "replaced by a newer command of the same kind"},
 	{From: open, On: SaysTooOld, To: Expired, Why: "it was too old when the robot wanted to start it"},
 }

@@ -1,7 +1,8 @@
 // Package decommission removes a robot from the fleet, in an order that prevents removed
 // documents from coming back: the robot is stopped if it is connected; its credentials are
-// revoked; when it is disconnected its retained documents are deleted, the presence first,
-// so that no client takes the others for those of a live robot; then its row is archived.
+// revoked; when it is disconnected its desired documents are deleted, then its own, the
+// presence first, so that no client takes the others for those of a live robot; then its row is
+// archived.
 //
 // Each step is persisted before its effect, and its effect must be idempotent: a fleetd
 // instance that dies in between repeats the step.
@@ -116,9 +117,9 @@ func due(s Step, f Facts) (on Event, wait string) {
 	case !f.NameRevoked:
 		return OnBack, ""
 	case s == Revoked && f.Connection == Connected:
-		return "", "it is still connected: the broker does not disconnect revoked robots; switch the robot off"
+		return "", "it is still connected, although it is revoked; if that does not change within seconds, the broker does not read the revocation list: switch the robot off"
 	case s == Revoked && f.Connection == NotKnown:
-		return "", "fleetd does not know whether it is still connected"
+		return "", "fleetd does not know whether it is still connected: fleetd has no connection to the broker, or has had one for moments only"
 	case s == Revoked:
 		return OnDisconnected, ""
 	case !f.Confirmed:

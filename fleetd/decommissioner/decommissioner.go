@@ -5,6 +5,7 @@ package decommissioner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -62,7 +63,7 @@ func (d *Decommissioner) Run(ctx context.Context, db Store) {
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
 	for {
-		d.lead(ctx, db)
+		d.advanceAll(ctx, db)
 		select {
 		case <-ctx.Done():
 			return
@@ -80,98 +81,98 @@ func (d *Decommissioner) Wake() {
 	}
 }
 
-// lead takes every open decommission as far as possible. A follower only records what each
-// waits for, since the leader writes the steps.
-func (w *Decommissioner) lead(ctx context.Context, db Store) {
-	leads := w.deps.Leads()
+// advanceAll advances every open decommission as far as possible. A follower only records what
+// each waits for, since the leader writes the steps.
+func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
+	leads := d.deps.Leads()
 	open, err := db.Decommissions(ctx, false)
 	if err != nil {
-		w.deps.Failed("decommissions not read", err)
+		d.deps.Failed("decommissions not read", err)
 		return
 	}
 	waiting := map[string]string{}
-	for _, d := range open {
-		for !d.Step.Over() {
-			next, err := w.next(ctx, db, d, w.deps.Now())
+	for _, one := range open {
+		for !one.Step.Over() {
+			next, err := d.next(ctx, db, one, d.deps.Now())
 			if err == nil && next.On != "" && leads {
-				err = w.step(ctx, db, d, next, w.deps.Now())
+				err = d.step(ctx, db, one, next, d.deps.Now())
 			}
 			if errors.Is(err, store.ErrConflict) {
 				break // another instance took the step
 			}
 			if err != nil {
-				w.deps.Failed("decommission of "+d.Robot+" not led on", err)
+				d.deps.Failed("decommission step failed", fmt.Errorf("robot %s: %w", one.Robot, err))
 				break
 			}
 			if next.On == "" || !leads {
-				waiting[d.Robot] = next.Why
+				waiting[one.Robot] = next.Why
 				break
 			}
-			w.deps.Log.Info("decommission", "robot", d.Robot, "from", d.Step, "to", next.To, "why", next.Why)
-			d.Step = next.To
+			d.deps.Log.Info("decommission", "robot", one.Robot, "from", one.Step, "to", next.To, "why", next.Why)
+			one.Step = next.To
 		}
 	}
-	w.waiting.Store(&waiting)
+	d.waiting.Store(&waiting)
 }
 
 // next decides the next step of a decommission.
-func (w *Decommissioner) next(ctx context.Context, db Store, d decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Connection: w.deps.Connection(d.Robot, now)}
-	if facts.Confirmed, err = db.DecommissionPublished(ctx, d.Robot); err != nil {
+func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
+	facts := decommission.Facts{Connection: d.deps.Connection(one.Robot, now)}
+	if facts.Confirmed, err = db.DecommissionPublished(ctx, one.Robot); err != nil {
 		return next, err
 	}
-	if facts.NameRevoked, err = db.IsNameRevoked(ctx, d.Robot); err != nil {
+	if facts.NameRevoked, err = db.IsNameRevoked(ctx, one.Robot); err != nil {
 		return next, err
 	}
-	return decommission.Next(d, facts), nil
+	return decommission.Next(one, facts), nil
 }
 
 // step carries out one step of a decommission.
-func (w *Decommissioner) step(ctx context.Context, db Store, d decommission.Decommission, next decommission.Decision, now time.Time) error {
+func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.Decommission, next decommission.Decision, now time.Time) error {
 	if next.Stop {
-		w.stop(ctx, d, now)
+		d.stop(ctx, one, now)
 	}
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		if next.To == decommission.Revoked {
-			held, err := tx.Certificates(ctx, d.Robot)
+			held, err := tx.Certificates(ctx, one.Robot)
 			if err != nil {
 				return err
 			}
-			if err := tx.Revoke(ctx, enrol.Revoke(held, d.Robot, d.By, "decommissioned: "+d.Why, now)); err != nil {
+			if err := tx.Revoke(ctx, enrol.Revoke(held, one.Robot, one.By, "decommissioned: "+one.Why, now)); err != nil {
 				return err
 			}
 			if err := tx.EnqueueRevocation(ctx, db.FleetID(), now); err != nil {
 				return err
 			}
 		}
-		return tx.StepDecommission(ctx, d, next.To, now)
+		return tx.StepDecommission(ctx, one, next.To, now)
 	})
 	if err != nil {
 		return err
 	}
-	w.deps.Wake()
+	d.deps.Wake()
 	if next.To == decommission.Archived {
-		return w.deps.Refresh(ctx)
+		return d.deps.Refresh(ctx)
 	}
 	return nil
 }
 
 // stop stops a robot before its access is revoked. What the robot does without a link is its
 // own configuration; so it is stopped first.
-func (w *Decommissioner) stop(ctx context.Context, d decommission.Decommission, now time.Time) {
+func (d *Decommissioner) stop(ctx context.Context, one decommission.Decommission, now time.Time) {
 	v, _ := verb.Of("safety", "stop")
 	why := "this robot leaves the fleet"
-	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), TS: schema.TimeOf(now), By: d.By, Why: why}})
+	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), TS: schema.TimeOf(now), By: one.By, Why: why}})
 	if err != nil {
-		w.deps.Log.Error("stop not encoded", "error", err)
+		d.deps.Log.Error("stop not encoded", "error", err)
 		return
 	}
-	w.deps.Send(ctx, command.Command{Robot: d.Robot, Verb: v.ID(), Payload: payload})
+	d.deps.Send(ctx, command.Command{Robot: one.Robot, Verb: v.ID(), Payload: payload})
 }
 
 // Waiting says what the decommission of a robot waits for; empty if for nothing.
-func (w *Decommissioner) Waiting(robot string) string {
-	if waiting := w.waiting.Load(); waiting != nil {
+func (d *Decommissioner) Waiting(robot string) string {
+	if waiting := d.waiting.Load(); waiting != nil {
 		return (*waiting)[robot]
 	}
 	return ""

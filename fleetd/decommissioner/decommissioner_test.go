@@ -3,7 +3,6 @@ package decommissioner_test
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -41,7 +41,7 @@ func (w *world) locked(do func()) {
 
 // inWorld runs a test with the robots r8 and r9.
 func inWorld(t *testing.T, test func(w *world)) {
-	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	path := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {

@@ -16,24 +16,24 @@ const noDocument = "{}"
 // noModeBefore is why a robot's first desired mode stays.
 const noModeBefore = "it had no desired mode before, and a desired mode cannot be taken away"
 
-// Kept is a robot that keeps what it has, and why.
-type Kept struct {
+// NotReverted is a robot that a revert leaves as it is, and why.
+type NotReverted struct {
 	Robot string
 	Why   schema.Problem
 }
 
-// PartsBack turns a request to lead robots back into requests for what they had before, one for
-// the robots that get the same. sets are the published sets that they had, by digest. A second
-// request undoes that.
-func PartsBack(rows Rows, a Request, sets map[string][]byte) (parts []Part, kept []Kept, found []schema.Problem) {
-	if found := count(rows, a.Expected); len(found) > 0 {
+// RevertRequests turns a request to revert robots into requests for what they had before: one
+// for each group of robots that get the same. sets are the published sets that they had, by digest. A second
+// revert leads back.
+func RevertRequests(rows Rows, a Request, sets map[string][]byte) (parts []SubRequest, kept []NotReverted, found []schema.Problem) {
+	if found := checkCount(rows, a.Expected); len(found) > 0 {
 		return nil, nil, found
 	}
 	at := map[string]int{}
 	for _, r := range rows.Robots {
 		request, why := backTo(a.Back, r, sets)
 		if why != "" {
-			kept = append(kept, Kept{r.ID, schema.Fault("", CodeNoWayBack, why, "set it explicitly")})
+			kept = append(kept, NotReverted{r.ID, schema.NewProblem("", CodeNoWayBack, why, "set it explicitly")})
 			continue
 		}
 		key, _ := json.Marshal(request) // cannot fail: it has been JSON before
@@ -41,7 +41,7 @@ func PartsBack(rows Rows, a Request, sets map[string][]byte) (parts []Part, kept
 		if !known {
 			i = len(parts)
 			at[string(key)] = i
-			part := Part{Rows: rows, Request: request}
+			part := SubRequest{Rows: rows, Request: request}
 			part.Rows.Robots = nil
 			parts = append(parts, part)
 		}
@@ -50,7 +50,7 @@ func PartsBack(rows Rows, a Request, sets map[string][]byte) (parts []Part, kept
 	return parts, kept, nil
 }
 
-// backTo is the request for what a robot had before; why says that there is none.
+// backTo is the request for what a robot had before; why says why it cannot be reverted.
 func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Request, why string) {
 	if len(r.Previous) == 0 {
 		return request, "nothing is known of what it had before"
@@ -79,7 +79,7 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Re
 	return Request{Places: &Set{ID: was.Set.ID, Rev: was.Set.Rev, Body: body}}, ""
 }
 
-// backToSettings names the settings that differ. Labels are none that people set here.
+// backToSettings names the settings that differ. Labels are left out: they are not set as settings.
 func backToSettings(was, now map[string]jsontext.Value) (request Request, why string) {
 	c := &Config{Set: map[string]jsontext.Value{}}
 	for key, value := range was {

@@ -26,25 +26,25 @@ type Config struct {
 func (c *Config) check() []schema.Problem {
 	var found []schema.Problem
 	if len(c.Set)+len(c.Unset) == 0 {
-		found = append(found, schema.Fault("/config", "missing", "no setting is named", "write key=value, or name settings to reset to their default"))
+		found = append(found, schema.NewProblem("/config", "missing", "no setting is named", "write key=value, or name settings to reset to their default"))
 	}
 	_, labels := c.Set[labelsKey]
 	if labels || slices.Contains(c.Unset, labelsKey) {
-		found = append(found, schema.Fault("/config/set/labels", CodeReserved, "labels cannot be set as a setting", "use fleetd robot label, which also updates the setting"))
+		found = append(found, schema.NewProblem("/config/set/labels", CodeReserved, "labels cannot be set as a setting", "use fleetd robot label, which also updates the setting"))
 	}
 	for key, value := range c.Set {
 		if slices.Contains(c.Unset, key) {
-			found = append(found, schema.Fault("/config/unset", "bad_value", key+" is both set and unset", ""))
+			found = append(found, schema.NewProblem("/config/unset", "bad_value", key+" is both set and unset", ""))
 		}
 		switch k, known := schema.ConfigKeyOf(key); {
 		case key == labelsKey:
 		case !known:
 			found = append(found, unknownKey("/config/set/"+key, key))
 		case !value.IsValid():
-			found = append(found, schema.Fault("/config/set/"+key, "syntax", "the value is not JSON", `write a string in double quotes`))
+			found = append(found, schema.NewProblem("/config/set/"+key, "syntax", "the value is not JSON", `write a string in double quotes`))
 		default:
 			if wrong := k.Check(value); wrong != "" {
-				found = append(found, schema.Fault("/config/set/"+key, "bad_value", key+": "+wrong, "it sets "+k.Purpose))
+				found = append(found, schema.NewProblem("/config/set/"+key, "bad_value", key+": "+wrong, "it sets "+k.Purpose))
 				break
 			}
 			for _, p := range append(interrupts.CheckSetting(key, value), intents.CheckSetting(key, value)...) {
@@ -70,7 +70,7 @@ func unknownKey(pointer, key string) schema.Problem {
 	if near := schema.Closest(key, names); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
-	return schema.Fault(pointer, "unknown_field", "there is no setting "+key, hint)
+	return schema.NewProblem(pointer, "unknown_field", "there is no setting "+key, hint)
 }
 
 // Labels plans to publish robots' present labels to them.
@@ -83,7 +83,7 @@ func Labels(rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 		}
 		next, changed, err := p.config(Config{}, r)
 		if err != nil {
-			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
+			return c, []schema.Problem{schema.NewProblem("", "bad_value", err.Error(), "")}
 		}
 		if changed {
 			r.Current = next

@@ -1,6 +1,7 @@
-// Package desired plans changes of the desired documents of robots, except the story and the
-// activities: settings, mode and places. A plan is a function of rows; the caller applies
-// the changes in the transaction in which it read the rows.
+// Package desired plans changes of the settings, mode and places of robots, signs their desired
+// documents again when a higher revision is due, and describes the last assignments and the
+// progress of every kind. Package library plans stories and activities. A plan is a function of
+// rows; the caller applies the changes in the transaction in which it read the rows.
 //
 // The document of settings always has all settings. A request changes some of them, and
 // fleetd adds the robot's labels.
@@ -61,7 +62,7 @@ type Rows struct {
 }
 
 // Request is a request: exactly one of Config, Mode, Places, Points and Back. Plan takes no
-// Points and no Back: Parts and PartsBack make the others of them.
+// Points and no Back: PointRequests and RevertRequests make the others of them.
 type Request struct {
 	Back     schema.TopicKind // what the robots had before the newest change of this document
 	Config   *Config
@@ -82,7 +83,7 @@ type Changes struct {
 	Updated   []string // robots that get a new document
 	Unchanged []string // robots whose document stays
 	Topic     schema.TopicKind
-	Documents []Robot       // with their new document in Updated
+	Documents []Robot       // those of Updated, each with its new document in Current
 	Blob      []byte        // to publish before the documents; nil = none
 	Files     []score.Asset // that Blob names
 	SHA256    string        // of Blob
@@ -90,15 +91,15 @@ type Changes struct {
 	Counter   int64         // the newest signature counter that was used
 	Note      string        // for the audit
 
-	Before, After string // for the audit, as JSON: what changed; of several robots Before has their names by what they had
-	Was           []Was  // what Updated had before
-	To            []Was  // what they get, of a request that leads back
-	Kept          []Kept // robots that it does not lead back
+	Before, After string          // for the audit, as JSON: what changed; of several robots Before has their names by what they had
+	ValuesBefore  []ValueOfRobots // what Updated had before
+	ValuesAfter   []ValueOfRobots // what they get, of a request that reverts
+	NotReverted   []NotReverted   // robots that it does not revert
 }
 
-// Was is what robots had before a change.
-type Was struct {
-	Value  jsontext.Value // what the documents said about the same; empty = they had none
+// ValueOfRobots is a value that robots have in common, before or after a change.
+type ValueOfRobots struct {
+	Value  jsontext.Value // what their documents say about the same; empty = they have none
 	Robots []string
 }
 
@@ -125,7 +126,7 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 	for _, r := range rows.Robots {
 		next, changed, err := p.document(a, r)
 		if err != nil {
-			return c, []schema.Problem{schema.Fault("", "bad_value", err.Error(), "")}
+			return c, []schema.Problem{schema.NewProblem("", "bad_value", err.Error(), "")}
 		}
 		if !changed {
 			c.Unchanged = append(c.Unchanged, r.ID)
@@ -133,7 +134,7 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 		}
 		was := before(a, r.Current.Payload)
 		c.had(was, r.ID)
-		if was != p.value(a) { // otherwise it is the same again, and the way back stays
+		if was != p.value(a) { // otherwise it is the same again, and a reversion leads to the same as before
 			if r.Previous = r.Current.Payload; len(r.Previous) == 0 {
 				r.Previous = []byte(noDocument)
 			}
@@ -149,10 +150,10 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 	c.After = p.value(a)
 	switch {
 	case len(c.Updated) == 1:
-		c.Before = string(c.Was[0].Value)
+		c.Before = string(c.ValuesBefore[0].Value)
 	case len(c.Updated) > 1:
 		had := map[string][]string{}
-		for _, w := range c.Was {
+		for _, w := range c.ValuesBefore {
 			had[string(w.Value)] = w.Robots
 		}
 		c.Before = audit.Robots(had)
@@ -162,11 +163,11 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 
 // had notes what a robot had before.
 func (c *Changes) had(value, robot string) {
-	i := slices.IndexFunc(c.Was, func(w Was) bool { return string(w.Value) == value })
+	i := slices.IndexFunc(c.ValuesBefore, func(w ValueOfRobots) bool { return string(w.Value) == value })
 	if i < 0 {
-		i, c.Was = len(c.Was), append(c.Was, Was{Value: jsontext.Value(value)})
+		i, c.ValuesBefore = len(c.ValuesBefore), append(c.ValuesBefore, ValueOfRobots{Value: jsontext.Value(value)})
 	}
-	c.Was[i].Robots = append(c.Was[i].Robots, robot)
+	c.ValuesBefore[i].Robots = append(c.ValuesBefore[i].Robots, robot)
 }
 
 type plan struct {
@@ -179,13 +180,13 @@ type plan struct {
 	files []score.Asset // that body names
 }
 
-// count reports that no robot is selected, or another number than expected.
-func count(rows Rows, expected *int) []schema.Problem {
+// checkCount refuses a request for no robot, or for another number than expected.
+func checkCount(rows Rows, expected *int) []schema.Problem {
 	switch n := len(rows.Robots); {
 	case n == 0:
-		return []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
+		return []schema.Problem{schema.NewProblem("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
 	case expected != nil && *expected != n:
-		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
+		return []schema.Problem{schema.NewProblem("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots are selected, %d were expected", n, *expected), "check with a dry run")}
 	}
 	return nil
@@ -193,7 +194,7 @@ func count(rows Rows, expected *int) []schema.Problem {
 
 // check validates the request, and pins a set.
 func (p *plan) check(a Request) []schema.Problem {
-	if found := count(p.rows, a.Expected); len(found) > 0 {
+	if found := checkCount(p.rows, a.Expected); len(found) > 0 {
 		return found
 	}
 	switch {
@@ -210,14 +211,14 @@ func (m *Mode) check() []schema.Problem {
 	switch m.Mode {
 	case schema.ModeMnl, schema.ModeAto:
 	case schema.ModeStr:
-		found = append(found, schema.Fault("/mode/mode", "bad_value", "str runs at start-up and then changes to another mode", "write mnl or ato; to calibrate again, use fleetd mode set str"))
+		found = append(found, schema.NewProblem("/mode/mode", "bad_value", "str runs at start-up and then changes to another mode", "write mnl or ato; to calibrate again, use fleetd mode set str"))
 	default:
-		found = append(found, schema.Fault("/mode/mode", "bad_value", fmt.Sprintf("%q cannot be the desired mode", m.Mode), "write mnl or ato"))
+		found = append(found, schema.NewProblem("/mode/mode", "bad_value", fmt.Sprintf("%q cannot be the desired mode", m.Mode), "write mnl or ato"))
 	}
 	switch m.Apply {
 	case "", schema.ApplyModeBoot, schema.ApplyModeNow:
 	default:
-		found = append(found, schema.Fault("/mode/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", m.Apply), "write boot or now"))
+		found = append(found, schema.NewProblem("/mode/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", m.Apply), "write boot or now"))
 	}
 	return found
 }
@@ -296,7 +297,7 @@ func (p *plan) value(a Request) string {
 	return audit.JSON(map[string]any{"places": p.pin})
 }
 
-// before is what a document said about the same.
+// before is what a document says about the settings, mode or places that the request sets.
 func before(a Request, was []byte) string {
 	switch {
 	case len(was) == 0:

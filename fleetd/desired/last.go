@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
@@ -17,6 +18,8 @@ type Given struct {
 	Rev   int64
 	At    time.Time
 	By    string
+	// Replaced is when what it had before was assigned; zero if that is not known.
+	Replaced time.Time
 	// Payload is the document, and Previous what was there before the change: a document, or of
 	// stories and activities their names and revisions.
 	Payload, Previous []byte
@@ -36,14 +39,25 @@ type LastAssignment struct {
 	At     time.Time
 	By     string
 	Groups []Group
+	// Why is the reason that the person gave, and Reverts whether they assigned the stories of before again.
+	Why     string
+	Reverts bool
 }
 
 // Group is the robots of an assignment to which the same happened.
 type Group struct {
 	Now    jsontext.Value // what they were given
 	Before jsontext.Value // what they had before
-	Why    string         // why there is no way back; empty if there is
+	Why    string         // why they cannot be reverted; empty if they can
 	Robots []Given
+	// Replaced is the newest assignment of what they had before; without a time it is not known.
+	Replaced Replaced
+}
+
+// Replaced is an assignment in whose place another one came.
+type Replaced struct {
+	At      time.Time
+	By, Why string
 }
 
 // LastAssignments groups changes by the request that made them, the newest first.
@@ -62,12 +76,47 @@ func LastAssignments(all []Given) []LastAssignment {
 		if k < 0 {
 			k, *groups = len(*groups), append(*groups, Group{Now: now, Before: had, Why: why})
 		}
-		(*groups)[k].Robots = append((*groups)[k].Robots, g)
+		group := &(*groups)[k]
+		group.Robots = append(group.Robots, g)
+		if g.Replaced.After(group.Replaced.At) {
+			group.Replaced.At = g.Replaced
+		}
 	}
 	slices.SortStableFunc(out, func(a, b LastAssignment) int {
 		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.By, b.By))
 	})
 	return out
+}
+
+// Times lists when assignments and those that they replaced were made, the newest first.
+func Times(all []LastAssignment) (times []time.Time) {
+	for _, a := range all {
+		times = append(times, a.At)
+		for _, g := range a.Groups {
+			if !g.Replaced.At.IsZero() {
+				times = append(times, g.Replaced.At)
+			}
+		}
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	return slices.CompactFunc(times, time.Time.Equal)
+}
+
+// AddReasons adds what the audit says about assignments, and about those that they replaced.
+func AddReasons(all []LastAssignment, notes []audit.Entry) {
+	at := make(map[int64]audit.Entry, len(notes))
+	for _, n := range notes {
+		at[n.At.UnixMicro()] = n
+	}
+	for i := range all {
+		n := at[all[i].At.UnixMicro()]
+		all[i].Why, all[i].Reverts = n.Why, n.What == audit.Revert
+		for k := range all[i].Groups {
+			r := &all[i].Groups[k].Replaced
+			n := at[r.At.UnixMicro()]
+			r.By, r.Why = n.Who, n.Why
+		}
+	}
 }
 
 // difference is what a change gave, and what was there before. Of settings it is those that differ.

@@ -12,7 +12,7 @@ import (
 
 // Points are points to add to the places that robots have.
 type Points struct {
-	ID      string // of the set of robots that have no places
+	ID      string // of the places that robots without places get
 	Map     string // digest of the map on which they lie; empty = the body's own map
 	Points  map[string]score.Point
 	Replace bool // points of the same name that lie elsewhere
@@ -24,25 +24,25 @@ const (
 	CodeExists   = "exists"
 )
 
-// Part is a part of a request: the robots that have the same places now, and get the same next
-// ones.
-type Part struct {
+// SubRequest is a part of a request: for those of its robots that have the same places now, and
+// get the same next ones.
+type SubRequest struct {
 	Rows    Rows
 	Request Request
 }
 
-// Parts turns a request to add points into requests for whole places. sets are the published
+// PointRequests turns a request to add points into requests for whole places. sets are the published
 // sets that the robots have now, by digest. Coordinates hold only on their map, so that places
 // with another map are refused.
-func Parts(rows Rows, a Request, sets map[string][]byte) ([]Part, []schema.Problem) {
-	if found := count(rows, a.Expected); len(found) > 0 {
+func PointRequests(rows Rows, a Request, sets map[string][]byte) ([]SubRequest, []schema.Problem) {
+	if found := checkCount(rows, a.Expected); len(found) > 0 {
 		return nil, found
 	}
 	if !schema.ValidID(a.Points.ID) {
-		return nil, []schema.Problem{schema.Fault("/points/id", "bad_id", fmt.Sprintf("%q cannot name a set", a.Points.ID), "use a-z, 0-9 and hyphens, at most 63")}
+		return nil, []schema.Problem{schema.NewProblem("/points/id", "bad_id", fmt.Sprintf("%q cannot name a set", a.Points.ID), "use a-z, 0-9 and hyphens, at most 63")}
 	}
 	if len(a.Points.Points) == 0 {
-		return nil, []schema.Problem{schema.Fault("/points/points", "missing", "no point is named", "fleetd robot points lists those of a robot")}
+		return nil, []schema.Problem{schema.NewProblem("/points/points", "missing", "no point is named", "fleetd robot points lists those of a robot")}
 	}
 	var pins []schema.ContentPin // in the order of the robots
 	robots := map[schema.ContentPin][]Robot{}
@@ -53,12 +53,12 @@ func Parts(rows Rows, a Request, sets map[string][]byte) ([]Part, []schema.Probl
 		}
 		robots[pin] = append(robots[pin], r)
 	}
-	var parts []Part
+	var parts []SubRequest
 	var found []schema.Problem
 	for _, pin := range pins {
 		next, problems := a.Points.addTo(pin, sets[pin.SHA256], names(robots[pin]))
 		found = append(found, problems...)
-		part := Part{Rows: rows, Request: Request{Places: &next}}
+		part := SubRequest{Rows: rows, Request: Request{Places: &next}}
 		part.Rows.Robots = robots[pin]
 		parts = append(parts, part)
 	}
@@ -90,21 +90,21 @@ func PlacesDigest(document []byte) string {
 	return pinOf(Robot{Current: Document{Payload: document}}).SHA256
 }
 
-// addTo returns the next set of robots that have the set pin now. It is the same set if it has
+// addTo returns the places that robots with the places pin get next: the same ones if they have
 // all of the points.
 func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, []schema.Problem) {
 	places, found := PlacesOf(body)
 	if len(found) > 0 {
-		return Set{}, []schema.Problem{schema.Fault("/points", "bad_value", fmt.Sprintf("the places %s of %s cannot be read: %s", pin.ID, robots, found[0]), "set them again with fleetd desired places -f FILE")}
+		return Set{}, []schema.Problem{schema.NewProblem("/points", "bad_value", fmt.Sprintf("the places %s of %s cannot be read: %s", pin.ID, robots, found[0]), "set them again with fleetd desired places -f FILE")}
 	}
 	have := ""
 	if places.Map != nil {
 		have = places.Map.SHA256
 	}
 	if have != a.Map {
-		return Set{}, []schema.Problem{schema.Fault("/points/map_sha256", CodeOtherMap,
+		return Set{}, []schema.Problem{schema.NewProblem("/points/map_sha256", CodeOtherMap,
 			fmt.Sprintf("the points lie on %s and the places of %s on %s: coordinates hold only on the same map", mapText(a.Map), robots, mapText(have)),
-			"set places with the map of the points first, or teach the points on theirs")}
+			"if they lie on the map of these places, name it with --on-map SHA256; else set places with the map of the points first, or teach the points on theirs")}
 	}
 	next := maps.Clone(places.Points)
 	if next == nil {
@@ -117,7 +117,7 @@ func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, 
 		case has && equal(was, p):
 			continue
 		case has && !a.Replace:
-			found = append(found, schema.Fault("/points/points/"+name, CodeExists,
+			found = append(found, schema.NewProblem("/points/points/"+name, CodeExists,
 				fmt.Sprintf("%s of %s is at %s already, not at %s", name, robots, pointText(was), pointText(p)), "replace it with --replace (replace in the API)"))
 		default:
 			next[name] = p
@@ -138,7 +138,7 @@ func (a *Points) addTo(pin schema.ContentPin, body []byte, robots string) (Set, 
 	}
 	var err error
 	if s.Body, _, err = score.EncodePlaces(places.Map, next); err != nil {
-		found = append(found, schema.Fault("/points", "bad_value", err.Error(), ""))
+		found = append(found, schema.NewProblem("/points", "bad_value", err.Error(), ""))
 	}
 	return s, found
 }

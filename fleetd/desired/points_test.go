@@ -55,7 +55,7 @@ func only(rows Rows, ids ...string) Rows {
 func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 	rows, sets := fleetWithPlaces(t)
 	window := Points{ID: "places", Points: map[string]score.Point{"window": {XM: 3, YM: 4}}}
-	parts, found := Parts(only(rows, "r1", "r2", "r3"), Request{Points: &window}, sets)
+	parts, found := PointRequests(only(rows, "r1", "r2", "r3"), Request{Points: &window}, sets)
 	if len(found) > 0 || len(parts) != 2 {
 		t.Fatalf("%d parts, %v", len(parts), found)
 	}
@@ -74,7 +74,7 @@ func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 		sets[c.SHA256] = c.Blob
 		rows = applyChanges(rows, c)
 	}
-	parts, found = Parts(only(rows, "r1", "r2", "r3"), Request{Points: &window}, sets)
+	parts, found = PointRequests(only(rows, "r1", "r2", "r3"), Request{Points: &window}, sets)
 	for _, part := range parts {
 		if c, problems := Plan(part.Rows, part.Request, by); len(found)+len(problems)+len(c.Updated) > 0 {
 			t.Errorf("added again: %v, %v, updated %v", found, problems, c.Updated)
@@ -84,7 +84,7 @@ func TestAddedPointsKeepThePlacesOfEachRobot(t *testing.T) {
 
 func TestAddedPointsOfAMapGoToPlacesWithThatMap(t *testing.T) {
 	rows, sets := fleetWithPlaces(t)
-	parts, found := Parts(only(rows, "r4"), Request{Points: &Points{ID: "places", Map: hallMap, Points: map[string]score.Point{"window": {XM: 3}}}}, sets)
+	parts, found := PointRequests(only(rows, "r4"), Request{Points: &Points{ID: "places", Map: hallMap, Points: map[string]score.Point{"window": {XM: 3}}}}, sets)
 	if len(found) > 0 || len(parts) != 1 {
 		t.Fatalf("%d parts, %v", len(parts), found)
 	}
@@ -119,7 +119,7 @@ func TestPointsThatCannotBeAddedAreRefused(t *testing.T) {
 		"another number expected": {"r2", Points{ID: "places", Points: one("window", 5)}, &two, "/expected_count count_changed"},
 		"no robot":                {"", Points{ID: "places", Points: one("window", 5)}, nil, "/selector no_robot"},
 	} {
-		_, found := Parts(only(rows, strings.Fields(c.robots)...), Request{Points: &c.points, Expected: c.expected}, sets)
+		_, found := PointRequests(only(rows, strings.Fields(c.robots)...), Request{Points: &c.points, Expected: c.expected}, sets)
 		got := ""
 		if len(found) > 0 {
 			got = found[0].Pointer + " " + found[0].Code
@@ -132,7 +132,7 @@ func TestPointsThatCannotBeAddedAreRefused(t *testing.T) {
 	for sum := range sets {
 		broken[sum] = []byte("{")
 	}
-	if _, found := Parts(only(rows, "r1"), Request{Points: &Points{ID: "places", Points: one("window", 5)}}, broken); len(found) != 1 || found[0].Pointer != "/points" || found[0].Severity != schema.SeverityError {
+	if _, found := PointRequests(only(rows, "r1"), Request{Points: &Points{ID: "places", Points: one("window", 5)}}, broken); len(found) != 1 || found[0].Pointer != "/points" || found[0].Severity != schema.SeverityError {
 		t.Errorf("places that cannot be read give %v", found)
 	}
 }

@@ -36,17 +36,17 @@ func TestPlanSaysWhatTheUpdatedRobotsHadBefore(t *testing.T) {
 	c, _ := Plan(some, Request{Config: &Config{Set: map[string]jsontext.Value{"boot_mode": jsontext.Value(`"mnl"`)}}}, by)
 	rows = applyChanges(rows, c)
 	c, found := Plan(rows, Request{Config: &Config{Set: value(`"ato"`)}}, by)
-	if len(found) > 0 || len(c.Was) != 2 {
-		t.Fatalf("%v %+v", found, c.Was)
+	if len(found) > 0 || len(c.ValuesBefore) != 2 {
+		t.Fatalf("%v %+v", found, c.ValuesBefore)
 	}
-	if w := c.Was[0]; len(w.Value) != 0 || len(w.Robots) != 1 || w.Robots[0] != "r1" {
+	if w := c.ValuesBefore[0]; len(w.Value) != 0 || len(w.Robots) != 1 || w.Robots[0] != "r1" {
 		t.Errorf("r1 had no document: %+v", w)
 	}
-	if w := c.Was[1]; string(w.Value) != `{"boot_mode":"mnl"}` || len(w.Robots) != 2 {
+	if w := c.ValuesBefore[1]; string(w.Value) != `{"boot_mode":"mnl"}` || len(w.Robots) != 2 {
 		t.Errorf("r2 and r3 had mnl: %+v", w)
 	}
 	same, _ := Plan(applyChanges(rows, c), Request{Config: &Config{Set: value(`"ato"`)}}, by)
-	if len(same.Was) != 0 {
-		t.Errorf("nothing changed, but %+v", same.Was)
+	if len(same.ValuesBefore) != 0 {
+		t.Errorf("nothing changed, but %+v", same.ValuesBefore)
 	}
 }

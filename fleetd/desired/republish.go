@@ -8,6 +8,11 @@ import (
 	"troupe/schema/sign"
 )
 
+// documentNames name the documents for people, in the audit.
+var documentNames = map[schema.TopicKind]string{
+	schema.TopicDesiredConfig: "settings", schema.TopicDesiredMode: "mode", schema.TopicDesiredPlaces: "places", schema.TopicDesiredActivities: "activities",
+}
+
 // Republish plans to publish the documents of a topic again with a higher revision, for robots
 // that have accepted a higher one than fleetd's. A mode with apply now is published with
 // apply boot, so that an old request does not move a robot now.
@@ -20,7 +25,7 @@ func Republish(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes
 		}
 		next, changed, err := p.republish(topic, r)
 		if err != nil {
-			return c, []schema.Problem{schema.Fault("", "bad_value", fmt.Sprintf("%s of %s: %v", topic, r.ID, err), "")}
+			return c, []schema.Problem{schema.NewProblem("", "bad_value", fmt.Sprintf("%s of %s: %v", topic, r.ID, err), "")}
 		}
 		if changed {
 			r.Current = next
@@ -28,7 +33,7 @@ func Republish(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes
 		}
 	}
 	c.Counter = p.seal.Counter
-	c.Note = "again, " + string(topic)
+	c.Note = documentNames[topic] + ", published again with a higher revision"
 	return c, nil
 }
 

@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"strings"
 	"testing"
 
 	"troupe/schema"
@@ -31,6 +32,9 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		a, found := Republish(first.Topic, rows, by)
 		if len(found) > 0 || len(a.Updated) != 1 || a.Documents[0].Current.Rev != 51 || !a.Again {
 			t.Fatalf("%s: %v %+v", c.name, found, a)
+		}
+		if kind, _, _ := strings.Cut(c.name, ","); a.Note != kind+", published again with a higher revision" {
+			t.Errorf("%s: the audit says %q", c.name, a.Note)
 		}
 		if got := string(a.Documents[0].Current.Payload); c.want != "" && got != c.want {
 			t.Errorf("%s: published again as\n%s, want\n%s", c.name, got, c.want)

@@ -34,8 +34,8 @@ const (
 )
 
 // Auditor records commands that clients send to robots over MQTT without fleetd: who, what,
-// to which robot, and when. Commands of fleetd instances are in the database already, and
-// velocity frames are no commands. The leader writes the audit; while no instance leads,
+// to which robot, and when. Commands that people send through fleetd are in the database
+// already, fleetd's own questions change nothing, and velocity frames are no commands. The leader writes the audit; while no instance leads,
 // nothing is recorded.
 type Auditor struct {
 	deps Deps
@@ -70,6 +70,9 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 	n := audit.Note{
 		Source: audit.Source{Principal: at.CID, Via: audit.ViaMQTT}, What: "command " + at.Group + "/" + at.Verb, Target: "robot " + at.RID,
 		Detail: audit.Text(string(m.Payload[:min(len(m.Payload), auditDetail)]), auditDetail), Outcome: audit.Accepted,
+	}
+	if at.Group+"/"+at.Verb == "intent/post" {
+		n.Detail = "" // what a person said to a robot is not kept
 	}
 	id := ""
 	if v, known := verb.Of(at.Group, at.Verb); known {

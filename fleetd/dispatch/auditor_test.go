@@ -51,10 +51,11 @@ func TestCommandsOfOtherClientsAreAudited(t *testing.T) {
 		hears(a, "fleetd", "mode/set", "mine")
 		hears(a, "other", "mode/set", "another instance's")
 		a.Note(schema.TopicParams{RID: "r1", CID: "op1", Group: "mode", Verb: "set"}, link.Message{Retain: true, Payload: []byte("retained")}, time.Now())
+		hears(a, "kiosk", "intent/post", `{"id":"k2","name":"greet","text":"what a person said"}`)
 		hears(a, "op1", "sys/ping", strings.Repeat("x", 1000))
 		w.sleep(2 * time.Second)
 		got := w.audit()
-		want := []string{" at op1|command sys/ping|robot r1|" + strings.Repeat("x", 256), `ben at op1|command safety/enable|robot r1|{"id":"k1","by":"ben"}`, " at op1|command mode/set|robot r1|ato"}
+		want := []string{" at op1|command sys/ping|robot r1|" + strings.Repeat("x", 256), " at kiosk|command intent/post|robot r1|", `ben at op1|command safety/enable|robot r1|{"id":"k1","by":"ben"}`, " at op1|command mode/set|robot r1|ato"}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("noted\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

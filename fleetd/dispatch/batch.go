@@ -16,22 +16,22 @@ type Handle struct {
 	batch command.Batch
 	ahead map[string][]command.Command // by robot: unfinished commands of other instances that were persisted before
 
-	mu        sync.Mutex
-	commands  []command.Command
-	place     map[string]int
-	settled   chan struct{}
-	isOver    bool
-	persist   chan struct{} // closed when the database has the batch
-	persisted bool
+	mu              sync.Mutex
+	commands        []command.Command
+	place           map[string]int
+	settled         chan struct{}
+	isOver          bool
+	persistedSignal chan struct{} // closed when the database has the batch
+	persisted       bool
 }
 
-func newHandle(batch command.Batch, commands []command.Command, stored bool) *Handle {
-	t := &Handle{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persist: make(chan struct{})}
+func newHandle(batch command.Batch, commands []command.Command, persisted bool) *Handle {
+	t := &Handle{batch: batch, commands: slices.Clone(commands), place: map[string]int{}, settled: make(chan struct{}), persistedSignal: make(chan struct{})}
 	for i, c := range commands {
 		t.place[c.ID] = i
 	}
-	if stored {
-		t.wasStored()
+	if persisted {
+		t.markPersisted()
 	}
 	t.settle()
 	return t
@@ -48,20 +48,18 @@ func (t *Handle) Commands() []command.Command {
 func (t *Handle) Settled() <-chan struct{} { return t.settled }
 
 // Persisted reports whether the database has the batch.
-func (t *Handle) Persisted() bool { return t.stored() }
-
-func (t *Handle) stored() bool {
+func (t *Handle) Persisted() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.persisted
 }
 
-func (t *Handle) wasStored() {
+func (t *Handle) markPersisted() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.persisted {
 		t.persisted = true
-		close(t.persist)
+		close(t.persistedSignal)
 	}
 }
 
@@ -158,7 +156,7 @@ func (t *Handle) AwaitPersisted() {
 	wait := time.NewTimer(stopPatience)
 	defer wait.Stop()
 	select {
-	case <-t.persist:
+	case <-t.persistedSignal:
 	case <-wait.C:
 	}
 }
@@ -171,7 +169,7 @@ func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) error {
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return err
 	}
-	t.wasStored()
+	t.markPersisted()
 	return nil
 }
 

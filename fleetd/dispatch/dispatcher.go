@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// atOnce bounds the unfinished commands of one robot, stops excepted.
+	// atOnce bounds the commands that one robot was sent and has not finished, stops excepted.
 	atOnce = 8
 	// minSleep keeps the loop from spinning, whatever Due says.
 	minSleep = 5 * time.Millisecond
@@ -29,8 +29,9 @@ const (
 	lastSave = 2 * time.Second
 	// takeUpFor is the age up to which a restarted instance continues commands.
 	takeUpFor = 24 * time.Hour
-	// askPrefix begins the ids of sys/query requests about a command.
-	askPrefix = "ask:"
+	// queryPrefix begins the ids of the sys/query commands with which the dispatcher asks about a
+	// command. Other questions have the prefix question:.
+	queryPrefix = "ask:"
 )
 
 // Dispatcher leads commands through their states. One goroutine owns them all. Package
@@ -82,9 +83,9 @@ type Deps struct {
 	Publish   func(ctx context.Context, m link.Message) error
 	Robots    Robots
 	Instances Instances
-	// Defers reports whether a command waits for the outcome of a release, and keeps it
-	// if so.
-	Defers func(c command.Command) bool
+	// DeferIfReleasing keeps a command until the outcome of a release is known, if the command would
+	// hold what is released, and reports whether it does.
+	DeferIfReleasing func(c command.Command) bool
 }
 
 // Robots is what the dispatcher asks about robots.
@@ -93,7 +94,7 @@ type Robots interface {
 	Adopted(robot string) bool
 }
 
-// Instances are the other fleetd instances.
+// Instances are the fleetd instances, this one among them.
 type Instances interface {
 	Has(name string) bool
 	Gone(name string, now time.Time) bool
@@ -144,13 +145,13 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		for t := range changed {
 			t.settle()
 		}
-		timer.Reset(d.sleep(d.deps.Now(), saved))
+		timer.Reset(d.sleepTime(d.deps.Now(), saved))
 	}
 }
 
 // begin takes on the commands of a batch.
 func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
-	if !t.stored() {
+	if !t.Persisted() {
 		d.batches = append(d.batches, t)
 	}
 	for _, c := range t.Commands() {
@@ -179,7 +180,7 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 		return
 	}
 	id := *p.ack.ID
-	if about, ok := strings.CutPrefix(id, askPrefix); ok {
+	if about, ok := strings.CutPrefix(id, queryPrefix); ok {
 		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
 			about, _, _ = strings.Cut(about, ":")
 			d.step(ctx, now, about, command.Event{Kind: command.NoRecord})
@@ -223,8 +224,8 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 			}
 		case command.Send:
 			d.Send(ctx, c.Command)
-		case command.Ask:
-			d.ask(ctx, now, c)
+		case command.Query:
+			d.query(ctx, now, c)
 		}
 	}
 	d.expect(c)

@@ -9,21 +9,22 @@ import (
 	"troupe/schema"
 )
 
-// maxEvents bounds the events in the mailbox. Beyond it answers and presence changes
-// are dropped: the dispatcher asks the robot about a command that stays unanswered.
+// maxEvents bounds the events in the mailbox. Beyond it what robots answer and
+// show, presence changes and cancellations are dropped: the dispatcher asks the robot about a
+// command that stays unanswered, and a cancellation ends with its request.
 const maxEvents = 100_000
 
 // event is something that happened to commands.
 type event struct {
-	kind   eventKind
-	robot  string
-	ack    schema.Ack
-	last   schema.LastRequest
-	handle *Handle
-	id     string                     // of a command to be cancelled
-	ended  chan bool                  // capacity 1: whether it was cancelled
-	would  func(command.Command) bool // reports whether a command would hold what was released
-	done   func()                     // called when those commands have ended
+	kind            eventKind
+	robot           string
+	ack             schema.Ack
+	last            schema.LastRequest
+	handle          *Handle
+	id              string                     // of a command to be cancelled
+	ended           chan bool                  // capacity 1: whether it was cancelled
+	latchesReleased func(command.Command) bool // reports whether a command would latch what was released
+	done            func()                     // called when those commands have ended
 
 	released []stop.Latch
 	unsent   []command.Command
@@ -74,10 +75,10 @@ func (d *Dispatcher) RobotOffline(robot string) { d.post(event{kind: eventOfflin
 
 // EndReleased ends the commands that would latch again what was released, and then calls done.
 func (d *Dispatcher) EndReleased(latchesReleased func(command.Command) bool, done func()) {
-	d.post(event{kind: eventRelease, would: latchesReleased, done: done})
+	d.post(event{kind: eventRelease, latchesReleased: latchesReleased, done: done})
 }
 
-// Cancel ends a command that was not sent yet, and reports whether it was not.
+// Cancel ends a command that was not sent yet, and reports whether it cancelled it.
 func (d *Dispatcher) Cancel(ctx context.Context, id string) bool {
 	ended := make(chan bool, 1)
 	d.post(event{kind: eventCancel, id: id, ended: ended})
@@ -110,7 +111,7 @@ func (d *Dispatcher) take(ctx context.Context) {
 			d.step(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
 			p.ended <- waits
 		case eventRelease:
-			d.endReleased(ctx, now, p.would)
+			d.endReleased(ctx, now, p.latchesReleased)
 			p.done()
 		case eventReleased:
 			d.released = p.released

@@ -22,13 +22,14 @@ const (
 	maxObserved = 10_000
 )
 
-// Orphaned ends the commands of instances that are gone. The leader applies the answers of
-// robots that it observed; it sends none of these commands.
-type Orphaned struct {
+// OrphanEnder ends orphaned commands: those of instances that are gone. The leader applies the
+// answers of robots that it observed; it sends none of these commands. (Documents of unknown
+// robots, which people call orphans too, are view.StrayDocuments.)
+type OrphanEnder struct {
 	deps Deps
 
 	mu       sync.Mutex
-	received []observed // answers to other fleetd instances, the oldest first
+	received []observed // answers to other clients, fleetd instances among them; the oldest first
 }
 
 type observed struct {
@@ -37,12 +38,12 @@ type observed struct {
 	at           time.Time
 }
 
-// NewOrphaned returns an Orphaned that has observed no answer yet.
-func NewOrphaned(d Deps) *Orphaned { return &Orphaned{deps: d} }
+// NewOrphanEnder returns an OrphanEnder that has observed no answer yet.
+func NewOrphanEnder(d Deps) *OrphanEnder { return &OrphanEnder{deps: d} }
 
 // Observe keeps a robot's answer to another client for a while. The link's goroutine calls
 // it.
-func (b *Orphaned) Observe(p schema.TopicParams, payload []byte, now time.Time) {
+func (b *OrphanEnder) Observe(p schema.TopicParams, payload []byte, now time.Time) {
 	a, problems := schema.Decode[schema.Ack](payload)
 	if len(problems) > 0 || a.ID == nil {
 		return // the client that it is for reports that
@@ -56,7 +57,7 @@ func (b *Orphaned) Observe(p schema.TopicParams, payload []byte, now time.Time) 
 }
 
 // answers are the observed answers, by the id of the command.
-func (b *Orphaned) answers(now time.Time) map[string][]observed {
+func (b *OrphanEnder) answers(now time.Time) map[string][]observed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.received = slices.DeleteFunc(b.received, func(o observed) bool { return now.Sub(o.at) > observedFor })
@@ -68,7 +69,7 @@ func (b *Orphaned) answers(now time.Time) map[string][]observed {
 }
 
 // Run ends orphaned commands until ctx ends.
-func (b *Orphaned) Run(ctx context.Context, db Store) {
+func (b *OrphanEnder) Run(ctx context.Context, db Store) {
 	if db.SingleInstance() {
 		return
 	}
@@ -112,7 +113,7 @@ func inherit(was command.Command, answers []observed, now time.Time) (c command.
 	return c, c.State != was.State
 }
 
-func (b *Orphaned) end(ctx context.Context, db Store, c command.Command) {
+func (b *OrphanEnder) end(ctx context.Context, db Store, c command.Command) {
 	switch err := db.SaveCommands(ctx, []command.Command{c}); {
 	case errors.Is(err, store.ErrConflict): // its instance is running after all, and has ended it
 	case err != nil:

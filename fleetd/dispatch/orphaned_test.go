@@ -26,9 +26,9 @@ func (w *world) ofOthers(robot string, state command.State) string {
 }
 
 // orphaned runs what ends orphaned commands while test runs.
-func orphaned(t *testing.T, test func(w *world, o *dispatch.Orphaned)) {
+func orphaned(t *testing.T, test func(w *world, o *dispatch.OrphanEnder)) {
 	inWorld(t, func(w *world) {
-		o := dispatch.NewOrphaned(w.deps)
+		o := dispatch.NewOrphanEnder(w.deps)
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan struct{})
 		go func() { o.Run(ctx, w.db); close(over) }()
@@ -38,7 +38,7 @@ func orphaned(t *testing.T, test func(w *world, o *dispatch.Orphaned)) {
 }
 
 // overhears posts the answer of a robot to the other instance.
-func overhears(o *dispatch.Orphaned, robot, id string, status schema.Status) {
+func overhears(o *dispatch.OrphanEnder, robot, id string, status schema.Status) {
 	a := schema.Ack{ID: &id, Status: status, Session: "s", Verb: "mode/set", TS: schema.TimeOf(time.Now())}
 	payload, err := schema.Encode(&a)
 	if err != nil {
@@ -48,7 +48,7 @@ func overhears(o *dispatch.Orphaned, robot, id string, status schema.Status) {
 }
 
 func TestCommandsOfAGoneInstanceAreEndedByTheLeader(t *testing.T) {
-	orphaned(t, func(w *world, o *dispatch.Orphaned) {
+	orphaned(t, func(w *world, o *dispatch.OrphanEnder) {
 		answered, silent := w.ofOthers("r1", command.Sent), w.ofOthers("r1", command.Sent)
 		overhears(o, "r1", answered, schema.StatusSucceeded)
 		overhears(o, "r2", silent, schema.StatusSucceeded) // another robot says so
@@ -74,7 +74,7 @@ func TestCommandsOfAGoneInstanceAreEndedByTheLeader(t *testing.T) {
 }
 
 func TestQueuedCommandOfAGoneInstanceWaitsUntilItExpires(t *testing.T) {
-	orphaned(t, func(w *world, _ *dispatch.Orphaned) {
+	orphaned(t, func(w *world, _ *dispatch.OrphanEnder) {
 		w.locked(func() { w.gone["other"] = true })
 		id := w.ofOthers("r1", command.Queued)
 		w.sleep(command.Patience - time.Second)
@@ -85,7 +85,7 @@ func TestQueuedCommandOfAGoneInstanceWaitsUntilItExpires(t *testing.T) {
 }
 
 func TestOverheardAnswersAreForgotten(t *testing.T) {
-	orphaned(t, func(w *world, o *dispatch.Orphaned) {
+	orphaned(t, func(w *world, o *dispatch.OrphanEnder) {
 		id := w.ofOthers("r1", command.Sent)
 		overhears(o, "r1", id, schema.StatusSucceeded)
 		o.Observe(schema.TopicParams{RID: "r1", CID: "other"}, []byte("{{{"), time.Now())

@@ -13,8 +13,11 @@ import (
 	"troupe/schema/verb"
 )
 
-// ErrNoAnswer says that a robot did not answer a question in time.
-var ErrNoAnswer = errors.New("no answer")
+// Why there is no answer to a question.
+var (
+	ErrNoAnswer = errors.New("no answer") // of the robot, in time
+	ErrNotSent  = errors.New("not sent")  // to the broker
+)
 
 // Questions asks robots what they know, by commands that change nothing. A question belongs to no
 // batch and is not persisted: the request that asks waits for the answer, and can be repeated.
@@ -52,7 +55,7 @@ func (q *Questions) Ask(ctx context.Context, robot string, v verb.Verb, args ver
 		delete(q.open, id)
 	}()
 	if err := q.deps.Publish(ctx, link.Message{Topic: q.deps.Namespace.Topic(schema.TopicCmd, robot, q.deps.Name, v.Group, v.Name), Payload: payload, QoS: 1}); err != nil {
-		return schema.Ack{}, fmt.Errorf("send %s to %s: %w", v.ID(), robot, err)
+		return schema.Ack{}, fmt.Errorf("%s to %s: %w: %w", v.ID(), robot, ErrNotSent, err)
 	}
 	select {
 	case a := <-one.answer:

@@ -14,7 +14,7 @@ import (
 // them sends a stop, and longer than their clocks differ.
 const releaseInterest = 10 * time.Minute
 
-// ReadReleased has the dispatcher end the commands that would hold stops which another
+// ReadReleased has the dispatcher end the commands that would latch stops which another
 // instance released, or this one before a restart. An instance without a database learns of
 // no release, and sends a stop for half a minute.
 func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) error {
@@ -25,7 +25,7 @@ func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) 
 	return err
 }
 
-// isReleased reports whether the stop that a command would hold was released. A newer stop
+// isReleased reports whether the stop that a command would latch was released. A newer stop
 // under the same id, not persisted yet, is another one.
 func (d *Dispatcher) isReleased(c command.Command) bool {
 	id := command.StopID(c)
@@ -34,10 +34,10 @@ func (d *Dispatcher) isReleased(c command.Command) bool {
 	})
 }
 
-// endReleased ends the commands that would hold a released stop.
-func (d *Dispatcher) endReleased(ctx context.Context, now time.Time, would func(command.Command) bool) {
+// endReleased ends the commands that would latch a released stop.
+func (d *Dispatcher) endReleased(ctx context.Context, now time.Time, latchesReleased func(command.Command) bool) {
 	for _, c := range slices.SortedFunc(maps.Values(d.open), byAge) {
-		if would(c.Command) {
+		if latchesReleased(c.Command) {
 			d.step(ctx, now, c.ID, command.Event{Kind: command.Released})
 		}
 	}

@@ -71,8 +71,8 @@ func (d *Dispatcher) isNext(c *activeCommand) bool {
 	return busy < atOnce
 }
 
-// sleep is how long no command will be due.
-func (d *Dispatcher) sleep(now time.Time, saved bool) time.Duration {
+// sleepTime is how long no command will be due.
+func (d *Dispatcher) sleepTime(now time.Time, saved bool) time.Duration {
 	rest := time.Hour
 	if !saved {
 		rest = saveAgain

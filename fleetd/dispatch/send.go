@@ -12,12 +12,12 @@ import (
 	"troupe/schema/verb"
 )
 
-// ask sends the robot a sys/query about a command.
-func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
+// query sends the robot a sys/query about a command.
+func (d *Dispatcher) query(ctx context.Context, now time.Time, c *activeCommand) {
 	v, _ := verb.Of("sys", "query")
 	d.asks++
 	payload, err := verb.Encode(v, verb.Request{Args: verb.Query{ID: c.ID}, Envelope: schema.Envelope{
-		ID: fmt.Sprintf("%s%s:%d", askPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
+		ID: fmt.Sprintf("%s%s:%d", queryPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
 	}})
 	if err != nil {
 		d.deps.Log.Error("request not encoded", "error", err)
@@ -29,7 +29,7 @@ func (d *Dispatcher) ask(ctx context.Context, now time.Time, c *activeCommand) {
 // Send publishes a command. One that would latch a stop that is being released waits for
 // the outcome.
 func (d *Dispatcher) Send(ctx context.Context, c command.Command) {
-	if !d.deps.Defers(c) {
+	if !d.deps.DeferIfReleasing(c) {
 		d.SendNow(ctx, c)
 	}
 }

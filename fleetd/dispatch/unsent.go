@@ -43,11 +43,11 @@ func (d *Dispatcher) endUnsent(ctx context.Context, now time.Time) bool {
 	d.unsent = slices.DeleteFunc(d.unsent, func(u *unsent) bool {
 		var ended int
 		if ended, err = endPersisted(ctx, db, u.ids, now); err != nil {
-			d.deps.Failed("commands that were not sent not ended", err)
+			d.deps.Failed("unsent commands not cancelled in the database", err)
 			return false
 		}
 		if ended > 0 {
-			d.deps.Log.Warn("commands ended that were not sent: the database did not say whether they were recorded", "commands", ended)
+			d.deps.Log.Warn("commands cancelled: they were saved although their commit failed, and were never sent", "commands", ended)
 			return true
 		}
 		if u.until.IsZero() {

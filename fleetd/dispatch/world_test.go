@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -105,7 +105,7 @@ var errAway = errors.New("the database is away")
 // inWorld runs a test with a dispatcher, a database, and the robots r1 and r2.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	path := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -120,7 +120,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		w := &world{T: t, db: &database{Store: db}, began: time.Now(), away: map[string]bool{}, gone: map[string]bool{}, leads: true}
 		w.deps = dispatch.Deps{
 			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
-			Failed: func(string, error) {}, Robots: w, Instances: w, Defers: func(command.Command) bool { return false },
+			Failed: func(string, error) {}, Robots: w, Instances: w, DeferIfReleasing: func(command.Command) bool { return false },
 			Leads: func() (is bool) { w.locked(func() { is = w.leads }); return is },
 			Store: func() (s dispatch.Store, err error) {
 				w.locked(func() {

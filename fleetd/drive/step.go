@@ -20,7 +20,8 @@ const (
 	// of a sender that has not heard from it for that long.
 	RobotPatience = 500 * time.Millisecond
 
-	// StandsWithin is how long after the last frame a robot stands that says how it brakes.
+	// StandsWithin: a robot whose braking is known has come to a standstill this long after the last
+	// frame.
 	StandsWithin = 400 * time.Millisecond
 	// minHold and maxHold bound how long the robot follows one frame.
 	minHold = 150 * time.Millisecond
@@ -92,7 +93,7 @@ type State struct {
 }
 
 // New returns a session that begins now.
-func New(now time.Time) State { return State{At: Barred, heard: now} }
+func New(now time.Time) State { return State{At: ReleaseFirst, heard: now} }
 
 // Decision is the result of one step.
 type Decision struct {
@@ -103,7 +104,7 @@ type Decision struct {
 	Detail   string
 
 	Send    *schema.VelocityFrame // to the robot; nil = nothing
-	Zeroed  Cause                 // why the driving robot was stopped; empty = it was not, or by the person
+	Zeroed  Cause                 // why fleetd stopped the driving robot; empty if it did not, or if the person released the stick
 	Release bool                  // give control back
 	Refused string                // why the frame did not count
 }
@@ -142,7 +143,7 @@ func Receive(s *State, now time.Time, f Facts, in Frame) Decision {
 		return d
 	case vx == 0 && wz == 0:
 		s.take(Released, &d)
-	case s.At == Barred:
+	case s.At == ReleaseFirst:
 		if !d.Changed {
 			d.Refused = "release the stick first"
 		}
@@ -219,7 +220,7 @@ func (s *State) send(now time.Time, f Facts, vx, wz float64, d *Decision) {
 	s.sent = max(s.sent+1, now.UnixMilli())
 	d.Send = &schema.VelocityFrame{
 		Lease: s.lease, Seq: s.sent, VXMPS: vx, WZRadPS: wz,
-		TTLMS: f.Limits.hold(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1),
+		TTLMS: f.Limits.hold(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1), // 0 would be left out on the wire, where the field is required
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 
 var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 
-func TestTableIsSound(t *testing.T) { fsmtest.Check(t, Table, Barred, Stages, Ended) }
+func TestTableIsSound(t *testing.T) { fsmtest.Check(t, Table, ReleaseFirst, Stages, Ended) }
 
 func TestTableMatchesDiagram(t *testing.T) {
-	fsmtest.CheckDiagram(t, "testdata/session.md", Table, Barred)
+	fsmtest.CheckDiagram(t, "testdata/session.md", Table, ReleaseFirst)
 }
 
 // TestTraces plays each script of testdata: a line is a time and an input, and the indented

@@ -11,10 +11,10 @@ import (
 type How string
 
 const (
-	ByToken   How = "token"
-	ByRenewal How = "renewal"
-	ByService How = "service" // of a fleetd instance, made with the fleet's keys
-	ByList    How = "list"    // only its serial number and revocation are known
+	ByToken    How = "token"
+	ByRenewal  How = "renewal"
+	ByInstance How = "service" // of a fleetd instance, made with the fleet's keys
+	BySerial   How = "list"    // revoked by its serial number; nothing else is known. The database keeps the name list
 )
 
 // LongestLife bounds how long a certificate of unknown lifetime may still be valid.
@@ -82,10 +82,10 @@ func CheckCertificate(held []Certificate, serial string) *schema.Problem {
 			return nil
 		}
 	}
-	return refuse(CodeNotKnown, "this instance has no record of that certificate", "enrol the robot again with a new token")
+	return refuse(CodeNotKnown, "the database of this fleet has no record of that certificate", "enrol the robot again with a new token")
 }
 
 func refuse(code, detail, hint string) *schema.Problem {
-	p := schema.Fault("", code, detail, hint)
+	p := schema.NewProblem("", code, detail, hint)
 	return &p
 }

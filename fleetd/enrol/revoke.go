@@ -9,13 +9,13 @@ import (
 )
 
 // RevokedName is a robot whose name brokers refuse, whatever its credentials, until it is
-// enrolled again.
+// enrolled again or adopted.
 type RevokedName struct {
-	Robot string
-	At    time.Time
-	By    string
-	Why   string
-	Left  bool // it was removed from the fleet
+	Robot          string
+	At             time.Time
+	By             string
+	Why            string
+	Decommissioned bool // it was removed from the fleet
 }
 
 // forgetAfter is how long the name of a removed robot stays on the list: by then all its
@@ -48,7 +48,7 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 func List(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
 	out := schema.Revoked{Rev: rev, FleetID: fleetID, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
 	for _, b := range names {
-		if !b.Left || now.Sub(b.At) < forgetAfter {
+		if !b.Decommissioned || now.Sub(b.At) < forgetAfter {
 			out.Names = append(out.Names, b.Robot)
 		}
 	}
@@ -60,10 +60,10 @@ func List(names []RevokedName, revoked []Certificate, fleetID string, rev int64,
 }
 
 // EncodeRevoked encodes such a list in at most limit bytes, because the broker would refuse a
-// longer one and keep the one before. Certificates are left out first: brokers also have
-// them in the CRL file, while a revoked name works against any credentials. Then the names
-// that were revoked longest ago are left out; left is their number, to warn people.
-func EncodeRevoked(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, left int, err error) {
+// longer one and keep the one before. Certificates are left out first: brokers with --crl also
+// have them in that file, while a revoked name works against any credentials. Then the names
+// that were revoked longest ago are left out; omitted is their number, to warn people.
+func EncodeRevoked(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time, limit int) (payload []byte, omitted int, err error) {
 	all := len(names)
 	names = slices.SortedFunc(slices.Values(names), func(a, b RevokedName) int { return b.At.Compare(a.At) })
 	for {

@@ -62,7 +62,7 @@ const (
 // digest; if not, the answer reveals nothing else.
 func Redeem(t Token, known bool, request Request, now time.Time) (Grant, *schema.Problem) {
 	refuse := func(code, detail, hint string) (Grant, *schema.Problem) {
-		p := schema.Fault("/token", code, detail, hint)
+		p := schema.NewProblem("/token", code, detail, hint)
 		return "", &p
 	}
 	another := "make another with fleetd robot enrol " + t.Robot

@@ -117,7 +117,7 @@ func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 			revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 			continue
 		}
-		names = append(names, RevokedName{Robot: fmt.Sprintf("r%d", i), At: morning, Left: i%2 == 0})
+		names = append(names, RevokedName{Robot: fmt.Sprintf("r%d", i), At: morning, Decommissioned: i%2 == 0})
 		revoked = append(revoked, Certificate{Serial: fmt.Sprintf("%040x", i), NotAfter: now.Add(time.Hour), RevokedAt: morning})
 	}
 	limit := schema.TopicOf(schema.TopicRevoked).MaxBytes

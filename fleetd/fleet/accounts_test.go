@@ -142,8 +142,8 @@ func TestSessionEndsAfterItsLifetime(t *testing.T) {
 }
 
 // sessions lists what a browser sees of sessions: whose and which browser, with * for its own.
-func (b *browser) sessions(query string) (list []api.OpenSession, text []string) {
-	var got struct{ Sessions []api.OpenSession }
+func (b *browser) sessions(query string) (list []api.ActiveSession, text []string) {
+	var got struct{ Sessions []api.ActiveSession }
 	if p := b.ask("GET", "/sessions"+query, nil, &got); p != nil {
 		return nil, []string{fmt.Sprint(p.Status)}
 	}
@@ -189,7 +189,7 @@ func TestPersonSeesAndEndsTheirOwnSessions(t *testing.T) {
 		}
 		id := func(b *browser, agent string) string {
 			all, _ := b.sessions("")
-			return all[slices.IndexFunc(all, func(s api.OpenSession) bool { return s.Agent == agent })].ID
+			return all[slices.IndexFunc(all, func(s api.ActiveSession) bool { return s.Agent == agent })].ID
 		}
 		if p := laptop.ask("DELETE", "/sessions/"+id(admin, "Ben"), nil, nil); p == nil || p.Status != 404 {
 			t.Errorf("anna ends a session of ben: %v", p)

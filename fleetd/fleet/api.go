@@ -30,12 +30,12 @@ func (f *Fleet) deps() api.Deps {
 	entries := &change.Library{Deps: changes}
 	return api.Deps{
 		Log: f.log, Now: f.Now,
-		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: &change.Adoptions{Deps: changes}, Issuers: f, Leaving: f, Drivers: f.drivers, Questions: f.questions, Records: f.records,
+		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: &change.Adoptions{Deps: changes}, Issuers: f, Departures: f, Teleop: f.teleop, Questions: f.questions, Records: f.records,
 		History: history{f.Store}, Audit: history{f.Store}, Alerts: &change.Alerts{Deps: changes}, Commands: commands{f.dispatcher, &change.Commands{Deps: changes}, f.Store},
 		Library: entries, Entries: entries, Drafts: entries, Imports: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
 		Enrolment: identities, Identities: identities, Decommissions: &change.Decommissions{Deps: changes},
-		Sessions: f.accounts, OpenSessions: f.accounts, Provider: f.accounts, Users: f.accounts, AccessTokens: f.accounts, Logins: f.accounts,
+		Sessions: f.accounts, ActiveSessions: f.accounts, Provider: f.accounts, Users: f.accounts, AccessTokens: f.accounts, Logins: f.accounts,
 	}
 }
 
@@ -51,7 +51,7 @@ func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 }
 
 // Orphans are the retained documents of robots that the database does not know.
-func (f *Fleet) Orphans() []view.Orphan { return f.view.Orphans() }
+func (f *Fleet) Orphans() []view.StrayDocuments { return f.view.Orphans() }
 
 // Issuer is what certificates are issued with, or why none are.
 func (f *Fleet) Issuer() (certificate.Issuer, error) { return f.identity.Issuer(f.EnrolURL()) }
@@ -59,8 +59,8 @@ func (f *Fleet) Issuer() (certificate.Issuer, error) { return f.identity.Issuer(
 // Own lists the certificates that this instance needs to run.
 func (f *Fleet) Own() ([]certificate.Own, error) { return f.identity.Own() }
 
-// Leaving says what the decommission of a robot waits for; empty if for nothing.
-func (f *Fleet) Leaving(robot string) string { return f.decommissions.Waiting(robot) }
+// DecommissionWaitsFor says what the decommission of a robot waits for; empty if for nothing.
+func (f *Fleet) DecommissionWaitsFor(robot string) string { return f.decommissions.Waiting(robot) }
 
 // commands sends commands, and reads them from the database.
 type commands struct {
@@ -181,12 +181,12 @@ func (h history) VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdi
 }
 
 // StopAndLatch stops robots and latches the stop.
-func (f *Fleet) StopAndLatch(ctx context.Context, o stop.Order, batch command.Batch, commands []command.Command) (api.BatchHandle, error) {
+func (f *Fleet) StopAndLatch(ctx context.Context, o stop.Request, batch command.Batch, commands []command.Command) (api.BatchHandle, error) {
 	ctx = context.WithoutCancel(ctx) // a stop goes on if its caller disconnects
 	var t *dispatch.Handle
-	kept := f.stops.StopAndLatch(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
+	spoolErr := f.stops.StopAndLatch(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
 	t.AwaitPersisted()
-	return t, kept
+	return t, spoolErr
 }
 
 // Latched lists the latched stops.

@@ -160,7 +160,7 @@ func TestSoundThatNoRobotHasIsAWarning(t *testing.T) {
 		}
 		r.Raw(schema.TopicCaps, string(caps))
 		w.until("its sounds are known", func() bool { return len(doubts()) == 1 })
-		if found := doubts(); found[0] != "warning /actions/0/sound not_in_catalogue: put it as an asset of this name" {
+		if found := doubts(); found[0] != "warning /actions/0/sound not_in_catalogue: upload it under this name: fleetd asset put FILE --name NAME" {
 			w.Errorf("found %q", found)
 		}
 		w.must("PUT", "/assets/gong", soundOf("x", 20), nil)

@@ -93,6 +93,9 @@ func TestCheckingAndDrawingATextLeaveNoEntry(t *testing.T) {
 		var checked, drawn any
 		w.must("POST", "/library/validate", map[string]any{"texts": []any{map[string]any{"kind": "act", "text": act}}}, &checked)
 		w.must("POST", "/library/timeline", map[string]any{"kind": "act", "text": act}, &drawn)
+		if status := w.sends("POST", "/api/v1/library/timeline", []byte(`{"kind":"act","text":"act: wave\nactions: []\n"}`)); status != http.StatusUnprocessableEntity {
+			t.Errorf("the timeline of an act with an error answers %d", status)
+		}
 		w.sleep(time.Second)
 		if got := w.newest(0); len(got) > 0 {
 			t.Errorf("the audit has %+v", got)
@@ -155,7 +158,7 @@ func TestRefusalsDoNotFillTheDisk(t *testing.T) {
 		w.sleep(2 * time.Minute)
 		var got api.Audit
 		w.must("GET", "/audit?outcome=refused&limit=1000", nil, &got)
-		if n := len(got.Entries); n < 15 || n > 30 || !strings.Contains(got.Entries[0].Detail, "more refused requests were not recorded") {
+		if n := len(got.Entries); n < 15 || n > 30 || !strings.Contains(got.Entries[0].Detail, "more refused requests and flight records were not recorded") {
 			t.Errorf("500 refusals left %d entries, the newest is %+v", len(got.Entries), got.Entries[0])
 		}
 	})

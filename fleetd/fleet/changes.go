@@ -29,17 +29,17 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 		}
 		n, err := db.Poll(ctx, known)
 		if err != nil {
-			f.health.databaseFailed("news not read", err)
+			f.health.databaseFailed("changes of other instances not read", err)
 			continue
 		}
 		f.health.databaseWell()
 		if n.Changes == known.Changes {
-			f.stops.Unchanged()
+			f.stops.MarkCurrent()
 			continue
 		}
 		f.publisher.Wake()
 		if err := readChanged(ctx, f.view, db, n); err != nil {
-			f.health.databaseFailed("fleet not read", err)
+			f.health.databaseFailed("robots not read", err)
 			continue
 		}
 		if err := f.dispatcher.ReadReleased(ctx, db, time.Now()); err != nil {
@@ -74,6 +74,6 @@ func (f *Fleet) changed(ctx context.Context, touched []string) {
 		return
 	}
 	if err := f.view.Refresh(context.WithoutCancel(ctx), db, touched); err != nil {
-		f.health.databaseFailed("fleet not read", err)
+		f.health.databaseFailed("robots not read", err)
 	}
 }

@@ -104,7 +104,7 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 			"api|anna|command safety/stop|robot r1|||accepted",
 			"api|anna|label|robot r1||hall=a|done",
 			"api|anna|stop|stop " + held.Latch + "||stop: r1|done",
-			"api|ben|release|stop " + held.Latch + "|the stage is clear|on 1 robot|done",
+			"api|ben|release|stop " + held.Latch + "|the stage is clear|on r1|done",
 			"api|carl|adopt|robot r9|it is new||done",
 			"api|carl|command sys/adopt|robot r9|it is new||accepted",
 			"api|dora|cancel|command " + waiting + "|not today||done",

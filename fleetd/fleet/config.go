@@ -48,7 +48,8 @@ type Config struct {
 	Random          func() float64 // draws the pauses before reconnects; nil: at random
 	Password        string
 
-	// BeforePart, if not nil, is called by the goroutine of each part of fleetd before it begins.
+	// BeforePart is for tests, which let parts start late: if not nil, the goroutine of each part of
+	// fleetd calls it before the part begins.
 	BeforePart func(part string)
 
 	// BrokerFiles are for mqtts and wss. CA supplies what is missing, and without CA the
@@ -85,13 +86,13 @@ type Config struct {
 	// Provider signs people in besides fleetd itself; without an issuer nobody else does. Redirect
 	// follows from PublicURL.
 	Provider provider.Config
-	// CA is the folder with the fleet's keys. Without it no certificates are issued, and
-	// fleetd has none for a broker that requires one.
+	// CA is the folder with the fleet's keys. Without it no certificates are issued, and a broker
+	// that requires one needs BrokerFiles.Cert.
 	CA string
 	// HTTPCert and HTTPKey are files; with them HTTP is served over TLS.
 	HTTPCert, HTTPKey string
-	// Enrol is the address at which robots request certificates and large files, and which
-	// serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
+	// Enrol is the address at which robots request certificates and large files and send flight
+	// records, and which serves nothing else. EnrolURL is how robots reach it, and RobotBrokers are the brokers
 	// to which enrolled robots connect.
 	Enrol, EnrolURL string
 	RobotBrokers    []string
@@ -104,7 +105,7 @@ type Config struct {
 	KeepEvents   time.Duration // 30 days
 
 	Heartbeat  time.Duration // 1 s; robots rely on it, and only tests change it
-	KeepUnused time.Duration // how long bytes stay in the broker and the database that nothing refers to; 24 h
+	KeepUnused time.Duration // how long bytes that nothing refers to stay in the broker and the database; 24 h
 	Logger     *slog.Logger
 }
 
@@ -153,7 +154,7 @@ func (c *Config) complete() error {
 	case !schema.ValidID(c.Name):
 		return fmt.Errorf("name %q: use a-z, 0-9 and hyphens, at most %d", c.Name, schema.MaxIDLen)
 	case !schema.ValidNamespace(string(c.Namespace)):
-		return fmt.Errorf("name space %q: use a-z, 0-9 and hyphens, at most 32", c.Namespace)
+		return fmt.Errorf("namespace %q: use a-z, 0-9 and hyphens, at most 32", c.Namespace)
 	case c.Broker == "" && c.Dial == nil:
 		return errors.New("no broker is given: write --broker mqtt://host:port")
 	}

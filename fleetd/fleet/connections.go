@@ -24,8 +24,9 @@ const (
 
 // connections bounds the connections of one address. At the limit a new connection evicts the
 // one that has been idle longest and whose requests hold no place from admit. So a client that
-// opens connections, or sends half a request on each, locks nobody out. There are fewer places
-// than connections, so a stop always gets a connection.
+// opens connections, or sends half a request on each, locks nobody out. With a
+// reserve there are fewer places than connections, so a stop always gets one; the address for
+// robots takes no stops and has no reserve.
 type connections struct {
 	most     int
 	requests chan struct{} // places for other requests than stops

@@ -40,31 +40,31 @@ func TestSettingsModeAndPlacesGoBackAfterARestart(t *testing.T) {
 			{"places", point("1"), point("3")},
 		} {
 			set(c.what, c.was)
-			first := set(c.what, c.now).Was[0]
+			first := set(c.what, c.now).Before[0]
 			set(c.what, c.now) // the same again: the way back stays
 			w.stopFleetd()
 			w.startFleetd()
 			dry := api.DesiredResult{}
-			if p := w.ask("POST", "/desired", map[string]any{"selector": r1, "previous": c.what, "dry_run": true}, &dry); p != nil || len(dry.To) != 1 {
+			if p := w.ask("POST", "/desired", map[string]any{"selector": r1, "previous": c.what, "dry_run": true}, &dry); p != nil || len(dry.After) != 1 {
 				t.Fatalf("%s: %+v, %v", c.what, dry, p)
 			}
 			back := set("previous", c.what)
-			if len(back.Updated) != 1 || len(back.To) != 1 || string(back.To[0].Value) != string(dry.To[0].Value) {
+			if len(back.Updated) != 1 || len(back.After) != 1 || string(back.After[0].Value) != string(dry.After[0].Value) {
 				t.Errorf("%s goes back to %+v, after a dry run that said %+v", c.what, back, dry)
 			}
-			if c.what != "config" && string(back.To[0].Value) != string(first.Value) {
-				t.Errorf("%s goes back to %s, was %s", c.what, back.To[0].Value, first.Value)
+			if c.what != "config" && string(back.After[0].Value) != string(first.Value) {
+				t.Errorf("%s goes back to %s, was %s", c.what, back.After[0].Value, first.Value)
 			}
 		}
 		if got := desired(); !strings.Contains(got, `"mode":"ato"`) || !strings.Contains(got, `"low_battery":0.25`) || strings.Contains(got, "boot_mode") {
 			t.Errorf("the robot shall have %s", got)
 		}
-		if forth := set("previous", "config"); !strings.Contains(string(forth.To[0].Value), "boot_mode") {
+		if forth := set("previous", "config"); !strings.Contains(string(forth.After[0].Value), "boot_mode") {
 			t.Errorf("a second request leads to %+v", forth)
 		}
 		// Labels are sent with the settings, and are none that a person takes back.
 		w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "lobby"}}, nil)
-		if again := set("previous", "config"); strings.Contains(string(again.To[0].Value), "labels") {
+		if again := set("previous", "config"); strings.Contains(string(again.After[0].Value), "labels") {
 			t.Errorf("labels go back: %+v", again)
 		}
 	})

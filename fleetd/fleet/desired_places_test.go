@@ -19,17 +19,17 @@ func TestPlacesGoBackByTheirDigest(t *testing.T) {
 			return done
 		}
 		body := func(x string) []byte { return []byte(`{"schema":1,"points":{"door":{"x_m":` + x + `,"y_m":2}}}`) }
-		if first := set(api.DesiredSet{ID: "hall", Body: body("1")}); len(first.Was) != 1 || len(first.Was[0].Value) != 0 {
+		if first := set(api.DesiredSet{ID: "hall", Body: body("1")}); len(first.Before) != 1 || len(first.Before[0].Value) != 0 {
 			t.Fatalf("r1 had nothing: %+v", first)
 		}
 		second := set(api.DesiredSet{ID: "hall", Body: body("3")})
-		if len(second.Was) != 1 || len(second.Was[0].Robots) != 1 {
+		if len(second.Before) != 1 || len(second.Before[0].Robots) != 1 {
 			t.Fatalf("what r1 had is missing: %+v", second)
 		}
 		var was struct {
 			Places schema.ContentPin `json:"places"`
 		}
-		if err := json.Unmarshal(second.Was[0].Value, &was); err != nil {
+		if err := json.Unmarshal(second.Before[0].Value, &was); err != nil {
 			t.Fatal(err)
 		}
 		set(api.DesiredSet{ID: was.Places.ID, SHA256: was.Places.SHA256})

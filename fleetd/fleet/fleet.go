@@ -49,7 +49,7 @@ type Fleet struct {
 	started time.Time
 
 	view          *view.View
-	keeper        *view.Persister
+	persister     *view.Persister
 	leadership    *replica.Leadership
 	instances     replica.Instances
 	received      atomic.Int64 // messages
@@ -59,13 +59,13 @@ type Fleet struct {
 	records       *records.Keeper
 	auditor       *dispatch.Auditor
 	refusals      *refusal.Recorder
-	orphaned      *dispatch.Orphaned
+	orphanEnder   *dispatch.OrphanEnder
 	releases      latch.Releases
 	stops         *latch.Stops
 	retained      *retained.Sweeper
 	revocations   *revocation.Publisher
 	decommissions *decommissioner.Decommissioner
-	drivers       *teleop.Hub
+	teleop        *teleop.Hub
 
 	vault       *vault.Vault        // nil without the fleet's keys
 	certificate *certificate.Server // nil without TLS
@@ -121,10 +121,10 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f.leadership = f.newLeadership()
 	f.view = view.New(view.Deps{Namespace: f.ns, Name: cfg.Name, Now: time.Now})
-	f.keeper = f.newPersister()
+	f.persister = f.newPersister()
 	f.makeDispatcher()
 	f.publisher = f.newPublisher()
-	f.drivers = f.newDrivers()
+	f.teleop = f.newTeleop()
 	f.records = f.newRecords()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
@@ -185,8 +185,8 @@ func (f *Fleet) Handler() http.Handler { return f.web.handler }
 func (f *Fleet) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownWithin)
 	defer cancel()
-	f.end()                                                    // this ends streams, too
-	errs := []error{f.drivers.Close(ctx), f.shutdownHTTP(ctx)} // robots that are driven stand first
+	f.end()                                                   // this ends streams, too
+	errs := []error{f.teleop.Close(ctx), f.shutdownHTTP(ctx)} // robots that are driven stand first
 	f.running.Wait()
 	f.leadership.End()
 	return errors.Join(append(errs, f.link.Close(context.Background()), f.closeDatabase(), f.stops.Close())...)
@@ -198,7 +198,7 @@ func (f *Fleet) connect(ctx context.Context) (err error) {
 		URL: f.cfg.Broker, FallbackURLs: f.cfg.FallbackBrokers, Dial: f.cfg.Dial, TLS: f.identity.TLS, Random: f.cfg.Random, Name: f.cfg.Name, ClientID: f.cfg.Name, Password: f.cfg.Password,
 		Presence:  func(session string) link.Message { return f.heartbeat(session, time.Now()) },
 		Subscribe: subscriptions(f.ns, f.cfg.Name),
-		Rival:     f.takenOver,
+		Rival:     f.provesRival,
 		OnMessage: f.receive,
 		OnState:   f.linked,
 		Queue:     65536,
@@ -232,16 +232,16 @@ func (f *Fleet) linked(s link.State) {
 	if changed {
 		f.presenceChanged(f.view.Connected(up, now)...)
 	}
-	f.instances.Linked(up, now)
-	f.leadership.Linked()
+	f.instances.SetConnected(up, now)
+	f.leadership.ConnectionChanged()
 	if up {
-		f.drivers.Follow(f.currentBroker())
+		f.teleop.Follow(f.currentBroker())
 	}
 }
 
-// takenOver reports whether m is the broker's notice that another client has taken over this
-// instance's session.
-func (f *Fleet) takenOver(m link.Message) bool {
+// provesRival reports whether m proves that another client uses this instance's name: it is the
+// broker's notice that a client has taken over this instance's session.
+func (f *Fleet) provesRival(m link.Message) bool {
 	if row, _, ok := f.ns.Match(m.Topic); !ok || row.Kind != schema.TopicNotice {
 		return false
 	}
@@ -259,7 +259,7 @@ func (f *Fleet) runWithDatabase(ctx context.Context) {
 				f.work(ctx, db)
 				return
 			}
-			f.health.databaseFailed("fleet not read", err)
+			f.health.databaseFailed("state not read at the start", err)
 		}
 		timer := time.NewTimer(wait.NextBackOff())
 		select {
@@ -284,13 +284,13 @@ func (f *Fleet) begin(all *sync.WaitGroup, part string, run func()) {
 
 func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
-	f.begin(&all, "persister", func() { f.keeper.Run(ctx, db) })
+	f.begin(&all, "persister", func() { f.persister.Run(ctx, db) })
 	f.begin(&all, "publisher", func() { f.publisher.Run(ctx, db) })
 	f.begin(&all, "revocations", func() { f.revocations.Run(ctx, db) })
 	f.begin(&all, "decommissions", func() { f.decommissions.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
-	f.begin(&all, "orphaned", func() { f.orphaned.Run(ctx, db) })
+	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })
 	f.begin(&all, "retained", func() { f.retained.Run(ctx, db) })
 	f.begin(&all, "auditor", func() { f.auditor.Run(ctx, db) })
 	f.begin(&all, "refusals", func() { f.refusals.Run(ctx, db) })

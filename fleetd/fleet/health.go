@@ -26,8 +26,11 @@ type health struct {
 	db       *store.Store // nil while it is unavailable
 	database api.Health
 	broker   api.Health
-	rival    string    // why another client seems to use fleetd's name
-	rivalAt  time.Time // when that was seen last
+	// rival says why another client seems to use this instance's name; people see it as disputed. Its
+	// signs: the broker says that another client has taken over the session (Fleet.provesRival, and
+	// then Contested of the link), or another fleetd writes the leader's presence (LeaderConn).
+	rival   string
+	rivalAt time.Time // when that was seen last
 }
 
 // store is the database, or the reason why it is unavailable.
@@ -86,8 +89,8 @@ func (h *health) databaseOK() bool {
 	return h.db != nil && h.database.OK
 }
 
-// disputed records a sign that another client uses fleetd's name.
-func (h *health) disputed(why string, now time.Time) {
+// rivalSeen records a sign that another client uses this instance's name.
+func (h *health) rivalSeen(why string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.rival, h.rivalAt = why, now

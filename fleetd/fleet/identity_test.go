@@ -552,7 +552,7 @@ func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		pair, err := v.Service("fleetd-b", time.Now())
+		pair, err := v.IssueInstance("fleetd-b", time.Now())
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -560,10 +560,10 @@ func TestCertificateOfAnInstanceIsRecordedAndCanBeRevoked(t *testing.T) {
 			w.Fatal(err)
 		}
 		serial := ca.Serial(pair.Certificate)
-		find := func(serial string) (one api.Service) {
-			var all api.Services
-			w.must("GET", "/services", nil, &all)
-			for _, s := range all.Services {
+		find := func(serial string) (one api.InstanceCertificate) {
+			var all api.InstanceCertificates
+			w.must("GET", "/instance-certificates", nil, &all)
+			for _, s := range all.Certificates {
 				if s.Serial == serial {
 					one = s
 				}

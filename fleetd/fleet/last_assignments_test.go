@@ -40,7 +40,7 @@ func TestLastAssignmentsSayWhatRobotsHadBefore(t *testing.T) {
 		give := func(path string, body map[string]any, robots ...string) {
 			w.Helper()
 			w.sleep(time.Second)
-			body["selector"], body["by"] = map[string]any{"ids": robots}, "anna"
+			body["selector"], body["by"], body["why"] = map[string]any{"ids": robots}, "anna", fmt.Sprint("because of ", body["rev"])
 			w.must("POST", path, body, nil)
 		}
 		give("/assignments", map[string]any{"story": "museum", "rev": 1}, "r1", "r2", "r3")
@@ -66,7 +66,7 @@ func TestLastAssignmentsSayWhatRobotsHadBefore(t *testing.T) {
 		give("/desired", map[string]any{"mode": map[string]any{"mode": "mnl", "apply": "now"}}, "r3")
 		w.stopFleetd()
 		w.startFleetd()
-		lines, all := w.lastly("?robot=r1")
+		lines, _ := w.lastly("?robot=r1")
 		if !slices.Equal(lines, []string{want[1], want[2], want[4]}) {
 			t.Errorf("of r1:\n%s", strings.Join(lines, "\n"))
 		}
@@ -80,11 +80,13 @@ func TestLastAssignmentsSayWhatRobotsHadBefore(t *testing.T) {
 		if lines, _ := w.lastly("?at=" + log.Entries[0].At.Format(time.RFC3339Nano)); !slices.Equal(lines, want[2:3]) {
 			t.Errorf("at the time of the entry: %v", lines)
 		}
-		// Led back, it is an assignment of its own.
+		// A reversion is an assignment of its own.
 		w.sleep(time.Second)
-		w.must("POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "carl"}, nil)
-		if lines, _ = w.lastly("?limit=1"); len(lines) != 1 || lines[0] != `story carl {"id":"museum","rev":1} after {"id":"museum","rev":2} r1` {
-			t.Errorf("after it was led back: %v; before it there were %d", lines, len(all))
+		w.must("POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "by": "carl", "why": "too early"}, nil)
+		if lines, all := w.lastly("?limit=1"); len(lines) != 1 || lines[0] != `story carl {"id":"museum","rev":1} after {"id":"museum","rev":2} r1` {
+			t.Errorf("after it was reverted: %v", lines)
+		} else if a := all[0]; !a.Reverts || a.Why != "too early" || a.Groups[0].Replaced == nil || a.Groups[0].Replaced.By != "anna" || a.Groups[0].Replaced.Why != "because of 2" {
+			t.Errorf("after it was reverted: %+v, in place of %+v", a, a.Groups[0].Replaced)
 		}
 	})
 }

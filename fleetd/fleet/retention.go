@@ -116,7 +116,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 		}
 	}
 	p.last = now
-	if newest, err := db.Audit(ctx, store.AuditQuery{Limit: 1}); err == nil && len(newest) > 0 { // where nobody with access to the database changes it
+	if newest, err := db.Audit(ctx, store.AuditQuery{Limit: 1}); err == nil && len(newest) > 0 { // logged, because nobody who can change only the database can change the log
 		p.log.Info("head of the audit", "seq", newest[0].Seq, "hash", newest[0].Hash)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"troupe/schema"
 )
 
-// subscriptions is all that fleetd subscribes to.
+// subscriptions is all that fleetd's first connection subscribes to; the leader's, the sweeper's
+// and the one for manual driving subscribe by themselves.
 func subscriptions(ns schema.Namespace, name string) []link.Subscription {
 	var out []link.Subscription
 	for _, t := range []struct {
@@ -63,7 +64,7 @@ func (f *Fleet) receive(m link.Message) {
 		return
 	case schema.TopicAck:
 		if params.CID != f.cfg.Name {
-			f.orphaned.Observe(params, m.Payload, now)
+			f.orphanEnder.Observe(params, m.Payload, now)
 			f.auditor.Answered(params, m.Payload, now)
 			return
 		}
@@ -92,7 +93,7 @@ func (f *Fleet) receive(m link.Message) {
 }
 
 // route gives each part what a robot's message means for it.
-func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.Seen, now time.Time) {
+func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.Effects, now time.Time) {
 	if s.Last != nil && s.Last.Client == f.cfg.Name {
 		f.dispatcher.Shown(id, *s.Last)
 	}
@@ -100,15 +101,15 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)
 	}
 	if e := s.Event; e != nil {
-		f.keeper.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
+		f.persister.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
 	}
 	if s.Answer != nil {
-		f.drivers.Answered(id, *s.Answer) // before the person who asked for control can know it
+		f.teleop.Answered(id, *s.Answer) // before the person who asked for control can know it
 		f.questions.Answered(id, *s.Answer)
 		f.dispatcher.Answer(id, *s.Answer)
 	}
 	if s.State != nil {
-		f.drivers.Shown(id, s.State)
+		f.teleop.Shown(id, s.State)
 	}
 	if s.Current {
 		f.stops.ReceiveLatches(id, s.Latches, s.Ahead, now)
@@ -117,14 +118,14 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.S
 }
 
 // presenceChanged reports robots that became reachable or unreachable.
-func (f *Fleet) presenceChanged(turns ...view.PresenceChange) {
-	for _, t := range turns {
+func (f *Fleet) presenceChanged(changes ...view.PresenceChange) {
+	for _, c := range changes {
 		switch {
-		case t.BecameReachable():
-			f.dispatcher.RobotOnline(t.Robot)
-			f.stops.RobotOnline(t.Robot)
-		case t.BecameUnreachable():
-			f.dispatcher.RobotOffline(t.Robot)
+		case c.BecameReachable():
+			f.dispatcher.RobotOnline(c.Robot)
+			f.stops.RobotOnline(c.Robot)
+		case c.BecameUnreachable():
+			f.dispatcher.RobotOffline(c.Robot)
 		}
 	}
 }

@@ -100,6 +100,24 @@ func readings(w *world, batch string) map[string]string {
 	return out
 }
 
+func TestAlertsCommandsAndEventsAreListedOfOneSite(t *testing.T) {
+	inWorld(t, func(w *world) {
+		twoSites(w)
+		for _, list := range []string{"/alerts", "/commands", "/events"} {
+			for site, wanted := range map[string]string{"lobby": `"robot":"r1"`, "hall": `"robot":"` + otherSite + `"`} {
+				status, body := request(w.T, w.Handler(), "GET", list+"?site="+site, nil)
+				named := strings.Count(string(body), `"robot":`)
+				if status != 200 || named != strings.Count(string(body), wanted) || named == 0 && (site == "hall" || list == "/commands") {
+					t.Errorf("%s of the site %s: %d %s", list, site, status, body)
+				}
+			}
+			if status, body := request(w.T, w.Handler(), "GET", list+"?site=hall", nil, "As", "anna"); status != 403 || !strings.Contains(string(body), "anna does not have the site hall, but lobby") {
+				t.Errorf("a user of the lobby asks for %s of the hall: %d %s", list, status, body)
+			}
+		}
+	}, ofLobby.option)
+}
+
 // TestNoAnswerNamesARobotOfAnotherSite reads everything that the API has to read, as a user of one site.
 func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -138,7 +156,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 				refused[id] = status
 			}
 		}
-		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "verify-audit": 403, "list-users": 403, "list-services": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-record": 404, "get-record-file": 404} {
+		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "verify-audit": 403, "list-users": 403, "list-instance-certificates": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-record": 404, "get-record-file": 404} {
 			if refused[id] != status {
 				t.Errorf("%s is answered with %d, want %d", id, refused[id], status)
 			}

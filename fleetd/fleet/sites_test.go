@@ -55,7 +55,7 @@ func TestUserOfASiteHasItsRobotsOnly(t *testing.T) {
 			{"GET", "/robots/r2", nil}, {"GET", "/robots/r2/desired", nil}, {"GET", "/robots/r9", nil}, {"GET", "/robots/r2/teleop", nil},
 			{"POST", "/commands", setMode("ato", "r1", "r2")}, {"POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}},
 			{"POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "hall"}}}}},
-			{"POST", "/desired", set}, {"POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}}, {"GET", "/services", nil},
+			{"POST", "/desired", set}, {"POST", "/assignments/revert", map[string]any{"selector": map[string]any{"ids": []string{"r2"}}}}, {"GET", "/instance-certificates", nil},
 		} {
 			if p := anna.ask(c.method, c.path, c.body, nil); p == nil || p.Status != 403 || !p.Of(api.KindNotAllowed) || p.Hint == "" {
 				t.Errorf("%s %s: %v", c.method, c.path, p)

@@ -36,7 +36,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 		Open: func(session string) (replica.Conn, error) {
 			c, err := publish.OpenLeaderConn(publish.LeaderConnDeps{
 				Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Boot: f.boot, Version: f.cfg.Version, Started: f.started, Now: time.Now, Open: f.open,
-				Leads: f.leadership.Leads, Linked: f.leadership.Linked, Foreign: f.leadership.Wake, Disputed: f.health.disputed,
+				Leads: f.leadership.Leads, Linked: f.leadership.ConnectionChanged, Replaced: f.leadership.Wake, RivalSeen: f.health.rivalSeen,
 			}, f.publisher, session)
 			if err != nil {
 				return nil, err
@@ -68,10 +68,10 @@ func (f *Fleet) makeDispatcher() {
 		Store:   func() (dispatch.Store, error) { return f.Store() },
 		Publish: func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
 		Robots:  f.view, Instances: &f.instances,
-		Defers: f.releases.Defers,
+		DeferIfReleasing: f.releases.DeferIfReleasing,
 	}
 	f.refusals = refusal.New(refusal.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
-	f.dispatcher, f.questions, f.auditor, f.orphaned = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphaned(d)
+	f.dispatcher, f.questions, f.auditor, f.orphanEnder = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphanEnder(d)
 }
 
 // makeIdentity makes this instance's identity with the broker.
@@ -82,7 +82,7 @@ func (f *Fleet) makeIdentity() {
 	})
 }
 
-// makeRevocations makes the publisher of the revocation list, and what carries out decommissions.
+// makeRevocations makes the publisher of revocations, and what carries out decommissions.
 func (f *Fleet) makeRevocations() {
 	f.revocations = revocation.New(revocation.Deps{
 		Log: f.log, Namespace: f.ns, Now: time.Now, Vault: f.vault, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
@@ -125,7 +125,7 @@ func (f *Fleet) makeAccounts() (err error) {
 	return nil
 }
 
-// newRecords makes the keeper of flight records, in a folder beside the database.
+// newRecords makes the keeper of flight records, in a folder beside the spool.
 func (f *Fleet) newRecords() *records.Keeper {
 	return records.New(records.Deps{
 		Log: f.log, Now: f.Now, Dir: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".records", Note: f.refusals.Record,

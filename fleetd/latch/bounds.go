@@ -20,7 +20,7 @@ const (
 
 // assignID gives a live stop the id under which it is held. fresh are those that arrived with
 // it and do not wait yet.
-func (s *Stops) assignID(o stop.Order, fresh []stop.Order) stop.Order {
+func (s *Stops) assignID(o stop.Request, fresh []stop.Request) stop.Request {
 	ids := s.stopIDs[o.Client]
 	if ids == nil {
 		ids = map[string]bool{}
@@ -39,15 +39,15 @@ func (s *Stops) assignID(o stop.Order, fresh []stop.Order) stop.Order {
 		ids[schema.MoreStops] = true
 		s.deps.Log.Warn("client uses too many stop ids; its further stops are held under one id", "client", o.Client, "stop", schema.MoreStops)
 	}
-	o.ID, o.Anew = schema.MoreStops, true
+	o.ID, o.NoOwnID = schema.MoreStops, true
 	return o
 }
 
 // repeatsWaiting reports whether the same stop waits already, and if so moves that one to the
 // time of this one: a release that is under way does not include it.
-func (s *Stops) repeatsWaiting(o stop.Order) bool {
+func (s *Stops) repeatsWaiting(o stop.Request) bool {
 	for i := range s.waiting {
-		if w := &s.waiting[i].Order; same(w, &o) {
+		if w := &s.waiting[i].Request; same(w, &o) {
 			w.At = o.At
 			s.due, s.dirty = true, true
 			return true
@@ -57,20 +57,20 @@ func (s *Stops) repeatsWaiting(o stop.Order) bool {
 }
 
 // same reports whether two live stops differ only in their time.
-func same(a, b *stop.Order) bool {
+func same(a, b *stop.Request) bool {
 	return a.Client != "" && a.Client == b.Client && a.ID == b.ID && a.Level == b.Level && a.All == b.All && a.By == b.By && a.Why == b.Why &&
 		slices.Equal(a.Robots, b.Robots) && maps.Equal(a.Labels, b.Labels)
 }
 
 // countWaiting counts the stops of a client that wait to be persisted.
-func (s *Stops) countWaiting(client string, fresh []stop.Order) (n int) {
+func (s *Stops) countWaiting(client string, fresh []stop.Request) (n int) {
 	for i := range fresh {
 		if fresh[i].Client == client {
 			n++
 		}
 	}
 	for i := range s.waiting {
-		if s.waiting[i].Order.Client == client {
+		if s.waiting[i].Request.Client == client {
 			n++
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Stops) recountStopIDs() {
 		s.stopIDs[client][id] = true
 	}
 	for i := range s.waiting {
-		add(s.waiting[i].Order.Client, s.waiting[i].Order.ID)
+		add(s.waiting[i].Request.Client, s.waiting[i].Request.ID)
 	}
 	for _, l := range s.latched {
 		add(l.Client, l.ID)

@@ -12,6 +12,7 @@ import (
 
 	"troupe/fleetd/latch"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -19,9 +20,9 @@ import (
 // inWorld runs a test with an instance that holds stops, and the robot r1.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, path := t.TempDir(), storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
+		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

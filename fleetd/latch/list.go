@@ -33,7 +33,7 @@ type LatchedStop struct {
 type listing struct {
 	latched  []LatchedStop
 	loaded   bool
-	unlisted []string // robots that show a stop which is not in latched
+	unlisted []string // robots that report a stop which is not in latched
 	waiting  map[waitingKey]bool
 }
 
@@ -43,14 +43,14 @@ type waitingKey struct {
 }
 
 // waits reports whether a stop waits to be persisted.
-func (l *listing) waits(e spool.Entry) bool { return l.waiting[waitingKey{e.N, e.Order.ID}] }
+func (l *listing) waits(e spool.Entry) bool { return l.waiting[waitingKey{e.N, e.Request.ID}] }
 
 // publish replaces the snapshot if the state changed, and then calls the replies.
 func (s *Stops) publish() {
 	if s.dirty {
 		l := &listing{latched: s.listed(), loaded: s.loaded, unlisted: s.unlisted(), waiting: map[waitingKey]bool{}}
 		for _, e := range s.waiting {
-			l.waiting[waitingKey{e.N, e.Order.ID}] = true
+			l.waiting[waitingKey{e.N, e.Request.ID}] = true
 		}
 		s.list.Store(l)
 		s.dirty = false
@@ -63,20 +63,20 @@ func (s *Stops) publish() {
 }
 
 // Complete reports whether Latched lists every stop that the database has, and every
-// one that a robot shows.
+// one that a robot reports.
 func (s *Stops) Complete() bool {
 	db, err := s.deps.Store()
 	l := s.list.Load()
 	known := l.loaded && err == nil && (db.SingleInstance() || s.deps.Now().Sub(time.Unix(0, s.fresh.Load())) < freshFor)
-	// The last state of an unreachable robot may show a stop that was released since.
+	// The last state of an unreachable robot may report a stop that was released since.
 	return known && !slices.ContainsFunc(l.unlisted, s.deps.Robots.Reachable)
 }
 
-// unlisted lists the robots that show a stop which is neither latched nor waiting.
+// unlisted lists the robots that report a stop which is neither latched nor waiting.
 func (s *Stops) unlisted() (robots []string) {
-	for robot, shown := range s.shown {
-		for id := range shown {
-			if !s.holds(robot, id) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Order.ID == id }) {
+	for robot, reported := range s.reportedSince {
+		for id := range reported {
+			if !s.holds(robot, id) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Request.ID == id }) {
 				robots = append(robots, robot)
 			}
 		}
@@ -84,8 +84,8 @@ func (s *Stops) unlisted() (robots []string) {
 	return robots
 }
 
-// Unchanged records that no other instance has changed the latched stops.
-func (s *Stops) Unchanged() { s.fresh.Store(s.deps.Now().UnixNano()) }
+// MarkCurrent records that the list is current: no other instance has changed the latched stops.
+func (s *Stops) MarkCurrent() { s.fresh.Store(s.deps.Now().UnixNano()) }
 
 // Latched lists the latched stops, the newest first, and those that wait to be
 // persisted.
@@ -109,7 +109,7 @@ func (s *Stops) listed() []LatchedStop {
 		}
 	}
 	for _, e := range s.waiting {
-		o := e.Order
+		o := e.Request
 		if byID[o.ID] == nil {
 			h := of(o.ID)
 			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)

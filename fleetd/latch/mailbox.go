@@ -11,33 +11,33 @@ import (
 )
 
 // mailbox is the owner's input. Putting something in does not block. It is bounded by client
-// for live stops, and by robot for shown latches, of which only the newest count.
+// for live stops, and by robot for reported latches, of which only the newest count.
 type mailbox struct {
-	mu    sync.Mutex
-	posts []func() // the owner calls them in order
-	live  []live
-	many  map[string]int // number in live, by client
-	last  map[string]int // index of the newest in live, by client
-	shows map[string]showing
+	mu       sync.Mutex
+	posts    []func() // the owner calls them in order
+	live     []live
+	many     map[string]int // number in live, by client
+	last     map[string]int // index of the newest in live, by client
+	reported map[string]reportedLatches
 
 	wake chan struct{}
 }
 
 // live is a client's live stop.
 type live struct {
-	order stop.Order
-	empty bool // its payload is empty, as of a message that removes a retained one
+	request stop.Request
+	empty   bool // its payload is empty, as of a message that removes a retained one
 }
 
-// showing is the latches that a robot shows.
-type showing struct {
+// reportedLatches is the latches that a robot reports.
+type reportedLatches struct {
 	latches []schema.StopLatch
 	ahead   time.Duration // by how much this machine's clock is ahead of the robot's
 	at      time.Time
 }
 
 func newMailbox() mailbox {
-	return mailbox{many: map[string]int{}, last: map[string]int{}, shows: map[string]showing{}, wake: make(chan struct{}, 1)}
+	return mailbox{many: map[string]int{}, last: map[string]int{}, reported: map[string]reportedLatches{}, wake: make(chan struct{}, 1)}
 }
 
 // post has the owner call do.
@@ -54,25 +54,25 @@ func (m *mailbox) putLive(l live) {
 	m.mu.Lock()
 	defer signal(m.wake)
 	defer m.mu.Unlock()
-	client := l.order.Client
+	client := l.request.Client
 	if i, waits := m.last[client]; waits {
-		if last := &m.live[i]; m.many[client] > maxWaiting || same(&last.order, &l.order) {
-			last.order.At, last.empty = l.order.At, last.empty || l.empty
+		if last := &m.live[i]; m.many[client] > maxWaiting || same(&last.request, &l.request) {
+			last.request.At, last.empty = l.request.At, last.empty || l.empty
 			return
 		}
 	}
 	m.many[client]++
 	m.last[client] = len(m.live)
 	if m.many[client] > maxWaiting {
-		l.order.All, l.order.Robots, l.order.Labels = true, nil, nil
+		l.request.All, l.request.Robots, l.request.Labels = true, nil, nil
 	}
 	m.live = append(m.live, l)
 }
 
-// show puts in the latches that a robot shows.
-func (m *mailbox) show(robot string, s showing) {
+// putReported puts in the latches that a robot reports.
+func (m *mailbox) putReported(robot string, s reportedLatches) {
 	m.mu.Lock()
-	m.shows[robot] = s
+	m.reported[robot] = s
 	m.mu.Unlock()
 	signal(m.wake)
 }
@@ -95,14 +95,14 @@ func (m *mailbox) takePosts() []func() {
 	return p
 }
 
-func (m *mailbox) takeShows() map[string]showing {
+func (m *mailbox) takeReported() map[string]reportedLatches {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.shows) == 0 {
+	if len(m.reported) == 0 {
 		return nil
 	}
-	s := maps.Clone(m.shows)
-	clear(m.shows)
+	s := maps.Clone(m.reported)
+	clear(m.reported)
 	return s
 }
 

@@ -58,8 +58,8 @@ func (s *Stops) take() {
 	for _, do := range s.mail.takePosts() {
 		do()
 	}
-	for robot, shows := range s.mail.takeShows() {
-		s.show(robot, shows)
+	for robot, reported := range s.mail.takeReported() {
+		s.handleReported(robot, reported)
 	}
 	if len(s.unspooledLive) == 0 {
 		s.unspooledLive = s.mail.takeLive()
@@ -123,18 +123,18 @@ func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
 
 // spoolLive writes live stops of other clients to this machine's disk, and answers them.
 func (s *Stops) spoolLive(lives []live) {
-	var fresh, again []stop.Order
+	var fresh, again []stop.Request
 	for _, l := range lives {
-		if l.empty && l.order.Client == s.awaited {
-			signal(s.awaiting)
+		if l.empty && l.request.Client == s.removingClient {
+			signal(s.removalArrived)
 		}
-		o := s.assignID(l.order, fresh)
-		if i := slices.IndexFunc(fresh, func(f stop.Order) bool { return same(&f, &o) }); i >= 0 {
+		o := s.assignID(l.request, fresh)
+		if i := slices.IndexFunc(fresh, func(f stop.Request) bool { return same(&f, &o) }); i >= 0 {
 			fresh[i].At = o.At
 		} else if !s.repeatsWaiting(o) {
 			s.deps.Log.Warn("live stop received", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
 			fresh = append(fresh, o)
-		} else if !slices.ContainsFunc(again, func(a stop.Order) bool { return same(&a, &o) }) {
+		} else if !slices.ContainsFunc(again, func(a stop.Request) bool { return same(&a, &o) }) {
 			again = append(again, o)
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Stops) spoolLive(lives []live) {
 	}
 	for _, o := range fresh {
 		e, err := s.append(o)
-		s.await(e)
+		s.enqueue(e)
 		if followed {
 			continue
 		}
@@ -161,64 +161,64 @@ func (s *Stops) spoolLive(lives []live) {
 	}
 }
 
-// await has a stop persisted.
-func (s *Stops) await(e spool.Entry) {
+// enqueue has a stop persisted.
+func (s *Stops) enqueue(e spool.Entry) {
 	s.waiting = append(s.waiting, e)
 	s.due, s.dirty = true, true
 }
 
-// show compares the latches that a robot shows with the persisted stops. If nobody has
-// persisted one, the stop was given while fleetd did not receive it, and is persisted now:
-// after learnAfter, unless the database says that it was released, of which the robot may not
-// know yet. In that case, and without a database, after the robot has shown it for shownFor.
-func (s *Stops) show(robot string, shows showing) {
-	was := s.shown[robot]
-	delete(s.shown, robot)
+// handleReported compares the latches that a robot reports with the persisted stops. If nobody has
+// persisted one, the stop was given while fleetd did not receive it, and is persisted after
+// learnAfter. If the database says that it was released (the robot may not know yet), or does not
+// answer, it is persisted only when the robot has reported it for reportedFor.
+func (s *Stops) handleReported(robot string, reported reportedLatches) {
+	was := s.reportedSince[robot]
+	delete(s.reportedSince, robot)
 	defer func() {
-		if len(was)+len(s.shown[robot]) > 0 {
+		if len(was)+len(s.reportedSince[robot]) > 0 {
 			s.dirty = true
 		}
 	}()
-	if !s.loaded || len(shows.latches) == 0 || !s.deps.Robots.Adopted(robot) || !s.deps.Leads() {
+	if !s.loaded || len(reported.latches) == 0 || !s.deps.Robots.Adopted(robot) || !s.deps.Leads() {
 		return
 	}
-	for _, l := range shows.latches {
-		o, named := stop.OrderFromRobot(robot, l, shows.ahead, shows.at)
-		if !named || s.holds(robot, l.ID) || s.awaitsPersisting(o) {
+	for _, l := range reported.latches {
+		o, named := stop.RequestFromRobot(robot, l, reported.ahead, reported.at)
+		if !named || s.holds(robot, l.ID) || s.isQueued(o) {
 			continue
 		}
 		since, before := was[l.ID]
 		if !before {
-			since = shows.at
-			if len(shows.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after shownFor only
+			since = reported.at
+			if len(reported.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after reportedFor only
 				s.learned = append(s.learned, o)
 				time.AfterFunc(learnAfter, s.Wake)
 			}
 		}
-		if s.shown[robot] == nil {
-			s.shown[robot] = map[string]time.Time{}
+		if s.reportedSince[robot] == nil {
+			s.reportedSince[robot] = map[string]time.Time{}
 		}
-		s.shown[robot][l.ID] = since
-		if before && shows.at.Sub(since) >= shownFor {
-			s.awaitShown(o)
+		s.reportedSince[robot][l.ID] = since
+		if before && reported.at.Sub(since) >= reportedFor {
+			s.enqueueReported(o)
 		}
 	}
 }
 
 // holds reports whether the database has the stop for that robot, by its name or as a stop
-// of all robots: a robot that joins later shows those too.
+// of all robots: a robot that joins later reports those too.
 func (s *Stops) holds(robot, id string) bool { return s.latchedOn[robot][id] || s.latchedOn[""][id] }
 
-// awaitsPersisting reports whether a stop that a robot shows waits to be persisted already.
-func (s *Stops) awaitsPersisting(o stop.Order) bool {
+// isQueued reports whether a stop that a robot reports waits to be persisted already.
+func (s *Stops) isQueued(o stop.Request) bool {
 	return slices.ContainsFunc(s.waiting, func(e spool.Entry) bool {
-		return e.Order.ID == o.ID && (!e.Order.FromRobot || e.Order.All || slices.Equal(e.Order.Robots, o.Robots))
+		return e.Request.ID == o.ID && (!e.Request.FromRobot || e.Request.All || slices.Equal(e.Request.Robots, o.Robots))
 	})
 }
 
-// awaitShown has a stop persisted that a robot shows.
-func (s *Stops) awaitShown(o stop.Order) {
-	s.await(spool.Entry{Order: o})
+// enqueueReported has a stop persisted that a robot reports.
+func (s *Stops) enqueueReported(o stop.Request) {
+	s.enqueue(spool.Entry{Request: o})
 	s.deps.Log.Warn("robot holds a stop that is not persisted; persisting it", "robot", o.Robots[0], "stop", o.ID, "all", o.All, "by", o.By)
 }
 
@@ -242,7 +242,7 @@ type entryKey struct {
 	at int64
 }
 
-func keyOf(e spool.Entry) entryKey { return entryKey{e.N, e.Order.ID, e.Order.At.UnixMicro()} }
+func keyOf(e spool.Entry) entryKey { return entryKey{e.N, e.Request.ID, e.Request.At.UnixMicro()} }
 
 // setLatched replaces the latched stops by those of the database.
 func (s *Stops) setLatched(latched []stop.Latch) {
@@ -264,7 +264,7 @@ func (s *Stops) repeat(robot string) {
 	s.publish() // sendTo reads the snapshot
 	labels := s.deps.Robots.Labels(robot)
 	for _, e := range s.waiting {
-		if o := e.Order; !o.FromRobot && o.Includes(robot, labels) {
+		if o := e.Request; !o.FromRobot && o.Includes(robot, labels) {
 			s.out.post(func(ctx context.Context) { s.sendTo(ctx, robot, e) })
 		}
 	}
@@ -273,7 +273,7 @@ func (s *Stops) repeat(robot string) {
 // sendTo sends a waiting stop to a robot, unless it was released meanwhile. The sender calls
 // it.
 func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
-	o := e.Order
+	o := e.Request
 	v, _ := verb.Of("safety", verbOf(o.Level))
 	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Latch: o.ID, Why: o.Why}, Envelope: schema.Envelope{ID: uuid.NewString(), By: o.By, Why: o.Why}})
 	if err != nil {
@@ -281,19 +281,19 @@ func (s *Stops) sendTo(ctx context.Context, robot string, e spool.Entry) {
 		return
 	}
 	c := command.Command{Robot: robot, Verb: v.ID(), Payload: payload, CreatedAt: o.At}
-	if !s.deps.Releases.Defers(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
+	if !s.deps.Releases.DeferIfReleasing(c) && s.list.Load().waits(e) { // in this order: a release removes its stops from waiting before it ends
 		s.deps.Dispatcher.SendNow(ctx, c)
 	}
 }
 
 // answer sends the client of a live stop fleetd's answer. Robots send their own.
-func (s *Stops) answer(o stop.Order, a schema.Ack) {
+func (s *Stops) answer(o stop.Request, a schema.Ack) {
 	if o.Client != "" {
 		s.out.post(func(ctx context.Context) { s.sendAnswer(ctx, o, a) })
 	}
 }
 
-func (s *Stops) sendAnswer(ctx context.Context, o stop.Order, a schema.Ack) {
+func (s *Stops) sendAnswer(ctx context.Context, o stop.Request, a schema.Ack) {
 	a.TS, a.Session, a.ID, a.Verb = schema.TimeOf(s.deps.Now()), s.deps.Session(), &o.ID, "fleet/stop"
 	payload, err := schema.Encode(&a)
 	if err != nil {

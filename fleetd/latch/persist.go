@@ -11,31 +11,31 @@ import (
 	"troupe/schema"
 )
 
-// batch is what the worker is to persist.
-type batch struct {
-	own     []spool.Entry // to be persisted by this instance
-	leaders []spool.Entry // to be persisted by the leader
-	learned []stop.Order  // shown by robots, to be persisted unless they were released
-	renew   bool          // publish the latched stops again if they would be signed differently today
-	read    bool          // read the latched stops even if nothing was persisted
+// persistJob is what the worker is to persist.
+type persistJob struct {
+	own     []spool.Entry  // to be persisted by this instance
+	leaders []spool.Entry  // to be persisted by the leader
+	learned []stop.Request // reported by robots, to be persisted unless they were released
+	renew   bool           // publish the latched stops again if they would be signed differently today
+	read    bool           // read the latched stops even if nothing was persisted
 }
 
-// persisted is the result of a batch.
+// persisted is the result of a persistJob.
 type persisted struct {
 	done     []spool.Entry
 	selects  []bool // of each of own: whether it selects any robot
 	latched  []stop.Latch
 	read     bool // latched was read
 	renewed  bool
-	released func(stop.Order) bool // of learned; nil if it could not be read
+	released func(stop.Request) bool // of learned; nil if it could not be read
 }
 
 // persist gives the worker what waits to be persisted.
 func (s *Stops) persist(ctx context.Context) {
-	b := batch{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
+	b := persistJob{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
 	leads := s.deps.Leads()
 	for _, e := range s.waiting {
-		if leads || !e.Order.Observed() {
+		if leads || !e.Request.Observed() {
 			b.own = append(b.own, e)
 		} else {
 			b.leaders = append(b.leaders, e)
@@ -56,8 +56,8 @@ func (s *Stops) persist(ctx context.Context) {
 	})
 }
 
-// persistBatch persists a batch. After a failure the rest is tried again with the next batch.
-func (s *Stops) persistBatch(ctx context.Context, db Store, b batch, p *persisted) {
+// persistBatch persists what a job has. After a failure the rest is tried again with the next job.
+func (s *Stops) persistBatch(ctx context.Context, db Store, b persistJob, p *persisted) {
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
 	selects, err := s.persistEntries(ctx, db, b.own)
@@ -87,43 +87,43 @@ func (s *Stops) persistBatch(ctx context.Context, db Store, b batch, p *persiste
 	p.done, p.selects = done, selects
 }
 
-// applyBatch applies the result of a batch.
-func (s *Stops) applyBatch(b batch, p persisted) {
+// applyBatch applies the result of a job.
+func (s *Stops) applyBatch(b persistJob, p persisted) {
 	s.renewed = s.renewed || p.renewed
 	if p.read {
 		s.setLatched(p.latched)
-		s.Unchanged()
+		s.MarkCurrent()
 	}
 	if len(p.done) > 0 {
 		s.removePersisted(p.done)
 	}
 	for i := range p.selects {
 		e := b.own[i]
-		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + e.Order.ID + " --why REASON releases it"}
+		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + e.Request.ID + " --why REASON releases it"}
 		if !p.selects[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
-				Detail: "fleetd holds nothing: no robot of the fleet has this name or these labels; name others, or nobody to stop all"}
+				Detail: "nothing is latched: no robot of the fleet has this name or these labels; name other robots, or leave robots and labels out to stop all"}
 		}
-		s.answer(e.Order, a)
+		s.answer(e.Request, a)
 	}
 	if p.released == nil {
 		return
 	}
 	for _, o := range b.learned {
-		_, shown := s.shown[o.Robots[0]][o.ID] // false if it was released meanwhile
-		if shown && !s.holds(o.Robots[0], o.ID) && !p.released(o) && !s.awaitsPersisting(o) {
-			s.awaitShown(o)
+		_, reported := s.reportedSince[o.Robots[0]][o.ID] // false if it was released meanwhile
+		if reported && !s.holds(o.Robots[0], o.ID) && !p.released(o) && !s.isQueued(o) {
+			s.enqueueReported(o)
 		}
 	}
 }
 
-// learnPatience bounds the query about stops that robots show: other stops wait for it.
+// learnPatience bounds the query about stops that robots report: other stops wait for it.
 const learnPatience = 2500 * time.Millisecond
 
-// dueLearned takes the stops that robots have shown for learnAfter.
-func (s *Stops) dueLearned() (due []stop.Order) {
+// dueLearned takes the stops that robots have reported for learnAfter.
+func (s *Stops) dueLearned() (due []stop.Request) {
 	now := s.deps.Now()
-	s.learned = slices.DeleteFunc(s.learned, func(o stop.Order) bool {
+	s.learned = slices.DeleteFunc(s.learned, func(o stop.Request) bool {
 		is := now.Sub(o.At) >= learnAfter
 		if is {
 			due = append(due, o)
@@ -133,8 +133,8 @@ func (s *Stops) dueLearned() (due []stop.Order) {
 	return due
 }
 
-// learn reads which of the stops that robots show were released.
-func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
+// learn reads which of the stops that robots report were released.
+func (s *Stops) learn(ctx context.Context, db Store, b persistJob, p *persisted) {
 	if len(b.learned) == 0 {
 		return
 	}
@@ -143,13 +143,13 @@ func (s *Stops) learn(ctx context.Context, db Store, b batch, p *persisted) {
 	defer cancel()
 	var rows stop.Rows
 	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.StopsFor(ctx, stop.Need{Orders: b.learned})
+		rows, err = tx.StopsFor(ctx, stop.Need{Requests: b.learned})
 		return err
 	}); err != nil {
-		s.deps.Failed("stops that robots hold not compared", err)
+		s.deps.Failed("robots' latched stops not compared with the database", err)
 		return
 	}
-	p.released = func(o stop.Order) bool { return stop.Released(rows, o) }
+	p.released = func(o stop.Request) bool { return stop.Released(rows, o) }
 }
 
 // persistEntries persists entries, and reports of each whether it selects a robot.
@@ -157,21 +157,21 @@ func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.En
 	if len(waiting) == 0 {
 		return nil, nil
 	}
-	var orders []stop.Order
+	var requests []stop.Request
 	for _, e := range waiting {
-		orders = append(orders, e.Order)
+		requests = append(requests, e.Request)
 	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
-		rows, err := tx.StopsFor(ctx, stop.Need{Orders: orders})
+		rows, err := tx.StopsFor(ctx, stop.Need{Requests: requests})
 		if err != nil {
 			return err
 		}
 		selects = nil
-		for _, o := range orders {
+		for _, o := range requests {
 			selects = append(selects, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Includes(r.ID, r.Labels) }))
 		}
 		now := s.deps.Now()
-		c, err := stop.Persist(rows, orders, now)
+		c, err := stop.Persist(rows, requests, now)
 		if err != nil || c.Empty() {
 			return err
 		}
@@ -189,15 +189,15 @@ func (s *Stops) persistedByLeader(ctx context.Context, db Store, entries []spool
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	var orders []stop.Order
+	var requests []stop.Request
 	for _, e := range entries {
-		orders = append(orders, e.Order)
+		requests = append(requests, e.Request)
 	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		out = nil
-		rows, err := tx.StopsFor(ctx, stop.Need{Orders: orders})
+		rows, err := tx.StopsFor(ctx, stop.Need{Requests: requests})
 		for _, e := range entries {
-			if err == nil && stop.AlreadyPersisted(rows, e.Order) {
+			if err == nil && stop.AlreadyPersisted(rows, e.Request) {
 				out = append(out, e)
 			}
 		}
@@ -239,7 +239,7 @@ func (s *Stops) Read(ctx context.Context, db Store) error {
 	if err != nil {
 		return err
 	}
-	s.Unchanged()
+	s.MarkCurrent()
 	s.mail.post(func() { s.setLatched(latched) })
 	return nil
 }
@@ -248,8 +248,8 @@ func (s *Stops) Read(ctx context.Context, db Store) error {
 const readAgainWithin = 2500 * time.Millisecond
 
 // readAgain has the worker read the latched stops after a release, even if its caller has
-// disconnected, and then calls do. If that fails, the list is incomplete until the next batch
-// has read it.
+// disconnected, and then calls do. If that fails, the list is incomplete until the next job has
+// read it.
 func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
 	s.start(func() func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
@@ -263,7 +263,7 @@ func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
 				s.loaded, s.due, s.dirty = false, true, true
 			} else {
 				s.setLatched(latched)
-				s.Unchanged()
+				s.MarkCurrent()
 			}
 			do()
 		}

@@ -20,7 +20,7 @@ import (
 const releaseWait = time.Second
 
 // Release releases stops by their ids. Before that, in the same transaction, it persists the
-// stops that wait, and these stops for robots that show them: a robot releases only a stop
+// stops that wait, and these stops for robots that report them: a robot releases only a stop
 // that a document has named before, and so nothing that was released comes back.
 func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by, why string) (problems []schema.Problem, err error) {
 	db, err := s.deps.Store()
@@ -65,15 +65,15 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 				over(problems, err)
 				return
 			}
-			ended := slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Order.ID) })
+			ended := slices.DeleteFunc(waiting, func(e spool.Entry) bool { return !slices.Contains(ids, e.Request.ID) })
 			s.removePersisted(ended)
 			for _, e := range ended {
-				s.answer(e.Order, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched, and released since"})
+				s.answer(e.Request, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched, and released since"})
 			}
 			s.publish() // sendTo reads the snapshot
 			s.deps.Dispatcher.EndReleased(released.concerns, func() { s.deps.Releases.end(released) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
-			s.shown = map[string]map[string]time.Time{}
+			s.reportedSince = map[string]map[string]time.Time{}
 			s.readAgain(ctx, db, func() {
 				over(nil, nil)
 				s.deps.Wake()
@@ -87,29 +87,29 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		problems = nil
 		now := s.deps.Now()
-		ours, elsewhere := s.deps.Robots.Showing(ids, now)
-		need := stop.Need{Orders: slices.Clone(ours), Release: ids}
+		ours, elsewhere := s.deps.Robots.ReportedStops(ids, now)
+		need := stop.Need{Requests: slices.Clone(ours), Release: ids}
 		for _, e := range waiting {
-			need.Orders = append(need.Orders, e.Order)
+			need.Requests = append(need.Requests, e.Request)
 		}
 		rows, err := tx.StopsFor(ctx, need)
 		if err != nil {
 			return err
 		}
-		var orders []stop.Order
+		var requests []stop.Request
 		for _, e := range waiting {
 			// Only the leader persists what it received: robots that were stopped again
 			// under the same id release only what a document has named.
-			if leads || !e.Order.Observed() || !stop.AlreadyPersisted(rows, e.Order) {
-				orders = append(orders, e.Order)
+			if leads || !e.Request.Observed() || !stop.AlreadyPersisted(rows, e.Request) {
+				requests = append(requests, e.Request)
 			}
 		}
 		for _, o := range ours {
 			if persistsFirst(rows.Latches, o.ID, now) {
-				orders = append(orders, o)
+				requests = append(requests, o)
 			}
 		}
-		c, err := stop.Persist(rows, orders, now)
+		c, err := stop.Persist(rows, requests, now)
 		if err != nil {
 			return err
 		}
@@ -130,9 +130,9 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 	return problems, err
 }
 
-// persistsFirst reports whether a stop that robots show has to be persisted for them before it
+// persistsFirst reports whether a stop that robots report has to be persisted for them before it
 // is released. It need not if it is held on all robots: their common document releases it on
-// each. Nor if it was released a moment ago, since robots show it for a moment longer.
+// each. Nor if it was released a moment ago, since robots report it for a moment longer.
 func persistsFirst(latches []stop.Latch, id string, now time.Time) bool {
 	some, released := false, false
 	for _, l := range latches {
@@ -142,7 +142,7 @@ func persistsFirst(latches []stop.Latch, id string, now time.Time) bool {
 			return false
 		case l.IsLatched():
 			some = true
-		case now.Sub(l.ReleasedAt) < shownFor:
+		case now.Sub(l.ReleasedAt) < reportedFor:
 			released = true
 		}
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Releases are the releases of stops under way. Robots learn of a release by a document,
-// and a command that reaches them after that document would hold them again. So from
-// before the release is persisted until the commands that hold its stops have been
+// and a command that reaches them after that document would latch them again. So from
+// before the release is persisted until the commands that would latch its stops have been
 // cancelled, none of those is sent: they are deferred, and are sent after all if nothing
 // was released.
 type Releases struct {
@@ -26,7 +26,7 @@ type release struct {
 	deferred []command.Command
 }
 
-// concerns reports whether a command would hold what is released.
+// concerns reports whether a command would latch what is released.
 func (l *release) concerns(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
@@ -35,9 +35,9 @@ func (l *release) concerns(c command.Command) bool {
 	return id != "" && slices.Contains(l.ids, id)
 }
 
-// Defers keeps a command until the outcome of a release is known, if the command would
+// DeferIfReleasing keeps a command until the outcome of a release is known, if the command would
 // hold what is released, and reports whether it does.
-func (r *Releases) Defers(c command.Command) bool {
+func (r *Releases) DeferIfReleasing(c command.Command) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.under {

@@ -3,7 +3,7 @@ package latch
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,17 +25,17 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 	}
 	over := make(chan struct{})
 	r := &request{run: func() {
-		s.awaited = client
-		o := stop.OrderOf(client, payload, s.deps.Now())
+		s.removingClient = client
+		o := stop.RequestOf(client, payload, s.deps.Now())
 		s.start(func() func() {
 			latched, failed := db.LatchedStops(ctx)
 			if err = failed; err == nil {
-				if why = mayRemove(latched, o); why == "" {
+				if why = whyNotRemove(latched, o); why == "" {
 					err = s.removeNow(ctx, remove)
 				}
 			}
 			return func() {
-				s.awaited = ""
+				s.removingClient = ""
 				if failed == nil {
 					s.setLatched(latched)
 				}
@@ -60,7 +60,7 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 // removeNow removes the message and waits until it has arrived here. The worker calls it.
 func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) error) error {
 	select {
-	case <-s.awaiting: // of a press of the button a moment ago
+	case <-s.removalArrived: // of a press of the button a moment ago
 	default:
 	}
 	if err := remove(ctx); err != nil {
@@ -69,22 +69,22 @@ func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) erro
 	patience := time.NewTimer(removalWait)
 	defer patience.Stop()
 	select {
-	case <-s.awaiting:
+	case <-s.removalArrived:
 		return nil
 	case <-patience.C:
-		return errors.New("remove a live stop: the broker passes the removal on to others, and not to this instance")
+		return fmt.Errorf("no confirmation within %v that the broker removed the live stop; fleetd tries again", removalWait)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// mayRemove says why a retained live stop cannot be removed now; empty if it can.
-func mayRemove(held []stop.Latch, o stop.Order) string {
+// whyNotRemove says why a retained live stop cannot be removed now; empty if it can.
+func whyNotRemove(held []stop.Latch, o stop.Request) string {
 	switch {
 	case !o.All:
-		return "it was for some robots, and its removal would stop all: stop all, then remove it with an empty retained message"
+		return "it was for some robots, and the empty message that removes it would stop all: when all robots may stop, publish an empty retained message on this topic, then release the stop of that client"
 	case !slices.ContainsFunc(held, func(l stop.Latch) bool { return l.Robot == "" && l.ID == o.ID }):
-		return "its removal would stop all robots, and they are not held by it: it is removed when all robots are stopped by it again"
+		return "removing it now would stop all robots: fleetd removes it the next time that this stop is latched on all robots"
 	}
 	return ""
 }

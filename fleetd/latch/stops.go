@@ -25,18 +25,18 @@ const (
 	// spoolAtOnce bounds the live stops that are written to the disk before the owner turns
 	// to other events: a stop that a person gives here waits for them.
 	spoolAtOnce = 32
-	// learnAfter is how long a robot shows an unknown stop before it is persisted: the live
-	// stop or the order behind it may be about to be.
+	// learnAfter is how long a robot reports an unknown stop before it is persisted: the live
+	// stop or the request may be about to persist it.
 	learnAfter = 300 * time.Millisecond
-	// shownFor is how long a robot shows a released stop before it is persisted again: the
+	// reportedFor is how long a robot reports a released stop before it is persisted again: the
 	// release takes a moment to arrive.
-	shownFor = 2 * time.Second
+	reportedFor = 2 * time.Second
 )
 
 // Stops are the latched stops of a fleet. A stop is sent first, then written to this
 // machine's disk, and persisted with its documents as soon as the database accepts it; until
 // then robots hold it by its id. Live stops of other clients are persisted too, and so are
-// stops that robots show and nobody has persisted.
+// stops that robots report and nobody has persisted.
 //
 // Each instance persists the stops that were given to it. Stops that every instance receives
 // are persisted by the leader; the others keep them until they see them in the database,
@@ -58,26 +58,26 @@ type Stops struct {
 	fresh atomic.Int64            // when latched was last known to be current, in Unix ns
 
 	// Owned by Run.
-	waiting       []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
-	stopIDs       map[string]map[string]bool      // ids of a client's stops, by client
-	latched       []stop.Latch                    // persisted
-	latchedOn     map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
-	loaded        bool                            // latched was read from the database
-	renewed       bool                            // latched was checked for documents to be signed again
-	shown         map[string]map[string]time.Time // by robot and id: since when it shows a stop that is not persisted
-	learned       []stop.Order                    // stops shown for the first time, to be persisted after learnAfter
-	unspooledLive []live                          // taken out of the mailbox, not handled yet
-	requests      []*request                      // wait for the worker
-	due           bool                            // persist when the worker is idle
-	busy          bool                            // the worker has a job
-	awaited       string                          // client whose empty message a removal awaits
-	awaiting      chan struct{}                   // capacity 1: it arrived
-	dirty         bool                            // the snapshot is outdated
-	replies       []func()                        // called after the next snapshot
+	waiting        []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
+	stopIDs        map[string]map[string]bool      // ids of a client's stops, by client
+	latched        []stop.Latch                    // persisted
+	latchedOn      map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
+	loaded         bool                            // latched was read from the database
+	renewed        bool                            // latched was checked for documents to be signed again
+	reportedSince  map[string]map[string]time.Time // by robot and id: since when it reports a stop that is not persisted
+	learned        []stop.Request                  // stops reported for the first time, to be persisted after learnAfter
+	unspooledLive  []live                          // taken out of the mailbox, not handled yet
+	requests       []*request                      // wait for the worker
+	due            bool                            // persist when the worker is idle
+	busy           bool                            // the worker has a job
+	removingClient string                          // client whose empty message a removal awaits
+	removalArrived chan struct{}                   // capacity 1: it arrived
+	dirty          bool                            // the snapshot is outdated
+	replies        []func()                        // called after the next snapshot
 }
 
 // errEnded is the reason why a request is refused during shutdown.
-var errEnded = errors.New("fleetd ends")
+var errEnded = errors.New("fleetd is shutting down; try again when it runs again")
 
 // Deps is what Stops needs.
 type Deps struct {
@@ -123,8 +123,8 @@ type Robots interface {
 	Adopted(robot string) bool
 	Reachable(robot string) bool
 	Labels(robot string) map[string]string
-	// Showing lists the stops with these ids that robots show.
-	Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere)
+	// ReportedStops lists the stops with these ids that robots report.
+	ReportedStops(ids []string, now time.Time) (ours []stop.Request, elsewhere stop.Elsewhere)
 }
 
 // New opens the file on this machine and reads the stops that wait there.
@@ -132,7 +132,7 @@ func New(d Deps) (*Stops, error) {
 	s := &Stops{
 		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
-		awaiting: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]bool{}, shown: map[string]map[string]time.Time{},
+		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]bool{}, reportedSince: map[string]map[string]time.Time{},
 		due: true, dirty: true,
 	}
 	var err error
@@ -155,11 +155,11 @@ func New(d Deps) (*Stops, error) {
 	return s, nil
 }
 
-// StopAndLatch stops robots and latches the stop: it publishes the live stop if the order is for all
-// robots or by labels, calls send for the commands to single robots, and writes the order to
+// StopAndLatch stops robots and latches the stop: it publishes the live stop if the request is for all
+// robots or by labels, calls send for the commands to single robots, and writes the request to
 // the disk. The error says that the disk did not accept it; the stop waits for the database
 // all the same.
-func (s *Stops) StopAndLatch(ctx context.Context, o stop.Order, send func()) error {
+func (s *Stops) StopAndLatch(ctx context.Context, o stop.Request, send func()) error {
 	if o.All || len(o.Labels) > 0 {
 		s.publishLive(ctx, o)
 	}
@@ -167,7 +167,7 @@ func (s *Stops) StopAndLatch(ctx context.Context, o stop.Order, send func()) err
 	e, err := s.append(o)
 	listed := make(chan struct{})
 	s.mail.post(func() {
-		s.await(e)
+		s.enqueue(e)
 		s.reply(func() { close(listed) })
 	})
 	select {
@@ -187,7 +187,7 @@ func (s *Stops) Close() error { return s.spool.Close() }
 func (s *Stops) Wake() { s.mail.post(func() { s.due = true }) }
 
 // publishLive publishes a live stop, which every robot latches that receives it.
-func (s *Stops) publishLive(ctx context.Context, o stop.Order) {
+func (s *Stops) publishLive(ctx context.Context, o stop.Request) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	r := schema.StopRequest{ID: o.ID, Level: o.Level, Labels: o.Labels, By: o.By, Why: o.Why}
@@ -204,8 +204,8 @@ func (s *Stops) publishLive(ctx context.Context, o stop.Order) {
 	}
 }
 
-// append writes an order to this machine's disk.
-func (s *Stops) append(o stop.Order) (spool.Entry, error) {
+// append writes a request to this machine's disk.
+func (s *Stops) append(o stop.Request) (spool.Entry, error) {
 	e, err := s.spool.Append(o)
 	if err != nil {
 		e.N = 0
@@ -219,16 +219,16 @@ func (s *Stops) ReceiveLiveStop(client string, payload []byte, now time.Time) {
 	if client == s.deps.Name {
 		return // its own, which StopAndLatch has written
 	}
-	s.mail.putLive(live{stop.OrderOf(client, payload, now), len(payload) == 0})
+	s.mail.putLive(live{stop.RequestOf(client, payload, now), len(payload) == 0})
 	s.deps.LiveStopArrived()
 }
 
 // RobotOnline records that a robot became reachable: it may have missed waiting stops.
 func (s *Stops) RobotOnline(robot string) { s.mail.post(func() { s.repeat(robot) }) }
 
-// ReceiveLatches receives the latches that a robot shows; it does not block.
+// ReceiveLatches receives the latches that a robot reports; it does not block.
 func (s *Stops) ReceiveLatches(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {
-	s.mail.show(robot, showing{latches, ahead, now})
+	s.mail.putReported(robot, reportedLatches{latches, ahead, now})
 }
 
 func verbOf(l schema.StopLevel) string {

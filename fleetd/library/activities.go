@@ -15,16 +15,16 @@ import (
 // document that named it.
 const setID = "activities"
 
-// SetAssignment sets the activities of robots.
-type SetAssignment struct {
+// ActivitiesAssignment sets the activities of robots.
+type ActivitiesAssignment struct {
 	Activities []string // the whole set, in the order in which people see it; empty = none
 	Robots     []string
 	Expected   *int // number of robots that the caller expects; nil = any
 	Caps       CapsOf
 }
 
-// SetAssigned is the result of a SetAssignment.
-type SetAssigned struct {
+// ActivitiesAssigned is the result of an ActivitiesAssignment.
+type ActivitiesAssigned struct {
 	Activities []Pin    // the revisions that are assigned, the newest of each
 	Updated    []string // robots that get a new desired document
 	Unchanged  []string // robots that had this set already
@@ -36,15 +36,15 @@ type SetAssigned struct {
 // instead of the activities that they have. They keep these revisions when an activity is
 // published again, until it is assigned again. All activities of a set have the same
 // revision of an act.
-func AssignActivities(rows Rows, a SetAssignment, by audit.Attribution) (SetAssigned, []schema.Problem) {
+func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (ActivitiesAssigned, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
-		return SetAssigned{}, problems
+		return ActivitiesAssigned{}, problems
 	}
-	var out SetAssigned
+	var out ActivitiesAssigned
 	for i, id := range a.Activities {
 		if slices.Contains(a.Activities[:i], id) {
-			problems = append(problems, schema.Fault(fmt.Sprintf("/activities/%d", i), score.CodeDuplicateID, id+" is named twice", "name each activity once"))
+			problems = append(problems, schema.NewProblem(fmt.Sprintf("/activities/%d", i), score.CodeDuplicateID, id+" is named twice", "name each activity once"))
 			continue
 		}
 		v, found := s.assignable(Ref{KindActivity, id}, 0)
@@ -55,11 +55,11 @@ func AssignActivities(rows Rows, a SetAssignment, by audit.Attribution) (SetAssi
 		out.Activities = append(out.Activities, Pin{id, v.Rev})
 	}
 	if problems != nil {
-		return SetAssigned{}, problems
+		return ActivitiesAssigned{}, problems
 	}
 	set, problems := s.joinActivities(out.Activities)
 	if problems != nil {
-		return SetAssigned{}, problems
+		return ActivitiesAssigned{}, problems
 	}
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
@@ -69,8 +69,8 @@ func AssignActivities(rows Rows, a SetAssignment, by audit.Attribution) (SetAssi
 			out.Updated = append(out.Updated, robot)
 		}
 	}
-	if problems := countRobots(robots, a.Expected); problems != nil {
-		return SetAssigned{}, problems
+	if problems := checkCount(robots, a.Expected); problems != nil {
+		return ActivitiesAssigned{}, problems
 	}
 	if len(out.Updated) == 0 {
 		return out, nil
@@ -81,7 +81,7 @@ func AssignActivities(rows Rows, a SetAssignment, by audit.Attribution) (SetAssi
 		contents = append(contents, score.PublishedStory{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
 	}
 	out.Misfits = misfits(out.Updated, a.Caps, contents...)
-	before := s.performed(out.Updated, func(robot string) string { return joinPins(s.sets[robot].Activities) })
+	before := s.groupForAudit(out.Updated, func(robot string) string { return joinPins(s.sets[robot].Activities) })
 	for _, robot := range out.Updated {
 		s.setActivities(robot, out.Activities, set, by)
 	}
@@ -122,7 +122,7 @@ func (s *snapshot) joinActivities(pins []Pin) (joined, []schema.Problem) {
 	var found []schema.Problem
 	acts, from := map[string]score.Act{}, map[string]string{}
 	differs := func(i int, what, id, other string) {
-		found = append(found, schema.Fault(fmt.Sprintf("/activities/%d", i), CodeActDiffers,
+		found = append(found, schema.NewProblem(fmt.Sprintf("/activities/%d", i), CodeActDiffers,
 			fmt.Sprintf("%s and %s were published with different revisions of the %s %s", other, pins[i].ID, what, id), "publish both again: fleetd activity publish "+other+" "+pins[i].ID))
 	}
 	for i, p := range pins {
@@ -157,7 +157,7 @@ func (s *snapshot) joinActivities(pins []Pin) (joined, []schema.Problem) {
 		panic(err) // impossible: they were parsed before
 	}
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
-		return joined{}, []schema.Problem{schema.Fault("/activities", score.CodeTooBig,
+		return joined{}, []schema.Problem{schema.NewProblem("/activities", score.CodeTooBig,
 			fmt.Sprintf("together with their acts the activities have %d bytes, robots accept at most %d", len(body), limit), "assign fewer, or shorten their acts")}
 	}
 	set, problems := score.ParseActivities(body)
@@ -195,7 +195,7 @@ func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by audit.
 			s.changes.Blobs = append(s.changes.Blobs, Blob{set.sha256, set.body, digestsOf(set.files)})
 		}
 	}
-	desired.Released, desired.Counter = s.release(sign.Activities, desired.Set, by.At)
+	desired.Released, desired.Counter = s.signContent(sign.Activities, desired.Set, by.At)
 	desired.Sig = s.sign(sign.Activities, robot, desired)
 	row.Document = encode(desired)
 	s.sets[robot] = row
@@ -203,12 +203,12 @@ func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by audit.
 	s.changes.Outbox = append(s.changes.Outbox, Message{Topic: schema.TopicDesiredActivities, Target: robot, Payload: row.Document})
 }
 
-// moveSets gives the robots whose activities have been shortened or deleted the set with
+// republishSets gives the robots whose activities have been shortened or deleted the set with
 // what is left.
-func (s *snapshot) moveSets(by audit.Attribution) []schema.Problem {
+func (s *snapshot) republishSets(by audit.Attribution) []schema.Problem {
 	var robots []string
 	for robot, set := range s.sets {
-		if slices.ContainsFunc(set.Activities, s.isMoved) {
+		if slices.ContainsFunc(set.Activities, s.isReplaced) {
 			robots = append(robots, robot)
 		}
 	}
@@ -217,8 +217,8 @@ func (s *snapshot) moveSets(by audit.Attribution) []schema.Problem {
 	for _, robot := range robots {
 		var left []Pin
 		for _, p := range s.sets[robot].Activities {
-			if s.isMoved(p) {
-				p.Rev = s.moved[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
+			if s.isReplaced(p) {
+				p.Rev = s.replacedBy[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
 			}
 			if p.Rev > 0 {
 				left = append(left, p)
@@ -237,7 +237,7 @@ func (s *snapshot) moveSets(by audit.Attribution) []schema.Problem {
 	return nil
 }
 
-func (s *snapshot) isMoved(p Pin) bool {
-	_, moved := s.moved[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
+func (s *snapshot) isReplaced(p Pin) bool {
+	_, moved := s.replacedBy[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
 	return moved
 }

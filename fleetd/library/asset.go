@@ -49,7 +49,7 @@ type Uploaded struct {
 	Changes   Changes
 }
 
-// PutAsset plans to store a sound or an image under a name. Published stories keep the bytes
+// PutAsset plans to store a sound, an image or a map under a name. Published stories keep the bytes
 // that they were published with.
 func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Uploaded, []schema.Problem) {
 	s, problems := newSnapshot(rows)
@@ -65,9 +65,9 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	case known && old.SHA256 == a.SHA256:
 		return Uploaded{Asset: old, Unchanged: true, Stale: s.staleFor(old)}, nil
 	case known && old.Media.Kind() != a.Media.Kind():
-		return Uploaded{}, []schema.Problem{schema.Fault("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
+		return Uploaded{}, []schema.Problem{schema.NewProblem("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
-		return Uploaded{}, []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", rows.FileBytes+a.Size, MaxFiles), "delete unused assets; their space is free a day later")}
+		return Uploaded{}, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", rows.FileBytes+a.Size, MaxFiles), "delete unused assets; their space is free a day later")}
 	}
 	s.assets[name] = a
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
@@ -83,13 +83,13 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 // checkFile returns the media type of a file, or why it cannot be an asset with this name.
 func checkFile(name string, body []byte) (Media, []schema.Problem) {
 	if !schema.ValidID(name) {
-		return "", []schema.Problem{schema.Fault("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
+		return "", []schema.Problem{schema.NewProblem("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
 	}
 	if len(body) == 0 {
-		return "", []schema.Problem{schema.Fault("", "empty", "the file is empty", "send the file as the body")}
+		return "", []schema.Problem{schema.NewProblem("", "empty", "the file is empty", "send the file as the body")}
 	}
 	if len(body) > score.MaxAsset {
-		return "", []schema.Problem{schema.Fault("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots accept at most %d", len(body), score.MaxAsset), "make it shorter, or compress it")}
+		return "", []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("it has %d bytes, robots accept at most %d", len(body), score.MaxAsset), "make it shorter, or compress it")}
 	}
 	media, ok := MediaOf(body)
 	if !ok {
@@ -97,7 +97,7 @@ func checkFile(name string, body []byte) (Media, []schema.Problem) {
 		if head := body[:min(len(body), 1024)]; bytes.Contains(head, []byte("<svg")) {
 			hint = "send PNG or JPEG for a face: robots do not support SVG, which may contain programs and load other files"
 		}
-		return "", []schema.Problem{schema.Fault("", CodeUnknownMedia, "its contents are of no media type that robots support, whatever its name", hint)}
+		return "", []schema.Problem{schema.NewProblem("", CodeUnknownMedia, "its contents are of no media type that robots support, whatever its name", hint)}
 	}
 	return media, nil
 }
@@ -169,14 +169,14 @@ func DeleteAsset(rows Rows, name string, by audit.Attribution) (Changes, []schem
 		return Changes{}, problems
 	}
 	if _, known := s.assets[name]; !known {
-		return Changes{}, []schema.Problem{schema.Fault("", CodeNotFound, "there is no asset "+name, "")}
+		return Changes{}, []schema.Problem{schema.NewProblem("", CodeNotFound, "there is no asset "+name, "")}
 	}
 	if uses := s.uses()[name]; len(uses) > 0 {
 		var who []string
 		for _, u := range uses {
 			who = append(who, u.String())
 		}
-		return Changes{}, []schema.Problem{schema.Fault("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these without it, and assign them again")}
+		return Changes{}, []schema.Problem{schema.NewProblem("/name", CodeInUse, "the asset "+name+" is used by "+strings.Join(who, "; "), "publish these without it, and assign them again")}
 	}
 	old := s.assets[name]
 	delete(s.assets, name)
@@ -250,7 +250,7 @@ func (s *snapshot) unknownNames(a score.Act, pointer func(n score.Named) string)
 		if asset, ok := s.assets[n.Name]; known == nil || slices.Contains(known, n.Name) || ok && asset.Media.Kind() == n.Kind {
 			continue
 		}
-		hint := "put it as an asset of this name"
+		hint := "upload it under this name: fleetd asset put FILE --name NAME"
 		names := slices.Clone(known)
 		for _, asset := range s.assets {
 			if asset.Media.Kind() == n.Kind {

@@ -42,7 +42,7 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 		a.Apply = schema.ApplyNextAct
 	case schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
 	default:
-		return Assigned{}, []schema.Problem{schema.Fault("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply), "write next_act, now or next_start")}
+		return Assigned{}, []schema.Problem{schema.NewProblem("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply), "write next_act, now or next_start")}
 	}
 	var out Assigned
 	if a.Story != "" {
@@ -62,7 +62,7 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 			out.Updated = append(out.Updated, robot)
 		}
 	}
-	if problems := countRobots(robots, a.Expected); problems != nil {
+	if problems := checkCount(robots, a.Expected); problems != nil {
 		return Assigned{}, problems
 	}
 	if len(out.Updated) == 0 {
@@ -72,20 +72,20 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 		out.Misfits = misfits(out.Updated, a.Caps, b.PublishedStory)
 	}
 	story := func(robot string) string { return defaultText(s.defaults[robot]) }
-	before := s.performed(out.Updated, story)
+	before := s.groupForAudit(out.Updated, story)
 	s.setDefault(out.Updated, a.Story, a.Rev, a.Apply, by)
 	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
 	if a.Story == "" {
 		what, target = "withdraw", "default story"
 	}
 	n := s.note(by, what, target, RobotsText(out.Updated))
-	n.Before, n.After = before, s.performed(out.Updated, story)
+	n.Before, n.After = before, s.groupForAudit(out.Updated, story)
 	out.Changes = s.changes
 	return out, nil
 }
 
-// performed is for the audit which of these robots have what.
-func (s *snapshot) performed(robots []string, what func(robot string) string) string {
+// groupForAudit lists, for the audit, the robots by what each has.
+func (s *snapshot) groupForAudit(robots []string, what func(robot string) string) string {
 	groups := map[string][]string{}
 	for _, robot := range robots {
 		groups[what(robot)] = append(groups[what(robot)], robot)
@@ -100,13 +100,13 @@ func defaultText(d Default) string {
 	return fmt.Sprintf("%s revision %d", d.Story, d.Rev)
 }
 
-// countRobots refuses a request for no robot, or for another number than expected.
-func countRobots(robots []string, expected *int) []schema.Problem {
+// checkCount refuses a request for no robot, or for another number than expected.
+func checkCount(robots []string, expected *int) []schema.Problem {
 	switch {
 	case len(robots) == 0:
-		return []schema.Problem{schema.Fault("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
+		return []schema.Problem{schema.NewProblem("/selector", CodeNoRobot, "no robot is selected", "list the robots with the same selector")}
 	case expected != nil && *expected != len(robots):
-		return []schema.Problem{schema.Fault("/expected_count", CodeCountChanged,
+		return []schema.Problem{schema.NewProblem("/expected_count", CodeCountChanged,
 			fmt.Sprintf("%d robots are selected, %d were expected", len(robots), *expected), "check with a dry run")}
 	}
 	return nil
@@ -149,14 +149,14 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 		return Revision{}, problems
 	}
 	if e.Rev == 0 {
-		return Revision{}, []schema.Problem{schema.Fault("/"+string(at.Kind), CodeNotPublished, at.String()+" is only a draft", "publish it first")}
+		return Revision{}, []schema.Problem{schema.NewProblem("/"+string(at.Kind), CodeNotPublished, at.String()+" is only a draft", "publish it first")}
 	}
 	if rev == 0 {
 		rev = e.Rev
 	}
 	v, ok := s.revisions[revisionKey{at, rev}]
 	if !ok {
-		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "")}
+		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "")}
 	}
 	var gone []string
 	for act := range s.blobs[revisionKey{at, rev}].Acts {
@@ -165,7 +165,7 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 		}
 	}
 	if len(gone) > 0 {
-		return Revision{}, []schema.Problem{schema.Fault("/rev", CodeActGone,
+		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeActGone,
 			fmt.Sprintf("revision %d of %s contains deleted acts: %s", rev, at, joinSorted(gone)), fmt.Sprintf("recover them, or publish the %s without them", at.Kind))}
 	}
 	return v, nil

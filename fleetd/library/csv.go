@@ -23,8 +23,8 @@ import (
 // with a quote is JSON, which is how texts are written that a spreadsheet would take for
 // something else.
 
-// sheet says how a kind is written as a list.
-type sheet struct {
+// layout says how a kind is written as a list; a Sheet is a list that was read.
+type layout struct {
 	kind Kind
 	list string // field of the list
 	whole,
@@ -34,14 +34,14 @@ type sheet struct {
 
 const orderColumn = "order"
 
-func sheetOf(kind Kind) sheet {
+func layoutOf(kind Kind) layout {
 	switch kind {
 	case KindAct:
-		return sheet{kind, "actions", reflect.TypeFor[score.Act](), reflect.TypeFor[score.Action](), map[string]string{"act": "action.act", "method": "action.method"}}
+		return layout{kind, "actions", reflect.TypeFor[score.Act](), reflect.TypeFor[score.Action](), map[string]string{"act": "action.act", "method": "action.method"}}
 	case KindActivity:
-		return sheet{kind, "acts", reflect.TypeFor[score.Activity](), reflect.TypeFor[score.Step](), nil}
+		return layout{kind, "acts", reflect.TypeFor[score.Activity](), reflect.TypeFor[score.Step](), nil}
 	}
-	return sheet{kind, "acts", reflect.TypeFor[score.Story](), reflect.TypeFor[score.Step](), nil}
+	return layout{kind, "acts", reflect.TypeFor[score.Story](), reflect.TypeFor[score.Step](), nil}
 }
 
 // fieldsOf returns the types of a struct's fields by their names in JSON.
@@ -65,7 +65,7 @@ func inParts(t reflect.Type) bool {
 
 // WriteCSV writes drafts of a kind as a list. A draft that cannot be read is an error.
 func WriteCSV(kind Kind, texts [][]byte) ([]byte, error) {
-	s := sheetOf(kind)
+	s := layoutOf(kind)
 	var rows []map[string]string
 	for _, text := range texts {
 		content, problems := Content(kind, text)
@@ -94,7 +94,7 @@ func WriteCSV(kind Kind, texts [][]byte) ([]byte, error) {
 }
 
 // appendRows adds a row for each item of a list, groups before what is in them.
-func (s sheet) appendRows(rows []map[string]string, list []any, under string) []map[string]string {
+func (s layout) appendRows(rows []map[string]string, list []any, under string) []map[string]string {
 	for i, item := range list {
 		fields, _ := item.(map[string]any)
 		inner, _ := fields["actions"].([]any)
@@ -138,7 +138,7 @@ func cellOf(v any) string {
 	return string(text)
 }
 
-func (s sheet) write(rows []map[string]string) ([]byte, error) {
+func (s layout) write(rows []map[string]string) ([]byte, error) {
 	found := map[string]bool{string(s.kind): true, orderColumn: true}
 	for _, row := range rows {
 		for column := range row {
@@ -166,7 +166,7 @@ func (s sheet) write(rows []map[string]string) ([]byte, error) {
 }
 
 // rank orders columns: the id, those of the whole, the place, those of the row.
-func (s sheet) rank(column string) int {
+func (s layout) rank(column string) int {
 	name, _, _ := strings.Cut(column, ".")
 	whole := fieldOrder(s.whole)
 	switch {

@@ -117,14 +117,14 @@ func TestProblemsOfAListHaveTheirCell(t *testing.T) {
 func TestImportSavesAllOrNothing(t *testing.T) {
 	w := newWorld()
 	list := "act,order,type,start_ms,end_ms\nx,1,wait,0,500\nx,2,wait,500,NN\n"
-	read := func(end string) (Sheet, []Text) {
+	read := func(end string) (Sheet, []Source) {
 		sheet, found := ReadCSV([]byte(strings.Replace(list, "NN", end, 1)), nil)
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
-		var texts []Text
+		var texts []Source
 		for _, e := range sheet.Entries {
-			texts = append(texts, Text{sheet.Kind, e.Text})
+			texts = append(texts, Source{sheet.Kind, e.Text})
 		}
 		return sheet, texts
 	}
@@ -142,12 +142,12 @@ func TestImportSavesAllOrNothing(t *testing.T) {
 	}
 	w.apply(t, done.Changes)
 	// A story is right, though its act is only a draft: both were imported to be published.
-	story := []Text{{KindStory, []byte("story: s\nname: {en: S}\nrepeat: loop\nacts: [{act: x}]\n")}}
+	story := []Source{{KindStory, []byte("story: s\nname: {en: S}\nrepeat: loop\nacts: [{act: x}]\n")}}
 	if done, _ = Import(w.rows(), story, nil, false, w.by("")); len(schema.Errors(done.Checked[0].Problems)) > 0 || len(done.Saved) != 1 {
 		t.Errorf("a story of a draft: %+v", done)
 	}
 	// What performs an act that is left out is left out, too.
-	some := []Text{{KindAct, []byte(`{"act":"bad"}`)}, {KindAct, actText("good", "smile")}, {KindStory, storyText("of-bad", []string{"good", "bad"})}}
+	some := []Source{{KindAct, []byte(`{"act":"bad"}`)}, {KindAct, actText("good", "smile")}, {KindStory, storyText("of-bad", []string{"good", "bad"})}}
 	if done, _ = Import(w.rows(), some, nil, true, w.by("")); len(done.Saved) != 3 || done.Saved[0].Entry.ID != "" || done.Saved[1].Entry.ID != "good" || done.Saved[2].Entry.ID != "" {
 		t.Errorf("without what is wrong: %+v", done)
 	}
@@ -174,7 +174,7 @@ func TestProblemOfMissingCellNamesItsColumn(t *testing.T) {
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
-		checked, _ := Validate(newWorld().rows(), []Text{{sheet.Kind, sheet.Entries[0].Text}}, nil)
+		checked, _ := Validate(newWorld().rows(), []Source{{sheet.Kind, sheet.Entries[0].Text}}, nil)
 		errs := schema.Errors(checked[0].Problems)
 		if len(errs) != 1 {
 			t.Fatalf("%q: %v", list, errs)

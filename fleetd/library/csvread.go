@@ -60,11 +60,11 @@ const (
 )
 
 func cellFault(row int, header, code, detail, hint string) SheetProblem {
-	return SheetProblem{Cell{row, header}, schema.Fault("", code, detail, hint)}
+	return SheetProblem{Cell{row, header}, schema.NewProblem("", code, detail, hint)}
 }
 
-// ReadCSV reads a list. mapped has the fields of headers that are no fields; an empty field
-// ignores the column. The problems are all that keep the list from being read.
+// ReadCSV reads a list. mapped gives the field of each header that is not itself the name of a
+// field; an empty field ignores the column. The problems are all that keep the list from being read.
 func ReadCSV(text []byte, mapped map[string]string) (Sheet, []SheetProblem) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !utf8.Valid(text) {
@@ -117,7 +117,7 @@ func delimiterOf(text []byte) rune {
 }
 
 // readHeader finds out which kind of list it is, and the field of each column.
-func readHeader(header []string, mapped map[string]string) (sheet, Sheet, []SheetProblem) {
+func readHeader(header []string, mapped map[string]string) (layout, Sheet, []SheetProblem) {
 	out := Sheet{}
 	for _, h := range header {
 		h = strings.TrimSpace(h)
@@ -138,9 +138,9 @@ func readHeader(header []string, mapped map[string]string) (sheet, Sheet, []Shee
 	case has("act") && has("type"):
 		out.Kind = KindAct
 	default:
-		return sheet{}, out, []SheetProblem{cellFault(1, "", CodeNoList, "the header names no kind of list", "it needs a column story or activity, or both act and type; map a header to one of these")}
+		return layout{}, out, []SheetProblem{cellFault(1, "", CodeNoList, "the header names no kind of list", "it needs a column story or activity, or both act and type; map a header to one of these")}
 	}
-	s := sheetOf(out.Kind)
+	s := layoutOf(out.Kind)
 	var found []SheetProblem
 	seen := map[string]bool{}
 	for i, c := range out.Columns {
@@ -163,7 +163,7 @@ func readHeader(header []string, mapped map[string]string) (sheet, Sheet, []Shee
 }
 
 // names lists the fields of a list.
-func (s sheet) names() []string {
+func (s layout) names() []string {
 	names := []string{orderColumn}
 	for name := range fieldsOf(s.whole) {
 		names = append(names, name)
@@ -176,7 +176,7 @@ func (s sheet) names() []string {
 }
 
 // field returns the path of a column's field, and whether it is one of the row.
-func (s sheet) field(column string) (path []string, ofRow, known bool) {
+func (s layout) field(column string) (path []string, ofRow, known bool) {
 	if column == orderColumn {
 		return nil, true, true
 	}
@@ -203,7 +203,7 @@ func (s sheet) field(column string) (path []string, ofRow, known bool) {
 }
 
 // typeOf returns the type of a field.
-func (s sheet) typeOf(path []string, ofRow bool) reflect.Type {
+func (s layout) typeOf(path []string, ofRow bool) reflect.Type {
 	of := s.whole
 	if ofRow {
 		of = s.row

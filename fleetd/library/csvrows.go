@@ -21,7 +21,7 @@ type item struct {
 }
 
 // readRows makes entries of rows. A row without an id belongs to the entry above it.
-func (s sheet) readRows(out *Sheet, all []record) (found []SheetProblem) {
+func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
 	id := slices.IndexFunc(out.Columns, func(c Column) bool { return c.Field == string(s.kind) })
 	var groups [][]record
 	name := ""
@@ -52,7 +52,7 @@ func (s sheet) readRows(out *Sheet, all []record) (found []SheetProblem) {
 	return found
 }
 
-func (s sheet) readEntry(columns []Column, rows []record) (SheetEntry, []SheetProblem) {
+func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetProblem) {
 	var found []SheetProblem
 	whole := map[string]any{}
 	var items []*item
@@ -205,7 +205,7 @@ func (sh Sheet) At(e SheetEntry, p schema.Problem) Cell {
 // header returns the header of the column of a field, or of the first part of one that is
 // missing; empty if the list has none.
 func (sh Sheet) header(ofRow bool, field []string) (found string) {
-	s := sheetOf(sh.Kind)
+	s := layoutOf(sh.Kind)
 	for _, column := range sh.Columns {
 		path, inRow, ok := s.field(column.Field)
 		if !ok || len(path) == 0 || inRow != ofRow || field[0] == "" {

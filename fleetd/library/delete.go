@@ -71,7 +71,7 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attributio
 		return Removal{}, problems
 	}
 	if users := s.performers(id); kind == KindAct && len(users) > 0 {
-		return Removal{}, []schema.Problem{schema.Fault("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(users), "publish them without it first")}
+		return Removal{}, []schema.Problem{schema.NewProblem("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(users), "publish them without it first")}
 	}
 	impact := Impact{Kind: kind, ID: id}
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
@@ -90,7 +90,7 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attributio
 			}
 		}
 	}
-	if problems := s.moveSets(by); problems != nil {
+	if problems := s.republishSets(by); problems != nil {
 		return Removal{}, problems
 	}
 	impact.Robots = s.changes.robots()
@@ -131,7 +131,7 @@ func (c Changes) robots() int {
 func (i Impact) problems(e Expect) []schema.Problem {
 	var found []schema.Problem
 	if e.Stories != len(i.Stories) || e.Activities != len(i.Activities) || e.Robots != i.Robots {
-		found = append(found, schema.Fault("/expect", CodeCountChanged,
+		found = append(found, schema.NewProblem("/expect", CodeCountChanged,
 			fmt.Sprintf("%d stories, %d activities and %d robots would change; %d, %d and %d were expected",
 				len(i.Stories), len(i.Activities), i.Robots, e.Stories, e.Activities, e.Robots),
 			"repeat the numbers that a dry run shows"))
@@ -143,7 +143,7 @@ func (i Impact) problems(e Expect) []schema.Problem {
 		}
 	}
 	if len(unsaid) > 0 {
-		found = append(found, schema.Fault("/expect/clear", CodeConfirm,
+		found = append(found, schema.NewProblem("/expect/clear", CodeConfirm,
 			"robots would be left without a default story: "+joinSorted(unsaid), "name these stories to confirm, or assign their robots another one first"))
 	}
 	return found
@@ -195,7 +195,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 		e = s.reissue(e, left, was, by, why)
 		i.Repinned = append(i.Repinned, robots...)
 		if e.Kind == KindActivity {
-			s.moved[revisionKey{at, rev}] = e.Rev
+			s.replacedBy[revisionKey{at, rev}] = e.Rev
 		} else {
 			s.setDefault(robots, e.ID, e.Rev, "", by)
 		}
@@ -264,7 +264,7 @@ func (s *snapshot) unassign(e Entry, rev int64, robots []string, by audit.Attrib
 		for _, set := range s.sets {
 			for _, p := range set.Activities {
 				if p.ID == e.ID && (rev == 0 || p.Rev == rev) {
-					s.moved[revisionKey{Ref{KindActivity, p.ID}, p.Rev}] = 0
+					s.replacedBy[revisionKey{Ref{KindActivity, p.ID}, p.Rev}] = 0
 				}
 			}
 		}

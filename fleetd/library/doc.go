@@ -1,5 +1,5 @@
-// Package library plans changes of acts, stories and assets: what may be published, which
-// revisions result, how a deletion changes the stories that use an act, and which desired
+// Package library plans changes of acts, stories, activities and assets: what may be published, which
+// revisions result, how a deletion changes the stories and activities that use an act, and which desired
 // documents robots get.
 //
 // A plan is a pure function of rows, the request and the time. A Need says which rows it looks

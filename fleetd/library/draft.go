@@ -41,8 +41,11 @@ func (s *snapshot) save(kind Kind, text []byte, over *int64, by audit.Attributio
 		seen = 0 // lists do not show it, so the author saves it as new
 	}
 	if over != nil && *over != seen {
-		return Saved{}, []schema.Problem{schema.Fault("", CodeConflict,
-			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, seen, *over), "get it again, then save")}
+		detail := fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, seen, *over)
+		if *over == 0 { // the author did not know of it
+			detail = fmt.Sprintf("%s %s has a draft already: revision %d%s", kind, id, seen, byWhom(old.ChangedBy))
+		}
+		return Saved{}, []schema.Problem{schema.NewProblem("", CodeConflict, detail, fmt.Sprintf("read it, then save over revision %d", seen))}
 	}
 	if known && !old.Deleted() && old.DraftSHA256 == digest(text) {
 		return Saved{Entry: old, Unchanged: true}, nil
@@ -108,13 +111,13 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by audit.Attribution,
 
 // publishActs publishes the drafts of acts, each after those that it performs.
 func (s *snapshot) publishActs(ids []string, by audit.Attribution) ([]Published, []schema.Problem) {
-	texts := make([]Text, len(ids))
+	texts := make([]Source, len(ids))
 	for i, id := range ids {
 		e, problems := s.find(KindAct, id)
 		if problems != nil {
 			return nil, problems
 		}
-		texts[i] = Text{KindAct, e.Draft}
+		texts[i] = Source{KindAct, e.Draft}
 	}
 	var all []Published
 	for _, i := range inOrder(texts) {
@@ -143,7 +146,7 @@ func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by audit.Attr
 		return Published{}, problems
 	}
 	if over != nil && *over != e.DraftRev {
-		return Published{}, []schema.Problem{schema.Fault("", CodeConflict,
+		return Published{}, []schema.Problem{schema.NewProblem("", CodeConflict,
 			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, e.DraftRev, *over), "get it again, then publish")}
 	}
 	if _, problems := s.validate(kind, e.Draft); len(schema.Errors(problems)) > 0 {
@@ -151,10 +154,10 @@ func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by audit.Attr
 	}
 	body, files, same := s.encodeNext(e)
 	if limit := schema.TopicOf(schema.TopicBlob).MaxBytes; len(body) > limit {
-		return Published{}, []schema.Problem{schema.Fault("", score.CodeTooBig,
+		return Published{}, []schema.Problem{schema.NewProblem("", score.CodeTooBig,
 			fmt.Sprintf("with its acts it has %d bytes, robots accept at most %d", len(body), limit), "split it, or shorten its acts")}
 	}
-	if problems := checkFiles(kind, body); len(problems) > 0 {
+	if problems := checkPublished(kind, body); len(problems) > 0 {
 		return Published{}, problems
 	}
 	if same {
@@ -185,8 +188,9 @@ func (s *snapshot) encodeNext(e Entry) (body []byte, files []score.Asset, same b
 	return body, files, e.Rev > 0 && string(story.bundle(s.acts, e.Rev, files)) == string(newest)
 }
 
-// checkFiles returns the problems of a revision's files: too many, or too large together.
-func checkFiles(kind Kind, body []byte) []schema.Problem {
+// checkPublished returns the errors of a revision that only its published form shows, such as too
+// many files.
+func checkPublished(kind Kind, body []byte) []schema.Problem {
 	switch kind {
 	case KindStory:
 		b, problems := score.ParsePublishedStory(body)
@@ -279,7 +283,7 @@ func joinSorted(names []string) string {
 	return strings.Join(slices.SortedFunc(slices.Values(names), cmp.Compare), ", ")
 }
 
-// draftJSON is for the audit which draft an entry has.
+// draftJSON describes an entry's draft, for the audit.
 func draftJSON(e Entry) string {
 	return audit.JSON(map[string]any{"draft_rev": e.DraftRev, "sha256": e.DraftSHA256})
 }

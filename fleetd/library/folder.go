@@ -18,17 +18,17 @@ type PublishedAll struct {
 // PublishAll plans to save each text as a draft and to publish it, all or none of them. An act
 // is published before those that perform it, so that each finds the new ones. The assets are
 // those that are uploaded first. Problems point into the list of texts: /0/acts/1/act.
-func PublishAll(rows Rows, texts []Text, assets []Asset, by audit.Attribution) (PublishedAll, []schema.Problem) {
+func PublishAll(rows Rows, texts []Source, assets []Asset, by audit.Attribution) (PublishedAll, []schema.Problem) {
 	checked, problems := Validate(rows, texts, assets)
 	if problems != nil {
 		return PublishedAll{}, problems
 	}
 	first := map[Ref]int{}
 	for i, c := range checked {
-		problems = append(problems, below(i, schema.Errors(c.Problems))...)
+		problems = append(problems, withIndex(i, schema.Errors(c.Problems))...)
 		at := Ref{texts[i].Kind, c.ID}
 		if j, twice := first[at]; twice && c.ID != "" {
-			problems = append(problems, schema.Fault(fmt.Sprintf("/%d/%s", i, at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in text %d", at.ID, at.Kind, j), "give one of them another name, or leave one out"))
+			problems = append(problems, schema.NewProblem(fmt.Sprintf("/%d/%s", i, at.Kind), score.CodeDuplicateID, fmt.Sprintf("%s is also the name of the %s in text %d", at.ID, at.Kind, j), "give one of them another name, or leave one out"))
 		} else {
 			first[at] = i
 		}
@@ -47,10 +47,10 @@ func PublishAll(rows Rows, texts []Text, assets []Asset, by audit.Attribution) (
 	for _, i := range inOrder(texts) {
 		kind, id := texts[i].Kind, checked[i].ID
 		if _, problems := s.save(kind, texts[i].Body, nil, by); problems != nil {
-			return PublishedAll{}, below(i, problems)
+			return PublishedAll{}, withIndex(i, problems)
 		}
 		if all.Results[i], problems = s.publishDraft(kind, id, nil, by); problems != nil {
-			return PublishedAll{}, below(i, problems)
+			return PublishedAll{}, withIndex(i, problems)
 		}
 	}
 	for i := range texts { // what is stale now that all are published
@@ -62,7 +62,7 @@ func PublishAll(rows Rows, texts []Text, assets []Asset, by audit.Attribution) (
 
 // inOrder returns the places of texts in the order of their publication: acts first, each
 // behind those that it performs.
-func inOrder(texts []Text) []int {
+func inOrder(texts []Source) []int {
 	order := make([]int, len(texts))
 	for i := range order {
 		order[i] = i
@@ -86,8 +86,8 @@ func boolOrder(later bool) int {
 	return 0
 }
 
-// below puts problems of a text into the list of texts.
-func below(i int, problems []schema.Problem) []schema.Problem {
+// withIndex prefixes the pointers of a text's problems with its place in the list.
+func withIndex(i int, problems []schema.Problem) []schema.Problem {
 	out := slices.Clone(problems)
 	for j := range out {
 		out[j].Pointer = fmt.Sprintf("/%d%s", i, out[j].Pointer)
@@ -97,7 +97,7 @@ func below(i int, problems []schema.Problem) []schema.Problem {
 
 // ForPublishAll is what PublishAll looks at: that of each text, and what another revision of
 // its acts makes stale, right or wrong.
-func ForPublishAll(texts []Text) Need {
+func ForPublishAll(texts []Source) Need {
 	n := textsNeed(texts)
 	for _, t := range texts {
 		if a, _ := score.ParseAct(t.Body); t.Kind == KindAct {

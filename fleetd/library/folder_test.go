@@ -12,23 +12,23 @@ import (
 // its files; of a folder with one error or with one name twice nothing is.
 func TestFolderIsPublishedAsAWhole(t *testing.T) {
 	w := newWorld()
-	encore, bow := Text{KindAct, actText("encore", "performs:bow")}, Text{KindAct, actText("bow", "smile")}
-	evening, idle := Text{KindStory, storyText("evening", []string{"encore"})}, Text{KindActivity, activityText("idle", []string{"bow"})}
+	encore, bow := Source{KindAct, actText("encore", "performs:bow")}, Source{KindAct, actText("bow", "smile")}
+	evening, idle := Source{KindStory, storyText("evening", []string{"encore"})}, Source{KindActivity, activityText("idle", []string{"bow"})}
 	for _, c := range []struct {
 		what  string
-		texts []Text
+		texts []Source
 		want  string // code and pointer of the problem
 	}{
-		{"an act that cannot be valid", []Text{evening, encore, bow, {KindAct, actText("last", "wrong")}}, score.CodeOutOfRange + " /3/actions/0/end_ms"},
-		{"a story without its act", []Text{bow, evening}, score.CodeUnknownAct + " /1/acts/0/act"},
-		{"one act twice", []Text{bow, encore, bow}, score.CodeDuplicateID + " /2/act"},
+		{"an act that cannot be valid", []Source{evening, encore, bow, {KindAct, actText("last", "wrong")}}, score.CodeOutOfRange + " /3/actions/0/end_ms"},
+		{"a story without its act", []Source{bow, evening}, score.CodeUnknownAct + " /1/acts/0/act"},
+		{"one act twice", []Source{bow, encore, bow}, score.CodeDuplicateID + " /2/act"},
 	} {
 		done, problems := PublishAll(w.rows(), c.texts, nil, w.by(""))
 		if len(problems) != 1 || problems[0].Code+" "+problems[0].Pointer != c.want || !done.Changes.Empty() {
 			t.Errorf("%s: %v, changes %+v", c.what, problems, done.Changes)
 		}
 	}
-	done, problems := PublishAll(w.rows(), []Text{evening, encore, idle, bow}, nil, w.by(""))
+	done, problems := PublishAll(w.rows(), []Source{evening, encore, idle, bow}, nil, w.by(""))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -49,7 +49,7 @@ func TestFolderMakesOtherDraftsRight(t *testing.T) {
 		t.Fatalf("the draft without its act: %v, %+v", problems, saved.Entry.Problems)
 	}
 	w.apply(t, saved.Changes)
-	bow := []Text{{KindAct, actText("bow", "smile")}}
+	bow := []Source{{KindAct, actText("bow", "smile")}}
 	done, problems := PublishAll(w.need(ForPublishAll(bow)), bow, nil, w.by(""))
 	if len(problems) > 0 {
 		t.Fatal(problems)

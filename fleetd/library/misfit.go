@@ -46,7 +46,7 @@ func misfits(robots []string, capsOf CapsOf, contents ...score.PublishedStory) (
 	for _, content := range contents {
 		for _, b := range bodies {
 			_, problems := score.FitStory(content, b.caps, nil)
-			problems = schema.Errors(problems)
+			problems = append(schema.Errors(problems), score.FitLanguage(content, b.caps)...)
 			if len(problems) == 0 {
 				continue
 			}

@@ -14,12 +14,13 @@ type Need struct {
 	// ActsWith are the acts, SequencesWith the stories and activities that refer to one of
 	// these in their draft or in their newest revision. Deleted ones are left out.
 	ActsWith, SequencesWith []Ref
-	EntriesOnly             bool // of all these not the newest revision
+	EntriesOnly             bool // of all these read the entry, but not its newest revision
 
-	// Holders are the robots whose default story or activities are among these, or refer to
-	// one of these acts or assets in the revision that they perform or in the newest one:
-	// their defaults or sets are read, and the revisions that they perform.
-	Holders   []Ref
+	// HeldRefs: contents whose robots are read. These are the robots whose default story or
+	// activities are among them, or refer to one of these acts or assets in the revision that they
+	// perform or in the newest one: their defaults or sets are read, and the revisions that they
+	// perform.
+	HeldRefs  []Ref
 	Performed bool  // the revisions that the robots of the plan perform
 	Sets      bool  // the activities of the robots of the plan, instead of their default stories
 	Pins      []Pin // these revisions of stories
@@ -33,10 +34,10 @@ type Need struct {
 }
 
 // ForDraft is what Save looks at.
-func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Text{{kind, text}}) }
+func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Source{{kind, text}}) }
 
 // ForValidate is what Validate looks at.
-func ForValidate(texts []Text) Need {
+func ForValidate(texts []Source) Need {
 	n := textsNeed(texts)
 	return suggesting(nesting(n), func(Rows) []string { return n.Acts })
 }
@@ -58,7 +59,7 @@ func suggesting(n Need, named func(Rows) []string) Need {
 }
 
 // textsNeed needs the entries of texts and the acts that these name.
-func textsNeed(texts []Text) Need {
+func textsNeed(texts []Source) Need {
 	acts, named := map[string]bool{}, map[Kind]map[string]bool{KindStory: {}, KindActivity: {}}
 	for _, t := range texts {
 		if t.Kind == KindAct {
@@ -129,13 +130,13 @@ func ForRecover(kind Kind, id string) Need { return ForPublish(kind, id) }
 func ForDelete(kind Kind, id string) Need {
 	if kind != KindAct {
 		n := named(kind, id)
-		n.Holders = []Ref{{kind, id}}
+		n.HeldRefs = []Ref{{kind, id}}
 		n.Then = func(rows Rows) Need { return Need{Activities: heldActivities(rows), EntriesOnly: true} }
 		return n
 	}
 	act := []Ref{{kind, id}}
 	return Need{
-		Assets: true, Acts: []string{id}, ActsWith: act, SequencesWith: act, Holders: act,
+		Assets: true, Acts: []string{id}, ActsWith: act, SequencesWith: act, HeldRefs: act,
 		Then: func(rows Rows) Need {
 			return Need{Stories: heldStories(rows), Activities: heldActivities(rows), Acts: actsOfDrafts(rows, id)}
 		},
@@ -152,7 +153,7 @@ func ForPutAsset(name string) Need {
 // ForDeleteAsset is what DeleteAsset looks at.
 func ForDeleteAsset(name string) Need {
 	n := ForPutAsset(name)
-	n.FileBytes, n.Holders = false, []Ref{{KindAsset, name}}
+	n.FileBytes, n.HeldRefs = false, []Ref{{KindAsset, name}}
 	return n
 }
 
@@ -163,7 +164,7 @@ func ForUses() Need {
 		for _, a := range rows.Assets {
 			assets = append(assets, Ref{KindAsset, a.Name})
 		}
-		return Need{SequencesWith: assets, Holders: assets}
+		return Need{SequencesWith: assets, HeldRefs: assets}
 	}}
 }
 

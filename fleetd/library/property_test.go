@@ -60,7 +60,7 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string, acts ...string) {
 	}
 }
 
-func (w *world) publishAll(rt *rapid.T, texts []Text) {
+func (w *world) publishAll(rt *rapid.T, texts []Source) {
 	by := w.by("ready")
 	p, problems := PublishAll(w.rows(), texts, nil, by)
 	needed, found := PublishAll(w.need(ForPublishAll(texts)), texts, nil, by)
@@ -94,7 +94,7 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 	alike(rt, "publish again", again, less, problems, found)
 }
 
-func (w *world) assignSet(rt *rapid.T, a SetAssignment) {
+func (w *world) assignSet(rt *rapid.T, a ActivitiesAssignment) {
 	by := w.by("")
 	assigned, problems := AssignActivities(w.rows(), a, by)
 	needed, found := AssignActivities(w.need(ForActivities(a.Activities), a.Robots...), a, by)
@@ -155,11 +155,11 @@ func (w *world) request(rt *rapid.T) {
 		w.publish(rt, KindActivity, activity)
 	case "set":
 		robots := rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3"}), 0, 2).Draw(rt, "robots")
-		w.assignSet(rt, SetAssignment{Activities: rapid.SampledFrom([][]string{nil, {"v"}, {"w"}, {"v", "w"}, {"v", "w"}, {"v", "v"}}).Draw(rt, "set"), Robots: robots})
+		w.assignSet(rt, ActivitiesAssignment{Activities: rapid.SampledFrom([][]string{nil, {"v"}, {"w"}, {"v", "w"}, {"v", "w"}, {"v", "v"}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
 		w.publish(rt, kind, id, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 2).Draw(rt, "with acts")...)
 	case "folder":
-		w.publishAll(rt, []Text{
+		w.publishAll(rt, []Source{
 			{KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2).Draw(rt, "acts"))},
 			{KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink+gong", "wrong", "performs:a", "performs:b"}).Draw(rt, "mood"))},
 			{KindAct, actText(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "another act"), "wink")},

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// Reversion leads robots back to the default story that they had before the present one.
+// Reversion reverts robots to the default story that they had before the present one.
 type Reversion struct {
 	Robots   []string
 	Apply    schema.Apply // empty = that of the present assignment
@@ -71,7 +71,7 @@ func Revert(rows Rows, r Reversion, by audit.Attribution) (Reverted, []schema.Pr
 		return Reverted{}, problems
 	}
 	robots := slices.Compact(slices.Sorted(slices.Values(r.Robots)))
-	if problems := countRobots(robots, r.Expected); problems != nil {
+	if problems := checkCount(robots, r.Expected); problems != nil {
 		return Reverted{}, problems
 	}
 	var out Reverted
@@ -79,7 +79,7 @@ func Revert(rows Rows, r Reversion, by audit.Attribution) (Reverted, []schema.Pr
 	for _, robot := range robots {
 		back := s.defaults[robot].Previous
 		if back == nil {
-			out.Skipped = append(out.Skipped, SkippedRobot{robot, schema.Fault("", CodeNotFound, "its story was never changed", "assign a story")})
+			out.Skipped = append(out.Skipped, SkippedRobot{robot, schema.NewProblem("", CodeNotFound, "its story was never changed", "assign a story")})
 			continue
 		}
 		why, judged := unassignable[*back]
@@ -100,14 +100,14 @@ func Revert(rows Rows, r Reversion, by audit.Attribution) (Reverted, []schema.Pr
 	}
 	story := func(robot string) string { return defaultText(s.defaults[robot]) }
 	for _, to := range out.To {
-		before := s.performed(to.Robots, story)
+		before := s.groupForAudit(to.Robots, story)
 		s.setDefault(to.Robots, to.Story.ID, to.Story.Rev, r.Apply, by)
 		target := fmt.Sprintf("story %s revision %d", to.Story.ID, to.Story.Rev)
 		if to.Story.ID == "" {
 			target = "no default story"
 		}
-		n := s.note(by, "revert", target, RobotsText(to.Robots))
-		n.Before, n.After = before, s.performed(to.Robots, story)
+		n := s.note(by, audit.Revert, target, RobotsText(to.Robots))
+		n.Before, n.After = before, s.groupForAudit(to.Robots, story)
 	}
 	out.Changes = s.changes
 	return out, nil

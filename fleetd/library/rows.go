@@ -28,7 +28,7 @@ type Entry struct {
 	Draft       []byte // as its author wrote it, YAML or JSON
 	DraftRev    int64  // rises with every save; used for optimistic locking
 	DraftSHA256 string
-	Problems    []schema.Problem // of the draft, when it was saved
+	Problems    []schema.Problem // of the draft, as validated last
 	Rev         int64            // the newest published revision; 0 = never published
 	ChangedAt   time.Time
 	ChangedBy   string

@@ -18,7 +18,7 @@ import (
 const (
 	CodeNotFound     = "not_found"
 	CodeDeleted      = "deleted"
-	CodeConflict     = "conflict"           // changed since the caller read it
+	CodeConflict     = "conflict"           // changed since the caller read it, or the name is taken by an asset of another kind
 	CodeNotPublished = "not_published"      // there is only a draft
 	CodeActGone      = "act_gone"           // a published revision contains an act that was deleted since
 	CodeActDraft     = "act_not_published"  // a draft names an act that is only a draft itself
@@ -47,9 +47,9 @@ type snapshot struct {
 	faulty    map[string]bool      // acts that are validated in this request, and have errors
 	checking  map[string]score.Act // acts in whose validation another one is validated first
 
-	changes Changes
-	sent    map[string]bool       // blobs in the outbox of this plan
-	moved   map[revisionKey]int64 // revisions of activities that robots must not keep, and those that they get; 0 = none
+	changes    Changes
+	sent       map[string]bool       // blobs in the outbox of this plan
+	replacedBy map[revisionKey]int64 // by revision of an activity: the one that its robots get instead; 0 = none
 }
 
 type revisionKey struct {
@@ -62,14 +62,14 @@ type revisionKey struct {
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
 		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported, actIDs: rows.ActIDs,
-		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, moved: map[revisionKey]int64{},
+		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, replacedBy: map[revisionKey]int64{},
 		acts: map[string]score.Act{}, blobs: map[revisionKey]blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
 	}
 	if s.reported == nil {
 		s.reported = func(string, schema.TopicKind) schema.ReportedRev { return schema.ReportedRev{} }
 	}
 	broken := func(v Revision, problems []schema.Problem) []schema.Problem {
-		return []schema.Problem{schema.Fault("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
+		return []schema.Problem{schema.NewProblem("", string(schema.ReasonInternal), fmt.Sprintf("revision %d of %s %s cannot be read: %v", v.Rev, v.Kind, v.ID, problems[0]), "")}
 	}
 	for _, e := range rows.Entries {
 		s.entries[Ref{e.Kind, e.ID}] = e
@@ -129,9 +129,9 @@ func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	e, ok := s.entries[Ref{kind, id}]
 	switch {
 	case !ok:
-		return e, []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), fmt.Sprintf("fleetd %s list lists them", kind))}
+		return e, []schema.Problem{schema.NewProblem("", CodeNotFound, fmt.Sprintf("there is no %s %s", kind, id), fmt.Sprintf("fleetd %s list lists them", kind))}
 	case e.Deleted():
-		return e, []schema.Problem{schema.Fault("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it again")}
+		return e, []schema.Problem{schema.NewProblem("", CodeDeleted, fmt.Sprintf("%s %s was deleted%s", kind, id, byWhom(e.DeletedBy)), "recover it, or save it again")}
 	}
 	return e, nil
 }
@@ -220,7 +220,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 			s.sendFiles(b.Assets)
 			s.sendBlob(v.SHA256)
 		}
-		desired.Released, desired.Counter = s.release(sign.Story, desired.Story, by.At)
+		desired.Released, desired.Counter = s.signContent(sign.Story, desired.Story, by.At)
 		desired.Sig = s.sign(sign.Story, robot, desired)
 		d.Document = encode(desired)
 		s.defaults[robot] = d
@@ -229,9 +229,9 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 	}
 }
 
-// release signs the content that a pin names, and counts the document that names it. Errors
-// are impossible.
-func (s *snapshot) release(kind sign.Kind, pin *schema.ContentPin, now time.Time) (*schema.Signature, int64) {
+// signContent signs the content that a pin names, and takes the next signature counter for the
+// document that names it. Errors are impossible.
+func (s *snapshot) signContent(kind sign.Kind, pin *schema.ContentPin, now time.Time) (*schema.Signature, int64) {
 	released, err := s.seal.SignContent(kind, pin)
 	if err != nil {
 		panic(err)

@@ -65,7 +65,7 @@ func (d *director) play(line string) string {
 	case "assign": // assign STORY[@REV] to ROBOT ... [expecting N]
 		d.assign(words)
 	case "set": // set ACTIVITY,...|nothing to ROBOT ...
-		a := SetAssignment{Robots: words[3:]}
+		a := ActivitiesAssignment{Robots: words[3:]}
 		if words[1] != "nothing" {
 			a.Activities = strings.Split(words[1], ",")
 		}

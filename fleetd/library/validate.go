@@ -8,8 +8,8 @@ import (
 	"troupe/schema/score"
 )
 
-// Text is the source of an act, a story or an activity.
-type Text struct {
+// Source is the text of an act, a story or an activity.
+type Source struct {
 	Kind Kind
 	Body []byte
 }
@@ -23,7 +23,7 @@ type Checked struct {
 // Validate returns every problem of each text, as if the assets and then the acts among the
 // texts had been published: a folder can be checked before anything of it is. Of an asset
 // only the name and the media type count.
-func Validate(rows Rows, texts []Text, assets []Asset) ([]Checked, []schema.Problem) {
+func Validate(rows Rows, texts []Source, assets []Asset) ([]Checked, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return nil, problems
@@ -31,7 +31,7 @@ func Validate(rows Rows, texts []Text, assets []Asset) ([]Checked, []schema.Prob
 	return s.checkTexts(texts, assets), nil
 }
 
-func (s *snapshot) checkTexts(texts []Text, assets []Asset) []Checked {
+func (s *snapshot) checkTexts(texts []Source, assets []Asset) []Checked {
 	for _, a := range assets {
 		s.assets[a.Name] = a
 	}
@@ -54,7 +54,7 @@ func (s *snapshot) checkTexts(texts []Text, assets []Asset) []Checked {
 }
 
 // checkActs checks each act among texts after those that it performs.
-func (s *snapshot) checkActs(texts []Text, check func(i int, a score.Act)) {
+func (s *snapshot) checkActs(texts []Source, check func(i int, a score.Act)) {
 	acts, at := map[int]score.Act{}, map[string]int{}
 	for i, t := range texts {
 		if t.Kind == KindAct {
@@ -113,7 +113,7 @@ func (s *snapshot) validate(kind Kind, text []byte) (id string, problems []schem
 		}
 		id, problems = story.ID, s.addHints(Ref{kind, story.ID}, story.ActsAt(), problems)
 	default:
-		return "", []schema.Problem{schema.Fault("", CodeNotFound, fmt.Sprintf("%q is neither act nor story nor activity", kind), "")}
+		return "", []schema.Problem{schema.NewProblem("", CodeNotFound, fmt.Sprintf("%q is neither act nor story nor activity", kind), "")}
 	}
 	if !readable {
 		return "", score.Locate(text, problems)
@@ -128,14 +128,13 @@ func (s *snapshot) checkID(id, pointer string, problems []schema.Problem) (strin
 		return id, problems
 	}
 	if !slices.ContainsFunc(problems, func(p schema.Problem) bool { return p.Pointer == pointer }) {
-		problems = append(problems, schema.Fault(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id), "write a to z, 0 to 9 and -, at most 63 characters"))
+		problems = append(problems, schema.NewProblem(pointer, score.CodeBadID, fmt.Sprintf("%q cannot be an id", id), "write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	return "", problems
 }
 
-// addHints says more about unknown acts, which by names at these pointers: acts
-// with errors in the same request, acts that are only drafts, deleted ones, and acts with a
-// similar name.
+// addHints explains problems about unknown acts. An act may have errors in the same request, be
+// only a draft, be deleted, or be similar to another id.
 func (s *snapshot) addHints(by Ref, named map[string]string, problems []schema.Problem) []schema.Problem {
 	for i, p := range problems {
 		id, ok := named[p.Pointer]
@@ -145,7 +144,7 @@ func (s *snapshot) addHints(by Ref, named map[string]string, problems []schema.P
 		e, ok := s.entries[Ref{KindAct, id}]
 		switch {
 		case s.faulty[id]:
-			problems[i].Hint = "correct its errors first"
+			problems[i].Detail, problems[i].Hint = faultyAct(id)
 		case ok && e.Deleted():
 			problems[i].Hint = fmt.Sprintf("it was deleted%s: recover it, or leave it out", byWhom(e.DeletedBy))
 		case ok && e.Rev == 0:
@@ -156,11 +155,16 @@ func (s *snapshot) addHints(by Ref, named map[string]string, problems []schema.P
 			switch near := schema.Closest(id, append(slices.Clip(s.offered), s.actIDs...)); near {
 			case "":
 			case id: // its file does not even decode, so nothing is known of it but its name
-				problems[i].Hint = "correct its errors first"
+				problems[i].Detail, problems[i].Hint = faultyAct(id)
 			default:
 				problems[i].Hint = "did you mean " + near + "?"
 			}
 		}
 	}
 	return problems
+}
+
+// faultyAct says that an act is there, in this request, and cannot be used.
+func faultyAct(id string) (detail, hint string) {
+	return "the act " + id + " has errors", "correct these first"
 }

@@ -63,14 +63,14 @@ func assess(f Facts, d Fleetd, now time.Time) Assessment {
 	case schema.PresenceOnline:
 		return online(f, d, now, waiting)
 	case schema.PresenceOffline:
-		return Assessment{Status: Offline, Since: f.StateAt, Why: withReason("it went offline", f.Reason)}
+		return Assessment{Status: Offline, Since: f.StateAt, Why: offlineText(f.Reason)}
 	case schema.PresenceSleeping:
 		if f.WakeAt.IsZero() || now.Before(f.WakeAt) {
 			return Assessment{Status: Sleeping, Since: f.StateAt, Why: withReason(sleepText(f.WakeAt), f.Reason)}
 		}
 		return Assessment{Status: Lost, Since: f.WakeAt, Why: "it should have woken up at " + clock(f.WakeAt)}
 	case schema.PresenceLost:
-		return Assessment{Status: Lost, Since: f.StateAt, Why: "its connection was lost"}
+		return Assessment{Status: Lost, Since: f.StateAt, Why: lostText(f.Reason)}
 	}
 	return Assessment{Status: Unknown, Since: f.StateAt, Why: fmt.Sprintf("unknown presence %q", f.State)}
 }
@@ -99,6 +99,25 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 		return Assessment{Status: Degraded, Since: f.AliveAt, Why: fmt.Sprintf("round trip time %.1f s", trip.Seconds())}
 	}
 	return Assessment{Status: Online, Since: later(f.StateAt, d.Since), Why: "heartbeats arrive"}
+}
+
+// offlineText is for people, who know "shutdown" as what they did and not as a reason.
+// lostText says why the broker closed the connection, if it said so.
+func lostText(reason string) string {
+	switch reason {
+	case "revoked":
+		return "the broker closed its connection: its name, its certificate or its line in the users file does not count any more"
+	case "expired":
+		return "the broker closed its connection: its certificate has ended; robotd renew at the robot, or enrol it again"
+	}
+	return "its connection was lost"
+}
+
+func offlineText(reason string) string {
+	if reason == "shutdown" {
+		return "it was shut down"
+	}
+	return withReason("it went offline", reason)
 }
 
 func sleepText(until time.Time) string {

@@ -38,6 +38,10 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 		return f, d
 	case "online", "offline", "lost":
 		return f.ApplyPresence(schema.Presence{State: schema.PresenceState(word), Session: words[0], Boot: boot(words)}, retained, now), d
+	case "shutdown":
+		return f.ApplyPresence(schema.Presence{State: schema.PresenceOffline, Session: words[0], Boot: boot(words), Reason: "shutdown"}, retained, now), d
+	case "revoked", "expired": // the broker closed the connection
+		return f.ApplyPresence(schema.Presence{State: schema.PresenceLost, Session: words[0], Boot: boot(words), Reason: word}, retained, now), d
 	case "sleeping":
 		wake, err := time.ParseDuration(words[1])
 		if err != nil {

@@ -18,7 +18,7 @@ type Config struct {
 	ClientID     string
 	ClientSecret string // empty: a public client, which proves itself with PKCE alone
 	Redirect     string // URL to which the provider sends browsers back
-	Name         string // to show; the issuer's host
+	Name         string // of the provider, on the button to sign in; empty: the host of Issuer
 	Scopes       []string
 	Claim        string // of the ID token, with a person's groups or roles; a path such as realm_access.roles reaches inside
 	Grants       []Grant

@@ -29,11 +29,11 @@ const (
 // send it again. So the checker publishes the desired documents of such a robot once more,
 // and asks the robot for all its documents.
 type driftChecker struct {
-	deps       Deps
-	outbox     *outbox
-	at         map[string]drift
-	renumbered renumberBackoff // robots whose desired documents were renumbered
-	behind     renumberBackoff // robots that were asked for a newer state
+	deps          Deps
+	outbox        *outbox
+	at            map[string]drift
+	renumbered    backoff // robots whose desired documents were renumbered
+	askedForState backoff // robots that were asked for a newer state
 }
 
 // drift is when a robot is asked.
@@ -81,7 +81,7 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 			}
 			d.renumberOvertaken(ctx, db, revs, now)
 			for _, id := range d.deps.Robots.StateMissing(now) {
-				if d.behind.allows(id, now) {
+				if d.askedForState.allows(id, now) {
 					d.deps.Log.Warn("robot's newest state did not arrive; asked the robot for all its documents", "robot", id)
 					d.resync(ctx, id, now)
 				}

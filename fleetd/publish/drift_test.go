@@ -48,7 +48,7 @@ func TestRobotThatDiffersBrieflyIsNotAsked(t *testing.T) {
 }
 
 func TestTwoDatabasesWithOneFleetIDRenumberAtGrowingIntervals(t *testing.T) {
-	o, start := renumberBackoff{}, time.Unix(0, 0)
+	o, start := backoff{}, time.Unix(0, 0)
 	published := 0
 	for at := time.Duration(0); at < time.Hour; at += driftLook {
 		if o.allows("r1", start.Add(at)) {

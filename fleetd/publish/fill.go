@@ -22,15 +22,15 @@ type filler struct {
 	unread   bool  // the outbox may have rows that are not in the window
 	last     int64 // number of the last row that was read
 	lastStop int64 // number of the last row with a stop that was read
-	// behind has the targets with more rows than the window takes: the number after which
-	// the next one comes.
-	behind map[target]int64
-	// room are those of them that have few rows left in the window.
-	room    map[target]bool
-	stalled bool // the last read for them failed
+	// unreadFrom has the targets with more rows than the window takes: the number after which
+	// the next unread row comes.
+	unreadFrom map[target]int64
+	// refillable are targets of unreadFrom whose rows in the window are nearly used up.
+	refillable map[target]bool
+	stalled    bool // the last read for them failed
 }
 
-func newFiller() filler { return filler{behind: map[target]int64{}, room: map[target]bool{}} }
+func newFiller() filler { return filler{unreadFrom: map[target]int64{}, refillable: map[target]bool{}} }
 
 // read fills the window from the database. It reads no more than maxRows at once.
 func (o *outbox) read(ctx context.Context, db Store) {
@@ -83,7 +83,7 @@ func (o *outbox) readAll(ctx context.Context, db Store) bool {
 		o.window.add(d, false)
 	}
 	if len(all) > 0 {
-		o.deps.Log.Info("desired documents published anew", "documents", len(all))
+		o.deps.Log.Info("desired documents are to be published anew", "documents", len(all))
 	}
 	return true
 }
@@ -114,11 +114,11 @@ func isStop(kind schema.TopicKind) bool {
 // row and all later ones of the target are read again when there is room.
 func (o *outbox) add(row store.Outgoing) {
 	at := targetOf(row)
-	if _, more := o.behind[at]; more {
+	if _, more := o.unreadFrom[at]; more {
 		return
 	}
-	if n := o.window.behind(row); n >= maxOfTarget {
-		o.behind[at] = row.Seq - 1
+	if n := o.window.queued(row); n >= maxOfTarget {
+		o.unreadFrom[at] = row.Seq - 1
 		return
 	}
 	o.window.add(row, false)
@@ -127,8 +127,8 @@ func (o *outbox) add(row store.Outgoing) {
 // noteRoom records that a document of a target has left the window.
 func (o *outbox) noteRoom(d document) {
 	at := targetOf(d.Outgoing)
-	if _, more := o.behind[at]; more && o.window.behind(d.Outgoing) <= maxOfTarget/2 {
-		o.room[at] = true
+	if _, more := o.unreadFrom[at]; more && o.window.queued(d.Outgoing) <= maxOfTarget/2 {
+		o.refillable[at] = true
 	}
 }
 
@@ -139,11 +139,11 @@ func (o *outbox) readBehind(ctx context.Context, db Store, look bool) {
 		return
 	}
 	o.stalled = false
-	for at := range o.room {
+	for at := range o.refillable {
 		if o.stalled = !o.readTarget(ctx, db, at); o.stalled {
 			return
 		}
-		delete(o.room, at)
+		delete(o.refillable, at)
 	}
 }
 
@@ -154,20 +154,20 @@ func (o *outbox) readTarget(ctx context.Context, db Store, at target) bool {
 		upTo = max(o.last, o.lastStop)
 	}
 	for added := 0; added == 0; {
-		rows, err := db.UnsentOf(ctx, at.id, o.behind[at], upTo, maxOfTarget/2)
+		rows, err := db.UnsentOf(ctx, at.id, o.unreadFrom[at], upTo, maxOfTarget/2)
 		if err != nil {
 			o.deps.Failed("outbox not read", err)
 			return false
 		}
 		for _, row := range rows {
-			o.behind[at] = row.Seq
+			o.unreadFrom[at] = row.Seq
 			if targetOf(row) == at {
 				o.window.add(row, false)
 				added++
 			}
 		}
 		if len(rows) < maxOfTarget/2 {
-			delete(o.behind, at)
+			delete(o.unreadFrom, at)
 			return true
 		}
 	}
@@ -180,7 +180,7 @@ func (o *outbox) mark(ctx context.Context, db Store) {
 		return
 	}
 	if err := db.MarkSent(ctx, o.confirmed, o.deps.Now()); err != nil {
-		o.deps.Failed("outbox not marked", err)
+		o.deps.Failed("outbox rows not marked as sent", err)
 		o.markAt = o.deps.Now().Add(outboxLook)
 		return
 	}

@@ -10,8 +10,8 @@ import (
 	"troupe/schema"
 )
 
-// twoFleets is why the leader finds another instance's presence in place of its own.
-const twoFleets = "another fleetd writes the fleet's presence: two fleets use one broker"
+// rivalFleet is why the leader finds another instance's presence in place of its own.
+const rivalFleet = "another fleetd writes the fleet's presence: end the second fleetd that has this one's name, or give each fleet a broker or a --namespace of its own"
 
 // leaderSuffix ends the client id of the leader's connection.
 const leaderSuffix = ".lead"
@@ -32,7 +32,7 @@ type LeaderConn struct {
 	opened    chan struct{} // closed when link is set
 	end       context.CancelFunc
 	up        atomic.Bool
-	foreign   atomic.Bool // another instance has published its presence
+	replaced  atomic.Bool // another instance has published its presence
 
 	repaired time.Time // owned by the link's goroutine
 }
@@ -47,11 +47,11 @@ type LeaderConnDeps struct {
 	Started   time.Time
 	Now       func() time.Time
 	// Open makes another connection of this instance, whose client id ends with suffix.
-	Open     func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
-	Leads    func() bool
-	Linked   func()                          // the connection came up or went down
-	Foreign  func()                          // another instance writes the presence
-	Disputed func(why string, now time.Time) // somebody else seems to use fleetd's name
+	Open      func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
+	Leads     func() bool
+	Linked    func()                          // the connection came up or went down
+	Replaced  func()                          // another instance writes the presence
+	RivalSeen func(why string, now time.Time) // somebody else seems to use fleetd's name
 }
 
 // OpenLeaderConn opens the leader's connection. Its presence names the session of fleetd's
@@ -67,7 +67,7 @@ func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*Le
 			{Filter: d.Namespace.Topic(schema.TopicFleetHeartbeat, d.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},
 		Outbox:    1, // documents wait in the publisher, where stops overtake them and a lost lead holds them back
-		Rival:     p.rival,
+		Rival:     p.provesRival,
 		OnMessage: p.receive,
 		OnState:   p.linked,
 		Logger:    d.Log.With("connection", "leader"),
@@ -85,7 +85,7 @@ func (p *LeaderConn) linked(s link.State) {
 	up := s.Phase == link.Up
 	p.up.Store(up)
 	if s.Contested {
-		p.deps.Disputed(twoFleets, p.deps.Now())
+		p.deps.RivalSeen(rivalFleet, p.deps.Now())
 	}
 	p.deps.Linked()
 	if up {
@@ -93,10 +93,10 @@ func (p *LeaderConn) linked(s link.State) {
 	}
 }
 
-// rival reports whether m shows that another instance published its presence, or its will,
+// provesRival reports whether m proves that another instance published its presence, or its will,
 // while this one led and was disconnected. That one has this instance's name, or belongs to
 // another fleet: of the instances of one fleet only one leads.
-func (p *LeaderConn) rival(m link.Message) bool {
+func (p *LeaderConn) provesRival(m link.Message) bool {
 	row, _, ok := p.deps.Namespace.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicFleetPresence || !p.deps.Leads() {
 		return false
@@ -117,17 +117,17 @@ func (p *LeaderConn) PublishAsync(ctx context.Context, m link.Message) (wait fun
 // Session is the session of fleetd's own connection that its presence names.
 func (p *LeaderConn) Session() string { return p.session }
 
-// KeptByFormerLeader reports whether a former leader keeps the connection: while the retained presence
-// is its own and still true. session is that of fleetd's own connection now.
-func (p *LeaderConn) KeptByFormerLeader(session string) bool {
-	return p.up.Load() && !p.foreign.Load() && p.session == session
+// StillTrue reports whether the retained presence is still this instance's and true, so that a
+// former leader keeps the connection open. session is that of fleetd's main connection now.
+func (p *LeaderConn) StillTrue(session string) bool {
+	return p.up.Load() && !p.replaced.Load() && p.session == session
 }
 
 // Cut closes the connection as a crash would, so that the broker publishes the will. If
 // another instance has published its presence already, it disconnects in good order and no
 // will is published.
 func (p *LeaderConn) Cut() {
-	if !p.foreign.Load() { // skips the DISCONNECT, so that the will is published
+	if !p.replaced.Load() { // skips the DISCONNECT, so that the will is published
 		p.end()
 	}
 	_ = p.link.Close(context.Background()) // nothing is left to publish that could fail
@@ -160,19 +160,19 @@ func (p *LeaderConn) receive(m link.Message) {
 	other := said.State == schema.PresenceOnline && said.Boot != p.deps.Boot
 	if !p.deps.Leads() {
 		if other {
-			p.foreign.Store(true)
-			p.deps.Foreign()
+			p.replaced.Store(true)
+			p.deps.Replaced()
 		}
 		return
 	}
 	if other {
-		p.deps.Disputed(twoFleets, now)
+		p.deps.RivalSeen(rivalFleet, now)
 	}
 	if now.Sub(p.repaired) < time.Second {
 		return
 	}
 	p.repaired = now
-	p.deps.Log.Warn("fleetd's presence was overwritten", "with", string(m.Payload))
+	p.deps.Log.Warn("presence overwritten by another client; published again", "with", string(m.Payload))
 	p.publisher.Enqueue(p.presence(schema.PresenceOnline, p.session, now))
 }
 

@@ -135,7 +135,7 @@ func (o *outbox) readsOn() bool { return o.unread && o.window.len() <= maxRows/2
 // rest is how long nothing has to be done if nothing happens.
 func (o *outbox) rest() time.Duration {
 	now, rest := o.deps.Now(), outboxLook
-	if o.readsOn() || len(o.room) > 0 && !o.stalled {
+	if o.readsOn() || len(o.refillable) > 0 && !o.stalled {
 		return 0
 	}
 	if len(o.confirmed) > 0 {
@@ -169,7 +169,7 @@ func (o *outbox) addMessage(m link.Message) {
 	if row.Kind == schema.TopicBlob {
 		out.Target = params.SHA256
 	}
-	if _, more := o.behind[targetOf(out)]; more || o.window.behind(out) >= maxBehind {
+	if _, more := o.unreadFrom[targetOf(out)]; more || o.window.queued(out) >= maxBehind {
 		o.deps.Log.Warn("document not published again: others of its target are unconfirmed", "topic", m.Topic)
 		return
 	}

@@ -26,7 +26,8 @@ type Deps struct {
 	Robots  Robots
 	Send    func(ctx context.Context, c command.Command) // to a robot
 	Changed func(ctx context.Context, robots []string)   // announces a committed transaction that touched these robots
-	// BeforePart is called by the goroutine of each part before it begins; nil: nothing.
+	// BeforePart is for tests, which let parts start late: if not nil, the goroutine of each part
+	// calls it before the part begins.
 	BeforePart func(part string)
 }
 
@@ -79,7 +80,7 @@ func New(d Deps) *Publisher {
 		before: d.BeforePart,
 		outbox: o,
 		blobs:  &blobs{deps: d, outbox: o, at: map[waiting]fetching{}},
-		drift:  &driftChecker{deps: d, outbox: o, renumbered: renumberBackoff{}, behind: renumberBackoff{}},
+		drift:  &driftChecker{deps: d, outbox: o, renumbered: backoff{}, askedForState: backoff{}},
 	}
 }
 

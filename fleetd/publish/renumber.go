@@ -72,11 +72,11 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 	return changed, err
 }
 
-// renumberBackoff spaces what is done repeatedly for the same robot: each pause is twice the
+// backoff spaces what is done repeatedly for the same robot: each pause is twice the
 // one before, and after a quiet time there is none.
-type renumberBackoff map[string]drift
+type backoff map[string]drift
 
-func (o renumberBackoff) allows(robot string, now time.Time) bool {
+func (o backoff) allows(robot string, now time.Time) bool {
 	was, known := o[robot]
 	if known && now.Before(was.next) {
 		return false

@@ -24,7 +24,7 @@ const (
 // window decides which document is published next. Documents of one target are published in
 // the order in which they were added, one at a time. Other targets do not wait for it:
 //
-//   - Stops, releases and the revocation list overtake everything, also the other documents
+//   - Stops, releases and the document fleet/revoked overtake everything, also the other documents
 //     of their target.
 //   - A desired document waits for each blob that was added before it until the blob is
 //     confirmed or has failed once: a robot should find the blobs that a document names. It
@@ -107,8 +107,8 @@ func newWindow() *window {
 // len is the number of documents that are not confirmed.
 func (w *window) len() int { return w.rows }
 
-// behind is how many documents a new one to the target of o would wait for.
-func (w *window) behind(o store.Outgoing) int {
+// queued counts the documents that a new one to the target of o would wait for.
+func (w *window) queued(o store.Outgoing) int {
 	if q := w.queues[targetOf(o)]; q != nil {
 		return len(q.waits)
 	}

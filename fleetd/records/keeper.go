@@ -42,9 +42,9 @@ type Deps struct {
 type Keeper struct {
 	Deps
 
-	mu    sync.Mutex
-	all   []*kept // the oldest first
-	unset error   // why the folder cannot be used
+	mu        sync.Mutex
+	all       []*kept // the oldest first
+	folderErr error   // why the folder cannot be used
 }
 
 // kept is a record with what nobody else sees of it.
@@ -63,12 +63,12 @@ func New(d Deps) *Keeper {
 		}
 	}
 	k := &Keeper{Deps: d}
-	k.unset = errors.Join(os.MkdirAll(d.Dir, 0o700), os.Chmod(d.Dir, 0o700)) //nolint:gosec // a folder needs the right to enter it
-	if k.unset == nil {
-		k.unset = k.restore()
+	k.folderErr = errors.Join(os.MkdirAll(d.Dir, 0o700), os.Chmod(d.Dir, 0o700)) //nolint:gosec // a folder needs the right to enter it
+	if k.folderErr == nil {
+		k.folderErr = k.restore()
 	}
-	if k.unset != nil {
-		d.Log.Error("flight records cannot be kept", "folder", d.Dir, "error", k.unset)
+	if k.folderErr != nil {
+		d.Log.Error("flight records cannot be kept", "folder", d.Dir, "error", k.folderErr)
 	}
 	return k
 }
@@ -145,16 +145,16 @@ func (k *Keeper) save(r *kept) error {
 	return renameio.WriteFile(k.path(r.ID, aboutSuffix), text, 0o600)
 }
 
-// Ask begins a record of the last time of a robot, and returns the key under which the robot
+// Ask begins a record of the last minutes of a robot, and returns the key under which the robot
 // sends it.
 func (k *Keeper) Ask(robot string, last time.Duration, by string, source audit.Source, why string) (Record, string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.unset != nil {
-		return Record{}, "", refuse(DiskFull, "see fleetd's log", "fleetd cannot use its folder of flight records: %v", k.unset)
+	if k.folderErr != nil {
+		return Record{}, "", refuse(DiskFull, "see fleetd's log", "fleetd cannot use its folder of flight records: %v", k.folderErr)
 	}
 	now := k.Now()
-	if no := mayAsk(k.records(), robot); no != nil {
+	if no := refuseAsk(k.records(), robot); no != nil {
 		return Record{}, "", no
 	}
 	k.remove(toRemove(k.records(), now, 0))
@@ -183,8 +183,8 @@ func (k *Keeper) diskRefusal(err error) *Refused {
 	return refuse(DiskFull, "see fleetd's log", "fleetd cannot write the flight record to its disk")
 }
 
-// Sent notes the command that asks the robot.
-func (k *Keeper) Sent(id, command string) {
+// SetCommand notes the id of the command that asks the robot.
+func (k *Keeper) SetCommand(id, command string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if r := k.find(id); r != nil {
@@ -230,7 +230,7 @@ func (k *Keeper) Downloaded(r Record, by string, source audit.Source) {
 func (r *Record) describe() string {
 	text := fmt.Sprintf("%s, the last %v", r.ID, r.Last())
 	if r.State == Done {
-		text += fmt.Sprintf(": %d records, %d bytes, %s to %s", r.Records, r.Bytes, r.From, r.To)
+		text += fmt.Sprintf(": %d messages, %d bytes, %s to %s", r.Records, r.Bytes, r.From, r.To)
 	} else if r.Size > 0 {
 		text += ": " + r.arrived()
 	}

@@ -59,7 +59,7 @@ func (r *rig) ask() (Record, string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.Sent(got.ID, "command-1")
+	r.SetCommand(got.ID, "command-1")
 	return got, key
 }
 
@@ -97,7 +97,7 @@ func TestRecordIsKeptForADay(t *testing.T) {
 		t.Error("the key counted twice")
 	}
 	last := r.notes[len(r.notes)-1]
-	if last.Outcome != audit.Done || last.Who != "ann" || last.Principal != "ann" || last.Why != "it fell" || last.Target != "robot r1" || !strings.Contains(last.Detail, "the last 10m0s: 1 records") {
+	if last.Outcome != audit.Done || last.Who != "ann" || last.Principal != "ann" || last.Why != "it fell" || last.Target != "robot r1" || !strings.Contains(last.Detail, "the last 10m0s: 1 messages") {
 		t.Errorf("%+v", last)
 	}
 	again := newRig(t, dir)

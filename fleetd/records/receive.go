@@ -77,7 +77,7 @@ func (k *Keeper) begin(key string, in Upload) (*kept, *Refused) {
 	if r != nil {
 		of = r.Record
 	}
-	if no := maySend(of, r != nil, in.Robot, in.Size); no != nil {
+	if no := refuseSend(of, r != nil, in.Robot, in.Size); no != nil {
 		if no.Why == TooLarge {
 			k.end(r, no.sentence())
 		}

@@ -26,7 +26,7 @@ const (
 	keepBytes = 512 << 20 // of all records together; the oldest ones are removed for a new one
 	openMost  = 8         // records that are asked for or on their way
 
-	recordsMost = 200 // also failed ones, which have no bytes
+	flightRecordsMost = 200 // also failed ones, which have no bytes
 
 	askedFor = 2 * time.Minute  // until the robot begins to send; the key expires then
 	sendFor  = 15 * time.Minute // until it has arrived
@@ -61,7 +61,7 @@ func (r *Record) overdue(now time.Time) string {
 	age := now.Sub(time.UnixMilli(int64(r.Asked)))
 	switch {
 	case r.State == Asked && age >= askedFor:
-		return fmt.Sprintf("robot %s sent nothing within %v; look whether it reaches fleetd over HTTP (its setting fleetd)", r.Robot, askedFor)
+		return fmt.Sprintf("robot %s sent nothing within %v; check that it reaches fleetd over HTTP: --fleetd of its robotd, or the address with which it enrolled (--enrol-url of fleetd)", r.Robot, askedFor)
 	case r.State == Sending && age >= sendFor:
 		return fmt.Sprintf("only %s arrived within %v; ask for a shorter time", r.arrived(), sendFor)
 	}
@@ -105,8 +105,8 @@ func refuse(k RefusalKind, hint, format string, args ...any) *Refused {
 	return &Refused{k, fmt.Sprintf(format, args...), hint}
 }
 
-// mayAsk says why no record of a robot can be asked for now; nil = it can.
-func mayAsk(all []Record, robot string) *Refused {
+// refuseAsk says why no record of a robot can be asked for now; nil = it can.
+func refuseAsk(all []Record, robot string) *Refused {
 	open := 0
 	for i := range all {
 		switch r := &all[i]; {
@@ -130,9 +130,9 @@ func orNobody(by string) string {
 	return by
 }
 
-// maySend says why a robot may not send size bytes as a record; nil = it may. The robot is
+// refuseSend says why a robot may not send size bytes as a record; nil = it may. The robot is
 // empty if nothing but the key says which one it is.
-func maySend(r Record, known bool, robot string, size int64) *Refused {
+func refuseSend(r Record, known bool, robot string, size int64) *Refused {
 	switch {
 	case !known:
 		return refuse(UnknownKey, "ask for the record again; with several fleetd instances, at the one that the robot reaches", "this instance asked for no flight record under this key")
@@ -160,7 +160,7 @@ func toRemove(all []Record, now time.Time, more int64) (ids []string) {
 	for i := range all { // the oldest first
 		r := &all[i]
 		expired := !now.Before(time.UnixMilli(int64(r.Expires)))
-		full := left >= recordsMost || total > keepBytes && r.onDisk() > 0
+		full := left >= flightRecordsMost || total > keepBytes && r.onDisk() > 0
 		if !r.open() && (expired || full) {
 			ids, total, left = append(ids, r.ID), total-r.onDisk(), left-1
 		}

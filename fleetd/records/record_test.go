@@ -45,7 +45,7 @@ func TestWhoMaySendWhat(t *testing.T) {
 		"after it has expired":      {in(Failed), true, "r1", 1000, UnknownKey, "was used, or has expired"},
 		"another robot, and a used": {in(Done), true, "r2", 1000, OtherRobot, "another robot"},
 	} {
-		says(t, what, maySend(c.r, c.known, c.robot, c.size), c.why, c.says)
+		says(t, what, refuseSend(c.r, c.known, c.robot, c.size), c.why, c.says)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestWhenARecordMayBeAskedFor(t *testing.T) {
 		"while it sends":          {[]Record{of("r1", Sending)}, "on its way already, for ann"},
 		"while many others do so": {many, "8 flight records are on their way"},
 	} {
-		says(t, what, mayAsk(c.all, "r1"), Busy, c.says)
+		says(t, what, refuseAsk(c.all, "r1"), Busy, c.says)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestOldRecordsMakeRoom(t *testing.T) {
 	of := func(id string, s State, size int64, expires time.Duration) Record {
 		return Record{ID: id, State: s, Size: size, Expires: schema.TimeOf(noon.Add(expires))}
 	}
-	crowd := make([]Record, recordsMost)
+	crowd := make([]Record, flightRecordsMost)
 	for i := range crowd {
 		crowd[i] = of("f", Failed, 0, time.Hour)
 	}
@@ -129,7 +129,7 @@ func TestWhatIsTakenForARecord(t *testing.T) {
 		"whole":            {whole, nil, 0, ""},
 		"unreadable":       {contents{}, errors.New("bad magic"), Unreadable, "bad magic"},
 		"of another robot": {other, nil, OtherRobot, "robot r2, not by r1"},
-		"empty":            {empty, nil, Unreadable, "no records"},
+		"empty":            {empty, nil, Unreadable, "no messages"},
 	} {
 		r := Record{Robot: "r1"}
 		says(t, what, accept(&r, c.c, c.err), c.why, c.says)

@@ -14,8 +14,8 @@ import (
 
 // Bounds of what is read into memory at once.
 const (
-	recordMost = 32 << 20
-	chunkMost  = 32 << 20
+	mcapRecordMost = 32 << 20
+	chunkMost      = 32 << 20
 )
 
 // contents is what a file has.
@@ -32,7 +32,7 @@ func verify(path string) (c contents, err error) {
 		return c, err
 	}
 	defer f.Close()
-	lexer, err := mcap.NewLexer(f, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: recordMost, MaxDecompressedChunkSize: chunkMost})
+	lexer, err := mcap.NewLexer(f, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: mcapRecordMost, MaxDecompressedChunkSize: chunkMost})
 	if err != nil {
 		return c, err
 	}
@@ -88,7 +88,7 @@ func accept(r *Record, c contents, err error) *Refused {
 	case c.robot != "" && c.robot != r.Robot:
 		return refuse(OtherRobot, fmt.Sprintf("look which robot is called %s", r.Robot), "what arrived was recorded by robot %s, not by %s", c.robot, r.Robot)
 	case c.records == 0:
-		return refuse(Unreadable, "ask for a longer time", "what arrived has no records")
+		return refuse(Unreadable, "ask for a longer time", "the flight record that arrived has no messages")
 	}
 	r.Records, r.From, r.To = c.records, schema.TimeOf(c.from), schema.TimeOf(c.to)
 	return nil

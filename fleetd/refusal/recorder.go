@@ -1,5 +1,6 @@
-// Package refusal records requests that were refused in the audit: soon, and no more than the
-// audit has room for, so that nobody fills the disk with them.
+// Package refusal writes audit entries that belong to no transaction: refused requests, and flight
+// records that were sent or downloaded. It writes them soon, and no more than the audit has room
+// for, so that nobody fills the disk with them.
 package refusal
 
 import (
@@ -115,7 +116,7 @@ func (r *Recorder) write(ctx context.Context, db *store.Store, last bool) {
 	if left > 0 {
 		notes = append(notes[:len(notes):len(notes)], entry{now, audit.Note{
 			Source: audit.Source{Via: audit.ViaFleetd}, Who: r.deps.Name, What: "requests", Target: "audit",
-			Detail: fmt.Sprintf("%d more refused requests were not recorded: there were too many", left), Outcome: audit.Refused,
+			Detail: fmt.Sprintf("%d more refused requests and flight records were not recorded: there were too many", left), Outcome: audit.Refused,
 		}})
 	}
 	if len(notes) == 0 {

@@ -12,7 +12,8 @@ import (
 // silentFor is how long an instance may send no heartbeat before it counts as gone.
 const silentFor = 15 * time.Second
 
-// Instances are the other fleetd instances whose heartbeats this instance has received.
+// Instances are the fleetd instances whose heartbeats this instance has received, itself among
+// them.
 type Instances struct {
 	mu       sync.Mutex
 	up       bool      // this instance is connected to the broker
@@ -29,8 +30,8 @@ type Instance struct {
 	schema.FleetInstance
 }
 
-// Linked records whether this instance is connected to the broker.
-func (d *Instances) Linked(up bool, now time.Time) {
+// SetConnected records whether this instance is connected to the broker now.
+func (d *Instances) SetConnected(up bool, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if up != d.up {
@@ -48,7 +49,7 @@ func (d *Instances) ReceiveHeartbeat(name string, said schema.FleetInstance, now
 	d.lastSeen[name], d.said[name] = now, said
 }
 
-// Has reports whether another instance has that name.
+// Has reports whether an instance has that name.
 func (d *Instances) Has(name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

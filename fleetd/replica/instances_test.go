@@ -11,7 +11,7 @@ import (
 func TestSilentInstanceIsGone(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(1_000_000+int64(s), 0) }
 	var i replica.Instances
-	i.Linked(true, at(0))
+	i.SetConnected(true, at(0))
 	i.ReceiveHeartbeat("b", schema.FleetInstance{}, at(1))
 	if !i.Has("b") || i.Has("c") {
 		t.Error("an instance with a heartbeat is not known, or one without is")
@@ -35,14 +35,14 @@ func TestSilentInstanceIsGone(t *testing.T) {
 func TestNoInstanceIsGoneForOneThatWasAway(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(1_000_000+int64(s), 0) }
 	var i replica.Instances
-	i.Linked(true, at(0))
+	i.SetConnected(true, at(0))
 	i.ReceiveHeartbeat("b", schema.FleetInstance{}, at(0))
-	i.Linked(false, at(5))
+	i.SetConnected(false, at(5))
 	if i.Gone("b", at(100)) {
 		t.Error("without a broker another instance is called gone")
 	}
-	i.Linked(true, at(100))
-	i.Linked(true, at(110)) // no news
+	i.SetConnected(true, at(100))
+	i.SetConnected(true, at(110)) // no news
 	if i.Gone("b", at(114)) || !i.Gone("b", at(115)) {
 		t.Error("it did not wait for heartbeats after it was back")
 	}

@@ -35,7 +35,7 @@ type Leadership struct {
 	logged leader.Decision // the decision that was logged last
 	since  time.Time       // when its role began
 
-	lead *store.Lead // owned by Run; nil while this instance does not hold the lock
+	lock *store.LeaderLock // owned by Run; nil while this instance does not hold the lock
 }
 
 // Deps is what a Leadership needs.
@@ -50,7 +50,7 @@ type Deps struct {
 
 // Store is the database with the lock.
 type Store interface {
-	Lead(ctx context.Context, name string, now time.Time) (*store.Lead, store.Leader, error)
+	TryLead(ctx context.Context, name string, now time.Time) (*store.LeaderLock, store.Leader, error)
 	SingleInstance() bool
 }
 
@@ -58,9 +58,10 @@ type Store interface {
 type Conn interface {
 	Up() bool
 	Session() string
-	// KeptByFormerLeader reports whether a former leader keeps the connection, given the session of
-	// its own connection now.
-	KeptByFormerLeader(session string) bool
+	// StillTrue reports whether the connection is up, no other instance has published a presence
+	// since, and that presence names session, the one of fleetd's main connection now. Then a former
+	// leader keeps the connection open, so that its will still announces that fleetd is lost.
+	StillTrue(session string) bool
 	// Cut closes it so that the broker publishes the last will; Close publishes first that fleetd is offline
 	// if this instance leads.
 	Cut()
@@ -112,8 +113,9 @@ func (l *Leadership) Status() Status {
 	return s
 }
 
-// Linked records whether fleetd has all the connections to the broker that it needs now.
-func (l *Leadership) Linked() {
+// ConnectionChanged records whether fleetd has all the connections to the broker that it needs now,
+// and has Run check what follows.
+func (l *Leadership) ConnectionChanged() {
 	session := l.deps.Session()
 	l.mu.Lock()
 	up := session != "" && (l.conn == nil || l.conn.Up())
@@ -135,15 +137,15 @@ func (l *Leadership) Wake() {
 // Run takes the lock whenever it can, and holds it until ctx ends; End releases it.
 func (l *Leadership) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if l.lead == nil && l.decide().Ask {
+		if l.lock == nil && l.decide().Ask {
 			l.ask(ctx)
 		}
-		switch d := l.look(); {
+		switch d := l.applyRole(); {
 		case d.Resign:
 			l.resign(ctx)
-		case l.lead != nil:
+		case l.lock != nil:
 			begun := l.deps.Now()
-			err := l.lead.Hold(ctx, provenEvery, leader.Trust)
+			err := l.lock.Hold(ctx, provenEvery, leader.Trust)
 			if ctx.Err() != nil {
 				return
 			}
@@ -184,8 +186,8 @@ func (l *Leadership) ask(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	begun := l.deps.Now()
-	lead, who, err := db.Lead(within, l.deps.Name, begun)
-	l.lead = lead
+	lead, who, err := db.TryLead(within, l.deps.Name, begun)
+	l.lock = lead
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := &l.facts
@@ -212,8 +214,8 @@ func (l *Leadership) proven(begun time.Time, err error) {
 		return
 	}
 	l.facts.Held, l.facts.Other, l.facts.DatabaseProblem = false, "", err.Error()
-	l.lead.Drop()
-	l.lead = nil
+	l.lock.Drop()
+	l.lock = nil
 }
 
 // resign gives the lock up for another instance. This one writes nothing from here on.
@@ -221,25 +223,25 @@ func (l *Leadership) resign(ctx context.Context) {
 	l.mu.Lock()
 	l.facts.Held, l.facts.Other, l.facts.DatabaseProblem = false, "", ""
 	l.mu.Unlock()
-	l.look()
-	if l.lead == nil {
+	l.applyRole()
+	if l.lock == nil {
 		return
 	}
 	within, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
-	if err := l.lead.Resign(within, l.deps.Now()); err != nil {
-		l.deps.Log.Warn("could not resign the lead; other instances wait until its lock has expired", "error", err)
+	if err := l.lock.Resign(within, l.deps.Now()); err != nil {
+		l.deps.Log.Warn("leader lock not resigned; other instances wait until it has expired", "error", err)
 	}
-	l.lead = nil
+	l.lock = nil
 }
 
 // End is the last step of an orderly shutdown, when nothing writes any more: a leader
 // publishes that fleetd goes offline, and resigns so that the others need not wait for its
 // lock to expire. It has time limits of its own, however long the rest of the shutdown took.
 func (l *Leadership) End() {
-	if l.lead != nil {
+	if l.lock != nil {
 		begun := l.deps.Now()
-		l.proven(begun, l.lead.Hold(context.Background(), 0, endWithin))
+		l.proven(begun, l.lock.Hold(context.Background(), 0, endWithin))
 	}
 	l.mu.Lock()
 	c := l.conn
@@ -252,8 +254,8 @@ func (l *Leadership) End() {
 	l.resign(context.Background())
 }
 
-// look decides anew, logs a change of role, and opens or closes the leader's connection.
-func (l *Leadership) look() leader.Decision {
+// applyRole decides anew, logs a change of role, and opens or closes the leader's connection.
+func (l *Leadership) applyRole() leader.Decision {
 	now := l.deps.Now()
 	session := l.deps.Session()
 	l.mu.Lock()
@@ -272,7 +274,7 @@ func (l *Leadership) look() leader.Decision {
 		open = c == nil || c.Session() != session
 		drop = c != nil && open
 	case c != nil:
-		drop = !c.KeptByFormerLeader(session)
+		drop = !c.StillTrue(session)
 	}
 	if drop {
 		l.conn = nil
@@ -301,7 +303,7 @@ func (l *Leadership) look() leader.Decision {
 		l.mu.Unlock()
 	}
 	if drop || open {
-		l.Linked()
+		l.ConnectionChanged()
 	}
 	return d
 }

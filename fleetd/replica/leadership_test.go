@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"troupe/fleetd/leader"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema/bubble"
 )
 
@@ -23,18 +23,18 @@ type database struct {
 	*store.Store
 	mu   sync.Mutex
 	away error
-	lead *store.Lead // that it gave last
+	lead *store.LeaderLock // that it gave last
 }
 
 func (d *database) SingleInstance() bool { return false }
 
-func (d *database) Lead(ctx context.Context, name string, now time.Time) (*store.Lead, store.Leader, error) {
+func (d *database) TryLead(ctx context.Context, name string, now time.Time) (*store.LeaderLock, store.Leader, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.away != nil {
 		return nil, store.Leader{}, d.away
 	}
-	lead, who, err := d.Store.Lead(ctx, name, now)
+	lead, who, err := d.Store.TryLead(ctx, name, now)
 	if lead != nil {
 		d.lead = lead
 	}
@@ -64,10 +64,10 @@ type conn struct {
 	ended   atomic.Pointer[string] // how
 }
 
-func (c *conn) Up() bool                               { return c.end() == "" }
-func (c *conn) Session() string                        { return c.session }
-func (c *conn) KeptByFormerLeader(session string) bool { return session == c.session }
-func (c *conn) Cut()                                   { c.ended.Store(new("cut")) }
+func (c *conn) Up() bool                      { return c.end() == "" }
+func (c *conn) Session() string               { return c.session }
+func (c *conn) StillTrue(session string) bool { return session == c.session }
+func (c *conn) Cut()                          { c.ended.Store(new("cut")) }
 func (c *conn) Close(leads bool) {
 	how := "closed"
 	if leads {
@@ -100,7 +100,7 @@ func (i *instance) links(session string) {
 	i.mu.Lock()
 	i.session = session
 	i.mu.Unlock()
-	i.Linked()
+	i.ConnectionChanged()
 }
 
 func (i *instance) conn(n int) *conn {
@@ -115,7 +115,7 @@ func (i *instance) conn(n int) *conn {
 // instances runs a test with two instances on one database, of which one leads.
 func instances(t *testing.T, test func(t *testing.T, a, b *instance)) {
 	t.Helper()
-	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	path := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -135,7 +135,7 @@ func instances(t *testing.T, test func(t *testing.T, a, b *instance)) {
 					return i.conns[len(i.conns)-1], nil
 				},
 			})
-			i.Linked()
+			i.ConnectionChanged()
 			ctx, cancel := context.WithCancel(context.Background())
 			over := make(chan struct{})
 			go func() { i.Leadership.Run(ctx); close(over) }()

@@ -2,7 +2,6 @@ package retained
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -44,8 +43,8 @@ const (
 //
 // The broker delivers a message that is published with the retain flag to connected
 // subscribers without that flag. So the sweeper subscribes anew, over a connection of its
-// own: when this instance begins to lead, after each live stop, and after an alert of a
-// robot about a retained message.
+// own: when this instance begins to lead or connects anew while it leads, after each live stop,
+// and after an alert of a robot about a retained message.
 type Sweeper struct {
 	deps Deps
 
@@ -76,10 +75,12 @@ type Deps struct {
 // Robots knows robots' alerts about retained messages.
 type Robots interface {
 	NewRetainedAlert(seen map[string]bool) bool
-	MayRemove(at schema.TopicParams) (why string)
+	// WhyNotRemove says why a retained command cannot be removed now; empty if it can.
+	WhyNotRemove(at schema.TopicParams) string
 }
 
-// StopRemover removes retained live stops while nothing is released.
+// StopRemover removes retained live stops while nothing is released. Its why is empty if the
+// stop was removed.
 type StopRemover interface {
 	Remove(ctx context.Context, client string, payload []byte, remove func(context.Context) error) (why string, err error)
 }
@@ -116,8 +117,8 @@ func (s *Sweeper) at(when time.Time) {
 	}
 }
 
-// isDue reports whether a sweep is due, and if so requests none any more.
-func (s *Sweeper) isDue(now time.Time) bool {
+// takeDue reports whether a sweep is due, and if so clears the due time.
+func (s *Sweeper) takeDue(now time.Time) bool {
 	select {
 	case <-s.soon:
 		s.at(now)
@@ -149,22 +150,28 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 				s.setPresent(nil) // the leader lists it
 			}
 			led, session = leads, connected
-			if !leads || connected == "" || !s.isDue(now) {
+			if !leads || connected == "" || !s.takeDue(now) {
 				continue
 			}
-			if err := s.sweep(ctx, db); err != nil && ctx.Err() == nil {
-				s.deps.Log.Warn("retained commands not read", "error", err)
+			if !s.sweep(ctx, db) {
 				s.later()
 			}
 		}
 	}
 }
 
-// sweep collects what is retained, and removes what may be removed now.
-func (s *Sweeper) sweep(ctx context.Context, db Store) error {
+// sweep collects what is retained, and removes what may be removed now. It stops at a failure,
+// logs it, and reports false.
+func (s *Sweeper) sweep(ctx context.Context, db Store) bool {
+	failed := func(what string, attrs ...any) bool {
+		if ctx.Err() == nil {
+			s.deps.Log.Warn(what, attrs...)
+		}
+		return false
+	}
 	kept, err := s.deps.Collect(ctx)
 	if err != nil {
-		return err
+		return failed("retained messages not collected", "error", err)
 	}
 	var stays []Message
 	for _, m := range kept {
@@ -175,11 +182,11 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 		why := ""
 		if row.Kind == schema.TopicFleetStopCmd {
 			why, err = s.deps.Stops.Remove(ctx, at.CID, m.Payload, func(ctx context.Context) error { return s.remove(ctx, m.Topic) })
-		} else if why = s.deps.Robots.MayRemove(at); why == "" {
+		} else if why = s.deps.Robots.WhyNotRemove(at); why == "" {
 			err = s.remove(ctx, m.Topic)
 		}
 		if err != nil {
-			return err
+			return failed("retained message not removed", "topic", m.Topic, "error", err)
 		}
 		if why != "" {
 			s.deps.Log.Warn("retained message not removed yet", "topic", m.Topic, "why", why)
@@ -187,8 +194,16 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 			continue
 		}
 		s.addRemoved(s.found(m.Topic, at.CID, ""))
-		if err := s.removed(ctx, db, m.Topic, at.CID); err != nil {
-			return err
+		s.deps.Log.Warn("retained message removed", "topic", m.Topic, "client", at.CID)
+		notified, audited := s.notify(ctx, m.Topic, at.CID), s.audit(ctx, db, m.Topic, at.CID)
+		if notified != nil {
+			failed("removal of a retained message not reported to its client", "topic", m.Topic, "client", at.CID, "error", notified)
+		}
+		if audited != nil {
+			failed("removal of a retained message not audited", "topic", m.Topic, "error", audited)
+		}
+		if notified != nil || audited != nil {
+			return false
 		}
 	}
 	s.setPresent(stays)
@@ -197,7 +212,7 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) error {
 	} else {
 		s.wait = 0
 	}
-	return nil
+	return true
 }
 
 // remove publishes an empty retained message.
@@ -205,26 +220,26 @@ func (s *Sweeper) remove(ctx context.Context, topic string) error {
 	within, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
 	if err := s.deps.PublishWait(within, link.Message{Topic: topic, QoS: 1, Retain: true}); err != nil {
-		return fmt.Errorf("remove %s: %w", topic, err)
+		return fmt.Errorf("publish the empty message: %w", err)
 	}
 	return nil
 }
 
-// removed reports a removal to the client whose topic it is, to the log and to the audit.
-func (s *Sweeper) removed(ctx context.Context, db Store, topic, client string) error {
-	s.deps.Log.Warn("retained command removed", "topic", topic, "client", client)
-	now := s.deps.Now()
-	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(now), Reason: schema.ReasonRetainedCommand, Topic: topic,
-		Detail: "the broker retained it, and would have delivered it again at each connection; it was removed"})
+// notify reports a removal to the client whose topic it is.
+func (s *Sweeper) notify(ctx context.Context, topic, client string) error {
+	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(s.deps.Now()), Reason: schema.ReasonRetainedCommand, Topic: topic,
+		Detail: "it was sent with the retain flag, so that the broker would have delivered it again at each connection; it was removed: send it without that flag"})
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
 	within, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
-	return errors.Join(
-		s.deps.Publish(within, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1}),
-		db.Tx(ctx, func(tx *store.Tx) error {
-			return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client})
-		}),
-	)
+	return s.deps.Publish(within, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1})
+}
+
+func (s *Sweeper) audit(ctx context.Context, db Store, topic, client string) error {
+	now := s.deps.Now()
+	return db.Tx(ctx, func(tx *store.Tx) error {
+		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client})
+	})
 }

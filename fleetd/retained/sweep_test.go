@@ -1,11 +1,11 @@
 package retained_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +16,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -39,6 +40,8 @@ type world struct {
 	leads   bool
 	session string
 	broken  error             // of looking at the broker
+	failing map[string]error  // by what fails: remove, notify
+	log     bytes.Buffer      // synctest.Wait orders the writes before its reads
 	why     map[string]string // by client or robot: why its message must stay
 	alarms  int               // new alerts of robots
 }
@@ -54,7 +57,7 @@ func (w *world) NewRetainedAlert(map[string]bool) (some bool) {
 	return some
 }
 
-func (w *world) MayRemove(at schema.TopicParams) (why string) {
+func (w *world) WhyNotRemove(at schema.TopicParams) (why string) {
 	w.locked(func() { why = w.why[at.RID] })
 	return why
 }
@@ -69,7 +72,7 @@ func (w *world) Remove(ctx context.Context, client string, _ []byte, remove func
 
 // inWorld runs a test with a sweeper that leads.
 func inWorld(t *testing.T, test func(w *world)) {
-	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	path := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -79,7 +82,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		began := time.Now()
 		w := &world{T: t, db: db, kept: map[string]string{}, leads: true, session: "s1", why: map[string]string{}}
 		w.Sweeper = retained.New(retained.Deps{
-			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now, Robots: w, Stops: w,
+			Log: slog.New(slog.NewTextHandler(&w.log, nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now, Robots: w, Stops: w,
 			Leads:   func() (is bool) { w.locked(func() { is = w.leads }); return is },
 			Session: func() (s string) { w.locked(func() { s = w.session }); return s },
 			Collect: func(context.Context) (all []link.Message, err error) {
@@ -92,18 +95,22 @@ func inWorld(t *testing.T, test func(w *world)) {
 				})
 				return all, err
 			},
-			PublishWait: func(_ context.Context, m link.Message) error {
+			PublishWait: func(_ context.Context, m link.Message) (err error) {
 				w.locked(func() {
-					if m.Retain && len(m.Payload) == 0 {
+					if err = w.failing["remove"]; err == nil && m.Retain && len(m.Payload) == 0 {
 						delete(w.kept, m.Topic)
 						w.removed = append(w.removed, m.Topic)
 					}
 				})
-				return nil
+				return err
 			},
-			Publish: func(_ context.Context, m link.Message) error {
-				w.locked(func() { w.notices = append(w.notices, m.Topic) })
-				return nil
+			Publish: func(_ context.Context, m link.Message) (err error) {
+				w.locked(func() {
+					if err = w.failing["notify"]; err == nil {
+						w.notices = append(w.notices, m.Topic)
+					}
+				})
+				return err
 			},
 		})
 		ctx, cancel := context.WithCancel(context.Background())
@@ -193,6 +200,33 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 		}
 		w.swept(1)
 	})
+}
+
+func TestLogSaysWhatASweepFailedAt(t *testing.T) {
+	for what, want := range map[string]string{
+		"collect": `msg="retained messages not collected" error="no answer"`,
+		"remove":  `msg="retained message not removed" topic=` + halt + ` error="publish the empty message: no answer"`,
+		"notify":  `msg="removal of a retained message not reported to its client" topic=` + halt + ` client=op1 error="no answer"`,
+		"audit":   `msg="removal of a retained message not audited" topic=` + halt + ` error="`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.keep(halt)
+				switch err := errors.New("no answer"); what {
+				case "collect":
+					w.locked(func() { w.broken = err })
+				case "audit":
+					_ = w.db.Close()
+				default:
+					w.locked(func() { w.failing = map[string]error{what: err} })
+				}
+				w.sleep(2 * time.Second)
+				if log := w.log.String(); !strings.Contains(log, want) || strings.Count(log, " not ") != 1 {
+					t.Errorf("the log has\n%swant only %s", log, want)
+				}
+			})
+		})
+	}
 }
 
 func TestMessageThatMustStayIsLookedAtAgainMoreAndMoreRarely(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package revocation keeps revocations effective: it writes the revocation list for brokers
-// that read it from a file, repairs the list that the broker retains, and records the
-// certificates of fleetd instances, so that people can revoke these too.
+// Package revocation keeps revocations effective: it writes the CRL for brokers that read it from
+// a file, repairs the document fleet/revoked that the broker retains, and records the certificates
+// of fleetd instances, so that people can revoke these too.
 package revocation
 
 import (
@@ -23,28 +23,28 @@ const (
 	// lookInterval is how often the publisher looks without a wake-up: another instance may
 	// have revoked something.
 	lookInterval = time.Second
-	// listAge is the age at which the revocation list is signed anew: a broker with an
-	// expired list refuses every client.
+	// listAge is the age at which the CRL is signed anew: a broker with an expired CRL refuses every
+	// client.
 	listAge = 24 * time.Hour
 )
 
-// Publisher publishes the revocation list.
+// Publisher publishes the document fleet/revoked, and writes the CRL.
 type Publisher struct {
 	deps Deps
 	wake chan struct{}
 
-	retained atomic.Pointer[retainedList] // the revocation list that the broker retains; nil = not received yet
+	retained atomic.Pointer[retainedDocument] // the document fleet/revoked that the broker retains; nil = not received yet
 
 	// Owned by Run.
-	listed   int64 // revision of the list in the file; -1 = not written yet
+	listed   int64 // revision of the CRL in the file; -1 = not written yet
 	listedAt time.Time
-	repaired time.Time       // when the broker's list was last repaired
+	repaired time.Time       // when the broker's document was last repaired
 	noted    map[string]bool // serial numbers of instances' certificates that the database has
 	unread   string          // the last logged reason why some could not be read
 }
 
-// retainedList is a revocation list that the broker retains.
-type retainedList struct {
+// retainedDocument is the document fleet/revoked as the broker retains it.
+type retainedDocument struct {
 	payload []byte // empty if there is none
 	at      time.Time
 }
@@ -79,9 +79,9 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
 	for {
-		p.list(ctx, db, p.deps.Now())
+		p.writeCRL(ctx, db, p.deps.Now())
 		p.repair(ctx, db, p.deps.Now())
-		p.persist(ctx, db, p.deps.Now())
+		p.recordIssued(ctx, db, p.deps.Now())
 		select {
 		case <-ctx.Done():
 			return
@@ -91,14 +91,14 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 	}
 }
 
-// list writes the revocation list if it changed or reached listAge.
-func (p *Publisher) list(ctx context.Context, db Store, now time.Time) {
+// writeCRL writes the CRL if it changed or reached listAge.
+func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 	if p.deps.Vault == nil {
 		return
 	}
 	rev, _, err := db.Revocation(ctx)
 	if err != nil {
-		p.deps.Failed("revocation list not read", err)
+		p.deps.Failed("revocations not read", err)
 		return
 	}
 	if rev == p.listed && now.Sub(p.listedAt) < listAge {
@@ -119,11 +119,11 @@ func (p *Publisher) list(ctx context.Context, db Store, now time.Time) {
 		err = p.deps.Vault.SaveList(text)
 	}
 	if err != nil {
-		p.deps.Log.Error("revocation list not written: brokers that read it from the file accept revoked clients", "error", err)
+		p.deps.Log.Error("CRL not written: brokers that read it accept revoked clients", "error", err)
 		return
 	}
 	p.listed, p.listedAt = rev, now
-	p.deps.Log.Info("revocation list written", "certificates", len(revoked), "revision", rev)
+	p.deps.Log.Info("CRL written", "certificates", len(revoked), "revision", rev)
 }
 
 // Wake has Run look now.
@@ -135,23 +135,23 @@ func (p *Publisher) Wake() {
 }
 
 const (
-	// revokedSettles is how long the broker's list may differ from the database's: fleetd's
+	// revokedSettles is how long the broker's document may differ from the database's: fleetd's
 	// own update may be under way.
 	revokedSettles = 2 * time.Second
-	// revokedAgain is how often a list of another fleet is overwritten. Instances of two
-	// databases on one broker would do so for ever, and Troupe's broker obeys both lists.
+	// revokedAgain is how often a document of another fleet is overwritten. Instances of two
+	// databases on one broker would do so for ever, and Troupe's broker obeys both documents.
 	revokedAgain = time.Minute
 )
 
-// Observe records the revocation list that the broker retains; it does not block.
+// Observe records the revoked document that the broker retains; it does not block.
 func (p *Publisher) Observe(payload []byte, now time.Time) {
-	p.retained.Store(&retainedList{bytes.Clone(payload), now})
+	p.retained.Store(&retainedDocument{bytes.Clone(payload), now})
 }
 
-// repair publishes the database's revocation list if the broker retains another one. If the
-// broker's list is of this fleet and newer, the database was restored from an older copy:
-// then the names in that list are revoked in the database too, since a revocation lasts until
-// a person lifts it.
+// repair publishes the database's revoked document if the broker retains another one. If the
+// broker's is of this fleet and newer, the database was restored from an older copy: then the
+// names in that document are revoked in the database too, since a revocation lasts until a person
+// lifts it.
 func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 	last := p.retained.Load()
 	if last == nil || now.Sub(last.at) < revokedSettles || now.Sub(p.repaired) < revokedSettles || !p.deps.Leads() {
@@ -159,7 +159,7 @@ func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 	}
 	rev, payload, err := db.Revocation(ctx)
 	if err != nil {
-		p.deps.Failed("revocation list not read", err)
+		p.deps.Failed("revocations not read", err)
 		return
 	}
 	retained := last.payload
@@ -176,21 +176,21 @@ func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 			return tx.EnqueueRevocation(ctx, db.FleetID(), now)
 		})
 		if err != nil {
-			p.deps.Failed("revoked robots not taken over from the broker", err)
+			p.deps.Failed("revocations of the broker's newer fleet/revoked not saved", err)
 			return
 		}
-		p.deps.Log.Error("the broker has a newer revocation list than the database, which may be an older copy: its names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
+		p.deps.Log.Error("the broker has a newer fleet/revoked than the database, which may be an older copy: its names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		p.deps.Wake()
 	default:
-		p.deps.Log.Warn("the revocation list was overwritten", "by", list.FleetID, "rev", list.Rev)
+		p.deps.Log.Warn("fleet/revoked was overwritten by another client; published again", "fleet_id", list.FleetID, "rev", list.Rev)
 		p.deps.Enqueue(link.Message{Topic: p.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	p.repaired = now
 }
 
-// persist records in the database the certificates of fleetd instances that were issued in
+// recordIssued records in the database, if they are not yet, the certificates of fleetd instances that were issued in
 // the folder with the keys, so that people can revoke a stolen one.
-func (p *Publisher) persist(ctx context.Context, db Store, now time.Time) {
+func (p *Publisher) recordIssued(ctx context.Context, db Store, now time.Time) {
 	if p.deps.Vault == nil || !p.deps.Leads() {
 		return
 	}
@@ -202,7 +202,7 @@ func (p *Publisher) persist(ctx context.Context, db Store, now time.Time) {
 	}
 	for _, c := range fresh {
 		row := enrol.Certificate{
-			Serial: ca.Serial(c), How: enrol.ByService, IssuedAt: now, NotBefore: c.NotBefore, NotAfter: c.NotAfter, PEM: string(ca.EncodeCertificates(c)),
+			Serial: ca.Serial(c), How: enrol.ByInstance, IssuedAt: now, NotBefore: c.NotBefore, NotAfter: c.NotAfter, PEM: string(ca.EncodeCertificates(c)),
 		}
 		err := db.Tx(ctx, func(tx *store.Tx) error {
 			if _, err := tx.Certificate(ctx, row.Serial); !errors.Is(err, store.ErrNotFound) {

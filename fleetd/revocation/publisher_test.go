@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/revocation"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/bubble"
 )
@@ -39,7 +39,7 @@ func (w *world) locked(do func()) {
 
 // inWorld runs a test with the robots r8 and r9.
 func inWorld(t *testing.T, test func(w *world)) {
-	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	path := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
 		if err != nil {

@@ -42,7 +42,7 @@ type Selector struct {
 	All    bool     `json:"all,omitempty"`
 	IDs    []string `json:"ids,omitempty"`
 	Labels []Label  `json:"labels,omitempty" doc:"robots that have all of these"`
-	State
+	StateTerms
 }
 
 // All selects every robot.
@@ -86,7 +86,7 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 			continue
 		case word == "-l" || word == "--label":
 			if i++; i == len(words) {
-				return s, append(problems, schema.Fault("", "missing", word+" has no value", "write -l key=value"))
+				return s, append(problems, schema.NewProblem("", "missing", word+" has no value", "write -l key=value"))
 			}
 			pair, isLabel = words[i], true
 		}
@@ -95,7 +95,7 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 				continue
 			}
 			if strings.HasPrefix(word, "-") {
-				problems = append(problems, schema.Fault("", "bad_value", "unknown option "+word, written))
+				problems = append(problems, schema.NewProblem("", "bad_value", "unknown option "+word, hintWrite))
 				continue
 			}
 			s.IDs = append(s.IDs, word)
@@ -103,7 +103,7 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 		}
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok {
-			problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("%q is not a label", pair), "write -l key=value"))
+			problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("%q is not a label", pair), "write -l key=value"))
 			continue
 		}
 		s.Labels = append(s.Labels, Label{key, value})
@@ -111,7 +111,7 @@ func Parse(words ...string) (Selector, []schema.Problem) {
 	return s, append(problems, s.Problems()...)
 }
 
-const written = "write robot ids, or -l key=value, or --all"
+const hintWrite = "write robot ids, or -l key=value, or --all"
 
 // String returns the text form, which Parse reads back after splitting at spaces, unless a
 // value contains a space.
@@ -138,20 +138,20 @@ func (s Selector) Problems() []schema.Problem {
 	}
 	switch {
 	case shapes == 0:
-		found = append(found, schema.Fault("", "missing", "no robot is selected", written))
+		found = append(found, schema.NewProblem("", "missing", "no robot is selected", hintWrite))
 	case shapes > 1:
-		found = append(found, schema.Fault("", "ambiguous", "robots are selected in more than one way", "use one of: robot ids, -l key=value, --all"))
+		found = append(found, schema.NewProblem("", "ambiguous", "robots are selected in more than one way", "use one of: robot ids, -l key=value, --all"))
 	}
 	if len(s.IDs) > MaxIDs {
-		found = append(found, schema.Fault("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d are allowed", len(s.IDs), MaxIDs), "give them a label and select by it"))
+		found = append(found, schema.NewProblem("/ids", "too_many", fmt.Sprintf("%d robots are named, at most %d are allowed", len(s.IDs), MaxIDs), "give them a label and select by it"))
 	}
 	for i, id := range s.IDs {
 		if !schema.ValidID(id) {
-			found = append(found, schema.Fault(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id), "write a to z, 0 to 9 and -, at most 63 characters"))
+			found = append(found, schema.NewProblem(fmt.Sprintf("/ids/%d", i), "bad_id", fmt.Sprintf("%q cannot name a robot", id), "write a to z, 0 to 9 and -, at most 63 characters"))
 		}
 	}
 	if len(s.Labels) > MaxLabels {
-		found = append(found, schema.Fault("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d are allowed", len(s.Labels), MaxLabels), ""))
+		found = append(found, schema.NewProblem("/labels", "too_many", fmt.Sprintf("%d labels are named, at most %d are allowed", len(s.Labels), MaxLabels), ""))
 	}
 	for i, l := range s.Labels {
 		found = append(found, l.problems(fmt.Sprintf("/labels/%d", i))...)
@@ -172,10 +172,10 @@ func LabelProblems(labels map[string]string) []schema.Problem {
 func (l Label) problems(at string) []schema.Problem {
 	var found []schema.Problem
 	if !schema.ValidID(l.Key) {
-		found = append(found, schema.Fault(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key), "write a to z, 0 to 9 and -, at most 63 characters"))
+		found = append(found, schema.NewProblem(at+"/key", "bad_id", fmt.Sprintf("%q cannot be a label's key", l.Key), "write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	if l.Value == "" || len(l.Value) > MaxValueBytes || !utf8.ValidString(l.Value) || strings.ContainsFunc(l.Value, unicode.IsControl) {
-		found = append(found, schema.Fault(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value), fmt.Sprintf("write printable text of 1 to %d bytes", MaxValueBytes)))
+		found = append(found, schema.NewProblem(at+"/value", "bad_value", fmt.Sprintf("%q cannot be a label's value", l.Value), fmt.Sprintf("write printable text of 1 to %d bytes", MaxValueBytes)))
 	}
 	return found
 }

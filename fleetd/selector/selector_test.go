@@ -41,8 +41,8 @@ func TestParse(t *testing.T) {
 		{"-l site=", Labelled(Label{"site", ""}), "/labels/0/value bad_value"},
 		{"-l Site=x", Labelled(Label{"Site", "x"}), "/labels/0/key bad_id"},
 		{"--everything", Selector{}, "bad_value, missing"},
-		{"--doing=performing,paused -l site=museum", Selector{Labels: []Label{{"site", "museum"}}, State: State{Doing: []Doing{Performing, Paused}}}, ""},
-		{"--presence=lost --all", Selector{All: true, State: State{Presence: []string{"lost"}}}, "ambiguous"},
+		{"--doing=performing,paused -l site=museum", Selector{Labels: []Label{{"site", "museum"}}, StateTerms: StateTerms{Doing: []Doing{Performing, Paused}}}, ""},
+		{"--presence=lost --all", Selector{All: true, StateTerms: StateTerms{Presence: []string{"lost"}}}, "ambiguous"},
 		{"--presence=", Selector{}, "bad_value, missing"},
 	} {
 		s, problems := Parse(strings.Fields(c.words)...)

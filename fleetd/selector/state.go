@@ -48,10 +48,10 @@ const (
 	StoryRefused StoryState = "refused" // the robot refused it, or could not get it
 )
 
-// State is the terms of a selector about the present state of robots. The database does not
+// StateTerms are the terms of a selector about the present state of robots. The database does not
 // know that state, so the view resolves such a selector into ids before the store sees it.
 // Empty terms hold for every robot; a list holds if one of its values does.
-type State struct {
+type StateTerms struct {
 	Text       string          `json:"text,omitempty" maxLength:"64" doc:"part of the name or of the value of a label, in upper or lower case"`
 	Doing      []Doing         `json:"doing,omitempty" maxItems:"32" enum:"not_connected,asleep,not_adopted,waiting_for_release,stop_input,needs_reset,braking,resetting,disabled,not_reported,switching,manual,undriven,start_up,safe_mode,other_mode,performing,failing,interrupt,activity,paused_by_safety,paused,no_story,story_ended" doc:"what they do now, one of these"`
 	Modes      []schema.ModeID `json:"modes,omitempty" maxItems:"32" doc:"the reported mode, one of these"`
@@ -74,11 +74,11 @@ type Robot struct {
 
 // Live reports whether s has terms about the present state of robots.
 func (s Selector) Live() bool {
-	t := s.State
+	t := s.StateTerms
 	return t.Text != "" || t.Story != "" || len(t.Doing)+len(t.Modes)+len(t.Presence)+len(t.StoryState) > 0
 }
 
-func (t State) match(r Robot) bool {
+func (t StateTerms) match(r Robot) bool {
 	return (t.Text == "" || r.contains(t.Text)) &&
 		oneOf(t.Doing, r.Doing) && oneOf(t.Modes, r.Mode) && oneOf(t.Presence, r.Presence) && oneOf(t.StoryState, r.StoryState) &&
 		(t.Story == "" || t.Story == r.Story || t.Story == r.Assigned)
@@ -102,7 +102,7 @@ func oneOf[T comparable](wanted []T, v T) bool {
 }
 
 // words is the text form of the terms.
-func (t State) words() (words []string) {
+func (t StateTerms) words() (words []string) {
 	add := func(name, value string) {
 		if value != "" {
 			words = append(words, "--"+name+"="+value)
@@ -118,7 +118,7 @@ func (t State) words() (words []string) {
 }
 
 // parse takes one word of the text form, and reports whether it is one.
-func (t *State) parse(word string) bool {
+func (t *StateTerms) parse(word string) bool {
 	name, value, ok := strings.Cut(word, "=")
 	if !ok || value == "" {
 		return false

@@ -21,8 +21,8 @@ import (
 
 // Entry is one stop that is not persisted yet.
 type Entry struct {
-	N     int64      `json:"n"` // sequence number
-	Order stop.Order `json:"order"`
+	N       int64        `json:"n"` // sequence number
+	Request stop.Request `json:"order"`
 }
 
 // line is one line of the file: an entry, or the number of an entry that is done.
@@ -148,11 +148,11 @@ func (s *Spool) rewrite(entries []Entry) error {
 }
 
 // Append writes a stop and returns when it is synced to the disk.
-func (s *Spool) Append(o stop.Order) (Entry, error) {
+func (s *Spool) Append(o stop.Request) (Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	e := Entry{N: s.last, Order: o}
+	e := Entry{N: s.last, Request: o}
 	if err := s.write(line{Entry: e}); err != nil {
 		return e, fmt.Errorf("spool stop %s: %w", o.ID, err)
 	}
@@ -171,7 +171,7 @@ func (s *Spool) Done(entries ...Entry) error {
 		}
 		delete(s.open, e.N)
 		if err := s.write(line{Done: e.N}); err != nil {
-			return fmt.Errorf("mark spooled stop %s as done: %w", e.Order.ID, err)
+			return fmt.Errorf("mark spooled stop %s as done: %w", e.Request.ID, err)
 		}
 	}
 	if len(s.open) > 0 {

@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-func order(id string) stop.Order {
-	return stop.Order{ID: id, Level: schema.StopStop, By: "anna", Why: "ü \n \"", At: time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC), Robots: []string{"r1"}}
+func order(id string) stop.Request {
+	return stop.Request{ID: id, Level: schema.StopStop, By: "anna", Why: "ü \n \"", At: time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC), Robots: []string{"r1"}}
 }
 
 func open(t *testing.T, path string) (*Spool, string) {
@@ -26,10 +26,10 @@ func open(t *testing.T, path string) (*Spool, string) {
 	_ = s.lock.Close() // the system does so after a crash
 	var ids []string
 	for _, e := range waiting {
-		if e.Order.At != order("").At || e.Order.Why != order("").Why {
-			t.Errorf("%s came back as %+v", e.Order.ID, e.Order)
+		if e.Request.At != order("").At || e.Request.Why != order("").Why {
+			t.Errorf("%s came back as %+v", e.Request.ID, e.Request)
 		}
-		ids = append(ids, e.Order.ID)
+		ids = append(ids, e.Request.ID)
 	}
 	return s, strings.Join(ids, " ")
 }

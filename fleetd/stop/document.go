@@ -28,7 +28,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	ts := schema.TimeOf(p.now)
 	var err error
 	if robot == "" {
-		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Counter: p.rows.Seal.Next(p.now)}
+		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Released: p.released(robot), Counter: p.rows.Seal.Next(p.now)}
 		if n := len(held); n > 0 {
 			l := held[n-1] // the topic has room for one; the others are in each robot's own document
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
@@ -37,10 +37,10 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 			doc.Sig = nil
 			doc.Sig, err = p.rows.Seal.Sign(sign.FleetStop, "", doc)
 			return err
-		}, func() { doc.Why, doc.By = "", truncated(doc.By, 63) })
+		}, func() { doc.Why, doc.By, doc.Released = "", truncated(doc.By, 63), nil })
 		return d, err
 	}
-	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Counter: p.rows.Seal.Next(p.now)}
+	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: p.released(robot), Counter: p.rows.Seal.Next(p.now)}
 	for _, l := range held[:min(len(held), maxLatched)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
 	}
@@ -49,11 +49,23 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 		doc.Sig, err = p.rows.Seal.Sign(sign.Stop, robot, doc)
 		return err
 	}, func() {
+		doc.Released = nil
 		for i := range doc.Stops {
 			doc.Stops[i].Why, doc.Stops[i].By, doc.Stops[i].Client = "", "", ""
 		}
 	})
 	return d, err
+}
+
+// released lists who released what the plan releases on a robot, or on all of them.
+func (p *plan) released(robot string) (list []schema.StopRelease) {
+	for at := range p.changed {
+		if l := p.latches[at]; at.robot == robot && !l.IsLatched() && l.ReleasedBy != "" {
+			list = append(list, schema.StopRelease{ID: l.ID, By: l.ReleasedBy})
+		}
+	}
+	slices.SortFunc(list, func(a, b schema.StopRelease) int { return strings.Compare(a.ID, b.ID) })
+	return list
 }
 
 // encodeFitting signs and encodes a document; if it is too big, without the fields for people.

@@ -10,8 +10,8 @@ import (
 )
 
 // claim returns a stop of all robots as r1 reports it.
-func claim(id string, since, now int) Order {
-	o, _ := OrderFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
+func claim(id string, since, now int) Request {
+	o, _ := RequestFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
 	return o
 }
 
@@ -32,7 +32,7 @@ func TestStopOfAllReportedByOneRobotHoldsAll(t *testing.T) {
 // A robot that was offline during the release still reports the stop when it is back.
 func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	d := newFleetModel(t)
-	d.hold(2, Order{ID: "fire", Level: schema.StopStop, At: at(2), All: true, Client: "wall1", Anew: true})
+	d.hold(2, Request{ID: "fire", Level: schema.StopStop, At: at(2), All: true, Client: "wall1", NoOwnID: true})
 	d.release(20, "fire")
 	late := claim("fire", 1, 30)
 	if !Released(d.rows, late) {
@@ -43,7 +43,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 		t.Errorf("all: %+v, r1 %q, r2 %q", d.all, d.on("r1"), d.on("r2"))
 	}
 	// The stop from fleetd's own document, on a robot whose clock is years behind.
-	own, _ := OrderFromRobot("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
+	own, _ := RequestFromRobot("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
 	if !Released(d.rows, own) {
 		t.Error("the stop of fleetd's own document counts as another stop")
 	}

@@ -35,17 +35,18 @@ func newPlan(rows Rows, now time.Time) *plan {
 	return p
 }
 
-// Persist plans to persist orders. An order that is persisted already changes nothing, released
-// or not, unless it was requested again since.
-func Persist(rows Rows, orders []Order, now time.Time) (Changes, error) {
+// Persist plans to persist requests. A request that is persisted already changes nothing, released
+// or not; only one without an id of its own, or that a robot reports, latches again if it was
+// requested since.
+func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
-	for _, o := range p.acceptedOrders(orders) {
+	for _, o := range p.acceptedRequests(requests) {
 		latched := 0
-		if o.All && p.hold(o, "") {
+		if o.All && p.latch(o, "") {
 			latched++
 		}
 		for _, r := range rows.Robots {
-			if o.Includes(r.ID, r.Labels) && p.hold(o, r.ID) {
+			if o.Includes(r.ID, r.Labels) && p.latch(o, r.ID) {
 				latched++
 			}
 		}
@@ -56,22 +57,22 @@ func Persist(rows Rows, orders []Order, now time.Time) (Changes, error) {
 	return p.changes()
 }
 
-// maxAll bounds the ids of stops of all robots that robots claim. Further ones are latched
+// maxAll bounds the stops for all robots of which fleetd knows only from reports of robots. Further ones are latched
 // together under the one id schema.MoreStops.
 const maxAll = 16
 
-// acceptedOrders decides which orders from robots count for all robots. A robot that was offline
+// acceptedRequests decides which requests from robots count for all robots. A robot that was offline
 // during a release may still report the stop: then it stays latched on this robot only.
-func (p *plan) acceptedOrders(orders []Order) []*Order {
+func (p *plan) acceptedRequests(requests []Request) []*Request {
 	all := map[string]bool{}
 	for at, l := range p.latches {
 		if at.robot == "" && l.IsLatched() {
 			all[at.id] = true
 		}
 	}
-	var out []*Order
-	for i := range orders {
-		o := orders[i]
+	var out []*Request
+	for i := range requests {
+		o := requests[i]
 		out = append(out, &o)
 		switch {
 		case !o.FromRobot || !o.All:
@@ -95,7 +96,7 @@ const releaseDelay = 2 * time.Second
 
 // Released reports whether a stop that a robot reports may have been released since it was
 // requested, so that the robot may not have received the release yet.
-func Released(rows Rows, o Order) bool {
+func Released(rows Rows, o Request) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		return l.ID == o.ID && !l.IsLatched() && (o.SinceFleetClock.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.SinceRobotClock))
 	})
@@ -104,18 +105,18 @@ func Released(rows Rows, o Order) bool {
 // maxClockDifference is how much the clocks of two fleetd instances may differ.
 const maxClockDifference = 10 * time.Second
 
-// AlreadyPersisted reports whether another instance has persisted an order that this one observed,
-// released or not since. An order without an id of its own, such as the press of a button,
+// AlreadyPersisted reports whether another instance has persisted a request that this one observed,
+// released or not since. A request without an id of its own, such as the press of a button,
 // is matched by time. Of two presses within maxClockDifference the later one may be taken for the
 // earlier one, which is harmless while that is latched. A press after a release is always a
 // new stop; if the clocks of the instances differ by more than the time between press and
 // release, the press before the release may also count as new, and has to be released again.
-func AlreadyPersisted(rows Rows, o Order) bool {
+func AlreadyPersisted(rows Rows, o Request) bool {
 	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		switch {
 		case l.ID != o.ID:
 			return false
-		case !o.Anew && !o.FromRobot:
+		case !o.NoOwnID && !o.FromRobot:
 			return true
 		case l.AskedAt.Before(o.At.Add(-maxClockDifference)):
 			return false
@@ -124,18 +125,19 @@ func AlreadyPersisted(rows Rows, o Order) bool {
 	}) {
 		return true
 	}
-	c, err := Persist(rows, []Order{o}, o.At)
+	c, err := Persist(rows, []Request{o}, o.At)
 	return err == nil && c.Empty() // it selects no robot
 }
 
-func (p *plan) hold(o *Order, robot string) bool {
+// latch latches a request on a robot (empty = all), and reports whether a row changed.
+func (p *plan) latch(o *Request, robot string) bool {
 	at := latchKey{o.ID, robot}
 	l, known := p.latches[at]
 	switch {
 	case !known:
 		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
 		p.latches[at] = l
-	case !o.Anew && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.IsLatched():
+	case !o.NoOwnID && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.IsLatched():
 		return false
 	}
 	if !l.IsLatched() || o.Level == schema.StopHalt {
@@ -149,7 +151,7 @@ func (p *plan) hold(o *Order, robot string) bool {
 
 // note is the entry of the audit for a stop. It is written when the stop is persisted, which
 // may be long after it was requested.
-func (o *Order) note() Note {
+func (o *Request) note() Note {
 	n := Note{
 		Source: o.Source, Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Why: o.Why, Detail: o.detail(),
 		After: audit.JSON(map[string]any{"level": o.Level, "requested_at": schema.TimeOf(o.At)}),
@@ -163,7 +165,7 @@ func (o *Order) note() Note {
 	return n
 }
 
-func (o *Order) detail() string {
+func (o *Request) detail() string {
 	var parts []string
 	switch {
 	case o.FromRobot:
@@ -184,7 +186,7 @@ func (o *Order) detail() string {
 	return truncated(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
 }
 
-// Elsewhere lists robots that report a stop and that a release does not reach, by its id.
+// Elsewhere lists robots that report a stop and that a release does not reach, by the id of the stop.
 type Elsewhere struct {
 	Unknown map[string][]string // not of this fleet
 	Away    map[string][]string // offline
@@ -193,7 +195,7 @@ type Elsewhere struct {
 // notLatched says why a stop cannot be released, and what to do.
 func (w Elsewhere) notLatched(rows Rows, id string) (detail, hint string) {
 	if robots := strings.Join(w.Unknown[id], " "); robots != "" {
-		return id + " is latched only on " + robots + ", which is not in this fleet", "add it with fleetd adopt " + robots + " and release the stop then, or release it at the robot"
+		return id + " is latched only on " + robots + ", which is not in this fleet", "add it with fleetd adopt " + robots + " and release the stop then, or, if another fleet has the robot now, release it there"
 	}
 	detail, hint = "no stop "+id+" is latched", "fleetd stop list shows the latched stops"
 	var last Latch
@@ -219,7 +221,8 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 	by, why = validText(by), validText(why)
 	var problems []schema.Problem
 	for i, id := range ids {
-		robots, all := 0, false
+		var robots []string
+		all := false
 		for at, l := range p.latches {
 			if at.id != id || !l.IsLatched() && !p.changed[at] {
 				continue
@@ -229,20 +232,18 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 			if at.robot == "" {
 				all = true
 			} else {
-				robots++
+				robots = append(robots, at.robot)
 			}
 		}
-		if robots == 0 && !all {
+		if len(robots) == 0 && !all {
 			detail, hint := elsewhere.notLatched(rows, id)
-			problems = append(problems, schema.Fault(fmt.Sprintf("/ids/%d", i), CodeNotLatched, detail, hint))
+			problems = append(problems, schema.NewProblem(fmt.Sprintf("/ids/%d", i), CodeNotLatched, detail, hint))
 			continue
 		}
-		where := fmt.Sprintf("on %d robots", robots)
-		switch {
-		case all:
+		slices.Sort(robots)
+		where := truncated("on "+strings.Join(robots, " "), 1024)
+		if all {
 			where = "on all robots"
-		case robots == 1:
-			where = "on 1 robot"
 		}
 		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Why: why, Detail: where})
 	}

@@ -87,7 +87,7 @@ func (d *fleetModel) apply(c Changes) {
 	}
 }
 
-func (d *fleetModel) hold(now int, orders ...Order) Changes {
+func (d *fleetModel) hold(now int, orders ...Request) Changes {
 	c, err := Persist(d.rows, orders, at(now))
 	if err != nil {
 		d.t.Fatal(err)
@@ -115,9 +115,9 @@ func (d *fleetModel) on(robot string) string {
 
 func TestStopIsLatchedOnSelectedRobotsAndReleasedByID(t *testing.T) {
 	d := newFleetModel(t)
-	d.hold(1, Order{ID: "a", Level: schema.StopStop, By: "anna", Why: "fire drill", At: at(1), All: true})
-	d.hold(2, Order{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "unknown"}})
-	d.hold(3, Order{ID: "c", Level: schema.StopSoft, At: at(3), Labels: map[string]string{"site": "shop"}})
+	d.hold(1, Request{ID: "a", Level: schema.StopStop, By: "anna", Why: "fire drill", At: at(1), All: true})
+	d.hold(2, Request{ID: "b", Level: schema.StopHalt, At: at(2), Robots: []string{"r1", "unknown"}})
+	d.hold(3, Request{ID: "c", Level: schema.StopSoft, At: at(3), Labels: map[string]string{"site": "shop"}})
 	if d.on("r1") != "a b" || d.on("r2") != "a c" || !d.all.Active || d.all.ID != "a" || d.all.By != "anna" {
 		t.Fatalf("r1 %q, r2 %q, all %+v", d.on("r1"), d.on("r2"), d.all)
 	}
@@ -132,12 +132,28 @@ func TestStopIsLatchedOnSelectedRobotsAndReleasedByID(t *testing.T) {
 	}
 }
 
+// The robot's record shall name the person: without it, every release is one of fleetd.
+func TestReleaseNamesThePersonInTheRevisionThatReleases(t *testing.T) {
+	d := newFleetModel(t)
+	d.hold(1, Request{ID: "a", Level: schema.StopStop, At: at(1), All: true})
+	d.hold(2, Request{ID: "b", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
+	d.release(3, "a", "b")
+	a, b := schema.StopRelease{ID: "a", By: "ben"}, schema.StopRelease{ID: "b", By: "ben"}
+	if r1, r2 := d.documents["r1"].Released, d.documents["r2"].Released; !slices.Equal(r1, []schema.StopRelease{a, b}) || !slices.Equal(r2, []schema.StopRelease{a}) || !slices.Equal(d.all.Released, []schema.StopRelease{a}) {
+		t.Errorf("r1 %v, r2 %v, all %v", r1, r2, d.all.Released)
+	}
+	d.hold(4, Request{ID: "c", Level: schema.StopStop, At: at(4), Robots: []string{"r1"}})
+	if again := d.documents["r1"].Released; again != nil {
+		t.Errorf("a later revision has %v", again)
+	}
+}
+
 func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	d := newFleetModel(t)
 	d.rows.Seal.Key = nil
-	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
-	d.hold(2, Order{ID: "b", Level: schema.StopStop, At: at(2), All: true})
-	d.hold(3, Order{ID: "c", Level: schema.StopStop, At: at(3), Robots: []string{"r2"}})
+	d.hold(1, Request{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
+	d.hold(2, Request{ID: "b", Level: schema.StopStop, At: at(2), All: true})
+	d.hold(3, Request{ID: "c", Level: schema.StopStop, At: at(3), Robots: []string{"r2"}})
 	d.release(4, "b")
 	d.release(5, "c")
 	renew := func() Changes {
@@ -162,7 +178,7 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 
 func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
 	d := newFleetModel(t)
-	o := Order{ID: "a", Level: schema.StopStop, At: at(1), All: true}
+	o := Request{ID: "a", Level: schema.StopStop, At: at(1), All: true}
 	d.hold(1, o)
 	if c := d.hold(2, o); !c.Empty() || len(c.Documents) > 0 || len(c.Notes) > 0 {
 		t.Errorf("the second time: %+v", c)
@@ -176,8 +192,8 @@ func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
 		t.Errorf("long after its release: %+v", c)
 	}
 	// A wall button uses its own name as the id.
-	wall := OrderOf("wall1", []byte("{{{"), at(5))
-	if wall.ID != "wall1" || !wall.All || !wall.Anew || wall.Level != schema.StopStop {
+	wall := RequestOf("wall1", []byte("{{{"), at(5))
+	if wall.ID != "wall1" || !wall.All || !wall.NoOwnID || wall.Level != schema.StopStop {
 		t.Fatalf("got %+v", wall)
 	}
 	d.hold(5, wall)
@@ -186,8 +202,8 @@ func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
 		t.Errorf("the earlier press: %+v", c)
 	}
 	before := d.rows.Revs["r1"]
-	d.hold(8, OrderOf("wall1", nil, at(8)))
-	d.hold(9, OrderOf("wall1", nil, at(9))) // robots must learn that it is persisted
+	d.hold(8, RequestOf("wall1", nil, at(8)))
+	d.hold(9, RequestOf("wall1", nil, at(9))) // robots must learn that it is persisted
 	if d.on("r1") != "wall1" || d.rows.Revs["r1"] < before+2 {
 		t.Errorf("pressed again: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
 	}
@@ -195,10 +211,10 @@ func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
 
 func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	d := newFleetModel(t)
-	named := OrderOf("op1", []byte(`{"id":"a"}`), at(1))
-	wall, later := OrderOf("wall1", nil, at(60)), OrderOf("wall1", nil, at(120))
-	nobody := OrderOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
-	for _, o := range []Order{named, wall} {
+	named := RequestOf("op1", []byte(`{"id":"a"}`), at(1))
+	wall, later := RequestOf("wall1", nil, at(60)), RequestOf("wall1", nil, at(120))
+	nobody := RequestOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
+	for _, o := range []Request{named, wall} {
 		if !o.Observed() || AlreadyPersisted(d.rows, o) {
 			t.Errorf("%s before it is persisted: observed %v, recorded %v", o.ID, o.Observed(), AlreadyPersisted(d.rows, o))
 		}
@@ -207,7 +223,7 @@ func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 		t.Error("an order that selects no robot waits for ever")
 	}
 	// The clock of the instance that persisted them differs.
-	d.hold(5, OrderOf("op1", []byte(`{"id":"a"}`), at(5)), OrderOf("wall1", nil, at(52)))
+	d.hold(5, RequestOf("op1", []byte(`{"id":"a"}`), at(5)), RequestOf("wall1", nil, at(52)))
 	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
 		t.Errorf("named %v, pressed %v, pressed again %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
 	}
@@ -216,8 +232,8 @@ func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 		t.Errorf("released: named %v, pressed %v, pressed again %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
 	}
 	// A press right after the release is another stop.
-	again, before := OrderOf("wall1", nil, at(75)), OrderOf("wall1", nil, at(69))
-	d.hold(66, OrderOf("wall1", nil, at(66)))
+	again, before := RequestOf("wall1", nil, at(75)), RequestOf("wall1", nil, at(69))
+	d.hold(66, RequestOf("wall1", nil, at(66)))
 	if !AlreadyPersisted(d.rows, again) {
 		t.Error("a stop that is latched already waits to be persisted")
 	}
@@ -225,32 +241,32 @@ func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	if AlreadyPersisted(d.rows, again) || !AlreadyPersisted(d.rows, before) {
 		t.Errorf("pressed after the release %v, before it %v", AlreadyPersisted(d.rows, again), AlreadyPersisted(d.rows, before))
 	}
-	if own := (Order{ID: "x", All: true}); own.Observed() {
+	if own := (Request{ID: "x", All: true}); own.Observed() {
 		t.Error("an order from this instance counts as observed")
 	}
 }
 
 func TestStopHeldByRobotIsLatchedAgain(t *testing.T) {
 	d := newFleetModel(t)
-	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
+	d.hold(1, Request{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	d.release(2, "a")
-	found := Order{ID: "a", Level: schema.StopStop, At: at(20), Robots: []string{"r1"}, FromRobot: true}
+	found := Request{ID: "a", Level: schema.StopStop, At: at(20), Robots: []string{"r1"}, FromRobot: true}
 	d.hold(20, found)
 	if d.on("r1") != "a" {
 		t.Fatalf("r1 %q", d.on("r1"))
 	}
-	if c := d.hold(30, Order{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, FromRobot: true}); !c.Empty() {
+	if c := d.hold(30, Request{ID: "a", Level: schema.StopStop, At: at(30), Robots: []string{"r1"}, FromRobot: true}); !c.Empty() {
 		t.Errorf("it was persisted again: %+v", c)
 	}
 }
 
 func TestLearnedAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
-	o, ok := OrderFromRobot("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
+	o, ok := RequestFromRobot("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
 	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Includes("r1", nil) {
 		t.Errorf("an unknown level: %+v, %v", o, ok)
 	}
 	for _, id := range []string{"", "a b", "\x00", strings.Repeat("a", 65)} {
-		if o, ok := OrderFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, 0, at(1)); ok {
+		if o, ok := RequestFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopHalt}, 0, at(1)); ok {
 			t.Errorf("%q is accepted as an id: %+v", id, o)
 		}
 	}
@@ -258,12 +274,12 @@ func TestLearnedAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
 
 func TestRevisionIsNeverBelowFleetdsTime(t *testing.T) {
 	d := newFleetModel(t)
-	d.hold(1, Order{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
+	d.hold(1, Request{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}})
 	if want := at(1).UnixMilli(); d.rows.Revs["r1"] != want {
 		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
 	}
 	d.rows.Revs["r1"] += 1000_000 // the clock was set back
-	d.hold(2, Order{ID: "b", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
+	d.hold(2, Request{ID: "b", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
 	if want := at(1).UnixMilli() + 1000_001; d.rows.Revs["r1"] != want {
 		t.Errorf("revision %d, want %d", d.rows.Revs["r1"], want)
 	}
@@ -272,7 +288,7 @@ func TestRevisionIsNeverBelowFleetdsTime(t *testing.T) {
 func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 	d := newFleetModel(t)
 	for i := range 100 {
-		d.hold(i, Order{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
+		d.hold(i, Request{ID: fmt.Sprintf("%060d", i), Level: schema.StopStop, By: strings.Repeat("ü", 31), Why: strings.Repeat("\"", 256), At: at(i), All: true})
 	}
 	if n := len(d.documents["r1"].Stops); n != maxLatched || d.documents["r1"].Stops[0].ID != fmt.Sprintf("%060d", 0) {
 		t.Errorf("%d stops are listed, the first %s", n, d.documents["r1"].Stops[0].ID)
@@ -293,7 +309,7 @@ func TestDocumentsMatchLatchedStops(t *testing.T) {
 					}
 				}
 			} else {
-				o := Order{ID: id, Level: schema.StopStop, At: at(i), Anew: true, All: rapid.Bool().Draw(t, "all")}
+				o := Request{ID: id, Level: schema.StopStop, At: at(i), NoOwnID: true, All: rapid.Bool().Draw(t, "all")}
 				if !o.All {
 					o.Robots = []string{rapid.SampledFrom([]string{"r1", "r2"}).Draw(t, "robot")}
 					held[o.Robots[0]][id] = true
@@ -319,7 +335,7 @@ func TestDocumentsMatchLatchedStops(t *testing.T) {
 // A client that may stop robots can write any name as by.
 func TestLiveStopIsPersistedWithItsClient(t *testing.T) {
 	d := newFleetModel(t)
-	c := d.hold(1, OrderOf("op1", []byte(`{"id":"a","by":"anna"}`), at(1)), Order{ID: "b", Level: schema.StopStop, By: "ben", At: at(2), Robots: []string{"r1"}})
+	c := d.hold(1, RequestOf("op1", []byte(`{"id":"a","by":"anna"}`), at(1)), Request{ID: "b", Level: schema.StopStop, By: "ben", At: at(2), Robots: []string{"r1"}})
 	var notes []string
 	for _, n := range c.Notes {
 		notes = append(notes, n.Who+": "+n.Target)

@@ -31,8 +31,8 @@ type Latch struct {
 // IsLatched reports whether the stop is latched: it was not released.
 func (l *Latch) IsLatched() bool { return l.ReleasedAt.IsZero() }
 
-// Order is one stop as it was requested. Its robots may be unknown to the fleet.
-type Order struct {
+// Request is one stop as it was requested. Its robots may be unknown to the fleet.
+type Request struct {
 	ID              string            `json:"id"`
 	Level           schema.StopLevel  `json:"level"`
 	By              string            `json:"by,omitempty"`
@@ -41,7 +41,7 @@ type Order struct {
 	All             bool              `json:"all,omitzero"`
 	Robots          []string          `json:"robots,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`    // all of them must match
-	Anew            bool              `json:"anew,omitzero"`       // the id is that of the sender: each order is a new stop
+	NoOwnID         bool              `json:"anew,omitzero"`       // the sender named no id, so its name is the id; each press after a release is a new stop
 	Client          string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
 	FromRobot       bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
 	SinceRobotClock time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports; the spool keeps the name shown
@@ -51,12 +51,12 @@ type Order struct {
 	audit.Source // who requested it
 }
 
-// Observed reports whether fleetd only observed the order: a client sent it live, or a
+// Observed reports whether fleetd only observed the request: a client sent it live, or a
 // robot holds it. Every instance observes it, and one persists it.
-func (o *Order) Observed() bool { return o.Client != "" || o.FromRobot }
+func (o *Request) Observed() bool { return o.Client != "" || o.FromRobot }
 
-// Includes reports whether the order selects the robot.
-func (o *Order) Includes(robot string, labels map[string]string) bool {
+// Includes reports whether the request selects the robot.
+func (o *Request) Includes(robot string, labels map[string]string) bool {
 	if o.All || slices.Contains(o.Robots, robot) {
 		return true
 	}
@@ -68,28 +68,28 @@ func (o *Order) Includes(robot string, labels map[string]string) bool {
 	return len(o.Labels) > 0
 }
 
-// OrderOf parses a client's live stop in the same way as robots do.
-func OrderOf(client string, payload []byte, at time.Time) Order {
+// RequestOf parses a client's live stop in the same way as robots do.
+func RequestOf(client string, payload []byte, at time.Time) Request {
 	r, anew := schema.ReadStop(client, payload)
-	return Order{
+	return Request{
 		ID: r.ID, Level: r.Level, By: truncated(r.By, 63), Why: truncated(r.Why, 256), At: at.Truncate(time.Microsecond),
-		All: len(r.Robots) == 0 && len(r.Labels) == 0, Robots: r.Robots, Labels: r.Labels, Anew: anew, Client: client,
+		All: len(r.Robots) == 0 && len(r.Labels) == 0, Robots: r.Robots, Labels: r.Labels, NoOwnID: anew, Client: client,
 	}
 }
 
-// OrderFromRobot returns the order for a stop that a robot reports as latched; false if the id is
+// RequestFromRobot returns the request for a stop that a robot reports as latched; false if the id is
 // not valid. ahead is how far fleetd's clock is ahead of the robot's.
 //
 // Only the robot says that the stop was for all robots: live stops are not signed, and no
 // other robot may have received it. Persist accepts this within limits, because an unneeded stop
 // is the safe error.
-func OrderFromRobot(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Order, bool) {
+func RequestFromRobot(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Request, bool) {
 	switch l.Level {
 	case schema.StopSoft, schema.StopStop, schema.StopHalt:
 	default:
 		l.Level = schema.StopStop
 	}
-	return Order{
+	return Request{
 		ID: l.ID, Level: l.Level, By: truncated(l.Asker(), 256), Why: truncated(l.Why, 256), At: at.Truncate(time.Microsecond),
 		All: l.All, Robots: []string{robot}, FromRobot: true, SinceRobotClock: l.Since.Time(), SinceFleetClock: l.Since.Time().Add(ahead),
 	}, schema.ValidRequestID(l.ID)
@@ -103,15 +103,15 @@ type Robot struct {
 
 // Need says which rows a plan looks at.
 type Need struct {
-	Orders  []Order  // which a plan persists
-	Release []string // ids of stops that it releases
-	All     bool     // every latched stop, which Republish looks at
+	Requests []Request // which a plan persists
+	Release  []string  // ids of stops that it releases
+	All      bool      // every latched stop, which Republish looks at
 }
 
 // Rows are the input of a plan.
 type Rows struct {
 	FleetID string
-	Robots  []Robot          // those that an order selects
+	Robots  []Robot          // those that a request selects
 	Latches []Latch          // of the ids in question, and what is latched on their robots and on those selected
 	Revs    map[string]int64 // revision of the newest document of these robots; that of fleet/stop under ""
 	Seal    sign.Seal

@@ -24,7 +24,7 @@ func scanAsset(scan func(...any) error) (library.Asset, error) {
 	return a, err
 }
 
-// Assets lists the sounds and images by name.
+// Assets lists the sounds, images and maps by name.
 func (r reads) Assets(ctx context.Context) ([]library.Asset, error) {
 	all, err := queryAll(ctx, r, scanAsset, assetColumns+" ORDER BY a.name")
 	if err != nil {
@@ -33,7 +33,7 @@ func (r reads) Assets(ctx context.Context) ([]library.Asset, error) {
 	return all, nil
 }
 
-// Asset returns a sound or an image by its name, or ErrNotFound.
+// Asset returns a sound, an image or a map by its name, or ErrNotFound.
 func (r reads) Asset(ctx context.Context, name string) (library.Asset, error) {
 	a, err := queryOne(ctx, r, scanAsset, assetColumns+" WHERE a.name = $1", name)
 	if err != nil {
@@ -187,9 +187,9 @@ func (s *Store) PruneFiles(ctx context.Context, then time.Time) (n int64, err er
 	return n, nil
 }
 
-// RecordPublishedBlob records that a blob was published past the outbox, so the broker has it.
+// RecordPublishedBlob records that a blob was published without the outbox, so the broker has it.
 func (s *Store) RecordPublishedBlob(ctx context.Context, sha256 string) error {
-	err := s.batch(ctx, func(tx *Tx) error {
+	err := s.plainTx(ctx, func(tx *Tx) error {
 		return tx.notePublishedBlobs(ctx, []library.Message{{Topic: schema.TopicBlob, Target: sha256}})
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *Store) VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdic
 // newest entry. The entries are deleted in the order of the chain, up to the first one that
 // is not old, so that the rest has no gaps.
 func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) (n int64, err error) {
-	err = s.batch(ctx, func(tx *Tx) error {
+	err = s.plainTx(ctx, func(tx *Tx) error {
 		n = 0
 		oldest, err := tx.AuditChain(ctx, 0, limit+1)
 		if err != nil {
@@ -152,7 +152,7 @@ const unlinked = auditColumns + ` WHERE seq = 0 ORDER BY at, id LIMIT $1`
 // those that an older instance has written since. It returns how many it linked; the caller
 // repeats it until that is 0.
 func (s *Store) LinkAudit(ctx context.Context, limit int) (n int, err error) {
-	err = s.batch(ctx, func(tx *Tx) error {
+	err = s.plainTx(ctx, func(tx *Tx) error {
 		n, err = tx.linkOld(ctx, limit)
 		return err
 	})

@@ -72,7 +72,7 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 		return err
 	}
 	var saved []string
-	if err := s.batch(ctx, func(tx *Tx) (err error) {
+	if err := s.plainTx(ctx, func(tx *Tx) (err error) {
 		if saved, err = writeReturning(ctx, tx, rows, progressColumns, `UPDATE commands SET state = given.state, because = given.because,
 				sends = given.sends, sent_at = given.sent_at, reached = given.reached, heard_at = given.heard_at, asks = given.asks,
 				asked_at = given.asked_at, answer = given.answer, ended_at = given.ended_at
@@ -213,7 +213,7 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 		return nil, nil
 	}
 	var w where
-	w.addIn("id", ids)
+	w.addNamed("id", ids)
 	all, err := queryAll(ctx, r, scanCommand, commandColumns+w.String()+" ORDER BY created_at, id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read commands: %w", err)
@@ -221,7 +221,7 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 	return all, nil
 }
 
-// OpenCommandsOfOthers lists the same of all other instances.
+// OpenCommandsOfOthers is OpenCommands for all other instances.
 func (r reads) OpenCommandsOfOthers(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
 	all, err := queryAll(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
@@ -281,15 +281,15 @@ func (r reads) Batches(ctx context.Context, q BatchQuery) ([]command.Batch, erro
 }
 
 // BatchesByID lists those of these batches that exist.
-func (r reads) BatchesByID(ctx context.Context, ids []string) (all []command.Batch, err error) {
-	for some := range slices.Chunk(ids, maxNamed) {
-		var w where
-		w.addIn("id", some)
-		found, err := queryAll(ctx, r, scanBatch, batchColumns+w.String(), w.args...)
-		if err != nil {
-			return nil, fmt.Errorf("read batches: %w", err)
-		}
-		all = append(all, found...)
+func (r reads) BatchesByID(ctx context.Context, ids []string) ([]command.Batch, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var w where
+	w.addNamed("id", ids)
+	all, err := queryAll(ctx, r, scanBatch, batchColumns+w.String(), w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read batches: %w", err)
 	}
 	return all, nil
 }

@@ -11,7 +11,7 @@ import (
 	"troupe/fleetd/store/storetest"
 )
 
-// conform is the conformance suite of a database. address returns an empty one each time.
+// conform is the conformance suite of a database. address returns one without a fleet each time.
 func conform(t *testing.T, address func(t *testing.T) string) {
 	for _, test := range []struct {
 		name string

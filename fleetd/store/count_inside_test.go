@@ -180,7 +180,7 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			return tx.ApplyStops(t.Context(), c, noon)
 		}
 	}
-	order := stop.Order{ID: "s-1", Level: schema.StopStop, Robots: ten, At: noon}
+	order := stop.Request{ID: "s-1", Level: schema.StopStop, Robots: ten, At: noon}
 	remove := func(tx *Tx) error {
 		return plan(t, tx, library.ForDelete(library.KindAct, "a"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
 			r, problems := library.Delete(rows, library.KindAct, "a", &library.Expect{Stories: 2, Robots: 10}, anna)
@@ -200,7 +200,7 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			}
 			return tx.ApplyDesired(t.Context(), c, by)
 		}},
-		{"stop", stops(stop.Need{Orders: []stop.Order{order}}, func(rows stop.Rows) (stop.Changes, error) { return stop.Persist(rows, []stop.Order{order}, noon) })},
+		{"stop", stops(stop.Need{Requests: []stop.Request{order}}, func(rows stop.Rows) (stop.Changes, error) { return stop.Persist(rows, []stop.Request{order}, noon) })},
 		{"release", stops(stop.Need{Release: []string{"s-1"}}, func(rows stop.Rows) (stop.Changes, error) {
 			c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "anna", "", noon)
 			if len(problems) > 0 {

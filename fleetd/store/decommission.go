@@ -43,7 +43,7 @@ func (r reads) Decommission(ctx context.Context, robot string) (decommission.Dec
 }
 
 // DecommissionPublished reports whether everything that a decommission enqueued was published: the robot's
-// documents, and the revocation list, which has no target.
+// documents, and fleet/revoked, which has no target.
 func (r reads) DecommissionPublished(ctx context.Context, robot string) (bool, error) {
 	var open int64
 	err := r.queryRow(ctx, `SELECT COUNT(*) FROM outbox o JOIN decommissions d ON d.robot = $1

@@ -246,12 +246,13 @@ var desiredColumns = []column[desiredRow]{
 }
 
 // saveDesired writes desired documents over those of lower revisions. If another transaction
-// wrote one of them meanwhile, the error is ErrConflict. A row whose previous one is the stored
-// one says the same again.
+// wrote one of them meanwhile, the error is ErrConflict. If previous is unchanged, the row repeats
+// the assignment: its time and author stay.
 func (t *Tx) saveDesired(ctx context.Context, rows []desiredRow) error {
 	n, err := writeRows(ctx, t, rows, desiredColumns, `INSERT INTO desired (robot, kind, rev, payload, previous, changed_at, changed_by, assigned_at, assigned_by)
 		SELECT robot, kind, rev, payload, previous, changed_at, changed_by, CASE WHEN length(previous) = 0 THEN 0 ELSE changed_at END, changed_by FROM given WHERE true
 		ON CONFLICT (robot, kind) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, previous = excluded.previous, changed_at = excluded.changed_at, changed_by = excluded.changed_by,
+			replaced_at = CASE WHEN desired.previous = excluded.previous THEN desired.replaced_at ELSE desired.assigned_at END,
 			assigned_at = CASE WHEN desired.previous = excluded.previous THEN desired.assigned_at ELSE excluded.assigned_at END,
 			assigned_by = CASE WHEN desired.previous = excluded.previous THEN desired.assigned_by ELSE excluded.assigned_by END
 		WHERE desired.rev < excluded.rev`)

@@ -32,7 +32,7 @@ type EventQuery struct {
 // AddEvents adds events and leaves those as they are that it has already. If one is of an
 // unknown robot, nothing is added and the error is ErrNotFound.
 func (s *Store) AddEvents(ctx context.Context, events []Event) error {
-	err := s.batch(ctx, func(tx *Tx) error {
+	err := s.plainTx(ctx, func(tx *Tx) error {
 		_, err := writeRows(ctx, tx, events, eventColumns, `INSERT INTO events (robot, boot, seq, type, level, routine, body, received_at)
 			SELECT robot, boot, seq, type, level, routine, body, received_at FROM given WHERE true
 			ON CONFLICT (robot, boot, seq) DO NOTHING`)

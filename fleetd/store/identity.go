@@ -119,7 +119,7 @@ func (r reads) RevokedNames(ctx context.Context) ([]enrol.RevokedName, error) {
 		var at int64
 		var left int64
 		err = scan(&b.Robot, &at, &b.By, &b.Why, &left)
-		b.At, b.Left = timeOf(at), left > 0
+		b.At, b.Decommissioned = timeOf(at), left > 0
 		return b, err
 	}, `SELECT b.robot, b.barred_at, b.barred_by, b.why, COALESCE(r.archived_at, 0) FROM barred b LEFT JOIN robots r ON r.id = b.robot ORDER BY b.robot`)
 	if err != nil {
@@ -155,13 +155,13 @@ func (t *Tx) Revoke(ctx context.Context, r enrol.Revocation) error {
 	return t.EndTokens(ctx, b.Robot, b.At)
 }
 
-// Revocation returns the newest published revocation list, or rev 0 if there is none.
+// Revocation returns the newest published document fleet/revoked, or rev 0 if there is none.
 func (r reads) Revocation(ctx context.Context) (rev int64, payload []byte, err error) {
 	err = r.queryRow(ctx, `SELECT rev, payload FROM revocation WHERE only_row = 1`).Scan(&rev, &payload)
 	if err = mapNoRows(err); errors.Is(err, ErrNotFound) {
 		return 0, nil, nil
 	} else if err != nil {
-		return 0, nil, fmt.Errorf("read the revocation list: %w", err)
+		return 0, nil, fmt.Errorf("read the revoked document: %w", err)
 	}
 	return rev, payload, nil
 }
@@ -173,13 +173,13 @@ func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.
 		VALUES ($1, '', $2, '', $3, $3, $4, $3, $5, $6)
 		ON CONFLICT (serial) DO UPDATE SET revoked_at = excluded.revoked_at, revoked_by = excluded.revoked_by, revoked_why = excluded.revoked_why
 		WHERE certificates.revoked_at = 0`,
-		serial, string(enrol.ByList), micros(now), micros(now.Add(enrol.LongestLife)), by, why); err != nil {
+		serial, string(enrol.BySerial), micros(now), micros(now.Add(enrol.LongestLife)), by, why); err != nil {
 		return fmt.Errorf("revoke the certificate %s: %w", serial, err)
 	}
 	return nil
 }
 
-// ImportRevocation imports a revocation list that brokers have and the database does not: it bars
+// ImportRevocation imports a revoked document that brokers have and the database does not: it bars
 // the robots and revokes the certificates on it, also those that are not in the database.
 // The next list that is published has a higher revision.
 func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Time) error {
@@ -200,12 +200,12 @@ func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Ti
 	}
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev WHERE revocation.rev < excluded.rev`, l.Rev, []byte{}, micros(now)); err != nil {
-		return fmt.Errorf("save the revision of the brokers' revocation list: %w", err)
+		return fmt.Errorf("save the revision of the brokers' revoked document: %w", err)
 	}
 	return nil
 }
 
-// EnqueueRevocation writes a new revocation list from what this transaction reads, and enqueues it.
+// EnqueueRevocation writes a new revoked document from what this transaction reads, and enqueues it.
 func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Time) error {
 	rev, _, err := t.Revocation(ctx)
 	if err != nil {
@@ -232,7 +232,7 @@ func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Tim
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at`,
 		rev+1, payload, micros(now)); err != nil {
-		return fmt.Errorf("write the revocation list: %w", err)
+		return fmt.Errorf("write the revoked document: %w", err)
 	}
 	return t.enqueue(ctx, []library.Message{{Topic: schema.TopicRevoked, Payload: payload}}, now)
 }

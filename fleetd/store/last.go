@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -46,11 +49,11 @@ func (r reads) LastGiven(ctx context.Context, robots selector.Selector, q desire
 	shown.addIf(true, "w.assigned_at >= %s", requests[len(requests)-1].at)
 	shown.addIf(true, "w.assigned_at <= %s", requests[0].at)
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (g desired.Given, err error) {
-		var at int64
-		err = scan(&g.Robot, &g.Topic, &g.Rev, &g.Payload, &g.Previous, &at, &g.By)
-		g.At = timeOf(at)
+		var at, replaced int64
+		err = scan(&g.Robot, &g.Topic, &g.Rev, &g.Payload, &g.Previous, &at, &g.By, &replaced)
+		g.At, g.Replaced = timeOf(at), timeOf(replaced)
 		return g, err
-	}, `SELECT w.robot, w.kind, w.rev, w.payload, w.previous, w.assigned_at, w.assigned_by`+from+shown.String()+` ORDER BY w.assigned_at DESC, w.robot`, shown.args...)
+	}, `SELECT w.robot, w.kind, w.rev, w.payload, w.previous, w.assigned_at, w.assigned_by, w.replaced_at`+from+shown.String()+` ORDER BY w.assigned_at DESC, w.robot`, shown.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the last assignments: %w", err)
 	}
@@ -58,6 +61,28 @@ func (r reads) LastGiven(ctx context.Context, robots selector.Selector, q desire
 		return !slices.Contains(requests, request{string(g.Topic), micros(g.At), g.By})
 	})
 	return all, r.addActivities(ctx, all, shown)
+}
+
+// mostNotes bounds the times of one query.
+const mostNotes = 1000
+
+// AssignmentNotes lists what the audit says about the assignments of these times, at most a thousand.
+func (r reads) AssignmentNotes(ctx context.Context, times []time.Time) ([]audit.Entry, error) {
+	if len(times) == 0 {
+		return nil, nil
+	}
+	var w where
+	at := make([]string, min(len(times), mostNotes))
+	for i := range at {
+		at[i] = w.arg(micros(times[i]))
+	}
+	w.conditions = []string{"at IN (" + strings.Join(at, ", ") + ")"}
+	w.addIn("what", audit.Assignments)
+	all, err := queryAll(ctx, r, scanEntryOfAudit, auditColumns+w.String()+" ORDER BY at, seq", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read the reasons of the last assignments: %w", err)
+	}
+	return all, nil
 }
 
 // addActivities adds the activities that robots were given.

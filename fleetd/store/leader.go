@@ -32,9 +32,9 @@ type Leader struct {
 	ResignedAt time.Time // zero = it did not resign: it may still write
 }
 
-// Lead is the lock that the leading instance holds. It lasts as long as its own connection to
+// LeaderLock is the lock that the leading instance has. It lasts as long as its own connection to
 // the database, so an instance that dies releases it.
-type Lead struct {
+type LeaderLock struct {
 	Term int64
 
 	store    *Store
@@ -42,9 +42,9 @@ type Lead struct {
 	released atomic.Bool
 }
 
-// Lead tries to become the leader, and returns nil if another instance leads. The Leader is
+// TryLead tries to get the leader lock, and returns nil if another instance leads. The Leader is
 // that instance, or else the one before.
-func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
+func (s *Store) TryLead(ctx context.Context, name string, now time.Time) (*LeaderLock, Leader, error) {
 	if s.pools.connect == nil {
 		return s.leadAlone(ctx, name, now)
 	}
@@ -72,7 +72,7 @@ func (s *Store) Lead(ctx context.Context, name string, now time.Time) (*Lead, Le
 
 // requestLock tries to get the lock over a connection outside the pools, which it keeps for
 // the next attempt, and reports whether it has the lock.
-func (s *Store) requestLock(ctx context.Context) (l *Lead, held bool, err error) {
+func (s *Store) requestLock(ctx context.Context) (l *LeaderLock, held bool, err error) {
 	if l = s.candidate.Swap(nil); l != nil {
 		if held, err = l.tryLock(ctx); err == nil {
 			return l, held, nil
@@ -83,7 +83,7 @@ func (s *Store) requestLock(ctx context.Context) (l *Lead, held bool, err error)
 	if err != nil {
 		return nil, false, err
 	}
-	l = &Lead{store: s, conn: conn}
+	l = &LeaderLock{store: s, conn: conn}
 	// A program that hangs would keep its connection, and with it the lock. Servers before
 	// version 14 lack this setting.
 	if _, err := conn.Exec(ctx, "SET idle_session_timeout = '"+idleSessionTimeout+"'"); err != nil && pgCode(err) != undefinedParameter {
@@ -97,7 +97,7 @@ func (s *Store) requestLock(ctx context.Context) (l *Lead, held bool, err error)
 	return l, held, nil
 }
 
-func (l *Lead) tryLock(ctx context.Context) (held bool, err error) {
+func (l *LeaderLock) tryLock(ctx context.Context) (held bool, err error) {
 	err = l.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, int64(leaderLock)).Scan(&held)
 	return held, err
 }
@@ -106,8 +106,8 @@ const beginTerm = `INSERT INTO leader (only_row, term, name, since, resigned_at)
 	ON CONFLICT (only_row) DO UPDATE SET term = leader.term + 1, name = excluded.name, since = excluded.since, resigned_at = 0 RETURNING term`
 
 // leadAlone leads where no other instance can use the database.
-func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lead, Leader, error) {
-	l, before := &Lead{store: s}, Leader{}
+func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*LeaderLock, Leader, error) {
+	l, before := &LeaderLock{store: s}, Leader{}
 	taken := !s.leading.CompareAndSwap(false, true)
 	err := s.Tx(ctx, func(tx *Tx) error {
 		news, err := tx.Poll(ctx, PollResult{})
@@ -132,7 +132,7 @@ var ErrLeadLost = errors.New("the lead is lost")
 // held. It returns ErrLeadLost as soon as the connection of the lock breaks, or if the round
 // trip takes longer than within. If ctx ends, the lock is kept: a round trip that has begun
 // is finished first. Only one goroutine may call Hold.
-func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
+func (l *LeaderLock) Hold(ctx context.Context, rest, within time.Duration) error {
 	if l.released.Load() {
 		return ErrLeadLost
 	}
@@ -160,7 +160,7 @@ func (l *Lead) Hold(ctx context.Context, rest, within time.Duration) error {
 
 // Resign releases the lock. If it is still held, Resign first records that this leader writes
 // no more, so that the next one need not wait.
-func (l *Lead) Resign(ctx context.Context, now time.Time) error {
+func (l *LeaderLock) Resign(ctx context.Context, now time.Time) error {
 	if l.released.Load() {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock)) // at once, not only when the server notices the closed connection
 		}
 	} else {
-		err = l.store.batch(ctx, func(tx *Tx) error {
+		err = l.store.plainTx(ctx, func(tx *Tx) error {
 			_, err := tx.exec(ctx, note, l.Term, micros(now))
 			return err
 		})
@@ -185,7 +185,7 @@ func (l *Lead) Resign(ctx context.Context, now time.Time) error {
 
 // Drop releases the lock without a record, if the lock is lost or the record cannot be
 // written.
-func (l *Lead) Drop() {
+func (l *LeaderLock) Drop() {
 	if l.released.Swap(true) {
 		return
 	}

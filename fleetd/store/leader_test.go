@@ -21,9 +21,9 @@ const (
 )
 
 // requestLead tries to become the leader.
-func requestLead(t testing.TB, s *store.Store, name string, now int) (*store.Lead, store.Leader) {
+func requestLead(t testing.TB, s *store.Store, name string, now int) (*store.LeaderLock, store.Leader) {
 	t.Helper()
-	l, who, err := s.Lead(t.Context(), name, at(now))
+	l, who, err := s.TryLead(t.Context(), name, at(now))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -56,14 +56,6 @@ type revisionKey struct {
 
 // readRobots reads what the plan needs of its robots.
 func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector, need library.Need) error {
-	if len(robots.IDs) > maxNamed {
-		for some := range slices.Chunk(robots.IDs, maxNamed) {
-			if err := r.readRobots(ctx, selector.IDs(some...), need); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	if !robots.All && len(robots.IDs) == 0 && len(robots.Labels) == 0 {
 		return nil
 	}
@@ -85,7 +77,7 @@ func (r *libraryReader) read(ctx context.Context, need library.Need) error {
 			return err
 		}
 	}
-	if err := r.readHolders(ctx, need.Holders); err != nil {
+	if err := r.readHeldRefs(ctx, need.HeldRefs); err != nil {
 		return err
 	}
 	for _, pin := range need.Pins {
@@ -124,17 +116,17 @@ func (r *libraryReader) missing(kind library.Kind, ids []string, entriesOnly boo
 // and refer to one of refs in their draft or newest revision.
 func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids []string, with []library.Ref, entriesOnly bool) error {
 	var wanted []where
-	for some := range slices.Chunk(ids, maxNamed) {
+	if len(ids) > 0 {
 		var w where
 		w.addIf(true, "e.kind = %s", string(kind))
-		w.addIn("e.id", some)
+		w.addNamed("e.id", ids)
 		wanted = append(wanted, w)
 	}
-	for some := range slices.Chunk(with, maxNamed) {
+	if len(with) > 0 {
 		var w where
 		w.addIf(true, "e.kind = %s", string(kind))
 		w.conditions = append(w.conditions, "e.deleted_at = 0", `e.id IN (SELECT f.id FROM refs f JOIN entries c ON c.kind = f.kind AND c.id = f.id
-			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(some)+")")
+			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(with)+")")
 		wanted = append(wanted, w)
 	}
 	for _, w := range wanted {
@@ -159,9 +151,9 @@ func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids 
 	return nil
 }
 
-// readHolders reads the defaults and sets of the robots that hold refs, and the revisions
+// readHeldRefs reads the defaults and sets of the robots that hold refs, and the revisions
 // that they perform.
-func (r *libraryReader) readHolders(ctx context.Context, refs []library.Ref) error {
+func (r *libraryReader) readHeldRefs(ctx context.Context, refs []library.Ref) error {
 	var stories, activities []string
 	var others []library.Ref
 	for _, ref := range refs {
@@ -174,29 +166,29 @@ func (r *libraryReader) readHolders(ctx context.Context, refs []library.Ref) err
 			others = append(others, ref)
 		}
 	}
-	for some := range slices.Chunk(activities, maxNamed) {
+	if len(activities) > 0 {
 		var w where
-		w.addIn("a.activity", some)
+		w.addNamed("a.activity", activities)
 		if err := r.readSets(ctx, "SELECT a.robot FROM assigned_activities a"+w.String(), w, true); err != nil {
 			return err
 		}
 	}
-	for some := range slices.Chunk(stories, maxNamed) {
+	if len(stories) > 0 {
 		var w where
-		w.addIn("d.story", some)
+		w.addNamed("d.story", stories)
 		if err := r.readDefaults(ctx, "SELECT d.robot FROM defaults d"+w.String(), w, true); err != nil {
 			return err
 		}
 	}
-	for some := range slices.Chunk(others, maxNamed) {
+	if len(others) > 0 {
 		var w where
 		if err := r.readDefaults(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
-			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(some), w, true); err != nil {
+			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(others), w, true); err != nil {
 			return err
 		}
 		w = where{}
 		if err := r.readSets(ctx, `SELECT a.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
-			JOIN assigned_activities a ON a.activity = f.id AND f.rev IN (a.rev, e.rev) WHERE f.kind = 'activity' AND `+w.refs(some), w, true); err != nil {
+			JOIN assigned_activities a ON a.activity = f.id AND f.rev IN (a.rev, e.rev) WHERE f.kind = 'activity' AND `+w.refs(others), w, true); err != nil {
 			return err
 		}
 	}
@@ -255,11 +247,12 @@ func (r *libraryReader) readRevisions(ctx context.Context, which string, args ..
 	return nil
 }
 
-// refs is the condition that a row f of the table refs refers to one of refs.
+// refs is the condition that a row f of the table refs refers to one of refs. They are one
+// argument, as in addNamed.
 func (w *where) refs(refs []library.Ref) string {
-	pairs := make([]string, len(refs))
+	object := make(map[string][2]string, len(refs))
 	for i, ref := range refs {
-		pairs[i] = "(" + w.arg(string(ref.Kind)) + ", " + w.arg(ref.ID) + ")"
+		object[strconv.Itoa(i)] = [2]string{string(ref.Kind), ref.ID}
 	}
-	return "(f.ref_kind, f.ref_id) IN (VALUES " + strings.Join(pairs, ", ") + ")"
+	return "(f.ref_kind, f.ref_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(" + w.arg(jsonText(object)) + "))"
 }

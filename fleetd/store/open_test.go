@@ -126,7 +126,7 @@ func TestUnreachableDatabaseIsReportedSoon(t *testing.T) {
 func TestTerminatedLeadConnectionToPostgresIsNoticedAtOnce(t *testing.T) {
 	address := pgtest.Start(t)
 	s := storetest.Open(t, address)
-	l, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
+	l, _, err := s.TryLead(t.Context(), "fleetd-a", storetest.Start)
 	if err != nil || l == nil {
 		t.Fatalf("%v, %v", l, err)
 	}
@@ -144,9 +144,9 @@ func TestTerminatedLeadConnectionToPostgresIsNoticedAtOnce(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	l.Drop()
-	var next *store.Lead
+	var next *store.LeaderLock
 	for next == nil { // until the server releases the lock
-		if next, _, err = s.Lead(t.Context(), "fleetd-b", storetest.Start); err != nil {
+		if next, _, err = s.TryLead(t.Context(), "fleetd-b", storetest.Start); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,15 +159,15 @@ func TestTerminatedLeadConnectionToPostgresIsNoticedAtOnce(t *testing.T) {
 // all the same.
 func TestHangingLeaderOnPostgresLosesTheLead(t *testing.T) {
 	s := storetest.Open(t, pgtest.Start(t))
-	hanging, _, err := s.Lead(t.Context(), "fleetd-a", storetest.Start)
+	hanging, _, err := s.TryLead(t.Context(), "fleetd-a", storetest.Start)
 	if err != nil || hanging == nil {
 		t.Fatalf("%v, %v", hanging, err)
 	}
 	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
-	var next *store.Lead
+	var next *store.LeaderLock
 	for ; next == nil; <-again.C {
-		if next, _, err = s.Lead(t.Context(), "fleetd-b", storetest.Start); err != nil {
+		if next, _, err = s.TryLead(t.Context(), "fleetd-b", storetest.Start); err != nil {
 			t.Fatal(err)
 		}
 	}

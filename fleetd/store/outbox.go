@@ -107,7 +107,7 @@ func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 		number("seq", func(seq int64) int64 { return seq }),
 		number("sent_at", func(int64) int64 { return micros(now) }),
 	}
-	err := s.batch(ctx, func(tx *Tx) error {
+	err := s.plainTx(ctx, func(tx *Tx) error {
 		_, err := writeRows(ctx, tx, seqs, columns, `UPDATE outbox SET sent_at = given.sent_at FROM given WHERE outbox.seq = given.seq AND outbox.sent_at = 0`)
 		return err
 	})
@@ -120,7 +120,7 @@ func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 // PruneSent deletes the messages of the outbox that were sent before then, and returns how
 // many.
 func (s *Store) PruneSent(ctx context.Context, then time.Time) (n int64, err error) {
-	err = s.batch(ctx, func(tx *Tx) error {
+	err = s.plainTx(ctx, func(tx *Tx) error {
 		n, err = tx.exec(ctx, `DELETE FROM outbox WHERE sent_at > 0 AND sent_at < $1`, micros(then))
 		return err
 	})
@@ -145,7 +145,7 @@ func (r reads) DesiredDocuments(ctx context.Context, robots selector.Selector) (
 }
 
 // RetainedDocuments lists all retained documents that fleetd owns, for a broker that lost them, in the
-// order in which they must be published: the revocation list, stops, the blobs that desired
+// order in which they must be published: fleet/revoked, stops, the blobs that desired
 // documents need, without their bodies, and the other desired documents.
 func (r reads) RetainedDocuments(ctx context.Context) ([]Outgoing, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {

@@ -37,7 +37,7 @@ func (s *Store) PruneRoutineEvents(ctx context.Context, then time.Time, limit in
 }
 
 func (s *Store) prune(ctx context.Context, what, query string, args ...any) (n int64, err error) {
-	err = s.batch(ctx, func(tx *Tx) error {
+	err = s.plainTx(ctx, func(tx *Tx) error {
 		n, err = tx.exec(ctx, query, args...)
 		return err
 	})
@@ -55,7 +55,7 @@ func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n 
 		id       string
 		commands int
 	}
-	err = s.batch(ctx, func(tx *Tx) error {
+	err = s.plainTx(ctx, func(tx *Tx) error {
 		n = 0
 		old, err := queryAll(ctx, tx.reads, func(scan func(...any) error) (b sized, err error) { return b, scan(&b.id, &b.commands) },
 			oldBatches, micros(then), batchesAtOnce)

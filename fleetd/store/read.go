@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -133,10 +134,6 @@ func boolToInt(b bool) int64 {
 	return 0
 }
 
-// maxNamed bounds the names in one query. A statement has a limited number of parameters, and
-// SQLite looks each of them up in a list, so its cost grows with the square of their number.
-const maxNamed = 200
-
 // where collects the conditions of a query and their arguments.
 type where struct {
 	conditions []string
@@ -156,7 +153,7 @@ func (w *where) addIf(wanted bool, condition string, v any) {
 	}
 }
 
-// addIn adds the condition that a column has one of these values; none of them = no row.
+// addIn adds the condition that a column has one of these few values; none of them = no row.
 func (w *where) addIn(column string, ids []string) {
 	if len(ids) == 0 {
 		w.conditions = append(w.conditions, "1 = 0")
@@ -169,6 +166,26 @@ func (w *where) addIn(column string, ids []string) {
 	w.conditions = append(w.conditions, column+" IN ("+strings.Join(places, ", ")+")")
 }
 
+// addNamed adds the condition that a column has one of any number of values. They are one
+// argument, the keys of a JSON object, since a statement has a limited number of parameters.
+func (w *where) addNamed(column string, values []string) {
+	object := make(map[string]int, len(values))
+	for _, v := range values {
+		object[v] = 0
+	}
+	w.conditions = append(w.conditions, column+" IN (SELECT key FROM json_each("+w.arg(jsonText(object))+"))")
+}
+
+// jsonText is a value of strings and numbers as an argument of json_each, which SQLite and
+// PostgreSQL both have.
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // strings and numbers can be encoded
+	}
+	return string(text)
+}
+
 // addSelector adds the condition that s selects the robot r.id. An empty selector selects no
 // robot, and neither does one with terms that the view should have resolved.
 func (w *where) addSelector(s selector.Selector) {
@@ -177,7 +194,7 @@ func (w *where) addSelector(s selector.Selector) {
 		w.conditions = append(w.conditions, "1 = 0")
 	case s.All:
 	case len(s.IDs) > 0:
-		w.addIn("r.id", s.IDs)
+		w.addNamed("r.id", s.IDs)
 	case len(s.Labels) > 0:
 		for _, l := range s.Labels {
 			w.conditions = append(w.conditions, fmt.Sprintf(

@@ -229,7 +229,7 @@ func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) 
 // saved and the error is ErrNotFound.
 func (s *Store) SaveDocuments(ctx context.Context, documents []Document) error {
 	saved, deleted, seen := splitNewest(documents)
-	err := s.batch(ctx, func(tx *Tx) error {
+	err := s.plainTx(ctx, func(tx *Tx) error {
 		for _, d := range deleted {
 			if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind), micros(d.ReceivedAt)); err != nil {
 				return err

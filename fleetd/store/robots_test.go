@@ -131,7 +131,7 @@ func eventsAreFound(t *testing.T, address string) {
 
 func selectorsAgree(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	ids := []string{"a", "b", "b-1", "c", "d9"}
+	ids := []string{"a", "b", "b-1", "c", "d9", `z"\<é>`}
 	keys, values := []string{"site", "floor", "wing"}, []string{"x", "y", "X", "%", "'"}
 	robots(t, s, ids...)
 	rapid.Check(t, func(rt *rapid.T) {

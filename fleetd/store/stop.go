@@ -51,7 +51,7 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 	if rows.Seal, err = t.seal(ctx); err != nil {
 		return rows, err
 	}
-	all, err := t.readSelected(ctx, &rows, need.Orders)
+	all, err := t.readSelected(ctx, &rows, need.Requests)
 	if err != nil {
 		return rows, err
 	}
@@ -70,18 +70,16 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 			concerned[l.Robot] = true // the empty name stands for all robots
 		}
 	}
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(concerned)), maxNamed) {
-		var w where
-		w.addIn("robot", some)
-		if err := t.readHeld(ctx, &rows, w); err != nil {
-			return rows, err
-		}
+	if len(concerned) == 0 {
+		return rows, nil
 	}
-	return rows, nil
+	var w where
+	w.addNamed("robot", slices.Sorted(maps.Keys(concerned)))
+	return rows, t.readHeld(ctx, &rows, w)
 }
 
 // readSelected reads the robots that orders select, and reports whether one selects all.
-func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Order) (all bool, err error) {
+func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Request) (all bool, err error) {
 	named := map[string]bool{}
 	var selectors []selector.Selector
 	for _, o := range orders {
@@ -97,8 +95,8 @@ func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Or
 			selectors = append(selectors, selector.Labelled(labels...))
 		}
 	}
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(named)), maxNamed) {
-		selectors = append(selectors, selector.IDs(some...))
+	if len(named) > 0 {
+		selectors = append(selectors, selector.IDs(slices.Sorted(maps.Keys(named))...))
 	}
 	if all {
 		selectors = []selector.Selector{selector.All()}
@@ -122,19 +120,19 @@ func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Or
 // readLatchesOf reads the stops with the ids in question, latched or released.
 func (t *Tx) readLatchesOf(ctx context.Context, rows *stop.Rows, need stop.Need) error {
 	ids := slices.Clone(need.Release)
-	for _, o := range need.Orders {
+	for _, o := range need.Requests {
 		ids = append(ids, o.ID)
 	}
-	slices.Sort(ids)
-	for some := range slices.Chunk(slices.Compact(ids), maxNamed) {
-		var w where
-		w.addIn("id", some)
-		latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+w.String()+" ORDER BY id, robot", w.args...)
-		if err != nil {
-			return fmt.Errorf("list stops: %w", err)
-		}
-		rows.Latches = append(rows.Latches, latches...)
+	if len(ids) == 0 {
+		return nil
 	}
+	var w where
+	w.addNamed("id", ids)
+	latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+w.String()+" ORDER BY id, robot", w.args...)
+	if err != nil {
+		return fmt.Errorf("list stops: %w", err)
+	}
+	rows.Latches = append(rows.Latches, latches...)
 	return nil
 }
 

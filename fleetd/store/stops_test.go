@@ -14,10 +14,10 @@ import (
 )
 
 // holdStops saves orders as latched stops.
-func holdStops(t testing.TB, s *store.Store, now int, orders ...stop.Order) (c stop.Changes) {
+func holdStops(t testing.TB, s *store.Store, now int, orders ...stop.Request) (c stop.Changes) {
 	t.Helper()
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.StopsFor(t.Context(), stop.Need{Orders: orders})
+		rows, err := tx.StopsFor(t.Context(), stop.Need{Requests: orders})
 		if err != nil {
 			return err
 		}
@@ -35,9 +35,9 @@ func stopsWithUnprintableTextsAreStored(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	holdStops(t, s, 1,
-		stop.OrderOf("op1", []byte(`{"by":"an\u0000na","why":"now\u0000"}`), at(1)),
-		stop.Order{ID: "s-2", Level: schema.StopStop, By: "\x00", Why: "a\x00b\xff", At: at(1), Robots: []string{"r1"}, FromRobot: true},
-		stop.Order{ID: "s-3", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}, Selects: "robots \x00"})
+		stop.RequestOf("op1", []byte(`{"by":"an\u0000na","why":"now\u0000"}`), at(1)),
+		stop.Request{ID: "s-2", Level: schema.StopStop, By: "\x00", Why: "a\x00b\xff", At: at(1), Robots: []string{"r1"}, FromRobot: true},
+		stop.Request{ID: "s-3", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}, Selects: "robots \x00"})
 	var ids []string
 	for _, l := range must[[]stop.Latch](t)(s.LatchedStops(t.Context())) {
 		ids = append(ids, l.Robot+" "+l.ID)
@@ -48,8 +48,8 @@ func stopsWithUnprintableTextsAreStored(t *testing.T, address string) {
 func latchedStopsAreReleased(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2")
-	order := stop.Order{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", At: at(1), All: true}
-	holdStops(t, s, 2, order, stop.Order{ID: "s-2", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
+	order := stop.Request{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", At: at(1), All: true}
+	holdStops(t, s, 2, order, stop.Request{ID: "s-2", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
 	wantEqual(t, "what is held", must[[]stop.Latch](t)(s.LatchedStops(t.Context())), []stop.Latch{
 		{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
 		{ID: "s-1", Robot: "r1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
@@ -120,8 +120,8 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 		return tx.SetLabels(t.Context(), "r4", map[string]string{"site": "museum"})
 	})
 	random := rand.New(rand.NewPCG(1, 2))
-	order := func(now int) stop.Order {
-		o := stop.Order{ID: fmt.Sprint("s-", random.IntN(5)), Level: schema.StopStop, At: at(now - random.IntN(3)), Anew: random.IntN(3) == 0}
+	order := func(now int) stop.Request {
+		o := stop.Request{ID: fmt.Sprint("s-", random.IntN(5)), Level: schema.StopStop, At: at(now - random.IntN(3)), NoOwnID: random.IntN(3) == 0}
 		switch random.IntN(5) {
 		case 0:
 			o.All = true
@@ -143,7 +143,7 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 		transact(t, s, func(tx *store.Tx) error {
 			var need stop.Need
 			for range random.IntN(3) {
-				need.Orders = append(need.Orders, order(now))
+				need.Requests = append(need.Requests, order(now))
 			}
 			if random.IntN(2) == 0 {
 				need.Release = []string{fmt.Sprint("s-", random.IntN(5)), fmt.Sprint("s-", random.IntN(5))}[:1+random.IntN(2)]
@@ -153,17 +153,17 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 				return err
 			}
 			all, err := tx.StopsFor(t.Context(), stop.Need{
-				Orders: append([]stop.Order{{All: true}}, need.Orders...), Release: []string{"s-0", "s-1", "s-2", "s-3", "s-4"}, All: true,
+				Requests: append([]stop.Request{{All: true}}, need.Requests...), Release: []string{"s-0", "s-1", "s-2", "s-3", "s-4"}, All: true,
 			})
 			if err != nil {
 				return err
 			}
-			for _, o := range need.Orders {
+			for _, o := range need.Requests {
 				wantEqual(t, "released", stop.Released(needed, o), stop.Released(all, o))
 				wantEqual(t, "already persisted", stop.AlreadyPersisted(needed, o), stop.AlreadyPersisted(all, o))
 			}
 			hold := func(rows stop.Rows) stop.Changes {
-				return must[stop.Changes](t)(stop.Persist(rows, need.Orders, at(now)))
+				return must[stop.Changes](t)(stop.Persist(rows, need.Requests, at(now)))
 			}
 			held := hold(needed)
 			wantEqual(t, "hold", held, hold(all))
@@ -197,7 +197,7 @@ func stopsAreSigned(t *testing.T, address string) {
 	robots(t, s, "r1", "r2")
 	last := int64(0)
 	for i := range 3 {
-		c := holdStops(t, s, 1, stop.Order{ID: fmt.Sprint("s-", i), Level: schema.StopStop, At: at(1), All: true}) // all at the same time
+		c := holdStops(t, s, 1, stop.Request{ID: fmt.Sprint("s-", i), Level: schema.StopStop, At: at(1), All: true}) // all at the same time
 		for _, d := range c.Documents {
 			v, problems := schema.Decode[schema.DesiredStop](d.Payload)
 			if d.Robot == "" {

@@ -50,8 +50,8 @@ type Store struct {
 	dialect   dialect
 	pools     pools
 	fleetID   string
-	leading   atomic.Bool          // with SQLite: this process leads
-	candidate atomic.Pointer[Lead] // holds a connection, waits for the lock of the leader
+	leading   atomic.Bool                // with SQLite: this process leads
+	candidate atomic.Pointer[LeaderLock] // holds a connection, waits for the lock of the leader
 	// The keys that sign desired documents; nil = documents are not signed.
 	key, release ed25519.PrivateKey
 	chain        chain                                                         // of the audit log
@@ -102,7 +102,7 @@ func (s *Store) Ping(ctx context.Context) error { return s.pools.write.PingConte
 // CheckWrite reports whether the database accepts a write; with a full disk or on a
 // read-only server Ping still succeeds. It changes nothing.
 func (s *Store) CheckWrite(ctx context.Context) error {
-	return s.batch(ctx, func(tx *Tx) error {
+	return s.plainTx(ctx, func(tx *Tx) error {
 		n, err := tx.exec(ctx, `UPDATE fleet SET created_at = created_at WHERE only_row = 1`)
 		return expectOne(n, err, "the fleet's row")
 	})
@@ -231,9 +231,9 @@ func (s *Store) Tx(ctx context.Context, do func(tx *Tx) error) error {
 	return s.transact(ctx, s.dialect.isolation, do)
 }
 
-// batch is Tx for writes that do not depend on what they read, in the default isolation of
+// plainTx is Tx for writes that do not depend on what they read, in the default isolation of
 // the database, which costs less than the serializable one.
-func (s *Store) batch(ctx context.Context, do func(tx *Tx) error) error {
+func (s *Store) plainTx(ctx context.Context, do func(tx *Tx) error) error {
 	return s.transact(ctx, sql.LevelDefault, do)
 }
 

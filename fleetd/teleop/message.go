@@ -56,7 +56,7 @@ type Message struct {
 	RobotMS int64   `json:"robot_ms,omitempty" doc:"echo: round trip from fleetd to the robot and back"`
 
 	// robot, ten times a second
-	MonoMS  int64          `json:"mono_ms,omitempty" doc:"robot: its time, in which until_ms of a lease is"`
+	MonoMS  int64          `json:"mono_ms,omitempty" doc:"robot: the robot's time; until_ms of a lease counts in it"`
 	Figures map[string]any `json:"figures,omitempty" doc:"robot: the data of telemetry/drive: vx_mps, wz_radps, and if it knows where it is x_m, y_m and theta_rad"`
 
 	// stopped and ended

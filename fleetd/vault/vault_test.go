@@ -65,7 +65,7 @@ func TestFolderWithoutRootKeyCanSign(t *testing.T) {
 	if v.HasRootKey() {
 		t.Error("the removed root key is reported as present")
 	}
-	if _, err := v.Service("fleetd", morning); err != nil {
+	if _, err := v.IssueInstance("fleetd", morning); err != nil {
 		t.Error(err)
 	}
 }

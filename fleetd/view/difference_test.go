@@ -7,8 +7,8 @@ import (
 
 // A field that belongs to no group would change on no page.
 func TestEveryFieldOfALineBelongsToAGroup(t *testing.T) {
-	var each func(path string, a, b reflect.Value, differ func() Change)
-	each = func(path string, a, b reflect.Value, differ func() Change) {
+	var each func(path string, a, b reflect.Value, differ func() Fields)
+	each = func(path string, a, b reflect.Value, differ func() Fields) {
 		for i := range b.NumField() {
 			name, field := path+b.Type().Field(i).Name, b.Field(i)
 			was := reflect.ValueOf(field.Interface())
@@ -39,5 +39,5 @@ func TestEveryFieldOfALineBelongsToAGroup(t *testing.T) {
 		}
 	}
 	var a, b Robot
-	each("", reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), func() Change { return difference(&a, &b) })
+	each("", reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem(), func() Fields { return difference(&a, &b) })
 }

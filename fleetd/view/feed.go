@@ -12,11 +12,11 @@ import (
 	"troupe/fleetd/store"
 )
 
-// Change is a set of groups of fields in which two versions of a robot's row differ.
-type Change uint16
+// Fields is a set of groups of fields, such as those in which two versions of a robot's row differ.
+type Fields uint16
 
 const (
-	PresenceFields Change = 1 << iota
+	PresenceFields Fields = 1 << iota
 	SafetyFields
 	ModeFields
 	AutoFields
@@ -25,8 +25,8 @@ const (
 	AlertFields
 	InterruptFields
 	DesiredFields
-	LabelFields // and whether the fleet has adopted the robot
-	CapsFields
+	LabelFields   // and whether the fleet has adopted the robot
+	VersionFields // the difference of its protocol version from fleetd's; nothing else of its caps is in a row
 	EventFields
 	DoingFields
 	// FreshFields is when the last message of the robot arrived, and the round-trip time. It changes with each
@@ -35,15 +35,15 @@ const (
 	// Gone is a robot that the view has forgotten.
 	Gone
 
-	// Listed is all that CompactJSON has, but for FreshFields.
+	// Listed is what the stream of a page reports: all that CompactJSON has, but for FreshFields.
 	Listed = Everything &^ EventFields
-	// Everything is all that a page shows.
-	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | CapsFields | EventFields | DoingFields | Gone
+	// Everything is all groups but FreshFields.
+	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | VersionFields | EventFields | DoingFields | Gone
 )
 
 // difference is the groups in which b differs from a.
-func difference(a, b *Robot) (what Change) {
-	group := func(c Change, same bool) {
+func difference(a, b *Robot) (what Fields) {
+	group := func(c Fields, same bool) {
 		if !same {
 			what |= c
 		}
@@ -66,7 +66,7 @@ func difference(a, b *Robot) (what Change) {
 	group(InterruptFields, reflect.DeepEqual(a.Interrupts, b.Interrupts))
 	group(DesiredFields, reflect.DeepEqual(a.Desired, b.Desired) && reflect.DeepEqual(a.Activities, b.Activities))
 	group(LabelFields, a.Adopted == b.Adopted && maps.Equal(a.Labels, b.Labels))
-	group(CapsFields, a.VersionSkew == b.VersionSkew)
+	group(VersionFields, a.VersionSkew == b.VersionSkew)
 	group(EventFields, a.LastEvent == b.LastEvent || reflect.DeepEqual(a.LastEvent, b.LastEvent))
 	group(DoingFields, a.Doing == b.Doing)
 	return what
@@ -81,7 +81,7 @@ func sameRobot(a, b store.Robot) bool {
 // Delta is what changed of one robot.
 type Delta struct {
 	ID   string
-	What Change
+	What Fields
 	Row  *Row // the newest
 }
 
@@ -89,7 +89,7 @@ type Delta struct {
 // newest row, so a slow reader costs at most one entry per robot.
 type Feed struct {
 	view    *View
-	what    Change
+	what    Fields
 	gather  time.Duration
 	pending map[string]Delta // without a row, unless the view has forgotten the robot
 	wake    chan struct{}
@@ -97,7 +97,7 @@ type Feed struct {
 
 // Subscribe makes a feed of changes in those groups, until it is closed. After the first
 // change it gathers more for that long.
-func (v *View) Subscribe(what Change, gather time.Duration) *Feed {
+func (v *View) Subscribe(what Fields, gather time.Duration) *Feed {
 	f := &Feed{view: v, what: what, gather: gather, pending: map[string]Delta{}, wake: make(chan struct{}, 1)}
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// Seen is what a robot's message means for other parts of fleetd.
-type Seen struct {
+// Effects is what a robot's message means for other parts of fleetd.
+type Effects struct {
 	Change  PresenceChange
 	Latches []schema.StopLatch // stops that the robot holds
 	Current bool               // Latches are of now, not of a retained message
@@ -29,7 +29,7 @@ type Report struct {
 
 // Take updates the view with one message of a robot. The problems say why the message was
 // ignored.
-func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.Time) (s Seen, problems []schema.Problem) {
+func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.Time) (s Effects, problems []schema.Problem) {
 	var do func(*entry)
 	switch kind {
 	case schema.TopicPresence:
@@ -97,10 +97,10 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 		problems, do = ps, func(*entry) {}
 		s.Answer = &doc
 	default:
-		return Seen{}, nil
+		return Effects{}, nil
 	}
 	if len(problems) > 0 {
-		return Seen{}, problems
+		return Effects{}, problems
 	}
 	s.Change = v.change(id, now, func(e *entry) {
 		do(e)
@@ -126,7 +126,7 @@ func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 	if b.Link.Client != v.deps.Name {
 		return 0
 	}
-	d, _ := v.sent.took(b.Link, now)
+	d, _ := v.sent.roundTrip(b.Link, now)
 	return d
 }
 

@@ -9,10 +9,10 @@ import (
 	"troupe/schema/verb"
 )
 
-// Showing lists which of these stops reachable robots of the fleet show, one order per robot
-// and stop. elsewhere are the robots that show one and that no release reaches: unknown
+// ReportedStops lists which of these stops reachable robots of the fleet report, one request per robot
+// and stop. elsewhere are the robots that report one and that no release reaches: unknown
 // robots, and unreachable ones, whose newest state may be long outdated.
-func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewhere stop.Elsewhere) {
+func (v *View) ReportedStops(ids []string, now time.Time) (ours []stop.Request, elsewhere stop.Elsewhere) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	elsewhere = stop.Elsewhere{Unknown: map[string][]string{}, Away: map[string][]string{}}
@@ -21,7 +21,7 @@ func (v *View) Showing(ids []string, now time.Time) (ours []stop.Order, elsewher
 			continue
 		}
 		for _, l := range e.state.Safety.Latches {
-			switch o, named := stop.OrderFromRobot(robot, l, e.ahead, now); {
+			switch o, named := stop.RequestFromRobot(robot, l, e.ahead, now); {
 			case !named || !slices.Contains(ids, l.ID):
 			case !e.adopted:
 				elsewhere.Unknown[l.ID] = append(elsewhere.Unknown[l.ID], robot)
@@ -66,8 +66,8 @@ func (v *View) NewRetainedAlert(seen map[string]bool) (found bool) {
 	return found
 }
 
-// MayRemove says why a retained command cannot be removed now; empty if it can.
-func (v *View) MayRemove(at schema.TopicParams) string {
+// WhyNotRemove says why a retained command cannot be removed now; empty if it can.
+func (v *View) WhyNotRemove(at schema.TopicParams) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[at.RID]
@@ -83,9 +83,9 @@ func (v *View) MayRemove(at schema.TopicParams) string {
 	switch v, _ := verb.Of(at.Group, at.Verb); {
 	case v.Class != verb.ClassStop:
 	case (v.Name == "halt" || v.Name == "estop") && e.state.Safety.State != schema.SafetyEStop:
-		return "its removal would halt the robot, which is not halted"
+		return "its removal would halt the robot; it is removed when the robot is in E_STOP, or away"
 	case e.state.Safety.State == schema.SafetyEnabled:
-		return "its removal would stop the robot, which is enabled"
+		return "its removal would stop the robot, which is enabled; it is removed when the robot is not, or is away"
 	}
 	return ""
 }

@@ -21,14 +21,14 @@ type sending struct {
 	at  time.Time
 }
 
-// left records when a heartbeat was sent.
-func (t *latency) left(seq int64, at time.Time) {
+// recordSent records when a heartbeat was sent.
+func (t *latency) recordSent(seq int64, at time.Time) {
 	t.sent[seq%heartbeatsKept] = sending{seq, at}
 }
 
-// took is the round-trip time of an echo that arrives now; none for the echo of a heartbeat
+// roundTrip is the round-trip time of an echo that arrives now; none for the echo of a heartbeat
 // that is not remembered, such as one of an earlier process.
-func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
+func (t *latency) roundTrip(echo schema.HeartbeatLink, now time.Time) (time.Duration, bool) {
 	if echo.FleetSeq < 1 {
 		return 0, false
 	}
@@ -44,5 +44,5 @@ func (t *latency) took(echo schema.HeartbeatLink, now time.Time) (time.Duration,
 func (v *View) HeartbeatSent(seq int64, now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.sent.left(seq, now)
+	v.sent.recordSent(seq, now)
 }

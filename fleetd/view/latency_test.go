@@ -11,7 +11,7 @@ func TestRoundTripExcludesTheTimeAtTheRobot(t *testing.T) {
 	var tr latency
 	start := time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 	for seq := range int64(100) {
-		tr.left(seq+1, start.Add(time.Duration(seq)*time.Second)) // seq 1 at the start
+		tr.recordSent(seq+1, start.Add(time.Duration(seq)*time.Second)) // seq 1 at the start
 	}
 	now := start.Add(100 * time.Second)
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestRoundTripExcludesTheTimeAtTheRobot(t *testing.T) {
 		{"no time at all", schema.HeartbeatLink{FleetSeq: 100, FleetAgeMS: 1000}, time.Microsecond, true},
 		{"nonsense", schema.HeartbeatLink{FleetSeq: -3}, 0, false},
 	} {
-		if got, ok := tr.took(c.echo, now); got != c.want || ok != c.ok {
+		if got, ok := tr.roundTrip(c.echo, now); got != c.want || ok != c.ok {
 			t.Errorf("%s: %v %v, want %v %v", c.what, got, ok, c.want, c.ok)
 		}
 	}

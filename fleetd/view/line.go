@@ -18,7 +18,7 @@ func (e *entry) makeLine(id, fleetID string) Robot {
 // stateLine is what the documents of the robot say.
 func (e *entry) stateLine(id, fleetID string) Robot {
 	r := Robot{
-		ID: id, Labels: maps.Clone(e.kept.Labels), Adopted: e.adopted,
+		ID: id, Labels: maps.Clone(e.dbRow.Labels), Adopted: e.adopted,
 		Presence: Presence{
 			Status: string(e.shown.Status), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.lastSeen()),
 			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
@@ -67,9 +67,9 @@ func (e *entry) lastSeen() time.Time {
 
 // desiredStory compares the story that is desired of the robot with what it reports.
 func (e *entry) desiredStory(fleetID string) DesiredStory {
-	w := DesiredStory{DesiredRev: e.kept.DesiredRev}
-	if e.kept.Story != "" {
-		w.Story = &schema.StoryRef{ID: e.kept.Story, Rev: e.kept.StoryRev, SHA256: e.kept.SHA256}
+	w := DesiredStory{DesiredRev: e.dbRow.DesiredRev}
+	if e.dbRow.Story != "" {
+		w.Story = &schema.StoryRef{ID: e.dbRow.Story, Rev: e.dbRow.StoryRev, SHA256: e.dbRow.SHA256}
 	}
 	r := e.reported
 	if r == nil {
@@ -100,11 +100,11 @@ func (e *entry) desiredStory(fleetID string) DesiredStory {
 // desiredActivities compares the activities that are assigned to the robot with the set that
 // it reports.
 func (e *entry) desiredActivities(fleetID string) *DesiredActivities {
-	if e.kept.ActivitiesRev == 0 {
+	if e.dbRow.ActivitiesRev == 0 {
 		return nil
 	}
-	w := &DesiredActivities{Assigned: []Activity{}, DesiredRev: e.kept.ActivitiesRev}
-	for _, p := range e.kept.Activities {
+	w := &DesiredActivities{Assigned: []Activity{}, DesiredRev: e.dbRow.ActivitiesRev}
+	for _, p := range e.dbRow.Activities {
 		w.Assigned = append(w.Assigned, Activity{p.ID, p.Rev})
 	}
 	r := e.reportedActivities
@@ -121,7 +121,7 @@ func (e *entry) desiredActivities(fleetID string) *DesiredActivities {
 	case len(w.Assigned) == 0:
 		w.Converged = r.Active == nil
 	default:
-		w.Converged = r.Active != nil && r.Active.SHA256 == e.kept.ActivitiesSHA256 && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
+		w.Converged = r.Active != nil && r.Active.SHA256 == e.dbRow.ActivitiesSHA256 && (r.Phase == schema.DeployActive || r.Phase == schema.DeployIdle)
 		w.Refused = r.Refused
 	}
 	return w

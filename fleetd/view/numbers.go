@@ -43,7 +43,7 @@ func (v *View) ReportedRevision(robot string, topic schema.TopicKind) schema.Rep
 func (e *entry) reportedRev(topic schema.TopicKind) schema.ReportedRev {
 	reported, r := e.numbers[topic], e.reported
 	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
-		reported.Rev == e.kept.DesiredRev && e.kept.SHA256 != "" && r.Active.SHA256 != e.kept.SHA256 {
+		reported.Rev == e.dbRow.DesiredRev && e.dbRow.SHA256 != "" && r.Active.SHA256 != e.dbRow.SHA256 {
 		reported.Conflicting = true // it has other content than this revision
 	}
 	return reported

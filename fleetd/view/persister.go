@@ -45,7 +45,7 @@ type PersisterDeps struct {
 	Now func() time.Time
 	// Leads reports whether this instance leads, and AnotherLeads whether another one does.
 	Leads, AnotherLeads func() bool
-	// Adopt adopts an unknown robot that is present; nil if only people do that.
+	// Adopt adopts an unknown robot that has published its presence; nil if only people do that.
 	Adopt func(ctx context.Context, robot string) error
 	// Failed records a failure of the database, and Worked that a write succeeded.
 	Failed func(what string, err error)
@@ -128,7 +128,7 @@ func (k *Persister) save(ctx context.Context, db Store) {
 	k.deps.Worked()
 }
 
-// adoptUnknownRobots adopts every unknown robot that is present.
+// adoptUnknownRobots adopts every unknown robot that has published its presence.
 func (k *Persister) adoptUnknownRobots(ctx context.Context) {
 	for _, id := range k.view.unknownRobots() {
 		if err := k.deps.Adopt(ctx, id); err != nil {

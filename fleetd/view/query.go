@@ -12,24 +12,25 @@ import (
 	"troupe/schema"
 )
 
-// Orphan lists the retained documents of a robot that is unknown to the fleet.
-type Orphan struct {
+// StrayDocuments lists the retained documents of a robot that this fleet does not know: an orphan
+// in the API and the command line. Commands without their instance are dispatch.OrphanEnder's.
+type StrayDocuments struct {
 	Robot          string      `json:"robot"`
 	Topics         []string    `json:"topics" doc:"retained documents"`
 	PresenceStatus string      `json:"presence_status" doc:"if the robot is online, adopt or revoke it instead"`
-	Seen           schema.Time `json:"seen" doc:"when fleetd first saw one of them"`
+	Seen           schema.Time `json:"seen" doc:"when fleetd received the oldest of them, each in its newest version"`
 }
 
 // Orphans are the retained documents of robots that the database does not know.
-func (v *View) Orphans() []Orphan {
+func (v *View) Orphans() []StrayDocuments {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var out []Orphan
+	var out []StrayDocuments
 	for id, e := range v.robots {
 		if e.adopted || len(e.documents) == 0 {
 			continue
 		}
-		o := Orphan{Robot: id, PresenceStatus: string(e.shown.Status)}
+		o := StrayDocuments{Robot: id, PresenceStatus: string(e.shown.Status)}
 		for kind, d := range e.documents {
 			o.Topics = append(o.Topics, v.deps.Namespace.Topic(kind, id))
 			if at := schema.TimeOf(d.ReceivedAt); o.Seen == 0 || at < o.Seen {
@@ -39,7 +40,7 @@ func (v *View) Orphans() []Orphan {
 		slices.Sort(o.Topics)
 		out = append(out, o)
 	}
-	slices.SortFunc(out, func(a, b Orphan) int { return strings.Compare(a.Robot, b.Robot) })
+	slices.SortFunc(out, func(a, b StrayDocuments) int { return strings.Compare(a.Robot, b.Robot) })
 	return out
 }
 
@@ -70,7 +71,7 @@ func (v *View) forget(id string) {
 // GoneRow is the row that makes readers of the stream forget a robot.
 func GoneRow(id string) *Row {
 	return newRow(Robot{
-		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{Status: string(presence.Unknown), Why: "it is no robot of this fleet"},
+		ID: id, Gone: true, Doing: selector.NotConnected, Labels: map[string]string{}, Presence: Presence{Status: string(presence.Unknown), Why: "it was removed, or is not among the robots of this stream any more"},
 		PauseHolders: []schema.Pause{}, Latches: []schema.StopLatch{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{},
 	})
 }

@@ -65,8 +65,8 @@ func (v *View) know(read int64, rows []store.Robot) {
 			continue
 		}
 		e = v.of(r.ID)
-		same := known && sameRobot(e.kept, r)
-		e.adopted, e.kept, e.read = true, r, read
+		same := known && sameRobot(e.dbRow, r)
+		e.adopted, e.dbRow, e.read = true, r, read
 		if !same {
 			v.mark(r.ID, e)
 		}

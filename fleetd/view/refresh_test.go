@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -138,7 +137,7 @@ func newShow(t testing.TB, robots, stored int) *show {
 			t.Fatal(found, err)
 		}
 	}
-	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	db := storetest.Open(t, storetest.SQLite(t))
 	s := &show{fleet: newFleet(t, robots)}
 	s.others = s.robots[stored:]
 	deps := change.Deps{

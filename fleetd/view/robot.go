@@ -109,7 +109,7 @@ type Activity struct {
 	Rev int64  `json:"rev" doc:"assigned revision"`
 }
 
-// Detail is everything that is known of one robot: its summary and its last documents.
+// Detail is one robot's summary and its newest documents of these kinds; Documents has all kinds.
 type Detail struct {
 	Robot
 	Heartbeat *schema.Heartbeat     `json:"heartbeat,omitempty"`

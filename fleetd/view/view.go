@@ -43,9 +43,9 @@ type Deps struct {
 
 // entry is what is known of one robot.
 type entry struct {
-	adopted bool // the database has a row of it
-	kept    store.Robot
-	read    int64 // the read that kept is from
+	adopted bool        // the database has a row of it
+	dbRow   store.Robot // of the database
+	read    int64       // the read that dbRow is from
 	facts   presence.Facts
 	shown   presence.Assessment
 	line    Robot // as lists and feeds show it; what it points to is never changed
@@ -79,7 +79,7 @@ func (v *View) of(id string) *entry {
 	e := v.robots[id]
 	if e == nil {
 		e = &entry{documents: map[schema.TopicKind]store.Document{}, unsaved: map[schema.TopicKind]bool{}}
-		e.kept.Labels = map[string]string{}
+		e.dbRow.Labels = map[string]string{}
 		v.robots[id] = e
 	}
 	return e
@@ -227,7 +227,7 @@ func (v *View) Labels(id string) map[string]string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e := v.robots[id]; e != nil {
-		return maps.Clone(e.kept.Labels)
+		return maps.Clone(e.dbRow.Labels)
 	}
 	return nil
 }

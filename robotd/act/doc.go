@@ -1,8 +1,8 @@
 // Package act performs acts: it decides on each tick which actions start and stop
 // on which units, and how the act ended.
 //
-// There is one lane for the story, one for each handler, and lanes for manual
-// commands. A lane is a queue of entries and performs one act at a time. Lanes
+// There are lanes for the shutdown act, for manual commands, for each handler, for the
+// focused activity, for the story and for each ability. A lane is a queue of entries and performs one act at a time. Lanes
 // share only the units: a unit has one owning lane at a time; a higher lane takes
 // it from a lower one, and a lower one waits. All results are values: Start and
 // Stop are for the units, Ended and Warned for the component that pushed the act.

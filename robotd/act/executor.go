@@ -210,10 +210,11 @@ func (x *Executor) Gate(g Gate, out []Effect) []Effect {
 	return x.takeOut()
 }
 
-// SetUnitDisabled disables a unit for all acts, or enables it again; acts that are using it
-// fail.
-func (x *Executor) SetUnitDisabled(id string, disabled bool, out []Effect) []Effect {
+// SetUnitDisabled disables a unit for all acts and says why, or enables it again if why is
+// empty; acts that are using it fail.
+func (x *Executor) SetUnitDisabled(id, why string, out []Effect) []Effect {
 	x.out = out
+	disabled := why != ""
 	for u := range x.units {
 		if x.units[u].id != id {
 			continue
@@ -223,7 +224,7 @@ func (x *Executor) SetUnitDisabled(id string, disabled bool, out []Effect) []Eff
 			l := &x.lanes[li]
 			for i := 0; disabled && l.current != nil && i < len(l.current.nodes); i++ {
 				if l.current.nodes[i].unit == u && l.current.runs[i].stage == Executing {
-					x.fail(l, i, schema.ReasonDeviceDisabled, "the "+id+" was switched off")
+					x.fail(l, i, schema.ReasonDeviceDisabled, "the "+id+" cannot be used: "+why)
 				}
 			}
 		}

@@ -40,6 +40,6 @@ func (l *Lanes) Cancel(of Lane, entry string, why schema.Reason) {
 
 func (l *Lanes) Gate(g Gate) { l.Effects = l.Executor.Gate(g, l.Effects) }
 
-func (l *Lanes) SetUnitDisabled(unit string, disabled bool) {
-	l.Effects = l.Executor.SetUnitDisabled(unit, disabled, l.Effects)
+func (l *Lanes) SetUnitDisabled(unit, why string) {
+	l.Effects = l.Executor.SetUnitDisabled(unit, why, l.Effects)
 }

@@ -122,8 +122,8 @@ func TestUnitsAreSafeUnderRandomInputs(t *testing.T) {
 				r.x.Reported(key, why, "", r.now)
 			case "revoke":
 				u := rapid.SampledFrom(testUnits).Draw(rt, "unit").ID
-				r.check(r.x.SetUnitDisabled(u, true, nil))
-				r.check(r.x.SetUnitDisabled(u, false, nil))
+				r.check(r.x.SetUnitDisabled(u, "it is broken", nil))
+				r.check(r.x.SetUnitDisabled(u, "", nil))
 			}
 			for _, l := range lanes {
 				v := r.x.View(l)

@@ -25,7 +25,7 @@ func (x *Executor) perform(li int, now time.Duration) {
 	if late := now - l.at - x.limits.MaxStep; late > 0 {
 		l.at += late
 		x.emit(l, l.current, Effect{Kind: Warned, Warning: WarnLate, Reason: schema.ReasonTimeout,
-			Detail: fmt.Sprintf("stood still for %v as ticks came too late", late)})
+			Detail: fmt.Sprintf("the act stood still for %v, while robotd did not run: its computer is too busy or was suspended", late)})
 	}
 	for {
 		x.takeDue(li)

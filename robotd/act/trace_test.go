@@ -114,9 +114,9 @@ func (p *play) line(line string) string {
 			"service-moves": {Moves: schema.ReasonStopped, Mover: service}, "service-speaks": {Moves: schema.ReasonNeedsReset, Sounds: schema.ReasonNeedsReset, Speaker: service},
 		}[word(0)])
 	case "revoke":
-		p.check(p.x.SetUnitDisabled(word(0), true, nil))
+		p.check(p.x.SetUnitDisabled(word(0), "it is broken", nil))
 	case "restore":
-		p.check(p.x.SetUnitDisabled(word(0), false, nil))
+		p.check(p.x.SetUnitDisabled(word(0), "", nil))
 	case "view":
 		return p.flushOuts() + fmt.Sprintf("  %+v\n", p.x.View(lane))
 	default:

@@ -33,7 +33,7 @@ func (b blocker) String() string {
 	case unitTaken:
 		return "its unit is used by " + b.with
 	case unitDisabled:
-		return "the " + b.with + " is switched off"
+		return "the " + b.with + " cannot be used"
 	}
 	return b.reason.Describe().Text
 }

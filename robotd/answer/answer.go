@@ -78,8 +78,8 @@ func (t Step) Take(in request.Input) {
 	t.effects = request.Step(t.journal, request.Now{Mono: t.Now.Mono, Wall: t.Now.Wall, Offset: t.FleetOffset, ClockKnown: t.ClockKnown, CurrentState: t.CurrentState}, in, t.effects[:0])
 	for _, e := range t.effects {
 		switch e := e.(type) {
-		case request.Perform:
-			t.Out.Do(effect.Perform{Perform: e})
+		case request.Dispatch:
+			t.Out.Do(effect.Dispatch{Dispatch: e})
 		case request.Save:
 			t.Out.Do(effect.SaveRequests{Save: e})
 		case request.SendAck:
@@ -154,10 +154,10 @@ func (s *State) Acks() []request.SendAck {
 	return acks
 }
 
-// RefuseAfterLinkLoss refuses a command whose connection was lost while the disk wrote it, and
+// CancelAfterDisconnect cancels a command whose MQTT connection was lost while the disk wrote it, and
 // reports whether it did: its sender cannot see the robot any more, and nothing moves by itself
 // after a lost link.
-func (t Step) RefuseAfterLinkLoss(o request.Perform) bool {
+func (t Step) CancelAfterDisconnect(o request.Dispatch) bool {
 	switch o.Verb.Class {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
 		return false

@@ -11,7 +11,8 @@ import (
 // has. The robot refuses them, except stops, which it obeys, and raises an alert that names
 // the topic, so that fleetd removes them. fleetd can remove one only by publishing an empty
 // message, which the broker forwards like any other; and an empty message is a command,
-// too. So the robot takes an empty message on such a topic as the removal.
+// too. So the robot takes an empty message on such a topic as the removal. Not on the topic of a
+// stop: there an empty message is obeyed as a stop, and ends the alert.
 
 // retainedMost bounds the number of remembered topics; beyond it, an empty message counts
 // as a command.
@@ -61,9 +62,21 @@ func (s *State) NoteRetainedStop(client string) {
 // RaiseAlerts raises the alerts that were noted.
 func (t Step) RaiseAlerts() {
 	for _, a := range t.alarms {
-		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, "fleetd removes it from the broker; without one, remove the retained message")
+		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, removal(a))
 	}
 	t.alarms = t.alarms[:0]
+}
+
+// removal says how the retained command that an alert is about is removed.
+func removal(a request.Alert) string {
+	const fleetd, publish = "fleetd removes it from the broker. ", "Without fleetd, publish an empty retained message on this topic"
+	switch {
+	case a.Verb == verb.LiveStop:
+		return fleetd + publish + " when all robots may stop: that message is a stop of all of them, too. This alert ends with the connection"
+	case IsStop(a.Verb):
+		return fleetd + publish + ": that message stops this robot once more"
+	}
+	return fleetd + publish
 }
 
 // alarmed is the topic of the retained command that an alert is about.

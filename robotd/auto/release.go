@@ -7,8 +7,8 @@ import (
 )
 
 // release handles auto/continue. It releases the named token; without a name the
-// oldest one of the sender; if the sender holds none, a sticky one whose cause has
-// ended.
+// oldest one of the sender; if the sender holds none, every sticky one whose cause has
+// ended: who continues the story does not name causes that are over one by one.
 func (s *State) release(f Facts, in Input, d *Decision) schema.Verdict {
 	h := &s.tokens
 	if h.n == 0 {
@@ -24,11 +24,14 @@ func (s *State) release(f Facts, in Input, d *Decision) schema.Verdict {
 		}
 	}
 	held := s.Held()
+	before := h.n
 	for _, t := range held {
 		if t.sticky && t.causeEnded {
 			h.drop(h.find(t), d)
-			return succeeded(s.stillPaused(in, f))
 		}
+	}
+	if h.n < before {
+		return succeeded(s.stillPaused(in, f))
 	}
 	reason := schema.ReasonPrecondition
 	if first := held[0]; first.Kind.Global() && first.Kind != ByOperator {
@@ -60,7 +63,7 @@ func (s *State) releaseNamed(f Facts, in Input, d *Decision) schema.Verdict {
 func (s *State) stillPaused(in Input, f Facts) string {
 	held := s.Held()
 	if len(held) == 0 {
-		return "nothing is paused any more"
+		return "no pause is left"
 	}
 	text := "still " + strings.TrimPrefix(held[0].explain(in.Client, in.Person, f.Standstill), "the story is ")
 	if len(held) == 1 {

@@ -59,7 +59,7 @@ type State struct {
 	Loop   int64         // how often the story has started again
 	Begun  bool          // the act is running
 
-	FailedRounds int64 // rounds in a row in which every act failed
+	FailedRounds int64 // rounds in a row in which every act failed, since a person ended a pause
 
 	round      Round         // the present one, without its number
 	tries      int           // repetitions of the current act after failures

@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"slices"
 	"time"
 
 	"troupe/schema"
@@ -44,8 +45,11 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 			s.actEnded(now, l, f, in, &d)
 		}
 	}
+	if d.resumedByPerson(in) {
+		s.FailedRounds = 0
+	}
 	s.followStory(now, f, &d)
-	s.settle(now, &d)
+	s.proceed(now, &d)
 	return d
 }
 
@@ -59,6 +63,12 @@ func (s *State) take(now time.Duration, d *Decision, on Event) bool {
 		s.Status, s.Since = row.To, now
 	}
 	return true
+}
+
+// resumedByPerson reports whether a person ended a pause: with auto/continue, or because they
+// enabled the robot. They have seen what failed before, so only what fails from now on is news.
+func (d *Decision) resumedByPerson(in Input) bool {
+	return slices.ContainsFunc(d.Released, func(t Token) bool { return in.What == Continue || t.Kind == BySafety })
 }
 
 // rewind sets the story to its first act.
@@ -286,9 +296,9 @@ func (s *State) whyStopped(f Facts) schema.Reason {
 	return why
 }
 
-// settle updates the status from the pauses and begins the act that is due. An act
+// proceed updates the status from the pauses and begins the act that is due. An act
 // that a HALT or E_STOP interrupted restarts.
-func (s *State) settle(now time.Duration, d *Decision) {
+func (s *State) proceed(now time.Duration, d *Decision) {
 	switch {
 	case s.tokens.n > 0:
 		s.take(now, d, OnHeld)

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// Kind is the kind of a pause: what holds it and how much it freezes.
+// Kind is the kind of a pause: why it is and how much it freezes.
 type Kind string
 
 // The kinds, most urgent first. The first four freeze everything that ato does and

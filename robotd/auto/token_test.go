@@ -23,3 +23,49 @@ func TestStickyPauseReportsNeedsContinue(t *testing.T) {
 		t.Errorf("held: %+v", held)
 	}
 }
+
+// Who enables the robot or continues the story has seen what failed: an alert that stayed would
+// look as if that had not helped.
+func TestFailedRoundsAreCountedAnewWhenAPersonResumes(t *testing.T) {
+	const operator, elsewhere = "op1", "op2"
+	for name, row := range map[string]struct {
+		pause  Hold
+		inputs []Input // after the cause of the pause is gone
+		want   int64
+	}{
+		"enabled after a stop":             {Hold{Held: true}, []Input{{What: Tick}}, 0},
+		"enabled after E_STOP":             {Hold{Held: true, Sticky: true}, []Input{{What: Tick}}, 1},
+		"enabled and continued":            {Hold{Held: true, Sticky: true}, []Input{{What: Tick}, {What: Continue}}, 0},
+		"continued by who paused":          {Hold{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: operator}}, 0},
+		"not continued by somebody else":   {Hold{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: elsewhere}}, 1},
+		"an interrupt has ended":           {Hold{}, []Input{{What: Acquire, Kind: ByInterrupt, Key: "k"}, {What: Release, Kind: ByInterrupt, Key: "k"}}, 1},
+		"continued although nothing waits": {Hold{}, []Input{{What: Continue}}, 1},
+	} {
+		s, f := Boot(), Facts{Story: Story{ID: "s", Acts: 1}}
+		now := time.Duration(0)
+		step := func(in Input) {
+			now += time.Second
+			Step(&s, now, Limits{}, f, in)
+		}
+		step(Input{What: Enter})
+		step(Input{What: ActFailed, Reason: schema.ReasonUnitError})
+		if s.FailedRounds != 1 {
+			t.Fatalf("%s: %d rounds failed", name, s.FailedRounds)
+		}
+		f.Safety = row.pause
+		step(Input{What: Tick})
+		f.Safety = Hold{}
+		for _, in := range row.inputs {
+			step(in)
+		}
+		if s.FailedRounds != row.want {
+			t.Errorf("%s: %d rounds failed, want %d", name, s.FailedRounds, row.want)
+		}
+		if step(Input{What: Tick}); s.Count() == 0 {
+			failed := s.FailedRounds
+			if step(Input{What: ActFailed, Reason: schema.ReasonUnitError}); s.FailedRounds != failed+1 {
+				t.Errorf("%s: the next round failed, and %d rounds are counted after %d", name, s.FailedRounds, failed)
+			}
+		}
+	}
+}

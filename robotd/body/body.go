@@ -39,6 +39,7 @@ type State struct {
 type unitNow struct {
 	state   driver.State
 	detail  string
+	lost    bool // detail is about the way to the unit
 	limited bool // a set-point of its last command was beyond its limits
 }
 
@@ -100,7 +101,7 @@ func (b *State) input(name string, on bool) bool {
 
 // UpdateAlerts raises and clears the alerts of the map and of units that move and broke or were mended,
 // after the safety core has decided; wayOut is what to do about such a unit. The diagnosis has
-// those of other units, whose faults stop nothing.
+// those of other units, whose faults do not lead to E_STOP.
 func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effect.List) {
 	b.lookAtMap(calibration, out)
 	if !b.trouble {
@@ -110,7 +111,7 @@ func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effe
 	for i, u := range b.units {
 		// A unit that a stop switched off has no fault of its own.
 		if now := b.states[i]; u.Kind.Moves() && now.state == driver.Error && now.detail != "" {
-			out.Raise("unit_error", schema.AlertError, u.ID, "unit "+u.ID+": "+now.detail, wayOut)
+			out.Do(effect.RaiseAlert{Kind: "unit_error", Level: schema.AlertError, Source: u.ID, Detail: "unit " + u.ID + ": " + now.detail, Hint: wayOut, Logged: now.lost})
 		} else {
 			out.Clear("unit_error", u.ID)
 		}
@@ -184,7 +185,7 @@ func (b *State) UnitStates() []schema.UnitState {
 				s.Detail += ", charging"
 			}
 		}
-		if u.Kind == schema.UnitSpeaker && b.volume.Given && s.Detail == "" {
+		if u.Kind == schema.UnitSpeaker && !u.FixedVolume && b.volume.Given && s.Detail == "" {
 			s.Detail = "volume " + strconv.Itoa(int(b.volume.Value*100+0.5)) + " %"
 		}
 		out = append(out, s)
@@ -199,7 +200,7 @@ func (b *State) unit(ev driver.Event) bool {
 		return false
 	}
 	b.trouble = true
-	b.states[i].state, b.states[i].detail = ev.State, ev.Detail
+	b.states[i].state, b.states[i].detail, b.states[i].lost = ev.State, ev.Detail, ev.Lost
 	for m, at := range b.place {
 		if at == i {
 			b.movers[m].State = safety.UnitState(ev.State)

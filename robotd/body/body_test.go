@@ -64,6 +64,20 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	}
 }
 
+// A volume that was set while the robot had another speaker must not be shown of this one.
+func TestFixedVolumeIsNeitherSentNorShown(t *testing.T) {
+	b := newBody()
+	b.SetVolume(verb.Number{Value: 0.5, Given: true})
+	for _, fixed := range []bool{false, true} {
+		b.units[0].FixedVolume = fixed
+		c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{}}, &effect.List{})
+		shown := b.UnitStates()[0].Detail
+		if sent := c.Do.Volume != nil; sent == fixed || (shown == "volume 50 %") == fixed {
+			t.Errorf("volume fixed: %t; it is sent: %t, and %q is shown", fixed, sent, shown)
+		}
+	}
+}
+
 func TestTaughtPointHoldsOnlyOnItsMap(t *testing.T) {
 	b := newBody()
 	b.SetTaught(map[string]taught.Point{"window": {Point: score.Point{XM: 1, YM: 2}}, "shelf": {Point: score.Point{XM: 3}, MapSHA256: "ab12"}})

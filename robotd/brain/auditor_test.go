@@ -237,7 +237,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 }
 
-// stopped notes which write of what holds the robot a stop came to.
+// stopped notes which write of the latched stops a stop came to.
 func (a *auditor) stopped(ev event.Event) {
 	var q struct {
 		ID string `json:"id"`
@@ -329,7 +329,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	}
 	_, kept := a.r.s.stops.Writes()
 	if ack.Status == schema.StatusSucceeded && (answer.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
-		a.fail("%s succeeded before the disk had what holds the robot, and does not say so", *ack.ID)
+		a.fail("%s succeeded before the disk had the latched stop, and does not say so", *ack.ID)
 	}
 	k := request.KeyOf(e.Param, *ack.ID)
 	if _, again := a.finals[k]; ack.Status == schema.StatusSucceeded && ack.StateSeq > 0 && ack.Reason == "" && !again && !a.unsaved[k] {

@@ -9,7 +9,7 @@ import (
 // cancel carries out sys/cancel. A command that still waits in an inbox is removed. A
 // change of modes, a calibration, an act and a replay are ended. Everything else is too
 // short, or would leave the robot in an undefined state.
-func (t *step) cancel(o request.Perform, id string) {
+func (t *step) cancel(o request.Dispatch, id string) {
 	target := request.KeyOf(o.Client, id)
 	switch {
 	case t.unqueue(target):

@@ -35,9 +35,9 @@ func (t *step) commanded(ev event.Command) {
 
 // dispatch passes a command to the machine that decides it. The machine answers in this
 // step or in a later one.
-func (t *step) dispatch(o request.Perform) {
+func (t *step) dispatch(o request.Dispatch) {
 	refused := false
-	t.toAnswers(func(a answer.Step) { refused = a.RefuseAfterLinkLoss(o) })
+	t.toAnswers(func(a answer.Step) { refused = a.CancelAfterDisconnect(o) })
 	if refused || t.uncontrolled(o) {
 		return
 	}
@@ -82,7 +82,7 @@ func (t *step) dispatch(o request.Perform) {
 
 // takeRequests takes commands about other commands. Package request answers the others of
 // them itself.
-func (t *step) takeRequests(o request.Perform) bool {
+func (t *step) takeRequests(o request.Dispatch) bool {
 	a, ok := o.Args.(verb.Cancel)
 	if ok {
 		t.cancel(o, a.ID)
@@ -92,7 +92,7 @@ func (t *step) takeRequests(o request.Perform) bool {
 
 // takeMode takes a command of modes. A mode that performs is paused by tokens of the story,
 // whichever verb requests it.
-func (t *step) takeMode(o request.Perform, asker string) bool {
+func (t *step) takeMode(o request.Dispatch, asker string) bool {
 	if t.modes.InCharge().Performs {
 		switch o.Args.(type) {
 		case verb.PauseMode:
@@ -106,7 +106,7 @@ func (t *step) takeMode(o request.Perform, asker string) bool {
 	return t.modes.Ask(o, asker)
 }
 
-func (t *step) takeManual(o request.Perform, asker string) {
+func (t *step) takeManual(o request.Dispatch, asker string) {
 	if a, ok := o.Args.(verb.Perform); ok && t.modes.InCharge().Performs {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
@@ -126,7 +126,7 @@ func (t *step) currentState() schema.Precondition {
 }
 
 // uncontrolled refuses a command whose sender lacks the control that it needs.
-func (t *step) uncontrolled(o request.Perform) (refused bool) {
+func (t *step) uncontrolled(o request.Dispatch) (refused bool) {
 	t.toManual(func(m manual.Step) { refused = m.RefuseWithoutControl(o) })
 	return refused
 }

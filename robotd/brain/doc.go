@@ -11,17 +11,19 @@
 // times and events give the same effects. It does no I/O, starts no goroutine and reads no
 // clock; the loop in package robot owns the State, calls Step and carries out the effects.
 //
-// The parts of the robot (permission, answer, heartbeat, supervisor, body, stops, manual, perform,
-// desired and report) have a state of their own. They use machines (safety, operatorlink, mode,
-// request and others) that decide one thing each. None of them knows another: brain passes to each the facts that it needs, and
-// carries out the outputs that it returns. The order is the same for every
+// The parts of the robot have a state of their own: permission, answer, heartbeat, supervisor,
+// body, stops, manual, perform, desired, diagnosis, intent, life, signal, diskvalues and report.
+// They use machines (safety, operatorlink, mode, request and others) that decide one thing each.
+// None of them knows another, but perform and life read signal: brain passes to each the facts that it needs, and carries out the
+// outputs that it returns. The order is the same for every
 // event:
 //
 //	reports of the body and commands, safety, operator link, control, mode supervisor, manual,
-//	interrupts, desired documents, ato, executor, units, documents
+//	signals, life, interrupts, launchpad and activity, desired documents, ato, abilities,
+//	executor, units, documents
 //
 // So what makes the robot safer comes first, and the documents that a step publishes show
-// the state at its end. Every machine makes at most one transition per step; further inputs
-// wait in an inbox. While Pending reports that there are some, the loop makes the next step
+// the state at its end. A machine with an inbox makes at most one transition per step, and further
+// inputs wait there; a delivery makes all that need no further input. While Pending reports that there are some, the loop makes the next step
 // at once, with the event Follow.
 package brain

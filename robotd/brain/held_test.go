@@ -102,7 +102,7 @@ func TestWayOutOfStopInputsIsAtTheRobot(t *testing.T) {
 			t.Errorf("the alerts are %+v, want %s", alerts, want)
 		}
 	}
-	const button = "press the reset button of the robot (after a stop input, safety/reset over the network is refused), then safety/enable"
+	const button = "press the button reset on the robot's body (after a stop input, safety/reset is refused), then safety/enable"
 	check("m1", "release stop input red, then "+button)
 	input("back", true)
 	check("m2", "release the stop inputs back, red, then "+button)

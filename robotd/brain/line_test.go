@@ -77,7 +77,7 @@ func (p *player) line(e effect.Effect) string {
 		}
 		return strings.TrimRight(fmt.Sprintf("event: %s %s %s", ev.Type, ev.Cause, strings.ReplaceAll(string(ev.Data), `"`, "")), " ")
 	case effect.SaveLatches:
-		return "save: what holds " + string(e.Value)
+		return "save: latched stops " + string(e.Value)
 	case effect.SaveValue:
 		if e.Name == report.BootsKey || e.Name == desired.FleetIDKey {
 			return ""

@@ -35,20 +35,20 @@ func (t *step) calibrated(ev event.Calibrated) {
 	t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
 }
 
-// settleBootMode notes that start-up has ended, and how.
-func (t *step) settleBootMode() {
+// noteBootMode notes that start-up has ended, and how.
+func (t *step) noteBootMode() {
 	if t.desired.Starting() && t.modes.StartupEnded() {
 		t.toDesired(func(d desired.Step) { d.StartupEnded(t.modes.Mode().Reason) })
 		t.toModes(supervisor.Step.EndStartup)
 	}
 }
 
-// performAuto gives ato one input, and notifies the mode that entered whether the story is
+// performAuto gives ato one input, and answers the mode's BeginStory: whether the story is
 // performed.
 func (t *step) performAuto() {
 	from := t.list.Len()
 	r := t.performs().StepAuto()
-	t.settle(from)
+	t.carryOut(from)
 	if r.Entered {
 		t.toModes(func(m supervisor.Step) { m.StoryAnswered(r.Refused) })
 	}

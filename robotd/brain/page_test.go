@@ -2,6 +2,7 @@ package brain
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,9 +117,21 @@ func TestPageReleasesNoStopOfFleetd(t *testing.T) {
 	ev := event.ReadStops(schema.TopicDesiredStop, effect.Encode(&document))
 	r.give(ev)
 	r.give(event.LiveStop{Client: "wall1"})
+	var released []string
+	r.watch = func(_ event.Event, effects []effect.Effect) {
+		for _, e := range effects {
+			save, ok := e.(effect.SaveEvent)
+			if happened, problems := schema.Decode[schema.Event](save.Payload); ok && len(problems) == 0 && happened.Type == "stop_released" {
+				released = append(released, string(happened.Data))
+			}
+		}
+	}
 	r.give(event.ReleaseStops{})
-	if l := r.snapshot().State.Safety.Latches; len(l) != 1 || l[0].ID != "k1" {
-		t.Errorf("held by %+v", l)
+	if at := r.snapshot(); len(at.State.Safety.Latches) != 1 || at.State.Safety.Latches[0].ID != "k1" || !slices.Equal(at.FleetStops, []string{"k1"}) {
+		t.Errorf("held by %+v, by the fleet %v", at.State.Safety.Latches, at.FleetStops)
+	}
+	if len(released) != 1 || !strings.Contains(released[0], `"by":"wall1"`) || !strings.Contains(released[0], `"released_by":"local"`) {
+		t.Errorf("events of releases: %v", released)
 	}
 }
 

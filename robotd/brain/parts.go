@@ -24,9 +24,9 @@ import (
 	"troupe/schema/score"
 )
 
-// settle carries out, in order, what a part of the robot added to the list from index from
+// carryOut carries out, in order, what a part of the robot added to the list from index from
 // on.
-func (t *step) settle(from int) {
+func (t *step) carryOut(from int) {
 	for i, n := from, t.list.Len(); i < n; i++ {
 		switch in := t.list.At(i).(type) {
 		case effect.Move:
@@ -39,15 +39,15 @@ func (t *step) settle(from int) {
 		case effect.Event:
 			t.recordEvent(in.Kind, in.Source, in.Cause, in.Req, in.Data)
 		case effect.RaiseAlert:
-			t.raise(in.Kind, in.Level, in.Source, in.Detail, in.Hint)
+			t.raise(in)
 		case effect.ClearAlert:
 			t.clear(in.Kind, in.Source)
 		case effect.Reply:
 			t.answer(in)
 		case effect.Revoke:
 			t.toAnswers(func(a answer.Step) { a.Revoke(in) })
-		case effect.Perform:
-			t.dispatch(in.Perform)
+		case effect.Dispatch:
+			t.dispatch(in.Dispatch)
 		case effect.Ask:
 			t.stepRequests(in.Input)
 		case effect.StateChanged:
@@ -104,7 +104,7 @@ func (t *step) settle(from int) {
 func (t *step) collect(do func()) {
 	from := t.list.Len()
 	do()
-	t.settle(from)
+	t.carryOut(from)
 }
 
 // reports returns the part report with its facts.
@@ -126,8 +126,8 @@ func (t *step) log(machine, from, to, why, cause string) {
 }
 
 // raise adds an alert to the state, and clear removes it.
-func (t *step) raise(kind string, level schema.AlertLevel, source, detail, hint string) {
-	t.toReport(func(r report.Step) { r.Raise(kind, level, source, detail, hint, t.body.Has(source)) })
+func (t *step) raise(a effect.RaiseAlert) {
+	t.toReport(func(r report.Step) { r.RaiseAlert(a, t.body.Has(a.Source)) })
 }
 
 func (t *step) clear(kind, source string) {
@@ -184,7 +184,7 @@ func (t *step) toIntent(do func(intent.Step)) {
 	from := t.list.Len()
 	m := (*others)(t.State).ModeFacts()
 	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(), ModePrevented: m.Prevented, Detail: m.Detail}})
-	t.settle(from)
+	t.carryOut(from)
 }
 
 // healths returns the part diagnosis.
@@ -210,7 +210,7 @@ func (t *step) toDesired(do func(desired.Step)) {
 	do(t.desires())
 	l, why := t.desired.Story().InUse()
 	t.performs().Accept(l, why)
-	t.settle(from)
+	t.carryOut(from)
 }
 
 // others is the robot as the part desired sees it.

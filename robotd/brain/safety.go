@@ -11,13 +11,13 @@ import (
 func (t *step) stepSafety() {
 	core, from := t.permissions(), t.list.Len()
 	d, by := core.Decide()
-	t.settle(from)
+	t.carryOut(from)
 	t.stops.SetPendingReset(t.safety.State)
 	if d.Changed {
 		t.toPerform(func(p perform.Step) { p.SafetyChanged(d) })
 	}
 	core.Answer(d, by)
-	t.settle(from)
+	t.carryOut(from)
 }
 
 // permissions returns the part permission with its facts.

@@ -66,7 +66,7 @@ type Memory struct {
 	Requests   []request.Record
 	Deliveries map[sign.Kind]delivery.Persisted
 	Contents   delivery.DiskContents
-	Values     map[string]string // by name: on, off or a value
+	Values     map[string]string // the small values of effect.SaveValue, by their names
 
 	Latches     []byte        // of SaveLatches; empty before the first
 	LatchesLost bool          // the newest may be missing
@@ -75,7 +75,7 @@ type Memory struct {
 
 // New returns the state of a robot that has just started: it has its story and its journal,
 // and may not move, whatever it did before. It keeps base and does not change it. modes has a
-// mode for every rule of base, and belongs to the state from now on. The effects have to be
+// mode for all settings of base, and belongs to the state from now on. The effects have to be
 // carried out before Begin.
 func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Runner, now clock.Now) (*State, []effect.Effect) {
 	s := &State{}
@@ -99,7 +99,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	s.teach()
 	t := step{State: s, now: now}
 	t.answers = answer.Restore(m.Boots, m.Requests, &t.list)
-	t.settle(0)
+	t.carryOut(0)
 	t.toDesired(func(d desired.Step) {
 		d.Restore(desired.Memory{Values: m.Values, Deliveries: m.Deliveries, Contents: m.Contents})
 	})

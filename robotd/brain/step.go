@@ -52,10 +52,10 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toModes(supervisor.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)
 	t.toManual(manual.Step.CarryOut)
-	t.settleBootMode()
+	t.noteBootMode()
 	t.stepSignals()
 	t.toLife(life.Step.Decide)
-	t.toPerform(perform.Step.Shutdown)
+	t.toPerform(perform.Step.EndShutdownWithoutLink)
 	t.toPerform(perform.Step.Power)
 	t.toPerform(perform.Step.Handlers)
 	t.toPerform(perform.Step.StepInterrupts)
@@ -70,7 +70,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		if t.values.Retry(t.now.Mono, &t.list) {
 			t.desired.ReportAgain() // reports that were held back with the settings
 		}
-		t.settle(from)
+		t.carryOut(from)
 		t.toReport(func(r report.Step) { r.Ticked(tick.Late) })
 		t.toStops(stops.Step.Tick)
 		t.toReport(report.Step.ClearDiskAlert)
@@ -106,7 +106,7 @@ func (t *step) sense(ev event.Event) {
 	case event.LiveStop:
 		t.liveStop(ev)
 	case event.ReleaseStops:
-		t.toStops(stops.Step.ResetAtRobot)
+		t.toStops(func(s stops.Step) { s.ResetAtRobot(schema.LocalClient) })
 	}
 }
 
@@ -114,7 +114,7 @@ func (t *step) sense(ev event.Event) {
 func (t *step) react(ev event.Event) {
 	t.body.UpdateAlerts(t.cfg.Mode.Calibration, t.standstill().WayOutOfUnitError(), &t.list)
 	t.healths().Report()
-	t.settle(0)
+	t.carryOut(0)
 	t.toAnswers(answer.Step.RaiseAlerts)
 	switch ev := ev.(type) {
 	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:

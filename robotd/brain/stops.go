@@ -66,7 +66,7 @@ func (t *step) restoreStops(m Memory) {
 // stops is what the disk has of them.
 func (m *Memory) stops() stops.Memory {
 	return stops.Memory{
-		Kept: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
+		Saved: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
 		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
 	}
 }

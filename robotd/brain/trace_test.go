@@ -3,7 +3,6 @@ package brain
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,11 +34,8 @@ func TestTraces(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".trace"), func(t *testing.T) {
-			script, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			golden.Compare(t, file, replay(t, string(script)))
+			text, _ := playTrace(t, file)
+			golden.Compare(t, file, text)
 		})
 	}
 }

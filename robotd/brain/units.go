@@ -2,6 +2,7 @@ package brain
 
 import (
 	"cmp"
+	"strings"
 
 	"troupe/robotd/act"
 	"troupe/robotd/body"
@@ -56,7 +57,7 @@ const pressReset = "reset"
 func (t *step) sensed(ev driver.Event) {
 	if ev.Signal == driver.Press && ev.Name == pressReset {
 		if ev.On { // a person at the robot
-			t.toStops(stops.Step.ResetAtRobot)
+			t.toStops(func(s stops.Step) { s.ResetAtRobot("input " + pressReset) })
 			t.safety.ResetAtRobot()
 		}
 		return
@@ -86,7 +87,7 @@ func (t *step) orderUnits() {
 		t.body.EndHoming()
 		t.body.Order(o, &t.list)
 	}
-	t.settle(from)
+	t.carryOut(from)
 	t.carryOutActs()
 }
 
@@ -149,7 +150,7 @@ func (t *step) carryOutActs() {
 			if o.Kind == act.Ended {
 				from := t.list.Len()
 				t.performs().AbilityEnded(o)
-				t.settle(from)
+				t.carryOut(from)
 			}
 		case o.Kind == act.Began:
 			t.toReport(func(r report.Step) { r.Began(o) })
@@ -157,7 +158,7 @@ func (t *step) carryOutActs() {
 			t.toReport(func(r report.Step) { r.Ended(o) })
 			t.actEnded(o)
 		case o.Kind == act.Warned:
-			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: o.Action + ": " + o.Detail})
+			t.recordEvent("act_warning", "act", string(o.Warning), "", effect.Described{ID: o.Act, Reason: o.Reason, Detail: strings.TrimPrefix(o.Action+": "+o.Detail, ": ")})
 		}
 	}
 	clear(t.lanes.Effects)

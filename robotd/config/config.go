@@ -48,7 +48,7 @@ type Config struct {
 
 	Languages []string // spoken where a story allows it, the first preferred
 
-	Tick          time.Duration // of the executor, while anything runs
+	Tick          time.Duration // of the loop, while the robot performs or may move
 	Heartbeat     time.Duration
 	Gather        time.Duration // changes of the state are gathered so long
 	EventRate     float64       // events a second; more are left out and counted

@@ -62,7 +62,7 @@ type Required string
 
 // The values of Required.
 const (
-	RequireNone   Required = "none"   // only driving with velocity frames
+	RequireNone   Required = "none"   // driving only: velocity frames, and acts with a drive action
 	RequireManual Required = "manual" // manual verbs
 	RequireAll    Required = "all"    // also setting the mode
 )

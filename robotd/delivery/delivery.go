@@ -39,8 +39,8 @@ func Defaults[C any](k sign.Kind, j Judge[C]) Config[C] {
 		MaxBytes: int64(schema.TopicOf(schema.TopicBlob).MaxBytes), Judge: j}
 }
 
-// Judge parses contents and decides whether this robot can use them. All of its
-// functions are pure.
+// Judge parses contents and decides whether this robot can use them. Its
+// functions do no I/O. Fit depends on the robot as it is now, too, and is asked again after RobotChanged.
 type Judge[C any] struct {
 	// Read parses a content, or returns what is wrong with it.
 	Read func(data []byte) (*C, []schema.Problem)
@@ -114,8 +114,8 @@ func DesiredStory(d *schema.DesiredStory) Desired {
 	return Desired{d.Rev, d.FleetID, d.Story, d.Apply, d.DeadlineTS}
 }
 
-// DesiredSet converts desired activities or places. They apply at once, since
-// nothing that runs uses them.
+// DesiredSet converts desired activities or places. They apply at once,
+// whatever runs: a focused activity that the new set lacks is stopped.
 func DesiredSet(d *schema.DesiredSet) Desired {
 	return Desired{Rev: d.Rev, FleetID: d.FleetID, Pin: d.Set, Apply: schema.ApplyNow}
 }

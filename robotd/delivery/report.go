@@ -29,7 +29,7 @@ type Report struct {
 }
 
 // Report returns the state of the delivery. A refused desired document is reported
-// until a newer one is accepted, although the delivery of the accepted one goes on.
+// until a newer one is accepted or the accepted one comes again, although the delivery of the accepted one goes on.
 func (s *State[C]) Report() Report {
 	r := Report{
 		FleetID: s.fleetID, DesiredRev: s.desired.Rev, Phase: s.phase, Attempts: s.attempts,

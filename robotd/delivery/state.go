@@ -32,7 +32,7 @@ type refusal struct {
 // State is everything that is remembered of a delivery. One goroutine owns it.
 type State[C any] struct {
 	kind      sign.Kind
-	fleetID   string // the robot's fleet; empty until the first desired document
+	fleetID   string // the robot's fleet: that of its enrolment, or else of the first desired document; empty = neither
 	desired   Desired
 	phase     schema.DeployPhase
 	why       cause
@@ -132,7 +132,7 @@ func (s *State[C]) onProbation(digest string) bool {
 	return digest != "" && digest == s.ProbationDigest()
 }
 
-// FleetID returns the robot's fleet; empty until the first desired document.
+// FleetID returns the robot's fleet: that of its enrolment, or else of the first desired document; empty = neither.
 func (s *State[C]) FleetID() string { return s.fleetID }
 
 // HasAccepted reports whether that revision of that fleet is the newest accepted one.

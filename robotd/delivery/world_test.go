@@ -50,10 +50,10 @@ func newWorld() *world {
 func (w *world) read(data []byte) (*book, []schema.Problem) {
 	words := strings.Fields(string(data))
 	if words[0] == "nonsense" {
-		return nil, []schema.Problem{schema.Fault("/acts/0", "bad_value", "this is no act", "write one")}
+		return nil, []schema.Problem{schema.NewProblem("/acts/0", "bad_value", "this is no act", "write one")}
 	}
 	if words[0] == "future" {
-		return nil, []schema.Problem{schema.Fault("/schema", "unsupported_version", "version 2 is not understood", "have a newer release")}
+		return nil, []schema.Problem{schema.NewProblem("/schema", "unsupported_version", "version 2 is not understood", "have a newer release")}
 	}
 	b := &book{name: words[0], acts: words[1:]}
 	for _, act := range words[1:] {

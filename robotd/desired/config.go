@@ -52,14 +52,14 @@ func restoreConfig(own *config.Config, saved map[string]string) (*config.Config,
 		c.MakeStrictest()
 	default:
 		w.rev, w.kept = kept.Rev, kept
-		w.Applied = kept.judge(c)
+		w.Applied = kept.applyTo(c)
 	}
 	w.booted = w.Taken
 	return c, w
 }
 
-// judge applies the configuration to c.
-func (k keptConfig) judge(c *config.Config) config.Applied {
+// applyTo applies the configuration to c.
+func (k keptConfig) applyTo(c *config.Config) config.Applied {
 	if k.AtLeast.Stricter(c.Signing) {
 		c.Signing = k.AtLeast
 	}
@@ -82,7 +82,7 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 // configure applies a configuration: at once where possible, the rest at the next start.
 func (t Step) configure(k keptConfig) {
 	next := t.base.Clone()
-	w := k.judge(next)
+	w := k.applyTo(next)
 	t.config.Applied, t.config.kept, t.config.restart, t.config.unreadable = w, k, []string{}, false
 	t.Out.Clear(ConfigUnreadable, string(sign.Config))
 	t.Out.Do(effect.SaveValue{Name: ConfigKey, Value: string(effect.Encode(k))})
@@ -99,7 +99,7 @@ func (t Step) configure(k keptConfig) {
 			v, given = t.config.booted[row.Name], t.config.booted[row.Name] != nil
 		}
 		if given {
-			// Judge accepted it before, so it cannot fail.
+			// ApplyValues accepted it before, so it cannot fail.
 			_ = live.Set(row.Name, v)
 		}
 	}
@@ -138,7 +138,7 @@ const ConfigUnreadable = "config_unreadable"
 func (t Step) raiseUnreadable() {
 	if t.config.unreadable {
 		t.Out.Raise(ConfigUnreadable, schema.AlertError, string(sign.Config),
-			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest applies: signatures, where a key is trusted, and sight are required, and a lost link leads to safe",
-			"have fleetd publish it again, signed; or set signing and require_sight on the robot's own command line")
+			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest applies: signatures, where a key is trusted, and sight are required, a lost link leads to safe, ato waits for auto/continue, and manual commands need control",
+			"connect the robot to the broker: it receives the configuration again, which has to be signed if the robot trusts a key; or set signing and require_sight on the robot's own command line")
 	}
 }

@@ -23,7 +23,7 @@ func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
 	t.placed, _ = t.places.InUse()
-	t.toPlaces()
+	t.placesToBody()
 	restore(t, &t.story, m, sign.Story, t.judge())
 }
 
@@ -124,8 +124,8 @@ func detached(s delivery.Save) delivery.Save {
 	return s
 }
 
-// outcome reports whether a phase is the end of a delivery. The phases before it are only
-// in the report.
+// outcome reports whether a phase is recorded as an event: an end of a delivery that somebody
+// waits for, or a failed attempt. The others are only in the report.
 func outcome(p schema.DeployPhase) bool {
 	switch p {
 	case schema.DeployActive, schema.DeployRejected, schema.DeployFailed, schema.DeployRolledBack, schema.DeployWithdrawn:
@@ -221,13 +221,13 @@ func (t Step) place() {
 		return
 	}
 	t.placed = l
-	t.toPlaces()
+	t.placesToBody()
 	t.Out.Do(effect.CapsChanged{})
 	t.RobotChanged()
 }
 
-// toPlaces gives the body the places.
-func (t Step) toPlaces() {
+// placesToBody gives the body the places.
+func (t Step) placesToBody() {
 	var p *score.Places
 	if t.placed != nil {
 		p = t.placed.Content

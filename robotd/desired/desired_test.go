@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"maps"
 	"strconv"
@@ -89,9 +90,9 @@ func (w *world) settle() {
 		case effect.SetMode:
 			w.asked = append(w.asked, e)
 		case effect.RaiseAlert:
-			w.alerts[e.Kind] = true
+			w.alerts[e.Kind+" "+e.Source] = true
 		case effect.ClearAlert:
-			delete(w.alerts, e.Kind)
+			delete(w.alerts, e.Kind+" "+e.Source)
 		case effect.Document:
 			switch d := e.Value.(type) {
 			case *schema.ReportedConfig:
@@ -105,7 +106,7 @@ func (w *world) settle() {
 }
 
 func (w *world) adopt(fleet string) {
-	w.part().Adopt(request.Perform{Key: "op1/k"}, fleet)
+	w.part().Adopt(request.Dispatch{Key: "op1/k"}, fleet)
 	w.settle()
 }
 
@@ -254,12 +255,41 @@ func TestUnsignedDocumentIsRefusedAsFarAsThePolicyWants(t *testing.T) {
 		t.Run(fmt.Sprint(policy), func(t *testing.T) {
 			w := newWorld(func(cfg *config.Config) { cfg.Signing = policy })
 			w.take(configOf("a", 1, 7))
-			if obeyed := w.state.Config().EventRate == 7; obeyed != c.obeyed || w.alerts["untrusted_document"] != c.alert {
+			if obeyed := w.state.Config().EventRate == 7; obeyed != c.obeyed || w.alerts["untrusted_document desired/config"] != c.alert {
 				t.Errorf("obeyed %v, alerts %v", obeyed, w.alerts)
 			}
 			if c.obeyed != (w.config.Phase == schema.DeployActive) || c.obeyed != (w.config.Reason == "") {
 				t.Errorf("reported %+v", w.config)
 			}
 		})
+	}
+}
+
+func TestAlertOfLostCountersEndsWithTheNextSignedDocument(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(func(cfg *config.Config) {
+		cfg.Signing, cfg.Trust = sign.Require, sign.Ring{{Role: sign.SignsDesired, Public: public}}
+	})
+	w.settings[CountersKey] = "damaged"
+	w.boot()
+	if !w.alerts["untrusted_document disk"] {
+		t.Fatal("counters that cannot be read raise no alert")
+	}
+	seal := sign.Seal{Key: private}
+	d := configOf("a", 1, 7).Document
+	d.Counter = seal.Next(time.Now())
+	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := schema.Encode(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.take(event.ReadDesired(schema.TopicDesiredConfig, payload))
+	if w.state.Config().EventRate != 7 || w.alerts["untrusted_document disk"] {
+		t.Errorf("event rate %v, alerts %v", w.state.Config().EventRate, w.alerts)
 	}
 }

@@ -82,7 +82,7 @@ func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 }
 
 // Ask takes a command, and reports whether it is one of desired documents.
-func (t Step) Ask(o request.Perform) bool {
+func (t Step) Ask(o request.Dispatch) bool {
 	a, ok := o.Args.(verb.Adopt)
 	if ok {
 		t.Adopt(o, string(a.FleetID))
@@ -91,7 +91,7 @@ func (t Step) Ask(o request.Perform) bool {
 }
 
 // Adopt makes the robot obey another fleet's desired documents.
-func (t Step) Adopt(o request.Perform, fleetID string) {
+func (t Step) Adopt(o request.Dispatch, fleetID string) {
 	was := t.fleetID
 	if fleetID != was {
 		t.fleetID = fleetID

@@ -13,14 +13,14 @@ import (
 // judge decides whether this robot can perform a story.
 func (s *State) judge() delivery.Judge[score.PublishedStory] {
 	return delivery.Judge[score.PublishedStory]{
-		Read: readBlob, Fit: s.fit,
+		Read: readStory, Fit: s.fit,
 		Identity: func(b *score.PublishedStory) (string, int64) { return b.Story.ID, b.Rev },
 		Files:    func(b *score.PublishedStory) []score.Asset { return b.Assets },
 	}
 }
 
-// readBlob decodes and validates a story.
-func readBlob(data []byte) (*score.PublishedStory, []schema.Problem) {
+// readStory decodes and validates the blob of a story.
+func readStory(data []byte) (*score.PublishedStory, []schema.Problem) {
 	b, problems := score.ParsePublishedStory(data)
 	if len(schema.Errors(problems)) == 0 {
 		problems = append(problems, score.ValidatePublishedStory(b)...)
@@ -74,7 +74,7 @@ type fitted struct {
 }
 
 // fitActivities leaves out the activities that this robot cannot perform. The same ones of a
-// set give the same content: another one would end the activity that has the focus.
+// set give the same content, so that life does not take in the set again.
 func (s *State) fitActivities(a *score.Activities) delivery.Fit[score.Activities] {
 	own, refused := *a, []schema.RefusedPart(nil)
 	own.Activities = nil

@@ -74,7 +74,8 @@ func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reas
 	}
 }
 
-// forget makes the intake serve another fleet, and takes what that fleet already desired.
+// forget makes the intake serve another fleet. A document of that fleet that was refused as
+// foreign before is taken now.
 func (t Step) forget(d *intake) {
 	foreign := d.foreign
 	*d = intake{}

@@ -29,7 +29,7 @@ type State struct {
 	places     content[score.Places]
 	placed     *delivery.Loaded[score.Places] // the fleet's places that goto can use
 
-	fleetID string // the fleet that the robot obeys; empty until the first desired document
+	fleetID string // the fleet that the robot obeys: that of its enrolment, or else of the first desired document; empty = neither
 	marks   sign.Marks
 	config  configState
 	mode    modeState

@@ -79,8 +79,12 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
 		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	}
-	if reason == schema.ReasonEquivocation {
+	switch reason {
+	case schema.ReasonEquivocation:
 		kind, level = "equivocation", schema.AlertCritical
+		hint = "the robot keeps what it has. A trusted key signed both: find out which programs sign with it, and replace it if in doubt"
+	case schema.ReasonStaleRevision:
+		hint = "the robot keeps what it has. A trusted key signed both: if the database of fleetd was restored, change or assign it again, which signs it anew; otherwise see who sends old documents to the broker"
 	}
 	if v.Refused == "" {
 		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"
@@ -102,12 +106,18 @@ func sourceOf(k sign.Kind) string {
 func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verified {
 	v := t.Verify(w, sig, nil, nil)
 	if v.Refused == "" && v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
-		t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
+		t.saveCounters()
 	}
 	return v
 }
 
-// accept remembers the fleet and the counter of a document that is obeyed.
+// saveCounters saves the newest counters, with which those that could not be read are replaced.
+func (t Step) saveCounters() {
+	t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
+	t.Out.Clear("untrusted_document", "disk")
+}
+
+// accept remembers the counter of a document that is obeyed, and its fleet if the robot has none yet.
 func (t Step) accept(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
@@ -115,6 +125,6 @@ func (t Step) accept(v Verified) {
 		t.ToDeliveries(delivery.FleetKnown{FleetID: t.fleetID})
 	}
 	if v.verified && t.marks.Note(v.what) {
-		t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
+		t.saveCounters()
 	}
 }

@@ -2,9 +2,10 @@
 //
 // Every start-up ends in the desired mode. If the document says "now", the robot also
 // requests the mode from its supervisor, once: when it first receives the revision. The
-// request has no more rights than that of a person: a robot that is stopped, in safe,
-// or under manual control keeps its mode and reports the phase held. So a message never
-// overrules a later decision of a person.
+// request has no more rights than that of a person: a robot in HALT or E_STOP, with a latched stop,
+// in safe, whose ato waits for auto/continue, or under manual control keeps its mode and
+// reports the phase held. So a message never overrules a later decision of a person. A
+// plain safety/stop prevents nothing: the robot is DISABLED, and changes its mode.
 //
 // The package does not set the mode: it returns whether to ask the supervisor, whose
 // answer is a later input. The caller has already checked the sender and the revision of
@@ -42,8 +43,8 @@ type Facts struct {
 	Active   schema.ModeID // the mode in charge; empty if none is
 	Starting bool          // start-up has not ended yet
 	Settled  bool          // no switch is under way
-	// Prevented is why the desired mode may not be requested now: a stop, a lost link,
-	// or a person in control. Empty if nothing prevents it. Detail explains it.
+	// Prevented is why the desired mode may not be requested now: HALT or E_STOP, a
+	// latched stop, safe, ato that waits for auto/continue, or a person in control. Empty if nothing prevents it. Detail explains it.
 	Prevented schema.Reason
 	Detail    string
 }

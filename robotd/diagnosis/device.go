@@ -6,9 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// lateTimes is how many commands in a row a unit may leave unfinished when their time-out
-// ends them. More than that is shown, but the unit stays in use: it may hang, or the
-// time-outs are too short for it.
+// lateTimes is after how many commands in a row that their time-out ended a unit is shown. It
+// stays in use: it may hang, or the time-outs are too short for it.
 const lateTimes = 3
 
 // device is the health of one unit.
@@ -40,6 +39,7 @@ type shown struct {
 	heat  schema.Heat
 	fault string
 	late  bool
+	lost  bool
 }
 
 // fault is what is wrong with a unit, its heat aside.
@@ -74,7 +74,7 @@ func (d *device) finding(of schema.DeviceSeverity) Event {
 func (d *device) isLate() bool { return d.late >= lateTimes }
 
 // is returns what is shown of the unit.
-func (d *device) is() shown { return shown{d.phase, d.heat.said(), d.fault(), d.isLate()} }
+func (d *device) is() shown { return shown{d.phase, d.heat.said(), d.fault(), d.isLate(), d.lost} }
 
 // take makes a transition if the table has one, and reports whether it has.
 func (d *device) take(on Event, now schema.Time) bool {

@@ -18,10 +18,11 @@ var guards = [...]struct {
 	name   schema.Safeguard
 	level  schema.AlertLevel
 	detail string
+	hint   string
 }{
-	{driver.Push, schema.SafeguardPushed, schema.AlertInfo, "somebody pushes the robot"},
-	{driver.Lift, schema.SafeguardMoved, schema.AlertInfo, "somebody lifts or rolls the robot"},
-	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall"},
+	{driver.Push, schema.SafeguardPushed, schema.AlertInfo, "somebody pushes the robot", "it goes on by itself 3 s after they let go"},
+	{driver.Lift, schema.SafeguardMoved, schema.AlertInfo, "somebody lifts or rolls the robot", "it goes on by itself 3 s after it stands again"},
+	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall", "set it upright when nobody is in its way: it goes on by itself 3 s after its body reports the fall no more"},
 }
 
 // guard is the state of one of them.
@@ -53,5 +54,5 @@ func (g *guard) show(i int, out *effect.List) {
 		return
 	}
 	out.Note("safeguard", "off", "on", row.detail, string(row.name))
-	out.Raise(string(schema.ReasonSafeguard), row.level, string(row.name), row.detail, "the robot goes on by itself 3 s after that")
+	out.Raise(string(schema.ReasonSafeguard), row.level, string(row.name), row.detail, row.hint)
 }

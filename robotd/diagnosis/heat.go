@@ -27,8 +27,8 @@ type heat struct {
 	from    time.Duration
 }
 
-// settle brings the level up at once, and down when the unit has cooled for long enough.
-func (h *heat) settle(now time.Duration, t schema.Thresholds) {
+// update brings the level up at once, and down when the unit has cooled for long enough.
+func (h *heat) update(now time.Duration, t schema.Thresholds) {
 	if !h.known {
 		return
 	}

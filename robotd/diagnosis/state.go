@@ -1,10 +1,10 @@
 // Package diagnosis decides which units are out of order or too hot, what the robot does
 // about each, and which safeguards keep it from moving.
 //
-// A unit is checked passively, by what its driver reports and by whether it answers its
-// commands, and actively at start-up and when the robot is enabled. What follows depends on
-// the severity of the unit, not on the fault: nothing, the unit is taken from acts, or the
-// robot goes to rest by a soft stop and cannot be enabled. Heat ends by itself; damage of a
+// A unit is checked by what its driver reports, by its calibration and by whether it answers
+// its commands. One that has reported nothing some seconds after start-up, or when the robot
+// is enabled, counts as faulty until it does. What follows depends on the severity of the
+// unit, not on the fault: nothing, the unit is taken from acts, or the robot goes to rest by a soft stop and cannot be enabled. Heat ends by itself; damage of a
 // critical unit is acknowledged by a person.
 //
 // The package stops nothing at once: a unit switches itself off at its own limit, which the
@@ -180,7 +180,7 @@ func (s *State) Check(now clock.Now, at schema.SafetyState) {
 		if d.key != 0 && d.until == 0 && now.Mono-d.asked >= answerWithin {
 			d.key, d.unanswered = 0, true
 		}
-		d.heat.settle(now.Mono, s.cfg.ThresholdsOf(d.unit))
+		d.heat.update(now.Mono, s.cfg.ThresholdsOf(d.unit))
 		s.judge(d, now.Wall)
 		is := d.is()
 		s.changed = s.changed || is != d.shown && (d.phase != Normal || d.shown.phase != Normal)

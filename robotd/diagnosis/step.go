@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -55,14 +56,18 @@ type change struct {
 func (t Step) report(d *device) {
 	was, is := d.shown, d.is()
 	d.shown = is
-	t.Lanes.SetUnitDisabled(d.unit.ID, d.disabled() && !d.stopsRobot())
+	disabled := ""
+	if d.disabled() && !d.stopsRobot() {
+		disabled = cmp.Or(d.why(), "its diagnosis has disabled it")
+	}
+	t.Lanes.SetUnitDisabled(d.unit.ID, disabled)
 	t.alert(d)
 	t.saveHeat(d)
 	if was == is || was.phase == Normal && is.phase == Normal {
 		return
 	}
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Note("diagnosis", string(was.phase), string(is.phase), d.why(), d.unit.ID)
+	t.Out.Do(effect.Note{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, Logged: was.lost || is.lost})
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
 	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired || was.phase == Damaged && is.phase == Normal) {
 		t.Out.Do(effect.SaveValue{Name: FaultKey + d.unit.ID, Value: d.damage})
@@ -112,7 +117,7 @@ func (t Step) alert(d *device) {
 		if d.isHeat() {
 			detail += d.heat.span(t.cfg.ThresholdsOf(d.unit))
 		}
-		t.Out.Raise(kind, level, d.unit.ID, detail, d.wayOut())
+		t.Out.Do(effect.RaiseAlert{Kind: kind, Level: level, Source: d.unit.ID, Detail: detail, Hint: d.wayOut(), Logged: d.lost})
 	}
 }
 
@@ -143,6 +148,9 @@ func (d *device) why() string {
 func (d *device) wayOut() string {
 	switch d.phase {
 	case Damaged:
+		if d.calibration != "" {
+			return "repair it, calibrate again with mode/set str, then send sys/ack-fault " + d.unit.ID
+		}
 		return "repair it, then send sys/ack-fault " + d.unit.ID
 	case Repaired:
 		return "sys/ack-fault " + d.unit.ID + " acknowledges the repair"
@@ -160,6 +168,9 @@ func (d *device) wayOut() string {
 	case Disabled:
 		if d.unanswered && d.broken == "" && !d.silent {
 			return "check it, then send sys/ack-fault " + d.unit.ID
+		}
+		if d.calibration != "" {
+			return "correct the cause, then calibrate again with mode/set str"
 		}
 		if d.fault() != "" {
 			return "correct the cause; the robot uses the unit again when the fault is over"
@@ -207,7 +218,7 @@ func (s *State) Document() (list []schema.Device) {
 }
 
 // Ask takes a command, and reports whether it is one of the diagnosis.
-func (t Step) Ask(o request.Perform) bool {
+func (t Step) Ask(o request.Dispatch) bool {
 	a, ok := o.Args.(verb.AckFault)
 	if ok {
 		t.Acknowledge(o, a.Source)
@@ -218,7 +229,7 @@ func (t Step) Ask(o request.Perform) bool {
 // Acknowledge takes a person's word that a fault was repaired. A unit that did not answer
 // is used again: nothing else can show that it answers. One whose temperature nobody has
 // known since the restart has cooled: its sensor may be what was repaired.
-func (t Step) Acknowledge(o request.Perform, unit string) {
+func (t Step) Acknowledge(o request.Dispatch, unit string) {
 	d := t.device(unit)
 	if d == nil {
 		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; caps lists the units", unit))

@@ -8,7 +8,9 @@
 // A batch of writes is one transaction. If Apply returns no error, the whole batch
 // survives a loss of power; if it returns an error, nothing was written. A second
 // program cannot open the same directory. The package never repairs, empties or
-// replaces a damaged file: Open fails, and its error says what to do.
+// replaces a damaged robot.db: Open fails, and its error says what to do. Damaged
+// latches do not keep the robot from starting: Open reports LatchesLost, and the next
+// SaveLatches writes their file anew.
 //
 // The package does not decide what is stored; it takes the saves of package effect.
 package disk
@@ -189,7 +191,7 @@ func openError(dir, path string, err error) error {
 }
 
 func damaged(path, what string) error {
-	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start with a new file, move the file away, for instance to %s.damaged, and keep it for a repair: fleetd sends the robot its story again, its journal of commands and its settings start empty, and a latched stop stays until somebody releases it. %s beside it stays: it contains the latched stops, the id of the fleet whose releases count and the newest revisions of its stops; move it away too only if the robot joins another fleet or the fleet's database was created anew", ErrDamaged, path, what, path, latchFile)
+	return fmt.Errorf("%w: %s (%s). Nothing was changed. To start with a new file, move the file away, for instance to %s.damaged, and keep it for a repair: fleetd sends the robot its story again, its journal of commands and its settings start empty, and beside the stops that it has it latches the stop lost-disk, until somebody releases it. %s beside it stays: it contains the latched stops, the id of the fleet whose releases count and the newest revisions of its stops; move it away too only if the robot joins another fleet or the fleet's database was created anew", ErrDamaged, path, what, path, latchFile)
 }
 
 // load reads everything and then checks that the disk can be written to.

@@ -95,7 +95,8 @@ func NewFleetd(u *url.URL, config *tls.Config) *Fleetd {
 		Transport: &http.Transport{
 			DialContext:     (&net.Dialer{Timeout: connectTimeout}).DialContext,
 			TLSClientConfig: config, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: answerTimeout,
-			DisableKeepAlives: true, DisableCompression: true,
+			ExpectContinueTimeout: connectTimeout, // see Send
+			DisableKeepAlives:     true, DisableCompression: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -27,6 +27,9 @@ func (d *Fleetd) Send(ctx context.Context, key string, body io.Reader, size int6
 	}
 	r.ContentLength = size
 	r.Header.Set("Content-Type", "application/octet-stream")
+	// fleetd can refuse before the body is on its way. Otherwise it closes a connection on
+	// which the robot still writes, and its reason is lost.
+	r.Header.Set("Expect", "100-continue")
 	answer, err := d.client.Do(r)
 	switch {
 	case errors.Is(context.Cause(ctx), errSilent):

@@ -119,6 +119,9 @@ const (
 	// moves, and once when it has come to a standstill. A body that does not know it does
 	// not report it.
 	Position Kind = "position"
+	// Unit, Yaw, Pitch, Roll: where a head is, at most every SpeedEvery while that changes, and
+	// once when it has come to rest. A head that does not know it does not report it.
+	Angles Kind = "angles"
 )
 
 // Signal is the kind of a sensor reading.
@@ -152,6 +155,9 @@ type Event struct {
 	VX, WZ   float64 // m/s forward, rad/s to the left
 	X, Y     float64 // m
 	Theta    float64 // rad, counter-clockwise from the x axis
+	Yaw      float64 // rad; 0 for an axis that the head lacks, as are the next two
+	Pitch    float64
+	Roll     float64
 	Bearing  float64 // people: rad to the left of straight ahead
 	Charging bool
 	Lost     bool
@@ -217,7 +223,7 @@ type Driver interface {
 	Stop(key uint64)
 	Move(v Velocity)
 	Order(o Order)
-	// Feed resets the watchdog; robotd calls it every Tick.
+	// Feed resets the watchdog; robotd calls it every Tick while a unit may move, and not in DISABLED and E_STOP.
 	Feed()
 
 	// Calibrate homes the units that need it and loads the map m; it is the only moment

@@ -2,8 +2,9 @@ package driver
 
 import "slices"
 
-// Queue holds the events of a body until they are read. Events of commands, units and stop
-// inputs are never dropped; of the others, the oldest are dropped beyond Droppables.
+// Queue holds the events of a body until they are read. Signals other than
+// stop inputs, what was heard, and readings of battery, speed and position may be dropped:
+// beyond Droppables the oldest of them are. All other events are kept.
 type Queue struct {
 	events     []Event
 	droppables int

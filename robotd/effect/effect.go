@@ -92,6 +92,10 @@ type (
 		Mono   time.Duration // since boot
 		Volume float64       // as a share of 1; 1 until somebody sets it
 		Boot   string
+
+		FleetStops       []string      // ids of latched stops that only the fleet releases
+		LinkBudget       time.Duration // without heartbeats of operators, after which ato stops moving
+		ContinueOnReturn bool          // ato resumes by itself when they return
 	}
 
 	// Reconnect replaces the connection to the broker, because the robot does not receive what
@@ -130,12 +134,14 @@ type (
 		Machine, From, To string
 		Why               string // why the machine has this transition
 		Cause             string // what caused it now
+		Logged            bool   // the driver has logged that, once for all of its units
 	}
 
 	// LogAlert is a raised alert, for the log.
 	LogAlert struct {
 		Level                      schema.AlertLevel
 		Type, Source, Detail, Hint string
+		Logged                     bool // as of Note
 	}
 
 	// Log begins or ends the log on the robot: transitions, alerts and events from then on.

@@ -37,6 +37,7 @@ type (
 		Level        schema.AlertLevel
 		Source       string
 		Detail, Hint string
+		Logged       bool // as of Note
 	}
 	// ClearAlert removes an alert from the state.
 	ClearAlert struct{ Kind, Source string }
@@ -56,8 +57,8 @@ type (
 		Lease  *schema.Lease // the present lease
 		By     []schema.Ref
 	}
-	// Perform is a command that shall be carried out now.
-	Perform struct{ request.Perform }
+	// Dispatch is a command that shall be carried out now.
+	Dispatch struct{ request.Dispatch }
 	// Ask gives the journal of requests one input.
 	Ask struct{ request.Input }
 	// StateChanged: the state has changed.
@@ -137,7 +138,7 @@ func (RaiseAlert) output()    {}
 func (ClearAlert) output()    {}
 func (Reply) output()         {}
 func (Revoke) output()        {}
-func (Perform) output()       {}
+func (Dispatch) output()      {}
 func (Ask) output()           {}
 func (StateChanged) output()  {}
 func (Document) output()      {}
@@ -196,7 +197,7 @@ func (l *List) Note(machine, from, to, why, cause string) {
 
 // Raise adds an alert.
 func (l *List) Raise(kind string, level schema.AlertLevel, source, detail, hint string) {
-	l.Do(RaiseAlert{kind, level, source, detail, hint})
+	l.Do(RaiseAlert{Kind: kind, Level: level, Source: source, Detail: detail, Hint: hint})
 }
 
 // Clear removes an alert.

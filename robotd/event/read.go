@@ -38,7 +38,7 @@ func read[T any](payload []byte) (T, string, []schema.Problem) {
 	}
 	sum, err := sign.Digest(payload)
 	if err != nil {
-		return v, "", []schema.Problem{schema.Fault("", "syntax", err.Error(), "send one well-formed JSON object")}
+		return v, "", []schema.Problem{schema.NewProblem("", "syntax", err.Error(), "send one well-formed JSON object")}
 	}
 	return v, sum, nil
 }
@@ -51,7 +51,7 @@ func ReadStops(kind schema.TopicKind, payload []byte) (ev StopDocument) {
 			ev.Document = latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
 			return ev
 		}
-		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, FleetID: v.FleetID, Stops: v.Stops}
+		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, FleetID: v.FleetID, Stops: v.Stops, Released: v.Released}
 		ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 		return ev
 	}
@@ -60,7 +60,7 @@ func ReadStops(kind schema.TopicKind, payload []byte) (ev StopDocument) {
 		ev.Document = latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
 		return ev
 	}
-	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, FleetID: v.FleetID}
+	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, FleetID: v.FleetID, Released: v.Released}
 	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 	if v.Active {
 		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS, All: true}}

@@ -166,7 +166,7 @@ func (t Step) Disconnected(disabled bool) {
 }
 
 // FleetdPresence takes the presence of a fleetd instance, and returns the client that is gone
-// with it. The end of a session that is not the newest one changes nothing.
+// with it: none if its session was replaced by a newer one. No heartbeats are expected until one is online.
 func (s *State) FleetdPresence(now clock.Now, p schema.Presence) (gone string, ok bool) {
 	online := p.State == schema.PresenceOnline
 	s.beats.HalfOpen.SetFleetdOnline(online, now.Mono)

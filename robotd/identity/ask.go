@@ -136,7 +136,7 @@ func (i *Identity) checkServer(shown []*x509.Certificate, host string, now time.
 }
 
 // ErrNotFleetd is returned if another server answers at fleetd's address.
-var ErrNotFleetd = errors.New("the server at this address is not the fleetd that made the token; nothing was sent to it")
+var ErrNotFleetd = errors.New("the server at this address has another certificate than the fleetd that made the token; nothing was sent to it. Use the --server of the line that fleetd robot enrol printed, not a proxy before it; if the certificate of fleetd was replaced since, make a new token")
 
 func (d Fleetd) checkFingerprint(shown []*x509.Certificate) error {
 	if len(shown) == 0 {

@@ -63,8 +63,8 @@ type Step struct {
 type Facts struct {
 	Session string
 	Boot    string
-	// ModePrevented is why an intent may not change the mode now: a stop, a lost link, or a
-	// person in control, as for a desired mode. Detail explains it.
+	// ModePrevented is why an intent may not change the mode now, as for a desired mode (see
+	// desiredmode.Facts); that the robot is DISABLED does not prevent it. Detail explains it.
 	ModePrevented schema.Reason
 	Detail        string
 }
@@ -80,7 +80,7 @@ const (
 func FromBody(k request.Key) bool { return strings.HasPrefix(string(k), bodyPrefix) }
 
 // Ask takes a command, and reports whether it posts an intent.
-func (t Step) Ask(o request.Perform) bool {
+func (t Step) Ask(o request.Dispatch) bool {
 	a, ok := o.Args.(verb.PostIntent)
 	if ok {
 		t.post(o, a)
@@ -88,7 +88,7 @@ func (t Step) Ask(o request.Perform) bool {
 	return ok
 }
 
-func (t Step) post(o request.Perform, a verb.PostIntent) {
+func (t Step) post(o request.Dispatch, a verb.PostIntent) {
 	u, problems := a.Utterance()
 	if len(problems) > 0 {
 		t.Out.Refuse(o.Key, schema.ReasonBadRequest, problems[0].Pointer, problems[0].Detail)
@@ -119,7 +119,7 @@ func (t Step) Heard(u schema.Utterance) {
 	t.heard[t.n%maxHeard] = t.Now.Mono
 	t.n++
 	key := request.Key(fmt.Sprintf("%s%d", bodyPrefix, t.n))
-	t.take(request.Perform{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)
+	t.take(request.Dispatch{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)
 }
 
 // refused and posted are data of events.
@@ -141,7 +141,7 @@ type (
 )
 
 // take decides on an intent: it is published, and its row becomes a command in place of o.
-func (t Step) take(o request.Perform, u schema.Utterance, source string) {
+func (t Step) take(o request.Dispatch, u schema.Utterance, source string) {
 	d := t.decide(u)
 	kind := "intent"
 	if d.why == schema.ReasonLowConfidence {
@@ -200,7 +200,7 @@ func (s *State) decide(u schema.Utterance) decision {
 const asks = "ai"
 
 // react lets the robot carry out the reaction in place of the command that posted the intent.
-func (t Step) react(o request.Perform, u schema.Utterance, d decision) {
+func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
 	if FromBody(o.Key) {
 		t.reacting = append(t.reacting[max(0, len(t.reacting)-maxReacting+1):], reacting{o.Key, u.Name, *d.does})
 	}
@@ -221,7 +221,7 @@ func (t Step) react(o request.Perform, u schema.Utterance, d decision) {
 	default:
 		o.Verb, o.Args = verb.Must("life", "focus"), verb.FocusActivity{Activity: does.Activity}
 	}
-	t.Out.Do(effect.Perform{Perform: o})
+	t.Out.Do(effect.Dispatch{Dispatch: o})
 }
 
 // Answered takes the answer to a reaction to an intent of the body, which nobody else gets.

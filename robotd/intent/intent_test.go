@@ -83,7 +83,7 @@ func TestRefusalOfEachReactionIsReported(t *testing.T) {
 	for range 2 * maxReacting {
 		hear()
 		for i := range b.out.Len() {
-			if p, ok := b.out.At(i).(effect.Perform); ok {
+			if p, ok := b.out.At(i).(effect.Dispatch); ok {
 				keys = append(keys, p.Key)
 			}
 		}

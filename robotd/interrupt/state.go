@@ -40,7 +40,7 @@ type Handler struct {
 	Deadline time.Duration // 0 = none
 	Moves    bool          // as soon as it begins
 	Activity bool          // it performs an activity
-	Preempt  bool          // it ends running activities of lower priority
+	Preempt  bool          // it ends running handlers of lower priority that perform an activity
 	// Joins: a request for it while it runs joins the running interrupt. Other handlers
 	// refuse a second request.
 	Joins bool

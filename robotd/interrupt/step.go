@@ -173,7 +173,7 @@ func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 	row, ok := SwitchTable.Next(s.switches[i], event)
 	d.Answer = schema.Verdict{Status: schema.StatusSucceeded}
 	if !ok {
-		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+string(s.switches[i])
+		d.Answer.Reason, d.Answer.Detail = schema.ReasonUnchanged, in.Interrupter+" already is "+map[What]string{Run: "allowed to interrupt", Stop: "forbidden to interrupt"}[in.What]
 		return
 	}
 	s.switches[i] = row.To

@@ -4,8 +4,9 @@
 // Every source may add one: documents of the robot's fleet, a live stop, documents
 // of another fleet, even a document that cannot be decoded. Only two can release
 // one. The robot's fleet releases what its documents latch, by a newer revision that
-// leaves the stop out. A reset at the robot releases what no such document latches,
-// so that no robot is stuck forever when fleetd is gone. A stop that fleetd latches
+// leaves the stop out. A person at the robot releases what no such document latches, with
+// the button reset on its body or with Release the stop on its own page, so that no
+// robot is stuck forever when fleetd is gone; safety/reset releases no latch. A stop that fleetd latches
 // cannot be reset at the robot, and a stop that fleetd has not recorded cannot be
 // released by a document that never knew of it.
 //
@@ -178,7 +179,8 @@ type (
 		Problem      string // why it cannot be decoded; then the other fields are empty
 		Rev          int64
 		FleetID      string
-		Stops        []schema.StopLatch // at most one in fleet/stop
+		Stops        []schema.StopLatch   // at most one in fleet/stop
+		Released     []schema.StopRelease // for people: it decides nothing
 		Verification Verification
 	}
 	// Asked is a live stop or a stop command.
@@ -188,7 +190,7 @@ type (
 		// wall button is: this stop is another one than the ones before.
 		Anew bool
 	}
-	// Reset is a reset at the robot itself.
+	// Reset is a release at the robot itself: the button reset on its body, or Release the stop on its page.
 	Reset struct{}
 )
 

@@ -14,7 +14,7 @@ const (
 	OnForeign    Event = "other-fleet" // the robot belongs to another fleet now
 	OnUnreadable Event = "unreadable"  // its document cannot be decoded
 	OnReadable   Event = "readable"    // a newer revision of that document can be decoded
-	OnReset      Event = "local-reset" // a person at the robot reset it
+	OnReset      Event = "local-reset" // a person at the robot released it
 )
 
 // Table is the state table of one latch. Three transitions lead to free: a document of
@@ -31,5 +31,5 @@ var Table = fsm.Table[Phase, Event]{
 
 	{From: fsm.In(Recorded), On: OnReleased, To: Free, Why: "the fleet released it"},
 	{From: fsm.In(Unreadable), On: OnReadable, To: Free, Why: "a newer revision can be decoded, and does not latch it"},
-	{From: fsm.In(Unrecorded, Unreadable), On: OnReset, To: Free, Why: "fleetd does not latch it, and a person at the robot reset it"},
+	{From: fsm.In(Unrecorded, Unreadable), On: OnReset, To: Free, Why: "fleetd does not latch it, and a person at the robot released it"},
 }

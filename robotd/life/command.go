@@ -65,22 +65,27 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 	case to == t.at:
 		return unchanged("life is " + string(to))
 	case to == interactive:
-		return refused(schema.ReasonInvalidTransition, "an interactive activity leads there; the verb focus starts one")
+		return refused(schema.ReasonInvalidTransition, "an interactive activity leads there; life/focus starts one")
 	case to == safeguard:
 		return refused(schema.ReasonInvalidTransition, "only the robot itself enters it")
 	case to == disabled:
 		t.clear(OnDisable, schema.ReasonStopped, who)
 		return succeeded("")
 	case t.at == interactive:
-		return refused(schema.ReasonInvalidTransition, "an interactive activity leads back by its end; the verbs stop-focus and stop-all end it")
+		return refused(schema.ReasonInvalidTransition, "an interactive activity leads back by its end; life/stop-focus and life/stop-all end it")
 	}
 	if cause := t.topCause(); cause >= 0 {
 		return t.refuseProtected(cause)
 	}
 	if !t.enter(OnSetSolitary, "", who) {
-		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
+		return t.refuseState()
 	}
 	return succeeded("")
+}
+
+// refuseState says that nothing is done in the present state, and how to leave it.
+func (t Step) refuseState() schema.Verdict {
+	return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; life/set solitary lets the robot live, or says what keeps it from that")
 }
 
 // refuseProtected says what keeps the robot from living, and what ends that.
@@ -92,7 +97,7 @@ func (t Step) refuseProtected(cause int) schema.Verdict {
 		}
 		return refused(t.Safety, "the robot protects itself: "+t.Standstill.String())
 	case schema.SafeguardCriticalDiagnosis:
-		return refused(schema.ReasonUnitCritical, "the robot protects itself: a critical unit is damaged; after its repair somebody acknowledges that")
+		return refused(schema.ReasonUnitCritical, "the robot protects itself: a critical unit is damaged; after its repair sys/ack-fault acknowledges that")
 	}
 	return refused(schema.ReasonSafeguard, "the robot protects itself: "+string(causes[cause])+"; it goes on by itself when that is over")
 }
@@ -118,23 +123,23 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	case !t.Ato:
 		return refused(schema.ReasonNotInAto, "the robot lives in ato only; mode/set ato starts it")
 	case t.at == disabled:
-		return refused(schema.ReasonInvalidTransition, "life is disabled; the verb set, with solitary, lets the robot live")
+		return refused(schema.ReasonInvalidTransition, "life is disabled; life/set solitary lets the robot live")
 	case t.at == safeguard:
 		return t.refuseProtected(t.cause)
 	case t.focus.activity == a.ID:
 		return unchanged(a.ID + " has the focus")
 	}
 	for _, rules := range [...][]Rule{FocusBlocks, Permissions} {
-		if r := keeps(rules, t, a); r != nil {
+		if r := prevents(rules, t, a); r != nil {
 			return refused(r.Reason, a.ID+": "+t.whyRefused(r))
 		}
 	}
 	stacks = stacks && t.focus.run != ""
 	switch {
 	case stacks && len(t.stack) >= schema.MaxLifeStack:
-		return refused(schema.ReasonBusy, "the stack is full; the verb stop-all empties it")
+		return refused(schema.ReasonBusy, "the stack is full; life/stop-all empties it")
 	case !t.can(focusing(a)):
-		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
+		return t.refuseState()
 	case stacks:
 		t.stack = append(t.stack, t.focus.activity)
 	}
@@ -162,7 +167,7 @@ func (t Step) stopAll(who string) schema.Verdict {
 	case t.focus.run == "" && len(t.stack) == 0:
 		return unchanged("no activity has the focus")
 	case !t.clear(OnStopAll, schema.ReasonStopped, who):
-		return refused(schema.ReasonInvalidTransition, "life is "+string(t.at))
+		return t.refuseState()
 	}
 	return succeeded("")
 }
@@ -180,7 +185,10 @@ func (t Step) setSafeguard(a verb.SetSafeguard) schema.Verdict {
 	}
 	t.ignored[i] = !a.Enabled
 	t.Out.Changed(effect.FlushSoon)
-	return succeeded("until an activity ends")
+	if a.Enabled {
+		return succeeded("life reacts to it again")
+	}
+	return succeeded("life does not react to it until an activity ends")
 }
 
 func (t Step) askLaunchpad(on bool) schema.Verdict {
@@ -243,7 +251,7 @@ func (s *State) namesOfSet() string {
 // maxExplained bounds an explanation in an answer, in bytes.
 const maxExplained = 1000
 
-// setPlugin switches a plug-in until a state is entered.
+// setPlugin switches a plug-in until the next transition.
 func (t Step) setPlugin(a verb.SetPlugin) schema.Verdict {
 	i := slices.IndexFunc(Plugins[:], func(p Plugin) bool { return string(p.Name) == a.Name })
 	switch {
@@ -259,5 +267,5 @@ func (t Step) setPlugin(a verb.SetPlugin) schema.Verdict {
 	t.plugins[i] = a.Enabled
 	t.hide()
 	t.Out.Changed(effect.FlushSoon)
-	return succeeded("until life enters a state")
+	return succeeded("until an activity begins or ends, or the state of life changes")
 }

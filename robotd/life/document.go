@@ -71,7 +71,7 @@ func (t Step) explain(a *activity) (truth bool, why string) {
 	if truth = a.when.Eval(facts); !truth {
 		return false, t.untrue(a.when, facts, "")
 	}
-	switch r := cmp.Or(keeps(CandidateBlocks, t, a), keeps(Permissions, t, a), keeps(LaunchBlocks, t, a)); {
+	switch r := cmp.Or(prevents(CandidateBlocks, t, a), prevents(Permissions, t, a), prevents(LaunchBlocks, t, a)); {
 	case a.ID == t.focus.activity:
 		return true, "it has the focus"
 	case !t.on:

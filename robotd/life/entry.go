@@ -42,8 +42,8 @@ var Plugins = [...]Plugin{
 	{schema.PluginIntent, schema.GroupInteractive, []string{"intent"}, "it belongs to a conversation, and stays the latest one for long afterwards"},
 }
 
-// Launchpads are the states that start the launchpad; the others stop it.
-var Launchpads = fsm.In(solitary)
+// LaunchpadRuns are the states that start the launchpad; the others stop it.
+var LaunchpadRuns = fsm.In(solitary)
 
 // groups are the groups of plug-ins that a state switches on. A launchpad that is off asks none.
 var groups = map[schema.LifeState][]schema.PluginGroup{
@@ -84,7 +84,7 @@ func (t Step) enter(on Event, reason schema.Reason, cause string) bool {
 		t.states = newest(t.states, schema.LifeEntry{State: row.To, Since: t.Now.Wall})
 		t.Out.Event("life_state", "life", cause, string(t.by), effect.Transition{From: string(from), To: string(row.To), Reason: reason})
 	}
-	t.setLaunchpad(slices.Contains(Launchpads, row.To))
+	t.setLaunchpad(slices.Contains(LaunchpadRuns, row.To))
 	for i, p := range Plugins {
 		t.plugins[i] = slices.Contains(groups[row.To], p.Group)
 	}

@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// Launch lets the launchpad choose, and gives its first choice the focus unless a rule keeps it.
+// Launch lets the launchpad choose, and gives its first choice the focus unless a rule prevents it.
 // It chooses only when something has changed on which the choice depends.
 func (t Step) Launch() {
 	if t.again { // at most one transition in a step
@@ -53,7 +53,7 @@ func (t Step) Launch() {
 	}
 	a := &t.activities[t.chosen[0]]
 	t.setNext(a.ID)
-	if keeps(LaunchBlocks, t, a) != nil || !t.can(focusing(a)) {
+	if prevents(LaunchBlocks, t, a) != nil || !t.can(focusing(a)) {
 		return
 	}
 	t.stop(schema.ReasonSuperseded)
@@ -74,7 +74,7 @@ func (t Step) choose() {
 			continue
 		}
 		t.evaluate(a)
-		if keeps(CandidateBlocks, t, a) == nil && keeps(Permissions, t, a) == nil {
+		if prevents(CandidateBlocks, t, a) == nil && prevents(Permissions, t, a) == nil {
 			t.chosen = append(t.chosen, i)
 		}
 		if rests := a.rests(); a.held && rests > t.Now.Mono {

@@ -28,8 +28,8 @@ func (t Step) whyRefused(r *Rule) string {
 	return r.Why
 }
 
-// keeps returns the first rule that keeps an activity, or nil.
-func keeps(rules []Rule, t Step, a *activity) *Rule {
+// prevents returns the first rule that keeps an activity from the focus, or nil.
+func prevents(rules []Rule, t Step, a *activity) *Rule {
 	for i := range rules {
 		if rules[i].Prevents(t, a) {
 			return &rules[i]
@@ -38,7 +38,7 @@ func keeps(rules []Rule, t Step, a *activity) *Rule {
 	return nil
 }
 
-// FocusBlocks keep an activity for a while, also if a person asks for it. One of the stack waits for their end.
+// FocusBlocks keep an activity from the focus for a while, also if a person asks for it. One of the stack waits for their end.
 var FocusBlocks = []Rule{
 	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {

@@ -130,7 +130,7 @@ func (s *State) Focused() (activity, run string, nature score.Nature) {
 }
 
 // Ask takes a command of a person or program, and reports whether it is one of life.
-func (s *State) Ask(o request.Perform, who string) bool {
+func (s *State) Ask(o request.Dispatch, who string) bool {
 	if !isCommand(o.Args) {
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/schema"
+	"troupe/schema/cond"
 	"troupe/schema/score"
 )
 
@@ -163,7 +164,7 @@ func (t Step) proceed() bool {
 	for len(t.stack) > 0 {
 		last := len(t.stack) - 1
 		a := t.named(t.stack[last])
-		if a != nil && keeps(FocusBlocks, t, a) != nil {
+		if a != nil && prevents(FocusBlocks, t, a) != nil {
 			return false
 		}
 		on := OnNext
@@ -171,7 +172,7 @@ func (t Step) proceed() bool {
 			on = OnNextAlone
 		}
 		t.stack = t.stack[:last]
-		if a == nil || !t.can(on) || keeps(Permissions, t, a) != nil { // it is another one in a set that came meanwhile, or lost its permission
+		if a == nil || !t.can(on) || prevents(Permissions, t, a) != nil { // it is another one in a set that came meanwhile, or lost its permission
 			t.Out.Changed(effect.FlushSoon)
 			continue
 		}
@@ -231,12 +232,9 @@ func (t Step) end(how effect.Outcome, why schema.Reason, detail string) {
 	if a := t.named(f.activity); a != nil {
 		a.ends, a.ended, a.total, a.failed = a.ends+1, t.Now.Mono, a.total+lasted, how == effect.Failed
 	}
-	t.Signals.Note(t.Now.Mono, SincePrefix+f.activity)
+	t.Signals.Note(t.Now.Mono, cond.SinceActivity+f.activity)
 	t.Out.Event("life_completed", "life", "", string(t.by), completed{f.activity, how, why, lasted.Milliseconds(), detail})
 }
-
-// SincePrefix precedes the name of an activity in since_s of conditions: the seconds since its end.
-const SincePrefix = "activity:"
 
 // Data of events.
 type (

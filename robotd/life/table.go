@@ -38,7 +38,7 @@ const (
 )
 
 // Table lists the transitions of autonomous life. A robot that enters a state, also from itself,
-// gets its abilities, launchpad and plug-ins as the tables below have them: what an activity
+// gets its abilities, launchpad and plug-ins as the tables of entry.go have them: what an activity
 // leaves behind does not reach the next one.
 var Table = fsm.Table[schema.LifeState, Event]{
 	{From: fsm.In(disabled), On: OnBegin, To: solitary, Why: "ato began, and life is switched on"},

@@ -193,7 +193,7 @@ func (w *world) sense(s driver.Signal, name string, on bool, level float64) {
 
 func (w *world) ask(args verb.Args) {
 	w.keys++
-	w.s.Ask(request.Perform{Key: request.Key(fmt.Sprint("op1/", w.keys)), Args: args}, "op1")
+	w.s.Ask(request.Dispatch{Key: request.Key(fmt.Sprint("op1/", w.keys)), Args: args}, "op1")
 }
 
 // add adds an activity: its name, its nature, and such as when=people>0 for=3s.
@@ -339,7 +339,7 @@ func TestTracesNeedEveryRule(t *testing.T) {
 		everyOneIsNeeded(t, list, func(r Rule) string { return r.Name + ": " + r.Why }, want)
 	}
 	everyOneIsNeeded(t, &Order, func(o Preference) string { return o.Name }, want)
-	everyOneIsNeeded(t, &Launchpads, func(s schema.LifeState) string { return "the launchpad in " + string(s) }, want)
+	everyOneIsNeeded(t, &LaunchpadRuns, func(s schema.LifeState) string { return "the launchpad in " + string(s) }, want)
 	for i := range Abilities {
 		everyOneIsNeeded(t, &Abilities[i].In, func(s schema.LifeState) string { return string(Abilities[i].Name) + " in " + string(s) }, want)
 	}

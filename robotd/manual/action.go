@@ -14,7 +14,7 @@ import (
 )
 
 // performAction performs one action; a newer one of its class replaces it.
-func (t Step) performAction(o request.Perform, asked verb.Action, do score.Action, unit schema.Unit) {
+func (t Step) performAction(o request.Dispatch, asked verb.Action, do score.Action, unit schema.Unit) {
 	patience := asked.TimeLimit()
 	switch {
 	case do.Loop: // no unit ends a loop
@@ -59,7 +59,7 @@ func (t Step) performAction(o request.Perform, asked verb.Action, do score.Actio
 }
 
 // refuseAction refuses an action, with the names of the verb's arguments.
-func (t Step) refuseAction(o request.Perform, p schema.Problem) {
+func (t Step) refuseAction(o request.Dispatch, p schema.Problem) {
 	field := strings.TrimPrefix(p.Pointer, "/actions/0")
 	if rest, of := strings.CutPrefix(field, "/text"); of {
 		if field = "/text"; rest != "" && p.Code == score.CodeBadLanguage {
@@ -78,9 +78,9 @@ func (t Step) refuseAction(o request.Perform, p schema.Problem) {
 	t.refuse(o, why, pointer, act.ProblemText(p))
 }
 
-// perform performs a whole act. With clear it replaces all manual commands, as commands of
-// the holder of control always do; otherwise it waits for earlier acts.
-func (t Step) perform(o request.Perform, asked verb.WholeAct) {
+// perform performs a whole act. manual/act, and act/perform with clear, replace all manual commands,
+// no matter who sends them. act/perform without clear waits for earlier acts, or replaces single actions.
+func (t Step) perform(o request.Dispatch, asked verb.WholeAct) {
 	e, no := t.Lanes.Resolve(asked, t.Story.Acts, t.Story.Languages, t.capabilities())
 	if no != nil {
 		t.refuse(o, no.Reason, no.Pointer, no.Detail)
@@ -119,7 +119,7 @@ func (t Step) capabilities() schema.Caps {
 func (t Step) driven() bool { return t.stick.VX != 0 || t.stick.WZ != 0 }
 
 // begin performs an entry; done is what a recording keeps of it.
-func (t Step) begin(o request.Perform, h entry, e act.Entry, done score.Action) {
+func (t Step) begin(o request.Dispatch, h entry, e act.Entry, done score.Action) {
 	e.ID, e.Req = t.Lanes.NextEntry("manual"), string(o.Key)
 	if refused := t.Lanes.Push(h.lane, e); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)

@@ -11,7 +11,7 @@ import (
 )
 
 // AskControl queues a request for control.
-func (t Step) AskControl(o request.Perform) {
+func (t Step) AskControl(o request.Dispatch) {
 	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rank(o.Client), Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.Acquire:
@@ -36,13 +36,16 @@ func (t Step) rank(client string) control.Rank {
 	return t.cfg.Ranks[client]
 }
 
-func whoOf(o request.Perform) control.Who { return control.Who{Client: o.Client, By: o.By} }
+func whoOf(o request.Dispatch) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
 // RefuseWithoutControl refuses a command whose sender lacks the control that it needs.
-func (t Step) RefuseWithoutControl(o request.Perform) bool {
+func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
 	no := t.control.May(&t.cfg.Control, o.Verb.Need, whoOf(o))
 	if no.Reason == "" {
 		return false
+	}
+	if way := t.manualFirst(o); way != "" {
+		no.Detail = way
 	}
 	if _, records := o.Args.(verb.RecordAct); records {
 		no.Detail += t.recorder.lost
@@ -53,6 +56,20 @@ func (t Step) RefuseWithoutControl(o request.Perform) bool {
 	}
 	t.Out.Do(r)
 	return true
+}
+
+// manualFirst returns both steps to a manual command that is sent outside mnl while nobody has
+// control; empty = control is all that it lacks. The mode comes first, because a lease ends after
+// seconds; with a lease for every mode it is the other way round.
+func (t Step) manualFirst(o request.Dispatch) string {
+	switch o.Args.(type) {
+	case verb.DeletePoint, verb.DeleteAct: // in every mode
+		return ""
+	}
+	if t.Manual || o.Verb.Need != verb.NeedManual || t.control.At == control.Held || t.cfg.Control.Required == control.RequireAll {
+		return ""
+	}
+	return t.Modes.NotManual() + "; then acquire control with control/acquire"
 }
 
 // StepControl gives control one input: the oldest queued one, or the passing of time.

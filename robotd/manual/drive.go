@@ -111,7 +111,7 @@ func (t Step) teleopFacts() teleop.Facts {
 	case f.Forbid != "" && len(t.frames) > 0:
 		f.ForbidDetail = t.explain(f.Forbid, drive)
 	case f.Forbid == "" && why != "":
-		f.Forbid, f.ForbidDetail = schema.ReasonDeviceDisabled, "the "+drive.ID+" is switched off: "+why
+		f.Forbid, f.ForbidDetail = schema.ReasonDeviceDisabled, "the "+drive.ID+" cannot be used: "+why
 	}
 	return f
 }
@@ -139,7 +139,7 @@ func (t Step) explain(why schema.Reason, unit schema.Unit) string {
 	case schema.ReasonNotInMnl:
 		return t.Modes.NotManual()
 	case schema.ReasonLinkLost:
-		return "the " + name + " may not move: no heartbeat of an operator reaches the robot; it may when one does"
+		return "the " + name + " may not move: no heartbeat of fleetd or of a console reaches the robot; connect fleetd, or open the robot's own page"
 	case schema.ReasonSafeguard:
 		return "the " + name + " may not move: " + t.Health.MotionDetail()
 	}

@@ -79,12 +79,12 @@ type entry struct {
 
 // order is a manual command, with the name of its sender for people.
 type order struct {
-	request.Perform
+	request.Dispatch
 	asker string
 }
 
 // Ask queues a command. manual/stop ends all manual commands, and removes the queued ones.
-func (t Step) Ask(o request.Perform, asker string) {
+func (t Step) Ask(o request.Dispatch, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
 		t.inbox.Clear(func(w request.Waiting[order]) {
 			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
@@ -102,7 +102,7 @@ func (t Step) CarryOut() {
 	if !ok {
 		return
 	}
-	o := w.In.Perform
+	o := w.In.Dispatch
 	if _, stops := o.Args.(verb.StopManual); stops {
 		t.stop(o, w.In.asker)
 		return
@@ -141,7 +141,7 @@ func (t Step) CarryOut() {
 
 // performer returns the unit of the verb's kind that performs an action, and names it in
 // actions that units of other kinds can perform too.
-func (t Step) performer(o request.Perform, do *score.Action) (schema.Unit, bool) {
+func (t Step) performer(o request.Dispatch, do *score.Action) (schema.Unit, bool) {
 	for _, u := range t.Body.Units() {
 		if _, can := do.Performer([]schema.Unit{u}); can && u.Kind == o.Verb.Unit {
 			if do.Type == score.TypeMotion {
@@ -153,19 +153,19 @@ func (t Step) performer(o request.Perform, do *score.Action) (schema.Unit, bool)
 	return schema.Unit{}, false
 }
 
-func (t Step) refuse(o request.Perform, why schema.Reason, pointer, detail string) {
+func (t Step) refuse(o request.Dispatch, why schema.Reason, pointer, detail string) {
 	t.Out.Refuse(o.Key, why, pointer, detail)
 }
 
 // refuseManual refuses a command for a unit that cannot be used now. A command without a unit
 // has an empty one.
-func (t Step) refuseManual(o request.Perform, unit schema.Unit) bool {
+func (t Step) refuseManual(o request.Dispatch, unit schema.Unit) bool {
 	if why := t.forbids(unit.Kind); why != "" {
 		t.refuse(o, why, "", t.explain(why, unit))
 		return true
 	}
 	if why := t.Health.Unusable(unit.ID); why != "" {
-		t.refuse(o, schema.ReasonDeviceDisabled, "", "the "+unit.ID+" is switched off: "+why)
+		t.refuse(o, schema.ReasonDeviceDisabled, "", "the "+unit.ID+" cannot be used: "+why)
 		return true
 	}
 	if why := t.Body.Broken(unit.ID); why != "" {
@@ -180,7 +180,7 @@ func (t Step) refuseManual(o request.Perform, unit schema.Unit) bool {
 }
 
 // stop answers a stop once no manual command is carried out any more.
-func (t Step) stop(o request.Perform, asker string) {
+func (t Step) stop(o request.Dispatch, asker string) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	drove := t.releaseStick()
 	if !drove && len(t.entries) == 0 {

@@ -39,6 +39,9 @@ func (b *fakeBody) HasPoint(string) bool           { return false }
 func (b *fakeBody) Elsewhere(string) string        { return "" }
 func (b *fakeBody) Volume() verb.Number            { return b.volume }
 func (b *fakeBody) SetVolume(v verb.Number)        { b.volume = v }
+func (w *world) fixVolume() {
+	w.body.units[slices.IndexFunc(w.body.units, func(u schema.Unit) bool { return u.Kind == schema.UnitSpeaker })].FixedVolume = true
+}
 func (b *fakeBody) remove(id string) {
 	b.units = slices.DeleteFunc(slices.Clone(b.units), func(u schema.Unit) bool { return u.ID == id })
 }
@@ -103,10 +106,10 @@ func (w *world) part() Step {
 }
 
 // order is a command of a client.
-func (w *world) order(client, group, name string, args verb.Args) request.Perform {
+func (w *world) order(client, group, name string, args verb.Args) request.Dispatch {
 	w.n++
 	id := fmt.Sprintf("k%d", w.n)
-	return request.Perform{Key: request.KeyOf(client, id), Client: client, ID: id, Verb: verb.Must(group, name), Args: args}
+	return request.Dispatch{Key: request.KeyOf(client, id), Client: client, ID: id, Verb: verb.Must(group, name), Args: args}
 }
 
 func (w *world) control(client, name string, args verb.Args) {
@@ -184,6 +187,8 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 		{"no such unit", nil, "head", head("head-3", 0.5), schema.ReasonBadRequest, "/args/unit"},
 		{"no unit of the kind", func(w *world) { w.body.remove("speaker") }, "say", say(), schema.ReasonUnknownVerb, ""},
 		{"beyond the unit", nil, "head", head("head-2", 1.5), schema.ReasonOutOfRange, "/args/yaw_rad"},
+		{"a volume that cannot be changed", (*world).fixVolume, "volume", verb.SetVolume{Volume: number(0.5)}, schema.ReasonOutOfRange, ""},
+		{"speech at a volume that cannot be changed", (*world).fixVolume, "say", say(), "", ""},
 		{"louder than can be", nil, "volume", verb.SetVolume{Volume: number(2)}, schema.ReasonOutOfRange, "/args/volume"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,18 +213,49 @@ func TestRefusalNamesTheUnitAndTheWayOut(t *testing.T) {
 	for want, change := range map[string]func(*world){
 		"the robot is in ato; mode/set mnl starts mnl": func(w *world) { w.facts.Manual = false },
 
-		"the head-2 may not move: the safety core is DISABLED; safety/enable":                               rests(schema.SafetyDisabled),
-		"the head-2 may not move: a stop is latched; release the latched stop s-1, then safety/enable":      rests(schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
-		"the head-2 may not move: no heartbeat of an operator reaches the robot; it may when one does":      func(w *world) { w.facts.Reachable = false },
-		"the head-2 may not move: somebody pushes the robot; it moves again later":                          func(w *world) { w.health = health{motion: schema.ReasonSafeguard} },
-		"the head-2 is switched off: it is hot; the unit is used again when it has cooled":                  func(w *world) { w.health = health{unit: "head-2"} },
-		"the head-2 is out of order: stuck; check what caused it, then send safety/reset and safety/enable": func(w *world) { w.body.broken["head-2"] = "stuck" },
+		"the head-2 may not move: the safety core is DISABLED; safety/enable":                                                             rests(schema.SafetyDisabled),
+		"the head-2 may not move: a stop is latched; release the latched stop s-1, then safety/enable":                                    rests(schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
+		"the head-2 may not move: no heartbeat of fleetd or of a console reaches the robot; connect fleetd, or open the robot's own page": func(w *world) { w.facts.Reachable = false },
+		"the head-2 may not move: somebody pushes the robot; it moves again later":                                                        func(w *world) { w.health = health{motion: schema.ReasonSafeguard} },
+		"the head-2 cannot be used: it is hot; the unit is used again when it has cooled":                                                 func(w *world) { w.health = health{unit: "head-2"} },
+		"the head-2 is out of order: stuck; check what caused it, then send safety/reset and safety/enable":                               func(w *world) { w.body.broken["head-2"] = "stuck" },
 	} {
 		w := newWorld(t)
 		change(w)
 		if r := w.ask("head", head("head-2", 0.5)); r.Detail != want {
 			t.Errorf("got  %q\nwant %q", r.Detail, want)
 		}
+	}
+}
+
+// Control alone would not help: the same command would be refused for the mode.
+func TestManualCommandOutsideMnlWithoutControlNamesBothSteps(t *testing.T) {
+	const both = "the robot is in ato; mode/set mnl starts mnl; then acquire control with control/acquire"
+	free := func(w *world) { w.control("op1", "release", verb.Release{}) }
+	all := func(w *world) { free(w); w.state.cfg.Control.Required = control.RequireAll }
+	others := func(w *world) { w.control("op2", "takeover", verb.TakeOver{}) }
+	for _, c := range []struct {
+		name   string
+		change func(*world)
+		mnl    bool
+		verb   string
+		args   verb.Args
+		want   string
+	}{
+		{"outside mnl", free, false, "say", say(), both},
+		{"in mnl", free, true, "say", say(), "no client has control; acquire it with control/acquire"},
+		{"what works in every mode", free, false, "point-delete", verb.DeletePoint{Point: "dock"}, "no client has control; acquire it with control/acquire"},
+		{"where the mode needs control too", all, false, "say", say(), "no client has control; acquire it with control/acquire"},
+		{"while another client has control", others, false, "say", say(), "op2 has control of this robot; wait until it is free, or take it with control/takeover"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			c.change(w)
+			w.facts.Manual = c.mnl
+			if r := w.ask(c.verb, c.args); r.Reason != schema.ReasonNotInControl || r.Detail != c.want {
+				t.Errorf("answered %+v, want %q", r.Verdict, c.want)
+			}
+		})
 	}
 }
 

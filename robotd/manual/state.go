@@ -70,7 +70,7 @@ type Facts struct {
 	Standstill   safety.Standstill // what keeps the robot at rest, and its way out
 	Manual       bool              // the active mode accepts manual commands, and is not paused
 	Modes        Modes
-	Reachable    bool   // heartbeats of fleetd or of a console arrive
+	Reachable    bool   // the link is not lost, and the broker or the robot's own page reaches the robot
 	Session      string // with the broker; empty without a session
 	Body         Body
 	Health       Health

@@ -21,7 +21,7 @@ type recorder struct {
 }
 
 // takeTaught takes a command by which people teach the robot, and reports whether it is one.
-func (t Step) takeTaught(o request.Perform) bool {
+func (t Step) takeTaught(o request.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.SavePoint:
 		t.savePoint(o, a.Point)
@@ -35,7 +35,7 @@ func (t Step) takeTaught(o request.Perform) bool {
 
 // takeDeletion takes a command that deletes what was taught, in every mode, and reports
 // whether it is one.
-func (t Step) takeDeletion(o request.Perform) bool {
+func (t Step) takeDeletion(o request.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.DeletePoint:
 		saved, had := t.taught.DeletePoint(a.Point)
@@ -50,7 +50,7 @@ func (t Step) takeDeletion(o request.Perform) bool {
 }
 
 // savePoint keeps where the robot stands as a point.
-func (t Step) savePoint(o request.Perform, id string) {
+func (t Step) savePoint(o request.Dispatch, id string) {
 	at, known := t.Body.Position()
 	_, again := t.taught.Points()[id]
 	switch {
@@ -83,7 +83,7 @@ func (t Step) learn(s taught.StoredValue) {
 }
 
 // forget answers the deletion of something that was taught.
-func (t Step) forget(o request.Perform, s taught.StoredValue, had bool, event, pointer, id string) {
+func (t Step) forget(o request.Dispatch, s taught.StoredValue, had bool, event, pointer, id string) {
 	if !had {
 		t.refuse(o, schema.ReasonUnknownID, pointer, "the robot was not taught "+id)
 		return
@@ -94,7 +94,7 @@ func (t Step) forget(o request.Perform, s taught.StoredValue, had bool, event, p
 }
 
 // record starts, stops or cancels the recording of an act.
-func (t Step) record(o request.Perform, a verb.RecordAct) {
+func (t Step) record(o request.Dispatch, a verb.RecordAct) {
 	recording := t.taught.Act
 	switch {
 	case a.Do != "start" && a.Do != "stop" && a.Do != "cancel":
@@ -111,7 +111,7 @@ func (t Step) record(o request.Perform, a verb.RecordAct) {
 	}
 }
 
-func (t Step) startRecording(o request.Perform, a verb.RecordAct) {
+func (t Step) startRecording(o request.Dispatch, a verb.RecordAct) {
 	_, known := t.Story.Acts[a.Act]
 	again := t.taught.Has(a.Act)
 	switch {
@@ -146,7 +146,7 @@ func (t Step) mustRenew() string {
 
 // stopRecording keeps the recorded act. If it is refused, the recording goes on, except one that
 // can never be kept.
-func (t Step) stopRecording(o request.Perform) {
+func (t Step) stopRecording(o request.Dispatch) {
 	a := t.taught.Recorded(t.Now.Mono)
 	const over = "; the recording has ended, and nothing is kept"
 	switch bad, unfit := schema.Errors(score.ValidateAct(a)), schema.Errors(score.Fit(a, t.capabilities())); {

@@ -23,10 +23,13 @@ func RestoredVolume(saved map[string]string) verb.Number {
 }
 
 // setVolume sets the volume of everything that the robot plays, also after restarts.
-func (t Step) setVolume(o request.Perform, to verb.Number) {
+func (t Step) setVolume(o request.Dispatch, to verb.Number) {
 	v := to.Value
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	switch {
+	case !schema.HasVolume(t.Body.Units()):
+		t.refuse(o, schema.ReasonOutOfRange, "", "the robot cannot change the volume of its speaker, as the speaker's driver says (fixed_volume); set it at the speaker itself")
+		return
 	case v < 0 || v > 1:
 		t.refuse(o, schema.ReasonOutOfRange, "/args/volume", fmt.Sprintf("%v is not between 0 and 1", v))
 		return

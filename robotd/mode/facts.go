@@ -15,8 +15,10 @@ type Facts struct {
 	ForbidDetail string
 	// Enabled reports whether the body may move.
 	Enabled bool
-	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is
-	// how long ago. A robot that never received one has not lost the link.
+	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is for how
+	// long none has arrived, the silence before the loss included, and 0 while the link is
+	// not lost. A robot that never received one has lost the link only if the
+	// connection over which it was enabled is gone.
 	LinkLost bool
 	LostFor  time.Duration
 	// NotReady lists the modes whose own entry check fails, in any order.
@@ -54,7 +56,7 @@ const (
 	Begin       Kind = "begin"    // the robot is assembled: calibrate
 	Tick        Kind = "tick"     // time has passed
 	Shutdown    Kind = "shutdown" // robotd ends
-	Started     Kind = "started"  // reported by the mode Mode, as the next three
+	Started     Kind = "started"  // reported by the mode Mode, as all that follow
 	StartFailed Kind = "start-failed"
 	Stopped     Kind = "stopped"
 	Died        Kind = "died" // an error, a panic or a missed deadline

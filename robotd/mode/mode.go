@@ -8,7 +8,7 @@ import (
 
 // Mode is a mode that was started. Each start makes a new value. The runner calls
 //
-//	Start, then Step and Hold in any order, then Stop or Kill
+//	Start, then Step, MayPause and SetPaused in any order, then Stop or Kill
 //
 // and Kill at any time, also while the mode starts or stops. The mode reports through
 // the host that it has started, stopped or failed, in the same call or in a later one.
@@ -129,7 +129,7 @@ func (Stop) effect()           {}
 // Robot is what a mode knows of the robot.
 type Robot struct {
 	MayMove bool    // motion is enabled, and the link is up or the mode's settings are to continue without it
-	Story   Refusal // why no story can be performed now
+	NoStory Refusal // why no story can be performed now; zero = one can
 	Units   []schema.Unit
 	People  int     // that the robot sees near it
 	Bearing float64 // of the nearest one, rad to the left of straight ahead
@@ -158,9 +158,9 @@ type Host struct {
 }
 
 // begun is what the running mode began and has not ended.
-type begun struct{ calibrating, entered, driving bool }
+type begun struct{ calibrating, performing, driving bool }
 
-// Do adds an effect. Brain carries effects out after the call, in order, unless the call
+// Do adds an effect. The supervisor carries effects out after the call, in order, unless the call
 // fails.
 func (h *Host) Do(e Effect) {
 	switch d := e.(type) {
@@ -171,9 +171,9 @@ func (h *Host) Do(e Effect) {
 		h.run++ // an answer that still comes is late
 		h.calibrating = false
 	case BeginStory:
-		h.entered = true
+		h.performing = true
 	case EndStory:
-		h.entered = false
+		h.performing = false
 	case Drive:
 		h.driving = d != Drive{}
 	}

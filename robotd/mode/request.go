@@ -168,8 +168,8 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 		d.Answer = unchanged(string(in.Mode) + " already is switched on")
 	case in.Kind == Disable && s.Status[i] == schema.ModeDisabled:
 		d.Answer = unchanged(string(in.Mode) + " already is switched off")
-	case in.Kind == Disable && c.fallback(in.Mode):
-		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: other modes fall back on it")
+	case in.Kind == Disable && c.Serves(in.Mode) != "":
+		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: it is the robot's "+c.Serves(in.Mode)+" mode")
 	case in.Kind == Disable && in.Mode == s.Next:
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
 	default:
@@ -185,7 +185,7 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	}
 }
 
-// setLoaded attaches or detaches a mode that is compiled in. A mode on which others fall back
+// setLoaded attaches or detaches a mode that is compiled in. A mode with a duty
 // cannot be unloaded, nor can one that is active or next.
 func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 	i, m := c.index(in.Mode), string(in.Mode)
@@ -194,7 +194,7 @@ func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 	}
 	switch {
 	case i < 0:
-		d.Answer = rejectedWith(schema.ResultUnknownCmd, schema.ReasonUnknownMode, "this robotd has no mode "+m)
+		d.Answer = rejectedWith(schema.ResultUnknownCmd, schema.ReasonUnknownMode, "this robotd has no mode "+m+"; it has "+c.names())
 	case in.Kind == Load && s.has(i):
 		d.Answer = unchanged(m + " already is loaded")
 		d.Answer.Result = schema.ResultNoOperation
@@ -205,8 +205,8 @@ func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 	case !s.has(i):
 		d.Answer = unchanged(m + " already is unloaded")
 		d.Answer.Result = schema.ResultUnloaded
-	case c.fallback(in.Mode):
-		refuse(m + " cannot be unloaded: other modes fall back on it")
+	case c.Serves(in.Mode) != "":
+		refuse(m + " cannot be unloaded: it is the robot's " + c.Serves(in.Mode) + " mode")
 	case in.Mode == s.Next:
 		refuse("a switch to " + m + " is under way")
 	case !s.changeStatus(c, d, in.Mode, StatusUnload):

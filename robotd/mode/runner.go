@@ -170,7 +170,7 @@ func (r *Runner) Notify(n Notice) (fault Refusal) {
 	case CalibrationEnded:
 		r.host.calibrating = false
 	case StoryAnswered:
-		r.host.entered = r.host.entered && n == StoryAnswered{}
+		r.host.performing = r.host.performing && n == StoryAnswered{}
 	}
 	return r.call(Call{Mode: r.running.ID, Do: DoStep, Notice: n})
 }
@@ -232,7 +232,7 @@ func (r *Runner) endMode() {
 	if had.calibrating {
 		r.host.Do(EndCalibration{})
 	}
-	if had.entered {
+	if had.performing {
 		r.host.Do(EndStory{})
 	}
 	if had.driving {

@@ -27,8 +27,8 @@ import (
 // MaxModes is the highest number of modes of one robot.
 const MaxModes = 12
 
-// Config is the part of the robot's configuration that concerns modes. It does not
-// change while the robot runs.
+// Config is the part of the robot's configuration that concerns modes. While the
+// robot runs only LinkLoss and LostAfter change, with the fleet's configuration.
 type Config struct {
 	Modes       []Settings    // in registration order, so that their indexes are stable
 	Calibration schema.ModeID // runs by itself at boot
@@ -47,10 +47,10 @@ type Settings struct {
 	Calibrates  bool            // it carries out CalibrationOrdered
 	Conditional bool            // it has an entry check of its own: Installed.Ready
 	LinkLoss    schema.LinkLoss // the reaction when no heartbeat of fleetd or of a console arrives
-	LostAfter   time.Duration   // how long the link has to be lost for it
+	LostAfter   time.Duration   // the silence after which it comes, counted from the last heartbeat
 }
 
-// Defaults returns the rules of the four modes on which every robot falls back. After 5 s, link loss ends the modes
+// Defaults returns the settings of the four modes that every robot has. After 5 s, link loss ends the modes
 // in which an operator steers by sight. ato stops moving by itself first and gets a
 // minute, so that the broker may restart.
 func Defaults() Config {
@@ -80,8 +80,11 @@ func (c *Config) Check() []string {
 	}
 	seen := map[schema.ModeID]bool{}
 	for _, m := range c.Modes {
-		if seen[m.ID] || m.ID == "" {
-			faults = append(faults, fmt.Sprintf("mode %q has no name of its own", m.ID))
+		switch {
+		case m.ID == "":
+			faults = append(faults, "a mode has no name")
+		case seen[m.ID]:
+			faults = append(faults, fmt.Sprintf("mode %q is listed twice", m.ID))
 		}
 		seen[m.ID] = true
 	}
@@ -98,11 +101,6 @@ func (c *Config) Check() []string {
 		faults = append(faults, "the safe mode has to be one of its own that does not move")
 	}
 	return faults
-}
-
-// fallback reports whether other modes fall back on m.
-func (c *Config) fallback(m schema.ModeID) bool {
-	return c.Serves(m) != ""
 }
 
 // role is a duty that the configuration gives to one mode.
@@ -135,6 +133,7 @@ func (c *Config) candidates(r role) string {
 }
 
 // Serves reports whether m is the calibration, the default or the safe mode, and as which.
+// Such a mode is always available.
 func (c *Config) Serves(m schema.ModeID) (as string) {
 	for _, r := range c.roles() {
 		if r.mode == m && r.name != "boot" {
@@ -153,6 +152,15 @@ func (c *Config) Selectable() []schema.ModeID {
 		}
 	}
 	return ids
+}
+
+// names lists all modes, those that are unloaded included.
+func (c *Config) names() string {
+	names := make([]string, len(c.Modes))
+	for i, m := range c.Modes {
+		names[i] = string(m.ID)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (c *Config) index(m schema.ModeID) int {
@@ -203,8 +211,8 @@ func Boot(c *Config) State {
 	return s
 }
 
-// Failed notes, before the robot begins, that a mode had failed when robotd ended.
-func (s *State) Failed(c *Config, m schema.ModeID) {
+// MarkFailed notes, before the robot begins, that a mode had failed when robotd ended.
+func (s *State) MarkFailed(c *Config, m schema.ModeID) {
 	if i := c.index(m); i >= 0 && s.Status[i] == schema.ModeAvailable {
 		s.Status[i] = schema.ModeFailed
 	}

@@ -1,6 +1,7 @@
 package mode
 
 import (
+	"strings"
 	"testing"
 
 	"troupe/schema"
@@ -22,22 +23,25 @@ func TestConfigurationIsChecked(t *testing.T) {
 	if faults := sound.Check(); len(faults) > 0 {
 		t.Errorf("the defaults have faults: %q", faults)
 	}
-	for name, spoil := range map[string]func(*Config){
-		"too many": func(c *Config) {
+	for name, row := range map[string]struct {
+		spoil func(*Config)
+		want  string
+	}{
+		"too many": {func(c *Config) {
 			for i := range MaxModes {
 				c.Modes = append(c.Modes, Settings{ID: schema.ModeID(rune('a' + i))})
 			}
-		},
-		"twice":       func(c *Config) { c.Modes = append(c.Modes, Settings{ID: schema.ModeAto}) },
-		"nameless":    func(c *Config) { c.Modes = append(c.Modes, Settings{}) },
-		"no boot":     func(c *Config) { c.Boot = "dance" },
-		"safe moves":  func(c *Config) { c.Modes[3].Moves = true },
-		"safe = boot": func(c *Config) { c.Boot = c.Safe },
+		}, "at most 12"},
+		"twice":       {func(c *Config) { c.Modes = append(c.Modes, Settings{ID: schema.ModeAto}) }, `"ato" is listed twice`},
+		"nameless":    {func(c *Config) { c.Modes = append(c.Modes, Settings{}) }, "no name"},
+		"no boot":     {func(c *Config) { c.Boot = "dance" }, `"dance" is not among the modes`},
+		"safe moves":  {func(c *Config) { c.Modes[3].Moves = true }, "must not move"},
+		"safe = boot": {func(c *Config) { c.Boot = c.Safe }, "one of its own"},
 	} {
 		c := Defaults()
-		spoil(&c)
-		if faults := c.Check(); len(faults) != 1 {
-			t.Errorf("%s: got %q", name, faults)
+		row.spoil(&c)
+		if faults := c.Check(); len(faults) != 1 || !strings.Contains(faults[0], row.want) {
+			t.Errorf("%s: got %q, want %q", name, faults, row.want)
 		}
 	}
 }

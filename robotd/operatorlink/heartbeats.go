@@ -17,7 +17,8 @@ const maxSenders = 4
 // sender is one sender of heartbeats and its session.
 type sender struct{ client, session string }
 
-// Senders are those whose heartbeats came last, the newest first.
+// Senders are the fleetd instances whose heartbeats came last, the newest first. A console at
+// the robot is not among them.
 type Senders [maxSenders]sender
 
 // Note records that a heartbeat came.
@@ -36,7 +37,7 @@ func (d *Senders) Note(client, session string) {
 // Newest is the client whose heartbeat came last; empty for none.
 func (d *Senders) Newest() string { return d[0].client }
 
-// Has reports whether a client sends heartbeats, as fleetd instances alone may.
+// Has reports whether the client is one of them.
 func (d *Senders) Has(client string) bool {
 	return slices.ContainsFunc(d[:], func(k sender) bool { return k.client == client })
 }

@@ -11,21 +11,6 @@ import (
 	"troupe/schema"
 )
 
-// answer is what the page shows of the newest command.
-type answer struct {
-	Action string        // a word of the page's texts
-	Verb   string        // as sent; empty for what is no verb
-	Status schema.Status // final or not
-	Reason schema.Reason
-	Detail string
-	Silent bool // the robot did not answer
-}
-
-// Good reports whether nothing was refused and nothing failed.
-func (a answer) Good() bool {
-	return !a.Silent && (a.Status == schema.StatusSucceeded || !a.Status.Final())
-}
-
 // do carries out what a button asks for, and leads back to the page, which shows the answer.
 func (s *Server) do(w http.ResponseWriter, r *http.Request, token string, _ answer) {
 	action := r.PathValue("action")
@@ -35,7 +20,7 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, token string, _ answ
 		http.NotFound(w, r)
 		return
 	}
-	a.Action = action
+	a.Action, a.At = action, schema.TimeOf(s.Now())
 	s.sessions.answered(token, a)
 	s.Logger.Info("page: command", "action", action, "from", r.RemoteAddr, "verb", a.Verb, "status", a.Status, "reason", a.Reason, "detail", a.Detail)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
@@ -46,7 +31,12 @@ func (s *Server) perform(r *http.Request, action string) (a answer, known bool) 
 	switch action {
 	case "stop":
 		// Without a name of its own this stop and the next one would be one latched stop.
-		return s.ask(ctx, "safety/stop", map[string]any{"latch": "local-" + strings.ToLower(rand.Text()[:10]), "why": "stopped at the robot's page"}), true
+		latch := "local-" + strings.ToLower(rand.Text()[:10])
+		a = s.ask(ctx, "safety/stop", map[string]any{"latch": latch, "why": "stopped at the robot's page"})
+		if a.Reason == schema.ReasonUnchanged { // the motion is unchanged, but not the latched stops
+			a.Reason, a.Detail = "", "latched as "+latch
+		}
+		return a, true
 	case "enable":
 		return s.ask(ctx, "safety/enable", seen(r)), true
 	case "reset":
@@ -128,7 +118,7 @@ func (s *Server) release(r *http.Request) answer {
 			ids = append(ids, l.ID)
 		}
 		slices.Sort(ids)
-		return refused(schema.ReasonLatched, "the fleet holds "+strings.Join(ids, ", ")+"; release it in the fleet's console")
+		return refused(schema.ReasonLatched, "the fleet holds "+strings.Join(ids, ", ")+"; release it in the fleet's console, or with fleetd stop release "+strings.Join(ids, " ")+" --why REASON")
 	}
 	return answer{Status: schema.StatusSucceeded}
 }

@@ -100,6 +100,7 @@ func New(c Config) (*Server, error) {
 	mux.HandleFunc("GET /sign-in", s.showSignIn)
 	mux.HandleFunc("POST /sign-in", s.signIn)
 	mux.HandleFunc("POST /sign-out", s.signOut)
+	mux.HandleFunc("GET /status", s.status)
 	mux.HandleFunc("GET /{$}", s.signedIn(s.show))
 	mux.HandleFunc("POST /do/{action}", s.signedIn(s.do))
 	s.handler = s.guard(http.NewCrossOriginProtection().Handler(mux))

@@ -299,21 +299,85 @@ func TestVolumeWithoutControlIsRefused(t *testing.T) {
 	s.shows("refused <code>not_in_control</code>", "anna has control")
 }
 
+func TestVolumeIsOfferedOnlyIfItCanBeSet(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.shows(`<input id="volume"`)
+	s.robot.view.Caps.Units[1].FixedVolume = true
+	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, `id="volume"`) {
+		t.Errorf("a volume is offered:\n%s", body)
+	}
+}
+
 func TestPageSaysWhyNot(t *testing.T) {
 	s := open(t, standing()).signIn()
 	s.shows(`<button id="release" disabled`, "no stop is latched", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;", "the mode in charge ends after 5 s")
 	s.robot.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1", By: "anna", Why: "visitor on the stage"}}
 	s.robot.view.State.Safety.State = schema.SafetyEStop
 	s.shows(`<button id="enable" disabled`, "release the stop first", "visitor on the stage", `<button id="release">`, `<button id="reset">`)
+	s.robot.view.State.Safety.Cause = schema.ReasonEStopInput
+	s.shows(`<button id="reset" disabled`, "press the button reset on the robot&#39;s body")
 }
 
 func TestPageSaysThatTheStoryFails(t *testing.T) {
 	f := standing()
 	f.view.State.Auto = schema.StateAuto{Status: schema.AutoPerforming, Story: &schema.StoryRef{ID: "tour"}, Act: "greet"}
 	s := open(t, f).signIn()
-	s.shows(`tour</span>, runs <code>idle</code>`)
+	s.shows(`tour</span>, performs, <span dir="auto">greet`)
 	f.view.State.Auto.FailedRounds = 3
 	s.shows("Every act of the story fails; the alert says why. (rounds in a row: 3)")
+}
+
+// After a stop without a reset the story goes on with Enable, so that the page must not lead
+// to Continue.
+func TestEnableSaysThatTheStoryGoesOn(t *testing.T) {
+	f := standing()
+	state := f.view.State
+	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_disabled"}}}
+	s := open(t, f).signIn()
+	const goesOn, notNeeded = "the story goes on at once, and the robot moves", "not needed: Enable lets the story go on"
+	s.shows(`<button id="enable" aria-describedby="note-enable"`, goesOn, `<button id="continue" disabled`, notNeeded)
+	for name, pause := range map[string][]schema.Pause{
+		"a lost link, too":     {{Token: "safety", Why: "safety_disabled"}, {Token: "link", Why: "needs_continue", NeedsContinue: true}},
+		"a person, too":        {{Token: "safety", Why: "safety_disabled"}, {Token: "operator:op1/k1"}},
+		"the reset of an unit": {{Token: "safety", Why: "safety_disabled", NeedsContinue: true}},
+	} {
+		state.Auto.PauseHolders = pause
+		if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, goesOn) || strings.Contains(body, notNeeded) {
+			t.Errorf("paused by %s: the page says that Enable continues", name)
+		}
+	}
+	state.Auto.PauseHolders = []schema.Pause{{Token: "safety", Why: "latched"}}
+	state.Safety.Latches = []schema.StopLatch{{ID: "k1"}}
+	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, goesOn) {
+		t.Error("a robot that cannot be enabled: the page says what Enable does")
+	}
+}
+
+func TestPageSaysThatAStopLatches(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.robot.answers = map[string]schema.Ack{"safety/stop": {Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: "the robot already is in DISABLED"}}
+	s.send("POST", "/do/stop", "")
+	latch := s.robot.args[0].(map[string]any)["latch"].(string)
+	s.shows("<strong>Stop</strong>: done <span dir=\"auto\">latched as " + latch)
+}
+
+func TestStopOfTheFleetIsNotReleasedHere(t *testing.T) {
+	f := standing()
+	f.view.State.Safety.Latches, f.view.FleetStops = []schema.StopLatch{{ID: "k1"}}, []string{"k1"}
+	s := open(t, f).signIn()
+	s.shows(`<button id="release" disabled`, "the fleet holds it", "fleetd stop release k1 --why REASON")
+	f.view.State.Safety.Latches = append(f.view.State.Safety.Latches, schema.StopLatch{ID: "local-1"})
+	s.shows(`<button id="release">`)
+}
+
+func TestPageSaysWhatItsEndMeans(t *testing.T) {
+	f := standing()
+	f.view.Modes[0].LinkTimeoutMS, f.view.LinkBudget = 60_000, 5*time.Second
+	f.view.State.Auto.Status = schema.AutoPaused
+	s := open(t, f).signIn()
+	s.shows("Without one, the robot stops moving after 5 s, then needs Continue the story; the mode in charge ends after 60 s.")
+	f.view.ContinueOnReturn = true
+	s.shows("stops moving after 5 s; the mode")
 }
 
 // TestPageLeadsFromAFailedUnitBackToTheStory follows a robot without a network whose unit failed.
@@ -321,7 +385,7 @@ func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
 	f := standing()
 	state := f.view.State
 	state.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: puppet: the adapter is silent"}
-	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "needs_reset"}}}
+	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "needs_reset", NeedsContinue: true}}}
 	state.Auto.FailedRounds = 1 // the one that the fault ended
 	state.Units = []schema.UnitState{{ID: "head", State: "error"}}
 	f.view.Modes[1].WhyNot[0].Detail = "safety/reset, then safety/enable, then auto/continue"
@@ -396,5 +460,17 @@ func TestWrongFolderIsAnError(t *testing.T) {
 	var wrong *os.PathError
 	if !errors.As(err, &wrong) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A program with the password learns the state; it is no operator.
+func TestStatusNeedsThePasswordAndIsNoOperator(t *testing.T) {
+	s := open(t, standing())
+	if status, _, _ := s.send("GET", "/status", "", func(r *http.Request) { r.SetBasicAuth("robotd", "wrong") }); status != http.StatusUnauthorized {
+		t.Errorf("a wrong password was answered %d", status)
+	}
+	got, err := StatusAt(t.Context(), strings.TrimPrefix(s.url, "http://"), s.data)
+	if err != nil || got.Safety.State != schema.SafetyDisabled || got.Mode != schema.ModeMnl || got.Connected || s.robot.beats > 0 {
+		t.Errorf("got %+v, %v, %d heartbeats", got, err, s.robot.beats)
 	}
 }

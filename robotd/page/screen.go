@@ -25,7 +25,7 @@ var pages = func() map[string]*template.Template {
 	for lang, words := range texts {
 		t := template.New("").Option("missingkey=error").Funcs(template.FuncMap{
 			"t":      func(key string) string { return words.of(key) },
-			"button": func(p *screen, action string) button { return button{p, action, p.WhyNot(action)} },
+			"button": func(p *screen, action string) button { return button{p, action, p.WhyNot(action), p.Note(action)} },
 			"word":   func(group string, value any) string { return words.word(group, value) },
 			"named":  words.named,
 		})
@@ -59,7 +59,7 @@ func (s *Server) screen(r *http.Request) *screen {
 }
 
 // show shows the robot. Who looks at it counts as an operator.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, _ string, last answer) {
+func (s *Server) show(w http.ResponseWriter, r *http.Request, token string, last answer) {
 	page := s.screen(r)
 	page.Answer = last
 	s.Robot.Heartbeat(r.Context())
@@ -69,7 +69,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, _ string, last ans
 		s.render(w, http.StatusServiceUnavailable, "robot", page)
 		return
 	}
-	page.View = view
+	page.View, page.Answer = view, s.sessions.applying(token, s.Now(), view.about())
 	s.render(w, http.StatusOK, "robot", page)
 }
 
@@ -99,6 +99,7 @@ func (p *screen) Latches() []schema.StopLatch { return p.View.State.Safety.Latch
 type button struct {
 	Page           *screen
 	Action, WhyNot string
+	Note           string // what else it does: a word of the texts, or empty
 }
 
 // WhyNot names why a button of the safety core would be refused now: a word of the texts, or
@@ -112,13 +113,21 @@ func (p *screen) WhyNot(action string) string {
 			return "not-latched"
 		case !p.AtRobot:
 			return "not-at-robot"
+		case len(p.FleetHolds()) == len(p.Latches()):
+			return "fleet-holds"
 		}
 	case "reset":
-		if at != schema.SafetyEStop {
+		switch s := p.View.State.Safety; {
+		case at != schema.SafetyEStop:
 			return "nothing-to-reset"
+		case s.EStopInput || s.Cause == schema.ReasonEStopInput:
+			return "button-on-body"
 		}
 	case "continue":
-		if at != schema.SafetyEnabled {
+		switch {
+		case p.EnableContinues():
+			return "enable-continues"
+		case at != schema.SafetyEnabled:
 			return "enable-first"
 		}
 	case "enable":
@@ -135,6 +144,24 @@ func (p *screen) WhyNot(action string) string {
 	}
 	return ""
 }
+
+// Note says that a button does more than its name says.
+func (p *screen) Note(action string) string {
+	if action == "enable" && p.EnableContinues() && p.WhyNot(action) == "" {
+		return "story-goes-on"
+	}
+	return ""
+}
+
+// EnableContinues reports whether the story goes on as soon as the robot is enabled, because
+// nothing else pauses it.
+func (p *screen) EnableContinues() bool {
+	otherPause := func(h schema.Pause) bool { return h.Token != "safety" || h.NeedsContinue }
+	return p.Paused() && !slices.ContainsFunc(p.View.State.Auto.PauseHolders, otherPause)
+}
+
+// FleetHolds are the ids of the latched stops that only the fleet releases.
+func (p *screen) FleetHolds() []string { return p.View.FleetStops }
 
 // Paused reports whether ato waits for the end of pauses.
 func (p *screen) Paused() bool { return p.View.State.Auto.Status == schema.AutoPaused }
@@ -167,6 +194,15 @@ func (p *screen) ModeInCharge() schema.Mode {
 // SecondsWithoutLink is for how long the mode in charge goes on without the link.
 func (p *screen) SecondsWithoutLink() int64 { return p.ModeInCharge().LinkTimeoutMS / 1000 }
 
+// StopsMoving is after how many seconds without an operator the robot stops moving before the
+// mode ends; 0 if it does not.
+func (p *screen) StopsMoving() int64 {
+	if at := p.View.State.Auto.Status; at == schema.AutoNotActive || at == "" {
+		return 0
+	}
+	return int64(p.View.LinkBudget.Seconds())
+}
+
 // Faces are the faces that the robot can show.
 func (p *screen) Faces() []string {
 	u, ok := schema.FindUnit(p.View.Caps.Units, schema.UnitFace, "")
@@ -176,11 +212,8 @@ func (p *screen) Faces() []string {
 	return u.Faces
 }
 
-// HasSpeaker reports whether the robot has a volume.
-func (p *screen) HasSpeaker() bool {
-	_, ok := schema.FindUnit(p.View.Caps.Units, schema.UnitSpeaker, "")
-	return ok
-}
+// HasVolume reports whether the robot has a volume that people can set.
+func (p *screen) HasVolume() bool { return schema.HasVolume(p.View.Caps.Units) }
 
 // Battery is what the battery says, or empty.
 func (p *screen) Battery() string {

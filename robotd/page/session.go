@@ -59,7 +59,7 @@ const (
 // session is one signed-in browser.
 type session struct {
 	ends   time.Time
-	answer answer // to its newest command; each is shown until the next
+	answer answer // to its newest command; each is shown until the next, or as long as it applies
 }
 
 // sessions are the signed-in browsers. A restart of robotd ends them.
@@ -107,6 +107,20 @@ func (s *sessions) answered(token string, a answer) {
 	if one := s.all[token]; one != nil {
 		one.answer = a
 	}
+}
+
+// applying returns the newest answer of a session, and forgets it if it does not apply any more.
+func (s *sessions) applying(token string, now time.Time, about string) answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.all[token]
+	if one == nil {
+		return answer{}
+	}
+	if !one.answer.applies(now, about) {
+		one.answer = answer{}
+	}
+	return one.answer
 }
 
 func (s *sessions) end(token string) {

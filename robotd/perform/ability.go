@@ -119,8 +119,8 @@ func (t Step) Abilities() {
 	}
 }
 
-// has reports whether an ability is wanted, and notes that it runs.
-func (t Step) has(a schema.Ability) bool {
+// runs reports whether an ability is wanted; if it is, it counts as running.
+func (t Step) runs(a schema.Ability) bool {
 	wanted := slices.Contains(t.abilities.wanted, a)
 	if wanted {
 		t.abilities.now = append(t.abilities.now, a)
@@ -167,11 +167,11 @@ func (t Step) abilityUnit(i int) string {
 func (t Step) breathe(l act.Lane, u *schema.Unit) {
 	s := &t.abilities
 	switch {
-	case !t.has(schema.AbilityBreathing):
+	case !t.runs(schema.AbilityBreathing):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.breatheAt:
 		s.breatheAt = t.Now.Mono + breatheAgain
-		t.small(l, score.Action{Type: score.TypeLED, Unit: u.ID, Pattern: "breathe", PeriodMS: breath.Milliseconds(), EndMS: new(breathing.Milliseconds())})
+		t.replaceAction(l, score.Action{Type: score.TypeLED, Unit: u.ID, Pattern: "breathe", PeriodMS: breath.Milliseconds(), EndMS: new(breathing.Milliseconds())})
 	}
 }
 
@@ -180,19 +180,19 @@ func (t Step) blink(l act.Lane, u *schema.Unit) {
 	i := slices.IndexFunc(blinkFaces, func(f string) bool { return slices.Contains(u.Faces, f) })
 	switch {
 	case i < 0:
-	case !t.has(schema.AbilityBlinking):
+	case !t.runs(schema.AbilityBlinking):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.blinkAt:
 		s.blinkAt = t.Now.Mono + blinkEvery[s.blinks%len(blinkEvery)]
 		s.blinks++
-		t.small(l, score.Action{Type: score.TypeFace, Face: blinkFaces[i], EndMS: new(blink.Milliseconds())})
+		t.replaceAction(l, score.Action{Type: score.TypeFace, Face: blinkFaces[i], EndMS: new(blink.Milliseconds())})
 	}
 }
 
 // look turns the head to the nearest person, or lets it sway around straight ahead.
 func (t Step) look(l act.Lane, u *schema.Unit) {
 	s := &t.abilities
-	aware, sways := t.has(schema.AbilityAwareness), t.has(schema.AbilityBackgroundMovement)
+	aware, sways := t.runs(schema.AbilityAwareness), t.runs(schema.AbilityBackgroundMovement)
 	yaw, speed := 0.0, swaySpeed
 	switch {
 	case !aware && !sways:
@@ -213,11 +213,11 @@ func (t Step) look(l act.Lane, u *schema.Unit) {
 	}
 	if !(math.Abs(yaw-s.yaw) < lookAgain) { // not of NaN
 		s.yaw = yaw
-		t.small(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: new(yaw), Speed: new(speed), TimeoutMS: new(headWithin.Milliseconds())})
+		t.replaceAction(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: new(yaw), Speed: new(speed), TimeoutMS: new(headWithin.Milliseconds())})
 	}
 }
 
-// small performs one action in place of the one before.
-func (t Step) small(l act.Lane, do score.Action) {
+// replaceAction performs one action in place of the one that the lane performs.
+func (t Step) replaceAction(l act.Lane, do score.Action) {
 	t.Lanes.Push(l, act.Entry{ID: "ability", Clear: true, Act: &score.Act{ID: string(l), Actions: []score.Action{do}}})
 }

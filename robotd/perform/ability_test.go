@@ -65,7 +65,7 @@ func TestAbilitiesUseWhatNothingElseUses(t *testing.T) {
 			w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "chat", Acts: []score.Step{{Act: "talk"}}, Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"talk": talk}}
 			w.focus("chat", "chat-1")
 		}, every, []string{"head", "led"}},
-		{"a unit that is switched off", talk, func(w *world) { w.lanes.SetUnitDisabled("led", true) }, []schema.Ability{schema.AbilityAwareness, schema.AbilityBlinking, schema.AbilityBackgroundMovement}, []string{"head"}},
+		{"a unit that is switched off", talk, func(w *world) { w.lanes.SetUnitDisabled("led", "it is broken") }, []schema.Ability{schema.AbilityAwareness, schema.AbilityBlinking, schema.AbilityBackgroundMovement}, []string{"head"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := alive(t, c.story)

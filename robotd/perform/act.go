@@ -20,7 +20,7 @@ const storyLane act.Lane = "story"
 // another lane, such as safety, out of it.
 func handlerLane(handler string) act.Lane { return act.Lane("handler-" + handler) }
 
-// Lanes lists the lanes that are not manual, highest priority first.
+// Lanes lists the lanes of handlers, activity, story and abilities, highest priority first.
 func Lanes(c *config.Config) (lanes []act.LaneConfig) {
 	handlers := slices.Clone(c.Interrupts.Handlers)
 	slices.SortStableFunc(handlers, func(a, b interrupt.Handler) int { return b.Priority - a.Priority })

@@ -110,7 +110,7 @@ func TestActivityIsRepeatedAndAnsweredByItsFailures(t *testing.T) {
 func TestActivityThatFailsWholeEnds(t *testing.T) {
 	w := living(t, score.Repeat{Loop: true}, score.ActError{})
 	w.facts.Activities.Activities[0].Acts = w.facts.Activities.Activities[0].Acts[:1]
-	w.lanes.Executor.SetUnitDisabled("head", true, nil)
+	w.lanes.Executor.SetUnitDisabled("head", "it is broken", nil)
 	w.focus("greet", "run")
 	w.pass(time.Minute)
 	if len(w.ended) != 1 || w.ended[0].Outcome != effect.Failed || w.ended[0].Reason == "" || w.state.Auto().Status != schema.AutoPerforming {

@@ -25,7 +25,7 @@ const askedBy = "ai"
 
 // AskAct queues the act as an interrupt, after all checks. One at a time is performed:
 // further ones wait for it, or replace all of them with clear.
-func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
+func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
 	e, ok := t.wanted(o, a)
 	if !ok {
 		return
@@ -37,7 +37,7 @@ func (t Step) AskAct(o request.Perform, a verb.WholeAct) {
 }
 
 // wanted returns the act that a command requests, or refuses the command.
-func (t Step) wanted(o request.Perform, a verb.WholeAct) (act.Entry, bool) {
+func (t Step) wanted(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
 	acts, files, languages := t.Repertoire()
 	e, no := t.Lanes.Resolve(a, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
 	if no != nil {
@@ -53,7 +53,7 @@ func (t Step) performable(a *asked) (ok bool, why string) {
 	case a == nil:
 		return false, "it performs the act that act/perform asks for"
 	case a.Act.Moves() && t.Safety != schema.SafetyEnabled:
-		return false, "the act moves, and the safety core is " + string(t.Safety)
+		return false, "the act moves: " + t.Standstill.String()
 	}
 	return true, ""
 }
@@ -93,7 +93,7 @@ func (s *State) Cancel(key, by request.Key) bool {
 	return false
 }
 
-// cancelAsked ends it because of a stop: what was requested before a stop does not continue
+// cancelAsked ends the requested acts because of a stop: what was requested before a stop does not continue
 // when the robot may move again.
 func (t Step) cancelAsked() {
 	for _, h := range t.handling {
@@ -104,7 +104,7 @@ func (t Step) cancelAsked() {
 }
 
 // Ask takes a command, and reports whether it is one of the story or of interrupts.
-func (s *State) Ask(o request.Perform) bool {
+func (s *State) Ask(o request.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.StartStory:
 		s.AskAuto(o, auto.Input{What: auto.StartStory})
@@ -131,14 +131,14 @@ func (s *State) Ask(o request.Perform) bool {
 }
 
 // AskAuto and AskInterrupts queue a command for ato, and for the interrupts.
-func (s *State) AskAuto(o request.Perform, in auto.Input) { s.askAuto(o, autoInput{Input: in}) }
+func (s *State) AskAuto(o request.Dispatch, in auto.Input) { s.askAuto(o, autoInput{Input: in}) }
 
-func (s *State) askAuto(o request.Perform, in autoInput) {
+func (s *State) askAuto(o request.Dispatch, in autoInput) {
 	in.Client, in.Person, in.Req, in.Why = o.Client, o.By, o.ID, cmp.Or(in.Why, o.Why)
 	s.toAuto.Put(in, o.Key, o.If)
 }
 
-func (s *State) AskInterrupts(o request.Perform, in interrupt.Input) {
+func (s *State) AskInterrupts(o request.Dispatch, in interrupt.Input) {
 	s.toInterrupts.Put(interruptInput{Input: in}, o.Key, o.If)
 }
 
@@ -148,7 +148,8 @@ func (s *State) Drop(k request.Key) bool {
 	return interrupts || ato
 }
 
-// Pending reports whether a command is queued.
+// Pending reports whether there is something to decide at once: an input, or what the last step
+// left for the next one.
 func (s *State) Pending() bool {
 	return s.toInterrupts.Len()+s.toAuto.Len() > 0 || s.again ||
 		s.focus.run != s.heldBy || s.focus.next != nil && s.frozen != auto.FreezeAll

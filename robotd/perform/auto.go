@@ -123,8 +123,8 @@ func whyAuto(d auto.Decision) string {
 
 // Result is what the mode supervisor has to know.
 type Result struct {
-	Entered bool // ato had to be entered
-	Refused schema.Reason
+	Entered bool          // the input was to enter ato
+	Refused schema.Reason // why that failed
 }
 
 // entered reports whether ato runs, and starts the interrupters.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"troupe/robotd/auto"
+	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
@@ -17,10 +18,11 @@ func (t Step) storyActFailed(entry string, why schema.FailedAct) {
 }
 
 // reportFailing raises the alert with the last error of a round in which every act failed. It clears
-// it when an act succeeds, and when the story is stopped or replaced, because nothing fails then.
+// it when an act succeeds, when a person enables the robot or continues the story, and when the story
+// is stopped or replaced or the robot is in E_STOP, because nothing fails then.
 func (t Step) reportFailing(over auto.Round) {
 	switch {
-	case t.auto.FailedRounds == 0:
+	case t.auto.FailedRounds == 0 || safety.NeedsReset(t.Safety): // in E_STOP, its cause says what is wrong
 		if t.failing {
 			t.Out.Clear(FailingAlert, "story")
 		}
@@ -35,7 +37,7 @@ func (t Step) reportFailing(over auto.Round) {
 // failingHelp is what to do about a story of which every act fails for a reason.
 func failingHelp(why schema.Reason) string {
 	if why == schema.ReasonDeviceDisabled { // the story is right, and the unit had an alert of its own
-		return "repair that unit; this ends with the next act that succeeds"
+		return "repair that unit; this ends with the next act that succeeds, or when somebody continues the story"
 	}
 	return "repair what the error names, or assign a story that this body can perform"
 }

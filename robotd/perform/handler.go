@@ -14,7 +14,7 @@ import (
 	"troupe/schema/score"
 )
 
-// script is the acts of a handler, one after the other.
+// script is the acts of a handler or of the focused activity, one after the other.
 type script struct {
 	acts  []act.Entry
 	skips bool          // a failed act does not end it

@@ -89,7 +89,7 @@ type ended struct {
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Idle reports whether no interrupt runs that could end without an event.
+// Idle reports whether no interrupt runs. One that runs can end by time alone, without an event.
 func (s *State) Idle() bool { return len(s.interrupts.Running()) == 0 }
 
 // condition reports whether a handler's own condition holds, and it has something to do.

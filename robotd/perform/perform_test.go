@@ -167,10 +167,10 @@ func (w *world) done(unit string) {
 	w.pass(time.Second)
 }
 
-func (w *world) order(group, name string, args verb.Args) request.Perform {
+func (w *world) order(group, name string, args verb.Args) request.Dispatch {
 	w.n++
 	id := fmt.Sprintf("k%d", w.n)
-	return request.Perform{Key: request.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
+	return request.Dispatch{Key: request.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
 }
 
 func TestStoryWaitsForWhatItNeeds(t *testing.T) {
@@ -327,9 +327,9 @@ func TestHintOfALowBatteryFitsWhatTheRobotDoes(t *testing.T) {
 		points []string
 		want   string
 	}{
-		{schema.SafetyDisabled, []string{"dock"}, "enable it in ato"},
+		{schema.SafetyDisabled, []string{"dock"}, "enable it (safety/enable), so that it goes"},
 		{schema.SafetyEnabled, []string{"dock"}, "it goes to its charger by itself"},
-		{schema.SafetyDisabled, []string{"dock"}, "enable it in ato"},
+		{schema.SafetyDisabled, []string{"dock"}, "enable it (safety/enable), so that it goes"},
 		{schema.SafetyEnabled, nil, "bring it to a charger that works"},
 	} {
 		w.facts.Safety, w.body.points = c.safety, c.points
@@ -338,6 +338,20 @@ func TestHintOfALowBatteryFitsWhatTheRobotDoes(t *testing.T) {
 		if got := w.hints["battery_low"]; !strings.HasPrefix(got, c.want) {
 			t.Errorf("in %s, with the points %v, the hint is %q, want %q", c.safety, c.points, got, c.want)
 		}
+	}
+	w = newWorld(t)
+	w.accept(talk)
+	w.state.AskAuto(w.order("auto", "pause", verb.PauseStory{}), auto.Input{What: auto.Pause})
+	w.facts.Battery = Battery{Known: true, Share: 0.1}
+	w.pass(time.Second)
+	if got, want := w.hints["battery_low"], "it waits, because the story is paused: auto/continue lets it go"; !strings.HasPrefix(got, want) {
+		t.Errorf("while the story is paused the hint is %q, want %q", got, want)
+	}
+	w = newWorld(t) // in another mode
+	w.facts.Safety, w.facts.Battery = schema.SafetyDisabled, Battery{Known: true, Share: 0.1}
+	w.pass(time.Second)
+	if got, want := w.hints["battery_low"], "set it to ato (mode/set ato) and enable it (safety/enable), so that"; !strings.HasPrefix(got, want) {
+		t.Errorf("in mnl the hint is %q, want %q", got, want)
 	}
 }
 
@@ -370,8 +384,8 @@ func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 	if got := w.state.Auto(); got.Status != schema.AutoPerforming || len(got.Held()) > 0 {
 		t.Errorf("the story is %s, held by %v", got.Status, got.Held())
 	}
-	w.facts.Safety = schema.SafetyDisabled
-	if v := ask(turns); v.Reason != schema.ReasonHandlerCondition {
+	w.facts.Safety, w.facts.Standstill = schema.SafetyDisabled, safety.Standstill{At: schema.SafetyDisabled}
+	if v := ask(turns); v.Reason != schema.ReasonHandlerCondition || v.Detail != "the act moves: the safety core is DISABLED; safety/enable" {
 		t.Errorf("a motion while disabled: %+v", v)
 	}
 	if v := ask(verb.Perform{Act: "talk"}); v.Status != schema.StatusAccepted {

@@ -4,9 +4,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"troupe/robotd/act"
+	"troupe/robotd/auto"
 	"troupe/robotd/config"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/safety"
@@ -75,13 +77,25 @@ func (t Step) Power() {
 
 // lowHint says what to do about a low battery.
 func (t Step) lowHint() string {
+	i := slices.Index(t.cfg.Interrupts.Interrupters, interrupt.PowerInterrupter)
 	switch {
+	case i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterForbidden:
+		return "bring it to a charger, or let it go by itself again with interrupter/run " + interrupt.PowerInterrupter
 	case t.power.alert:
 		return "bring it to a charger that works; alert " + cannotCharge + " says what failed"
+	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled && t.frozen == auto.FreezeAll:
+		return "it waits, because the story is paused: auto/continue lets it go to its charger, or bring it there"
 	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled:
 		return "it goes to its charger by itself"
 	}
-	return "enable it in ato, so that it goes to its charger, or bring it there"
+	var steps []string
+	if t.auto.Status == schema.AutoNotActive {
+		steps = append(steps, "set it to ato (mode/set ato)")
+	}
+	if t.Safety != schema.SafetyEnabled {
+		steps = append(steps, "enable it (safety/enable)")
+	}
+	return strings.Join(steps, " and ") + ", so that it goes to its charger, or bring it there"
 }
 
 // mayAskPower reports whether the interrupter power may request its handler now. In HALT

@@ -18,23 +18,23 @@ func (t Step) SafetyChanged(d safety.Decision) {
 	t.Lanes.Cancel(SafetyLane, "", schema.ReasonStopped)
 	switch {
 	case d.To == schema.SafetySoftStop:
-		t.shutDown()
+		t.beginShutdown()
 	case d.To == schema.SafetyEStop && d.From != schema.SafetyReset:
 		t.explain(d.Cause)
 	}
 	t.endStopped(d.To)
 }
 
-// Shutdown cuts off the shutdown act when the heartbeats of fleetd and of consoles stop, unless the
+// EndShutdownWithoutLink cuts off the shutdown act when the heartbeats of fleetd and of consoles stop, unless the
 // active mode continues then.
-func (t Step) Shutdown() {
+func (t Step) EndShutdownWithoutLink() {
 	if t.Safety == schema.SafetySoftStop && t.LinkLostForMode {
 		t.Lanes.Cancel(SafetyLane, "", schema.ReasonLinkLost)
 	}
 }
 
-// shutDown begins the shutdown act: that of the story in ato, or else the built-in one.
-func (t Step) shutDown() {
+// beginShutdown begins the shutdown act: that of the story in ato, or else the built-in one.
+func (t Step) beginShutdown() {
 	if t.playing != nil && t.auto.Status != schema.AutoNotActive {
 		a, ok := t.playing.Content.Acts[t.playing.Fit.Content.Story.Shutdown]
 		a.Actions = keep(a.Actions, func(do score.Action) bool {

@@ -32,7 +32,7 @@ func TestBuiltInShutdownActUsesTheUnitsThatTheBodyHas(t *testing.T) {
 		w.body.units = c.units
 		w.lanes.Executor = act.New(act.Config{Units: c.units, Lanes: []act.LaneConfig{{Lane: SafetyLane}}, Limits: act.Defaults()})
 		w.lanes.Gate(act.Gate{Moves: schema.ReasonStopped, Mover: SafetyLane})
-		w.lanes.SetUnitDisabled(c.disabled, true)
+		w.lanes.SetUnitDisabled(c.disabled, "it is broken")
 		w.facts.Safety = schema.SafetySoftStop
 		w.part().SafetyChanged(safety.Decision{From: schema.SafetyEnabled, To: schema.SafetySoftStop})
 		var got []string

@@ -74,7 +74,7 @@ func (s *State) ResetAtRobot() {
 
 // Ask takes a command to the core. A stop precedes everything that waits, and removes it:
 // what was requested before a stop does not happen after it.
-func (t Step) Ask(o request.Perform, asker string) {
+func (t Step) Ask(o request.Dispatch, asker string) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: asker,
 		Why: o.Why, Asked: o.Arrived, HasAsked: true,

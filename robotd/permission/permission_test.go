@@ -44,7 +44,7 @@ func (r *rig) step(do func(Step)) map[request.Key]schema.Verdict {
 }
 
 func ask(s Step, name string, args verb.Args, when schema.Precondition) {
-	s.Ask(request.Perform{Key: request.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
+	s.Ask(request.Dispatch{Key: request.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
 }
 
 func TestStopRemovesWhatWaits(t *testing.T) {

@@ -3,10 +3,10 @@ package recorder
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/invopop/jsonschema"
 
 	"troupe/robotd/driver"
 	"troupe/schema"
@@ -18,8 +18,9 @@ type Record interface{ record() }
 
 // The records.
 type (
-	// Sample is the minimal record: where the robot stands after one tick of the loop, 50 a
-	// second while anything is performed or may move.
+	// Sample is the minimal record: where the robot stands after a tick of the loop, 50 a
+	// second while anything is performed or may move, and after another event that changed the
+	// safety state.
 	Sample struct {
 		StepUS   int64              `json:"step_us" jsonschema:"description=duration of the step in microseconds; the record has the time at which it began"`
 		LateUS   int64              `json:"late_us" jsonschema:"description=by how many microseconds the tick came after it was due"`
@@ -38,6 +39,7 @@ type (
 		Unit   string       `json:"unit"`
 		State  driver.State `json:"state"`
 		Detail string       `json:"detail,omitempty"`
+		Angles *Angles      `json:"angles,omitzero" jsonschema:"description=of a head: newest that the body reported"`
 	}
 
 	// Action is the begin or the end of one action of a unit.
@@ -59,8 +61,8 @@ type (
 	// Command is a message that asked something of the robot, as received.
 	Command struct {
 		Client   string         `json:"client,omitempty"`
-		Verb     string         `json:"verb" jsonschema:"description=group/name of a command; or the topic of another message"`
-		Payload  jsontext.Value `json:"payload,omitzero" jsonschema:"description=a text if it is no JSON or too long"`
+		Verb     string         `json:"verb" jsonschema:"description=group/name of a command, or the topic of another message; of a unit that asks for a stop, client is the unit"`
+		Payload  jsontext.Value `json:"payload,omitzero" jsonschema:"description=of another form than a JSON object or too long: its text"`
 		Retained bool           `json:"retained,omitzero"`
 	}
 	// Answer is a published answer to a command.
@@ -107,6 +109,12 @@ type (
 		VXMPS   float64 `json:"vx_mps"`
 		WZRadPS float64 `json:"wz_radps"`
 	}
+	// Angles are those of a head; 0 for an axis that it lacks.
+	Angles struct {
+		YawRad   float64 `json:"yaw_rad"`
+		PitchRad float64 `json:"pitch_rad"`
+		RollRad  float64 `json:"roll_rad"`
+	}
 	Position struct {
 		XM       float64 `json:"x_m"`
 		YM       float64 `json:"y_m"`
@@ -137,7 +145,7 @@ const droppedTopic = "/dropped"
 
 // channels lists them by their number in a file, from 1.
 var channels = []channel{
-	{"/sample", reflect.TypeFor[Sample](), "where the robot stands after each tick: safety, mode, units, set-points, speed"},
+	{SampleTopic, reflect.TypeFor[Sample](), "where the robot stands after each tick and each change of the safety state: safety, mode, units, set-points, speed"},
 	{"/unit", reflect.TypeFor[Unit](), "a unit's state, on each change"},
 	{"/action", reflect.TypeFor[Action](), "begin and end of each action of a unit"},
 	{"/order", reflect.TypeFor[Order](), "orders of the safety core to the units that move"},
@@ -176,49 +184,21 @@ func encode(r Record) ([]byte, error) {
 	return b, nil
 }
 
-// schemaOf returns the JSON Schema of a channel's messages. That of events belongs to the
-// contract.
-func schemaOf(c channel) ([]byte, error) {
-	if c.of == reflect.TypeFor[Event]() {
-		return schema.JSONSchemas.ReadFile("json/event.schema.json")
-	}
-	r := jsonschema.Reflector{
-		Anonymous: true, DoNotReference: true, ExpandedStruct: true, AllowAdditionalProperties: true,
-		Mapper: func(t reflect.Type) *jsonschema.Schema {
-			switch t {
-			case reflect.TypeFor[schema.Time]():
-				return &jsonschema.Schema{Type: "string", Format: "date-time"}
-			case reflect.TypeFor[jsontext.Value]():
-				return &jsonschema.Schema{}
-			case reflect.TypeFor[score.Action]():
-				return &jsonschema.Schema{Type: "object", Description: "an action of an act: see act.schema.json"}
-			}
-			return nil
-		},
-	}
-	s := r.ReflectFromType(c.of)
-	s.Title, s.Description = c.of.Name(), c.about
-	b, err := json.Marshal(s)
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", c.topic, err)
-	}
-	return b, nil
-}
-
 // payloadMost is the longest payload of a message that is recorded whole.
 const payloadMost = 4 << 10
 
-// payload is a payload as recorded: itself if it is JSON, otherwise a text, cut off.
+// payload is a payload as recorded: itself if it is a JSON object, otherwise an object with its
+// text, cut off.
 func payload(v jsontext.Value) jsontext.Value {
 	if len(v) == 0 {
 		return nil // an empty one is left out
 	}
-	if len(v) <= payloadMost && v.IsValid() {
+	if len(v) <= payloadMost && v.Kind() == '{' && v.IsValid() {
 		return v
 	}
 	text, err := jsontext.AppendQuote(nil, schema.SanitizeTextWithin(string(v[:min(len(v), payloadMost)]), payloadMost))
 	if err != nil {
 		return nil
 	}
-	return text
+	return slices.Concat(jsontext.Value(`{"text":`), text, jsontext.Value(`}`))
 }

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -141,6 +142,47 @@ func validate(s *mcap.Schema, data []byte) error {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return nil
+}
+
+// TestFoxgloveReadsEachSchema applies the rules of Foxglove's parser of JSON Schemas: it opens no
+// channel whose schema breaks one.
+func TestFoxgloveReadsEachSchema(t *testing.T) {
+	var check func(where string, object map[string]any)
+	check = func(where string, object map[string]any) {
+		declared, ok := object["properties"].(map[string]any)
+		if object["type"] != "object" || !ok {
+			t.Errorf("%s: type %v, properties %v; want an object with declared properties", where, object["type"], object["properties"])
+		}
+		for name, p := range declared {
+			at := where + "." + name
+			property, _ := p.(map[string]any)
+			if property["type"] == "array" {
+				property, _ = property["items"].(map[string]any)
+				at += "[]"
+			}
+			switch property["type"] {
+			case "object":
+				check(at, property)
+			case "boolean", "string", "number", "integer":
+			default:
+				t.Errorf("%s: type %v; want one that Foxglove has", at, property["type"])
+			}
+			if property["oneOf"] != nil || property["$ref"] != nil || property["contentEncoding"] != nil {
+				t.Errorf("%s: oneOf, $ref or contentEncoding: %v", at, property)
+			}
+		}
+	}
+	for _, c := range channels {
+		text, err := schemaOf(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s map[string]any
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatal(err)
+		}
+		check(c.topic, s)
+	}
 }
 
 func TestRingNeverExceedsItsBound(t *testing.T) {

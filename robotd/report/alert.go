@@ -15,35 +15,40 @@ type alerts struct {
 // Alerts are those that are on the state.
 func (s *State) Alerts() []schema.Alert { return s.alerts.list }
 
-// Raise puts an alert on the state, once for the same detail, with the newest hint; unit says
+// Raise puts an alert on the state whose source is no unit.
+func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint string) {
+	t.RaiseAlert(effect.RaiseAlert{Kind: kind, Level: level, Source: source, Detail: detail, Hint: hint}, false)
+}
+
+// RaiseAlert puts an alert on the state, once for the same detail, with the newest hint; unit says
 // that its source is a unit. Clear takes it off.
-func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint string, unit bool) {
+func (t Step) RaiseAlert(n effect.RaiseAlert, unit bool) {
 	for i := range t.alerts.list {
 		a := &t.alerts.list[i]
-		if a.Type == kind && a.Source == source {
-			if a.Detail == detail && a.Hint == hint {
+		if a.Type == n.Kind && a.Source == n.Source {
+			if a.Detail == n.Detail && a.Hint == n.Hint {
 				return
 			}
-			if a.Detail == detail {
-				a.Hint = hint
+			if a.Detail == n.Detail {
+				a.Hint = n.Hint
 				t.Changed(effect.FlushSoon)
 				return
 			}
-			t.Clear(kind, source)
+			t.Clear(n.Kind, n.Source)
 			break
 		}
 	}
 	t.alerts.seq++
-	a := schema.Alert{ID: alertID(t.alerts.seq), Type: kind, Level: level, Source: source, FirstTS: t.Now.Wall, Detail: detail, Hint: hint}
+	a := schema.Alert{ID: alertID(t.alerts.seq), Type: n.Kind, Level: n.Level, Source: n.Source, FirstTS: t.Now.Wall, Detail: n.Detail, Hint: n.Hint}
 	if unit {
-		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: source}}
+		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: n.Source}}
 	}
 	t.alerts.list = append(t.alerts.list, a)
 	t.Changed(effect.FlushSoon)
-	t.Out.Do(effect.LogAlert{Level: level, Type: kind, Source: source, Detail: detail, Hint: hint})
+	t.Out.Do(effect.LogAlert{Level: n.Level, Type: n.Kind, Source: n.Source, Detail: n.Detail, Hint: n.Hint, Logged: n.Logged})
 	row := schema.EventOf("alert_raised")
-	row.Level = eventLevels[level]
-	t.event(row, source, kind, "", effect.Described{ID: a.ID, Detail: detail})
+	row.Level = eventLevels[n.Level]
+	t.event(row, n.Source, n.Kind, "", effect.Described{ID: a.ID, Detail: n.Detail})
 }
 
 // eventLevels is the level of the event that reports an alert.
@@ -107,5 +112,5 @@ func (t Step) CertificateState(ev event.CertificateState) {
 		t.Clear(CertificateAlert, "identity")
 		return
 	}
-	t.Raise(CertificateAlert, ev.Level, "identity", ev.Detail, ev.Hint, false)
+	t.Raise(CertificateAlert, ev.Level, "identity", ev.Detail, ev.Hint)
 }

@@ -13,7 +13,7 @@ import (
 const resyncEvery = time.Second
 
 // Ask takes a command, and reports whether it is one of what the robot reports.
-func (t Step) Ask(o request.Perform) bool {
+func (t Step) Ask(o request.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.Resync:
 		t.resync(o)
@@ -31,7 +31,7 @@ func (t Step) Ask(o request.Perform) bool {
 
 // resync publishes every document again, for a broker or a fleetd instance that has lost
 // them.
-func (t Step) resync(o request.Perform) {
+func (t Step) resync(o request.Dispatch) {
 	if t.session.resync != 0 && t.Now.Mono < t.session.resync+resyncEvery {
 		t.Out.Refuse(o.Key, schema.ReasonOverloaded, "", "every document was published less than a second ago")
 		return

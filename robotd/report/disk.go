@@ -25,7 +25,7 @@ func (t Step) Disk(refused schema.Reason) {
 		return
 	}
 	t.disk.fits, t.disk.okAt = false, t.Now.Mono+DiskAlertClearsAfter
-	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it; until then no command is begun", false)
+	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it, or see with robotd doctor whether it is broken; until then the robot obeys stops and begins no command that it has to write down")
 }
 
 // ClearDiskAlert clears the alert when the disk has refused nothing for DiskAlertClearsAfter.
@@ -46,7 +46,7 @@ func (t Step) Recorder(ev event.Recorder) {
 		t.Clear("recorder_fails", "recorder")
 		return
 	}
-	t.Raise("recorder_fails", schema.AlertWarn, "recorder", "the flight recorder cannot write: what happens now is not recorded", "make room on the robot's disk; see the robot's log", false)
+	t.Raise("recorder_fails", schema.AlertWarn, "recorder", "the flight recorder cannot write: what happens now is not recorded", "make room on the robot's disk; see the robot's log")
 }
 
 // RecordsDropped is how many records the flight recorder lost.

@@ -33,15 +33,15 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 	if t.session.id == "" {
 		return
 	}
-	what := string(ev.Kind)
-	if what == "" {
-		what = "mqtt"
-	}
 	if ev.Reason != schema.ReasonOverloaded {
-		t.Raise(droppedAlert, schema.AlertError, what, fmt.Sprintf("the broker does not take it: %s", ev.Reason.Describe().Text), "what is shown of it is old; see the robot's log", false)
+		source, what := string(ev.Kind), string(ev.Kind)
+		if source == "" {
+			source, what = "mqtt", "a topic that is not in the contract"
+		}
+		t.Raise(droppedAlert, schema.AlertError, source, fmt.Sprintf("the broker refuses the robot's messages on %s: %s", what, ev.Reason.Describe().Text), "what is shown of "+what+" is old; see the robot's log")
 		return
 	}
-	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many", "dropped documents are published again; find the client that sends too many commands or desired documents", false)
+	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many", "dropped documents are published again; find the client that sends too many commands or desired documents")
 	l := &t.leftOut
 	l.last = t.Now.Mono
 	if l.due == 0 {

@@ -20,7 +20,7 @@ const (
 
 // exportRecord begins to send what the flight recorder has to fleetd. One at a time: each
 // reads the robot's disk and uses its network.
-func (t Step) exportRecord(o request.Perform, a verb.ExportRecord) {
+func (t Step) exportRecord(o request.Dispatch, a verb.ExportRecord) {
 	no := func(r schema.Reason, pointer, detail string) {
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}

@@ -10,7 +10,7 @@ import (
 const LogKey = "log"
 
 // setLog begins or ends the log on the robot, also for later starts.
-func (t Step) setLog(o request.Perform, on bool) {
+func (t Step) setLog(o request.Dispatch, on bool) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	if t.logs == on {
 		r.Reason = schema.ReasonUnchanged

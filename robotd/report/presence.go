@@ -12,7 +12,7 @@ import (
 // presence is the robot's own presence document, as the broker keeps it.
 type presence struct {
 	repairedAt time.Duration // when it was repaired last
-	wrong      string        // what stands there instead
+	wrong      string        // why it has to be repaired; empty = it is right
 }
 
 // presenceEvery is how often the robot repairs its presence at most.
@@ -28,7 +28,7 @@ const duplicateIdentity = "duplicate_identity"
 // published when the robot is connected again, and stands while the two disconnect each
 // other.
 func (t Step) Contested(ev event.Contested) {
-	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own", false)
+	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
 }
 
 // ClearContested clears the alert when no other client has connected under the robot's name for
@@ -52,7 +52,7 @@ func (t Step) PresenceSeen(ev event.PresenceSeen) {
 		t.presence.wrong = "late_word_of_an_earlier_session"
 	} else {
 		t.presence.wrong = "overwritten"
-		t.Raise("presence_overwritten", schema.AlertWarn, "robotd", "somebody else wrote this robot's presence", "look for a second robot with this name", false)
+		t.Raise("presence_overwritten", schema.AlertWarn, "robotd", "somebody else wrote this robot's presence", "look for a second robot with this name")
 	}
 	t.RepairPresence()
 }
@@ -84,7 +84,7 @@ func PresenceOf(session, boot, version string, at schema.Time) *schema.Presence 
 }
 
 // WillOf is the last will, which the broker publishes for a robot that is gone. It has no
-// time, because no connection can publish it.
+// time, because it is written when the robot connects, and not when the connection is lost.
 func WillOf(session, boot string) *schema.Presence {
 	return &schema.Presence{State: schema.PresenceLost, Session: session, Boot: boot, Reason: "will"}
 }

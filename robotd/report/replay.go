@@ -36,7 +36,7 @@ type gone struct {
 
 // replayEvents begins to publish events again, once the disk has brought them. One at a time,
 // for more would come no sooner.
-func (t Step) replayEvents(o request.Perform, a verb.Replay) {
+func (t Step) replayEvents(o request.Dispatch, a verb.Replay) {
 	no := func(r schema.Reason, pointer, detail string) {
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}

@@ -44,7 +44,7 @@ func New(cfg *config.Config, boot string, now clock.Now) State {
 	return State{cfg: cfg, boot: boot, events: events{room: config.EventBurst, routine: routineShare * config.EventBurst, filled: now.Mono}}
 }
 
-// Step is the part within one step of the robot.
+// Step is the part of one step of the robot that publishes documents.
 type Step struct {
 	*State
 	Now clock.Now
@@ -67,7 +67,7 @@ type stateTiming struct {
 	changed     effect.Urgency
 	seq         int64
 	publishedAt time.Duration
-	earned      time.Duration // when the gathering times of all states so far are over
+	paidUntil   time.Duration // each state moves it on by one gathering time; states for answers may be answeredStates of them early
 }
 
 // answeredStates is how many states may be published at once because answers wait for
@@ -140,7 +140,7 @@ func (s *State) due() time.Duration {
 	case effect.FlushNow:
 		return 0
 	case effect.FlushAnswer:
-		return min(s.state.publishedAt+s.cfg.Gather, s.state.earned-answeredStates*s.cfg.Gather)
+		return min(s.state.publishedAt+s.cfg.Gather, s.state.paidUntil-answeredStates*s.cfg.Gather)
 	case effect.FlushSoon, effect.FlushRequests:
 		return s.state.publishedAt + s.cfg.Gather
 	}
@@ -151,7 +151,7 @@ func (s *State) due() time.Duration {
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
 	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
-	t.state.earned = max(t.state.earned, t.Now.Mono) + t.cfg.Gather
+	t.state.paidUntil = max(t.state.paidUntil, t.Now.Mono) + t.cfg.Gather
 	t.state.seq++
 	return t.state.seq, urgent
 }

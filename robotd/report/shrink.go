@@ -11,8 +11,8 @@ import (
 
 // within encodes a document for its topic. One that is too big is lessened, step
 // by step, the least important first, until it fits: a document that the broker
-// refuses would leave everybody with an old one. No byte is ever cut. The last
-// step of each leaves nothing without a bound.
+// refuses would leave everybody with an old one. Single texts are shortened,
+// never the encoded document. The last step of each leaves nothing without a bound.
 func within(k schema.TopicKind, doc any) []byte {
 	payload, most := effect.Encode(doc), schema.TopicOf(k).MaxBytes
 	for step := 0; len(payload) > most && shrink(doc, step); step++ {

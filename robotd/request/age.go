@@ -14,7 +14,7 @@ import (
 func (s *State) expireOnArrival(e *entry, ans schema.Verdict, out []Effect) []Effect {
 	j, forget := s.admit(e.rec.Client)
 	if j == nil {
-		return s.refuse(e.perform.Verb, e.rec.Client, e.rec.ID, ans, out)
+		return s.refuse(e.dispatch.Verb, e.rec.Client, e.rec.ID, ans, out)
 	}
 	forget = append(forget, j.add(s, e)...)
 	e.take(OnTake)

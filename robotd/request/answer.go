@@ -58,7 +58,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 		}
 		if in.Refused != "" {
 			if e.take(OnUnsaved) {
-				v := e.perform.Verb
+				v := e.dispatch.Verb
 				s.closeEntry(e)
 				s.remove(e)
 				s.unmarkSeq(e)
@@ -72,7 +72,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 			continue
 		}
 		if e.take(OnSaved) {
-			out = append(out, e.perform)
+			out = append(out, e.dispatch)
 		}
 	}
 	if len(again) > 0 {
@@ -285,7 +285,8 @@ func refsTo(e *entry) []schema.Ref {
 }
 
 // complete fills in the result: commands of the mode class use the mode
-// supervisor's MS_* codes, all others ok.
+// supervisor's MS_* codes, a malformed command of any class MS_INV_CMD; a success of any other class is ok, and what did
+// not succeed has none.
 func complete(v verb.Verb, ans schema.Verdict) schema.Verdict {
 	if ans.Result != "" || !ans.Status.Final() {
 		return ans

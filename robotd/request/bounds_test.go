@@ -36,7 +36,7 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		out := Step(s, Now{Wall: noon}, Arrival{Client: client, Group: v.Group, Verb: v.Name, Payload: payload}, nil)
 		out = Step(s, Now{Wall: noon}, Saved{Keys: []Key{KeyOf(client, strings.Repeat("k", 64))}}, out)
 		for _, e := range out {
-			if p, ok := e.(Perform); ok {
+			if p, ok := e.(Dispatch); ok {
 				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Verdict: schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}}, out)
 			}
 		}
@@ -62,7 +62,7 @@ func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 	} {
 		s, _ := Restore(1, nil, nil)
 		out := Step(s, Now{}, Arrival{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
-		p, ok := out[0].(Perform)
+		p, ok := out[0].(Dispatch)
 		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxWord || len(p.Why) > schema.MaxWord || len(p.Args.(verb.Stop).Why) > schema.MaxWord {
 			t.Errorf("%.30s...: %.300v", payload, out[0])
 		}
@@ -92,7 +92,7 @@ func TestFullDiskEvictsOldAnswers(t *testing.T) {
 	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 || save.Put[len(save.Put)-1].ID != "new" {
 		t.Fatalf("on a full disk: %+v", out)
 	}
-	if out = Step(s, Now{}, Saved{Keys: []Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Perform).ID != "new" {
+	if out = Step(s, Now{}, Saved{Keys: []Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Dispatch).ID != "new" {
 		t.Errorf("after the eviction: %+v", out)
 	}
 	// The newest answers are kept even if the disk stays full.

@@ -19,7 +19,7 @@ type entry struct {
 	inJournal   bool   // it is in its client's journal
 	answered    bool   // the final answer was sent, although the disk refused the record
 	retried     bool   // the disk was full, and the record was written a second time
-	perform     Perform
+	dispatch    Dispatch
 	arrived     time.Duration
 	expires     time.Duration // while it waits for the disk; 0 = never
 	interimAt   time.Duration // when the next ACCEPTED or IN_PROGRESS is due
@@ -267,7 +267,7 @@ func (s *State) openByKey(k Key) *entry {
 
 func (s *State) closeEntry(e *entry) {
 	s.open = slices.DeleteFunc(s.open, func(o *entry) bool { return o == e })
-	e.perform = Perform{}
+	e.dispatch = Dispatch{}
 }
 
 // save returns a Save of these records and of those that waited for one.

@@ -77,7 +77,7 @@ func (l *life) perform(effects []Effect) {
 				l.disk[r.Key()] = r
 			}
 			l.report(e, "")
-		case Perform:
+		case Dispatch:
 			l.performing = append(l.performing, e.Key)
 			if e.Verb.Class == verb.ClassStop || e.Verb.Journal == verb.JournalNever {
 				continue
@@ -105,7 +105,7 @@ func (l *life) perform(effects []Effect) {
 
 // inOrder checks that no command is performed after one with a higher seq of the
 // same client, session and group.
-func (l *life) inOrder(p Perform) {
+func (l *life) inOrder(p Dispatch) {
 	r := l.disk[p.Key]
 	order := r.Client + " " + r.Session + " " + p.Verb.Group
 	if r.Seq != 0 && r.Seq <= l.newest[order] {
@@ -189,7 +189,7 @@ func (l *life) arrive() {
 	l.now.Wall = noon.Add(l.now.Mono)
 	out := Step(l.s, l.now, a, nil)
 	if stop {
-		if p, ok := out[0].(Perform); !ok || p.Verb.Class != verb.ClassStop {
+		if p, ok := out[0].(Dispatch); !ok || p.Verb.Class != verb.ClassStop {
 			l.t.Fatalf("a stop's first effect is %T", out[0])
 		}
 	}
@@ -346,10 +346,10 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 		t.Fatalf("with %d unfinished: %v", s.Open(), got)
 	}
 	stop := Step(s, Now{}, Arrival{Client: "c39", Group: "safety", Verb: "stop"}, nil)
-	if _, ok := stop[0].(Perform); !ok {
+	if _, ok := stop[0].(Dispatch); !ok {
 		t.Fatalf("a full queue kept a stop from being performed: %v", stop)
 	}
-	do(Step(s, Now{}, Outcome{Key: stop[0].(Perform).Key, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
+	do(Step(s, Now{}, Outcome{Key: stop[0].(Dispatch).Key, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
 	if s.Open() != 0 {
 		t.Errorf("%d commands are open after a stop", s.Open())
 	}

@@ -3,13 +3,13 @@
 // for it, and it keeps the journal that makes commands idempotent: a command
 // that is sent twice has one effect, also across a restart.
 //
-// It does not decide what a command does. A Perform effect hands an accepted
+// It does not decide what a command does. A Dispatch effect hands an accepted
 // command on, and an Outcome reports the result. Every accepted command gets
 // exactly one final answer. A command that is refused on arrival is not
 // recorded, so its id may be used again.
 //
 // Stops bypass these checks: whatever the payload and age of a stop and the
-// state of the disk, Perform is the first effect of its arrival. A stop also
+// state of the disk, Dispatch is the first effect of its arrival. A stop also
 // cancels every command that was accepted before it and not yet performed, so
 // that no command older than a stop takes effect after it.
 package request
@@ -175,10 +175,10 @@ type Effect interface{ effect() }
 
 // The effects.
 type (
-	// Perform hands a command on. Exactly one final Outcome must follow. The
+	// Dispatch hands a command on. Exactly one final Outcome must follow. The
 	// component that decides on the command checks If at that moment; stops have
 	// no precondition.
-	Perform struct {
+	Dispatch struct {
 		Key                        Key
 		Client, ID, By, Why, Batch string
 		Verb                       verb.Verb
@@ -209,7 +209,7 @@ type (
 	}
 )
 
-func (Perform) effect() {}
-func (Save) effect()    {}
-func (SendAck) effect() {}
-func (Alert) effect()   {}
+func (Dispatch) effect() {}
+func (Save) effect()     {}
+func (SendAck) effect()  {}
+func (Alert) effect()    {}

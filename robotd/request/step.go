@@ -105,7 +105,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		s.markSeq(a.Client, v.Group, req.Session, req.Seq)
 		e.take(OnTakeNow)
 		s.open = append(s.open, e)
-		return append(out, e.perform)
+		return append(out, e.dispatch)
 	}
 	j, forget := s.admit(a.Client)
 	if j == nil {
@@ -119,7 +119,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 		if len(forget) > 0 {
 			out = append(out, s.save(forget))
 		}
-		return append(out, e.perform)
+		return append(out, e.dispatch)
 	}
 	e.take(OnTake)
 	s.open = append(s.open, e)
@@ -130,7 +130,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	return out
 }
 
-// stop emits Perform before it checks anything else.
+// stop emits Dispatch before it checks anything else.
 func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 	a.Payload = a.Payload[:min(len(a.Payload), maxStopBytes)]
 	req, problems := verb.Decode(v, a.Payload)
@@ -153,12 +153,12 @@ func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 	e := s.newEntry(now, v, a, req, sum)
 	e.rec.IDUnreadable = asked == "" && len(problems) > 0
 	if asked != "" {
-		e.ackID, e.dup, e.perform.ID = asked, dup, asked
+		e.ackID, e.dup, e.dispatch.ID = asked, dup, asked
 	}
 	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
 	e.take(OnTakeNow)
 	s.open = append(s.open, e)
-	out = append(out, e.perform)
+	out = append(out, e.dispatch)
 
 	if asked == "" || asked == e.rec.ID { // a repetition is not recorded again
 		if j, forget := s.admit(a.Client); j != nil {
@@ -199,7 +199,7 @@ func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum 
 	s.lastN++
 	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
 	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.Word(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
-	e.perform = Perform{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
+	e.dispatch = Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
 	return e
 }
 

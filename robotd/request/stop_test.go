@@ -20,7 +20,7 @@ func TestMalformedStopStillLatches(t *testing.T) {
 	} {
 		s, _ := Restore(1, nil, nil)
 		out := Step(s, Now{}, Arrival{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
-		p, ok := out[0].(Perform)
+		p, ok := out[0].(Dispatch)
 		if !ok || p.Args.(verb.Stop).Latch != want || p.If != (schema.Precondition{}) {
 			t.Errorf("%s: %+v", payload, out[0])
 		}

@@ -132,8 +132,8 @@ func (w *world) format(effects []Effect) string {
 	var b strings.Builder
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Perform:
-			fmt.Fprintf(&b, "  perform %s %s\n", e.Key, strings.TrimSpace(e.Verb.ID()+" "+e.Verb.Word(e.Args)))
+		case Dispatch:
+			fmt.Fprintf(&b, "  dispatch %s %s\n", e.Key, strings.TrimSpace(e.Verb.ID()+" "+e.Verb.Word(e.Args)))
 		case Save:
 			for _, k := range e.Forget {
 				delete(w.disk, k)

@@ -137,8 +137,8 @@ func (a *assets) add(s delivery.Save) error {
 	return nil
 }
 
-// settle removes files that no content refers to any more, after a save was written.
-func (a *assets) settle(s delivery.Save) error {
+// removeUnused removes files that no content refers to any more, after a save was written.
+func (a *assets) removeUnused(s delivery.Save) error {
 	a.kept[s.Kind] = filesOf(s.Persisted)
 	var errs []error
 	for _, f := range a.kept[s.Kind] {

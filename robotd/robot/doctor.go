@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -44,6 +45,8 @@ type Computer struct {
 	Now          func() time.Time
 	Built        time.Time               // when robotd was built; zero: unknown
 	Synchronised func() (bool, error)    // whether the computer's clock follows a source
+	Load         func() (float64, error) // load average of the last minute
+	Processors   int
 	Free         func(dir string) uint64 // bytes for files
 	Sync         func(*os.File) error
 	Find         func(program string) error // whether it is installed
@@ -53,7 +56,7 @@ type Computer struct {
 // ThisComputer is the one that the program runs on.
 func ThisComputer() Computer {
 	return Computer{
-		Now: time.Now, Built: build.Time(), Synchronised: synchronised, Free: free, Sync: (*os.File).Sync,
+		Now: time.Now, Built: build.Time(), Synchronised: synchronised, Load: loadAverage, Processors: runtime.NumCPU(), Free: free, Sync: (*os.File).Sync,
 		Find:   func(program string) error { _, err := exec.LookPath(program); return err },
 		Sounds: "/dev/snd",
 	}
@@ -75,8 +78,10 @@ func Examine(ctx context.Context, c Config, unread error, on Computer) []Finding
 		x.well("settings", "robot "+c.ID)
 	}
 	x.clock()
+	x.processor()
 	x.disk()
 	x.identity()
+	x.running(ctx)
 	for _, url := range append([]string{c.Broker}, c.FallbackBrokers...) {
 		x.broker(ctx, url)
 	}
@@ -90,6 +95,8 @@ type examination struct {
 	c     Config
 	on    Computer
 	found []Finding
+
+	serving, connected bool // robotd runs, and has a session with a broker
 }
 
 func (x *examination) add(part string, v Verdict, detail, help string) {
@@ -119,6 +126,25 @@ func (x *examination) clock() {
 	}
 }
 
+// busyLoad is the load average per processor from which on programs wait so long for their turn
+// that robotd and the adapters are late.
+const busyLoad = 2
+
+// processor reports how busy the computer is: an adapter that has to wait for a processor is
+// silent for robotd, which then stops the robot.
+func (x *examination) processor() {
+	average, err := x.on.Load()
+	says := fmt.Sprintf("load average %.1f in the last minute, %d processors", average, x.on.Processors)
+	switch {
+	case err != nil:
+		x.well("processor", fmt.Sprintf("%d processors; the load average is unknown: %v", x.on.Processors, err))
+	case average > float64(busyLoad*x.on.Processors):
+		x.doubt("processor", says, "programs wait for a processor, and an adapter that waits is silent for robotd: see with top what runs, and start robotd and the adapters with a higher priority (sudo nice -n -5, or Nice=-5 in their services)")
+	default:
+		x.well("processor", says)
+	}
+}
+
 func (x *examination) disk() {
 	dir := x.c.dir()
 	_, none := os.Stat(dir)
@@ -128,7 +154,9 @@ func (x *examination) disk() {
 	took, err := x.write(dir)
 	const owner = "give it to the user that runs robotd, or run this as that user"
 	switch room := x.on.Free(dir); {
-	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
+	case errors.Is(err, syscall.EROFS):
+		x.ill("disk", "nothing can be written to "+dir+": "+err.Error(), "see in the kernel's log (dmesg) why its file system is read-only, and mount it writable; a worn-out card has to be replaced")
+	case errors.Is(err, fs.ErrPermission):
 		x.ill("disk", "nothing can be written to "+dir+": "+err.Error(), owner)
 	case errors.Is(err, syscall.ENOSPC) || err == nil && room < freeLeast:
 		x.ill("disk", fmt.Sprintf("%s is full: %d MiB are free", dir, room>>20), "make room; the robot refuses commands that it cannot write down, and obeys stops only")
@@ -209,7 +237,7 @@ func readable(path string) bool {
 func (x *examination) sound() {
 	const where = "; or let the speaker's adapter run where there is one"
 	if _, err := os.Stat(x.on.Sounds); err != nil {
-		x.doubt("sound", "this computer has no sound device: "+err.Error(), "connect one, or a speaker here stays silent"+where)
+		x.doubt("sound", "this computer has no sound device: "+err.Error(), "connect one if the robot's speaker plays here, or it stays silent"+where)
 		return
 	}
 	if err := x.on.Find("aplay"); err != nil {
@@ -229,8 +257,10 @@ func (x *examination) page(ctx context.Context) {
 		x.doubt("page", "others on this computer may read "+password, "chmod 600 "+password+", and write another password into it")
 	case !x.serves(ctx, at):
 		x.doubt("page", "the address "+at+" is in use by another program", "choose another one with --page")
+	case x.serving:
+		x.well("page", "robotd serves it at http://"+at)
 	default:
-		x.well("page", "http://"+at)
+		x.well("page", "http://"+at+" is free for robotd")
 	}
 }
 

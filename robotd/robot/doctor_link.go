@@ -56,15 +56,19 @@ func connect(ctx context.Context, c link.Config, then func()) error {
 
 var errSilent = fmt.Errorf("no answer within %v", tryWithin)
 
-// broker opens a connection as the robot does, under the name of the one for blobs: that of
-// the robot itself would end the session of a robotd that runs.
+// broker opens a connection as the robot does, with a client id of its own: the broker closes an
+// earlier connection with the same id. It is not tried while a robotd that runs is connected.
 func (x *examination) broker(ctx context.Context, url string) {
 	part, c := "broker", x.c
 	if len(c.FallbackBrokers) > 0 {
 		part += " " + url
 	}
+	if x.connected {
+		x.well(part, url+": not tried, because robotd is connected")
+		return
+	}
 	c.clock = &certificateClock{wall: x.on.Now, news: make(chan struct{}, 1)}
-	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password}, func() {})
+	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Name: c.ID, ClientID: c.ID + ".doctor", Password: c.Password}, func() {})
 	if err != nil {
 		x.ill(part, url+": "+err.Error(), helpWith(err))
 		return
@@ -116,6 +120,6 @@ func (x *examination) adapters(ctx context.Context) {
 	case err != nil && b.Listen != "":
 		x.doubt("body", b.Bus+": "+err.Error(), "robotd serves this bus itself: run this while robotd runs to find the adapters")
 	case err != nil:
-		x.ill("body", b.Bus+": "+err.Error(), "start the broker of the bus, or let robotd serve it with --bus-listen")
+		x.ill("body", b.Bus+": "+err.Error(), "start robotd if it serves the bus (--bus-listen), else the broker of the bus")
 	}
 }

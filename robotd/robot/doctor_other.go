@@ -9,4 +9,6 @@ import (
 
 func synchronised() (bool, error) { return false, errors.ErrUnsupported }
 
+func loadAverage() (float64, error) { return 0, errors.ErrUnsupported }
+
 func free(string) uint64 { return math.MaxUint64 }

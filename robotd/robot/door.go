@@ -107,7 +107,7 @@ func (d *door) askWaiting(verb string, args any) (ack schema.Ack, done bool) {
 		d.waiting.Latches = latched
 		ack.Status = schema.StatusSucceeded
 		if err != nil {
-			ack.Reason, ack.Detail = schema.ReasonNotPersisted, "the robot is stopped, but its disk does not have what holds it: a restart of robotd would lose it"
+			ack.Reason, ack.Detail = schema.ReasonNotPersisted, "the robot is stopped, but its disk does not have the latched stop: a restart of robotd would lose it"
 		}
 		return ack, true
 	}

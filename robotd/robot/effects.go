@@ -124,10 +124,11 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 }
 
 // note logs a transition of a state machine. A transition back to the same state is
-// frequent, such as the next act of a story, and is logged at debug level.
+// frequent, such as the next act of a story, and is logged at debug level; so is what
+// the driver has logged already.
 func (h *effects) note(n effect.Note) {
 	level := slog.LevelInfo
-	if n.From == n.To {
+	if n.From == n.To || n.Logged {
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{slog.String("why", n.Why)}
@@ -140,7 +141,10 @@ func (h *effects) note(n effect.Note) {
 // alarm logs an alert with its hint.
 func (h *effects) alarm(a effect.LogAlert) {
 	level := slog.LevelWarn
-	if a.Level == schema.AlertInfo {
+	switch {
+	case a.Logged:
+		level = slog.LevelDebug
+	case a.Level == schema.AlertInfo:
 		level = slog.LevelInfo
 	}
 	h.log.LogAttrs(h.ctx, level, "alert: "+a.Detail, slog.String("type", a.Type), slog.String("source", a.Source), slog.String("hint", a.Hint))

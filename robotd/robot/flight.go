@@ -48,6 +48,8 @@ func (f *flight) begin(at time.Time, ev event.Event) {
 		f.put(recorder.Command{Client: ev.Client, Verb: ev.Group + "/" + ev.Verb, Payload: ev.Payload, Retained: ev.Retained})
 	case event.LiveStop:
 		f.put(recorder.Command{Client: ev.Client, Verb: "fleet/stop", Payload: ev.Payload, Retained: ev.Retained})
+	case event.ReleaseStops:
+		f.put(recorder.Command{Client: schema.LocalClient, Verb: "release stops"})
 	case event.StopDocument:
 		f.put(recorder.Command{Verb: "stop document"})
 	case event.Reported:
@@ -72,6 +74,8 @@ func (f *flight) reported(ev driver.Event) {
 		f.sample.Measured = velocity(ev.VX, ev.WZ)
 	case driver.Position:
 		f.sample.Position = &recorder.Position{XM: body.Rounded(ev.X), YM: body.Rounded(ev.Y), ThetaRad: body.Rounded(ev.Theta)}
+	case driver.Angles:
+		f.angles(ev)
 	case driver.Battery:
 		level := body.Rounded(ev.Level)
 		f.sample.Battery = &level
@@ -81,11 +85,23 @@ func (f *flight) reported(ev driver.Event) {
 // unit notes the state of a unit. Records share the list of units, so a change makes another.
 func (f *flight) unit(ev driver.Event) {
 	u := recorder.Unit{Unit: ev.Unit, State: ev.State, Detail: ev.Detail}
-	f.put(u)
 	units := slices.Clone(f.sample.Units)
 	for i := range units {
 		if units[i].Unit == u.Unit {
+			u.Angles = units[i].Angles
 			units[i] = u
+		}
+	}
+	f.put(u)
+	f.sample.Units = units
+}
+
+// angles notes where a head is, beside its state.
+func (f *flight) angles(ev driver.Event) {
+	units := slices.Clone(f.sample.Units)
+	for i := range units {
+		if units[i].Unit == ev.Unit {
+			units[i].Angles = &recorder.Angles{YawRad: body.Rounded(ev.Yaw), PitchRad: body.Rounded(ev.Pitch), RollRad: body.Rounded(ev.Roll)}
 		}
 	}
 	f.sample.Units = units
@@ -119,10 +135,14 @@ func (f *flight) effect(e effect.Effect) {
 	}
 }
 
-// end records where the robot stands after the steps of a tick.
+// end records where the robot stands after the steps of a tick, and of another event that
+// changed the safety state: the next tick of a robot at rest is up to 250 ms later.
 func (f *flight) end(ev event.Event, now schema.AckState) {
+	if f == nil {
+		return
+	}
 	tick, ok := ev.(event.Tick)
-	if f == nil || !ok {
+	if !ok && now.Safety == f.sample.Safety {
 		return
 	}
 	s := &f.sample

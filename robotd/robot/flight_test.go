@@ -81,6 +81,7 @@ func TestRecordingHasWhatPassedTheLoop(t *testing.T) {
 		has("/transition", `"to":"ENABLED"`)
 		has("/order", `"order":"stop"`)
 		has("/unit", `"unit":"drive","state":"run"`)
+		has("/sample", `"unit":"head","state":"run","angles":{"yaw_rad":0.`)
 		has("/event", `"booted"`)
 		driving := 0
 		for _, m := range all["/sample"] {

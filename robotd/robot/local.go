@@ -22,9 +22,16 @@ const (
 	viewWithin = time.Second
 	// answerWithin bounds the wait for a final answer. A mode may take longer to start.
 	answerWithin = 3 * time.Second
-	// eventsShown is how many events the page shows.
-	eventsShown = 30
+	// eventsShown is how many events the page shows, and routineShown how many of them at most
+	// come with every round of a story: those of a fault stay while the robot performs.
+	eventsShown  = 30
+	routineShown = 8
+	// eventsRead is how many of the events of earlier runs are looked at for the page.
+	eventsRead = 10 * eventsShown
 )
+
+// routine lists the events of a story that performs.
+var routine = []string{"act_started", "act_ended", "story_round"}
 
 // local is the robot for the page at the robot. Its commands enter the loop as those of the
 // broker's clients do.
@@ -49,7 +56,7 @@ func (l *local) remember(read func() ([][]byte, error)) {
 	if err != nil { // the page shows those of this run only
 		return
 	}
-	for _, payload := range saved[max(0, len(saved)-eventsShown):] {
+	for _, payload := range saved[max(0, len(saved)-eventsRead):] {
 		l.happened(effect.SaveEvent{Payload: payload})
 	}
 }
@@ -67,8 +74,19 @@ func (l *local) happened(e effect.Save) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.events = append(l.events, ev); len(l.events) > eventsShown {
-		l.events = slices.Delete(l.events, 0, 1)
+	l.events = append(l.events, ev)
+	isRoutine := func(e schema.Event) bool { return slices.Contains(routine, e.Type) }
+	drop, of := 0, 0
+	for _, e := range l.events {
+		if isRoutine(e) {
+			of++
+		}
+	}
+	if of > routineShown {
+		drop = slices.IndexFunc(l.events, isRoutine)
+	}
+	if of > routineShown || len(l.events) > eventsShown {
+		l.events = slices.Delete(l.events, drop, drop+1)
 	}
 }
 

@@ -33,7 +33,7 @@ type loop struct {
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
 	flight      *flight // nil = nothing is recorded
-	halt        func()  // puts the body at rest before it returns, whatever the state is
+	unitsOff    func()  // switches all units off before it returns, whatever the state is
 	log         *slog.Logger
 }
 
@@ -47,13 +47,14 @@ func nowAt(start time.Time) clock.Now { return clock.Read(start, time.Now()) }
 
 // run makes a step for each event until the robot has ended, or has exceeded its time for an
 // orderly end. ready, if not nil, is called after the first step. Stops come before all
-// other events. A panic halts the body and ends the program; after the restart the robot is
-// DISABLED.
+// other events. A panic switches the units off and ends the program. After the
+// restart nothing moves: the robot is in E_STOP if its units are still in error, as those of
+// adapters are, or if it was there before, and otherwise DISABLED.
 func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			l.halt()
-			err = fmt.Errorf("step failed, units halted: %v\n%s", p, debug.Stack())
+			l.unitsOff()
+			err = fmt.Errorf("step failed, units switched off: %v\n%s", p, debug.Stack())
 		}
 	}()
 	var out []effect.Effect

@@ -27,7 +27,7 @@ func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	var done []effect.Effect
 	l.perform = func(effects []effect.Effect, _ bool) { done = append(done, effects...) }
-	l.halt = func() {}
+	l.unitsOff = func() {}
 	return l, &done
 }
 
@@ -87,15 +87,15 @@ func TestStopOvertakesWaitingEvents(t *testing.T) {
 // TestPanicInAStepHaltsTheBody sends an event that Step does not know.
 func TestPanicInAStepHaltsTheBody(t *testing.T) {
 	l, _ := bareLoop(t, twoMovers)
-	halted := false
-	l.halt = func() { halted = true }
+	off := false
+	l.unitsOff = func() { off = true }
 	l.events <- nil
 	err := l.run(t.Context(), time.Second, nil)
 	if err == nil || !strings.Contains(err.Error(), "no such event") {
 		t.Errorf("the loop ended with %v", err)
 	}
-	if !halted {
-		t.Error("the body was not halted")
+	if !off {
+		t.Error("the units were not switched off")
 	}
 }
 

@@ -1,6 +1,8 @@
 package robot
 
 import (
+	"strings"
+
 	"troupe/robotd/mode"
 	"troupe/robotd/mode/ato"
 	"troupe/robotd/mode/follow"
@@ -20,3 +22,11 @@ var modes = []mode.Installed{
 
 // optional lists the modes that a robot has if its setting modes names them.
 var optional = []mode.Installed{follow.Mode}
+
+func optionalNames() string {
+	names := make([]string, len(optional))
+	for i, m := range optional {
+		names[i] = string(m.ID)
+	}
+	return strings.Join(names, ", ")
+}

@@ -44,7 +44,8 @@ func (p *mqttAdapter) config(c Config) link.Config {
 
 // subscriptions lists the robot's subscriptions. A robot whose subscription the broker lost
 // would look healthy and obey no command, so it renews its subscriptions to commands and to
-// the documents that latch stops every minute.
+// the documents that latch stops every minute. Frames of manual driving come with the commands;
+// the link subscribes to the robot's own presence.
 func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 	type topics struct {
 		kind   schema.TopicKind
@@ -191,7 +192,7 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	case schema.TopicFleetHeartbeat, schema.TopicLocalHeartbeat:
 		beat, problems := schema.Decode[schema.FleetHeartbeat](m.Payload)
 		if len(problems) > 0 || m.Retain {
-			p.log.Warn("heartbeat of an operator ignored: it cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
+			p.log.Warn("heartbeat of an operator ignored: it is retained or cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
 		p.loop.send(p.ctx, event.Heartbeat{Client: sender(at.CID), Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
@@ -203,11 +204,17 @@ func (p *mqttAdapter) arrived(m link.Message) {
 		}
 	case schema.TopicNotice:
 		p.log.Warn("notice from the broker", "notice", string(m.Payload))
-		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && n.Reason != schema.ReasonTakenOver { // see rival
+		if n, problems := schema.Decode[schema.Notice](m.Payload); len(problems) == 0 && dropped(n) {
 			row, _, _ := p.ns.Match(n.Topic)
 			p.loop.send(p.ctx, event.MessageDropped{Kind: row.Kind, Reason: n.Reason})
 		}
 	}
+}
+
+// dropped reports whether a notice is about a message of the robot. Forbidden without a topic is about
+// another client, whom the broker refused the robot's name; see also rival.
+func dropped(n schema.Notice) bool {
+	return n.Reason != schema.ReasonTakenOver && (n.Topic != "" || n.Reason != schema.ReasonForbidden)
 }
 
 // sender returns the name of a client of the broker. None passes for the robot's own page.
@@ -232,7 +239,7 @@ func (p *mqttAdapter) state(s link.State) {
 	}
 	if s.Contested {
 		p.log.Error("another client connects under this robot's name: look for a second robot of this name, such as one with a cloned disk", "robot", p.id, "wait", s.Wait)
-		p.loop.send(p.ctx, event.Contested{Why: "another client connects under this robot's name, and the broker ends one's session for the other's"})
+		p.loop.send(p.ctx, event.Contested{Why: "another client connects under this robot's name, and each time the broker ends the connection of the other one"})
 	}
 }
 

@@ -14,10 +14,10 @@ import (
 // exceeds them. One document may exceed the byte rate, since documents are not split.
 const (
 	documentRate  = schema.RobotMessages * 4 / 5
-	documentBurst = schema.RobotMessages * schema.RobotMessagesBurst * 3 / 5
+	documentBurst = schema.RobotMessages * schema.RobotMessagesBurstSeconds * 3 / 5
 
 	documentBytes      = schema.RobotBytes * 4 / 5
-	documentBytesBurst = schema.RobotBytes * schema.RobotBytesBurst / 2
+	documentBytesBurst = schema.RobotBytes * schema.RobotBytesBurstSeconds / 2
 )
 
 // pace delays retained documents when the robot publishes much. Of each document only the

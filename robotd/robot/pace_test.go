@@ -134,8 +134,8 @@ func TestRobotStaysBelowTheRateLimitOfItsBroker(t *testing.T) {
 }
 
 func overRate(words []word) (wrong string) {
-	messages := rate.NewLimiter(schema.RobotMessages, schema.RobotMessages*schema.RobotMessagesBurst)
-	bytes := rate.NewLimiter(schema.RobotBytes, schema.RobotBytes*schema.RobotBytesBurst)
+	messages := rate.NewLimiter(schema.RobotMessages, schema.RobotMessages*schema.RobotMessagesBurstSeconds)
+	bytes := rate.NewLimiter(schema.RobotBytes, schema.RobotBytes*schema.RobotBytesBurstSeconds)
 	var mu sync.Mutex
 	published, wanted := map[schema.TopicKind]int64{}, map[schema.TopicKind]int64{}
 	publish := func(p numberedPublish) {

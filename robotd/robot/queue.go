@@ -60,16 +60,16 @@ func (l *saveQueue) put(b batch) {
 // bind marks the publications of a step that depend on what the same step saves.
 func (b *batch) bind() {
 	for i := range b.publish {
-		b.publish[i].bound = b.saving(b.publish[i])
+		b.publish[i].bound = b.dependsOnSave(b.publish[i])
 	}
 }
 
 func (b *batch) empty() bool { return len(b.saves)+len(b.publish)+len(b.reads) == 0 }
 
-// saving reports whether p depends on a save of b: p is the final answer to an accepted
+// dependsOnSave reports whether p depends on a save of b: p is the final answer to an accepted
 // command, or the report on a desired document. Otherwise p is published even if the save
 // fails, because it would not be published again.
-func (b *batch) saving(p numberedPublish) bool {
+func (b *batch) dependsOnSave(p numberedPublish) bool {
 	switch p.Topic {
 	case schema.TopicReportedStory, schema.TopicReportedActivities, schema.TopicReportedPlaces, schema.TopicReportedConfig, schema.TopicReportedMode:
 		return slices.ContainsFunc(b.saves, func(e effect.Save) bool {

@@ -64,7 +64,7 @@ type Config struct {
 	RequireSight bool
 	Control      control.Required
 	Signing      sign.Policy // for desired documents
-	Trust        sign.Ring   // trusted keys, in addition to those of the data directory
+	Trust        sign.Ring   // trusted keys, beside those of trust.keys; either replaces those of the enrolment
 	Probation    time.Duration
 	LocalOnly    []string // settings that a desired configuration may not change here
 	Tick         time.Duration
@@ -102,11 +102,10 @@ type Page struct {
 	Hosts  []string // names by which browsers may ask for it, beside localhost
 }
 
-// Roles names the modes on which the others fall back; empty: str, mnl and safe.
+// Roles names the modes that calibrate, that replace a failed one, and that wait for an operator; empty: str, mnl and safe.
 type Roles struct{ Calibration, Default, Safe schema.ModeID }
 
-// LinkRules say what the modes do when the link to the operators is lost, and after which
-// silence it is.
+// LinkRules say what each mode does without the link to the operators, and after which silence.
 type LinkRules struct {
 	Loss             map[schema.ModeID]schema.LinkLoss
 	Timeout          map[schema.ModeID]time.Duration
@@ -233,7 +232,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	defer end()
 	h := &effects{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
-	h.loop.perform, h.loop.halt = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
+	h.loop.perform, h.loop.unitsOff = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
 	h.mqtt = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
 	if inputs != nil {
 		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
@@ -293,7 +292,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		body.Order(driver.ToError)
 		log.Error("a mode does not return; the units are switched off and robotd ends", "mode", call.Mode, "call", call.Do)
 		h.writer.in.put(batch{saves: []effect.Save{effect.SaveValue{Name: supervisor.HungKey, Value: string(call.Mode)}}})
-		err = fmt.Errorf("%s did not return within %v; the robot's body was halted", call, modeHung)
+		err = fmt.Errorf("%s did not return within %v; the units were switched off", call, modeHung)
 	}
 	end()
 	hide()

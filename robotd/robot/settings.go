@@ -42,7 +42,7 @@ var settings = []setting{
 	{"id", "", "the robot's name: a-z, 0-9 and hyphens; an enrolled robot knows its own"},
 	{"broker", []string{}, "address of the broker: mqtt, mqtts, ws or wss://host:port; if several, the preferred one first; default: that of the identity, else " + DefaultBroker},
 	{"broker_ca", "", "PEM file with the CA certificates to trust for the broker; default: identity/ca.pem in the data directory, else those of the system"},
-	{"fleetd", "", "address from which large files are fetched: https://host:port, or http:// on this machine; default: that of the identity, else " + DefaultFleetd},
+	{"fleetd", "", "address of fleetd, from which large files are fetched and to which flight records are sent: https://host:port, or http:// on this machine; default: that of the identity, else " + DefaultFleetd},
 	{"password_file", "", "file with the robot's password at the broker"},
 	{"namespace", string(schema.DefaultNamespace), "first level of every topic"},
 	{"data", "./data", "directory for everything that the robot must remember"},
@@ -72,11 +72,11 @@ var settings = []setting{
 	{"require_sight", false, "refuse safety/enable and safety/reset that do not name the newest heartbeat that their sender has seen"},
 	{"control.required", string(control.RequireManual), "what needs a lease: only driving (none), all manual commands (manual), or setting modes too (all)"},
 	{"signing", string(sign.Off), "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require)"},
-	{"trust_key", []string{}, "trusted key, as desired:BASE64 or release:BASE64, in addition to those in " + trustFile + " in the data directory; may be repeated"},
+	{"trust_key", []string{}, "trusted key, as desired:BASE64 or release:BASE64, beside those in " + trustFile + " in the data directory; a key here or there replaces all those of the enrolment, so name these, too; may be repeated"},
 	{"probation", 10 * time.Second, "how long a new story may take to start before the previous one replaces it"},
 	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an orderly end the presence is then sleeping instead of offline"},
 	{"recorder_mib", 256, "how many MiB of the disk the flight recorder may fill, the oldest recordings are removed first; 0 = it is off, else 1 to 65536"},
-	{"tick", 20 * time.Millisecond, "period of the executor while acts are performed"},
+	{"tick", 20 * time.Millisecond, "period of robotd's loop while the robot performs or may move, 1ms to 100ms; driving and the units' watchdogs count on the default"},
 	{"body", bodySim, "the robot's body: " + bodySim + ", a simulated one, or " + bodyBus + ", units that adapters serve over MQTT on the robot"},
 	{"bus", "mqtt://127.0.0.1:1884", "address of the broker on the robot that connects robotd with the adapters of its units"},
 	{"bus_adapters", []string{}, "names of the adapters that make the body, such as speaker,base"},
@@ -285,7 +285,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	for _, name := range k.Strings("modes") {
 		i := slices.IndexFunc(optional, func(m mode.Installed) bool { return string(m.ID) == name })
 		if i < 0 {
-			fault("modes: there is no mode %q to add", name)
+			fault("modes: there is no mode %q to add; there is %s", name, optionalNames())
 			continue
 		}
 		c.Modes = append(c.Modes, optional[i])

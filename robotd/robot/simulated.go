@@ -57,7 +57,7 @@ func newSimInputs(cfg *Config, body driver.Driver, guard *guard, log *slog.Logge
 // receive takes a message.
 func (s *simInputs) receive(name string, payload []byte, retained bool) {
 	if retained {
-		s.refuse(name, schema.Fault("", string(schema.ReasonRetainedCommand), "the message is retained", "send it without the retain flag"))
+		s.refuse(name, schema.NewProblem("", string(schema.ReasonRetainedCommand), "the message is retained", "send it without the retain flag"))
 		return
 	}
 	in, problems := schema.DecodeSimInput(name, payload)
@@ -74,7 +74,7 @@ func (s *simInputs) receive(name string, payload []byte, retained bool) {
 // check returns why this robot cannot take an input.
 func (s *simInputs) check(in schema.SimInput) []schema.Problem {
 	if in, ok := in.(schema.SimModeFails); ok && !slices.ContainsFunc(s.modes, func(m mode.Installed) bool { return m.ID == in.Mode }) {
-		return []schema.Problem{schema.Fault("/mode", string(schema.ReasonUnknownMode), "there is no mode "+string(in.Mode), "")}
+		return []schema.Problem{schema.NewProblem("/mode", string(schema.ReasonUnknownMode), "there is no mode "+string(in.Mode), "")}
 	}
 	return s.body.Check(in)
 }

@@ -51,7 +51,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 		return nil, nil, brain.Memory{}, errors.Join(err, d.Close())
 	}
 	if saved.WriteErr != nil {
-		log.Error("disk refuses to write: the robot is latched until it can", "error", saved.WriteErr)
+		log.Error("disk refuses to write: make room or replace it, then release the stop unwritable-disk", "error", saved.WriteErr)
 	}
 	return onDisk{d, files}, files, brain.Memory{
 		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr),
@@ -82,7 +82,7 @@ func (d onDisk) keep(saves []effect.Save) error {
 	}
 	for _, e := range saves {
 		if e, ok := e.(effect.SaveContent); ok {
-			_ = d.assets.settle(e.Save) // the save succeeded; the next save removes what could not be removed now
+			_ = d.assets.removeUnused(e.Save) // the save succeeded; the next save removes what could not be removed now
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 		switch hung := hangs && now-pulse >= hungAfter; {
 		case hung:
 			if !reported {
-				p.log.Error("control loop hangs: the robot sends no heartbeats and answers; units that move stop by themselves", "since", now-pulse)
+				p.log.Error("control loop hangs: the robot sends neither heartbeats nor answers; units that move stop by themselves", "since", now-pulse)
 			}
 			reported, hungAt = true, pulse
 			p.repeat(l, schema.PresenceStalled)
@@ -65,7 +65,7 @@ func (p *mqttAdapter) repeat(l *link.Link, reason string) {
 	}
 	doc := p.online(session)
 	doc.Reason = reason
-	if err := l.Publish(never, p.presence(doc)); err != nil {
+	if err := l.Publish(noWait, p.presence(doc)); err != nil {
 		p.log.Debug("presence not repeated", "error", err)
 	}
 }

@@ -165,7 +165,7 @@ func (s *writer) send(p numberedPublish) {
 	_ = s.whenRoom(func() error { return s.atOnce(p) })
 }
 
-// whenRoom calls what a full outbox delays.
+// whenRoom calls do again while the outbox is full, which do says with context.Canceled.
 func (s *writer) whenRoom(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
@@ -188,7 +188,7 @@ func (s *writer) atOnce(p numberedPublish) error {
 			return nil
 		}
 	}
-	err := s.link.Publish(never, m)
+	err := s.link.Publish(noWait, m)
 	switch {
 	case err != nil:
 		s.log.Debug("message not published", "topic", m.Topic, "error", err)
@@ -203,7 +203,7 @@ func (s *writer) confirmed(p numberedPublish) {
 	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
 	var wait func(context.Context) error
 	err := s.whenRoom(func() (err error) {
-		wait, err = s.link.PublishAsync(never, m)
+		wait, err = s.link.PublishAsync(noWait, m)
 		return err
 	})
 	if err != nil {
@@ -223,8 +223,9 @@ func (s *writer) confirmed(p numberedPublish) {
 	})
 }
 
-// never is a context that has ended.
-var never = func() context.Context {
+// noWait has ended: a publication that does not fit into the outbox fails at once, with
+// context.Canceled.
+var noWait = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx

@@ -34,8 +34,8 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 	return append(out, f.Critical...)
 }
 
-// StoppedBy names the person or the device that latches the robot, for its state
-// document; empty if nothing is latched. A pressed input comes first, then the sender
+// StoppedBy names the person or the device that stopped the robot, for its state document;
+// empty if no stop is in force. A pressed input comes first, then the sender
 // of the stop in force, because the units in error are only a consequence of that stop.
 func StoppedBy(s State, f Facts) string {
 	causes := Causes(s, f, nil)
@@ -86,10 +86,14 @@ func latchEvent(v Verb) Event {
 	return StopAsked
 }
 
+// bootErrors is how long after the start a unit that is found in error without a fault was in
+// error before: its fault was over before anybody looked.
+const bootErrors = 5 * time.Second
+
 // failure returns the first failed unit that counts. During a reset, the units that
 // were in error when it began may still be in error; they count only if they have a
 // new fault.
-func (s *State) failure(units []Unit) (Cause, bool) {
+func (s *State) failure(now time.Duration, units []Unit) (Cause, bool) {
 	for i, u := range units {
 		if !failed(u) {
 			continue
@@ -98,7 +102,11 @@ func (s *State) failure(units []Unit) (Cause, bool) {
 		if s.At == schema.SafetyReset && old && u.Fault == "" {
 			continue
 		}
-		return Cause{Event: UnitFailed, Reason: schema.ReasonUnitError, Source: "unit", Key: u.ID, Why: u.Fault}, true
+		why := u.Fault
+		if why == "" && s.At == schema.SafetyDisabled && s.Cause.Source == bootSource && now-s.Since < bootErrors {
+			why = "it was in error when robotd started: robotd or the bus was gone while it could move"
+		}
+		return Cause{Event: UnitFailed, Reason: schema.ReasonUnitError, Source: "unit", Key: u.ID, Why: why}, true
 	}
 	return Cause{}, false
 }

@@ -1,7 +1,9 @@
 package safety
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"troupe/schema"
 )
@@ -24,5 +26,17 @@ func TestStoppedByNamesSenderOfStop(t *testing.T) {
 	}
 	if got := StoppedBy(State{At: schema.SafetyDisabled}, Facts{}); got != "" {
 		t.Errorf("nothing is latched, but StoppedBy returns %q", got)
+	}
+}
+
+// A unit that comes in error without a fault when robotd starts was in error before: its fault
+// is over and nowhere else.
+func TestErrorFromBeforeTheStartHasACause(t *testing.T) {
+	for after, said := range map[time.Duration]bool{0: true, time.Minute: false} {
+		s := Boot(0)
+		Step(&s, after, Defaults(), Facts{Units: []Unit{{ID: "head", State: UnitError}}}, Request{})
+		if s.At != schema.SafetyEStop || strings.Contains(s.CauseDetail(), "head: it was in error when robotd started") != said {
+			t.Errorf("%v after the start: %s because of %q", after, s.At, s.CauseDetail())
+		}
 	}
 }

@@ -13,7 +13,8 @@ func ClassOf(k schema.UnitKind) Class {
 	return Shows
 }
 
-// Halts reports whether what runs is not to go on by itself after s.
+// Halts reports whether what was performed begins anew after s, on request, instead of
+// continuing by itself.
 func Halts(s schema.SafetyState) bool {
 	return s == schema.SafetyHalt || s == schema.SafetyEStop
 }

@@ -44,8 +44,8 @@ func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
 	return schema.ReasonNeedsReset
 }
 
-// Feeds reports whether a unit may be moving in the state at. One that is not fed then stops by
-// itself.
+// Feeds reports whether robotd feeds the units in the state at: one may be in motion, or is being
+// reset. A unit that is not fed goes to error by itself.
 func Feeds(at schema.SafetyState) bool {
 	return at != schema.SafetyDisabled && at != schema.SafetyEStop
 }

@@ -75,10 +75,13 @@ type State struct {
 	usedIDs [8]string // ids of the last granted enables and resets, newest first
 }
 
+// bootSource is the source of the cause of a robot that has just started.
+const bootSource = "boot"
+
 // Boot returns the state of a robot that has just started and waited for no reset before.
 // It stands still until an enable.
 func Boot(now time.Duration) State {
-	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: "boot"}}
+	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: bootSource}}
 }
 
 // PendingReset is the HALT or E_STOP that only a reset ends, as it survives a restart. The zero

@@ -66,7 +66,7 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 		return InputPressed, Cause{Event: InputPressed, Reason: schema.ReasonEStopInput, Source: "input", Key: f.Inputs[0]}
 	}
 	if can(UnitFailed) {
-		if c, ok := s.failure(f.Units); ok {
+		if c, ok := s.failure(now, f.Units); ok {
 			return UnitFailed, c
 		}
 	}

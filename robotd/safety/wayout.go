@@ -69,7 +69,7 @@ func (h Standstill) WayOutOfUnitError() string {
 // WayOut lists all steps, in their order, after which the robot performs again. It names the
 // verbs of the contract; a stop is released at fleetd, by its id.
 func (h Standstill) WayOut() string {
-	const atRobot = "press the reset button of the robot (after a stop input, safety/reset over the network is refused)"
+	const atRobot = "press the button reset on the robot's body (after a stop input, safety/reset is refused)"
 	var steps []string
 	switch len(h.Inputs) {
 	case 0:

@@ -9,7 +9,7 @@ import (
 // TestStandstillLeadsTheWholeWay checks that no step is missing between a stop and the
 // performance, and that none is named that is refused or not needed.
 func TestStandstillLeadsTheWholeWay(t *testing.T) {
-	const button = "press the reset button of the robot (after a stop input, safety/reset over the network is refused)"
+	const button = "press the button reset on the robot's body (after a stop input, safety/reset is refused)"
 	one := []Latch{{ID: "s-1"}}
 	for want, h := range map[string]Standstill{
 		"a stop is latched; release the latched stop s-1, then safety/enable":                                                                     {At: schema.SafetyDisabled, Latches: one},

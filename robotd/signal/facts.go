@@ -58,7 +58,7 @@ func newValues() Values {
 // enough.
 func (v *Values) Step(now clock.Now, k Known) {
 	v.now = now.Mono
-	v.next = v.settle(now.Mono)
+	v.next = v.takeLasting(now.Mono)
 	was := &v.known
 	v.text("mode", was.Mode, k.Mode)
 	v.text("safety", was.Safety, k.Safety)

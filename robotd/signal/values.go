@@ -36,7 +36,7 @@ type slot struct {
 	pulse   bool          // it happened since the last step
 }
 
-// Sense takes a reading of the body. Steps find it a value when it has lasted long enough.
+// Sense takes a reading of the body. It becomes a value in a step after it has lasted long enough.
 func (v *Values) Sense(now time.Duration, ev driver.Event) {
 	i := slices.IndexFunc(interrupts.Signals, func(r interrupts.SignalRow) bool { return string(r.Signal) == string(ev.Signal) })
 	if i < 0 || ev.Signal == driver.Sound && ev.On && v.known.MakesSound {
@@ -102,9 +102,9 @@ func (v *Values) slot(row *interrupts.SignalRow, name string) *slot {
 	return &v.slots[i]
 }
 
-// settle makes values of the readings that have lasted long enough, and returns when the
+// takeLasting makes values of the readings that have lasted long enough, and returns when the
 // next one will have; 0 = none waits.
-func (v *Values) settle(now time.Duration) (next time.Duration) {
+func (v *Values) takeLasting(now time.Duration) (next time.Duration) {
 	for i := range v.slots {
 		s := &v.slots[i]
 		if !s.pending {

@@ -44,7 +44,7 @@ func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail stri
 	}
 	d := t.latch(doc, ev.N)
 	if endsOlder(d) {
-		t.Out.Ask(request.Stopped{Detail: "a stop was held or released before it was begun"})
+		t.Out.Ask(request.Stopped{Detail: "a stop was latched or released before it was begun"})
 	}
 	if d.Ignored == "" && doc.Verification == latch.Unverified {
 		d.Ignored, d.Detail = refused, detail
@@ -78,7 +78,7 @@ func (t Step) LiveStop(ev event.LiveStop) bool {
 }
 
 // Command latches a stop that arrived as a command with an id.
-func (t Step) Command(o request.Perform) {
+func (t Step) Command(o request.Dispatch) {
 	a, _ := o.Args.(verb.Stop)
 	if a.Latch == "" {
 		return
@@ -92,8 +92,18 @@ func (t Step) Command(o request.Perform) {
 }
 
 // ResetAtRobot releases the stops that fleetd has not latched, because a person at the robot
-// reset them.
-func (t Step) ResetAtRobot() { t.latch(latch.Reset{}, 0) }
+// released them; by is that person's client, or the input.
+func (t Step) ResetAtRobot(by string) { t.latchBy(latch.Reset{}, 0, by) }
+
+// releaserOf returns who released a stop, or otherwise.
+func releaserOf(released []schema.StopRelease, id, otherwise string) string {
+	for _, r := range released {
+		if r.ID == id && r.By != "" {
+			return r.By
+		}
+	}
+	return otherwise
+}
 
 // asked is a stop that was requested now.
 func asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) latch.Asked {
@@ -110,8 +120,16 @@ func (s *State) Overtook(n uint64) bool { return n != 0 && n < s.newest }
 // latch gives the latches one input. n is its number among the received messages: messages with
 // a lower number are older than a stop or its release.
 func (t Step) latch(in latch.Input, n uint64) latch.Decision {
+	return t.latchBy(in, n, string(schema.RoleFleetd))
+}
+
+// latchBy is latch with the name of who releases stops, if the input releases any and does not say
+// who did.
+func (t Step) latchBy(in latch.Input, n uint64, by string) latch.Decision {
+	var released []schema.StopRelease
 	if doc, ok := in.(latch.Document); ok {
-		in = printable(doc)
+		doc = printable(doc)
+		in, released = doc, doc.Released
 	}
 	d := latch.Step(&t.latches, t.Now.Wall, t.Facts, in)
 	if !d.Changed {
@@ -122,19 +140,19 @@ func (t Step) latch(in latch.Input, n uint64) latch.Decision {
 	t.Out.Changed(effect.FlushSoon) // since and the revisions changed
 	for _, a := range d.Altered {
 		t.Out.Changed(effect.FlushNow)
-		t.Out.Event("stop_altered", "safety", string(a.To.Level), "", held{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
+		t.Out.Event("stop_altered", "safety", string(a.To.Level), "", stopData{ID: a.To.ID, By: a.To.Asker(), Why: a.To.Why})
 	}
 	for _, change := range d.Transitions {
 		t.Out.Changed(effect.FlushNow)
 		t.Out.Note("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
 		switch l := change.Latch; {
 		case change.Latched():
-			t.Out.Event("stop_latched", "safety", string(l.Level), "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
+			t.Out.Event("stop_latched", "safety", string(l.Level), "", stopData{ID: l.ID, By: l.Asker(), Why: l.Why})
 		case change.Released():
 			if l.ID == LostLatch {
 				t.Out.Clear(memoryLost, "disk")
 			}
-			t.Out.Event("stop_released", "safety", change.Why, "", held{ID: l.ID, By: l.Asker(), Why: l.Why})
+			t.Out.Event("stop_released", "safety", change.Why, "", stopData{ID: l.ID, By: l.Asker(), Why: l.Why, ReleasedBy: releaserOf(released, l.ID, by)})
 		}
 	}
 	if endsOlder(d) {

@@ -48,7 +48,7 @@ type persisted struct {
 type persistence struct {
 	dirty    bool          // it changed in this step
 	wanted   int64         // number of the newest write that was requested
-	kept     int64         // number of the newest write on the disk
+	saved    int64         // number of the newest write on the disk
 	due      time.Duration // when the disk must have made progress
 	raised   bool          // the alert is raised
 	again    time.Duration // when a disk that refused is asked again; 0 = it did not refuse
@@ -62,11 +62,11 @@ type HeldBack struct {
 	n int64
 }
 
-func (p *persistence) missing() bool { return p.kept < p.wanted }
+func (p *persistence) missing() bool { return p.saved < p.wanted }
 
 // answers reports whether an answer that waits for write n can be sent: the disk has it, or
 // did not write it in time.
-func (p *persistence) answers(n int64) bool { return p.kept >= n || p.raised }
+func (p *persistence) answers(n int64) bool { return p.saved >= n || p.raised }
 
 // waits reports whether the disk may still write it in time.
 func (p *persistence) waits() bool { return p.missing() && !p.raised }
@@ -94,8 +94,8 @@ func (t Step) Persist() {
 // value is what is saved.
 func (s *State) value() []byte {
 	v := persisted{Latches: s.latches}
-	if s.held != (safety.PendingReset{}) {
-		v.Safety = &s.held
+	if s.pendingReset != (safety.PendingReset{}) {
+		v.Safety = &s.pendingReset
 	}
 	return encode(v)
 }
@@ -129,7 +129,7 @@ func (t Step) Saved(n int64, refused schema.Reason) {
 		t.raiseNotPersisted()
 		return
 	}
-	p.kept, p.due = max(p.kept, n), t.Now.Mono+persistWait
+	p.saved, p.due = max(p.saved, n), t.Now.Mono+persistWait
 	if p.lost {
 		p.lost = false
 		t.Out.Do(effect.SaveValue{Name: LostKey})
@@ -156,20 +156,20 @@ func (t Step) raiseNotPersisted() {
 	if t.persist.missing() && !t.persist.raised {
 		t.persist.raised = true
 		t.Out.Changed(effect.FlushNow)
-		t.Out.Raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have what holds the robot: a restart of robotd would lose it", "make room on the disk or replace it; do not restart robotd before")
+		t.Out.Raise(notPersisted, schema.AlertCritical, "disk", "the robot's disk does not have the latched stops or the E_STOP: a restart of robotd would lose them", "stops have room reserved, so the disk itself is broken or read-only: see robotd doctor. Before robotd ends for the repair, stop the robot with fleetd stop, which is sent again afterwards")
 	}
 }
 
 // notKept adds to an answer that a restart would lose the stop, unless the disk has write
 // n.
 func (s *State) notKept(a *schema.Ack, n int64) {
-	if s.persist.kept >= n || a.Status != schema.StatusSucceeded {
+	if s.persist.saved >= n || a.Status != schema.StatusSucceeded {
 		return
 	}
 	if a.Reason == "" {
 		a.Reason = schema.ReasonNotPersisted
 	}
-	a.Detail = "the robot stopped, but its disk does not have what holds it: a restart of robotd would lose it"
+	a.Detail = "the robot stopped, but its disk does not have the latched stop or the E_STOP: a restart of robotd would lose it"
 }
 
 // Deadline is when Tick has something to do.
@@ -188,7 +188,7 @@ func (s *State) NotPersisted() bool { return s.persist.raised }
 
 // Writes returns the numbers of the newest requested write and of the newest one on the
 // disk.
-func (s *State) Writes() (wanted, kept int64) { return s.persist.wanted, s.persist.kept }
+func (s *State) Writes() (wanted, saved int64) { return s.persist.wanted, s.persist.saved }
 
 // TakeHeldBack returns the answers to stops that were held back, followed by those of this
 // step, and holds none back any more.

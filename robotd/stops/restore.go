@@ -14,42 +14,42 @@ import (
 
 // Memory is what the disk has of the stops.
 type Memory struct {
-	Kept    []byte        // of effect.SaveLatches; empty before the first
-	Old     [2]string     // SafetyKey and LatchesKey, as releases before format 2 of the disk kept them
+	Saved   []byte        // of effect.SaveLatches; empty before the first
+	Old     [2]string     // SafetyKey and LatchesKey, as releases before format 2 of the disk stored them
 	Missing bool          // the newest write may be missing
 	Lost    bool          // the robot ran before, but its disk is empty
 	Refused schema.Reason // the disk refuses to write
 }
 
-// Restore latches again what was latched, and returns the stop of the safety core, or false
+// Restore latches again what was latched, and returns the HALT or E_STOP that waits for a reset, or false
 // if there was none. A robot that cannot know this is latched until a person releases it.
 func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
-	held, latches := m.Old[0], m.Old[1]
-	if len(m.Kept) > 0 {
+	pendingReset, latches := m.Old[0], m.Old[1]
+	if len(m.Saved) > 0 {
 		var v struct {
 			Safety  jsonText `json:"safety"`
 			Latches jsonText `json:"latches"`
 		}
-		if err := json.Unmarshal(m.Kept, &v); err != nil || v.Latches == "" {
+		if err := json.Unmarshal(m.Saved, &v); err != nil || v.Latches == "" {
 			v.Latches = "?" // is not read below
 		}
-		held, latches = string(v.Safety), string(v.Latches)
+		pendingReset, latches = string(v.Safety), string(v.Latches)
 	}
-	t.restoreHeld(held)
+	t.restorePendingReset(pendingReset)
 	t.restoreLatches(t.Now, latches)
 	if m.Missing {
-		t.holdBecauseOf(DiskLatch, "the robot's disk lost which stops were held, or the newest of them")
+		t.latchBecauseOf(DiskLatch, "the robot's disk lost the latched stops, or the newest of them")
 	}
 	if m.Refused != "" {
 		t.Out.Do(effect.DiskRefused{Refused: m.Refused})
-		t.holdBecauseOf(RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused))
+		t.latchBecauseOf(RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused))
 	}
 	t.persist.lost = m.Lost
 	t.restoreLost(m.Lost)
-	if len(m.Kept) == 0 && held+latches != "" {
+	if len(m.Saved) == 0 && pendingReset+latches != "" {
 		t.persist.dirty = true
 	}
-	return t.held, held != ""
+	return t.pendingReset, pendingReset != ""
 }
 
 // jsonText is a part of a document, not decoded.
@@ -57,26 +57,26 @@ type jsonText string
 
 func (j *jsonText) UnmarshalJSON(b []byte) error { *j = jsonText(b); return nil }
 
-// restoreHeld restores the stop of the safety core.
-func (s *State) restoreHeld(kept string) {
-	if kept == "" {
+// restorePendingReset restores the HALT or E_STOP that waits for a reset.
+func (s *State) restorePendingReset(saved string) {
+	if saved == "" {
 		return
 	}
-	s.held = safety.PendingReset{}
-	if err := json.Unmarshal([]byte(kept), &s.held); err != nil { // a stop was latched, but who requested it is unknown
-		s.held = safety.PendingReset{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
+	s.pendingReset = safety.PendingReset{}
+	if err := json.Unmarshal([]byte(saved), &s.pendingReset); err != nil { // it was in HALT or E_STOP, but in which and why is unknown
+		s.pendingReset = safety.PendingReset{State: schema.SafetyEStop, Cause: safety.Cause{Reason: schema.ReasonInternal, Source: "disk"}, Physical: true}
 	}
 }
 
 // restoreLatches restores the latched stops. If they cannot be read, the robot is latched
 // without knowing by whom.
-func (s *State) restoreLatches(now clock.Now, kept string) {
-	if kept == "" {
+func (s *State) restoreLatches(now clock.Now, saved string) {
+	if saved == "" {
 		return
 	}
-	if err := json.Unmarshal([]byte(kept), &s.latches); err != nil || s.latches.Latches == nil {
+	if err := json.Unmarshal([]byte(saved), &s.latches); err != nil || s.latches.Latches == nil {
 		s.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Unrecorded, StopLatch: schema.StopLatch{
-			ID: DiskLatch, Level: schema.StopStop, By: "disk", Why: "which stops were held could not be read", Since: now.Wall}}}}
+			ID: DiskLatch, Level: schema.StopStop, By: "disk", Why: "the latched stops could not be read", Since: now.Wall}}}}
 	}
 	for i := range s.latches.Latches {
 		l := &s.latches.Latches[i]
@@ -89,16 +89,16 @@ func (s *State) restoreLatches(now clock.Now, kept string) {
 // person can know.
 func (t Step) restoreLost(lost bool) {
 	if lost {
-		t.holdBecauseOf(LostLatch, "the robot ran before and its disk knows nothing of it: which stops were held is lost")
+		t.latchBecauseOf(LostLatch, "the robot ran before, but its disk has no memory of it: the latched stops are lost")
 	}
 	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == LostLatch }) {
-		t.Out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were held",
+		t.Out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were latched",
 			"find out who stopped it and why, then release "+LostLatch+"; fleetd sends it its story again")
 	}
 }
 
-// holdBecauseOf latches the robot because of its own disk. Each start on a failing disk is
+// latchBecauseOf latches the robot because of its own disk. Each start on a failing disk is
 // a new stop, which a release from before this start does not release.
-func (t Step) holdBecauseOf(id, why string) {
+func (t Step) latchBecauseOf(id, why string) {
 	t.latch(latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: t.Now.Wall}, Anew: true}, 0)
 }

@@ -31,12 +31,12 @@ const (
 
 // State is the latched stops, and which of them are on the disk.
 type State struct {
-	latches    latch.State
-	facts      []safety.Latch      // the same, for the safety core
-	held       safety.PendingReset // as it is or shall be on the disk
-	unanswered []liveStop          // those that have to be answered
-	persist    persistence         // of held and latches
-	newest     uint64              // messages with a lower number arrived before the newest stop
+	latches      latch.State
+	facts        []safety.Latch      // the same, for the safety core
+	pendingReset safety.PendingReset // as it is or shall be on the disk
+	unanswered   []liveStop          // those that have to be answered
+	persist      persistence         // of pendingReset and latches
+	newest       uint64              // messages with a lower number arrived before the newest stop
 }
 
 // liveStop is a live stop that has to be answered.
@@ -64,18 +64,23 @@ type People interface {
 
 // printable returns the document with printable texts.
 func printable(doc latch.Document) latch.Document {
-	doc.Problem, doc.Stops = schema.SanitizeText(doc.Problem), slices.Clone(doc.Stops)
+	doc.Problem, doc.Stops, doc.Released = schema.SanitizeText(doc.Problem), slices.Clone(doc.Stops), slices.Clone(doc.Released)
 	for i := range doc.Stops {
 		l := &doc.Stops[i]
 		l.By, l.Client, l.Why = schema.SanitizeText(l.By), schema.SanitizeText(l.Client), schema.SanitizeText(l.Why)
 	}
+	for i := range doc.Released {
+		doc.Released[i].By = schema.SanitizeText(doc.Released[i].By)
+	}
 	return doc
 }
 
-type held struct {
+type stopData struct {
 	ID  string `json:"id"`
 	By  string `json:"by,omitempty"`
 	Why string `json:"why,omitempty"`
+	// ReleasedBy is who released it, while By is who stopped.
+	ReleasedBy string `json:"released_by,omitempty"`
 }
 
 // setFacts refills the facts for the safety core.
@@ -88,8 +93,8 @@ func (s *State) setFacts() {
 
 // SetPendingReset saves the HALT or E_STOP that waits for a reset, or that there is none.
 func (s *State) SetPendingReset(at safety.State) {
-	if h := safety.PendingResetOf(at, s.held); h != s.held {
-		s.held, s.persist.dirty = h, true
+	if h := safety.PendingResetOf(at, s.pendingReset); h != s.pendingReset {
+		s.pendingReset, s.persist.dirty = h, true
 	}
 }
 
@@ -106,6 +111,16 @@ func (s *State) Document() []schema.StopLatch {
 		out = append(out, l.StopLatch)
 	}
 	return out
+}
+
+// HeldByFleet lists the ids of the latches that only the fleet releases.
+func (s *State) HeldByFleet() (ids []string) {
+	for _, l := range s.latches.Latches {
+		if l.Phase == latch.Recorded {
+			ids = append(ids, l.ID)
+		}
+	}
+	return ids
 }
 
 // Refs lists the latches as references.

@@ -108,11 +108,11 @@ func TestLatchesSurviveARestart(t *testing.T) {
 		memory Memory
 		want   []string
 	}{
-		"as it was":         {Memory{Kept: save.Value}, []string{"k1"}},
-		"unreadable":        {Memory{Kept: []byte("{{{")}, []string{DiskLatch}},
-		"the newest lost":   {Memory{Kept: save.Value, Missing: true}, []string{"k1", DiskLatch}},
+		"as it was":         {Memory{Saved: save.Value}, []string{"k1"}},
+		"unreadable":        {Memory{Saved: []byte("{{{")}, []string{DiskLatch}},
+		"the newest lost":   {Memory{Saved: save.Value, Missing: true}, []string{"k1", DiskLatch}},
 		"a lost memory":     {Memory{Lost: true}, []string{LostLatch}},
-		"a disk that fails": {Memory{Kept: save.Value, Refused: schema.ReasonNoSpace}, []string{"k1", RefusingLatch}},
+		"a disk that fails": {Memory{Saved: save.Value, Refused: schema.ReasonNoSpace}, []string{"k1", RefusingLatch}},
 	} {
 		var again State
 		var out effect.List
@@ -140,5 +140,25 @@ func TestLostConnectionDropsNoAnswerToThePage(t *testing.T) {
 	s.Disconnected()
 	if left := s.TakeHeldBack(nil); len(left) != 1 || left[0].Client != schema.LocalClient {
 		t.Errorf("left are %+v", left)
+	}
+}
+
+func TestReleaseNamesThePersonWhomTheDocumentNames(t *testing.T) {
+	for want, released := range map[string][]schema.StopRelease{
+		"ben":    {{ID: "other", By: "carl"}, {ID: "k1", By: "ben"}},
+		"b?n":    {{ID: "k1", By: "b\x1bn"}},
+		"fleetd": {{ID: "other", By: "carl"}, {ID: "k1"}},
+	} {
+		var s State
+		give := func(rev int64, stops []schema.StopLatch, released []schema.StopRelease) *effect.List {
+			var out effect.List
+			part(&s, at(0), &out).Document(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "f", Stops: stops, Released: released}}, "", "")
+			return &out
+		}
+		give(1, []schema.StopLatch{{ID: "k1", Level: schema.StopStop, By: "anna"}}, nil)
+		e, ok := find[effect.Event](give(2, []schema.StopLatch{}, released))
+		if d, is := e.Data.(stopData); !ok || !is || e.Kind != "stop_released" || d.ReleasedBy != want || d.By != "anna" {
+			t.Errorf("want %s: %+v", want, e)
+		}
 	}
 }

@@ -13,13 +13,17 @@ import (
 
 // AskRobot takes a command about robotd itself, and reports whether it is one. A reboot ends
 // robotd like a shutdown; its answer precedes the end, because the connection ends with robotd.
-func (t Step) AskRobot(o request.Perform, asker string) bool {
+func (t Step) AskRobot(o request.Dispatch, asker string) bool {
 	a, ok := o.Args.(verb.Reboot)
 	if !ok {
 		return false
 	}
 	if safety.Feeds(t.Safety) {
-		t.Out.Refuse(o.Key, schema.ReasonBusy, "", "the robot may move, it is "+string(t.Safety)+"; safety/stop ends that")
+		detail := "the robot is coming to rest, it is " + string(t.Safety) + "; ask again in some seconds"
+		if t.Safety == schema.SafetyEnabled || t.Safety == schema.SafetySoftStop {
+			detail = "the robot may move, it is " + string(t.Safety) + "; safety/stop ends that"
+		}
+		t.Out.Refuse(o.Key, schema.ReasonBusy, "", detail)
 		return true
 	}
 	t.Add(mode.Input{Kind: mode.Shutdown, Restart: true})

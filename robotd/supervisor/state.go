@@ -48,7 +48,7 @@ type motion struct {
 // lookKeys are the keys of the commands of modes; those of acts count from 1.
 const lookKeys = 1 << 62
 
-// New returns the state of a robot that has just started. runner has a mode for every rule of
+// New returns the state of a robot that has just started. runner has a mode for all settings of
 // cfg, and belongs to the state from now on.
 func New(cfg *config.Config, runner *mode.Runner, now clock.Now) State {
 	return State{cfg: cfg, mode: mode.Boot(&cfg.Mode), runner: runner, since: now.Wall}
@@ -69,7 +69,7 @@ type Facts struct {
 	// Standstill is what keeps the robot at rest, for people.
 	Standstill safety.Standstill
 	LinkLost   bool
-	LostFor    time.Duration // how long no operator could reach the robot
+	LostFor    time.Duration // as in mode.Facts
 	Units      []schema.Unit
 	NoStory    mode.Refusal // why no story can be performed now
 	Map        driver.Map   // that calibration loads
@@ -100,7 +100,7 @@ func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
 func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
 
 // Ask takes a command of a person, and reports whether it is one of modes.
-func (s *State) Ask(o request.Perform, asker string) bool {
+func (s *State) Ask(o request.Dispatch, asker string) bool {
 	in := mode.Input{Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.SetMode:
@@ -135,7 +135,7 @@ func (s *State) Set(m schema.ModeID, by request.Key) {
 
 // Cancel cancels the switch or the calibration of a command, if it is under way; the
 // supervisor answers both commands.
-func (s *State) Cancel(of request.Key, o request.Perform) bool {
+func (s *State) Cancel(of request.Key, o request.Dispatch) bool {
 	if s.mode.Req != string(of) {
 		return false
 	}
@@ -161,6 +161,8 @@ func (s *State) Manual() bool {
 // NotManual returns why manual verbs are not accepted, and the way out; empty = they are.
 func (s *State) NotManual() string {
 	switch active := string(s.Active()); {
+	case s.mode.Phase == mode.Uncalibrated:
+		return "the robot is in " + active + ", and its calibration failed; correct the cause, then mode/set " + active + " and mode/set mnl"
 	case s.mode.Phase != mode.Ready:
 		return "the robot is in " + active + " (" + string(s.mode.Phase) + "); ask again when mnl is ready, which mode/set mnl starts"
 	case !s.InCharge().Manual:
@@ -239,7 +241,7 @@ const hungAlert = "mode_hung"
 const paramKey = "param."
 
 // Restore sets parameters as they were set, disables what was disabled, and unloads what was
-// unloaded: all modes but those on which others fall back, which may have been named since.
+// unloaded: all modes but those with a duty, which may have been named since.
 func (t Step) Restore(saved map[string]string) {
 	for i, m := range t.cfg.Mode.Modes {
 		if t.cfg.Mode.Serves(m.ID) != "" {
@@ -260,7 +262,7 @@ func (t Step) Restore(saved map[string]string) {
 		}
 	}
 	if hung := schema.ModeID(saved[HungKey]); hung != "" {
-		t.mode.Failed(&t.cfg.Mode, hung)
+		t.mode.MarkFailed(&t.cfg.Mode, hung)
 		t.runner.MarkHung(hung)
 		t.Out.Raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it", "read robotd's log; mode/set "+string(hung)+" tries it again")
 	}

@@ -93,11 +93,11 @@ func (t Step) facts(in mode.Input) mode.Facts {
 
 // update sets what the modes know of the robot.
 func (t Step) update() {
-	t.runner.Update(t.Now.Mono, mode.Robot{MayMove: t.mayMove(), Units: t.Units, Story: t.NoStory, People: t.people, Bearing: t.bearing})
+	t.runner.Update(t.Now.Mono, mode.Robot{MayMove: t.mayMove(), Units: t.Units, NoStory: t.NoStory, People: t.people, Bearing: t.bearing})
 }
 
 // mayMove reports whether the active mode may move units. While the link is lost, it may only
-// if its rule is to continue.
+// if its settings are to continue.
 func (t Step) mayMove() bool {
 	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.Blocked && (!t.LinkLost || t.cfg.Mode.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }

@@ -7,7 +7,8 @@
 // old, and the robot may move. At the start of every lease, after every time when
 // the robot may not move, and after a stop, frames are ignored until the stick was
 // released, which is a frame with zero velocity. A gap between frames does not
-// count as a release, since frames can be lost. So the robot never starts to move
+// count as a release, since frames can be lost; nor does it ask for one: the next valid
+// frame drives on. So the robot never starts to move
 // because a stick was still deflected when the gate opened, the link returned or
 // another operator took over.
 //

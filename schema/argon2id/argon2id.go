@@ -71,7 +71,7 @@ func (h Hash) String() string {
 func Parse(s string) (Hash, error) {
 	part := strings.Split(s, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" {
-		return Hash{}, errors.New("not an argon2id hash as written by hash-password")
+		return Hash{}, errors.New("not an argon2id hash: broker hash-password makes one")
 	}
 	if want := fmt.Sprintf("v=%d", argon2.Version); part[2] != want {
 		return Hash{}, fmt.Errorf("argon2 version %q: only %s is supported", part[2], want)

@@ -64,7 +64,7 @@ type Describe struct {
 	Serial     string        `json:"serial,omitempty" doc:"its serial number"`
 	Hardware   string        `json:"hardware,omitempty" doc:"the manufacturer's revision"`
 	StateMS    int64         `json:"state_ms" doc:"interval of its states: 20 if a unit moves, else 20 to 100"`
-	Units      []schema.Unit `json:"units" doc:"each with id and kind; by kind with faces, sounds, views, images, motions, max_speed_mps, max_turn_radps, braking_mps2, and of a head at least one of yaw_rad, pitch_rad and roll_rad as {min, max}"`
+	Units      []schema.Unit `json:"units" doc:"each with id and kind; by kind with faces, sounds, fixed_volume, views, images, motions, max_speed_mps, max_turn_radps, braking_mps2, and of a head at least one of yaw_rad, pitch_rad and roll_rad as {min, max}"`
 	Points     []string      `json:"points,omitempty" doc:"names that goto accepts on its own map"`
 	Languages  []string      `json:"languages,omitempty" doc:"that it speaks"`
 	Homing     []string      `json:"homing,omitempty" doc:"units whose calibration moves them"`
@@ -75,7 +75,7 @@ type Describe struct {
 // adapter need not read it.
 type Health struct {
 	V      int64  `json:"v" doc:"1"`
-	Health string `json:"health" doc:"good, or in a word what is wrong, such as silent or doubled"`
+	Health string `json:"health" doc:"good, or in a word what is wrong, such as silent or doubled; unused if robotd was not given its name"`
 	Why    string `json:"why,omitempty" doc:"why robotd does not use the adapter"`
 	WayOut string `json:"way_out,omitempty" doc:"what to do"`
 }
@@ -92,12 +92,12 @@ type Order string
 
 // The orders.
 const (
-	OrderIdle  Order = "idle"
-	OrderRun   Order = "run"
-	OrderStop  Order = "stop"
-	OrderHalt  Order = "halt"
-	OrderError Order = "error"
-	OrderReset Order = "reset"
+	OrderIdle  Order = "idle"  // brake to standstill, and do not move
+	OrderRun   Order = "run"   // actions and velocities may move
+	OrderStop  Order = "stop"  // as idle
+	OrderHalt  Order = "halt"  // brake at once, then error
+	OrderError Order = "error" // off, until reset
+	OrderReset Order = "reset" // from error to idle, if the fault is gone and the unit stands
 )
 
 // Start begins one action of one unit.
@@ -161,10 +161,16 @@ type UnitState struct {
 	XM         *float64 `json:"x_m,omitzero" doc:"drive: where it is on its map, with y_m and theta_rad"`
 	YM         *float64 `json:"y_m,omitzero" doc:"drive"`
 	ThetaRad   *float64 `json:"theta_rad,omitzero" doc:"drive: counter-clockwise from the x axis, -2π..2π"`
+	YawRad     *float64 `json:"yaw_rad,omitzero" doc:"head: measured, or else where its servos were sent, -2π..2π; each axis that it describes, if it knows it"`
+	PitchRad   *float64 `json:"pitch_rad,omitzero" doc:"head: as yaw_rad"`
+	RollRad    *float64 `json:"roll_rad,omitzero" doc:"head: as yaw_rad"`
 	Level      *float64 `json:"level,omitzero" doc:"battery: 0..1"`
 	Charging   bool     `json:"charging,omitzero" doc:"battery"`
 	Celsius    *float64 `json:"celsius,omitzero" doc:"its temperature, -50..200"`
 }
+
+// Angles returns yaw, pitch and roll of a head; nil for those that it does not report.
+func (n *UnitState) Angles() [3]*float64 { return [3]*float64{n.YawRad, n.PitchRad, n.RollRad} }
 
 // Event is an answer of an adapter, or something that it notices.
 type Event struct {
@@ -194,13 +200,13 @@ type EventKind string
 
 // The kinds of events.
 const (
-	Done            EventKind = "done"
-	Failed          EventKind = "failed"
-	Sensed          EventKind = "sensed"
-	Asks            EventKind = "asks"
-	Heard           EventKind = "heard"
-	Waits           EventKind = "waits"
-	Calibrating     EventKind = "calibrating"
+	Done            EventKind = "done"        // an action has ended as it should
+	Failed          EventKind = "failed"      // an action has failed
+	Sensed          EventKind = "sensed"      // a signal of the body
+	Asks            EventKind = "asks"        // a unit asks for a stop of the whole robot
+	Heard           EventKind = "heard"       // the body understood what a person wants
+	Waits           EventKind = "waits"       // the calibration of a unit waits for safety/enable
+	Calibrating     EventKind = "calibrating" // how far calibration is
 	CalibrationDone EventKind = "calibrated"
 )
 

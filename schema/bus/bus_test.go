@@ -126,6 +126,7 @@ func TestWrongMessagesOfAnAdapterAreRefused(t *testing.T) {
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"My Voice","kind":"speaker"}]}}`, "/describe/units/0/id"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"a","kind":"led"},{"id":"a","kind":"face"}]}}`, "/describe/units/1/id"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"head","kind":"head"}]}}`, "/describe/units/0"},
+		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"a","kind":"led","fixed_volume":true}]}}`, "/describe/units/0/fixed_volume"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"a","kind":"led"},{"id":"a","kind":"led"}]}}`, "/describe/units/1/id"},
 	} {
 		ps := decodeOf(c.topic)([]byte(c.payload))
@@ -168,6 +169,29 @@ func TestTopicsNameTheirAdapter(t *testing.T) {
 	for _, topic := range []string{"bus/robotd/out/state", "bus/base/in/tick", RobotPresenceTopic, "x", "bus/Base/out/state"} {
 		if name, _, ok := FromAdapter(topic); ok {
 			t.Errorf("%s is from the adapter %s", topic, name)
+		}
+	}
+}
+
+func TestAnglesOfAHeadAreRadiansAndOnlyOfAHead(t *testing.T) {
+	sixty, one := 60.0, 1.0
+	head, led := schema.Unit{ID: "head", Kind: schema.UnitHead}, schema.Unit{ID: "led", Kind: schema.UnitLED}
+	for _, c := range []struct {
+		unit schema.Unit
+		now  UnitState
+		says string
+	}{
+		{head, UnitState{State: "idle", YawRad: &one}, ""},
+		{head, UnitState{State: "idle", PitchRad: &sixty}, "/units/head/pitch_rad: 60 is not within"},
+		{led, UnitState{State: "idle", RollRad: &one}, "/units/led/roll_rad: a led has no roll_rad"},
+	} {
+		s := State{Units: map[string]UnitState{c.unit.ID: c.now}}
+		var got string
+		for _, p := range s.Fits([]schema.Unit{c.unit}) {
+			got += p.String()
+		}
+		if !strings.HasPrefix(got, c.says) || (got == "") != (c.says == "") {
+			t.Errorf("%q, want %q", got, c.says)
 		}
 	}
 }

@@ -2,7 +2,8 @@ package bus
 
 import "strings"
 
-// The topics of robotd's presence, and what robotd subscribes to to see that it is echoed.
+// RobotPresenceTopic is where robotd publishes its presence. It subscribes to it as well: what
+// it receives there shows that the bus delivers.
 const RobotPresenceTopic = "bus/robotd/presence"
 
 // What follows in/ or out/ in a topic of an adapter.

@@ -21,7 +21,7 @@ const (
 type checks []schema.Problem
 
 func (c *checks) add(pointer, code, detail, hint string) {
-	*c = append(*c, schema.Fault(pointer, code, detail, hint))
+	*c = append(*c, schema.NewProblem(pointer, code, detail, hint))
 }
 
 func (c *checks) version(v int64) {
@@ -89,6 +89,9 @@ func (d *Describe) check(c *checks) {
 		if u.Kind == schema.UnitHead && u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil {
 			// Robots would take every story for it, and the head would fail each of its acts.
 			c.add(at, CodeMissing, "unit "+u.ID+" is a head and describes no angles that it reaches", `describe those of its axes, such as "yaw_rad":{"min":-1,"max":1}`)
+		}
+		if u.FixedVolume && u.Kind != schema.UnitSpeaker {
+			c.add(at+"/fixed_volume", CodeBadValue, "unit "+u.ID+" is a "+string(u.Kind), "only a speaker has a volume")
 		}
 		for _, axis := range []struct {
 			name  string
@@ -178,6 +181,14 @@ func (n *UnitState) fits(c *checks, at string, u schema.Unit) {
 	} else if n.VXMPS != nil || n.WZRadPS != nil || n.SetVXMPS != nil || n.SetWZRadPS != nil || n.XM != nil || n.YM != nil || n.ThetaRad != nil {
 		c.add(at, CodeBadValue, fmt.Sprintf("a %s has no speed and no place", u.Kind), "only a drive has")
 	}
+	for i, angle := range n.Angles() {
+		axis := [3]string{"yaw_rad", "pitch_rad", "roll_rad"}[i]
+		if u.Kind == schema.UnitHead {
+			c.within(at+"/"+axis, angle, -2*math.Pi, 2*math.Pi, "write radians, not degrees")
+		} else if angle != nil {
+			c.add(at+"/"+axis, CodeBadValue, fmt.Sprintf("a %s has no %s", u.Kind, axis), "only a head has")
+		}
+	}
 	if u.Kind == schema.UnitBattery {
 		c.present(at+"/level", n.Level != nil)
 		c.within(at+"/level", n.Level, 0, 1, "write a share of 1, not percent")
@@ -236,7 +247,7 @@ func (e *Event) Validate() []schema.Problem {
 			c.add("/map/reason", CodeBadValue, fmt.Sprintf("%q", e.Map.Reason), "want "+string(schema.ReasonBadMap))
 		}
 	default:
-		c.add("/kind", CodeBadValue, fmt.Sprintf("there is no event %q", e.Kind), "")
+		c.add("/kind", CodeBadValue, fmt.Sprintf("there is no event %q", e.Kind), "want done, failed, sensed, asks, heard, waits, calibrating or calibrated")
 	}
 	return c
 }

@@ -20,7 +20,7 @@ import (
 // MaxLength bounds the text of a condition, in bytes.
 const MaxLength = 1000
 
-// What one evaluation may cost, in the units of cel-go (about one a operator), and
+// What one evaluation may cost, in the units of cel-go (about one per operator), and
 // how deeply parentheses may nest. Without loops only the search in a long text
 // comes near the limit.
 const (

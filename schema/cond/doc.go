@@ -1,4 +1,4 @@
-// Package cond has the conditions of activities and handlers: expressions in the
+// Package cond has the conditions of activities, handlers and rules: expressions in the
 // Common Expression Language (cel.dev) over facts about the robot, such as
 //
 //	people > 0 && battery > 0.3 && since_s("touch") < 5.0

@@ -51,13 +51,13 @@ var Keys = []Key{
 	{"charging", Bool, "the battery is charging"},
 	{"hour", Int, "the hour of the day where the robot is, 0 to 23"},
 	{"weekday", String, "the day of the week where the robot is: mon, tue, wed, thu, fri, sat or sun"},
-	{"mode", String, "the active mode: str, mnl, ato or safe"},
+	{"mode", String, "the active mode, such as ato or mnl"},
 	{"safety", String, "the state of the safety core, such as ENABLED"},
 	{"story", String, "the story that is performed; missing if there is none"},
 	{"act", String, "the act that is performed; missing if there is none"},
 	{"location", String, "the point at which the robot stands; missing if it stands at none"},
 	{"labels", Labels, `the robot's labels: labels.site == "museum"`},
-	{"intent", String, "the latest intent that the robot was asked to fulfil"},
+	{"intent", String, "the newest intent of which the robot was confident, as intent.newest of the state"},
 }
 
 // Facts has the values of keys at one time. A key that is absent is missing.
@@ -66,3 +66,6 @@ type Facts map[string]any
 // Since is the key in [Facts] under which since_s finds its values: a
 // map[string]float64 from the name of an event or signal to the seconds since then.
 const Since = "@since"
+
+// SinceActivity precedes the id of an activity in since_s: the seconds since its end.
+const SinceActivity = "activity:"

@@ -85,7 +85,7 @@ func (t Table[S, E]) Check(start S, all []S, ends ...S) []string {
 				faults = append(faults, fmt.Sprintf("row %d starts at %v, which is not a state", i, from))
 			}
 			if seen[edge{from, r.On}] {
-				faults = append(faults, fmt.Sprintf("two rules for %v on %v", from, r.On))
+				faults = append(faults, fmt.Sprintf("two rows for %v on %v", from, r.On))
 			}
 			seen[edge{from, r.On}] = true
 			left[from] = true

@@ -38,7 +38,7 @@ func TestCheckReportsEveryError(t *testing.T) {
 		t    Table[state, event]
 		want string
 	}{
-		{"duplicate", append(Table[state, event]{{From: In[state]("open"), On: "push", To: "locked", Why: "x"}}, door...), "two rules for open on push"},
+		{"duplicate", append(Table[state, event]{{From: In[state]("open"), On: "push", To: "locked", Why: "x"}}, door...), "two rows for open on push"},
 		{"no why", Table[state, event]{{From: In[state]("open"), On: "push", To: "shut"}}, "has no Why"},
 		{"nowhere", Table[state, event]{{On: "push", To: "shut", Why: "x"}}, "starts nowhere"},
 		{"unknown", Table[state, event]{{From: In[state]("open"), On: "push", To: "ajar", Why: "x"}}, "leads to ajar, which is not a state"},

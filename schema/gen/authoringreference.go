@@ -92,6 +92,8 @@ func valueWords(f score.Field, t reflect.Type) string {
 		return "name: a-z, 0-9 and -, at most 63"
 	case f.Form == score.FormColour:
 		return "`#rrggbb`"
+	case f.Form == score.FormPlain && t == reflect.TypeFor[score.Text]():
+		return fmt.Sprintf("text by language, at most %d characters each", score.MaxPlain)
 	case f.Form == score.FormPlain:
 		return fmt.Sprintf("text, at most %d characters", score.MaxPlain)
 	case f.Form == score.FormDuration:
@@ -99,9 +101,6 @@ func valueWords(f score.Field, t reflect.Type) string {
 	}
 	switch t {
 	case reflect.TypeFor[score.Text]():
-		if f.Name == "name" {
-			return "text by language"
-		}
 		return fmt.Sprintf("text by language, at most %d characters each", score.MaxText)
 	case reflect.TypeFor[score.Repeat](), reflect.TypeFor[score.ActError]():
 		return "rule"

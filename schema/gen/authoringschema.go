@@ -183,7 +183,11 @@ func fieldSchema(f score.Field, t reflect.Type) object {
 	case score.FormColour:
 		s["pattern"] = "^#[0-9a-fA-F]{6}$"
 	case score.FormPlain:
-		s["maxLength"] = score.MaxPlain
+		if each, byLanguage := s["additionalProperties"].(object); byLanguage {
+			each["maxLength"] = score.MaxPlain
+		} else {
+			s["maxLength"] = score.MaxPlain
+		}
 	case score.FormDuration:
 		s["pattern"] = `^([0-9.]+(h|m|s|ms))+$`
 	}

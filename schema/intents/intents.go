@@ -106,7 +106,7 @@ func Parse(value jsontext.Value) ([]Row, []schema.Problem) {
 		problems[i].Pointer = strings.TrimPrefix(problems[i].Pointer, "/rows")
 	}
 	if len(problems) == 0 && (string(value) == "null" || len(l.Rows) > MaxRows) {
-		problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("a list of at most %d rows is wanted", MaxRows), ""))
+		problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("a list of at most %d rows is wanted", MaxRows), ""))
 	}
 	if len(problems) > 0 {
 		return nil, problems
@@ -119,7 +119,7 @@ func Parse(value jsontext.Value) ([]Row, []schema.Problem) {
 
 func (r *Row) problems(at string, before []Row) (found []schema.Problem) {
 	add := func(pointer, detail, hint string) {
-		found = append(found, schema.Fault(at+pointer, "bad_value", detail, hint))
+		found = append(found, schema.NewProblem(at+pointer, "bad_value", detail, hint))
 	}
 	for _, n := range []struct{ field, name string }{{"/intent", r.Intent}, {"/emotion", r.Emotion}, {"/resulting_emotion", r.ResultingEmotion}} {
 		if n.name != "" && !schema.ValidIntentName(n.name) {

@@ -26,7 +26,7 @@ type Handler struct {
 	Idle     string            `json:"idle,omitempty"`     // it goes on until nobody has touched or pressed anything for so long, until "done" is pressed, or until a choice on the screen is made
 	Deadline string            `json:"deadline,omitempty"` // 10m if left out
 	Priority int64             `json:"priority,omitzero"`  // 1 to 100, 10 if left out: the higher one gets a unit that both want
-	Preempt  bool              `json:"preempt,omitzero"`   // ends running activities of lower priority
+	Preempt  bool              `json:"preempt,omitzero"`   // ends running handlers of lower priority that perform an activity
 }
 
 // Call is an HTTP call. It posts which interrupt asks, and performs the act in the answer,
@@ -55,7 +55,7 @@ const (
 	maxURL      = 512
 )
 
-// Reserved are handlers that no setting replaces: they depend on more than what they do.
+// Reserved are handlers that no setting replaces: robotd has code of its own for them.
 var Reserved = []string{"request", "power"}
 
 // ParseHandlers reads the value of the setting interrupts.handlers.
@@ -122,7 +122,7 @@ func (h Handler) Inline() (score.Act, []schema.Problem) {
 	a := w.Inline.Resolve(score.Step{})
 	a.ID = h.ID
 	if nested := a.Nested(); len(nested) > 0 {
-		problems = append(problems, schema.Fault("/actions", "bad_value", "the actions perform the act "+nested[0], "name that act instead: a handler's actions stand alone"))
+		problems = append(problems, schema.NewProblem("/actions", "bad_value", "the actions perform the act "+nested[0], "name that act instead: a handler's actions stand alone"))
 	}
 	return a, problems
 }

@@ -33,13 +33,16 @@ func TestRefusedRulesSayWhere(t *testing.T) {
 		{rule(`"on":"touch","cooldown":"25h"`), "/0/cooldown", "not a duration"},
 		{rule(`"when":"peple > 0"`), "/0/when", "no key or function peple"},
 		{rule(`"when":"since_s(\"tuch\") > 1.0"`), "/0/when", `no signal "tuch"`},
+		{rule(`"when":"since_s(\"activity:Greet\") > 1.0"`), "/0/when", `no signal "activity:Greet"`},
 		{rule(`"when":"people"`), "/0/when", "neither true nor false"},
 		{`[{"rule":"r","on":"touch","interrupter":"operator","handler":"h"}]`, "/0/interrupter", "not an interrupter"},
 	} {
 		refused(t, RulesSetting, c.value, c.pointer, c.detail)
 	}
-	if _, problems := ParseRules(jsontext.Value(rule(`"on":"heat","above":70,"when":"mode == \"ato\"","for":"2s","cooldown":"1m"`))); len(problems) > 0 {
-		t.Error(problems)
+	for _, fields := range []string{`"on":"heat","above":70,"when":"mode == \"ato\"","for":"2s","cooldown":"1m"`, `"when":"since_s(\"activity:greet\") > 60.0"`} {
+		if _, problems := ParseRules(jsontext.Value(rule(fields))); len(problems) > 0 {
+			t.Error(problems)
+		}
 	}
 }
 

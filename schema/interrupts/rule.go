@@ -167,7 +167,7 @@ func Duration(s string) time.Duration {
 type checks struct{ found []schema.Problem }
 
 func (c *checks) add(pointer, detail, hint string) {
-	c.found = append(c.found, schema.Fault(pointer, "bad_value", detail, hint))
+	c.found = append(c.found, schema.NewProblem(pointer, "bad_value", detail, hint))
 }
 
 func (c *checks) under(pointer string, problems []schema.Problem) {
@@ -196,13 +196,16 @@ func (c *checks) condition(pointer, text string) {
 	}
 	for _, use := range condition.Sinces() {
 		if use.Name != "" && !happens(use.Name) {
-			c.add(pointer, fmt.Sprintf("there is no event and no signal %q", use.Name), "the signals are "+strings.Join(signalNames(), ", ")+"; topics.md lists the events")
+			c.add(pointer, fmt.Sprintf("there is no event and no signal %q", use.Name), "the signals are "+strings.Join(signalNames(), ", ")+"; topics.md lists the events; "+cond.SinceActivity+"NAME is the end of an activity")
 		}
 	}
 }
 
-// happens reports whether it is the name of a signal or of a robot's event.
+// happens reports whether it is the name of a signal or of a robot's event, or the end of an activity.
 func happens(name string) bool {
+	if id, ok := strings.CutPrefix(name, cond.SinceActivity); ok {
+		return schema.ValidID(id)
+	}
 	_, signal := RowOf(Signal(name))
 	return signal || slices.ContainsFunc(schema.Events, func(r schema.EventRow) bool { return r.Type == name })
 }
@@ -226,7 +229,7 @@ func parseList[T any](value jsontext.Value, most int, what string) ([]T, []schem
 		problems[i].Pointer = strings.TrimPrefix(problems[i].Pointer, "/list")
 	}
 	if len(problems) == 0 && (string(value) == "null" || len(l.List) > most) {
-		problems = append(problems, schema.Fault("", "bad_value", fmt.Sprintf("a list of at most %d %s is wanted", most, what), ""))
+		problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("a list of at most %d %s is wanted", most, what), ""))
 	}
 	return l.List, problems
 }

@@ -47,7 +47,7 @@ const (
 	CodeUnknownAct       = "unknown_act"
 	CodeUnknownParameter = "unknown_parameter"
 	CodeUnknownType      = "unknown_type"
-	CodeUnreached        = "unreached" // warning: a published act that no step names
+	CodeUnreached        = "unreached" // warning: a published act that no step performs, or a file that no action names
 	CodeUnsupported      = "unsupported_version"
 	CodeUnusedParameter  = "unused_parameter" // warning
 	CodeWrongEnd         = "wrong_end"
@@ -69,7 +69,7 @@ type checks struct {
 
 func (c *checks) add(pointer, code, detail, hint string) {
 	if c.errors++; c.errors <= MaxProblems {
-		c.found = append(c.found, schema.Fault(pointer, code, detail, hint))
+		c.found = append(c.found, schema.NewProblem(pointer, code, detail, hint))
 	}
 }
 

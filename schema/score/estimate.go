@@ -35,8 +35,8 @@ func duration(x *Action) (length int64, estimated bool) {
 	return 0, false
 }
 
-// Expected estimates how long a unit takes until it reports that x is done; 0 = x ends in
-// another way, or as late as its file is long.
+// Expected estimates how long a unit takes until it reports that x is done; 0 = x has
+// an end of its own, takes as long as its file, or waits for a person.
 func Expected(x *Action) time.Duration {
 	if x.Type == TypeSound || x.Type == TypeScreen || x.EndMS != nil {
 		return 0

@@ -87,7 +87,7 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 		// A robot without a map has no points and no places.
 		switch {
 		case len(caps.Points) == 0 && !caps.Truncated:
-			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map and goes nowhere", "load a map, or leave goto out")
+			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map and goes nowhere", "assign it places with a map (fleetd desired places), or leave goto out")
 		case x.Point != "":
 			c.catalogue(at(p, "point"), "point", x.Point, caps.Points, caps)
 		}
@@ -179,4 +179,30 @@ func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effect
 		c.add("/story/acts", CodeZeroLength, "the story loops, and nothing lasts in what of it can be found on this robot", loopHint)
 	}
 	return e, c.found
+}
+
+// FitLanguage warns if some acts of a story have no text in the language that a robot prefers,
+// and others have one: the robot would mix languages.
+func FitLanguage(b PublishedStory, caps schema.Caps) []schema.Problem {
+	if len(caps.Languages) == 0 {
+		return nil
+	}
+	lang := caps.Languages[0]
+	var acts, lack []string
+	for _, step := range b.Story.Acts {
+		a, ok := b.Acts[step.Act]
+		if !ok || slices.Contains(acts, step.Act) || len(a.Languages()) == 0 {
+			continue
+		}
+		acts = append(acts, step.Act)
+		if !a.speaks(lang) {
+			lack = append(lack, step.Act)
+		}
+	}
+	if len(lack) == 0 || len(lack) == len(acts) {
+		return nil
+	}
+	var c checks
+	c.warn("/acts", CodeNotSpoken, fmt.Sprintf("this robot speaks %s, and %d of %d acts lack it: %s", lang, len(lack), len(acts), strings.Join(lack, ", ")), "add the texts, or the robot speaks another of their languages")
+	return c.found
 }

@@ -85,7 +85,7 @@ func StoryTimeline(s Story, lookup Lookup, langs ...string) (Timeline, []schema.
 	for i, step := range s.Acts {
 		a, ok := lookup(step.Act)
 		if !ok {
-			return Timeline{}, []schema.Problem{schema.Fault(at("/acts", i, "act"), CodeUnknownAct, "there is no act "+step.Act, "save the act first, or correct its name")}
+			return Timeline{}, []schema.Problem{schema.NewProblem(at("/acts", i, "act"), CodeUnknownAct, "there is no act "+step.Act, "save the act first, or correct its name")}
 		}
 		before := b.Timeline
 		if found := b.act(a, lookup, step, i); len(found) > 0 {

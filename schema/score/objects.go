@@ -31,12 +31,12 @@ var Objects = []Object{
 		{Name: "start_ms", Max: MaxActMS, Doc: "its start, from the start of the group", Default: "0", Example: "500"},
 		{Name: "end_ms", Min: 1, Max: MaxActMS, Doc: "its end, from the start of the group; after start_ms", Example: "3000"},
 		{Name: "timeout_ms", Min: 1, Max: MaxActMS, Doc: "how long it takes at most, from its own start", Example: "8000"},
-		{Name: "method", OneOf: []string{"multiple", "no_same_type", "exclusive"}, Doc: "exclusive: it runs alone, and the clock of its group stands while it lasts; the others are defaults, of one type each", Default: "that of its type", Example: "exclusive"},
+		{Name: "method", OneOf: []string{"multiple", "no_same_type", "exclusive"}, Doc: "exclusive: it runs alone, and the clock of its group stands while it lasts. Left out, it is that of its type: multiple runs beside everything; no_same_type does not run beside its own kind on the same unit, and motion, pose, goto and drive are one kind", Default: "that of its type", Example: "exclusive"},
 		{Name: "on_resume", OneOf: resumes, Doc: "what it does after an interruption", Default: "that of its type", Example: "restart"},
 	}},
 	{Name: "choice", Type: reflect.TypeFor[Choice](), Doc: "One answer that a screen offers.", Fields: []Field{
 		{Name: "id", Required: true, Form: FormName, Doc: "the name by which rules refer to it; unique on the screen", Example: "again"},
-		{Name: "text", Required: true, Doc: "what people read, by language; at most 64 characters each", Example: "{en: Again, de: Nochmal}"},
+		{Name: "text", Required: true, Form: FormPlain, Doc: "what people read, by language; at most 64 characters each", Example: "{en: Again, de: Nochmal}"},
 	}},
 	{Name: "story", File: true, Type: reflect.TypeFor[Story](), Doc: "An ordered list of acts that a robot performs in ato.", Fields: append([]Field{
 		{Name: "story", Required: true, Form: FormName, Doc: "the id of the story", Example: "museum-morning"},
@@ -64,13 +64,13 @@ var Objects = []Object{
 var resumes = []string{"continue", "restart", "skip"}
 
 var (
-	nameField   = Field{Name: "name", Doc: "what people see, by language; at most 64 characters each", Default: "its id", Example: "{en: Welcome, de: Willkommen}"}
+	nameField   = Field{Name: "name", Form: FormPlain, Doc: "what people see, by language; at most 64 characters each", Default: "its id", Example: "{en: Welcome, de: Willkommen}"}
 	labelsField = Field{Name: "labels", Doc: "words of your own for searching", Default: "none", Example: "{site: museum}"}
 )
 
 // programme is what stories and activities have in common.
 var programme = []Field{
-	{Name: "name", Required: true, Doc: "what people see, by language; at most 64 characters each", Example: "{en: Museum morning}"},
+	{Name: "name", Required: true, Form: FormPlain, Doc: "what people see, by language; at most 64 characters each", Example: "{en: Museum morning}"},
 	labelsField,
 	{Name: "languages", Doc: "BCP 47 tags, the first is the default", Default: "those of its texts", Example: "[en, de]"},
 	{Name: "repeat", Required: true, Doc: "how often its acts are performed: once, loop, or {times: 1 to 10000}", Example: "loop"},

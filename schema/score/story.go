@@ -34,15 +34,31 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 	if s.Shutdown != "" {
 		c.shutdown("/shutdown", s.Shutdown, lookup)
 	}
-	lasts := false
+	lasts, languages := false, s.languages(lookup)
 	for i, step := range s.Acts {
-		c.step(at("/acts", i), s, step, lookup)
+		c.step(at("/acts", i), step, languages, lookup)
 		lasts = lasts || !s.Repeat.Loop || mayLast(step.Act, lookup)
 	}
 	if len(s.Acts) > 0 && !lasts {
 		c.add("/acts", CodeZeroLength, "the story loops, and nothing in it lasts", loopHint)
 	}
 	return c.found
+}
+
+// languages lists the languages that s declares, or else those of the texts of its acts.
+func (s Story) languages(lookup func(id string) (Act, bool)) []string {
+	if len(s.Languages) > 0 {
+		return s.Languages
+	}
+	found := map[string]bool{}
+	for _, step := range s.Acts {
+		if a, ok := lookup(step.Act); ok {
+			for _, lang := range a.Languages() {
+				found[lang] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // shutdown checks the act that is performed at a soft stop.
@@ -82,7 +98,7 @@ func (a Act) mayLast() bool {
 	return most > 0 || a.nests()
 }
 
-func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act, bool)) {
+func (c *checks) step(p string, step Step, languages []string, lookup func(id string) (Act, bool)) {
 	c.id(at(p, "act"), step.Act)
 	switch step.OnResume {
 	case "", ResumeContinue, ResumeRestart, ResumeSkip:
@@ -97,7 +113,7 @@ func (c *checks) step(p string, s Story, step Step, lookup func(id string) (Act,
 		return
 	}
 	c.with(at(p, "with"), a, step.With)
-	for _, lang := range s.Languages {
+	for _, lang := range languages {
 		if !a.speaks(lang) {
 			c.warn(at(p, "act"), CodeMissingLanguage, fmt.Sprintf("the act %s has no text in %s", step.Act, lang), "another language of its texts is used")
 		}

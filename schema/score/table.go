@@ -131,7 +131,7 @@ var Table = []ActionRow{
 		Timeout: true, OnResume: ResumeRestart, Ends: "when reached", Example: `{type: pose, start_ms: 0, timeout_ms: 4000, pitch_rad: 0.1}`,
 		Fields: []Field{
 			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Doc: "the body turns to the left", Default: "as it is", Example: `0.1`},
-			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Doc: "the body leans back", Default: "as it is", Example: `0.1`},
+			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Doc: "the body leans back; less than 0: forward, as in a bow", Default: "as it is", Example: `0.1`},
 			{Name: "roll_rad", Min: -1.6, Max: 1.6, Doc: "the body leans to the side", Default: "as it is", Example: `0.1`},
 			{Name: "height_m", Min: 0, Max: 2, Doc: "height of the body", Default: "as it is", Example: `1.1`},
 			unitField,

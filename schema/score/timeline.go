@@ -180,8 +180,12 @@ func (c *checks) checkShared(children []child, i int) {
 			if !m.start.fixed() || !with.start.fixed() {
 				kind = "perhaps at the same time as"
 			}
+			hint := "one unit does one thing at a time: move one of the two"
+			if m.unit == "" && m.row.Type != with.row.Type {
+				hint += ", or, if two units perform them, name the unit of each"
+			}
 			c.add(at(m.pointer, "start_ms"), CodeOverlap, fmt.Sprintf("%s would perform %s %s, which lasts until %d ms", m.row.Type, kind, with.pointer, with.start.hi+with.length),
-				"one unit does one thing at a time: move one of the two")
+				hint)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // unreadable returns why bytes are no text at all.
 func unreadable(data []byte) []schema.Problem {
 	whole := func(code, detail, hint string) []schema.Problem {
-		p := schema.Fault("", code, detail, hint)
+		p := schema.NewProblem("", code, detail, hint)
 		p.Line, p.Column = 1, 1
 		return []schema.Problem{p}
 	}
@@ -52,7 +52,7 @@ func notUTF8(data []byte) schema.Problem {
 	if data[at] >= 0xa0 {
 		what += fmt.Sprintf("; it is %q in Latin-1, in which the file seems to be saved", rune(data[at]))
 	}
-	p := schema.Fault("", CodeNotUTF8, what, "save the file as UTF-8, or convert it: iconv -f LATIN1 -t UTF-8 FILE")
+	p := schema.NewProblem("", CodeNotUTF8, what, "save the file as UTF-8, or convert it: iconv -f LATIN1 -t UTF-8 FILE")
 	p.Line, p.Column = lineAndColumn(data, at)
 	return p
 }
@@ -69,7 +69,7 @@ func fromYAML(data []byte) ([]byte, []schema.Problem) {
 	found := refusedNodes(&first, "")
 	switch err := reader.Decode(&second); {
 	case err == nil:
-		p := schema.Fault("", CodeTrailingData, "a second document starts here", "keep one act, story or activity here, and put the other into a file of its own")
+		p := schema.NewProblem("", CodeTrailingData, "a second document starts here", "keep one act, story or activity here, and put the other into a file of its own")
 		p.Line, p.Column = second.Line, second.Column
 		found = append(found, p)
 	case !errors.Is(err, io.EOF):
@@ -88,7 +88,7 @@ func fromYAML(data []byte) ([]byte, []schema.Problem) {
 // refusedNodes returns the aliases and the repeated keys below n.
 func refusedNodes(n *yamlv3.Node, pointer string) (found []schema.Problem) {
 	add := func(n *yamlv3.Node, pointer, code, detail, hint string) {
-		p := schema.Fault(pointer, code, detail, hint)
+		p := schema.NewProblem(pointer, code, detail, hint)
 		p.Line, p.Column = n.Line, n.Column
 		if len(found) < MaxProblems {
 			found = append(found, p)
@@ -131,7 +131,7 @@ func notYAML(data []byte, err error) []schema.Problem {
 	for i, line := range lines {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && len(indent) < len(line) && len(found) < MaxProblems {
-			p := schema.Fault("", CodeSyntax, "a tab indents this line, and YAML allows only spaces there", "replace the tab by spaces, as many as its neighbours have")
+			p := schema.NewProblem("", CodeSyntax, "a tab indents this line, and YAML allows only spaces there", "replace the tab by spaces, as many as its neighbours have")
 			p.Line, p.Column = i+1, tab+1
 			found = append(found, p)
 		}
@@ -140,7 +140,7 @@ func notYAML(data []byte, err error) []schema.Problem {
 		return found
 	}
 	detail, reported := syntaxText(err)
-	p := schema.Fault("", CodeSyntax, detail, "check the indentation and quote texts that hold : or #")
+	p := schema.NewProblem("", CodeSyntax, detail, "check the indentation and quote texts that hold : or #")
 	p.Line = stoppedAt(data, reported)
 	line := lines[min(p.Line, len(lines))-1]
 	p.Column = 1 + len(line) - len(strings.TrimLeft(line, " "))
@@ -164,7 +164,7 @@ func notJSON(data []byte) []schema.Problem {
 	if _, err := jsontext.NewDecoder(bytes.NewReader(data)).ReadValue(); errors.As(err, &no) {
 		detail, offset = no.Err.Error(), int(no.ByteOffset)
 	}
-	p := schema.Fault("", CodeSyntax, detail, "close what is open, put a comma between members, and quote every name and text")
+	p := schema.NewProblem("", CodeSyntax, detail, "close what is open, put a comma between members, and quote every name and text")
 	p.Line, p.Column = lineAndColumn(data, offset)
 	return []schema.Problem{p}
 }

@@ -34,11 +34,11 @@ type Mark struct {
 	Document string `json:"document"`
 }
 
-// Marks holds the marks of a robot by MarkOf.
+// Marks holds the marks of a robot by markKey.
 type Marks map[string]Mark
 
-// MarkOf returns the key of the mark for a document.
-func MarkOf(w Subject) string { return string(w.Kind) + " " + w.FleetID }
+// markKey returns the key of the mark for a document.
+func markKey(w Subject) string { return string(w.Kind) + " " + w.FleetID }
 
 // Clash is why a counter is not accepted.
 type Clash string
@@ -52,7 +52,7 @@ const (
 
 // Check checks the counter of a document whose signature was verified. It changes nothing.
 func (m Marks) Check(w Subject) (Clash, string) {
-	switch seen := m[MarkOf(w)]; {
+	switch seen := m[markKey(w)]; {
 	case w.Counter < seen.Counter:
 		return Replayed, fmt.Sprintf("signature counter %d came after %d", w.Counter, seen.Counter)
 	case w.Counter == seen.Counter && w.Document != seen.Document:
@@ -65,9 +65,9 @@ func (m Marks) Check(w Subject) (Clash, string) {
 // mark changed.
 func (m Marks) Note(w Subject) bool {
 	now := Mark{w.Counter, w.Document}
-	if m[MarkOf(w)] == now {
+	if m[markKey(w)] == now {
 		return false
 	}
-	m[MarkOf(w)] = now
+	m[markKey(w)] = now
 	return true
 }

@@ -18,7 +18,7 @@ func TestReplayAndEquivocationAreDetected(t *testing.T) {
 				Counter:  rapid.Int64Range(1, 5).Draw(t, "counter"),
 				Document: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "document"),
 			}
-			top, seen := highest[MarkOf(w)]
+			top, seen := highest[markKey(w)]
 			clash, _ := m.Check(w)
 			want := Fresh
 			switch {
@@ -32,7 +32,7 @@ func TestReplayAndEquivocationAreDetected(t *testing.T) {
 			}
 			if clash == Fresh {
 				m.Note(w)
-				highest[MarkOf(w)] = Mark{w.Counter, w.Document}
+				highest[markKey(w)] = Mark{w.Counter, w.Document}
 			}
 		}
 	})

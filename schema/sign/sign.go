@@ -28,7 +28,7 @@
 // rises with each document of the fleet, also if an old content is desired again. The
 // value of a robot's --trust-key is PublicKey(role, key).String().
 //
-// A robot verifies with Ring.Verify, and with Ring.Release if it trusts release keys.
+// A robot verifies with Ring.Verify, and with Ring.VerifyRelease if it trusts release keys.
 // Marks detects replayed and contradictory counters.
 package sign
 

@@ -24,7 +24,7 @@ type Allow struct {
 // SetMode is for mode/set.
 type SetMode struct {
 	sealed
-	Mode    schema.ModeID `json:"mode" verb:"required" doc:"str, mnl or ato"`
+	Mode    schema.ModeID `json:"mode" verb:"required" doc:"str, mnl, ato or another mode that the document modes lists as selectable"`
 	Restart bool          `json:"restart" doc:"restart it if it is active already"`
 }
 
@@ -91,7 +91,7 @@ type PauseStory struct {
 // ContinueStory is for auto/continue.
 type ContinueStory struct {
 	sealed
-	Token Text `json:"token" doc:"the token to release; the sender's oldest if left out"`
+	Token Text `json:"token" doc:"the token to release; if left out, the sender's oldest, or if the sender has none every one whose cause is gone"`
 }
 
 // RequestInterrupt is for interrupt/request.
@@ -110,13 +110,13 @@ type CancelInterrupt struct {
 // RunInterrupter is for interrupter/run.
 type RunInterrupter struct {
 	sealed
-	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power"`
+	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power or operator"`
 }
 
 // StopInterrupter is for interrupter/stop.
 type StopInterrupter struct {
 	sealed
-	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power"`
+	Interrupter string `json:"interrupter" verb:"required" doc:"ai, touch, screen, power or operator"`
 }
 
 // SetLife is for life/set.
@@ -264,5 +264,5 @@ type LogOff struct{ sealed }
 type ExportRecord struct {
 	sealed
 	To     string `json:"to" verb:"required,secret" doc:"key that fleetd gave: the robot sends the file to its fleetd, under this key, and nowhere else"`
-	LastMS int64  `json:"last_ms" doc:"how long until now, up to 86400000; 600000 if left out"`
+	LastMS int64  `json:"last_ms" doc:"how far back from now it begins, up to 86400000; 600000 if left out"`
 }

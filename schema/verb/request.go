@@ -55,17 +55,17 @@ func (v Verb) decodeWord(args reflect.Value, word string) []schema.Problem {
 		word = schema.SanitizeText(word)
 	}
 	if len(known) > 0 && known[0].Type != TypeText && len(word) > schema.MaxWord {
-		return []schema.Problem{schema.Fault("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxWord), "send JSON: {\"args\":{...}}")}
+		return []schema.Problem{schema.NewProblem("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxWord), "send JSON: {\"args\":{...}}")}
 	}
 	if !schema.Printable(word) {
-		return []schema.Problem{schema.Fault("", "syntax", "the payload is neither JSON nor a printable word", "send a word such as ato, or a JSON object, without a byte order mark")}
+		return []schema.Problem{schema.NewProblem("", "syntax", "the payload is neither JSON nor a printable word", "send a word such as ato, or a JSON object, without a byte order mark")}
 	}
 	if len(known) == 0 {
-		return []schema.Problem{schema.Fault("", "unknown_argument", v.ID()+" takes no argument", "send an empty payload")}
+		return []schema.Problem{schema.NewProblem("", "unknown_argument", v.ID()+" takes no argument", "send an empty payload")}
 	}
 	text, err := jsontext.AppendQuote(nil, word)
 	if err != nil {
-		return []schema.Problem{schema.Fault("", "syntax", "the word cannot be read", "")}
+		return []schema.Problem{schema.NewProblem("", "syntax", "the word cannot be read", "")}
 	}
 	if t := known[0].Type; t == TypeInteger || t == TypeBoolean || t == TypeNumber {
 		text = []byte(word)
@@ -81,7 +81,7 @@ func (v Verb) decodeArgs(args reflect.Value, raw jsontext.Value) []schema.Proble
 	var found []schema.Problem
 	if raw != nil {
 		if raw.Kind() != '{' {
-			return []schema.Problem{schema.Fault("/args", "bad_type", "args is not an object", "write {\"args\":{\"name\":value}}")}
+			return []schema.Problem{schema.NewProblem("/args", "bad_type", "args is not an object", "write {\"args\":{\"name\":value}}")}
 		}
 		var members map[string]jsontext.Value
 		found = schema.ReadMember(raw, "/args", &members)
@@ -94,7 +94,7 @@ func (v Verb) decodeArgs(args reflect.Value, raw jsontext.Value) []schema.Proble
 					found = append(found, ps[0])
 				}
 			case !strings.HasPrefix(name, "x_"):
-				found = append(found, schema.Fault("/args/"+name, "unknown_argument", v.ID()+" has no argument "+name, v.hint()))
+				found = append(found, schema.NewProblem("/args/"+name, "unknown_argument", v.ID()+" has no argument "+name, v.hint()))
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (v Verb) missing(given map[string]bool) []schema.Problem {
 	var found []schema.Problem
 	for _, a := range v.Args() {
 		if a.Required && !given[a.Name] {
-			found = append(found, schema.Fault("/args/"+a.Name, "missing", v.ID()+" needs "+a.Name, a.Purpose))
+			found = append(found, schema.NewProblem("/args/"+a.Name, "missing", v.ID()+" needs "+a.Name, a.Purpose))
 		}
 	}
 	return found
@@ -130,7 +130,7 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 		f.Given = true
 		found := schema.ReadMember(raw, pointer, &f.Value)
 		if math.Abs(f.Value) > maxInteger {
-			found = append(found, schema.Fault(pointer, "out_of_range", fmt.Sprintf("%v lies beyond 2^53", f.Value), arg.Purpose))
+			found = append(found, schema.NewProblem(pointer, "out_of_range", fmt.Sprintf("%v lies beyond 2^53", f.Value), arg.Purpose))
 		}
 		return found
 	case *bool:
@@ -138,7 +138,7 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 	case *int64:
 		found := schema.ReadMember(raw, pointer, f)
 		if len(found) == 0 && (*f < 1 || *f > maxInteger) {
-			found = append(found, schema.Fault(pointer, "out_of_range", fmt.Sprintf("%d is not between 1 and 2^53", *f), arg.Purpose))
+			found = append(found, schema.NewProblem(pointer, "out_of_range", fmt.Sprintf("%d is not between 1 and 2^53", *f), arg.Purpose))
 		}
 		return found
 	case *Values:
@@ -165,7 +165,7 @@ func readText(field reflect.Value, t Type, raw jsontext.Value, pointer string, s
 	text, found := schema.ReadText(raw, pointer, bound, stop)
 	field.SetString(text)
 	if t == TypeUUID && len(found) == 0 && !schema.ValidUUID(text) {
-		found = append(found, schema.Fault(pointer, "bad_id", fmt.Sprintf("%q is not a UUID in lower case", text), "write it as b108326f-f261-4a6b-ad48-fee8efb991ba"))
+		found = append(found, schema.NewProblem(pointer, "bad_id", fmt.Sprintf("%q is not a UUID in lower case", text), "write it as b108326f-f261-4a6b-ad48-fee8efb991ba"))
 	}
 	return found
 }

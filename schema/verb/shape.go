@@ -57,7 +57,7 @@ type Arg struct {
 
 // Types of fields beside string, bool and int64.
 type (
-	// Text is what a robot says.
+	// Text is a text of at most schema.MaxText characters, such as what a robot says.
 	Text string
 	// UUID is written in lower case.
 	UUID string

@@ -33,7 +33,7 @@ const (
 // They are no rows of the table, because they come on a topic of their own.
 const LiveStop = "fleet/stop"
 
-// Journaled says when a robot writes a command to its disk: before it answers,
+// Journaled says when a robot writes a command to its disk: before it begins it,
 // after the effect (a stop does not wait for a disk), or never.
 type Journaled string
 
@@ -55,7 +55,7 @@ const (
 	PartStory     Part = "story" // the story, its pauses and interrupts
 	PartLife      Part = "life"  // autonomous life
 	PartControl   Part = "control"
-	PartManual    Part = "manual"
+	PartManual    Part = "manual" // manual control; act/perform too, which the performance carries out in ato
 	PartIntent    Part = "intent" // what people want, and the robot's emotion
 	PartReport    Part = "report" // what the robot publishes
 	PartDesired   Part = "desired"
@@ -158,11 +158,12 @@ func ArgumentsOf(verbs []string) map[string][]string {
 // OpenGroups are the groups whose verbs operators may send, including verbs of later
 // releases: an older broker passes on such a command, and the robot answers it. A verb for
 // administrators only must be in another group, from which an older broker keeps operators
-// out although it does not know the verb.
+// out although it does not know the verb. (mode/enable and mode/disable are exceptions: no
+// broker without them exists.)
 var OpenGroups = []string{"safety", "mode", "auto", "interrupt", "interrupter", "life", "act", IntentGroup, "control", "manual"}
 
-// IntentGroup is the group of commands to which each story may react in its own way.
-// Responders may send all of its verbs, including those of later releases.
+// IntentGroup is the group of commands that say what a person wants; the robot's setting intents
+// decides what it does. Responders may send all of its verbs, including those of later releases.
 const IntentGroup = "intent"
 
 // AllowsUnknown reports whether role may send verbs of group that are in no table

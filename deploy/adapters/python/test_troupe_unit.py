@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -136,7 +137,7 @@ class Robotd(unittest.TestCase):
         self.assertEqual(self.neck.servos, [])
         self.order("run", 0.2)
         self.assertEqual(set(self.neck.servos), {(0.5, -0.2, 0)})
-        self.neck.at = None  # it is asked once, and holds what it was sent afterwards
+        self.neck.at = None  # it holds what it was sent afterwards
         self.start("head", type="head", yaw_rad=0.9)
         self.order("run", 1)
         self.order("error", 0.2)
@@ -150,6 +151,17 @@ class Robotd(unittest.TestCase):
         self.start("head", type="head", yaw_rad=0.1)
         self.order("run", 1)
         self.assertEqual(self.neck.servos[-1], (0.1, 0, 0))
+
+    def test_head_reports_the_angles_that_it_describes(self):
+        angles = lambda: {k: v for k, v in self.state("head").items() if k.endswith("_rad")}
+        self.order("run", 0.2)
+        self.assertEqual(angles(), {})  # it has not moved, and cannot measure
+        self.start("head", type="head", yaw_rad=0.1)
+        self.order("run", 1)
+        self.assertEqual(angles(), {"yaw_rad": 0.1})  # as it was sent
+        self.neck.at = (0.3, 0.2, 0)  # pushed by a person
+        self.order("idle", 0.2)
+        self.assertEqual(angles(), {"yaw_rad": 0.3})
 
     def test_head_whose_servos_cannot_be_read_is_in_error(self):
         self.neck.measured = unittest.mock.Mock(side_effect=OSError("no servo"))
@@ -412,7 +424,7 @@ class Robotd(unittest.TestCase):
     def test_log_has_once_whether_there_is_a_bus(self):
         client, mqtt = unittest.mock.Mock(), unittest.mock.Mock()
         mqtt.Client.return_value = client
-        with unittest.mock.patch.object(troupe_unit.log, "warning") as logged, unittest.mock.patch.multiple(troupe_unit, mqtt=mqtt, signal=unittest.mock.Mock(), print=unittest.mock.Mock(), create=True):
+        with unittest.mock.patch.object(troupe_unit.log, "warning") as logged, unittest.mock.patch.multiple(troupe_unit, mqtt=mqtt, signal=unittest.mock.Mock(), faulthandler=unittest.mock.Mock(), print=unittest.mock.Mock(), create=True):
             self.setUp()
             self.adapter.step = unittest.mock.Mock(side_effect=SystemExit)
             self.assertRaises(SystemExit, troupe_unit.serve, self.adapter, "mqtt://127.0.0.1:1")
@@ -428,6 +440,9 @@ class Robotd(unittest.TestCase):
             with self.assertRaises(SystemExit) as ended:
                 troupe_unit.serve(self.adapter, bus)
             self.assertIn(f"--bus {bus}: want an address such as mqtt://127.0.0.1:1884", ended.exception.code)
+
+    def test_session_names_the_process(self):
+        self.assertRegex(self.adapter.session, f"^pid{os.getpid()}-[0-9a-f]{{8}}$")
 
     def test_wrong_name_of_an_adapter_is_refused(self):
         for name in ("my_body", "Body", "", "b" * 33, "body\n", "robotd"):
@@ -460,7 +475,7 @@ class Robotd(unittest.TestCase):
 
         self.adapter.step = step
         time = unittest.mock.Mock(sleep=sleep, monotonic=lambda: self.now)
-        parts = {"time": time, "mqtt": unittest.mock.Mock(), "signal": unittest.mock.Mock(), "print": unittest.mock.Mock()}
+        parts = {"time": time, **{name: unittest.mock.Mock() for name in ("mqtt", "signal", "faulthandler", "print")}}
         with unittest.mock.patch.multiple(troupe_unit, create=True, **parts), self.assertRaises(SystemExit):
             troupe_unit.serve(self.adapter, "mqtt://127.0.0.1:1884")
         self.assertGreaterEqual(min(pauses), 0.001)

@@ -9,6 +9,7 @@ class Head(Mover):
 
     kind, types, axes = "head", ("head",), ("yaw_rad", "pitch_rad", "roll_rad")
     now = None  # the set-points; None until they are known: then nothing is commanded
+    seen = None  # where it is, or where it was sent if it cannot measure; None if neither is known
 
     def __init__(self, id=None, speed_radps=1.0, motions=None, **fields):
         """motions: by name, the directions through which the head goes, as lists of three angles."""
@@ -18,7 +19,7 @@ class Head(Mover):
         self.speed, self.motions, self.path = speed_radps, motions, []
 
     def measured(self):
-        """Returns where the head is, as three angles, when it may move for the first time; None if it does not know."""
+        """Returns where the head is, as three angles; None if it does not know. It is asked 50 times a second."""
 
     def enter(self, state):
         if state == "run" and not self.now and (angles := self.measured()):
@@ -55,3 +56,8 @@ class Head(Mover):
                 self.path.pop(0)
         if self.now:
             self.apply(*self.now)
+        self.seen = self.measured() or self.now
+
+    def report(self):
+        angles = zip(self.axes, self.seen or ())
+        return {**super().report(), **{a: angle for a, angle in angles if a in self.fields}}

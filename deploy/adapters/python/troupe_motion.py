@@ -19,7 +19,7 @@ class Mover(Unit):
     each number of a command."""
 
     moves, order, fed_at, ticked_at, watcher = True, "idle", -math.inf, math.inf, None
-    rested, unfed = 0.0, False  # how long it has stood still in this state, in s; robotd was gone while it moved
+    rested, unfed = 0.0, False  # how long it has stood still in this state, in s; robotd or the bus was gone while it moved
 
     def enabled(self):
         return self.state == "run" and self.order == "run"
@@ -69,8 +69,9 @@ class Mover(Unit):
                 self.attempt(self.brake)
 
     def set_fault(self, fault):
-        self.fault = fault or ("robotd was gone while it moved" if self.unfed else "")
+        self.fault = fault or ("robotd or the bus was gone while it moved" if self.unfed else "")
         if self.fault and self.state != "error":
+            log.warning("the %s is in error: %s", self.id, self.fault)
             self.enter("error")
             self.end(self.running, "failed", reason="unit_error", detail=self.fault)
 

@@ -1,7 +1,7 @@
 """Units of a robot in Python, which robotd uses over MQTT; docs/write-a-driver.md explains it."""
 
-import functools, json, logging, os, re, signal, socket, sys, threading, time, urllib.parse
-
+import faulthandler, functools, json, logging, os, re
+import signal, socket, sys, threading, time, urllib.parse
 try:
     import paho.mqtt.client as mqtt
 except ImportError:
@@ -102,11 +102,11 @@ class Adapter:
         has = [{"id": u.id, "kind": u.kind, **u.fields} for u in units]
         self.describe = {"model": model, "units": has, "calibrates": "points" in about, **about}
         self.describe["state_ms"] = 20 if any(u.moves for u in units) else 100  # or at a change
-        self.session, self.language, self.assets, self.keys = os.urandom(4).hex(), "", "", []
-        self.seq, self.sent, self.sent_ms, self.clock = 0, None, 0, time.monotonic
+        self.session, self.clock = f"pid{os.getpid()}-{os.urandom(4).hex()}", time.monotonic
+        self.language, self.assets, self.keys = "", "", []
+        self.seq, self.sent, self.sent_ms = 0, None, 0
         self.lock, self.say_once = threading.RLock(), functools.lru_cache(1)(log.warning)
-        for u in units:
-            u.adapter = self
+        for u in units: u.adapter = self
 
     def call(self, f, *args):
         """Calls f while no method of a unit runs; other threads call nothing else of a unit."""
@@ -185,15 +185,15 @@ def serve(adapter, bus=""):
         c.connect_async(at.hostname if at.scheme == "mqtt" else "", at.port or 1884, keepalive=10)
     except ValueError as e:
         sys.exit(f"--bus {bus}: want an address such as mqtt://127.0.0.1:1884 ({e})")
+    for s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, lambda *_: sys.exit())
     c.loop_start()
-    for s in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(s, lambda *_: sys.exit())
     print(f"ready adapter={adapter.name} units={','.join(adapter.units)}", flush=True)
     last = time.monotonic()
     try:
         while True:
             time.sleep(max(0.001, last + TICK - time.monotonic()))  # messages need their turn
             dt, last = time.monotonic() - last, time.monotonic()
+            faulthandler.dump_traceback_later(1)  # shows the method that hangs, if one does
             adapter.call(adapter.step, min(dt, 0.1))
     finally:
         adapter.call(adapter.receive, "bus/robotd/presence", '{"v": 1}')

@@ -16,9 +16,9 @@ type Received struct {
 	At      time.Time
 }
 
-// Answer says how the robot answers a command, from now on; nil is as it does by
-// itself.
-func (r *Robot) Answer(how func(id string, q verb.Request) []schema.Ack) {
+// Answer says how the robot answers a command, by its verb such as safety/stop, from now on; nil is
+// as it does by itself.
+func (r *Robot) Answer(how func(verbID string, q verb.Request) []schema.Ack) {
 	r.with(func() {
 		if r.answers = how; how == nil {
 			r.answers = r.obey
@@ -93,12 +93,12 @@ func (r *Robot) ack(client string, a schema.Ack) {
 }
 
 // obey does what is asked, in state only. It is called under the lock.
-func (r *Robot) obey(id string, q verb.Request) []schema.Ack {
+func (r *Robot) obey(verbID string, q verb.Request) []schema.Ack {
 	if a, _ := q.Args.(verb.Stop); a.Latch != "" {
 		r.latch(schema.StopLatch{ID: a.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())})
 		r.hold()
 	}
-	switch id {
+	switch verbID {
 	case "safety/stop", "safety/soft-stop":
 		r.state.Safety.State = schema.SafetyDisabled
 	case "safety/halt", "safety/estop":

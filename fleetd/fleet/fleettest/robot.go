@@ -41,7 +41,7 @@ type Robot struct {
 	session      string
 	mute         bool
 	beating      bool
-	answers      func(id string, r verb.Request) []schema.Ack
+	answers      func(verbID string, q verb.Request) []schema.Ack
 	received     []Received
 	state        schema.State
 	reported     schema.ReportedStory
@@ -52,10 +52,10 @@ type Robot struct {
 	sent         map[string]schema.Ack // newest answer to each id
 	verbs        []string
 	seq          int64
-	ignoresBlobs bool // to blobs
+	ignoresBlobs bool
 	silent       bool // about stories
 	stateless    bool // its states do not arrive
-	stale        bool // the number of its desired state came again with something else
+	stale        bool // its desired revision came again with other content
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop

@@ -9,7 +9,7 @@ import (
 )
 
 // IgnoreBlobs makes the robot overlook blobs, as if the broker had lost them.
-func (r *Robot) IgnoreBlobs(deaf bool) { r.with(func() { r.ignoresBlobs = deaf; clear(r.blobs) }) }
+func (r *Robot) IgnoreBlobs(ignore bool) { r.with(func() { r.ignoresBlobs = ignore; clear(r.blobs) }) }
 
 // Silent makes the robot accept stories without reporting, or report again.
 func (r *Robot) Silent(silent bool) {

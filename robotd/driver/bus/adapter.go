@@ -16,10 +16,11 @@ type adapter struct {
 	watch   watch
 	units   []*unit
 	problem string       // with its newest message that was refused, until it is good or gone
-	sent    driver.Order // the order that it was told last
+	sent    driver.Order // the order that it got last
 	ordered int          // ticks since then
-	unsent  bool         // it could not be told
+	unsent  bool         // the order could not be sent
 	latest  bus.State    // before the body was open
+	strayed bool         // it was logged that the adapter publishes on a topic that is none of the bus
 }
 
 // unit is what is known of one unit.
@@ -34,12 +35,24 @@ type unit struct {
 	charging bool
 	celsius  float64
 	moves    bool // the drive was reported to move
-	since    int  // ticks since its speed was reported
-	told     bool // something of it was reported
+	since    int  // ticks at which its speed or its angles were reported
+	angles   [3]float64
+	measured bool // something that it measures was reported
 }
 
 func newAdapter(name string) *adapter {
-	return &adapter{name: name, watch: watch{health: absent, detail: "the adapter is not there: " + wayOut[absent]}, sent: driver.ToIdle}
+	return &adapter{name: name, watch: watch{health: absent, detail: "the adapter is not there: start the adapter"}, sent: driver.ToIdle}
+}
+
+// unitIDs are the ids of its units, for the log.
+func (a *adapter) unitIDs() string {
+	var ids []string
+	if d := a.watch.described; d != nil {
+		for _, u := range d.Units {
+			ids = append(ids, u.ID)
+		}
+	}
+	return strings.Join(ids, ",")
 }
 
 func (b *Bus) adapter(name string) *adapter {
@@ -90,6 +103,11 @@ func (b *Bus) take(a *adapter, what string, payload []byte) {
 		if b.judge(a, on, why); ok {
 			b.happened(a, &e)
 		}
+	default:
+		if !a.strayed {
+			a.strayed = true
+			b.log.Warn("adapter publishes on a topic that is none of the bus, which is ignored", "adapter", a.name, "topic", bus.Out(a.name, what))
+		}
 	}
 }
 
@@ -114,18 +132,18 @@ func (b *Bus) judge(a *adapter, on observation, what string) {
 	if !a.watch.step(on, what) {
 		return
 	}
-	if a.watch.health == good || on == left {
+	if a.watch.health == good || on == left || on == timedOut || on == cutOff {
 		a.problem = ""
 	}
 	if a.watch.health == good {
 		if from == absent {
 			b.log.Info("adapter is there", "adapter", a.name)
 		} else {
-			b.log.Info("adapter works again; its moving units can be used after a reset", "adapter", a.name, "was", string(from))
+			b.log.Info("adapter works again; its moving units can be used after a reset", "adapter", a.name, "units", a.unitIDs(), "was", string(from))
 		}
 		b.checkReady()
 	} else {
-		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "health", string(a.watch.health), "why", a.watch.detail)
+		b.log.Warn("adapter misbehaves or is gone; its units are in error", "adapter", a.name, "units", a.unitIDs(), "health", string(a.watch.health), "why", a.watch.detail)
 		for _, u := range a.units {
 			u.untilReset, u.reported = u.about.Kind.Moves(), ""
 		}
@@ -139,35 +157,29 @@ func (b *Bus) judge(a *adapter, on observation, what string) {
 
 // busLost is called when the bus cannot be reached.
 func (b *Bus) busLost() {
-	clear(b.rivals)
+	clear(b.unused)
 	for _, a := range b.adapters {
 		a.watch.present = false
-		b.judge(a, left, "the bus cannot be reached")
+		b.judge(a, cutOff, "")
 	}
 }
 
-// otherPresence notes an adapter that is not one of the body's: it must not have one of its
-// units.
+// otherPresence notes an adapter that is not one of the body's: robotd orders it nothing, so
+// that its units do nothing.
 func (b *Bus) otherPresence(name string, payload []byte) {
-	delete(b.rivals, name)
+	delete(b.unused, name)
 	p, problems := decode[bus.Presence](payload)
-	if len(problems) > 0 || !p.Present || len(b.rivals) >= inboxLimit {
+	if len(problems) > 0 || !p.Present || len(b.unused) >= inboxLimit {
 		return
 	}
-	for _, u := range p.Describe.Units {
-		b.rivals[name] = append(b.rivals[name], u.ID)
-	}
+	b.unused[name] = true
+	b.publishUnused(name)
 }
 
-// rivalOf returns who else serves a unit of an adapter.
+// rivalOf returns which other adapter of the body serves a unit of an adapter.
 func (b *Bus) rivalOf(a *adapter) string {
 	mine := func(id string) bool {
 		return slices.ContainsFunc(a.units, func(u *unit) bool { return u.about.ID == id })
-	}
-	for name, ids := range b.rivals {
-		if i := slices.IndexFunc(ids, mine); i >= 0 {
-			return fmt.Sprintf("adapter %s has the unit %s too", name, ids[i])
-		}
 	}
 	for _, other := range b.adapters {
 		if other == a || !other.watch.present || other.watch.newest == nil {

@@ -81,7 +81,7 @@ type Bus struct {
 	// The fields below belong to the goroutine.
 	out      driver.Queue
 	adapters []*adapter
-	rivals   map[string][]string // units of other adapters that are present, by their names
+	unused   map[string]bool // other adapters that are present, by their names
 	running  map[uint64]*command
 	order    driver.Order
 	isReady  bool
@@ -95,7 +95,7 @@ type Bus struct {
 func New(c Config) *Bus {
 	b := &Bus{
 		config: c, log: c.Logger, events: make(chan driver.Event), wake: make(chan struct{}, 1), ready: make(chan struct{}), closed: make(chan struct{}),
-		body: driver.Body{Driver: "bus"}, taps: map[string]*tap{}, rivals: map[string][]string{}, running: map[uint64]*command{}, order: driver.ToIdle,
+		body: driver.Body{Driver: "bus"}, taps: map[string]*tap{}, unused: map[string]bool{}, running: map[uint64]*command{}, order: driver.ToIdle,
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
@@ -229,7 +229,7 @@ func (b *Bus) tick() {
 		if t.refill() {
 			b.judge(a, flooded, fmt.Sprintf("over %d messages per second", bus.MaxRate))
 		}
-		a.watch.rival = b.rivalOf(a)
+		a.watch.rival, a.watch.still = b.rivalOf(a), a.sent != driver.ToRun
 		on, what := a.watch.onTick()
 		b.judge(a, on, what)
 		if a.ordered++; a.unsent {
@@ -237,6 +237,11 @@ func (b *Bus) tick() {
 		}
 		if b.ticks%repeatHealth == 0 {
 			b.publishHealth(a)
+		}
+	}
+	if b.ticks%repeatHealth == 0 {
+		for name := range b.unused {
+			b.publishUnused(name)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package bus_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,6 +28,7 @@ type body struct {
 	adapters *bustest.Adapters
 	broker   brokertest.Backend
 	dir      string
+	log      bytes.Buffer // read it while nothing runs
 	config   sim.Config
 	parts    map[string][]schema.UnitKind
 	spoil    func(adapter, what string, payload []byte) []byte
@@ -48,7 +51,7 @@ func newBodySpoilt(t *testing.T, c sim.Config, parts map[string][]schema.UnitKin
 	s := brokertest.NewBus(t)
 	b := &body{broker: s, dir: c.Assets, config: c, parts: parts, spoil: spoil}
 	b.serve(t, "s1")
-	config := bus.Config{Dial: s.Dial}
+	config := bus.Config{Dial: s.Dial, Logger: slog.New(slog.NewTextHandler(&b.log, nil))}
 	for name := range parts {
 		config.Adapters = append(config.Adapters, name)
 	}

@@ -23,7 +23,7 @@ const firstCalibration = 1 << 52
 
 var (
 	errClosed  = errors.New("calibrate the body on the bus: it is closed")
-	errRunning = errors.New("calibrate the body on the bus: a calibration runs already")
+	errRunning = errors.New("calibrate the body on the bus: a calibration runs already, or the body is not open")
 )
 
 // Calibrate lets the adapters home their units and load the map.

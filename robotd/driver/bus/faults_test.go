@@ -2,7 +2,6 @@ package bus_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,6 +26,7 @@ type robot struct {
 	fault  map[string]string
 	failed map[uint64]driver.Event
 	key    uint64
+	angles []driver.Event
 }
 
 func newRobot(t *testing.T) *robot {
@@ -54,6 +54,8 @@ func (r *robot) read() {
 				r.state[e.Unit], r.fault[e.Unit] = e.State, e.Detail
 			case driver.Failed:
 				r.failed[e.Key] = e
+			case driver.Angles:
+				r.angles = append(r.angles, e)
 			}
 		default:
 			return
@@ -93,8 +95,9 @@ func from(old, by string) func(string, []byte) []byte {
 	}
 }
 
-// killed is the fault of both adapters: they are of one process.
-const killed = "it is killed"
+// Both adapters have these faults: they are of one process, or the other one describes itself
+// differently.
+const killed, describedTwice = "it is killed", "another adapter of the body has its drive"
 
 // adapterFaults are the ways in which an adapter fails while its drive moves.
 var adapterFaults = []struct {
@@ -133,12 +136,12 @@ var adapterFaults = []struct {
 			_ = r.adapters.Publish("base", contract.OutState, []byte(`{"v":1,"session":"s2","seq":1,"t_ms":1,"units":{}}`))
 		},
 		func(*robot) {}, "end one of the two"},
-	{"another adapter has its drive",
-		func(r *robot) { r.rival(true) },
-		func(r *robot) { r.rival(false) }, "adapter rogue has the unit drive too"},
+	{describedTwice,
+		func(r *robot) { r.describe("show", `"units":[`, `"units":[{"id":"drive","kind":"drive"},`) },
+		func(r *robot) { r.describe("show", "", "") }, "adapter show has the unit drive too"},
 	{"it describes other units",
-		func(r *robot) { r.describe(`"id":"drive"`, `"id":"wheels"`) },
-		func(r *robot) { r.describe("", "") }, "restart robotd"},
+		func(r *robot) { r.describe("base", `"id":"drive"`, `"id":"wheels"`) },
+		func(r *robot) { r.describe("base", "", "") }, "restart robotd"},
 }
 
 func TestFaultsOfAnAdapterStopItsUnitsAndHealOnlyWithAReset(t *testing.T) {
@@ -166,7 +169,7 @@ func TestFaultsOfAnAdapterStopItsUnitsAndHealOnlyWithAReset(t *testing.T) {
 				if e := r.failed[key]; e.Reason != schema.ReasonUnitError || e.Detail == "" {
 					t.Errorf("its command failed with %+v", e)
 				}
-				if e, failed := r.failed[speech]; c.what != killed && (failed || r.state["speaker"] != driver.Idle) {
+				if e, failed := r.failed[speech]; c.what != killed && c.what != describedTwice && (failed || r.state["speaker"] != driver.Idle) {
 					t.Errorf("the other adapter is %s, its command %+v", r.state["speaker"], e)
 				}
 				if again := r.start("drive", far); r.failed[again].Reason != schema.ReasonUnitError {
@@ -227,21 +230,7 @@ func TestAdapterIsSentWhatRobotdThinksOfIt(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := newRobot(t)
 		defer r.Close()
-		var newest atomic.Pointer[contract.Health]
-		l, err := link.Open(t.Context(), link.Config{
-			Dial: r.broker.Dial, Subscribe: []link.Subscription{{Filter: contract.In("base", contract.InHealth)}},
-			OnMessage: func(m link.Message) {
-				h, problems := schema.DecodeStrict[contract.Health](m.Payload)
-				if len(problems) > 0 {
-					t.Error(problems)
-				}
-				newest.Store(&h)
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = l.Close(context.Background()) }()
+		newest := r.healthOf("base")
 		says := func(when, health, way string) {
 			t.Helper()
 			if h := newest.Load(); h == nil || h.Health != health || !strings.Contains(h.WayOut, way) || (h.Why == "") != (health == "good") {
@@ -250,24 +239,116 @@ func TestAdapterIsSentWhatRobotdThinksOfIt(t *testing.T) {
 		}
 		r.pass(1100 * time.Millisecond)
 		says("after the start", "good", "")
-		r.describe(`"id":"drive"`, `"id":"wheels"`)
+		r.describe("base", `"id":"drive"`, `"id":"wheels"`)
 		r.pass(100 * time.Millisecond)
 		says("after another description", "changed", "restart robotd")
-		r.describe("", "")
+		r.describe("base", "", "")
 		r.pass(1100 * time.Millisecond)
 		says("after the first description", "good", "")
 	})
 }
 
-// rival lets another adapter describe a drive, or go.
-func (r *robot) rival(there bool) {
-	payload := fmt.Sprintf(`{"v":1,"present":%v,"session":"z","describe":{"model":"m","state_ms":20,"units":[{"id":"drive","kind":"drive"}]}}`, there)
-	r.publishAs("rogue", payload)
+// healthOf follows what robotd says of an adapter.
+func (r *robot) healthOf(adapter string) *atomic.Pointer[contract.Health] {
+	newest := &atomic.Pointer[contract.Health]{}
+	l, err := link.Open(r.t.Context(), link.Config{
+		Dial: r.broker.Dial, Subscribe: []link.Subscription{{Filter: contract.In(adapter, contract.InHealth)}},
+		OnMessage: func(m link.Message) {
+			h, problems := schema.DecodeStrict[contract.Health](m.Payload)
+			if len(problems) > 0 {
+				r.t.Error(problems)
+			}
+			newest.Store(&h)
+		},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = l.Close(context.Background()) })
+	return newest
 }
 
-// describe lets the adapter base describe itself with a change.
-func (r *robot) describe(old, by string) {
-	r.publishAs("base", strings.Replace(string(r.adapters.Presence("base")), old, by, 1))
+// TestAdapterThatRobotdDoesNotUseIsSentSo also if it has a unit of the body, which goes on.
+func TestAdapterThatRobotdDoesNotUseIsSentSo(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		defer r.Close()
+		newest := r.healthOf("rogue")
+		r.order(driver.ToRun)
+		r.publishAs("rogue", `{"v":1,"present":true,"session":"z","describe":{"model":"m","state_ms":20,"units":[{"id":"drive","kind":"drive"}]}}`)
+		r.pass(1500 * time.Millisecond)
+		if h := newest.Load(); h == nil || h.Health != "unused" || !strings.Contains(h.Why, "base") || !strings.Contains(h.WayOut, "--bus-adapters") || !strings.Contains(h.WayOut, ",rogue") {
+			t.Errorf("it is sent %+v", h)
+		}
+		if r.state["drive"] != driver.Run || r.fault["drive"] != "" {
+			t.Errorf("the drive of the body is in %s: %s", r.state["drive"], r.fault["drive"])
+		}
+		newest.Store(nil)
+		r.publishAs("rogue", `{"v":1,"present":false,"session":"z"}`)
+		if r.pass(1500 * time.Millisecond); newest.Load() != nil {
+			t.Error("it is gone, and robotd sends to it still")
+		}
+	})
+}
+
+func TestAnglesOfAHeadAreReportedWhileTheyChange(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		defer r.Close()
+		r.order(driver.ToRun)
+		r.pass(200 * time.Millisecond)
+		yaw, limit := 0.5, int64(5000)
+		r.angles = nil
+		r.start("head", score.Action{Type: score.TypeHead, YawRad: &yaw, TimeoutMS: &limit})
+		r.pass(3 * time.Second)
+		n := len(r.angles)
+		if n < 2 || n > 31 || r.angles[n-1].Yaw != yaw || r.angles[n-1].Unit != "head" {
+			t.Errorf("%d times: %+v", n, r.angles)
+		}
+	})
+}
+
+func TestFaultOfAnAdapterIsLoggedOnceWithItsUnits(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		r.spoilWith(func(string, []byte) []byte { return nil })
+		r.pass(2 * time.Second)
+		r.spoil.Store(nil)
+		r.pass(2 * time.Second)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{"adapter misbehaves or is gone; its units are in error", "adapter works again"} {
+			n, named := 0, ""
+			for l := range strings.Lines(r.log.String()) {
+				if strings.Contains(l, line) {
+					n, named = n+1, l
+				}
+			}
+			if n != 1 || !strings.Contains(named, "adapter=base") || !strings.Contains(named, "units=head,drive,battery") {
+				t.Errorf("%d lines, the last one is %q", n, named)
+			}
+		}
+	})
+}
+
+func TestTopicThatIsNoneOfTheBusIsLoggedOnce(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		defer r.Close()
+		for range 3 {
+			_ = r.adapters.Publish("base", "telemetry", []byte(`{}`))
+			r.pass(100 * time.Millisecond)
+		}
+		if n := strings.Count(r.log.String(), "topic=bus/base/out/telemetry"); n != 1 || r.fault["drive"] != "" {
+			t.Errorf("%d lines name it, and the fault of the drive is %q", n, r.fault["drive"])
+		}
+	})
+}
+
+// describe lets an adapter describe itself with a change.
+func (r *robot) describe(adapter, old, by string) {
+	r.publishAs(adapter, strings.Replace(string(r.adapters.Presence(adapter)), old, by, 1))
 }
 
 func (r *robot) publishAs(adapter, payload string) {

@@ -107,7 +107,7 @@ func (b *Bus) reportMissing() {
 
 // present lists the adapters that are on the bus, those of the body or not.
 func (b *Bus) present() []string {
-	names := slices.Collect(maps.Keys(b.rivals))
+	names := slices.Collect(maps.Keys(b.unused))
 	for _, a := range b.adapters {
 		if a.watch.present {
 			names = append(names, a.name)
@@ -124,7 +124,7 @@ func (b *Bus) missing() string {
 		switch {
 		case a.watch.health == good:
 		case a.wrong() != "":
-			list = append(list, "adapter "+a.name+" is wrong: "+a.wrong())
+			list = append(list, "adapter "+a.name+" is wrong: "+a.wrong()+"; correct it, and try it with robotd driver check")
 		default:
 			on := "no adapter"
 			if names := b.present(); len(names) > 0 {

@@ -45,13 +45,34 @@ func (b *Bus) measure(u *unit, now *bus.UnitState) {
 	}
 	switch u.about.Kind {
 	case schema.UnitBattery:
-		if !u.told || math.Abs(*now.Level-u.level) >= 0.01 || now.Charging != u.charging {
-			u.told, u.level, u.charging = true, *now.Level, now.Charging
+		if !u.measured || math.Abs(*now.Level-u.level) >= 0.01 || now.Charging != u.charging {
+			u.measured, u.level, u.charging = true, *now.Level, now.Charging
 			b.out.Push(driver.Event{Kind: driver.Battery, Level: u.level, Charging: u.charging})
 		}
 	case schema.UnitDrive:
 		b.drove(u, now)
+	case schema.UnitHead:
+		b.turned(u, now)
 	}
+}
+
+// leastTurn in radians is reported; a smaller one may be noise of the servos.
+const leastTurn = 0.002
+
+// turned reports the angles of a head while they change, at most every driver.SpeedEvery.
+func (b *Bus) turned(u *unit, now *bus.UnitState) {
+	at, known, changed := u.angles, false, !u.measured
+	for i, angle := range now.Angles() {
+		if angle != nil {
+			at[i], known = *angle, true
+			changed = changed || math.Abs(at[i]-u.angles[i]) >= leastTurn
+		}
+	}
+	if !known || !changed || u.measured && b.ticks-u.since < speedTicks {
+		return
+	}
+	u.measured, u.angles, u.since = true, at, b.ticks
+	b.out.Push(driver.Event{Kind: driver.Angles, Unit: u.about.ID, Yaw: at[0], Pitch: at[1], Roll: at[2]})
 }
 
 // speedTicks is driver.SpeedEvery in ticks.
@@ -61,14 +82,14 @@ const speedTicks = int(driver.SpeedEvery / driver.Tick)
 // stands.
 func (b *Bus) drove(u *unit, now *bus.UnitState) {
 	moves := *now.VXMPS != 0 || *now.WZRadPS != 0
-	due := !u.told || moves && (!u.moves || b.ticks-u.since >= speedTicks) || !moves && u.moves
+	due := !u.measured || moves && (!u.moves || b.ticks-u.since >= speedTicks) || !moves && u.moves
 	if !due {
 		return
 	}
 	if moves || u.moves {
 		b.out.Push(driver.Event{Kind: driver.Speed, Unit: u.about.ID, VX: *now.VXMPS, WZ: *now.WZRadPS})
 	}
-	u.told, u.moves, u.since = true, moves, b.ticks
+	u.measured, u.moves, u.since = true, moves, b.ticks
 	if now.XM != nil {
 		b.out.Push(driver.Event{Kind: driver.Position, X: *now.XM, Y: *now.YM, Theta: *now.ThetaRad})
 	}

@@ -1,11 +1,14 @@
 package bus
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
+	"troupe/robotd/driver"
 	"troupe/schema"
 	"troupe/schema/bus"
 	"troupe/schema/fsm"
@@ -41,16 +44,18 @@ type observation string
 // The observations.
 const (
 	seen        observation = "seen"        // present, and its state is right
-	left        observation = "left"        // its presence or the bus is gone
+	left        observation = "left"        // its presence is gone
+	cutOff      observation = "cut-off"     // the bus cannot be reached
+	timedOut    observation = "timed-out"   // its presence is gone, and it had been silent before: it may hang still
 	replaced    observation = "replaced"    // another process has its name, and its will did not come
-	missed      observation = "missed"      // no state for bus.MissedStates intervals
+	missed      observation = "missed"      // no state for bus.MissedStates intervals, or for stillTicks while nothing may move
 	flooded     observation = "flooded"     // more messages than bus.MaxRate
 	undecodable observation = "undecodable" // not the contract's JSON
 	outOfUnit   observation = "out-of-unit" // a number that cannot be in its unit of measure
 	wentBack    observation = "went-back"   // an older seq or t_ms
 	twoSenders  observation = "two-senders" // messages of another process, or another adapter with its units
-	redescribed observation = "redescribed" // it describes other units than at the start
-	disobeyed   observation = "disobeyed"   // a unit runs without the order
+	redescribed observation = "redescribed" // its description differs from that at the start
+	disobeyed   observation = "disobeyed"   // a unit does not do as ordered
 	behaved     observation = "behaved"     // no other observation for bus.HealAfter
 	nothing     observation = ""            // nothing to note
 )
@@ -59,6 +64,8 @@ const (
 var table = fsm.Table[health, observation]{
 	{From: fsm.In(absent), On: seen, To: good, Why: "it describes its units and reports their states"},
 	{From: fsm.In(append(faults, good)...), On: left, To: absent, Why: "the adapter is gone"},
+	{From: fsm.In(append(faults, good)...), On: cutOff, To: absent, Why: "the bus cannot be reached"},
+	{From: fsm.In(append(faults, good)...), On: timedOut, To: absent, Why: "the adapter was silent until its connection ended"},
 	{From: fsm.In(append(faults, good)...), On: replaced, To: restarted, Why: "another process has the adapter's name now"},
 	{From: fsm.In(good, restarted), On: missed, To: silent, Why: "the adapter is silent"},
 	{From: fsm.In(good, silent), On: flooded, To: flooding, Why: "the adapter floods the bus"},
@@ -73,21 +80,27 @@ var table = fsm.Table[health, observation]{
 
 // wayOut says what a person does about an adapter that is not good.
 var wayOut = map[health]string{
-	absent:     "start the adapter",
+	absent:     "start the adapter, and see in its log why it ended",
 	silent:     "if it stays silent, a method of it does not return: restart the adapter; if it comes and goes, the computer is too busy",
 	flooding:   "restart the adapter, it sends too much",
 	badData:    "correct the adapter (robotd driver check)",
 	wrongUnits: "correct the adapter (robotd driver check)",
 	timeBack:   "restart the adapter",
 	restarted:  "if two run, end one of the two; if it was restarted, wait a second",
-	doubled:    "end one of the two",
+	doubled:    "end one of the two, or give its unit another id",
 	changed:    "restart robotd, which then uses the new description",
 	disobeys:   "correct the adapter (robotd driver check)",
 }
 
-// watch is what robotd knows of an adapter's conduct. Its methods judge one fact each and
-// return whether the health changed; they have no side effects and know time only as ticks of
-// driver.Tick.
+// wayOutAfter replaces the one of absent after an observation.
+var wayOutAfter = map[observation]string{
+	timedOut: "if its process still runs, it hangs or is suspended: end it first (kill -9), then start the adapter", // a second process would have the name twice
+	cutOff:   "start the MQTT server of the bus, or correct its address in robotd; adapters that still run come back by themselves",
+}
+
+// watch is what robotd knows of an adapter's conduct. The methods on... judge one fact
+// each and return an observation; step applies it and reports whether the health changed. They do
+// nothing outside watch, and know time only as ticks of driver.Tick.
 type watch struct {
 	health health
 	why    string // it is not good
@@ -101,8 +114,9 @@ type watch struct {
 	newest    *bus.Describe // the newest one
 	rival     string        // who else has a unit of it; empty = nobody
 	seq, tms  int64
-	missing   int // ticks since the last state
-	clean     int // ticks since the last observation against it
+	still     bool // it has no order to run
+	missing   int  // ticks since the last state
+	clean     int  // ticks since the last observation against it
 }
 
 // maxReplaced is how many earlier sessions are remembered.
@@ -125,7 +139,7 @@ func (w *watch) step(on observation, what string) (changed bool) {
 		if w.why = row.Why; what != "" {
 			w.why += " (" + what + ")"
 		}
-		w.detail = w.why + ": " + wayOut[row.To]
+		w.detail = w.why + ": " + cmp.Or(wayOutAfter[on], wayOut[row.To])
 	}
 	return true
 }
@@ -152,6 +166,9 @@ func (w *watch) onPresence(p *bus.Presence) (observation, string) {
 		return nothing, ""
 	}
 	if w.present = p.Present; !p.Present {
+		if w.missing >= healTicks {
+			return timedOut, fmt.Sprintf("no state for %d s", w.missing*tickMS/1000)
+		}
 		return left, ""
 	}
 	w.describe(p.Describe)
@@ -209,7 +226,9 @@ func observationOf(p schema.Problem) observation {
 // onTick judges what has not come, once every driver.Tick.
 func (w *watch) onTick() (observation, string) {
 	w.missing++
-	w.clean++
+	if w.clean++; w.missing > w.patience() {
+		w.clean = 0
+	}
 	switch {
 	case !w.present:
 		return nothing, ""
@@ -217,15 +236,27 @@ func (w *watch) onTick() (observation, string) {
 		return redescribed, difference(w.described, w.newest)
 	case w.rival != "":
 		return twoSenders, w.rival
-	case w.missing > w.patience():
-		return missed, fmt.Sprintf("no state for %d ms", w.patience()*tickMS)
+	case w.missing > w.silence():
+		return missed, fmt.Sprintf("no state for %d ms", w.silence()*tickMS)
 	case w.health != absent && w.health != good && w.clean >= healTicks:
 		return behaved, ""
 	}
 	return nothing, ""
 }
 
-// patience is how many ticks may pass without a state.
+// stillTicks is the patience with an adapter of which nothing may move: a busy computer that
+// starves it for a moment endangers nobody then, and an error would need a person's reset.
+const stillTicks = int(time.Second / driver.Tick)
+
+// silence is how many ticks may pass without a state until the adapter counts as silent.
+func (w *watch) silence() int {
+	if w.still {
+		return max(w.patience(), stillTicks)
+	}
+	return w.patience()
+}
+
+// patience is how many ticks may pass without a state of an adapter whose units may move.
 func (w *watch) patience() int {
 	every := int64(bus.MinStateMS)
 	if w.described != nil {

@@ -67,7 +67,12 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 		want health
 		says string
 	}{
-		{"a will", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter"},
+		{"a will", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "a"}) }, absent, "start the adapter, and see in its log why it ended"},
+		{"a will after 15 s of silence", func(w *watch) (observation, string) {
+			w.step(ticks(w, 750))
+			return w.onPresence(&bus.Presence{V: 1, Session: "a"})
+		}, absent, "silent until its connection ended (no state for 15 s): if its process still runs, it hangs or is suspended: end it first"},
+		{"a bus that cannot be reached", func(*watch) (observation, string) { return cutOff, "" }, absent, "the bus cannot be reached: start the MQTT server of the bus"},
 		{"the will of an earlier process", func(w *watch) (observation, string) { return w.onPresence(&bus.Presence{V: 1, Session: "z"}) }, good, ""},
 		{"a restart before the will", func(w *watch) (observation, string) { return w.onPresence(presence("b", "speaker")) }, restarted, "if two run, end one"},
 		{"an older seq", func(w *watch) (observation, string) { return say(w, state("a", 1, 40)) }, timeBack, "seq 1 after 1"},
@@ -102,6 +107,14 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 		}, wrongUnits, "degrees Celsius"},
 		{"nine missing states", func(w *watch) (observation, string) { return ticks(w, 9) }, good, ""},
 		{"eleven missing states", func(w *watch) (observation, string) { return ticks(w, 11) }, silent, "no state for 200 ms"},
+		{"fifty missing states while nothing may move", func(w *watch) (observation, string) { w.still = true; return ticks(w, 50) }, good, ""},
+		{"a second of silence while nothing may move", func(w *watch) (observation, string) { w.still = true; return ticks(w, 51) }, silent, "no state for 1000 ms"},
+		{"an order to run while states are missing", func(w *watch) (observation, string) {
+			w.still = true
+			ticks(w, 40)
+			w.still = false
+			return w.onTick()
+		}, silent, "no state for 200 ms"},
 		{"another adapter with its unit", func(w *watch) (observation, string) {
 			w.rival = "adapter b has the unit speaker too"
 			return w.onTick()

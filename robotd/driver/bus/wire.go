@@ -50,7 +50,7 @@ func (b *Bus) linkConfig() link.Config {
 		},
 	}
 	for _, name := range b.config.Adapters {
-		c.Subscribe = append(c.Subscribe, link.Subscription{Filter: bus.Out(name, bus.OutState), QoS: 0}, link.Subscription{Filter: bus.Out(name, bus.OutEvent), QoS: 1})
+		c.Subscribe = append(c.Subscribe, link.Subscription{Filter: bus.Out(name, "#"), QoS: 1}) // all: a topic that is none of the bus is logged
 	}
 	return c
 }
@@ -85,8 +85,8 @@ func (b *Bus) receive(m link.Message) {
 	b.enqueue(false, func() { b.take(b.adapter(name), what, m.Payload) })
 }
 
-// atOnce has ended: a publication that does not fit into the outbox is not worth waiting for.
-var atOnce = func() context.Context {
+// noWait has ended: a publication that does not fit into the outbox is not worth waiting for.
+var noWait = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
@@ -94,7 +94,7 @@ var atOnce = func() context.Context {
 
 // publish reports whether the message was passed to the connection.
 func (b *Bus) publish(topic string, qos byte, v any) bool {
-	return b.link.Publish(atOnce, link.Message{Topic: topic, Payload: encode(v), QoS: qos}) == nil
+	return b.link.Publish(noWait, link.Message{Topic: topic, Payload: encode(v), QoS: qos}) == nil
 }
 
 // encode encodes a message of the bus. Its types hold only what JSON can represent: numbers

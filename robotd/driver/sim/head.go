@@ -19,6 +19,8 @@ type gaze struct {
 	key     uint64
 	active  bool // the head has a direction to turn to
 	turning bool
+	shown   [3]float64    // reported last
+	since   time.Duration // the last report
 }
 
 func (s *Sim) startGaze(m *mover, c driver.Command) {
@@ -51,6 +53,18 @@ func (s *Sim) startGaze(m *mover, c driver.Command) {
 	if c.Do.Speed != nil {
 		g.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
 	}
+}
+
+// emitAngles reports where a head is, as driver.Angles says. dt is the time since the
+// previous call.
+func (s *Sim) emitAngles(m *mover, dt time.Duration) {
+	g := &m.gaze
+	g.since += dt
+	if g.now == g.shown || g.turning && g.since < driver.SpeedEvery {
+		return
+	}
+	g.shown, g.since = g.now, 0
+	s.emit(driver.Event{Kind: driver.Angles, Unit: m.id, Yaw: g.now[0], Pitch: g.now[1], Roll: g.now[2]})
 }
 
 // turnHead simulates dt of a head. It is light, so it needs no ramp.

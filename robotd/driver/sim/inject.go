@@ -74,7 +74,7 @@ func checkName(pointer, what, name string, known []string) []schema.Problem {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	return []schema.Problem{schema.Fault(pointer, "out_of_range", "there is no "+what+" "+name, "the "+what+"s are "+strings.Join(known, ", "))}
+	return []schema.Problem{schema.NewProblem(pointer, "out_of_range", "there is no "+what+" "+name, "the "+what+"s are "+strings.Join(known, ", "))}
 }
 
 func (s *Sim) checkUnit(id string) []schema.Problem {
@@ -86,5 +86,5 @@ func (s *Sim) checkUnit(id string) []schema.Problem {
 		ids = append(ids, u.ID)
 	}
 	slices.Sort(ids)
-	return []schema.Problem{schema.Fault("/unit", "unknown_unit", "there is no unit "+id, "the units are "+strings.Join(ids, ", "))}
+	return []schema.Problem{schema.NewProblem("/unit", "unknown_unit", "there is no unit "+id, "the units are "+strings.Join(ids, ", "))}
 }

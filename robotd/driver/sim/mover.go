@@ -77,7 +77,7 @@ func (s *Sim) applyOrder(o driver.Order) {
 			if m.state != driver.Error {
 				s.trigger(m, driver.Faulted)
 			}
-		case driver.ToReset: // settle clears the error after the settling time
+		case driver.ToReset: // takeDue clears the error after the settling time
 		case driver.ToIdle, driver.ToStop:
 			if m.state == driver.Run {
 				s.abort(m.id, schema.ReasonStopped, "ordered to stand still")
@@ -86,11 +86,11 @@ func (s *Sim) applyOrder(o driver.Order) {
 			s.trigger(m, driver.Faulted) // an unknown order grants no permission
 		}
 	}
-	s.settle(0)
+	s.takeDue(0)
 }
 
-// settle takes the transitions that wait for a standstill or for time to pass.
-func (s *Sim) settle(dt time.Duration) {
+// takeDue takes the transitions that wait for a standstill or for time to pass.
+func (s *Sim) takeDue(dt time.Duration) {
 	for i := range s.movers {
 		m := &s.movers[i]
 		if s.atRest(m.id) {

@@ -253,13 +253,14 @@ func (s *Sim) takeInbox() []func() {
 func (s *Sim) advance(dt time.Duration) {
 	for ; dt > 0; dt -= driver.Tick {
 		s.checkWatchdog()
-		s.settle(driver.Tick)
+		s.takeDue(driver.Tick)
 		own := time.Duration(float64(driver.Tick) * s.pace)
 		s.moveDrive(own)
 		s.emitSpeed(driver.Tick)
 		s.movePose(own)
 		for i := range s.heads() {
 			s.turnHead(&s.heads()[i], own)
+			s.emitAngles(&s.heads()[i], own)
 		}
 		s.playVoices(own)
 		slow := time.Duration(float64(driver.Tick) * cmp.Or(s.config.Speed, 1))

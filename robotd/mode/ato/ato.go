@@ -9,17 +9,17 @@ import (
 // Mode is the row of the mode.
 var Mode = mode.Installed{
 	Settings: mode.DefaultSettings(schema.ModeAto), Name: "automatic", Performs: true,
-	Ready: func(h *mode.Host) mode.Refusal { return h.Story },
+	Ready: func(h *mode.Host) mode.Refusal { return h.NoStory },
 	New:   func() mode.Mode { return &automatic{} },
 }
 
 type automatic struct {
 	mode.Plain
-	entering bool // whether the story can be performed is not known yet
+	awaitsStory bool // BeginStory is not answered yet
 }
 
 func (a *automatic) Start(h *mode.Host) {
-	a.entering = true
+	a.awaitsStory = true
 	h.Do(mode.BeginStory{})
 }
 
@@ -31,13 +31,13 @@ func (a *automatic) Stop(h *mode.Host) {
 func (a *automatic) Kill(h *mode.Host) { h.Do(mode.EndStory{}) }
 
 func (a *automatic) Step(h *mode.Host, n mode.Notice) {
-	entered, ok := n.(mode.StoryAnswered)
+	answer, ok := n.(mode.StoryAnswered)
 	switch {
-	case !ok || !a.entering:
-	case entered.Reason != "":
-		h.StartFailed(entered.Refusal)
+	case !ok || !a.awaitsStory:
+	case answer.Reason != "":
+		h.StartFailed(answer.Refusal)
 	default:
-		a.entering = false
+		a.awaitsStory = false
 		h.Started()
 	}
 }

@@ -1,5 +1,5 @@
 // Package follow is an example of a mode: the head follows the nearest person, and the robot
-// turns to the side where it is touched, for as long as it is.
+// turns to the side where it is touched, for as long as it is. A touch at its front stops it.
 package follow
 
 import (
@@ -62,8 +62,8 @@ func (f *following) Step(h *mode.Host, n mode.Notice) {
 	switch n := n.(type) {
 	case mode.Touched:
 		sides := map[string]float64{"left": 1, "right": -1}
-		if n.Place == "front" {
-			h.Do(mode.Stop{Verb: "stop", Why: "somebody stands before the robot"})
+		if n.On && n.Place == "front" {
+			h.Do(mode.Stop{Verb: "stop", Why: "somebody touches its front"})
 		}
 		if f.target = 0; n.On {
 			f.target = sides[n.Place]

@@ -44,7 +44,7 @@ var checks = []struct {
 
 func asksChangeNothing(t rapid.TB, row mode.Installed) {
 	b := newBed(t, row)
-	for _, robot := range []mode.Robot{b.robot, {}, {Story: fails}} {
+	for _, robot := range []mode.Robot{b.robot, {}, {NoStory: fails}} {
 		b.robot = robot
 		b.look()
 		if first, again := slices.Clone(b.r.NotReady()), b.r.NotReady(); !slices.Equal(first, again) {
@@ -107,7 +107,7 @@ func allowed(p mode.Parameter) []jsontext.Value {
 func starts(t rapid.TB, row mode.Installed) {
 	newBed(t, row).start()
 	b := newBed(t, row)
-	b.robot = mode.Robot{Story: fails}
+	b.robot = mode.Robot{NoStory: fails}
 	b.look()
 	b.order(mode.DoStart) // although it is not ready
 	b.until(starting, fails)

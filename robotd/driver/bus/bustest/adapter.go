@@ -98,6 +98,8 @@ func firstState(u schema.Unit) bus.UnitState {
 	switch u.Kind {
 	case schema.UnitDrive:
 		s.VXMPS, s.WZRadPS = &zero, &zero
+	case schema.UnitHead:
+		s.YawRad, s.PitchRad, s.RollRad = &zero, &zero, &zero
 	case schema.UnitBattery:
 		s.Level = &full
 	}

@@ -142,6 +142,12 @@ func (a *Adapters) report(e driver.Event) {
 			s.XM, s.YM, s.ThetaRad = &e.X, &e.Y, &e.Theta
 			p.now[id] = s
 		}
+	case driver.Angles:
+		if p, id := a.of(func(u schema.Unit) bool { return u.ID == e.Unit }); p != nil {
+			s := p.now[id]
+			s.YawRad, s.PitchRad, s.RollRad = &e.Yaw, &e.Pitch, &e.Roll
+			p.now[id] = s
+		}
 	case driver.Battery:
 		if p, id := a.of(kindIs(schema.UnitBattery)); p != nil {
 			s := p.now[id]

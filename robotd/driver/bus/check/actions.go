@@ -113,7 +113,10 @@ func supersedes(c *checker) string {
 	if why := c.notDone("the newer start", second); why != "" {
 		return why
 	}
-	if !ok || e.Kind != bus.Failed || e.Reason != schema.ReasonSuperseded {
+	if !ok {
+		return "the speech that a newer one took the place of was not answered within 1s; want failed with the reason superseded"
+	}
+	if e.Kind != bus.Failed || e.Reason != schema.ReasonSuperseded {
 		return fmt.Sprintf("the speech that a newer one took the place of was answered with %q %q", e.Kind, e.Reason)
 	}
 	return ""

@@ -28,6 +28,8 @@ type Config struct {
 	Move    bool                                        // also try rules that make units move
 	Begin   func(Report)                                // called before the rules are tried, if set
 	Wait    time.Duration                               // for the adapter; 0 means 10 s
+
+	only map[string]bool // the rules that are tried; nil = all
 }
 
 // Verdict is what became of a rule.
@@ -193,7 +195,7 @@ func (c *checker) connect(ctx context.Context, presence func(string) link.Messag
 	}
 	if presence != nil {
 		cfg.Will = c.gone
-		cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: bus.Out(c.name, bus.OutState)}, link.Subscription{Filter: bus.Out(c.name, bus.OutEvent), QoS: 1})
+		cfg.Subscribe = append(cfg.Subscribe, link.Subscription{Filter: bus.Out(c.name, "#"), QoS: 1})
 	}
 	l, err := link.Open(ctx, cfg)
 	if err != nil {
@@ -254,9 +256,13 @@ func (c *checker) tryAll(ctx context.Context) []Result {
 		case ctx.Err() != nil:
 			result.Verdict, result.Why = Untried, "the check was ended"
 		case r.applies != nil && !r.applies(c):
-			result.Verdict, result.Why = Untried, "the adapter has no such unit"
+			result.Verdict, result.Why = Untried, "the adapter describes nothing to which it applies"
 		case r.moves && !c.config.Move:
 			result.Verdict, result.Why = Untried, "it makes a unit move: ask for it with --move, with the wheels off the ground"
+		case r.cannot != nil && r.cannot(c) != "":
+			result.Verdict, result.Why = Untried, r.cannot(c)
+		case r.try != nil && c.config.only != nil && !c.config.only[r.name]:
+			result.Verdict, result.Why = Untried, "only other rules are to be tried"
 		case r.try != nil:
 			c.calm()
 			if result.Why = r.try(c); result.Why != "" {

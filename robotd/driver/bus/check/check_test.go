@@ -1,15 +1,12 @@
 package check_test
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/robotd/driver"
@@ -19,11 +16,14 @@ import (
 	"troupe/schema"
 	"troupe/schema/bubble"
 	"troupe/schema/bus"
-	"troupe/schema/score"
 )
 
 // try checks an adapter that serves a body, in a bubble.
 func try(t *testing.T, body func() driver.Driver, spoil func(adapter, what string, payload []byte) []byte) (results []check.Result) {
+	return tryWith(t, check.Config{Move: true}, body, spoil)
+}
+
+func tryWith(t *testing.T, config check.Config, body func() driver.Driver, spoil func(adapter, what string, payload []byte) []byte) (results []check.Result) {
 	bubble.Test(t, func(t *testing.T) {
 		broker := brokertest.NewBus(t)
 		defer broker.Close()
@@ -36,7 +36,8 @@ func try(t *testing.T, body func() driver.Driver, spoil func(adapter, what strin
 			t.Fatal(err)
 		}
 		defer adapters.Close()
-		report, err := check.Run(t.Context(), check.Config{Dial: broker.Dial, Move: true})
+		config.Dial = broker.Dial
+		report, err := check.Run(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,6 +98,26 @@ func TestRulesThatMakeUnitsMoveAreNotTriedUnasked(t *testing.T) {
 	})
 }
 
+func TestTopicThatIsNoneOfTheBusBreaksTheContract(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		broker := brokertest.NewBus(t)
+		defer broker.Close()
+		adapters, err := bustest.Serve(context.Background(), bustest.Config{Dial: broker.Dial, Body: fresh(), Parts: map[string][]schema.UnitKind{"all": schema.UnitKinds}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer adapters.Close()
+		begin := func(check.Report) { _ = adapters.Publish("all", "telemetry", []byte(`{}`)) }
+		report, err := check.Run(t.Context(), check.Config{Dial: broker.Dial, Begin: begin})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := report.Results[0]; r.Rule != "contract" || r.Verdict != check.Breaks || !strings.Contains(r.Why, "bus/all/out/telemetry") {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 func TestErrorNamesTheAdapterAndTheAddress(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		broker := brokertest.NewBus(t)
@@ -137,237 +158,8 @@ func TestDescriptionWithoutTheAnglesOfAHeadIsRefused(t *testing.T) {
 	})
 }
 
-// The broken bodies: each breaks one rule.
-type (
-	noPermission struct{ *sim.Sim } // runs before it is enabled, and always again
-	noError      struct{ *sim.Sim } // leaves error without a reset
-	anyOrder     struct{ *sim.Sim } // goes on under an order that it does not know
-	ownFeed      struct {           // feeds itself
-		*sim.Sim
-		quit chan struct{}
-	}
-	goesOn struct { // repeats the velocity for ever
-		*sim.Sim
-		newest atomic.Pointer[driver.Velocity]
-	}
-	silentBody   struct{ *sim.Sim } // answers nothing
-	twiceBody    struct{ *sim.Sim } // answers twice
-	deafToStop   struct{ *sim.Sim } // goes on after the stop of a start
-	anyFace      struct{ *sim.Sim } // takes every face
-	noHalt       struct{ *sim.Sim } // takes halt for idle
-	wrongReason  struct{ *sim.Sim } // carries out what it may not
-	unclampedCap struct{ *sim.Sim } // says that it is slower than it is
-	needsColour  struct{ *sim.Sim } // refuses an led without a colour
-	endsSpeech   struct {           // ends speech when a sound begins
-		*sim.Sim
-		speech atomic.Uint64
-	}
-	talksOn struct { // drops a speech that begins while one runs
-		*sim.Sim
-		last atomic.Int64
-	}
-	forgetful struct { // forgets the order in force without ticks
-		*sim.Sim
-		order *atomic.Value
-		timer *time.Timer
-	}
-	homesAlways struct{ *sim.Sim } // homes without the permission to move
-	nothingFits struct{ *sim.Sim } // face and led carry out nothing
-	stiffNeck   struct{ *sim.Sim } // its head turns nowhere
-)
-
-// impossible is an action that the simulated body refuses.
-var impossible = score.Action{Type: score.TypeFace, Face: "none"}
-
-func (b stiffNeck) Start(c driver.Command) {
-	if c.Do.Type == score.TypeHead && (c.Do.YawRad == nil || *c.Do.YawRad != 0) {
-		c.Do, c.Unit = &impossible, "face"
-	}
-	b.Sim.Start(c)
-}
-
-func (b needsColour) Start(c driver.Command) {
-	if c.Do.Type == score.TypeLED && c.Do.Colour == "" {
-		c.Do, c.Unit = &impossible, "face"
-	}
-	b.Sim.Start(c)
-}
-
-func (b *endsSpeech) Start(c driver.Command) {
-	switch c.Do.Type {
-	case score.TypeSay:
-		b.speech.Store(c.Key)
-	case score.TypeSound:
-		b.Sim.Stop(b.speech.Load())
-	}
-	b.Sim.Start(c)
-}
-
-func (b *talksOn) Start(c driver.Command) {
-	if c.Do.Type == score.TypeSay {
-		now := time.Now().UnixMilli()
-		if now-b.last.Swap(now) < 1000 {
-			return
-		}
-	}
-	b.Sim.Start(c)
-}
-
-func newForgetful() forgetful {
-	b := forgetful{Sim: fresh(), order: &atomic.Value{}}
-	b.timer = time.AfterFunc(time.Hour, func() { b.Sim.Order(driver.ToIdle) })
-	return b
-}
-
-func (b forgetful) Feed() {
-	b.timer.Reset(bus.DeadMan)
-	b.Sim.Feed()
-}
-
-func (b forgetful) Close() error {
-	b.timer.Stop()
-	return b.Sim.Close()
-}
-
-func (b homesAlways) Calibrate(context.Context, driver.Map) (driver.Calibration, error) {
-	return driver.Calibration{}, nil
-}
-
-func (b nothingFits) Start(c driver.Command) {
-	if c.Do.Type == score.TypeFace || c.Do.Type == score.TypeLED {
-		c.Do, c.Unit = &impossible, "face"
-	}
-	b.Sim.Start(c)
-}
-
-// keepsFault repeats the first fault of the drive in every later state.
-func keepsFault() func(string, string, []byte) []byte {
-	fault := regexp.MustCompile(`"state":"error","fault":"[^"]*"`)
-	var seen atomic.Pointer[[]byte]
-	return func(_, what string, payload []byte) []byte {
-		if what != bus.OutState {
-			return payload
-		}
-		if f := fault.Find(payload); f != nil {
-			seen.Store(&f)
-		} else if f := seen.Load(); f != nil {
-			return bytes.Replace(payload, []byte(`"state":"error"`), *f, 1)
-		}
-		return payload
-	}
-}
-
-func (b noPermission) Order(o driver.Order) {
-	if o == driver.ToIdle || o == driver.ToStop {
-		o = driver.ToRun
-	}
-	b.Sim.Order(o)
-}
-
-func (b noError) Order(o driver.Order) {
-	if o == driver.ToRun {
-		b.Sim.Order(driver.ToReset)
-		time.AfterFunc(300*time.Millisecond, func() { b.Sim.Order(driver.ToRun) })
-		return
-	}
-	b.Sim.Order(o)
-}
-
-func (b anyOrder) Order(o driver.Order) {
-	if o != "dance" {
-		b.Sim.Order(o)
-	}
-}
-
-func (b ownFeed) Open(ctx context.Context) error {
-	go func() {
-		for ticker := time.NewTicker(driver.Tick); ; {
-			select {
-			case <-ticker.C:
-				b.Sim.Feed()
-			case <-b.quit:
-				ticker.Stop()
-				return
-			}
-		}
-	}()
-	return b.Sim.Open(ctx)
-}
-
-func (b ownFeed) Close() error {
-	close(b.quit)
-	return b.Sim.Close()
-}
-
-func (b *goesOn) Move(v driver.Velocity) {
-	b.newest.Store(&v)
-	b.Sim.Move(v)
-}
-
-func (b *goesOn) Feed() {
-	if v := b.newest.Load(); v != nil {
-		b.Sim.Move(*v)
-	}
-	b.Sim.Feed()
-}
-
-func (b silentBody) Start(driver.Command) {}
-
-func (b twiceBody) Start(c driver.Command) {
-	b.Sim.Start(c)
-	b.Sim.Start(c)
-}
-
-func (b deafToStop) Stop(uint64) {}
-
-func (b anyFace) Start(c driver.Command) {
-	if do := *c.Do; do.Type == score.TypeFace {
-		do.Face = "smile"
-		c.Do = &do
-	}
-	b.Sim.Start(c)
-}
-
-func (b noHalt) Order(o driver.Order) {
-	if o == driver.ToHalt {
-		o = driver.ToIdle
-	}
-	b.Sim.Order(o)
-}
-
-func (b wrongReason) Start(c driver.Command) {
-	if do := *c.Do; do.Type == score.TypeHead {
-		do = score.Action{Type: score.TypeFace, Face: "smile"}
-		c.Do, c.Unit, c.Holds = &do, "face", false
-	}
-	b.Sim.Start(c)
-}
-
-func (b unclampedCap) Body() driver.Body {
-	body := b.Sim.Body()
-	for i := range body.Units {
-		if body.Units[i].Kind == schema.UnitDrive {
-			body.Units[i].MaxSpeedMPS = 0.35
-		}
-	}
-	return body
-}
-
-// replace spoils a state.
-func replace(old, by string) func(string, string, []byte) []byte {
-	return func(_, what string, payload []byte) []byte {
-		if what == bus.OutState {
-			return []byte(strings.ReplaceAll(string(payload), old, by))
-		}
-		return payload
-	}
-}
-
-// strictBody is a body whose adapter refuses fields that it does not know.
-type strictBody struct{ *sim.Sim }
-
-func strict() driver.Driver { return strictBody{fresh()} }
-
+// In a short run only the rules that an adapter breaks are tried, and states, during which the
+// rules without a trial of their own are watched.
 func TestEachBrokenAdapterIsFound(t *testing.T) {
 	n := 0
 	for what, c := range map[string]struct {
@@ -395,6 +187,8 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 		"says nothing about its own dead man":  {func() driver.Driver { return fresh() }, replace(`"fault":"robotd did not feed it while it moved",`, ``), []string{"dead-man"}},
 		"refuses an led without a colour":      {func() driver.Driver { return needsColour{fresh()} }, nil, []string{"led-colour"}},
 		"has a head that turns nowhere":        {func() driver.Driver { return stiffNeck{fresh()} }, nil, []string{"turns"}},
+		"turns its head on":                    {func() driver.Driver { return headAlways{ownFeed{fresh(), make(chan struct{})}} }, nil, []string{"head-stops", "head-dead-man"}},
+		"turns its head further than asked":    {func() driver.Driver { return fresh() }, yawTenfold, []string{"turns"}},
 		"ends speech when a sound begins":      {func() driver.Driver { return &endsSpeech{Sim: fresh()} }, nil, []string{"sound-beside-speech"}},
 		"talks on when a newer speech comes":   {func() driver.Driver { return &talksOn{Sim: fresh()} }, nil, []string{"supersedes"}},
 		"forgets its order without ticks":      {func() driver.Driver { return newForgetful() }, nil, []string{"order-stays"}},
@@ -406,8 +200,12 @@ func TestEachBrokenAdapterIsFound(t *testing.T) {
 	} {
 		n++
 		t.Run(what, func(t *testing.T) {
+			config := check.Config{Move: true}
+			if testing.Short() {
+				config = config.Only(append(c.rules, "states")...)
+			}
 			broken := map[string]string{}
-			for _, r := range try(t, c.body, c.spoil) {
+			for _, r := range tryWith(t, config, c.body, c.spoil) {
 				if r.Verdict == check.Breaks {
 					broken[r.Rule] = r.Why
 				}
@@ -435,6 +233,13 @@ func withoutReach(_, what string, payload []byte) []byte {
 	return payload
 }
 
+func yawTenfold(_, what string, payload []byte) []byte {
+	if what == bus.OutState {
+		return tenfold.ReplaceAll(payload, []byte(`"yaw_rad":$1$2.`))
+	}
+	return payload
+}
+
 func everyHundredth() func(string, string, []byte) []byte {
 	n := 0
 	return func(_, what string, payload []byte) []byte {
@@ -447,3 +252,26 @@ func everyHundredth() func(string, string, []byte) []byte {
 		return payload
 	}
 }
+
+func TestHeadWithoutAnglesLeavesItsStandstillUntried(t *testing.T) {
+	silent := func(_, what string, payload []byte) []byte {
+		if what == bus.OutState {
+			return angles.ReplaceAll(payload, nil)
+		}
+		return payload
+	}
+	n := 0
+	for _, r := range try(t, func() driver.Driver { return fresh() }, silent) {
+		if strings.HasPrefix(r.Rule, "head-") {
+			if n++; r.Verdict != check.Untried || !strings.Contains(r.Why, "look at it") {
+				t.Errorf("%s %s: %s", r.Verdict, r.Rule, r.Why)
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d rules", n)
+	}
+}
+
+// angles are those of a head in a state.
+var angles = regexp.MustCompile(`,"(yaw|pitch|roll)_rad":-?[0-9.e-]+`)

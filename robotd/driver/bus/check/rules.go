@@ -11,19 +11,20 @@ type rule struct {
 	says    string
 	moves   bool // it makes units move
 	applies func(c *checker) bool
+	cannot  func(c *checker) string // returns why it cannot be tried, if set
 	try     func(c *checker) string // returns what breaks it
 }
 
 // rules are all rules, in the order in which they are tried: calibration comes before what
 // moves, since units that have to be homed carry out nothing before.
 var rules = []rule{
-	{name: "contract", says: "every message is JSON as the contract has it"},
+	{name: "contract", says: "every message is on a topic of the contract, and JSON as it has it"},
 	{name: "units-of-measure", says: "every number is in its unit of measure"},
 	{name: "session", says: "everything has the session of the presence"},
 	{name: "states", says: "a state comes every state_ms, whatever happens", try: sendsStates},
 	{name: "time", says: "seq and t_ms never go back"},
 	{name: "rate", says: "at most 500 messages come in a second"},
-	{name: "permission", says: "nothing moves unless its unit is in run, and only reset ends error", applies: moves},
+	{name: "permission", says: "no unit reports run or a set-point without permission, and only reset ends error", applies: moves},
 	{name: "starts-idle", says: "a unit that moves waits in idle", applies: moves, try: waitsIdle},
 	{name: "disabled", says: "a start for a unit that is not in run fails with safety_disabled, and a velocity is ignored", applies: moves, try: refusesDisabled},
 	{name: "orders", says: "run enables, stop and idle lead to idle, halt and error to error, reset to idle", applies: moves, try: obeysOrders},
@@ -34,7 +35,9 @@ var rules = []rule{
 	{name: "homes-in-run", says: "a calibration that moves units waits until they are in run", moves: true, applies: func(c *checker) bool { return c.about.Calibrates && len(c.about.Homing) > 0 }, try: homesInRun},
 	{name: "calibrates", says: "a calibration is answered once, and a map that is not there with bad_map", moves: true, applies: func(c *checker) bool { return c.about.Calibrates }, try: calibrates},
 	{name: "actions", says: "every unit that does not move carries out an action and answers done", applies: shows, try: carriesOut},
-	{name: "turns", says: "a head turns within the angles that it describes, and answers done", moves: true, applies: hasHead, try: turns},
+	{name: "turns", says: "a head turns to angles that it describes, and answers done", moves: true, applies: hasHead, try: turns},
+	{name: "head-stops", says: "the order stop ends the turning of a head", moves: true, applies: hasHead, cannot: noAngles, try: headStops},
+	{name: "head-dead-man", says: "a head that turns and gets no tick for 200 ms stops by itself, in error", moves: true, applies: hasHead, cannot: noAngles, try: headDeadMan},
 	{name: "led-colour", says: "an led takes a pattern without a colour", applies: hasLED, try: ledWithoutColour},
 	{name: "sound-beside-speech", says: "a sound beside speech does not end it", applies: speaksAndPlays, try: soundBesideSpeech},
 	{name: "supersedes", says: "a newer speech ends the running one, which fails with superseded", applies: speaks, try: supersedes},

@@ -43,7 +43,7 @@ func (c *checker) tick() {
 		c.sendTick(0)
 	}
 	if missing := (c.now - c.stateAt) * int(bus.TickEvery/time.Millisecond); missing > bus.MissedStates*int(c.about.StateMS) {
-		c.breaks("states", fmt.Sprintf("no state came for %d ms, its interval is %d ms", missing, c.about.StateMS))
+		c.breaks("states", fmt.Sprintf("no state came for %d ms, its interval is %d ms (a busy computer can be the cause, too)", missing, c.about.StateMS))
 	}
 	if second := c.now / 50; second != c.second {
 		c.second, c.got = second, 0
@@ -92,6 +92,8 @@ func (c *checker) take(what string, payload []byte) {
 		if e.Kind == bus.Done || e.Kind == bus.Failed || e.Kind == bus.CalibrationDone {
 			c.answered(e)
 		}
+	default:
+		c.breaks("contract", fmt.Sprintf("it publishes on %s, which is no topic of the bus: topics.md has them", bus.Out(c.name, what)))
 	}
 }
 
@@ -135,6 +137,9 @@ func (c *checker) see(s *bus.State) {
 		now, was := s.Units[u.ID], c.previous[u.ID]
 		if why := c.unpermitted(u, was, now); why != "" {
 			c.breaks("permission", "unit "+u.ID+" "+why)
+		}
+		if why := c.beyond(u, now); why != "" {
+			c.breaks("turns", why)
 		}
 		c.previous[u.ID] = now
 	}

@@ -23,7 +23,7 @@ import (
 	"troupe/schema/verb"
 )
 
-// Targets says which robots an order selects.
+// Targets says which robots a request selects.
 type Targets interface {
 	// Targets returns the robots that match a selector, and the names in it that are no
 	// robots of the fleet. For a stop, named robots are targets even if they are unknown.
@@ -43,8 +43,8 @@ type BatchHandle interface {
 	Persisted() bool
 }
 
-// Order asks fleetd to send one command to many robots.
-type Order struct {
+// CommandRequest asks fleetd to send one command to many robots.
+type CommandRequest struct {
 	Verb          string            `json:"verb" doc:"group/verb, such as mode/set" example:"mode/set"`
 	Args          json.RawMessage   `json:"args,omitempty" doc:"an object with the arguments of the verb (topics.md)"`
 	Selector      selector.Selector `json:"selector"`
@@ -65,7 +65,7 @@ type Condition struct {
 	Session  string        `json:"session,omitempty" doc:"session of the robot; for one robot"`
 }
 
-// batchAnswer is the answer to an order.
+// batchAnswer is the answer to a command request.
 type batchAnswer struct {
 	Status   int
 	Location string `header:"Location"`
@@ -79,8 +79,8 @@ func classOf(name string) verb.Class {
 	return v.Class
 }
 
-// order issues a command that a person wrote, if they have the right to.
-func (s *server) order(ctx context.Context, p auth.Principal, o Order, prefer, key string) (*batchAnswer, error) {
+// sendCommand issues a command that a person wrote, if they have the right to.
+func (s *server) sendCommand(ctx context.Context, p auth.Principal, o CommandRequest, prefer, key string) (*batchAnswer, error) {
 	if no := forbidden(p, rightOf(o.Verb), "Send "+o.Verb); no != nil {
 		return nil, no
 	}
@@ -89,7 +89,7 @@ func (s *server) order(ctx context.Context, p auth.Principal, o Order, prefer, k
 
 // withReason adds the reason to the arguments of a verb that takes one, and was given none: the
 // robot publishes it.
-func withReason(o Order) jsontext.Value {
+func withReason(o CommandRequest) jsontext.Value {
 	args := map[string]any{}
 	group, name, _ := strings.Cut(o.Verb, "/")
 	v, _ := verb.Of(group, name)
@@ -104,13 +104,13 @@ func withReason(o Order) jsontext.Value {
 	return text
 }
 
-// issue makes a batch of an order and sends it.
-func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, key string) (*batchAnswer, error) {
+// issue makes a batch of a request and sends it.
+func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, prefer, key string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
 	}
-	o.By = signature(p, o.By) // robots give control to a person: nobody uses another one's
+	o.By = actingName(p, o.By) // robots give control to a person: nobody uses another one's
 	if found := o.Selector.Problems(); len(found) > 0 {
 		return nil, refusal(inBody("/selector", found))
 	}
@@ -154,11 +154,14 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o Order, prefer, k
 	if errors.Is(err, change.ErrConflict) && key != "" {
 		return s.repeatedBatch(ctx, p, x.Batch)
 	}
+	if errors.Is(err, change.ErrNotFound) {
+		return nil, KindConflict.Problem("a robot left the fleet at the same time", "try again")
+	}
 	if err != nil {
-		return nil, s.fail(err, "one of the robots")
+		return nil, s.fail(err, "the command "+o.Verb)
 	}
 	if stop && !s.Instance.Status().Broker.OK {
-		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; it is sent if the connection is back at once", "stop the robots at the robots")
+		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.Patience.String(), "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
@@ -265,7 +268,7 @@ func unknownRobotProblems(sel selector.Selector, unknown []string) []schema.Prob
 	for _, id := range unknown {
 		for i, named := range sel.IDs {
 			if named == id {
-				out = append(out, schema.Fault(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", "fleetd robot list lists the robots, and fleetd adopt "+id+" adds one to the fleet"))
+				out = append(out, schema.NewProblem(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", "fleetd robot list lists the robots, and fleetd adopt "+id+" adds one to the fleet"))
 			}
 		}
 	}

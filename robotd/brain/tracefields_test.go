@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -29,37 +30,29 @@ var notInTraces = map[string]string{
 	"heartbeat.clock.offset_ms":   "the tests of robotd/heartbeat, whose robot has another clock",
 }
 
+// documentsOfTraces are the documents whose fields the traces must set.
+var documentsOfTraces = map[schema.TopicKind]reflect.Type{
+	schema.TopicState: reflect.TypeFor[schema.State](), schema.TopicHeartbeat: reflect.TypeFor[schema.Heartbeat](),
+	schema.TopicModes: reflect.TypeFor[schema.Modes](), schema.TopicAck: reflect.TypeFor[schema.Ack](),
+}
+
 // TestTracesSetEveryField reads what the robot publishes in all traces: a field that nothing
 // sets promises its readers something that never comes.
 func TestTracesSetEveryField(t *testing.T) {
-	t.Parallel()
-	documents := map[schema.TopicKind]reflect.Type{
-		schema.TopicState: reflect.TypeFor[schema.State](), schema.TopicHeartbeat: reflect.TypeFor[schema.Heartbeat](),
-		schema.TopicModes: reflect.TypeFor[schema.Modes](), schema.TopicAck: reflect.TypeFor[schema.Ack](),
-	}
 	files, err := filepath.Glob("testdata/*.trace")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no traces: %v", err)
 	}
 	set := map[string]bool{}
 	for _, file := range files {
-		script, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		fields, played := fieldsOfTraces[file]
+		if !played {
+			_, fields = playTrace(t, file)
 		}
-		replaySending(t, string(script), func(p effect.Publish) {
-			if documents[p.Topic] == nil {
-				return
-			}
-			var v any
-			if err := json.Unmarshal(p.Payload, &v); err != nil {
-				t.Fatalf("%s: %v", p.Payload, err)
-			}
-			noteFields(v, string(p.Topic), set)
-		})
+		maps.Copy(set, fields)
 	}
 	known := map[string]bool{}
-	for topic, of := range documents {
+	for topic, of := range documentsOfTraces {
 		for _, path := range fieldsOf(of, string(topic)) {
 			if by := notInTraces[path]; set[path] == (by != "") {
 				t.Errorf("%s: set by a trace %v, and otherwise by %q", path, set[path], by)
@@ -72,6 +65,32 @@ func TestTracesSetEveryField(t *testing.T) {
 			t.Errorf("%s is no field", path)
 		}
 	}
+}
+
+// fieldsOfTraces are the fields that the robot set in the traces that this run has played, by
+// file. Tests that play traces with playTrace must not run in parallel.
+var fieldsOfTraces = map[string]map[string]bool{}
+
+// playTrace plays a trace, and returns it with what the robot does and the fields that it sets.
+func playTrace(t *testing.T, file string) (text string, fields map[string]bool) {
+	t.Helper()
+	script, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields = map[string]bool{}
+	text = replaySending(t, string(script), func(p effect.Publish) {
+		if documentsOfTraces[p.Topic] == nil {
+			return
+		}
+		var v any
+		if err := json.Unmarshal(p.Payload, &v); err != nil {
+			t.Fatalf("%s: %v", p.Payload, err)
+		}
+		noteFields(v, string(p.Topic), fields)
+	})
+	fieldsOfTraces[file] = fields
+	return text, fields
 }
 
 // noteFields notes the fields below v that have a value other than zero.

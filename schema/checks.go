@@ -6,7 +6,7 @@ import "fmt"
 type checks []Problem
 
 func (c *checks) add(pointer, code, detail, hint string) {
-	*c = append(*c, Fault(pointer, code, detail, hint))
+	*c = append(*c, NewProblem(pointer, code, detail, hint))
 }
 
 func (c *checks) present(pointer string, ok bool) {

@@ -14,7 +14,7 @@ func TestReasonIsAnArgumentOfVerbsThatTakeIt(t *testing.T) {
 		{"mode/set", `{"mode":"ato"}`, "a speech", `{"mode":"ato"}`},
 		{"auto/pause", `7`, "a speech", `7`}, // refused later
 	} {
-		if got := withReason(Order{Verb: c.verb, Args: json.RawMessage(c.args), Why: c.why}); string(got) != c.want {
+		if got := withReason(CommandRequest{Verb: c.verb, Args: json.RawMessage(c.args), Why: c.why}); string(got) != c.want {
 			t.Errorf("%s %s with the reason %q has the arguments %s, want %s", c.verb, c.args, c.why, got, c.want)
 		}
 	}

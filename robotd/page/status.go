@@ -1,0 +1,95 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"troupe/schema"
+)
+
+// Status is what a program on the robot's computer learns of a robotd that runs, such as
+// robotd doctor.
+type Status struct {
+	Waiting   string             `json:"waiting,omitempty"` // what the robot waits for before it begins
+	Mode      schema.ModeID      `json:"mode,omitempty"`
+	Safety    schema.StateSafety `json:"safety,omitzero"`
+	Faults    []string           `json:"faults,omitempty"`   // of units in error, as sentences
+	Continue  bool               `json:"continue,omitzero"`  // a pause of ato waits for auto/continue
+	Connected bool               `json:"connected,omitzero"` // to the broker
+}
+
+// status answers a program that has the password. It counts as no operator.
+func (s *Server) status(w http.ResponseWriter, r *http.Request) {
+	_, password, _ := r.BasicAuth()
+	if !s.attempts.AllowN(s.Now(), 1) {
+		http.Error(w, "too many attempts; wait a few seconds", http.StatusTooManyRequests)
+		return
+	}
+	if ok, err := admits(s.Data, password); err != nil || !ok {
+		http.Error(w, "this is not the password of this robot", http.StatusUnauthorized)
+		return
+	}
+	v, err := s.Robot.View(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	text, err := json.Marshal(statusOf(v))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(text) // an error means that the program is gone
+}
+
+func statusOf(v View) (s Status) {
+	if v.Waiting != nil {
+		s.Waiting = "it waits for its body"
+		if v.Waiting.For != "" {
+			s.Waiting += ": " + v.Waiting.For
+		}
+		return s
+	}
+	s.Mode, s.Safety, s.Connected = v.State.Mode.Active, v.State.Safety, v.State.Session != ""
+	for _, u := range v.State.Units {
+		if u.State == "error" && u.Detail != "" {
+			s.Faults = append(s.Faults, "unit "+u.ID+": "+u.Detail)
+		}
+	}
+	for _, p := range v.State.Auto.PauseHolders {
+		s.Continue = s.Continue || p.NeedsContinue
+	}
+	return s
+}
+
+// StatusAt asks the robotd whose page is at an address, with the password in its data directory.
+func StatusAt(ctx context.Context, address, data string) (s Status, err error) {
+	password, err := os.ReadFile(filepath.Join(data, PasswordFile))
+	if err != nil {
+		return s, fmt.Errorf("read the password of the page: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/status", nil)
+	if err != nil {
+		return s, err
+	}
+	r.SetBasicAuth("robotd", strings.TrimSpace(string(password)))
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return s, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return s, fmt.Errorf("its page answers %s", answer.Status)
+	}
+	return s, json.UnmarshalRead(answer.Body, &s)
+}

@@ -1,0 +1,79 @@
+package robot
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"strings"
+
+	"troupe/robotd/page"
+	"troupe/robotd/safety"
+	"troupe/schema"
+)
+
+// running looks whether robotd runs, by its page, and what keeps the robot at rest.
+func (x *examination) running(ctx context.Context) {
+	at := cmp.Or(x.c.Page.Listen, noPage)
+	if _, port, err := net.SplitHostPort(at); err != nil || port == "0" {
+		return // there is no page, or nobody knows where
+	}
+	if !page.At(ctx, at, x.c.ID) {
+		if x.serves(ctx, at) {
+			x.doubt("robotd", "it does not run: nothing is at http://"+at, "start it; its log says why it ended")
+		}
+		return // otherwise another program has the address, which the page's finding says
+	}
+	x.serving = true
+	s, err := page.StatusAt(ctx, at, x.c.dir())
+	switch {
+	case err != nil:
+		x.doubt("robotd", "it runs, and does not say what it does: "+err.Error(), "run this as the user of robotd and with its --data; if its control loop hangs, restart it")
+	case s.Waiting != "":
+		x.doubt("robotd", s.Waiting, "robotd begins when its body is there")
+	default:
+		x.connected = s.Connected
+		x.well("robotd", "it runs, in mode "+string(s.Mode))
+		x.safety(s)
+	}
+}
+
+// safety reports what keeps the robot at rest, with the way out.
+func (x *examination) safety(s page.Status) {
+	var steps []string
+	same := "the same buttons"
+	for _, l := range s.Safety.Latches {
+		steps = append(steps, "fleetd stop release "+l.ID+" --why REASON")
+	}
+	switch {
+	case safety.NeedsReset(s.Safety.State) && s.Safety.Cause == schema.ReasonEStopInput:
+		steps = append(steps, "press the button reset on the robot's body")
+		same = "the buttons but Reset, which is refused after a stop input,"
+	case safety.NeedsReset(s.Safety.State):
+		steps = append(steps, "fleetd safety reset "+x.c.ID)
+	}
+	if s.Safety.State != schema.SafetyEnabled {
+		steps = append(steps, "fleetd safety enable "+x.c.ID)
+	}
+	if s.Continue {
+		steps = append(steps, "fleetd auto continue "+x.c.ID)
+	}
+	help := strings.Join(steps, ", then ") + "; or " + same + " at http://" + x.c.Page.Listen
+	repair := "repair that"
+	if len(steps) > 0 {
+		repair += " first; then " + help
+	}
+	switch detail := string(s.Safety.State); {
+	case s.Safety.EStopInput:
+		x.doubt("safety", detail+": a stop input at the robot is pressed", "release it, and press the button reset on the robot's body")
+	case len(s.Faults) > 0:
+		x.doubt("safety", detail+": "+strings.Join(s.Faults, "; "), repair)
+	case safety.NeedsReset(s.Safety.State):
+		x.doubt("safety", detail+", because of what is over: "+cmp.Or(s.Safety.CauseDetail, string(s.Safety.Cause)), help)
+	case len(s.Safety.Latches) > 0:
+		x.doubt("safety", detail+": a stop is latched", help)
+	case s.Continue && s.Safety.State == schema.SafetyEnabled:
+		x.doubt("safety", detail+", and the story is paused until somebody continues it", help)
+	default:
+		x.well("safety", detail)
+	}
+}

@@ -1,0 +1,134 @@
+package robot
+
+import (
+	"context"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"troupe/broker/brokertest"
+	"troupe/robotd/effect"
+	"troupe/robotd/page"
+	"troupe/schema"
+)
+
+// shownRobot is a robot that a page shows.
+type shownRobot struct {
+	page.Robot
+	view page.View
+	err  error
+}
+
+func (r *shownRobot) View(context.Context) (page.View, error) { return r.view, r.err }
+
+// standing is a robot at rest that nothing holds, with a session.
+func standing() *shownRobot {
+	return &shownRobot{view: page.View{Snapshot: effect.Snapshot{State: &schema.State{
+		Session: "s1", Mode: schema.StateMode{Active: schema.ModeMnl}, Safety: schema.StateSafety{State: schema.SafetyDisabled},
+	}}}}
+}
+
+// serve makes robotd run, with its page.
+func (p *patient) serve(r *shownRobot) {
+	own, err := page.New(page.Config{ID: "r1", Data: p.c.Data, Robot: r, Now: time.Now})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	server := httptest.NewServer(own)
+	p.t.Cleanup(server.Close)
+	p.c.Page.Listen = strings.TrimPrefix(server.URL, "http://")
+}
+
+// The page of this robot is no other program that has its address, and the connection of a
+// robot that runs is not taken.
+func TestRunningRobotIsNoMistake(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.serve(standing())
+	p.c.Broker = "mqtts://127.0.0.1:1" // nobody tries it
+	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
+		if f.Verdict != Healthy || f.Part == "page" && !strings.Contains(f.Detail, "robotd serves it") {
+			t.Errorf("found %+v", f)
+		}
+	}
+}
+
+// Also without a page that says that robotd runs.
+func TestDoctorLeavesTheRobotsConnectionForBlobs(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	p.anonymous()
+	blobs := brokertest.Connect(t, p.plain.Dial, brokertest.Hello{Name: "r1", ClientID: "r1.blob"})
+	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
+		if f.Part == "broker" && f.Verdict != Healthy {
+			t.Errorf("found %+v", f)
+		}
+	}
+	blobs.Ping()
+}
+
+func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
+	for name, row := range map[string]struct {
+		change                     func(*shownRobot)
+		part, detail, help, broker string
+	}{
+		"E_STOP whose cause is over": {func(r *shownRobot) {
+			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, CauseDetail: "unit head: parrot: the adapter is gone"}
+			r.view.State.Auto.PauseHolders = []schema.Pause{{Token: "safety", NeedsContinue: true}}
+		}, "safety", "E_STOP, because of what is over: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1", ""},
+		"E_STOP after a stop input": {func(r *shownRobot) {
+			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput}
+		}, "safety", "E_STOP, because of what is over: estop_input", "press the button reset on the robot's body, then fleetd safety enable r1; or the buttons but Reset, ", ""},
+		"E_STOP with a fault": {func(r *shownRobot) {
+			r.view.State.Safety.State = schema.SafetyEStop
+			r.view.State.Units = []schema.UnitState{{ID: "head", State: "error", Detail: "it is jammed"}}
+		}, "safety", "E_STOP: unit head: it is jammed", "repair that first; then fleetd safety reset r1", ""},
+		"a fault with which it may move": {func(r *shownRobot) {
+			r.view.State.Safety.State = schema.SafetyEnabled
+			r.view.State.Units = []schema.UnitState{{ID: "face", State: "error", Detail: "its cable is loose"}}
+		}, "safety", "ENABLED: unit face: its cable is loose", "repair that", ""},
+		"a latched stop": {func(r *shownRobot) {
+			r.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1"}}
+		}, "safety", "a stop is latched", "fleetd stop release k1 --why REASON, then fleetd safety enable r1", ""},
+		"a loop that hangs": {func(r *shownRobot) { r.err = page.ErrSilent }, "robotd", "does not say what it does", "restart it", ""},
+		"a body that is not there": {func(r *shownRobot) {
+			r.view = page.View{Waiting: &page.Waiting{For: "adapter led is not there"}}
+		}, "robotd", "it waits for its body: adapter led is not there", "when its body is there", ""},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			p, r := newPatient(t), standing()
+			row.change(r)
+			p.serve(r)
+			for _, f := range Examine(t.Context(), p.c, nil, p.on) {
+				if f.Part == row.part && f.Verdict == Doubt && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help) && !strings.Contains(f.Help, "then ;") {
+					return
+				}
+			}
+			t.Errorf("not found in %+v", Examine(t.Context(), p.c, nil, p.on))
+		})
+	}
+}
+
+func TestDoctorSaysThatRobotdDoesNotRun(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.c.Page.Listen = l.Addr().String()
+	_ = l.Close()
+	found := map[string]Finding{}
+	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
+		found[f.Part] = f
+	}
+	if f := found["robotd"]; f.Verdict != Doubt || !strings.Contains(f.Detail, "it does not run") || f.Help == "" {
+		t.Errorf("found %+v", f)
+	}
+	if f := found["page"]; !strings.Contains(f.Detail, "is free for robotd") {
+		t.Errorf("found %+v", f)
+	}
+}
