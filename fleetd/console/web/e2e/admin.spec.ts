@@ -107,8 +107,9 @@ test('an operator sees which roles may label and assign, and a releaser which ma
   await world.cli('stop', 'r1', '--why', 'a child on the stage');
   const releaser = await another(browser, 'the-releaser', '/robots/r1');
   const release = 'The roles operator and admin have it.';
-  await says(releaser.getByTestId('latched').getByRole('button', { name: 'Release…' }), release);
   await says(releaser.getByTestId('way-out').getByRole('button', { name: 'Release…' }), release);
+  await releaser.goto('/robots');
+  await says(releaser.getByTestId('latched').getByRole('button', { name: 'Release…' }), release);
   await releaser.context().close();
   const id = (await world.cli('stop', 'list', '-o', 'name')).trim();
   await world.cli('stop', 'release', id, '--why', 'the spec is over');

@@ -14,15 +14,15 @@ const progress = (page: Page) => page.getByTestId('progress');
 /** The address of Assign with all robots chosen. */
 const toAll = (what = '') => `/assign?${what}&selector=${encodeURIComponent('{"all":true}')}`;
 
-/** The way back of the assignment that was just made. */
+/** The button that takes back the assignment that was just made. */
 const wayBack = (page: Page) =>
-  page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Back to what they had before' });
+  page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Take back…' });
 
 /** Takes the assignment back, after a look at what that does. */
 async function back(page: Page, says: string | RegExp) {
   await wayBack(page).click();
   await expect(page.getByTestId('back')).toContainText(says);
-  await page.getByRole('button', { name: /^Take \d+ robots? back$/ }).click();
+  await page.getByRole('button', { name: /^Take back on \d+ robots?$/ }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
 }
 
@@ -38,7 +38,7 @@ test('a story goes to a selection, is seen to arrive, and is taken back by one b
   await live(page);
   await expect(page.getByTestId('dry-run')).toContainText('3 of 3 selected robots would change');
   await choose(page, 'When', 'at once');
-  await expect(page.getByTestId('each').getByRole('row', { name: /^r1/ })).toContainText('museum-welcome 1');
+  await expect(page.getByTestId('each').getByRole('row', { name: /^r1/ })).toContainText('Museum welcome 1');
   await page.getByLabel('Reason, for the audit').fill('a quiet evening');
   await page.locator('form').getByRole('button', { name: 'Command line' }).click();
   const line = await page.getByTestId('command-line').innerText();
@@ -48,7 +48,7 @@ test('a story goes to a selection, is seen to arrive, and is taken back by one b
   await confirm(page).click();
   await expect(page.getByText('Accepted for 3 robots')).toBeVisible();
   await expect(progress(page)).toContainText(/3\s*has it/);
-  await back(page, /3 go back to museum-welcome 1 \(r1, r2, r3\)/);
+  await back(page, /3 go back to Museum welcome 1 \(r1, r2, r3\)/);
   await expect(progress(page)).toContainText(/3\s*has it/);
   expect(await world.cli('robot', 'get', 'r1')).toContain('museum-welcome');
   expect(await world.cli('audit', 'list')).toContain('taken back in the console');
@@ -79,13 +79,13 @@ test('nobody is chosen at first, single robots are, and the dry run follows what
   await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
   await page.getByRole('button', { name: 'Assign to 2 robots' }).click();
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/);
-  await expect(page.getByTestId('dry-run')).toContainText('0 of 2 selected robots would change');
+  await expect(page.getByText(/^Assigned to 2 robots at/)).toBeVisible();
   await expect(page.getByText('Nothing would change.')).toBeVisible();
   // Somebody else changes what one of them has.
   await world.cli('story', 'assign', 'museum-welcome', 'r3', '--apply=now', '--wait');
   await expect(page.getByTestId('dry-run')).toContainText('1 of 2 selected robots would change');
   await expect(page.getByRole('button', { name: 'Assign to 1 robot' })).toBeEnabled();
-  await back(page, '1 goes back to museum-welcome 1 (r1)');
+  await back(page, '1 goes back to Museum welcome 1 (r1)');
   await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
 });
 
@@ -93,7 +93,7 @@ test('the story stays chosen on the way over Robots, and so do the robots', asyn
   await page.goto('/assign?story=quiet-hour&apply=now');
   await live(page);
   await page.getByRole('link', { name: 'Select with filters in Robots' }).click();
-  await expect(page.getByText('Select robots for quiet-hour')).toBeVisible();
+  await expect(page.getByText('Select robots for Quiet hour')).toBeVisible();
   await page.getByLabel('Select r2').check();
   await page.getByTestId('bulk').getByRole('button', { name: 'Assign…' }).click();
   await expect(page.getByRole('combobox', { name: 'Story', exact: true })).toHaveValue(/quiet-hour/);
@@ -105,17 +105,21 @@ test('the story stays chosen on the way over Robots, and so do the robots', asyn
   await expect(page.getByTestId('dry-run')).toContainText('1 of 1 selected robots would change');
 });
 
-test('the way back outlives the page: in the list, on the robot, and from the audit', async ({ page, world }) => {
+test('an assignment can be taken back after the page is gone, and stays listed with its reason', async ({
+  page,
+  world,
+}) => {
   await world.cli('story', 'assign', 'quiet-hour', 'r1', 'r3', '--apply=now', '--wait', '--why=an evening');
   await page.goto('/robots/r3/story');
   await live(page);
   const last = page.getByTestId('last-story');
-  await expect(last).toContainText('before: museum-welcome 1');
+  await expect(last).toContainText('before: Museum welcome 1');
   await last.getByRole('link', { name: 'Show the assignment (2 robots)' }).click();
   const item = page.getByTestId('last').first();
-  await expect(item).toContainText('Story: quiet-hour 1');
+  await expect(item).toContainText('Story: Quiet hour 1');
   await expect(item).toContainText('r1, r3');
   await expect(item).toContainText('2 of 2 have it');
+  await expect(item).toContainText(/Assigned by .* – an evening/);
   await accessible(page);
   await page.goto('/audit?what=assign');
   await page
@@ -123,18 +127,20 @@ test('the way back outlives the page: in the list, on the robot, and from the au
     .first()
     .click();
   await expect(page.getByRole('dialog')).toContainText('museum-welcome revision 1: r1, r3');
-  await page.getByRole('link', { name: 'Show it in Assign, with the way back' }).click();
-  await item.getByRole('button', { name: 'Back to what they had before' }).click();
-  await expect(page.getByTestId('back')).toContainText('2 go back to museum-welcome 1 (r1, r3)');
-  await page.getByRole('button', { name: 'Take 2 robots back' }).click();
+  await page.getByRole('link', { name: 'Show it in Assign, where it can be taken back' }).click();
+  await item.getByRole('button', { name: 'Take back…' }).click();
+  await expect(page.getByTestId('back')).toContainText('2 go back to Museum welcome 1 (r1, r3)');
+  await page.getByRole('button', { name: 'Take back on 2 robots' }).click();
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
-  await expect(page.getByTestId('last').first()).toContainText('Story: museum-welcome 1');
+  await expect(item).toContainText('Story: Museum welcome 1 (again)');
+  await expect(item).toContainText(/Taken back by .*: r1, r3 – taken back in the console/);
+  await expect(item).toContainText(/before: Quiet hour 1, assigned by .* – an evening/);
   // One robot alone goes forth again, from its own page.
   await page.goto('/robots/r3/story');
-  await last.getByRole('button', { name: 'Back to what it had before' }).click();
-  await expect(page.getByTestId('back')).toContainText('1 goes back to quiet-hour 1 (r3)');
-  await page.getByRole('button', { name: 'Take 1 robot back' }).click();
-  await expect(last).toContainText('before: museum-welcome 1');
+  await last.getByRole('button', { name: 'Undo taking back…' }).click();
+  await expect(page.getByTestId('back')).toContainText('1 goes back to Quiet hour 1 (r3)');
+  await page.getByRole('button', { name: 'Take back on 1 robot' }).click();
+  await expect(last).toContainText('before: Museum welcome 1');
   expect(await world.cli('desired', 'assignments', 'r3', '--limit=1')).toContain('quiet-hour@1');
 });
 
@@ -148,7 +154,7 @@ test('what somebody else assigned meanwhile is left alone', async ({ page, world
   await expect(progress(page)).toContainText(/1\s*has been assigned something else since/);
   await wayBack(page).click();
   await expect(page.getByRole('dialog')).toContainText('left alone: r3');
-  await page.getByRole('button', { name: 'Take 2 robots back' }).click();
+  await page.getByRole('button', { name: 'Take back on 2 robots' }).click();
   await expect(page.getByText('Accepted for 2 robots')).toBeVisible();
 });
 
@@ -202,7 +208,7 @@ test('a mode and places go there and back', async ({ page, world }) => {
   await back(page, '3 go back to mnl');
   await expect(progress(page)).toContainText(/3\s*has it/);
   await choose(page, 'What', 'Places');
-  const text = page.getByLabel('Map and points (JSON)');
+  const text = page.getByLabel('Map and places (JSON)');
   await text.fill('{"schema": 1, "points": {"door": {"x_m": 1, "y_m": 2}}}');
   await confirm(page).click();
   await expect(progress(page)).toContainText(/3\s*has it/);
@@ -227,7 +233,7 @@ test('what fleetd refuses, and what would change nothing, is said', async ({ pag
   await expect(page.getByText('Choose what to assign.')).toBeVisible();
   await expect(confirm(page)).toBeDisabled();
   await choose(page, 'What', 'Places');
-  await page.getByLabel('Map and points (JSON)').fill('{"schema": 1, "points": {"DOOR <b>": {"x_m": 1}}}');
+  await page.getByLabel('Map and places (JSON)').fill('{"schema": 1, "points": {"DOOR <b>": {"x_m": 1}}}');
   await expect(alert(page)).toContainText('Refused');
   await page.goto(toAll('story=museum-welcome'));
   await choose(page, 'When', 'at once');
@@ -293,8 +299,8 @@ for (const scheme of ['light', 'dark'] as const) {
     await expect(progress(page)).toContainText(/3\s*has it/);
     await accessible(page);
     await wayBack(page).click();
-    await expect(page.getByTestId('back')).toContainText('museum-welcome');
-    await expect(page.getByRole('button', { name: 'Take 3 robots back' })).toBeEnabled();
+    await expect(page.getByTestId('back')).toContainText('Museum welcome');
+    await expect(page.getByRole('button', { name: 'Take back on 3 robots' })).toBeEnabled();
     await accessible(page);
   });
 }
@@ -318,9 +324,9 @@ async function task(page: Page, hand: Hand, world: World) {
   await page.goto('/assign');
   const last = page.getByTestId('last').first();
   await expect(last).toContainText('r1, r3');
-  await hand.press(last.getByRole('button', { name: 'Back to what they had before' }));
-  await expect(page.getByTestId('back')).toContainText('2 go back to museum-welcome 1 (r1, r3)');
-  await hand.press(button('Take 2 robots back'));
+  await hand.press(last.getByRole('button', { name: 'Take back…' }));
+  await expect(page.getByTestId('back')).toContainText('2 go back to Museum welcome 1 (r1, r3)');
+  await hand.press(button('Take back on 2 robots'));
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
   await expect(progress(page)).toBeInViewport();
   expect(await world.cli('robot', 'get', 'r3')).toContain('museum-welcome');
@@ -352,7 +358,7 @@ test('points for another number of robots than was checked are not sent', async 
   });
   await page.goto('/places?robot=r1');
   await live(page);
-  await page.getByRole('button', { name: 'New point…' }).click();
+  await page.getByRole('button', { name: 'New place…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Name' }).fill('door');
   await dialog.getByText('all robots').click();

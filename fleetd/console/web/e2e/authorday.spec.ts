@@ -65,7 +65,7 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
   await expect(dialog.getByText('The robot says that it has performed it. Control is given back.')).toBeVisible({
     timeout: 60_000,
   });
-  await hand.press(dialog.getByRole('button', { name: 'Set it back to automatic mode (ato)' }));
+  await hand.press(dialog.getByRole('button', { name: 'Back to automatic' }));
   await hand.press(dialog.getByRole('button', { name: 'Close' }).last());
   await expect(dialog).toBeHidden();
 
@@ -85,11 +85,9 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
   expect(await assigned()).toEqual([story, story]);
 
   // And back.
-  await hand.press(
-    page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Back to what they had before' }),
-  );
+  await hand.press(page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Take back…' }));
   await expect(page.getByTestId('back')).toContainText(/back to .*r1.*r2/s); // each to its own story
-  await hand.press(button('Take 2 robots back'));
+  await hand.press(button('Take back on 2 robots'));
   await expect.poll(assigned).toEqual(before);
 }
 

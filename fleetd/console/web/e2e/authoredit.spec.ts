@@ -130,3 +130,26 @@ test('the revisions say which robots have which, and an earlier one is restored 
   await expect(drawer.getByRole('row', { name: /^r1/ })).toContainText('1 (older)');
   await expect(drawer.getByRole('row', { name: /^r2/ })).toContainText('2 (older)');
 });
+
+test('an author who looks at places and comes back finds the act and the points, and writes at once what was added', async ({
+  page,
+  request,
+}) => {
+  const act = fresh('spoken');
+  await draftAct(request, act, '{type: wait, start_ms: 0, end_ms: 1000}');
+  await page.goto('/places?robot=r1');
+  await live(page);
+  await expect(page.getByText('entrance').first()).toBeVisible();
+  const nav = page.getByRole('navigation', { name: 'Main navigation' });
+  await nav.getByRole('link', { name: 'Acts' }).click();
+  await page.getByRole('link', { name: act }).click();
+  await page
+    .getByRole('region', { name: 'Add', exact: true })
+    .getByRole('button', { name: /^Add say/ })
+    .click();
+  await page.keyboard.type('see you soon');
+  await expect(page.locator('.item')).toHaveCount(2);
+  await expect(page.locator('.item').filter({ hasText: 'see you soon' })).toHaveCount(1);
+  await nav.getByRole('link', { name: 'Places' }).click();
+  await expect(page.getByText('entrance').first()).toBeVisible();
+});

@@ -239,7 +239,7 @@ test('no point of a robot runs where it is drawn', async ({ page, request }) => 
     expect(labels.ok(), await labels.text()).toBe(true);
     await page.goto('/places?robot=r1');
     await live(page);
-    await page.getByRole('button', { name: 'New point…' }).click();
+    await page.getByRole('button', { name: 'New place…' }).click();
     await expect(page.getByRole('dialog')).toContainText(text);
     await page.getByRole('textbox', { name: 'Name' }).fill(text);
     await expect(page.getByText('Use a-z, 0-9 and hyphens')).toBeVisible();

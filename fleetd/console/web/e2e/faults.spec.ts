@@ -25,7 +25,7 @@ test('a broker that is away for 30 s: a banner in 5 s, states unknown, and every
   // The rows stay, with their last values, as unknown.
   for (const id of ids) {
     await expect(row(page, id)).toContainText('unknown');
-    await expect(row(page, id)).toContainText('museum-welcome');
+    await expect(row(page, id)).toContainText('Museum welcome');
   }
   await page.waitForTimeout(Math.max(0, 30_000 - (Date.now() - killed)));
   await world.control('broker/start');

@@ -303,3 +303,24 @@ test('control is renewed every 10 s while a person is there, and not after they 
   await t.pass(60_000);
   expect(renewals()).toBeLessThanOrEqual(9); // nobody touched the page for 90 s
 });
+
+test('the drawn stick follows the arrow keys and returns to its middle', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  const knob = async () => {
+    const { x, y } = (await page.getByTestId('stick').locator('.front').boundingBox())!;
+    return { x: Math.round(x), y: Math.round(y) };
+  };
+  const rest = await knob();
+  await page.keyboard.down('ArrowUp');
+  await t.pass(100);
+  expect(await knob()).toMatchObject({ x: rest.x });
+  expect((await knob()).y).toBeLessThan(rest.y - 30);
+  await page.keyboard.down('ArrowLeft');
+  await t.pass(100);
+  expect((await knob()).x).toBeLessThan(rest.x - 20);
+  await page.keyboard.up('ArrowUp');
+  await page.keyboard.up('ArrowLeft');
+  await t.pass(100);
+  expect(await knob()).toEqual(rest);
+});

@@ -38,7 +38,7 @@ test('another page takes over after a question, and the first one is told', asyn
 test('leaving stops the robot, gives control back and returns it to automatic if asked', async ({ page, world }) => {
   await takeControl(page, world);
   await page.getByRole('link', { name: 'Back to the robot' }).click();
-  await page.getByRole('button', { name: 'Return to automatic (ato)' }).click();
+  await page.getByRole('button', { name: 'Back to automatic' }).click();
   await expect(page).toHaveURL(/\/robots\/r1$/);
   await expect(page.getByText('performing', { exact: true }).first()).toBeVisible();
 });
@@ -63,8 +63,12 @@ test('points, faces, motions and acts: the robot answers each', async ({ page, w
   await takeControl(page, world);
   await page.getByRole('button', { name: 'smile' }).click();
   await expect(page.getByText('face smile: done')).toBeVisible();
-  await page.getByLabel('Name of a new point').fill('by-the-door');
-  await page.getByRole('button', { name: 'Save where it is now' }).click();
+  const save = page.getByRole('button', { name: 'Save where it is now' });
+  await page.getByLabel('Name of a new place').fill('By the door');
+  await expect(save).toHaveAttribute('aria-disabled', 'true');
+  await expect(page.getByText('Only a-z, 0-9 and hyphens, such as vase-1')).toBeVisible();
+  await page.getByLabel('Name of a new place').fill('by-the-door');
+  await save.click();
   await expect(page.getByRole('button', { name: 'by-the-door', exact: true })).toBeVisible();
   await page.getByLabel('Name of the act').fill('my-nod');
   await page.getByRole('button', { name: 'Start recording' }).click();
@@ -115,6 +119,40 @@ test('what a person drives with is at least 48 px', async ({ page, world }) => {
       .map((b) => b.textContent || b.getAttribute('aria-label')),
   );
   expect(small).toEqual([]);
+});
+
+test('in a window of 1366 x 768 what a person drives with is in view at once, nothing covers a button, and a notice stands in a corner', async ({
+  page,
+  world,
+}) => {
+  await page.setViewportSize({ width: 1366, height: 768 });
+  await takeControl(page, world);
+  const parts = [
+    ...['stick', 'speed', 'latency', 'lease', 'big-stop'].map((id) => page.getByTestId(id)),
+    ...['Forwards', 'Turn left', 'Backwards', 'Turn right'].map((name) =>
+      page.getByRole('button', { name, exact: true }),
+    ),
+    page.getByRole('img', { name: /^The robot is at/ }),
+  ];
+  for (const part of parts) await expect(part).toBeInViewport({ ratio: 1 });
+  const covered = await page.locator('main').evaluate((main) =>
+    [...main.querySelectorAll('button, input, [role=slider]')]
+      .map((e) => ({ e, at: e.getBoundingClientRect() }))
+      .filter(({ at }) => at.width > 2 && at.top >= 64 && at.bottom <= window.innerHeight)
+      .filter(({ e, at }) => {
+        const hit = document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2);
+        return !hit || !(e.contains(hit) || hit.contains(e));
+      })
+      .map(({ e }) => e.outerHTML.slice(0, 160)),
+  );
+  expect(covered).toEqual([]);
+
+  await page.getByRole('button', { name: 'smile' }).click();
+  const notices = page.getByTestId('toasts');
+  await expect(notices).toContainText('face smile: done');
+  const at = (await notices.boundingBox())!;
+  expect(at.width).toBeLessThan(1366 / 3);
+  expect([Math.round(at.x + at.width), Math.round(at.y + at.height)]).toEqual([1366, 768]);
 });
 
 test('everything that a person does by hand is answered by the robot, by keyboard alone', async ({ page, world }) => {
@@ -229,7 +267,7 @@ test('on a tablet neither the note after a stop nor the stick covers a Stop, and
   expect(under).toBe(true);
 
   await page.getByRole('button', { name: 'Give back' }).tap();
-  await page.getByRole('button', { name: 'Return to automatic (ato)' }).tap();
+  await page.getByRole('button', { name: 'Back to automatic' }).tap();
   await expect(page.getByText('Not in manual mode (mnl)')).toBeVisible();
   await page.close();
 });

@@ -169,9 +169,9 @@ async function manual(page: Page, hand: Hand, user: string): Promise<void> {
   });
   const place = `door-of-${user}`;
   await held(async () => {
-    await hand.write(page.getByLabel('Name of a new point'), place);
+    await hand.write(page.getByLabel('Name of a new place'), place);
     await hand.press(button('Save where it is now'));
-    await done(`save point ${place}`);
+    await done(`save place ${place}`);
   });
   await held(async () => {
     await hand.press(button(place));

@@ -20,12 +20,19 @@ test.describe('by touch, on a phone', () => {
 
     const way = page.getByTestId('way-out');
     await expect(way).toContainText('a child on the stage');
-    await expect(way).toContainText('nora');
+    await expect(way).toContainText(/Cause: nora stopped it at/);
+    await expect(page.getByRole('button', { name: 'Release…' })).toHaveCount(1);
+    await expect(page.getByText('stopped: waiting for release')).toHaveCount(2); // the badge, and for screen readers
+    const safety = page.getByRole('region', { name: 'Safety' });
+    await expect(safety.getByRole('row', { name: /^Cause/ })).toContainText(
+      /nora stopped it at .*: a child on the stage/,
+    );
     await touchOnce(way.getByRole('button', { name: 'Release…' }));
     await page.getByLabel('Why may it move again?').fill('the child is with its parents');
     await touchOnce(page.getByRole('button', { name: 'Release', exact: true }));
 
-    await expect(way).toContainText('It is not allowed to move yet');
+    await expect(way).toContainText('Next: Look that nobody is in its way, then enable it');
+    await expect(safety.getByRole('row', { name: /^Cause/ })).toContainText('nora stopped it at');
     await touchOnce(way.getByRole('button', { name: 'Enable' }));
     await expect(way).toContainText('It performs.');
     await expect(page.getByTestId('way-out').getByRole('button')).toHaveCount(0);
@@ -54,7 +61,7 @@ test('by keyboard alone, a robot that was sent to manual and paused performs aga
     await expect(button).toBeFocused();
     await page.keyboard.press('Enter');
   };
-  await press('Switch to automatic');
+  await press('Back to automatic');
   await expect(way).toContainText('otto');
   await press('Continue');
   await expect(way).toContainText('It performs.');
@@ -232,8 +239,8 @@ test('the dialog of the flight record says what it saves and how far it is', asy
   );
   await page.goto('/robots/r2');
   await live(page);
-  await page.getByRole('button', { name: 'Save flight record…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Flight record of r2' });
+  await page.getByRole('button', { name: 'Save its recording…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Recording of r2 (flight record)' });
   await expect(dialog).toContainText('10 minutes');
   await expect(dialog).toContainText(/about \d\d:\d\d:\d\d to \d\d:\d\d:\d\d/);
   await expect(dialog).toContainText('Foxglove (foxglove.dev) opens it');
@@ -274,6 +281,30 @@ test('the dialog of the flight record says what it saves and how far it is', asy
   await expect(dialog).toContainText('r2 is not connected');
   await expect(dialog.getByRole('button', { name: 'Save the record' })).toHaveAttribute('aria-disabled', 'true');
   await world.control('robot/join?robot=r2');
+});
+
+test('a stop that a robot never reported, because it is not connected, is released on its page', async ({
+  page,
+  world,
+}) => {
+  await world.control('robot/cut?robot=r2');
+  await page.goto('/robots/r2');
+  await live(page);
+  await expect(page.getByTestId('away')).toBeVisible({ timeout: 40_000 });
+  const body = { selector: { ids: ['r2'] }, why: 'a child on the stage', by: 'nora' };
+  expect((await page.request.post('/api/v1/stops', { data: body })).ok()).toBe(true);
+  const latched = page.getByTestId('latched');
+  await expect(latched).toContainText('A latched stop keeps r2 stopped');
+  await expect(latched).toContainText('nora');
+  await latched.getByRole('button', { name: 'Release…' }).click();
+  await page
+    .getByLabel('Why may it move again?')
+    .or(page.getByLabel('Why may the robots move again?'))
+    .fill('it is gone');
+  await page.getByRole('button', { name: 'Release', exact: true }).click();
+  await expect(latched).toBeHidden();
+  await world.control('robot/join?robot=r2');
+  await expect(page.getByTestId('away')).toBeHidden({ timeout: 40_000 });
 });
 
 for (const scheme of ['light', 'dark'] as const) {

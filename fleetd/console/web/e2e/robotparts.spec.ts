@@ -39,7 +39,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await open(page, '/robots/r2');
   const interrupts = part(page, 'Interrupts');
   await expect(interrupts).toContainText('Nothing interrupts the story.');
-  await interrupts.getByRole('combobox', { name: 'Handler' }).click();
+  await interrupts.getByRole('combobox', { name: 'Reaction (handler)' }).click();
   await page.getByRole('option', { name: 'service', exact: true }).click();
   await interrupts.getByRole('button', { name: 'Raise', exact: true }).click();
   await expect(interrupts).toContainText('Running (1)');

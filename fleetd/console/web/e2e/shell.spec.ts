@@ -17,7 +17,10 @@ test('the bell counts alerts that nobody has acknowledged, and leads to them', a
   await expect(page.getByRole('button', { name: 'No alerts' })).toBeVisible();
 });
 
-test('a site that is chosen narrows the overview, the robots and the stop, until another is', async ({ page }) => {
+test('a site that is chosen narrows every list of robots and the stop, until another is', async ({ page, world }) => {
+  await world.cli('auto', 'pause', 'r1', '--wait');
+  await world.cli('auto', 'pause', 'r3', '--wait');
+  await world.cli('auto', 'continue', 'r1', 'r3', '--wait');
   await page.goto('/robots');
   await live(page);
   await page.getByRole('banner').getByRole('combobox', { name: 'Site' }).click();
@@ -26,6 +29,15 @@ test('a site that is chosen narrows the overview, the robots and the stop, until
   await expect(stop).toContainText('museum, 2');
   await expect(page.getByTestId('count')).toHaveText(/^2 of /);
   await expect(page.locator('[data-robot="r3"]')).toHaveCount(0);
+  for (const path of ['/commands', '/events']) {
+    await page.goto(path);
+    await expect(page.getByRole('main').getByRole('link', { name: 'r1', exact: true }).first()).toBeVisible();
+    await expect(page.getByRole('main').getByRole('link', { name: 'r3', exact: true })).toHaveCount(0);
+  }
+  await page.goto('/assign');
+  await page.getByRole('combobox', { name: 'Or a group of robots' }).click();
+  await expect(page.getByRole('option', { name: /Museum/ })).toBeVisible();
+  await expect(page.getByRole('option', { name: /^All robots/ })).toHaveCount(0);
   await page.goto('/');
   await live(page);
   await expect(stop).toContainText('museum, 2');
@@ -123,18 +135,23 @@ test('Enter in the palette does the first match of the text, also before the fie
   await world.cli('robot', 'label', 'r3', 'hall-');
 });
 
-test('a stop from the page of a robot is latched, and a release with a reason frees it', async ({ page }) => {
+test('a stop from the page of a robot is latched, its card releases it, and no banner moves the page', async ({
+  page,
+}) => {
   await page.goto('/robots/r1');
   await live(page);
+  await page.evaluate(() => {
+    new MutationObserver(() => {
+      if (document.querySelector('[data-testid=latched]')) document.body.dataset.banner = 'shown';
+    }).observe(document.body, { childList: true, subtree: true });
+  });
   await page.getByRole('button', { name: 'Stop (software)' }).click();
-  const latched = page.getByTestId('latched');
-  await expect(latched).toContainText('r1');
-  await expect(page.getByText('stopped: waiting for release').first()).toBeVisible();
-  await latched.getByRole('button', { name: 'Release…' }).click();
-  await page.getByLabel('Why may the robots move again?').fill('the child has left the stage');
+  const way = page.getByTestId('way-out');
+  await way.getByRole('button', { name: 'Release…' }).click();
+  await page.getByLabel('Why may it move again?').fill('the child has left the stage');
   await page.getByRole('button', { name: 'Release', exact: true }).click();
-  await expect(latched).toBeHidden();
-  await expect(page.getByText('waiting to be enabled').first()).toBeVisible();
+  await expect(way.getByRole('button', { name: 'Enable' })).toBeVisible();
+  await expect(page.locator('body')).not.toHaveAttribute('data-banner', 'shown');
 });
 
 test('the stop of all robots is held for a second: a click alone stops nobody', async ({ page }) => {
@@ -189,7 +206,7 @@ test.describe('the stop works above a dialog', () => {
       await page.goto('/robots/r1');
       await live(page);
       await free(page);
-      await expect(page.getByTestId('latched')).toBeHidden();
+      await expect(page.getByText('stopped: waiting for release')).toHaveCount(0);
       const stop = page.getByRole('button', { name: 'Stop (software)' });
       await page.keyboard.press('?');
       const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
@@ -204,7 +221,8 @@ test.describe('the stop works above a dialog', () => {
         }
         await page.keyboard.press('Enter');
       }
-      await expect(page.getByText('Stop accepted for 1 robot')).toBeVisible();
+      await expect(page.getByText(/^(Stop accepted for r1|r1 stands)$/)).toBeVisible();
+      await expect(page.getByTestId('toasts')).toContainText(/r1 stands.*Stopped by you at \d/);
       await expect(dialog).toBeVisible();
       // From the stop the keyboard goes back into the dialog, and not to the page behind it.
       if (way === 'Tab') await tabTo(page, dialog.getByRole('button', { name: 'Close' }));
@@ -289,6 +307,45 @@ for (const size of [
     await expect(message).toBeVisible();
   });
 }
+
+test('words that miss their field press no button', async ({ page, world }) => {
+  await page.goto('/robots/r1');
+  await live(page);
+  await expect(page.getByRole('button', { name: 'Skip act' })).toBeVisible();
+  await page.keyboard.type('say something now. ', { delay: 30 });
+  await page.keyboard.type('s n s ', { delay: 30 });
+  await page.keyboard.press('s');
+  await expect(page.locator('#software-stop')).toBeFocused();
+  await page.keyboard.press('Space');
+  await expect(page.locator('#software-stop')).not.toBeFocused();
+  expect(await world.cli('audit', 'list', '--target', 'r1', '-o', 'json')).not.toMatch(/auto\/skip|"stop"/);
+  expect(await world.cli('stop', 'list')).not.toContain('r1');
+});
+
+test('a filter keeps every letter of somebody who types fast, and the address follows', async ({ page }) => {
+  for (const [path, label] of [
+    ['/audit', 'What'],
+    ['/events', 'Type'],
+  ] as const) {
+    await page.goto(path);
+    await live(page);
+    await page.getByLabel(label, { exact: true }).pressSequentially('release', { delay: 15 });
+    await expect(page.getByLabel(label, { exact: true })).toHaveValue('release');
+    await expect.poll(() => new URL(page.url()).search).toContain('=release');
+    await page.goBack().catch(() => {});
+  }
+});
+
+test('a screen that fails leaves the menu and the stop, and says how to go on', async ({ page }) => {
+  await page.route('**/api/v1/robots/r1/points', (r) => r.fulfill({ json: { points: 7 } }));
+  await page.goto('/places?robot=r1');
+  await expect(page.getByRole('heading', { name: 'This page failed' })).toBeVisible();
+  await expect(page.getByRole('navigation', { name: 'Main navigation' })).toBeVisible();
+  await expect(page.locator('#software-stop')).toBeEnabled();
+  await page.unroute('**/api/v1/robots/r1/points');
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await expect(page.getByText('entrance').first()).toBeVisible();
+});
 
 for (const scheme of ['light', 'dark'] as const) {
   test(`the frame is accessible in ${scheme} colours`, async ({ page }) => {

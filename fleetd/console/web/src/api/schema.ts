@@ -440,17 +440,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get one asset and the stories that use it */
+        /** Get one asset and the stories and activities that use it */
         get: operations["get-asset"];
         /**
-         * Upload a sound or an image
-         * @description WAV, Ogg, MP3, FLAC, PNG or JPEG of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.
+         * Upload a sound, an image or a map
+         * @description WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.
          */
         put: operations["put-asset"];
         post?: never;
         /**
          * Delete an asset
-         * @description Refused while the newest revision of a story uses it, or an older one that is the default story of a robot. Published stories keep their bytes.
+         * @description Refused while the newest revision of a story or activity uses it, or an older one that a robot has as its default story or among its activities. Published stories keep their bytes.
          */
         delete: operations["delete-asset"];
         options?: never;
@@ -467,7 +467,7 @@ export interface paths {
         };
         /**
          * List the last assignments: who gave which robots what, and what they had before
-         * @description The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; only these are named. To lead them back: revert-assignment, desired with previous, and assign-activities.
+         * @description The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; only these are named. To revert them: revert-assignment, desired with previous, and assign-activities.
          */
         get: operations["list-assignments"];
         put?: never;
@@ -628,7 +628,7 @@ export interface paths {
         put?: never;
         /**
          * Send a command to many robots
-         * @description One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered. Stops are sent before they are persisted, do not wait for the database and ignore expected_count. A repeated request with the same Idempotency-Key returns the same batch.
+         * @description One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered. Stops are sent before they are persisted, do not wait for the database and ignore expected_count. A repeated request with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key.
          */
         post: operations["command"];
         delete?: never;
@@ -758,6 +758,26 @@ export interface paths {
         };
         /** List events of robots, the newest first */
         get: operations["list-events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instance-certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the certificates of fleetd instances
+         * @description Those that this instance needs, those made with fleetd ca instance in the folder of its keys, and revoked ones of which only the serial number is known.
+         */
+        get: operations["list-instance-certificates"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1478,26 +1498,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/services": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the certificates of fleetd instances
-         * @description Those that this instance needs, those made with fleetd ca service in the folder of its keys, and revoked ones of which only the serial number is known.
-         */
-        get: operations["list-services"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -1986,6 +1986,53 @@ export interface components {
             by?: string;
             note?: string;
         };
+        ActiveSession: {
+            /** @description where the sign-in came from */
+            address?: string;
+            /** @description what the browser calls itself */
+            agent?: string;
+            expires_at: string;
+            id: string;
+            since: string;
+            /** @description it is the session of this request */
+            this: boolean;
+            /** @description when its newest request came to this instance of fleetd; absent if none did since its start */
+            used_at?: string;
+            user: string;
+        };
+        ActiveSessionList: {
+            sessions: components["schemas"]["ActiveSession"][];
+        };
+        ActivitiesAssigned: {
+            /** @description with the revisions that are assigned */
+            activities: components["schemas"]["Activity"][];
+            dry_run?: boolean;
+            /** @description warnings: what bodies of updated robots lack for an activity, which these robots leave out */
+            misfits: components["schemas"]["Misfit"][];
+            /**
+             * Format: int64
+             * @description robots selected
+             */
+            total: number;
+            /** @description robots that had them already */
+            unchanged: string[];
+            /** @description robots that get these activities */
+            updated: string[];
+        };
+        ActivitiesAssignment: {
+            /** @description the whole set; empty = none */
+            activities: string[];
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            dry_run?: boolean;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots are selected
+             */
+            expected_count?: number;
+            selector: components["schemas"]["SelectorSelector"];
+            why?: string;
+        };
         Activity: {
             id: string;
             /**
@@ -2038,10 +2085,10 @@ export interface components {
             at: string;
             by?: string;
             /**
-             * @description type of the actions that may use it
+             * @description what may use it: actions of that type, or places a map
              * @enum {string}
              */
-            kind: "sound" | "face";
+            kind: "sound" | "face" | "map";
             /** @description media type, detected from the bytes */
             media: string;
             name: string;
@@ -2091,6 +2138,8 @@ export interface components {
             no_way_back?: string;
             /** @description what they were given: id and rev of a story, a list of these of activities, the settings that changed (null = default), mode and apply, or places */
             now?: unknown;
+            /** @description the newest assignment of what they had before; left out if it is not known */
+            replaced?: components["schemas"]["Replaced"];
             robots: string[];
         };
         Assignment: {
@@ -2285,6 +2334,33 @@ export interface components {
         CommandList: {
             commands: components["schemas"]["Command"][];
         };
+        CommandRequest: {
+            /** @description an object with the arguments of the verb (topics.md) */
+            args?: unknown;
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description only show which robots it would be sent to */
+            dry_run?: boolean;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots match; ignored for stops
+             */
+            expected_count?: number;
+            /** @description condition that each robot checks; ignored for stops */
+            if?: components["schemas"]["Condition"];
+            selector: components["schemas"]["SelectorSelector"];
+            /**
+             * Format: int64
+             * @description the robot refuses the command when it is older; default: that of the verb
+             */
+            ttl_ms?: number;
+            /**
+             * @description group/verb, such as mode/set
+             * @example mode/set
+             */
+            verb: string;
+            why?: string;
+        };
         Condition: {
             /**
              * @description the active mode
@@ -2446,10 +2522,10 @@ export interface components {
         };
         DesiredResult: {
             dry_run?: boolean;
-            /** @description robots without a way back */
+            /** @description robots that cannot be reverted, and why */
             skipped?: components["schemas"]["SkippedRobot"][];
             /** @description what the updated robots get back, if previous was asked */
-            to?: components["schemas"]["Was"][];
+            to?: components["schemas"]["ValueOfRobots"][];
             /** @description kind of the desired document */
             topic: string;
             /** Format: int64 */
@@ -2459,7 +2535,7 @@ export interface components {
             /** @description robots that get a new desired document */
             updated: string[];
             /** @description what the updated robots had before */
-            was: components["schemas"]["Was"][];
+            was: components["schemas"]["ValueOfRobots"][];
         };
         DesiredSet: {
             /** @description the places, as JSON */
@@ -2690,7 +2766,7 @@ export interface components {
         };
         Identity: {
             certificates: components["schemas"]["Certificate"][];
-            /** @description when it was revoked; brokers refuse it until it is enrolled again */
+            /** @description when it was revoked; brokers refuse it until it is enrolled again or adopted */
             revoked?: string;
             robot: string;
             tokens: components["schemas"]["TokenState"][];
@@ -2754,6 +2830,21 @@ export interface components {
              */
             row?: number;
             severity: string;
+        };
+        InstanceCertificate: {
+            expires: string;
+            issued: string;
+            /** @description name of the instance; left out if only the serial number is known */
+            name?: string;
+            revoked?: string;
+            revoked_by?: string;
+            revoked_why?: string;
+            serial: string;
+        };
+        InstanceCertificates: {
+            certificates: components["schemas"]["InstanceCertificate"][];
+            /** @description what this instance needs to run; empty without certificates */
+            own: components["schemas"]["OwnCertificate"][];
         };
         InstanceHealth: {
             /** @description its heartbeats arrive; of this instance: it is connected */
@@ -2831,6 +2922,8 @@ export interface components {
              * @description robots that refused it, also in part
              */
             refused: number;
+            /** @description it gave robots the stories again that they had before */
+            reverts?: boolean;
             /**
              * Format: int64
              * @description robots that were given nothing else of this kind since
@@ -2841,6 +2934,8 @@ export interface components {
              * @description robots that have not reported about it yet
              */
             undecided: number;
+            /** @description the reason that the person gave */
+            why?: string;
         };
         LastAssignments: {
             assignments: components["schemas"]["LastAssignment"][];
@@ -2945,7 +3040,7 @@ export interface components {
         };
         NewAsset: {
             /** @enum {string} */
-            kind: "sound" | "face";
+            kind: "sound" | "face" | "map";
             name: string;
             /** @description with it a dry run tells whether stories change */
             sha256?: string;
@@ -2969,61 +3064,8 @@ export interface components {
             sites?: string[];
             why?: string;
         };
-        OpenSession: {
-            /** @description where the sign-in came from */
-            address?: string;
-            /** @description what the browser calls itself */
-            agent?: string;
-            expires_at: string;
-            id: string;
-            since: string;
-            /** @description it is the session of this request */
-            this: boolean;
-            /** @description when its newest request came to this instance of fleetd; absent if none did since its start */
-            used_at?: string;
-            user: string;
-        };
-        OpenSessionList: {
-            sessions: components["schemas"]["OpenSession"][];
-        };
-        Order: {
-            /** @description an object with the arguments of the verb (topics.md) */
-            args?: unknown;
-            /** @description the person, if nobody is signed in; else it is the account's name */
-            by?: string;
-            /** @description only show which robots it would be sent to */
-            dry_run?: boolean;
-            /**
-             * Format: int64
-             * @description refused unless exactly this many robots match; ignored for stops
-             */
-            expected_count?: number;
-            /** @description condition that each robot checks; ignored for stops */
-            if?: components["schemas"]["Condition"];
-            selector: components["schemas"]["SelectorSelector"];
-            /**
-             * Format: int64
-             * @description the robot refuses the command when it is older; default: that of the verb
-             */
-            ttl_ms?: number;
-            /**
-             * @description group/verb, such as mode/set
-             * @example mode/set
-             */
-            verb: string;
-            why?: string;
-        };
-        Orphan: {
-            /** @description if the robot is online, adopt or revoke it instead */
-            presence_status: string;
-            robot: string;
-            /** @description when fleetd first saw one of them */
-            seen: string;
-            /** @description retained documents */
-            topics: string[];
-        };
         OrphanList: {
-            orphans: components["schemas"]["Orphan"][];
+            orphans: components["schemas"]["StrayDocuments"][];
         };
         OwnCertificate: {
             expires: string;
@@ -3079,7 +3121,7 @@ export interface components {
             slots?: {
                 [key: string]: string;
             };
-            /** @description what the person said; fleetd keeps it with the command, clients that post over MQTT keep it to the robot */
+            /** @description what the person said; fleetd keeps it with the command, but not that of an intent that another client posts over MQTT */
             text?: string;
             why?: string;
         };
@@ -3148,7 +3190,7 @@ export interface components {
             by?: string;
             /**
              * Format: int64
-             * @description how long until now
+             * @description how far back from now it begins
              * @default 600000
              */
             last_ms: number;
@@ -3201,6 +3243,17 @@ export interface components {
             ids: string[];
             /** @description stops that are still latched */
             latched: components["schemas"]["LatchedStop"][];
+        };
+        Replaced: {
+            /**
+             * Format: date-time
+             * @description that of its entry in the audit
+             */
+            at: string;
+            /** @description the person, by the name that they gave */
+            by?: string;
+            /** @description the reason that the person gave */
+            why?: string;
         };
         RetainedCommand: {
             /** @description when it was removed, or last seen */
@@ -3506,13 +3559,13 @@ export interface components {
             reason?: string;
             /** @description what prevents the command, or what it created; at most eight */
             refs?: components["schemas"]["SchemaRef"][];
-            /** @description ok, or one of modes (MS_...) */
+            /** @description ok, MS_INV_CMD of a malformed command, or one of modes (MS_...) */
             result?: string;
             /** @description whether asking again may help: never, later or after_fix */
             retry?: string;
             /**
              * Format: int64
-             * @description how long to wait before
+             * @description how long to wait before asking again
              */
             retry_ms?: number;
             /** @description the connection that wrote this */
@@ -3654,7 +3707,7 @@ export interface components {
         SchemaCapsLimits: {
             /**
              * Format: int64
-             * @description so many commands with an id are remembered and not carried out twice
+             * @description so many commands of each client with an id are remembered and not carried out twice
              */
             dedupe_window: number;
             /**
@@ -3811,7 +3864,7 @@ export interface components {
             offset_ms?: number;
         };
         SchemaHeartbeatLink: {
-            /** @description sender of the newest heartbeat that the robot received */
+            /** @description the fleetd instance whose heartbeat came last; a console if none of fleetd came */
             client?: string;
             /**
              * Format: int64
@@ -3884,7 +3937,7 @@ export interface components {
         SchemaLifeCondition: {
             /** @description its id */
             activity: string;
-            /** @description it could start now */
+            /** @description the condition is true now; the activity can start if why is empty */
             true: boolean;
             /** @description the first part that is not true, with its value; or what else keeps it */
             why?: string;
@@ -4244,7 +4297,7 @@ export interface components {
             act_index: number;
             /**
              * Format: int64
-             * @description rounds in a row in which no act succeeded; the alert story_failing has the last error
+             * @description rounds in a row in which no act succeeded, counted anew when somebody enables the robot or continues the story; the alert story_failing has the last error
              */
             failed_rounds?: number;
             /**
@@ -4292,7 +4345,7 @@ export interface components {
         SchemaStateLife: {
             /** @description small things that the robot does by itself beside its acts */
             abilities?: components["schemas"]["SchemaLifeAbility"][];
-            /** @description of activities with a launch condition, by name: whether each could start now */
+            /** @description of activities with a launch condition, by name: whether it is true, and what else keeps the activity */
             conditions?: components["schemas"]["SchemaLifeCondition"][];
             /** @description activities that got the focus, the newest first */
             focus_history?: components["schemas"]["SchemaLifeFocus"][];
@@ -4318,7 +4371,7 @@ export interface components {
             state_history?: components["schemas"]["SchemaLifeEntry"][];
             /** @description how often each activity had the focus since robotd started, the last focused one first */
             statistics?: components["schemas"]["SchemaLifeStatistics"][];
-            /** @description the activities whose conditions are true, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them */
+            /** @description the activities that could get the focus by their conditions, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them */
             suggestions?: string[];
         };
         SchemaStateLink: {
@@ -4401,19 +4454,19 @@ export interface components {
             all?: boolean;
             /** @description the person, or the client */
             by?: string;
-            /** @description the client that sent the stop directly, so that nobody has verified by; left out if fleetd has */
+            /** @description the client that sent the stop without fleetd, so that the name in by is not verified; left out if fleetd has verified it */
             client?: string;
             /** @description the id by which it is released */
             id: string;
             /** @description how it stops: soft_stop, stop or halt */
             level: string;
-            /** @description when the robot latched it */
+            /** @description when it was requested last; in the state, if no document of fleetd names it, when the robot latched it */
             since: string;
             /** @description the reason that they gave */
             why?: string;
         };
         SchemaStoryRef: {
-            /** @description the story */
+            /** @description the story or the set */
             id: string;
             /**
              * Format: int64
@@ -4450,6 +4503,8 @@ export interface components {
             braking_mps2?: number;
             /** @description that a face shows */
             faces?: string[];
+            /** @description of a speaker whose volume the robot cannot change; left out: it can */
+            fixed_volume?: boolean;
             /** @description of a pose */
             height_m?: components["schemas"]["SchemaRange"];
             /** @description what actions and manual commands take as unit */
@@ -4596,51 +4651,6 @@ export interface components {
             /** @description part of the name or of the value of a label, in upper or lower case */
             text?: string;
         };
-        Service: {
-            expires: string;
-            issued: string;
-            /** @description name of the instance; left out if only the serial number is known */
-            name?: string;
-            revoked?: string;
-            revoked_by?: string;
-            revoked_why?: string;
-            serial: string;
-        };
-        Services: {
-            /** @description what this instance needs to run; empty without certificates */
-            own: components["schemas"]["OwnCertificate"][];
-            services: components["schemas"]["Service"][];
-        };
-        SetAssigned: {
-            /** @description with the revisions that are assigned */
-            activities: components["schemas"]["Activity"][];
-            dry_run?: boolean;
-            /** @description warnings: what bodies of updated robots lack for an activity, which these robots leave out */
-            misfits: components["schemas"]["Misfit"][];
-            /**
-             * Format: int64
-             * @description robots selected
-             */
-            total: number;
-            /** @description robots that had them already */
-            unchanged: string[];
-            /** @description robots that get these activities */
-            updated: string[];
-        };
-        SetAssignment: {
-            /** @description the whole set; empty = none */
-            activities: string[];
-            /** @description the person, if nobody is signed in; else it is the account's name */
-            by?: string;
-            dry_run?: boolean;
-            /**
-             * Format: int64
-             * @description refused unless exactly this many robots are selected
-             */
-            expected_count?: number;
-            selector: components["schemas"]["SelectorSelector"];
-            why?: string;
-        };
         SignInWays: {
             /** @description this instance is in development mode: a person who is not signed in has every right */
             dev: boolean;
@@ -4735,6 +4745,15 @@ export interface components {
             rev: number;
             story: string;
         };
+        StrayDocuments: {
+            /** @description if the robot is online, adopt or revoke it instead */
+            presence_status: string;
+            robot: string;
+            /** @description when fleetd received the oldest of them, each in its newest version */
+            seen: string;
+            /** @description retained documents */
+            topics: string[];
+        };
         Timeline: {
             /** @description of a story: its acts, one after another */
             acts: components["schemas"]["ScoreActSpan"][];
@@ -4744,7 +4763,7 @@ export interface components {
             frozen: components["schemas"]["ScoreFreeze"][];
             id: string;
             /** @enum {string} */
-            kind: "act" | "story";
+            kind: "act" | "story" | "activity";
             /** @description what each unit does; the bars of a lane do not overlap */
             lanes: components["schemas"]["ScoreLane"][];
             /** Format: int64 */
@@ -4901,7 +4920,7 @@ export interface components {
             /** @description it could be published */
             valid: boolean;
         };
-        Was: {
+        ValueOfRobots: {
             robots: string[];
             /** @description what their desired document said about the same: values by key (null = default), mode and apply, or places; left out if they had no document */
             value?: unknown;
@@ -4956,7 +4975,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SetAssignment"];
+                "application/json": components["schemas"]["ActivitiesAssignment"];
             };
         };
         responses: {
@@ -4966,7 +4985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SetAssigned"];
+                    "application/json": components["schemas"]["ActivitiesAssigned"];
                 };
             };
             /** @description Error */
@@ -5748,6 +5767,8 @@ export interface operations {
         parameters: {
             query?: {
                 robot?: string;
+                /** @description only of robots whose label site is this */
+                site?: string;
                 /** @description only those that nobody has acknowledged */
                 unacknowledged?: boolean;
             };
@@ -6266,6 +6287,8 @@ export interface operations {
             query?: {
                 batch?: string;
                 robot?: string;
+                /** @description only of robots whose label site is this */
+                site?: string;
                 state?: "QUEUED" | "SENT" | "ACKED" | "RUNNING" | "SUCCEEDED" | "FAILED" | "REJECTED" | "CANCELLED" | "SUPERSEDED" | "EXPIRED" | "UNDELIVERED" | "UNKNOWN";
                 limit?: number;
             };
@@ -6308,7 +6331,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Order"];
+                "application/json": components["schemas"]["CommandRequest"];
             };
         };
         responses: {
@@ -6565,6 +6588,8 @@ export interface operations {
         parameters: {
             query?: {
                 robot?: string;
+                /** @description only of robots whose label site is this */
+                site?: string;
                 type?: string;
                 /** @description one of these; several with commas */
                 level?: ("info" | "warn" | "error" | "safety")[];
@@ -6585,6 +6610,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-instance-certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceCertificates"];
                 };
             };
             /** @description Error */
@@ -6988,7 +7042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Orphan"];
+                    "application/json": components["schemas"]["StrayDocuments"];
                 };
             };
             /** @description Error */
@@ -7918,35 +7972,6 @@ export interface operations {
             };
         };
     };
-    "list-services": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Services"];
-                };
-            };
-            /** @description Error */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["V2ErrorModel"];
-                };
-            };
-        };
-    };
     "sign-in-ways": {
         parameters: {
             query?: never;
@@ -8061,7 +8086,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OpenSessionList"];
+                    "application/json": components["schemas"]["ActiveSessionList"];
                 };
             };
             /** @description Error */

@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core';
 
 import type { Robot } from '../api/client';
 import { alertTitle, type AlertWords, useAlertWords } from '../text/alerts';
+import { inButtons } from '../text/buttons';
 import { texts } from '../text/language';
 import { useTermWords } from '../text/terms';
 import { dateTime } from '../text/time';
@@ -47,7 +48,7 @@ export function AlertText({ of: a }: { of: RobotAlert }) {
         <Text span inherit fw={600}>
           {t.says}:{' '}
         </Text>
-        {[a.detail, a.hint].filter(Boolean).join('; ')}
+        {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
       </Text>
       <Text size="xs" c="dimmed" className="any-text">
         {t.since(dateTime(a.first_ts))} · {a.type} ({a.source})

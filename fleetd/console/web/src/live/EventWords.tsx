@@ -9,7 +9,34 @@ import { texts } from '../text/language';
 import { useReasonTexts } from '../text/reasons';
 import { useTermWords } from '../text/terms';
 
-const useTexts = texts({ raw: 'as JSON' }, { raw: 'als JSON' });
+const useTexts = texts(
+  {
+    raw: 'as JSON',
+    sources: {
+      act: 'act',
+      auto: 'story',
+      control: 'control',
+      life: 'autonomous life',
+      link: 'connection',
+      mode: 'mode',
+      robot: 'robot',
+      safety: 'safety',
+    } as Record<string, string>,
+  },
+  {
+    raw: 'als JSON',
+    sources: {
+      act: 'Akt',
+      auto: 'Geschichte',
+      control: 'Kontrolle',
+      life: 'Eigenleben',
+      link: 'Verbindung',
+      mode: 'Modus',
+      robot: 'Roboter',
+      safety: 'Sicherheit',
+    },
+  },
+);
 
 type Event = Schemas['Event'];
 
@@ -31,60 +58,49 @@ export function useEventTables(): EventTables {
   };
 }
 
-/** What happened, with the type for those who look it up. */
+/** What happened. */
 export function EventWhat({ of: e, level }: { of: Event; level?: boolean }) {
   const t = useEventTables();
   const { EventLevel: levels } = useTermWords();
   return (
     <Stack gap={0} align="flex-start">
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={600} title={e.type} className="any-text">
         {eventText(t.events, e)}
       </Text>
-      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {e.type}
-        {level && e.level && e.level !== 'info' && (
-          <Text span size="xs" fw={600}>
-            {' '}
-            {levels[e.level as keyof typeof levels] ?? e.level}
-          </Text>
-        )}
-      </Text>
+      {level && e.level && e.level !== 'info' && (
+        <Text size="xs" c="dimmed" fw={600}>
+          {levels[e.level as keyof typeof levels] ?? e.level}
+        </Text>
+      )}
     </Stack>
   );
 }
 
-/** The part of the robot that an event is from, why it happened, and the command that it belongs to. */
+/** The part of the robot that an event is from, and why it happened. */
 export function EventFrom({ of: e }: { of: Event }) {
+  const { sources } = useTexts();
   const t = useEventTables();
   return (
-    <>
-      <Text size="sm" dir="auto">
-        {[e.source, causeText(t, e)].filter(Boolean).join(': ')}
-      </Text>
-      {e.req_id && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {e.req_id}
-        </Text>
-      )}
-    </>
+    <Text size="sm" dir="auto" className="any-text">
+      {[sources[e.source] ?? e.source, causeText(t, e)].filter(Boolean).join(': ')}
+    </Text>
   );
 }
 
-/** The details of an event in words; the document of the robot opens below them. */
+/** The details of an event in words; the event as the robot sent it, with its codes, opens below them. */
 export function EventDetails({ of: e }: { of: Event }) {
   const t = useTexts();
   const tables = useEventTables();
-  const words = detailsText(tables, e);
-  if (!words) return null;
+  const { type, source, cause, req_id, data } = e;
   return (
     <>
-      <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
-        {words}
+      <Text size="sm" dir="auto" className="any-text">
+        {detailsText(tables, e)}
       </Text>
       <details className="raw">
         <summary>{t.raw}</summary>
         <Code block dir="ltr">
-          {JSON.stringify(e.data, null, 2)}
+          {JSON.stringify({ type, source, cause, req_id, data }, null, 2)}
         </Code>
       </details>
     </>

@@ -4,6 +4,7 @@ import { IconAlertTriangle, IconClock, IconHandStop, IconPlayerPlay, IconPlugCon
 import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
+import { useNameOf } from '../screens/library/api';
 import { texts } from '../text/language';
 import { useReasonTexts } from '../text/reasons';
 import { useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
@@ -93,7 +94,13 @@ export function doesText(t: ReturnType<typeof usePerformingTexts>, r: Robot): st
 /** A function that says in words what it is about. */
 export function useAbout(): (of: Performing['of']) => string {
   const reasons: Record<string, string> = useReasonTexts();
-  return (of) => (typeof of === 'object' ? (reasons[of.reason] ?? of.reason.replaceAll('_', ' ')) : (of ?? ''));
+  const story = useNameOf('story');
+  const act = useNameOf('act');
+  return (of) => {
+    if (typeof of !== 'object') return of ?? '';
+    if ('reason' in of) return reasons[of.reason] ?? of.reason.replaceAll('_', ' ');
+    return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');
+  };
 }
 
 /** A function that says the contract's terms in words, each with the term beside them. */
@@ -132,7 +139,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
   };
   return (
     <Tooltip label={term} openDelay={300}>
-      <span>
+      <span className="badge-line">
         {link ? (
           <Badge component={Link} to={`/robots/${encodeURIComponent(robot.id)}`} className="badge-link" {...look}>
             {doesText(t, robot)}
@@ -141,7 +148,7 @@ export function PerformingBadge({ robot, of: given, terms, link, size }: Props) 
           <Badge {...look}>{doesText(t, robot)}</Badge>
         )}
         {terms && (
-          <Text span size="xs" c="dimmed" ms={6}>
+          <Text span size="xs" c="dimmed">
             {term}
           </Text>
         )}

@@ -23,7 +23,7 @@ const base = {
 } as unknown as Robot;
 
 const cases: [string, Partial<Robot>, string, Performing['of']][] = [
-  ['performs its story', {}, 'ModeID ato, AutoStatus idle', 'show, hello'],
+  ['performs its story', {}, 'ModeID ato, AutoStatus idle', { story: 'show', act: 'hello' }],
   ['is not connected', { doing: 'not_connected', presence: { status: 'lost' } }, 'presence lost', undefined],
   [
     'needs a reset',

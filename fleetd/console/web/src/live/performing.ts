@@ -54,8 +54,8 @@ export interface Performing {
   tone: Tone;
   /** The contract's terms, each with the table that has words for it. */
   terms: Term[];
-  /** What it is about: the story and act, an activity, a handler, a person, or the code of a reason. */
-  of?: string | { reason: string };
+  /** What it is about: the ids of the story and its act, an activity, a handler, a person, or the code of a reason. */
+  of?: string | { reason: string } | { story?: string; act?: string };
 }
 
 /** What a robot does, with the contract's terms and what it is about. */
@@ -109,13 +109,13 @@ function aboutAutomatic(r: Robot): Performing['of'] {
   const holder = r.pause_holders[0];
   switch (r.doing) {
     case 'performing':
-      return [r.story?.id, r.act].filter(Boolean).join(', ');
+      return { story: r.story?.id, act: r.act };
     case 'interrupt':
       return r.interrupts[0] && `${r.interrupts[0].handler} (${r.interrupts[0].interrupter})`;
     case 'activity':
       return r.life?.focused;
     case 'failing':
-      return r.alerts.find((a) => a.type === 'story_failing')?.detail ?? r.story?.id;
+      return r.alerts.find((a) => a.type === 'story_failing')?.detail ?? { story: r.story?.id };
     case 'paused_by_safety':
       return holder?.why ? { reason: holder.why } : undefined;
     case 'paused':
@@ -124,7 +124,7 @@ function aboutAutomatic(r: Robot): Performing['of'] {
         return [holder.by, holder.why].filter(Boolean).join(': ') || holder.token;
       return { reason: holder.why || holder.token };
     case 'story_ended':
-      return r.auto_reason ? { reason: r.auto_reason } : r.story?.id;
+      return r.auto_reason ? { reason: r.auto_reason } : { story: r.story?.id };
     default:
       return undefined;
   }

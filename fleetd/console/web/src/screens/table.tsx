@@ -18,6 +18,7 @@ import type { RouteObject } from 'react-router';
 
 import type { Right } from '../api/me';
 import { Shell } from '../shell/Shell';
+import { Failed } from './Failed';
 import { NotFound } from './NotFound';
 
 /** A screen: its path, its entry in the navigation, and the right without which it is not shown. */
@@ -166,6 +167,8 @@ export const bare: readonly Omit<Screen, 'right'>[] = [{ path: '/sign-in', load:
 
 const routeOf = (s: Omit<Screen, 'right'>): RouteObject => ({
   path: s.path,
+  // The frame stays, with its stop, whatever a screen does.
+  errorElement: <Failed />,
   lazy: async () => ({ Component: (await s.load()).default }),
 });
 

@@ -4,7 +4,7 @@ import { useNavigate } from 'react-router';
 
 import { unacknowledged, useAlerts } from '../live/alerts';
 import { useAlertName } from '../live/AlertText';
-import { useRobots } from '../live/robots';
+import { useRobotsOfSite } from './scope';
 import { useShellTexts } from './text';
 
 /** At most this many robots with alerts are named at the bell. */
@@ -13,12 +13,12 @@ const named = 5;
 /** ms until acknowledgements are read again: alerts themselves arrive at once. */
 const every = 5000;
 
-/** How many alerts nobody has acknowledged yet, with a link to them. */
+/** How many alerts of the chosen site nobody has acknowledged yet, with a link to them. */
 export function AlertsBell() {
   const t = useShellTexts();
   const navigate = useNavigate();
   const name = useAlertName();
-  const robots = useRobots().filter((r) => r.alerts.length > 0);
+  const robots = useRobotsOfSite().filter((r) => r.alerts.length > 0);
   const all = robots.reduce((n, r) => n + r.alerts.length, 0);
   const list = useAlerts(every, all > 0);
   const unseen = unacknowledged(robots, list.data?.alerts ?? []);

@@ -1,4 +1,4 @@
-import { Alert, Badge, Stack, Text, Tooltip } from '@mantine/core';
+import { Alert, Badge, Box, Stack, Text, Tooltip } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { IconDatabaseOff, IconPlugConnectedX, IconUserExclamation, IconWifiOff } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -22,10 +22,11 @@ export function ConnectionPill() {
 
   let color = 'green';
   let text = t.live;
+  let short = '';
   if (connection === 'connecting') [color, text] = ['gray', t.connecting];
-  else if (connection === 'lost') [color, text] = ['red', t.reconnecting(ago(Date.now() - lostAt))];
+  else if (connection === 'lost') [color, text, short] = ['red', t.reconnecting(ago(Date.now() - lostAt)), t.lost];
   else if (fleetd && !fleetd.broker.ok)
-    [color, text] = ['red', t.noBroker(fleetd.broker.since ? clock(fleetd.broker.since) : '?')];
+    [color, text, short] = ['red', t.noBroker(fleetd.broker.since ? clock(fleetd.broker.since) : '?'), t.noBrokerShort];
   else if (fleetd && !fleetd.database.ok) [color, text] = ['yellow', t.noDatabase];
   return (
     <Tooltip label={t.connectionHelp}>
@@ -39,7 +40,12 @@ export function ConnectionPill() {
         maw={{ base: 'calc(100vw - var(--stop-width, 220px) - 64px)', sm: 'none' }}
         title={text}
       >
-        {text}
+        <Box component="span" visibleFrom={short ? 'xs' : undefined}>
+          {text}
+        </Box>
+        <Box component="span" hiddenFrom="xs">
+          {short}
+        </Box>
       </Badge>
     </Tooltip>
   );

@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useLocation } from 'react-router';
 
-import type { LatchedStop } from '../api/client';
+import { api, data, type LatchedStop } from '../api/client';
 import { lineOf } from '../api/lines';
 import { problemOf } from '../api/problem';
 import { useRobots } from '../live/robots';
@@ -22,7 +23,15 @@ export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robo
   const t = useShellTexts();
   // Robots that it no longer holds still have their names in it.
   const reported = heldBy(stop.id, useRobots()).sort();
-  const held = stop.robots?.length === stop.count ? stop.robots : reported;
+  // A robot that is not connected may never have reported it: fleetd's list names those.
+  const unnamed = !stop.all && stop.count > 0 && stop.count <= named && reported.length !== stop.count;
+  const listed = useQuery({
+    queryKey: ['stops', stop.id, stop.count],
+    queryFn: async () => (await data(api.GET('/api/v1/stops'))).stops.find((s) => s.id === stop.id)?.robots ?? [],
+    enabled: unnamed && stop.robots?.length !== stop.count,
+    staleTime: Infinity,
+  }).data;
+  const held = [stop.robots, listed].find((names) => names?.length === stop.count) ?? reported;
   if (stop.all) return t.allRobots;
   return stop.count <= named && held.length === stop.count ? held.join(', ') : t.robots(stop.count);
 }

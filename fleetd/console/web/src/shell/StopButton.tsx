@@ -5,7 +5,7 @@ import { type SyntheticEvent, useEffect, useRef } from 'react';
 import { useMay } from '../api/me';
 import { useRobots } from '../live/robots';
 import { HoldNote, useHold } from './holding';
-import { useRobotOfPage, useScope, useWhomToStop } from './scope';
+import { useRobotToStop, useScope, useWhomToStop } from './scope';
 import { sendStop } from './sendStop';
 import { useTabToStop } from './tabToStop';
 import { useShellTexts } from './text';
@@ -23,7 +23,7 @@ const keep = (e: SyntheticEvent) => e.stopPropagation();
  */
 export function StopButton() {
   const t = useShellTexts();
-  const robot = useRobotOfPage();
+  const robot = useRobotToStop();
   const site = useScope((s) => s.site);
   const fleet = useRobots();
   const allowed = useMay('stop');

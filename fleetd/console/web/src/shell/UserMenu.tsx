@@ -46,7 +46,9 @@ export function UserMenu() {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label dir="auto">
-            {me?.name || me?.id} {me?.roles.length ? `(${me.roles.join(', ')})` : ''}
+            {me?.kind === 'dev'
+              ? t.devUser(me.id)
+              : `${me?.name || me?.id} ${me?.roles.length ? `(${me.roles.join(', ')})` : ''}`}
           </Menu.Label>
           <Stack gap="xs" p="xs">
             <Text size="xs">{t.colors}</Text>

@@ -1,6 +1,9 @@
+import { useEffect, useMemo } from 'react';
 import { useMatch } from 'react-router';
 import { create } from 'zustand';
 
+import type { Robot } from '../api/client';
+import { useRobots } from '../live/robots';
 import type { Whom } from './stopping';
 
 interface Scope {
@@ -18,14 +21,37 @@ export const useScope = create<Scope>()((set) => ({
   },
 }));
 
+/** The robots of the chosen site. */
+export function useRobotsOfSite(): readonly Robot[] {
+  const site = useScope((s) => s.site);
+  const all = useRobots();
+  return useMemo(() => (site ? all.filter((r) => r.labels.site === site) : all), [all, site]);
+}
+
 /** The robot whose page is open; undefined on other pages. */
 export function useRobotOfPage(): string | undefined {
   return useMatch('/robots/:id/*')?.params.id;
 }
 
-/** Whom the stop of the header means: the robot of the page, else the chosen site, else all. */
+const useShown = create<{ robot?: string }>()(() => ({}));
+
+/** While this is drawn, the stop of the header means this robot, such as that of an open sheet. */
+export function useStopMeans(robot: string | undefined): void {
+  useEffect(() => {
+    useShown.setState({ robot });
+    return () => useShown.setState({ robot: undefined });
+  }, [robot]);
+}
+
+/** The one robot that the stop of the header means; undefined if it means more. */
+export function useRobotToStop(): string | undefined {
+  const shown = useShown((s) => s.robot);
+  return useRobotOfPage() ?? shown;
+}
+
+/** Whom the stop of the header means: the robot of the page or of what is open, else the chosen site, else all. */
 export function useWhomToStop(): Whom {
-  const robot = useRobotOfPage();
+  const robot = useRobotToStop();
   const site = useScope((s) => s.site);
   return robot ? { robot } : site ? { site } : 'all';
 }

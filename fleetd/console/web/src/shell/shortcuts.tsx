@@ -24,6 +24,23 @@ export function Shortcuts() {
   const [open, setOpen] = useState(false);
   useEffect(() => {
     let goUntil = 0;
+    /** A button that got the focus by its letter. Only Enter presses it: words that miss their field do not. */
+    let lent: HTMLElement | undefined;
+    const lend = (id: string) => {
+      lent = document.getElementById(id) ?? undefined;
+      lent?.focus();
+    };
+    const giveBack = (e: KeyboardEvent) => {
+      if (!lent || /^(Shift|Control|Alt|Meta)$/.test(e.key)) return;
+      if (e.key.length === 1 && document.activeElement === lent) {
+        lent.blur();
+        if (e.key === ' ') {
+          e.preventDefault();
+          e.stopPropagation();
+        }
+      }
+      lent = undefined;
+    };
     const onKey = (e: KeyboardEvent) => {
       // In a field, too: letters are written there.
       if ((e.ctrlKey || e.metaKey) && e.key === '.') {
@@ -39,8 +56,8 @@ export function Shortcuts() {
           void navigate(screen.path);
         }
       } else if (e.key === 'g') goUntil = e.timeStamp + sequence;
-      else if (e.key === 's') document.getElementById('software-stop')?.focus();
-      else if (e.key === 'n') document.getElementById('skip-act')?.focus();
+      else if (e.key === 's') lend('software-stop');
+      else if (e.key === 'n') lend('skip-act');
       else if (e.key === '?') setOpen(true);
       else if (e.key === '/') {
         const filter = document.querySelector<HTMLInputElement>('[data-filter]');
@@ -50,8 +67,12 @@ export function Shortcuts() {
         }
       }
     };
+    window.addEventListener('keydown', giveBack, true);
     window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
+    return () => {
+      window.removeEventListener('keydown', giveBack, true);
+      window.removeEventListener('keydown', onKey);
+    };
   }, [navigate]);
   return (
     <Modal

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { release, useReleasing } from './stopping';
+import type { LatchedStop, Robot } from '../api/client';
+import { offersRelease, release, stands, useReleasing } from './stopping';
 
 const POST = vi.hoisted(() => vi.fn());
 vi.mock('../api/client', () => ({ api: { POST } }));
@@ -22,4 +23,28 @@ test('a release that was refused leaves the stop as it is', async () => {
   POST.mockRejectedValue(new Error('no database'));
   await expect(release(['s1'], 'clear')).rejects.toThrow('no database');
   expect(useReleasing.getState().ids).toEqual([]);
+});
+
+const robot = (status: string, safety = 'DISABLED', ...latches: string[]) =>
+  ({ id: 'r1', presence: { status }, safety, latches: latches.map((id) => ({ id })) }) as unknown as Robot;
+
+test('the page of a robot offers the release of what the robot reports; the banner has every other stop', () => {
+  const since = '2026-01-01T12:00:00Z';
+  const later = (ms: number) => Date.parse(since) + ms;
+  const stop = { id: 's1', count: 1, robots: ['r1'], since } as LatchedStop;
+  expect(offersRelease(robot('online', 'DISABLED', 's1'), stop, [], later(60_000))).toBe(true);
+  expect(offersRelease(robot('online'), stop, [], later(1000))).toBe(true); // its report is on its way
+  expect(offersRelease(robot('online'), stop, [], later(6000))).toBe(false);
+  expect(offersRelease(robot('offline', 'DISABLED', 's1'), stop, [], later(1000))).toBe(false);
+  expect(offersRelease(robot('online', 'DISABLED', 's1'), { ...stop, all: true }, [], later(1000))).toBe(false);
+  const other = { ...robot('online', 'DISABLED', 's1'), id: 'r2' };
+  expect(offersRelease(robot('online'), { ...stop, robots: undefined } as never, [other], later(1000))).toBe(false);
+  expect(offersRelease(robot('online', 'DISABLED', 's1'), { ...stop, robots: ['r2'] }, [], later(1000))).toBe(false);
+});
+
+test('a robot stands with a stop once it reports both', () => {
+  expect(stands(robot('online', 'DISABLED', 's1'), 's1')).toBe(true);
+  expect(stands(robot('online', 'STOP', 's1'), 's1')).toBe(false); // it brakes
+  expect(stands(robot('online', 'DISABLED', 's0'), 's1')).toBe(false);
+  expect(stands(undefined, 's1')).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 
-import { api, type Batch, type Robot } from '../api/client';
+import { api, type Batch, type LatchedStop, type Robot } from '../api/client';
 
 /** Whom a stop means. */
 export type Whom = { robot: string } | { site: string } | 'all';
@@ -43,6 +43,21 @@ export async function release(ids: string[], reason: string): Promise<void> {
 /** The ids of the robots on which a stop is latched, as far as robots report it. */
 export function heldBy(id: string, robots: readonly Robot[]): string[] {
   return robots.filter((r) => r.latches.some((l) => l.id === id)).map((r) => r.id);
+}
+
+/** ms within which a robot reports a stop that reaches it. */
+const reported = 5000;
+
+/** Whether the page of a robot offers the release of a stop: that of a connected robot has those that it reports. */
+export function offersRelease(r: Robot, stop: LatchedStop, fleet: readonly Robot[], now: number): boolean {
+  if (stop.all || stop.count !== 1 || (stop.robots?.[0] ?? heldBy(stop.id, fleet)[0] ?? r.id) !== r.id) return false;
+  if (r.presence.status !== 'online' && r.presence.status !== 'degraded') return false;
+  return heldBy(stop.id, [r]).length > 0 || now - Date.parse(stop.since) < reported;
+}
+
+/** Whether a robot reports that it stands with this stop. */
+export function stands(r: Robot | undefined, latch: string): boolean {
+  return ['DISABLED', 'HALT', 'E_STOP'].includes(r?.safety ?? '') && heldBy(latch, [r!]).length > 0;
 }
 
 /** Who stopped it: the person, and the client if that is another name; empty if neither is known. */

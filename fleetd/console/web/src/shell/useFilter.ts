@@ -1,5 +1,8 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
+
+/** ms after the last key until the address follows the filter. */
+const calm = 250;
 
 /** The fields of a filter: what they hold, and what is set. */
 export interface Filter<K extends string> {
@@ -10,26 +13,53 @@ export interface Filter<K extends string> {
   clear: () => void;
 }
 
-/** The filter of a list, kept in the address of the page. */
+/**
+ * The filter of a list. It is in the address of the page, so that a link shows the same. A field
+ * follows each key at once and the address a moment later: a router that is busy loses no letter.
+ */
 export function useFilter<K extends string>(names: readonly K[]): Filter<K> {
   const [query, setQuery] = useSearchParams();
-  const text = query.toString();
-  // The same object as long as the address is the same: what is debounced starts again with each new one.
-  const { values, set } = useMemo(() => read(names, new URLSearchParams(text)), [text]);
-  const put = (name: K, value: string) =>
-    setQuery(
-      (old) => {
-        if (value) old.set(name, value);
-        else old.delete(name);
-        return old;
-      },
-      { replace: true },
-    );
-  const clear = () => setQuery({}, { replace: true });
-  return { values, put, clear, set, any: Object.keys(set).length > 0 };
+  const [values, setValues] = useState(() => read(names, query));
+  const newest = useRef(values);
+  const written = useRef(query.toString());
+  const timer = useRef<number>(undefined);
+  const show = (next: Record<K, string>) => {
+    newest.current = next;
+    setValues(next);
+  };
+  useEffect(() => {
+    if (query.toString() === written.current) return;
+    written.current = query.toString();
+    clearTimeout(timer.current);
+    show(read(names, query));
+  }, [query]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const change = (next: Record<K, string>) => {
+    show(next);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => {
+      const q = new URLSearchParams(written.current);
+      for (const n of names)
+        if (newest.current[n]) q.set(n, newest.current[n]);
+        else q.delete(n);
+      written.current = q.toString();
+      setQuery(q, { replace: true });
+    }, calm);
+  };
+  // The same object as long as the values are the same: what is debounced starts again with each new one.
+  const set = useMemo(
+    () => Object.fromEntries(Object.entries(values).filter(([, v]) => v)) as Filter<K>['set'],
+    [values],
+  );
+  return {
+    values,
+    set,
+    any: Object.keys(set).length > 0,
+    put: (name, value) => change({ ...newest.current, [name]: value }),
+    clear: () => change(read(names, new URLSearchParams())),
+  };
 }
 
-function read<K extends string>(names: readonly K[], query: URLSearchParams): Pick<Filter<K>, 'values' | 'set'> {
-  const values = Object.fromEntries(names.map((n) => [n, query.get(n) ?? ''])) as Record<K, string>;
-  return { values, set: Object.fromEntries(Object.entries(values).filter(([, v]) => v)) as Filter<K>['set'] };
+function read<K extends string>(names: readonly K[], query: URLSearchParams): Record<K, string> {
+  return Object.fromEntries(names.map((n) => [n, query.get(n) ?? ''])) as Record<K, string>;
 }

@@ -92,7 +92,8 @@ export const useAlertWords = texts(
     },
     not_persisted: {
       title: 'its stop is not saved',
-      means: 'A stop is latched on the robot, but its disk could not save it: a restart would end the stop.',
+      means:
+        'The robot is stopped until the stop is released, but its disk could not save that: a restart would end the stop.',
       wayOut: 'Do not restart the robot. Make room on its disk, or replace the disk.',
     },
     disk_refuses: {
@@ -101,7 +102,7 @@ export const useAlertWords = texts(
       wayOut: "Make room on the robot's disk, or replace it.",
     },
     recorder_fails: {
-      title: 'the flight recorder does not write',
+      title: 'its recorder does not write',
       means: 'What the robot does now is not recorded. It performs as usual.',
       wayOut: "Make room on the robot's disk; its log says more.",
     },

@@ -7,7 +7,7 @@ import { texts } from './language';
 export const useAuditedWords = texts(
   {
     stop: 'stop robots',
-    release: 'release a latched stop',
+    release: 'release a stop',
     command: 'send a command',
     cancel: 'cancel a command',
     assign: 'assign',
@@ -36,8 +36,8 @@ export const useAuditedWords = texts(
     'delete documents': 'delete the documents of a removed robot',
     'remove retained': 'delete a retained message that does not belong there',
     acknowledge: 'acknowledge an alert',
-    'flight record': 'save a flight record',
-    'download a flight record': 'download a flight record',
+    'flight record': 'save a recording',
+    'download a flight record': 'download a recording',
     user: 'print a password for the administrator',
     'user add': 'add a user',
     'user set': 'change a user',

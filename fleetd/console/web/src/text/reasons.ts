@@ -1,3 +1,4 @@
+import { inButtons } from './buttons';
 import { texts } from './language';
 
 /** What each reason of the contract means to people. A test compares the codes with topics.md. */
@@ -39,7 +40,7 @@ export const useReasonTexts = texts(
     mode_failed: 'the mode failed while it ran',
     safety_disabled: 'the robot may not move; enable it',
     needs_reset: 'the robot was switched off; reset it',
-    latched: 'a latched stop keeps it stopped; release the stop',
+    latched: 'it is stopped until the stop is released (latched)',
     link_lost: 'no operator could reach the robot',
     estop_input: 'a stop input at the robot is pressed',
     local_only: 'it is reset at the robot',
@@ -119,7 +120,7 @@ export const useReasonTexts = texts(
     mode_failed: 'der Modus ist ausgefallen',
     safety_disabled: 'der Roboter darf sich nicht bewegen; geben Sie die Bewegung frei',
     needs_reset: 'der Roboter wurde abgeschaltet; setzen Sie ihn zurück',
-    latched: 'ein verriegelter Stopp hält ihn an; geben Sie den Stopp frei',
+    latched: 'er ist gestoppt, bis der Stopp freigegeben wird (verriegelt)',
     link_lost: 'keine Bedienperson konnte den Roboter erreichen',
     estop_input: 'ein Stopp-Eingang am Roboter ist gedrückt',
     local_only: 'es wird am Roboter zurückgesetzt',
@@ -166,6 +167,6 @@ export const useReasonTexts = texts(
 
 /** A reason and its detail as a sentence, with the code for those who look it up. */
 export function reasonText(words: Record<string, string>, reason?: string, detail?: string): string {
-  if (!reason) return detail ?? '';
-  return `${detail || words[reason] || reason.replaceAll('_', ' ')} (${reason})`;
+  if (!reason) return inButtons(detail ?? '');
+  return `${(detail && inButtons(detail)) || words[reason] || reason.replaceAll('_', ' ')} (${reason})`;
 }

@@ -16,14 +16,14 @@ export const useTermWords = texts(
     ModePhase: { running: 'running', switching: 'is changing', stopping: 'is ending', failed: 'failed' },
     AutoStatus: {
       halt: 'waits for automatic',
-      idle: 'the story runs, nothing interrupts it',
+      idle: 'the story runs',
       paused: 'the story is paused',
       stopped: 'ready, no story runs',
     },
     LifeState: {
       disabled: 'does nothing by itself',
-      solitary: 'busy by itself',
-      interactive: 'busy with people',
+      solitary: 'on its own, without people',
+      interactive: 'with people',
       safeguard: 'protects itself',
     },
     LinkState: { never: 'no operator yet', up: 'reached by operators', degraded: 'badly reached', lost: 'not reached' },
@@ -70,14 +70,14 @@ export const useTermWords = texts(
     ModePhase: { running: 'läuft', switching: 'wechselt', stopping: 'endet', failed: 'ausgefallen' },
     AutoStatus: {
       halt: 'wartet auf die Automatik',
-      idle: 'die Geschichte läuft, nichts unterbricht sie',
+      idle: 'die Geschichte läuft',
       paused: 'die Geschichte pausiert',
       stopped: 'bereit, keine Geschichte läuft',
     },
     LifeState: {
       disabled: 'tut nichts von selbst',
-      solitary: 'mit sich beschäftigt',
-      interactive: 'mit Menschen beschäftigt',
+      solitary: 'für sich, ohne Menschen',
+      interactive: 'mit Menschen',
       safeguard: 'schützt sich',
     },
     LinkState: {

@@ -1,13 +1,19 @@
 import { useLanguage } from './language';
 
+/** The console's language as the browser writes it, such as en-GB. */
+export function locale(wanted: readonly string[] = navigator.languages): string {
+  const { language } = useLanguage.getState();
+  return wanted.find((l) => l.split('-')[0] === language) ?? language;
+}
+
 /** The time of day of an instant, with seconds. */
 export function clock(at: string | number): string {
-  return new Date(at).toLocaleTimeString(useLanguage.getState().language, { hour12: false });
+  return new Date(at).toLocaleTimeString(locale(), { hour12: false });
 }
 
 /** Date and time of an instant. */
 export function dateTime(at: string | number): string {
-  return new Date(at).toLocaleString(useLanguage.getState().language, {
+  return new Date(at).toLocaleString(locale(), {
     dateStyle: 'medium',
     timeStyle: 'medium',
     hour12: false,

@@ -6,8 +6,8 @@ import { useAdminTexts } from './text';
 export function CopyLine({ text }: { text: string }) {
   const t = useAdminTexts();
   return (
-    <Group align="flex-start" wrap="nowrap">
-      <Code block style={{ flex: 1, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} dir="ltr">
+    <Group align="flex-start">
+      <Code block style={{ flex: '1 1 18rem', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} dir="ltr">
         {text}
       </Code>
       <CopyButton value={text}>

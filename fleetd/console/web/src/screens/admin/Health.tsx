@@ -137,10 +137,13 @@ const urgent = 30;
 
 function Certificates() {
   const t = useAdminTexts();
-  const list = useQuery({ queryKey: ['services'], queryFn: () => data(api.GET('/api/v1/services')) });
+  const list = useQuery({
+    queryKey: ['instance-certificates'],
+    queryFn: () => data(api.GET('/api/v1/instance-certificates')),
+  });
   const all = [
     ...(list.data?.own ?? []).map((c) => ({ ...c, key: c.use, what: t.uses[c.use], revoked: '' })),
-    ...(list.data?.services ?? []).map((c) => ({
+    ...(list.data?.certificates ?? []).map((c) => ({
       ...c,
       key: c.serial,
       what: t.ofInstance,

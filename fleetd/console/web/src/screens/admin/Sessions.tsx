@@ -12,7 +12,7 @@ import { Rows } from './Rows';
 import { useAdminTexts } from './text';
 import { useChange } from './useChange';
 
-type Session = Schemas['OpenSession'];
+type Session = Schemas['ActiveSession'];
 
 /** Where a user is signed in, with a button that ends each sign-in, and one that ends all but that of this page. */
 export function SessionsOf({ user, own, label }: { user: string; own?: boolean; label: string }) {

@@ -10,6 +10,7 @@ import { robots, useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
 import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
+import { ScreenHead } from '../../shell/ScreenHead';
 import type { Selector } from '../robots/filter';
 import { addressOf, selectorIn, whatIn } from './address';
 import { Last } from './Last';
@@ -18,6 +19,7 @@ import { changing, complete, type Outcome, revisionsOf, type What } from './mode
 import { Progress } from './Progress';
 import { assign } from './request';
 import { Refusal, Summary } from './Summary';
+import { clock } from '../../text/time';
 import { groupOf } from './target';
 import { useAssignTexts } from './text';
 import { WhatForm } from './WhatForm';
@@ -70,12 +72,13 @@ export default function Assign() {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
   const [agreed, setAgreed] = useState(0);
-  const [done, setDone] = useState<{ at: number; what: What; outcome: Outcome }>();
+  const [done, setDone] = useState<{ at: number; what: What; address?: string; back?: boolean; outcome: Outcome }>();
   const reasonID = useId();
 
   // What would happen follows what robots are asked to have, also by other people.
   const [revisions] = useDebouncedValue(revisionsOf(fleet), calm);
   const asked = complete(what) && !!selector;
+  const address = addressOf(what, selector).toString();
   const dry = useQuery({
     queryKey: ['assign', what, selector, revisions],
     queryFn: () => assign(what, selector!, { dry: true }, robots.everything()),
@@ -101,6 +104,8 @@ export default function Assign() {
     tooMany && t.typeNumber(total),
   ].find((r) => !!r);
 
+  // What would happen says nothing new about what has just been assigned.
+  const justDone = changes === 0 && done?.address === address;
   const submit = async () => {
     if (reason || !selector) return;
     setBusy(true);
@@ -109,6 +114,7 @@ export default function Assign() {
       setDone({
         at: Date.now(),
         what,
+        address,
         outcome: await assign(what, selector, { dry: false, expected: total, why }, robots.everything()),
       });
       setWhy('');
@@ -122,17 +128,12 @@ export default function Assign() {
   };
   /** Robots went back: how far they are is followed from now on. */
   const taken = (w: What, o: Outcome) => {
-    setDone({ at: Date.now(), what: w, outcome: o });
+    setDone({ at: Date.now(), what: w, back: true, outcome: o });
     void queries.invalidateQueries({ queryKey: ['assign'] });
   };
   return (
     <Stack maw={1600}>
-      <div>
-        <Title order={1} size="h2">
-          {t.title}
-        </Title>
-        <Text c="dimmed">{t.about}</Text>
-      </div>
+      <ScreenHead title={t.title} about={t.about} />
       <SimpleGrid
         cols={{ base: 1, lg: 2 }}
         component="form"
@@ -156,7 +157,12 @@ export default function Assign() {
               </Title>
               {dry.isFetching && !dry.data && asked && <Loader size="sm" aria-label={t.checking} />}
               {dry.isError && asked && <Refusal p={problemOf(dry.error)} title={t.refused} />}
-              {dry.data && asked && <Summary o={dry.data} what={what} />}
+              {dry.data && asked && justDone && (
+                <Text size="sm">
+                  {t.justAssigned(changing(done.outcome).length, clock(new Date(done.at).toISOString()))}
+                </Text>
+              )}
+              {dry.data && asked && !justDone && <Summary o={dry.data} what={what} />}
               <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
               {total > typed && (
                 <TextInput
@@ -187,7 +193,16 @@ export default function Assign() {
               </Group>
             </Stack>
           </Card>
-          {done && <Progress key={done.at} what={done.what} outcome={done.outcome} onBack={taken} />}
+          {done && (
+            <Progress
+              key={done.at}
+              back={done.back}
+              at={done.at}
+              what={done.what}
+              outcome={done.outcome}
+              onBack={taken}
+            />
+          )}
         </Stack>
       </SimpleGrid>
       <Last at={query.get('at') ?? undefined} revisions={revisions} onBack={taken} />

@@ -11,6 +11,7 @@ import { type Back, backAfter, changing, grouped, type Outcome, type What } from
 import { assign } from './request';
 import { names, Refusal } from './Summary';
 import { useAssignTexts } from './text';
+import { useNamed } from './useNamed';
 
 /** Up to this many robots are named in one request. */
 const chunk = 1000;
@@ -39,6 +40,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
   const t = useAssignTexts();
   const reasonID = useId();
   const may = useMay('assign');
+  const named = useNamed(what);
   const [open, setOpen] = useState(false);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
@@ -122,7 +124,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
           <List size="sm" data-testid="back">
             {grouped(go.map((l) => [l.then, l.robot])).map(([to, robots]) => (
               <List.Item key={to}>
-                <b>{t.goBack(robots.length)}</b> <span dir="auto">{to}</span> ({names(robots, 20)})
+                <b>{t.goBack(robots.length)}</b> <span dir="auto">{named(to)}</span> ({names(robots, 20)})
               </List.Item>
             ))}
             {grouped((dry.data ?? []).filter((l) => !l.changes).map((l) => [l.note || t.sameAlready, l.robot])).map(

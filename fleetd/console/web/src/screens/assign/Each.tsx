@@ -29,7 +29,7 @@ export function Each({
       </Button>
       <Collapse expanded={shown} w="100%">
         <ScrollArea.Autosize mah={360} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t.robot }}>
-          <Table data-testid="each" verticalSpacing={4} miw={420}>
+          <Table data-testid="each" verticalSpacing={4} miw={head.length > 2 ? 420 : undefined}>
             <Table.Thead>
               <Table.Tr>
                 {[t.robot, ...head.filter((_, i) => used[i])].map((h) => (

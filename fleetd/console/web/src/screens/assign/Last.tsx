@@ -14,6 +14,7 @@ import { givenText, type Last as One, outcomeOf, whatOf } from './last';
 import { type Outcome, reportOf, type What } from './model';
 import { names } from './Summary';
 import { useAssignTexts } from './text';
+import { useNamed } from './useNamed';
 
 /** ms until the reports of robots are asked for again. */
 const again = 5000;
@@ -77,7 +78,8 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
   const t = useAssignTexts();
   const ids = a.groups.flatMap((g) => g.robots);
   const fleet = useRobots();
-  const given = [...new Set(a.groups.map((g) => givenText(a.kind, g.now, t.changedValue)))];
+  const named = useNamed(whatOf(a));
+  const given = [...new Set(a.groups.map((g) => named(givenText(a.kind, g.now, t.changedValue))))];
   const whole = [...new Set(a.groups.map((g) => givenText(a.kind, g.now)))];
   const kind = a.kind;
   // fleetd counts a robot that has it and begins later among those that accepted it.
@@ -95,17 +97,19 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
       <Group justify="space-between" align="flex-start" gap="sm">
         <Stack gap={6} flex="1 1 20rem" miw={0}>
           <Text fw={600} dir="auto" className="any-text" title={whole.join('; ')}>
-            {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')}
+            {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')} {a.reverts && t.again}
           </Text>
           <Text size="sm">
-            {t.lastBy(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
+            {(a.reverts ? t.lastTakenBackBy : t.lastBy)(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
+            {a.why && ` – ${a.why}`}
           </Text>
           <List size="sm">
             {a.groups.map((g) => (
               <List.Item key={g.robots[0]}>
                 <span dir="auto" className="any-text" title={givenText(a.kind, g.before)}>
-                  {g.no_way_back ?? t.lastBefore(givenText(a.kind, g.before, t.valueOnHover))}
+                  {g.no_way_back ?? t.lastBefore(named(givenText(a.kind, g.before, t.valueOnHover)))}
                 </span>
+                {g.replaced && `, ${replacedText(t, g.replaced)}`}
                 {a.groups.length > 1 && ` (${names(g.robots, 20)})`}
               </List.Item>
             ))}
@@ -114,15 +118,28 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
             </List.Item>
           </List>
         </Stack>
-        <BackButton what={whatOf(a)} outcome={outcomeOf(a)} replaced={[]} label={t.undo} onBack={onBack} />
+        <BackButton
+          what={whatOf(a)}
+          outcome={outcomeOf(a)}
+          replaced={[]}
+          label={a.reverts ? t.forth : t.undo}
+          onBack={onBack}
+        />
       </Group>
     </Card>
   );
 }
 
+/** Who had assigned what robots had before, when and why. */
+const replacedText = (
+  t: ReturnType<typeof useAssignTexts>,
+  r: NonNullable<One['groups'][number]['replaced']>,
+): string => t.lastReplacedBy(r.by || t.fleetd, dateTime(r.at)) + (r.why ? ` – ${r.why}` : '');
+
 /** Who gave a robot its story, and the way back of this robot. */
 export function LastStory({ robot, revisions }: { robot: string; revisions: number }) {
   const t = useAssignTexts();
+  const named = useNamed({ kind: 'back' });
   const list = useLast({ robot }, revisions);
   const a = list.data?.find((one) => one.kind === 'story');
   if (!a) return null;
@@ -131,13 +148,15 @@ export function LastStory({ robot, revisions }: { robot: string; revisions: numb
   return (
     <Group gap="sm" data-testid="last-story">
       <Text size="sm">
-        {t.lastBy(a.by || t.fleetd, dateTime(a.at))}; {t.lastBefore(givenText('story', group.before))}
+        {(a.reverts ? t.lastTakenBackBy : t.lastBy)(a.by || t.fleetd, dateTime(a.at))}
+        {a.why && ` – ${a.why}`}; {t.lastBefore(named(givenText('story', group.before)))}
+        {group.replaced && `, ${replacedText(t, group.replaced)}`}
       </Text>
       <BackButton
         what={whatOf(a)}
         outcome={outcomeOf(a, robot)}
         replaced={[]}
-        label={t.undoOne}
+        label={a.reverts ? t.forth : t.undo}
         onBack={() => void list.refetch()}
       />
       <Anchor component={Link} to={`/assign?${new URLSearchParams({ at: a.at })}`} size="sm">

@@ -2,6 +2,7 @@ import { Alert, Badge, Card, Group, List, Progress as Bar, Stack, Text, Title } 
 
 import { useEffect, useRef } from 'react';
 
+import { clock } from '../../text/time';
 import { useFieldWord } from '../editor/fields/words';
 import { BackButton } from './BackButton';
 import { Each } from './Each';
@@ -9,11 +10,12 @@ import { grouped, type Outcome, type Step, steps, stepText, type What } from './
 import { refusalText } from './refusal';
 import { names } from './Summary';
 import { useAssignTexts } from './text';
+import { useNamed } from './useNamed';
 import { useReports } from './useReports';
 
 const colors: Record<Step, string> = {
   has: 'green',
-  accepted: 'teal',
+  accepted: 'gray',
   refused: 'red',
   waiting: 'blue',
   away: 'gray',
@@ -24,14 +26,20 @@ const colors: Record<Step, string> = {
 export function Progress({
   what,
   outcome,
+  back,
+  at,
   onBack,
 }: {
   what: What;
   outcome: Outcome;
+  /** The robots went back. */
+  back?: boolean;
+  at: number;
   onBack: (w: What, o: Outcome) => void;
 }) {
   const t = useAssignTexts();
   const word = useFieldWord();
+  const named = useNamed(what);
   const { all, failed } = useReports(what, outcome);
   const groups = steps.map((step) => ({ step, ids: all.filter((r) => r.step === step).map((r) => r.robot) }));
   // The way back may have been pressed far below.
@@ -42,7 +50,7 @@ export function Progress({
     <Card withBorder component="section" aria-label={t.progress} ref={place} style={{ scrollMarginTop: 80 }}>
       <Stack gap="sm">
         <Title order={2} size="h4">
-          {t.progress}
+          {back ? t.takenBack(clock(new Date(at).toISOString())) : t.progress}
         </Title>
         <Text role="status">{t.accepted(all.length)}</Text>
         {failed && (
@@ -93,7 +101,7 @@ export function Progress({
                   const state = stepText(t, r.step, what);
                   return [
                     r.robot,
-                    r.report ? (document ? t.documentRevision(r.report.requested) : r.report.requested) : '',
+                    r.report ? (document ? t.documentRevision(r.report.requested) : named(r.report.requested)) : '',
                     reported,
                     reported.startsWith(state) ? '' : state, // it says the same
                     r.step === 'refused' ? '' : r.report?.detail, // a refusal stands above, by reason

@@ -1,4 +1,4 @@
-import { Alert, List, Stack } from '@mantine/core';
+import { Alert, List, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
 import type { Problem } from '../../api/problem';
@@ -6,6 +6,7 @@ import { useRobots } from '../../live/robots';
 import { Each } from './Each';
 import { changing, grouped, type Line, type Outcome, reportOf, stepOf, stepText, type What } from './model';
 import { useAssignTexts } from './text';
+import { useNamed } from './useNamed';
 
 /** Up to this many robots of a reason are named. */
 export const named = 5;
@@ -26,10 +27,21 @@ export function Refusal({ p, title }: { p: Problem; title: string }) {
   );
 }
 
+/** What a robot has or gets, and below it in small letters what is to be said about that. */
+const withNote = (text: string | undefined, notes: (string | false | undefined)[]) => (
+  <>
+    {text}
+    <Text size="xs" c="dimmed">
+      {notes.filter(Boolean).join('; ')}
+    </Text>
+  </>
+);
+
 /** What a request would do: counted, by reason, and for each robot. */
 export function Summary({ o, what }: { o: Outcome; what: What }) {
   const t = useAssignTexts();
   const fleet = useRobots();
+  const named = useNamed(what);
   const there = new Set(fleet.filter((r) => ['online', 'degraded'].includes(r.presence.status)).map((r) => r.id));
   const rows = new Map(fleet.map((r) => [r.id, r]));
   /** It is asked to have it already: how far it is. */
@@ -40,8 +52,10 @@ export function Summary({ o, what }: { o: Outcome; what: What }) {
     const step = stepOf(reportOf(what.kind, r), false, r);
     return step === 'has' ? t.sameAlready : stepText(t, step);
   };
-  /** It keeps what it has only until it begins with what it was asked to have before. */
-  const underWay = (l: Line) => !l.note && same(l.robot) !== t.sameAlready && same(l.robot);
+  /** How far it is with what it was assigned before. */
+  const underWay = (l: Line) => !l.changes && !l.note && same(l.robot) !== t.sameAlready && same(l.robot);
+  /** The story stays, and the moment at which it begins changes. */
+  const onlyWhen = (l: Line) => l.changes && l.now === l.then;
   const change = changing(o);
   const stay = o.lines.filter((l) => !l.changes);
   const away = change.filter((l) => !there.has(l.robot)).map((l) => l.robot);
@@ -57,11 +71,14 @@ export function Summary({ o, what }: { o: Outcome; what: What }) {
           </List.Item>
         ))}
         {grouped(change.map((l) => [l.note, l.robot])).map(([why, robots]) => (
-          <List.Item
-            key={why}
-            icon={<IconAlertTriangle size={16} color="var(--mantine-color-yellow-7)" aria-label={t.mayRefuse} />}
-          >
-            {t.misfit(robots.length)}: <span dir="auto">{why}</span> ({names(robots)})
+          <List.Item key={why}>
+            <IconAlertTriangle size={16} className="in-text" aria-label={t.mayRefuse} /> {t.misfit(robots.length)}:{' '}
+            <span dir="auto">{why}</span> ({names(robots)})
+          </List.Item>
+        ))}
+        {grouped(change.map((l) => [l.hint, l.robot])).map(([hint, robots]) => (
+          <List.Item key={hint}>
+            <span dir="auto">{hint}</span> ({names(robots)})
           </List.Item>
         ))}
         {away.length > 0 && (
@@ -72,12 +89,16 @@ export function Summary({ o, what }: { o: Outcome; what: What }) {
       </List>
       <Each
         open={o.lines.length <= few}
-        head={[t.now, t.then, t.note]}
+        head={[t.now, t.then]}
         rows={o.lines.map((l) => [
           l.robot,
-          l.now ?? '',
-          l.changes ? l.then : underWay(l) || t.stays,
-          [l.note, l.changes && !there.has(l.robot) && t.whenBack].filter(Boolean).join('; '),
+          withNote(l.now && named(l.now), [underWay(l)]),
+          withNote(l.changes ? named(l.then) : t.stays, [
+            l.note,
+            l.hint,
+            onlyWhen(l) && t.onlyWhen,
+            l.changes && !there.has(l.robot) && t.whenBack,
+          ]),
         ])}
       />
     </Stack>

@@ -2,7 +2,7 @@ import { Anchor, Card, MultiSelect, Select, Stack, Text, Title } from '@mantine/
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 
-import { useRobots } from '../../live/robots';
+import { useRobotsOfSite, useScope } from '../../shell/scope';
 import type { Selector } from '../robots/filter';
 import { mostNames } from '../robots/selection';
 import { groupOf, groupsOf, selectorOfGroup } from './target';
@@ -17,10 +17,11 @@ interface Props {
   onChange: (s: Selector | undefined) => void;
 }
 
-/** To whom: robots by name or a group of them; at first nobody. */
+/** To whom: robots of the chosen site by name, or a group of them; at first nobody. */
 export function WhoForm({ selector, given, robotsAt, onChange }: Props) {
   const t = useAssignTexts();
-  const fleet = useRobots();
+  const site = useScope((s) => s.site);
+  const fleet = useRobotsOfSite();
   const groups = useMemo(() => groupsOf(fleet), [fleet]);
   const ids = selector?.ids ?? [];
   const names = useMemo(() => fleet.map((r) => r.id).sort(), [fleet]);
@@ -63,7 +64,7 @@ export function WhoForm({ selector, given, robotsAt, onChange }: Props) {
           data={[
             ...(given || group === 'given' ? [{ value: 'given', label: t.chosen }] : []),
             ...(known || !group || group === 'given' ? [] : [{ value: group, label: group.replace(/^label:/, '') }]),
-            ...groups.filter((g) => g.kind === 'all').map(one),
+            ...groups.filter((g) => g.kind === 'all' && !site).map(one),
             { group: t.sites, items: groups.filter((g) => g.kind === 'site').map(one) },
             { group: t.labels, items: groups.filter((g) => g.kind === 'label').map(one) },
           ].filter((g) => !('items' in g) || g.items.length > 0)}

@@ -6,7 +6,7 @@ export type Document = Extract<What, { kind: 'mode' | 'settings' | 'places' }>;
 /** What the body of a request says besides robots, number and reason, by the operation. */
 export function bodiesOf(w: What): {
   story?: Pick<Schemas['Assignment'], 'story' | 'rev' | 'apply'>;
-  activities?: Pick<Schemas['SetAssignment'], 'activities'>;
+  activities?: Pick<Schemas['ActivitiesAssignment'], 'activities'>;
   desired?: Pick<Schemas['DesiredRequest'], 'mode' | 'config' | 'places' | 'previous'>;
 } {
   switch (w.kind) {

@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { givenText, type Last, outcomeOf, whatOf } from './last';
+
+vi.mock('../../text/language', () => ({ texts: (en: object) => ({ now: () => en }) }));
 
 const last = (kind: Last['kind'], ...groups: Last['groups']): Last => ({
   id: `${kind}-1`,
@@ -19,7 +21,7 @@ describe('a last assignment', () => {
     expect(givenText('story', {})).toBe('–');
     expect(givenText('activities', [{ id: 'hum', rev: 1 }])).toBe('hum 1');
     expect(givenText('activities', undefined)).toBe('–');
-    expect(givenText('config', { low_battery: 0.3, boot_mode: null })).toBe('low_battery = 0.3, boot_mode = –');
+    expect(givenText('config', { low_battery: 0.3, boot_mode: null })).toBe('low_battery = 0.3, boot_mode not set');
     expect(givenText('mode', { mode: 'mnl', apply: 'boot' })).toBe('mnl');
     expect(givenText('places', { places: null })).toBe('–');
   });

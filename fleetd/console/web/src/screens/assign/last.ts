@@ -1,5 +1,6 @@
 import type { Schemas } from '../../api/client';
-import { activitiesText, type Back, documentText, type Outcome, storyText, type What } from './model';
+import { documentText } from './documentText';
+import { activitiesText, type Back, type Outcome, storyText, type What } from './model';
 
 export type Last = Schemas['LastAssignment'];
 type Kind = Last['kind'];

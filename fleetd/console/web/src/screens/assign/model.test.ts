@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Robot } from '../../api/client';
 import { lineFor } from './lines';
-import { backAfter, complete, documentText, grouped, reportOf, stepOf, valueOf, stepText } from './model';
+import { backAfter, complete, grouped, namedIn, reportOf, stepOf, valueOf, stepText } from './model';
 
 const robot = (id: string, status: string, desired: object, activities?: object) =>
   ({
@@ -48,6 +48,13 @@ describe('progress of an assignment', () => {
     expect(both).toEqual([{ what: { kind: 'back' }, text: '', robots: ['r1'] }, settings]);
   });
 
+  it('names stories and activities for people', () => {
+    const name = (id: string) => ({ tour: 'The tour', hum: 'Hum' })[id] ?? id;
+    expect(namedIn('tour 4', name)).toBe('The tour 4');
+    expect(namedIn('hum 1, greet 2', name)).toBe('Hum 1, greet 2');
+    expect(namedIn('–', name)).toBe('–');
+  });
+
   it('shows what is requested beside what is reported', () => {
     const r = robot('r1', 'online', { phase: 'rejected', reason: 'no_unit', detail: 'no arm' });
     expect(reportOf('story', r)).toEqual({
@@ -82,16 +89,6 @@ describe('progress of an assignment', () => {
       ['too big', ['r3']],
     ]);
   });
-});
-
-it('documents that come back are written as text', () => {
-  expect(documentText('mode', { mode: 'mnl', apply: 'boot' })).toBe('mnl');
-  expect(documentText('config', { low_battery: 0.3, boot_mode: null })).toBe('low_battery = 0.3, boot_mode = –');
-  expect(documentText('config', { intents: [{ a: 1 }], low_battery: 0.3 }, 'changed')).toBe(
-    'intents changed, low_battery = 0.3',
-  );
-  expect(documentText('places', { places: { id: 'hall', sha256: 'ab' } })).toBe('hall');
-  expect([documentText('places', { places: null }), documentText('mode', undefined)]).toEqual(['–', '–']);
 });
 
 describe('values of settings', () => {

@@ -19,6 +19,8 @@ export interface Line {
   then: string;
   /** Why it keeps what it has, or what it will leave out. */
   note?: string;
+  /** What people will notice, such as a mixture of languages. */
+  hint?: string;
 }
 
 /** A request that gives some robots back what they had. */
@@ -54,22 +56,6 @@ export function backAfter(sent: readonly Outcome[]): Back[] | undefined {
   return sent.flatMap((o) => o.back ?? [{ what: { kind: 'back' }, text: '', robots: changing(o).map((l) => l.robot) }]);
 }
 
-/**
- * What fleetd says that a document was or will be, in words. With the word for it, a setting that
- * is a list or has parts is only said to be changed.
- */
-export function documentText(of: 'config' | 'mode' | 'places', value: unknown, changed?: string): string {
-  const v = (value ?? {}) as { mode?: string; places?: { id: string } | null } & Record<string, unknown>;
-  if (of === 'mode') return v.mode || '–';
-  if (of === 'places') return v.places?.id ?? '–';
-  const all = Object.entries(v).map(([k, one]) =>
-    changed && typeof one === 'object' && one !== null
-      ? `${k} ${changed}`
-      : `${k} = ${one === null ? '–' : JSON.stringify(one)}`,
-  );
-  return all.join(', ') || '–';
-}
-
 /** Whether enough was chosen to ask fleetd. */
 export function complete(w: What): boolean {
   switch (w.kind) {
@@ -89,6 +75,13 @@ export function complete(w: What): boolean {
 export const storyText = (s?: { id?: string; rev?: number } | null): string => (s?.id ? `${s.id} ${s.rev}` : '–');
 export const activitiesText = (all?: { id: string; rev: number }[] | null): string =>
   all?.length ? all.map((a) => `${a.id} ${a.rev}`).join(', ') : '–';
+
+/** A text of storyText or activitiesText with the names for people. */
+export const namedIn = (text: string, name: (id: string) => string): string =>
+  text
+    .split(', ')
+    .map((one) => one.replace(/^(\S+)(?= \d+$)/, (id) => name(id)))
+    .join(', ');
 
 /** Rises with each change of what robots are asked to have, as far as their summaries say it. */
 export const revisionsOf = (fleet: readonly Robot[]): number =>

@@ -1,16 +1,8 @@
 import { api, data, type Robot, type Schemas } from '../../api/client';
 import type { Selector } from '../robots/filter';
 import { bodiesOf, type Document } from './bodies';
-import {
-  activitiesText,
-  type Back,
-  documentText,
-  type Line,
-  type Outcome,
-  storyText,
-  valueOf,
-  type What,
-} from './model';
+import { documentText, settingText } from './documentText';
+import { activitiesText, type Back, type Line, type Outcome, storyText, valueOf, type What } from './model';
 
 type Options = { dry: true } | { dry: false; expected: number; why: string };
 
@@ -25,12 +17,12 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
     const got = await data(api.POST('/api/v1/assignments', { body: { ...body, ...what.story } }));
     const then = storyText({ id: got.story, rev: got.rev });
     const now = (id: string) => storyText(has.get(id)?.desired.story);
-    return { total: got.total, lines: linesOf(got, then, now, notes(got.misfits)) };
+    return { total: got.total, lines: linesOf(got, then, now, got.misfits) };
   }
   if (w.kind === 'back' && w.of) {
     const of = w.of;
     const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...what.desired } }));
-    const texts = (all: Schemas['Was'][]) =>
+    const texts = (all: Schemas['ValueOfRobots'][]) =>
       new Map(all.flatMap((g) => g.robots.map((r) => [r, documentText(of, g.value)] as const)));
     const [was, to] = [texts(got.was), texts(got.to ?? [])];
     return {
@@ -82,7 +74,7 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
     const now = (id: string) => activitiesText(assigned(id));
     return {
       total: got.total,
-      lines: linesOf(got, activitiesText(got.activities), now, notes(got.misfits)),
+      lines: linesOf(got, activitiesText(got.activities), now, got.misfits),
       back: [...back.values()],
     };
   }
@@ -92,12 +84,7 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
   const then = textOf(w);
   return {
     total: got.total,
-    lines: linesOf(
-      got,
-      then,
-      (id) => (got.unchanged.includes(id) ? then : wasText(w, was.get(id))),
-      new Map<string, string>(),
-    ),
+    lines: linesOf(got, then, (id) => (got.unchanged.includes(id) ? then : wasText(w, was.get(id))), []),
     back: got.was.flatMap((g) => backTo(w, g.value, g.robots)),
   };
 }
@@ -107,18 +94,30 @@ interface Changed {
   unchanged: string[];
 }
 
-function linesOf(got: Changed, then: string, now: (id: string) => string, note: Map<string, string>): Line[] {
+function linesOf(got: Changed, then: string, now: (id: string) => string, misfits: Schemas['Misfit'][]): Line[] {
+  const note = notes(misfits, 'error');
+  const hint = notes(misfits, 'warning');
   return [
-    ...got.updated.map((robot) => ({ robot, changes: true, now: now(robot), then, note: note.get(robot) })),
+    ...got.updated.map((robot) => ({
+      robot,
+      changes: true,
+      now: now(robot),
+      then,
+      note: note.get(robot),
+      hint: hint.get(robot),
+    })),
     ...got.unchanged.map((robot) => ({ robot, changes: false, now: now(robot), then: now(robot) })),
   ];
 }
 
-/** What the body of each robot lacks. */
-function notes(misfits: Schemas['Misfit'][]): Map<string, string> {
+/** What the body of each robot lacks, or what people will notice. */
+function notes(misfits: Schemas['Misfit'][], severity: 'error' | 'warning'): Map<string, string> {
   const out = new Map<string, string>();
   for (const m of misfits) {
-    const text = m.problems.map((p) => p.detail).join('; ');
+    const text = m.problems
+      .filter((p) => p.severity === severity)
+      .map((p) => p.detail)
+      .join('; ');
     for (const r of m.robots) out.set(r, [out.get(r), text].filter(Boolean).join('; '));
   }
   return out;
@@ -130,7 +129,7 @@ function textOf(w: Document): string {
     case 'mode':
       return w.mode;
     case 'settings':
-      return w.none ? '–' : `${w.key.trim()} = ${JSON.stringify(valueOf(w.value))}`;
+      return settingText(w.key.trim(), w.none ? null : valueOf(w.value));
     case 'places':
       return w.none ? '–' : w.id;
   }

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Stack } from '@mantine/core';
+import { Button, Checkbox, Group, Menu, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -9,7 +9,7 @@ import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { useFilter } from '../../shell/useFilter';
-import type { Entry } from './entry';
+import { type Entry, verbOf } from './entry';
 import { EntryDialog } from './EntryDialog';
 import { EntryTable } from './EntryTable';
 import { useAuditTexts } from './text';
@@ -45,7 +45,12 @@ export default function Audit() {
     initialPageParam: '',
     getNextPageParam: (last) => last.next || undefined,
   });
-  const entries = list.data?.pages.flatMap((p) => p.entries) ?? [];
+  const all = list.data?.pages.flatMap((p) => p.entries) ?? [];
+  // Who drives keeps control every 10 s, which would bury what people did.
+  const [renewals, setRenewals] = useState(false);
+  const renewing = new Set(all.filter((e) => verbOf(e) === 'control/renew').map((e) => e.id));
+  const hide = !renewals && !set.what;
+  const entries = hide ? all.filter((e) => !renewing.has(e.id) && !(e.of && renewing.has(e.of))) : all;
   const exportURL = (format: string) => `/api/v1/audit/export?${new URLSearchParams({ ...query, format })}`;
   return (
     <Stack>
@@ -77,6 +82,9 @@ export default function Audit() {
           <FilterText key={name} of={filter} name={name} label={t[name]} time />
         ))}
       </FilterRow>
+      {!set.what && (
+        <Checkbox label={t.renewals} checked={renewals} onChange={(e) => setRenewals(e.currentTarget.checked)} />
+      )}
       <ListState of={list} rows={entries.length} empty={t.empty} />
       {entries.length > 0 && <EntryTable entries={entries} onOpen={setOpen} />}
       {list.hasNextPage && (

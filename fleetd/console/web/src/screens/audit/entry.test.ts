@@ -23,9 +23,9 @@ test('the reason that a person gave, the end and the change are apart', () => {
 
 test('the end of a command is no reason, and its states are said in words', () => {
   const ended = (detail: string) => said({ what: 'command auto/pause', via: 'fleetd', of: 'a', detail });
-  expect(ended('SUCCEEDED: nothing is paused any more')).toEqual({
+  expect(ended('SUCCEEDED: no pause is left')).toEqual({
     why: '',
-    ended: 'nothing is paused any more',
+    ended: 'no pause is left',
     changed: '',
   });
   expect(ended('SUCCEEDED: the robot reports success').ended).toBe('');

@@ -10,7 +10,9 @@ import cards from '../../shell/cards.module.css';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
+import { useScope } from '../../shell/scope';
 import { useFilter } from '../../shell/useFilter';
+import { inButtons } from '../../text/buttons';
 import { dateTime } from '../../text/time';
 import { useVerbWords } from '../../text/verbs';
 import { CancelDialog } from './CancelDialog';
@@ -32,10 +34,16 @@ export default function Commands() {
   const [cancelling, setCancelling] = useState<Command>();
   const { reason } = filter.set;
   const [{ reason: _, ...query }] = useDebouncedValue(filter.set, 250);
+  const site = useScope((s) => s.site);
   const list = useQuery({
-    queryKey: ['commands', query, limit],
+    queryKey: ['commands', query, site, limit],
     queryFn: ({ signal }) =>
-      data(api.GET('/api/v1/commands', { params: { query: { ...query, limit } as never }, signal })),
+      data(
+        api.GET('/api/v1/commands', {
+          params: { query: { ...query, ...(site ? { site } : {}), limit } as never },
+          signal,
+        }),
+      ),
     refetchInterval: 2000,
     placeholderData: keepPreviousData,
   });
@@ -68,7 +76,7 @@ export default function Commands() {
                 onClick={() => filter.put('reason', reason === g.reason ? '' : g.reason)}
               >
                 <span dir="auto">
-                  {shortened(g.text)} ({t.times(g.count)})
+                  {shortened(inButtons(g.text))} ({t.times(g.count)})
                 </span>
               </Button>
             ))}
@@ -144,13 +152,13 @@ export default function Commands() {
                     </Badge>
                     {c.because && (
                       <Text size="xs" dir="auto" hiddenFrom="lg" className="any-text">
-                        {c.because}
+                        {inButtons(c.because)}
                       </Text>
                     )}
                   </Table.Td>
                   <Table.Td visibleFrom="lg" maw={320}>
                     <Text size="sm" dir="auto" lineClamp={3} className="any-text" title={c.because}>
-                      {c.because}
+                      {inButtons(c.because ?? '')}
                     </Text>
                   </Table.Td>
                   <Table.Td>

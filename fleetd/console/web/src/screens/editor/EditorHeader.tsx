@@ -177,7 +177,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             type="button"
             size="sm"
             ta="start"
-            lineClamp={1}
+            className="header-problem"
             c="red"
             onClick={() => jump(editor, wrong[0]!.pointer)}
           >
@@ -190,7 +190,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             type="button"
             size="sm"
             ta="start"
-            lineClamp={1}
+            className="header-problem"
             c="dimmed"
             onClick={() => jump(editor, missing[0]!.pointer)}
           >

@@ -32,7 +32,8 @@ import type { KeyboardEvent, MouseEvent } from 'react';
 
 import { detailOf, summary } from './defaults';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
-import { useActNames, useSummaryWords } from './names';
+import { useNameOf } from '../library/api';
+import { useSummaryWords } from './names';
 import { icons } from './Palette';
 import { useEditorTexts } from './text';
 import { tick } from './selection';
@@ -203,7 +204,7 @@ function Row({ editor, item, depth, worst, onChoose, onTick }: RowProps) {
     id: item.key,
     disabled: !mayEdit,
   });
-  const actName = useActNames();
+  const actName = useNameOf('act');
   const act = typeof item.fields.act === 'string' ? item.fields.act : '';
   const words = useSummaryWords();
   const fields = act ? { ...item.fields, act: actName(act) } : item.fields;

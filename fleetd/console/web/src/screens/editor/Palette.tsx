@@ -4,7 +4,7 @@ import {
   IconBulb,
   IconClock,
   IconDeviceTablet,
-  IconHeadset,
+  IconUserCircle,
   IconMasksTheater,
   IconMessage,
   IconMoodSmile,
@@ -16,7 +16,7 @@ import {
   IconUsersGroup,
   IconVolume,
 } from '@tabler/icons-react';
-import { type ComponentType, useState } from 'react';
+import { type ComponentType, useState, type MouseEvent } from 'react';
 import { useNavigate } from 'react-router';
 
 import { useLanguage } from '../../text/language';
@@ -24,6 +24,7 @@ import { nameOf, useEntries } from '../library/api';
 import { NewDialog } from '../library/NewDialog';
 import { newAction } from './defaults';
 import { insert, itemOf, placeAfter } from './model';
+import { useNames } from './names';
 import { pathFrom } from './origin';
 import { actionTypes, type Schema } from './schemas';
 import { useEditorTexts } from './text';
@@ -35,7 +36,7 @@ export const icons: Record<string, ComponentType<{ size?: number }>> = {
   face: IconMoodSmile,
   led: IconBulb,
   screen: IconDeviceTablet,
-  head: IconHeadset,
+  head: IconUserCircle,
   motion: IconStretching,
   pose: IconArrowsMove,
   goto: IconRoute,
@@ -44,6 +45,14 @@ export const icons: Record<string, ComponentType<{ size?: number }>> = {
   act: IconMasksTheater,
   group: IconUsersGroup,
 };
+
+/** After a press of the mouse the next words are meant for the first field of what was added. With keys, more can be added. */
+function toFields() {
+  if (!window.matchMedia('(pointer: fine)').matches) return;
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>('[data-inspector] :is(textarea, input:not([type=radio]))')?.focus(),
+  );
+}
 
 /** What can be added: actions by their types, and acts of the library. */
 export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: Schema; onAdded?: () => void }) {
@@ -69,7 +78,13 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
     if (await editor.flush()) await navigate(pathFrom(act, editor));
     else setBeginning(false);
   };
-  const types = kind === 'act' ? actionTypes(schema).filter((type) => type !== 'act' && has(type, does[type])) : [];
+  const names = useNames();
+  /** The gestures, faces, sounds and so on of an action that the text finds. */
+  const found = (type: string) => (filter.trim() ? (names[type] ?? []).filter((n) => has(n)) : []);
+  const types =
+    kind === 'act'
+      ? actionTypes(schema).filter((type) => type !== 'act' && (has(type, does[type]) || found(type).length > 0))
+      : [];
   const library = acts.filter(
     (a) => !(kind === 'act' && a.id === editor.id) && has(a.id, ...Object.values(a.names ?? {})),
   );
@@ -106,11 +121,13 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               key={type}
               icon={icons[type]}
               name={type}
-              about={does[type]}
+              about={[does[type], found(type).slice(0, 5).join(', ')].filter(Boolean).join(': ')}
               disabled={!mayEdit}
-              onClick={() => {
-                add(newAction(type, language));
+              onClick={(e) => {
+                const only = found(type).length === 1 ? { [type]: found(type)[0] } : {};
+                add({ ...newAction(type, language), ...only });
                 onAdded?.();
+                if (e.detail > 0) toFields();
               }}
             />
           ))}
@@ -153,7 +170,7 @@ function Entry({
   name: string;
   about?: string;
   disabled: boolean;
-  onClick: () => void;
+  onClick: (e: MouseEvent) => void;
 }) {
   const t = useEditorTexts();
   return (

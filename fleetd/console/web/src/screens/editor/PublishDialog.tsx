@@ -6,7 +6,7 @@ import { useNavigate } from 'react-router';
 
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
-import { contentOf, entriesOf, type Entry, entryOf, publish, useRefresh } from '../library/api';
+import { contentOf, entriesOf, type Entry, entryOf, publish, useNameOf, useRefresh } from '../library/api';
 import { Refused } from '../../shell/Refused';
 import { DiffView } from './DiffView';
 import { DraftActList } from './DraftActList';
@@ -27,6 +27,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
   const [ticked, setTicked] = useState<string[]>([]);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
+  const name = useNameOf(kind)(id);
   const published = useQuery({
     queryKey: ['revision', kind, id, entry.rev],
     enabled: entry.rev > 0,
@@ -73,6 +74,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
         autoClose: 10_000,
       });
       await refresh();
+      editor.recheck();
       onClose();
     } catch (thrown) {
       setError(thrown);
@@ -80,7 +82,13 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
     }
   };
   return (
-    <Modal opened onClose={onClose} size="lg" title={t.publishTitle(id)} closeButtonProps={{ 'aria-label': t.close }}>
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={t.publishTitle(name === id ? id : `${name} (${id})`)}
+      closeButtonProps={{ 'aria-label': t.close }}
+    >
       <form
         onSubmit={(e) => {
           e.preventDefault();

@@ -58,8 +58,14 @@ export function Revisions({ editor, entry, onClose }: { editor: Editor; entry: E
           const on = (uses.data?.robots ?? []).filter((r) => (r.rev ?? r.active) === v.rev);
           return (
             <Stack key={v.rev} gap={4} component="section" aria-label={t.revisionNumber(v.rev)}>
-              <Group justify="space-between">
-                <Text fw={600}>{t.revisionNumber(v.rev)}</Text>
+              <Group justify="space-between" align="flex-start">
+                <Stack gap={4} flex="1 1 14rem" miw={0}>
+                  <Text fw={600}>{t.revisionNumber(v.rev)}</Text>
+                  <Text size="sm" c="dimmed" dir="auto">
+                    {dateTime(v.at)}, {t.by(v.by || t.somebody)}
+                    {v.why ? `: ${v.why}` : ''}
+                  </Text>
+                </Stack>
                 <Group gap="xs">
                   <Button
                     size="compact-sm"
@@ -80,10 +86,6 @@ export function Revisions({ editor, entry, onClose }: { editor: Editor; entry: E
                   <CommandLine compact lines={[lineOf(`restore-${kind}`, { path: { id, rev: v.rev }, body: {} })]} />
                 </Group>
               </Group>
-              <Text size="sm" c="dimmed" dir="auto">
-                {dateTime(v.at)}, {t.by(v.by || t.somebody)}
-                {v.why ? `: ${v.why}` : ''}
-              </Text>
               {on.length > 0 && (
                 <Text size="sm">
                   {t.onRobots(on.length)}:{' '}
@@ -168,10 +170,8 @@ export function UsesDrawer({ editor, onClose }: { editor: Editor; onClose: () =>
                       {r.robot}
                     </Anchor>
                   </Table.Td>
-                  <Table.Td>
-                    {r.rev ?? '–'} {r.rev ? `(${r.newest ? t.newest : t.older})` : ''}
-                  </Table.Td>
-                  <Table.Td>{r.active ?? '–'}</Table.Td>
+                  <Table.Td>{r.rev ? `${t.revisionNumber(r.rev)} (${r.newest ? t.newest : t.older})` : '–'}</Table.Td>
+                  <Table.Td>{r.active ? t.revisionNumber(r.active) : '–'}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>

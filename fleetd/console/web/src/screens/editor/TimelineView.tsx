@@ -1,15 +1,16 @@
 import { ActionIcon, Group, Select, Stack, Text, Tooltip } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react';
-import { useEffect, useRef, useState } from 'react';
+import { Fragment, useEffect, useRef, useState } from 'react';
 
 import { useLanguage } from '../../text/language';
 import { languageName, sameLanguage } from '../../text/multilingual';
-import type { Timeline } from '../library/api';
+import { type Timeline, useNameOf } from '../library/api';
 import { jump } from './Problems';
-import { colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
+import { beside, colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
 import { useTimelineTexts } from './timelineText';
 import type { Editor } from './useEditor';
-import { useActNames, useNames } from './names';
+import { useNames } from './names';
 import { useTurnTexts } from './turnText';
 
 /** Pixels of a row of bars. */
@@ -96,6 +97,11 @@ export function TimelineView({ editor }: { editor: Editor }) {
           {t.others(languageName(editor.lang, reader), others.map((l) => languageName(l, reader)).join(', '))}
         </Text>
       )}
+      {timeline && timeline.least_ms !== timeline.most_ms && (
+        <Text size="xs" c="dimmed" data-testid="estimate-basis">
+          {t.basis}
+        </Text>
+      )}
       {timeline && length > 0 && <Lanes editor={editor} timeline={timeline} cursor={cursor} />}
     </Stack>
   );
@@ -105,9 +111,11 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
   const t = useTimelineTexts();
   const length = timeline.length_ms;
   const at = (ms: number) => `${(100 * ms) / length}%`;
+  const lane = useElementSize();
   const place = (all: readonly { start_ms: number; end_ms: number }[]) => {
     const rows = rowsOf(all, length);
     return {
+      beside: beside(all, length, lane.width),
       height: rowHeight * (Math.max(0, ...rows) + 1),
       styles: all.map((b, k) => ({
         insetInlineStart: at(b.start_ms),
@@ -121,7 +129,7 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
   const inAct = editor.kind === 'act';
   const spans = timeline.acts ?? [];
   const acts = place(spans);
-  const actNames = useActNames();
+  const actNames = useNameOf('act');
   const reader = useLanguage((s) => s.language);
   const laneNames: Record<string, string> = t.lanes;
   const turns = useTurnTexts();
@@ -138,7 +146,7 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
       <div className="sheet" style={{ minWidth: least(length) }}>
         <div className="lane">
           <span className="lane-name" />
-          <div className="lane-bars scale">
+          <div ref={lane.ref} className="lane-bars scale">
             {Array.from({ length: Math.floor(length / step) + 1 }, (_, n) => (
               <span key={n} style={{ insetInlineStart: at(n * step) }}>
                 {(n * step) / 1000}
@@ -191,26 +199,37 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
                   ]
                     .filter(Boolean)
                     .join(', ');
+                  const words = bars.beside[k];
                   return (
-                    <button
-                      key={k}
-                      type="button"
-                      className="bar"
-                      title={label}
-                      aria-label={label}
-                      data-conflict={conflict || undefined}
-                      data-estimated={b.estimated || undefined}
-                      data-waits={(b.waits_ms ?? 0) > 0 || undefined}
-                      style={bars.styles[k]}
-                      onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
-                    >
-                      {color && <span className="bar-color" style={{ backgroundColor: color }} />}
-                      <span className="bar-words">
-                        {conflict ? '⚠ ' : ''}
-                        {other && <b>{other} </b>}
-                        {what}
-                      </span>
-                    </button>
+                    <Fragment key={k}>
+                      <button
+                        type="button"
+                        className="bar"
+                        title={label}
+                        aria-label={label}
+                        data-conflict={conflict || undefined}
+                        data-estimated={b.estimated || undefined}
+                        data-waits={(b.waits_ms ?? 0) > 0 || undefined}
+                        style={bars.styles[k]}
+                        onClick={() => jump(editor, inAct ? b.pointer : `/acts/${b.step ?? 0}`)}
+                      >
+                        {color && <span className="bar-color" style={{ backgroundColor: color }} />}
+                        <span className="bar-words">
+                          {conflict ? '⚠ ' : ''}
+                          {other && <b>{other} </b>}
+                          {what}
+                        </span>
+                      </button>
+                      {words && (
+                        <span
+                          aria-hidden
+                          className="bar-beside"
+                          style={{ ...bars.styles[k], marginInlineStart: words.from, inlineSize: words.room }}
+                        >
+                          {what}
+                        </span>
+                      )}
+                    </Fragment>
                   );
                 })}
               </div>

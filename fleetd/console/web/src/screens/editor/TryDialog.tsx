@@ -8,8 +8,11 @@ import { useMay } from '../../api/me';
 import { PerformingBadge, usePerformingTexts } from '../../live/PerformingBadge';
 import { useRobot, useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
+import { useSettle } from '../../shell/press';
+import { useStopMeans } from '../../shell/scope';
 import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
+import { useModeName } from '../../text/modes';
 import { useTermWords } from '../../text/terms';
 import { flat, write } from './model';
 import { useAuthorsRobot } from './names';
@@ -39,11 +42,13 @@ type State =
 export function TryDialog({ editor, name, onClose }: { editor: Editor; name: string; onClose: () => void }) {
   const t = useEditorTexts();
   const own = useTryTexts();
+  const modeName = useModeName();
   const doing = usePerformingTexts();
   const robots = useRobots();
   const remember = useAuthorsRobot((s) => s.choose);
   const [id, setID] = useState(() => onlyReady(robots));
   const robot = useRobot(id);
+  useStopMeans(id || undefined);
   const choose = (to: string) => {
     setID(to);
     if (to) remember(to); // names and conditions are of the same robot then
@@ -56,6 +61,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   const [state, setState] = useState<State>({ phase: 'idle' });
   const [error, setError] = useState<unknown>();
   const running = useRef('');
+  const dialog = useRef<HTMLDivElement>(null);
   const [tookFrom, setTookFrom] = useState<string>(); // the robot that was set to manual here
 
   const closed = useRef(false);
@@ -141,6 +147,8 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
       }
     }
   };
+  // What stands under the pointer after a try is another button than before it.
+  useSettle(dialog, state.phase);
   const busy = state.phase === 'asking' || state.phase === 'running';
   const holder = robot?.control?.by || robot?.control?.holder;
   const fit = robot && fitness(robot);
@@ -155,7 +163,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
           : fit === 'cannot'
             ? own.stopped(id, holder && robot.latches.length === 0 ? own.held(holder) : doing[robot.doing])
             : robot.mode !== 'mnl'
-              ? own.notManual(id, robot.mode || '?')
+              ? own.notManual(id, robot.mode ?? '', modeName(robot.mode ?? '?'))
               : robot.safety !== 'ENABLED'
                 ? own.notEnabled(id)
                 : '';
@@ -180,6 +188,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   const hasLine = robot && only.every((p) => p.split('/').length === 3);
   return (
     <Modal
+      ref={dialog}
       opened
       onClose={onClose}
       closeOnClickOutside={!busy}
@@ -209,7 +218,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
             ]}
           />
         )}
-        {robot && (
+        {robot && !busy && (
           <Stack gap={6} data-testid="what-it-does">
             <Line title={own.moves(id)}>
               {part === 'chosen' ? own.movesChosen(selected.length) : own.movesAll(name, does)} {own.look}
@@ -230,9 +239,17 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
             </Stack>
           </Alert>
         )}
+        {error !== undefined && <Refused error={error} />}
+        <Text size="sm" role="status" fw={600}>
+          {state.phase === 'asking' && own.accepted}
+          {state.phase === 'running' && own.running}
+          {state.phase === 'ended' &&
+            (state.ok ? own.done : endedHere ? own.endedHere : own.ended(words[state.state] ?? state.state, state.why))}
+        </Text>
         {mayCommand && (tookFrom === id || state.phase === 'ended') && robot?.mode === 'mnl' && !busy && (
           <Button
             variant="light"
+            style={{ alignSelf: 'flex-start' }}
             onClick={() => {
               setTookFrom(undefined);
               void follow(id, 'mode/set', { mode: 'ato' }, own.back);
@@ -241,13 +258,6 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
             {own.back}
           </Button>
         )}
-        {error !== undefined && <Refused error={error} />}
-        <Text size="sm" role="status" fw={600}>
-          {state.phase === 'asking' && own.accepted}
-          {state.phase === 'running' && own.running}
-          {state.phase === 'ended' &&
-            (state.ok ? own.done : endedHere ? own.endedHere : own.ended(words[state.state] ?? state.state, state.why))}
-        </Text>
         {state.phase === 'running' && state.began && <TryProgress trial={state.trial} began={state.began} />}
         <Group justify="flex-end">
           {hasLine && (

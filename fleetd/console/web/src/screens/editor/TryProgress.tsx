@@ -2,7 +2,7 @@ import { Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 
 import { duration } from '../robot/elapsed';
-import { useActNames } from './names';
+import { useNameOf } from '../library/api';
 import { actAt, type Trial } from './tryProgress';
 import { useTryTexts } from './tryText';
 
@@ -12,7 +12,7 @@ const step = 250;
 /** How far the robot is since it began, by the estimated length of what it performs. */
 export function TryProgress({ trial, began }: { trial?: Trial; began: number }) {
   const t = useTryTexts();
-  const nameOf = useActNames();
+  const nameOf = useNameOf('act');
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), step);

@@ -33,6 +33,7 @@ export function TryRobotSelect({
       label={t.robot}
       placeholder={robots.length > 0 ? t.choose : t.none}
       searchable
+      allowDeselect={false} // to choose the chosen robot again is no change
       limit={200}
       data={order.map((group) => ({
         group: t.groups[group],

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { create } from 'zustand';
 
 import { api, data, type Schemas } from '../../api/client';
+import { usePoints } from '../../api/points';
 import { useAmongRobots } from '../../live/robots';
-import { useLanguage } from '../../text/language';
-import { nameOf, useEntries } from '../library/api';
+import { useEntries } from '../library/api';
 import type { Words } from './defaults';
 import { useFieldWord } from './fields/words';
 import { suggesting } from './suggesting';
@@ -37,16 +37,6 @@ export function useSuggestingRobot(): string {
 /** Names that the fields of actions may have. */
 export type Names = Record<string, string[]>;
 
-/** Names of acts in the console's language; an act without one has its id. */
-export function useActNames(): (id: string) => string {
-  const language = useLanguage((s) => s.language);
-  const acts = useEntries('act').data ?? [];
-  return (id) => {
-    const act = acts.find((a) => a.id === id);
-    return act ? nameOf(act, language) : id;
-  };
-}
-
 const unique = (...lists: (readonly string[] | null | undefined)[]) =>
   [...new Set(lists.flatMap((l) => l ?? []))].sort();
 
@@ -63,13 +53,7 @@ export function useNames(): Names {
     queryFn: async () => (await data(api.GET('/api/v1/robots/{id}', { params: { path: { id: robot } } }))) as Detail,
     staleTime: 30_000,
   }).data?.caps;
-  const points = useQuery({
-    queryKey: ['points', robot],
-    enabled: robot !== '',
-    queryFn: async () =>
-      (await data(api.GET('/api/v1/robots/{id}/points', { params: { path: { id: robot } } }))).points ?? [],
-    staleTime: 30_000,
-  }).data;
+  const points = usePoints(robot).data?.points;
   const units = caps?.units ?? [];
   const ofKind = (kind: string) => assets.filter((a) => a.kind === kind).map((a) => a.name);
   const ids = acts.map((a) => a.id);

@@ -1,12 +1,12 @@
 import { languageName } from '../../text/multilingual';
 import { texts, useLanguage } from '../../text/language';
-import type { Finding } from '../library/api';
+import { type Finding, useNameOf } from '../library/api';
 import { asInForm } from './asInForm';
 import { summary } from './defaults';
 import { beyond, withUnit } from './fields/units';
 import { useFieldWord } from './fields/words';
 import { find, locate } from './model';
-import { useActNames, useSummaryWords } from './names';
+import { useSummaryWords } from './names';
 import { resolve, schemaOf, useSchema } from './schemas';
 import { isDraftAct, isTodo } from './unfinished';
 import type { Editor } from './useEditor';
@@ -17,7 +17,7 @@ const useTodoTexts = texts(
     fill: (field: string) => `Fill in: ${field}`,
     write: (field: string, language: string) => `Write it in ${language}: ${field}`,
     oneOf: {
-      goto: 'Say where it drives: a point, or x and y',
+      goto: 'Say where it drives: a place, or x and y',
       head: 'Say how the head turns: at least one angle',
       pose: 'Say how it leans: at least one angle, or a height',
       drive: 'Say how fast it drives: forward, to the left, or turning',
@@ -39,7 +39,7 @@ const useTodoTexts = texts(
     fill: (field) => `Noch auszufüllen: ${field}`,
     write: (field, language) => `Noch zu schreiben auf ${language}: ${field}`,
     oneOf: {
-      goto: 'Sagen Sie, wohin er fährt: ein Punkt, oder x und y',
+      goto: 'Sagen Sie, wohin er fährt: ein Ort, oder x und y',
       head: 'Sagen Sie, wie der Kopf sich dreht: mindestens ein Winkel',
       pose: 'Sagen Sie, wie er sich neigt: mindestens ein Winkel oder eine Höhe',
       drive: 'Sagen Sie, wie schnell er fährt: vorwärts, nach links oder in einer Drehung',
@@ -72,7 +72,7 @@ export function useProblemText({ kind, doc }: Pick<Editor, 'kind' | 'doc'>): (p:
   const word = useFieldWord();
   const words = useSummaryWords();
   const reader = useLanguage((s) => s.language);
-  const actName = useActNames();
+  const actName = useNameOf('act');
   const schema = useSchema(kind);
   const todo = (p: Finding, key: string | undefined, field: string): string => {
     const item = find(doc, key);

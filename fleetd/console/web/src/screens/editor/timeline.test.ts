@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Timeline } from '../library/api';
-import { colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
+import { beside, colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
 import type { TurnTexts } from './turnText';
 
 const drawn = (...langs: (string | undefined)[]) =>
@@ -13,6 +13,30 @@ describe('a timeline', () => {
     expect(rowsOf(bars([0, 5000], [5000, 5000], [5000, 5000], [9000, 9500]), 60_000)).toEqual([0, 0, 1, 0]);
     expect(rowsOf(bars([0, 9000], [1000, 2000], [9000, 9500]), 60_000)).toEqual([0, 1, 0]);
     expect(rowsOf([], 60_000)).toEqual([]);
+  });
+
+  it('writes beside a narrow bar where its row has room', () => {
+    const bars = [
+      [0, 0], // up to the next bar of its row
+      [0, 1000], // below the first one, up to the end
+      [10_000, 10_500], // no room before the next one
+      [14_000, 40_000], // wide enough for words
+      [59_000, 59_000], // at the end
+    ].map(([start_ms, end_ms]) => ({ start_ms: start_ms!, end_ms: end_ms! }));
+    expect(beside(bars, 60_000, 600)).toEqual([
+      { from: 28, room: 68 },
+      { from: 28, room: 568 },
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(beside(bars, 60_000, 3000)).toEqual([
+      { from: 28, room: 468 },
+      undefined, // it has become wide enough
+      { from: 29, room: 167 },
+      undefined,
+      undefined,
+    ]);
   });
 
   it('names the languages of texts that the wanted one lacks', () => {

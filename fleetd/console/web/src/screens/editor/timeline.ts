@@ -38,6 +38,30 @@ export function rowsOf(bars: readonly { start_ms: number; end_ms: number }[], le
   });
 }
 
+/** Pixels of a bar that is wide enough for its words, and of the least room for them beside it. */
+const readable = 40;
+
+/**
+ * The pixels from the start of each bar to its words, and those that they have there, for a bar that
+ * is too narrow for them, up to the next bar of its row; undefined if they stand in it, or if there
+ * is no room. The lane is width pixels wide.
+ */
+export function beside(
+  bars: readonly { start_ms: number; end_ms: number }[],
+  length: number,
+  width: number,
+): ({ from: number; room: number } | undefined)[] {
+  const rows = rowsOf(bars, length);
+  const at = (ms: number) => (ms * width) / length;
+  return bars.map((b, k) => {
+    const own = at(b.end_ms - b.start_ms);
+    const next = bars.findIndex((_, n) => n > k && rows[n] === rows[k]);
+    const from = Math.max(own, narrowest) + 4;
+    const room = at((bars[next]?.start_ms ?? length) - b.start_ms) - from - 4;
+    return own < readable && room >= readable ? { from, room } : undefined;
+  });
+}
+
 /** The color of a bar of lights; an empty text of any other. */
 export const colorIn = (b: Bar): string => (b.type === 'led' && /#[0-9a-f]{6}\b/i.exec(b.text ?? '')?.[0]) || '';
 

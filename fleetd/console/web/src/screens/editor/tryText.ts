@@ -43,21 +43,21 @@ export const useTryTexts = texts(
     closeEnds: 'End it and close',
     noRobot: 'Choose a robot first.',
     faulty: 'The draft has errors, or something is still missing. See the list of problems.',
-    notManual: (robot: string, mode: string) =>
+    notManual: (robot: string, mode: string, name: string) =>
       mode === 'ato'
         ? `${robot} is in automatic mode (ato). Manual mode ends its story.`
-        : `${robot} is in mode ${mode}. It has to be in manual mode (mnl).`,
+        : `${robot} is in another mode: ${name}. It has to be in manual mode (mnl).`,
     manual: 'Set it to manual mode (mnl)',
     stopped: (robot: string, state: string) => `${robot}: ${state}. Its page says why, and what to do next.`,
     notEnabled: (robot: string) => `${robot} may not move yet. Look at it, then enable it.`,
     enable: 'Enable it: it may move',
-    back: 'Set it back to automatic mode (ato)',
+    back: 'Back to automatic',
     forbidden: 'You do not have the right to try drafts on robots. The roles author, operator and admin have it.',
     page: 'Open its page',
     accepted: 'Accepted: the robot begins.',
     running: 'The robot performs it. Closing this dialog ends it.',
     progress: 'How far it is',
-    at: (at: string, length: string) => `${at} of about ${length}`,
+    at: (at: string, length: string) => `${at} of about ${length} (estimated)`,
     atOnly: (at: string) => `${at}; how long it lasts is not known`,
     longer: (at: string, length: string) => `${at}, longer than the estimate of ${length}`,
     act: (n: number, all: number, name: string) => `act ${n} of ${all}: ${name}`,
@@ -106,22 +106,22 @@ export const useTryTexts = texts(
     closeEnds: 'Beenden und schließen',
     noRobot: 'Wählen Sie erst einen Roboter.',
     faulty: 'Der Entwurf hat Fehler, oder es fehlt noch etwas. Die Liste der Probleme sagt, was.',
-    notManual: (robot, mode) =>
+    notManual: (robot, mode, name) =>
       mode === 'ato'
         ? `${robot} ist im automatischen Modus (ato). Der manuelle Modus beendet seine Geschichte.`
-        : `${robot} ist im Modus ${mode}. Er muss im manuellen Modus (mnl) sein.`,
+        : `${robot} ist in einem anderen Modus: ${name}. Er muss im manuellen Modus (mnl) sein.`,
     manual: 'In den manuellen Modus setzen (mnl)',
     stopped: (robot, state) => `${robot}: ${state}. Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
     notEnabled: (robot) => `${robot} darf sich noch nicht bewegen. Sehen Sie ihn an, dann geben Sie ihn frei.`,
     enable: 'Freigeben: er darf sich bewegen',
-    back: 'Zurück in den automatischen Modus (ato)',
+    back: 'Zurück in die Automatik',
     forbidden:
       'Sie haben kein Recht, Entwürfe auf Robotern auszuprobieren. Die Rollen author, operator und admin haben es.',
     page: 'Seine Seite öffnen',
     accepted: 'Angenommen: der Roboter beginnt.',
     running: 'Der Roboter führt es auf. Wird dieser Dialog geschlossen, endet es.',
     progress: 'Wie weit er ist',
-    at: (at, length) => `${at} von etwa ${length}`,
+    at: (at, length) => `${at} von etwa ${length} (geschätzt)`,
     atOnly: (at) => `${at}; wie lange es dauert, ist nicht bekannt`,
     longer: (at, length) => `${at}, länger als die geschätzten ${length}`,
     act: (n, all, name) => `Akt ${n} von ${all}: ${name}`,

@@ -48,6 +48,8 @@ export interface Editor {
   mayEdit: boolean;
   /** What is missing counts as an error, since its author wants to publish; until nothing is missing any more. */
   strict: boolean;
+  /** Asks again what is wrong: acts that it names have changed. */
+  recheck: () => void;
   demand: () => void;
   /** The language in which texts are shown and tried: the console's, unless another one was chosen. */
   lang: string;
@@ -64,6 +66,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     setSelection({ keys, ticked: ticked && keys.length > 0 });
   const [check, setCheck] = useState<Check>({ problems: entry.problems ?? [], state: 'checking' });
   const [saving, setSaving] = useState<SaveState>('saved');
+  const [asked, setAsked] = useState(0);
   const [strict, setStrict] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [chosen, setLang] = useState('');
@@ -98,7 +101,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
       old = true;
       clearTimeout(timer);
     };
-  }, [kind, doc, lang]);
+  }, [kind, doc, lang, asked]);
 
   const flush = useCallback(
     async (over?: number | '*'): Promise<boolean> => {
@@ -179,6 +182,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     },
     mayEdit,
     strict,
+    recheck: () => setAsked((n) => n + 1),
     demand: () => setStrict(true),
     lang,
     setLang,

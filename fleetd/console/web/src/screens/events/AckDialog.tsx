@@ -28,7 +28,7 @@ export function AckDialog({ alert, onClose }: { alert: RobotAlert; onClose: () =
     },
   });
   return (
-    <Modal opened onClose={onClose} title={t.ackTitle} closeButtonProps={{ 'aria-label': t.close }}>
+    <Modal opened onClose={onClose} size="lg" title={t.ackTitle} closeButtonProps={{ 'aria-label': t.close }}>
       <form
         onSubmit={(e) => {
           e.preventDefault();

@@ -1,6 +1,6 @@
 import { Alert, Button, Checkbox, Group, Skeleton, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Link } from 'react-router';
 
 import { useMay } from '../../api/me';
@@ -8,10 +8,11 @@ import { type RobotAlert, useAlerts } from '../../live/alerts';
 import { alertColor, AlertText, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { dateTime } from '../../text/time';
 import { Refused } from '../../shell/Refused';
+import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { AckDialog } from './AckDialog';
 import { useEventsTexts } from './text';
 
-/** The alerts of all robots, the worst first, with who has seen each. */
+/** The alerts of the robots of the chosen site, the worst first, with who has seen each. */
 export function AlertList() {
   const t = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
@@ -19,7 +20,10 @@ export function AlertList() {
   const [unseen, setUnseen] = useState(false);
   const [open, setOpen] = useState<RobotAlert>();
   const list = useAlerts(2000);
-  const all = list.data?.alerts ?? [];
+  const site = useScope((s) => s.site);
+  const robots = useRobotsOfSite();
+  const ofSite = useMemo(() => new Set(robots.map((r) => r.id)), [robots]);
+  const all = (list.data?.alerts ?? []).filter((a) => !site || ofSite.has(a.robot));
   const shown = unseen ? all.filter((a) => !a.acknowledged) : all;
   return (
     <Stack component="section" aria-labelledby="alerts-title" gap="sm">

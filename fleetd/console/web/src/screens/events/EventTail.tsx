@@ -9,6 +9,7 @@ import { EventDetails, EventFrom, EventWhat } from '../../live/EventWords';
 import cards from '../../shell/cards.module.css';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
+import { useScope } from '../../shell/scope';
 import { useFilter } from '../../shell/useFilter';
 import { useTermWords } from '../../text/terms';
 import { dateTime } from '../../text/time';
@@ -26,13 +27,16 @@ export function EventTail() {
   const [paused, setPaused] = useState(false);
   const [limit, setLimit] = useState(page);
   const [query] = useDebouncedValue(filter.set, 250);
+  const site = useScope((s) => s.site);
   const list = useQuery({
-    queryKey: ['events', query, limit],
+    queryKey: ['events', query, site, limit],
     queryFn: ({ signal }) => {
       const { level, ...rest } = query;
       return data(
         api.GET('/api/v1/events', {
-          params: { query: { ...rest, ...(level ? { level: [level] } : {}), limit } as never },
+          params: {
+            query: { ...rest, ...(level ? { level: [level] } : {}), ...(site ? { site } : {}), limit } as never,
+          },
           signal,
         }),
       );
@@ -102,11 +106,11 @@ export function EventTail() {
                       {levels[e.level as keyof typeof levels] ?? e.level}
                     </Badge>
                   </Table.Td>
-                  <Table.Td>
+                  <Table.Td miw={150}>
                     <EventWhat of={e} level={!wide} />
                     {!wide && <EventDetails of={e} />}
                   </Table.Td>
-                  <Table.Td visibleFrom="md" maw={200}>
+                  <Table.Td visibleFrom="md" miw={130} maw={200}>
                     <EventFrom of={e} />
                   </Table.Td>
                   {wide && (

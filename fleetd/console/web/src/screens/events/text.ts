@@ -4,7 +4,8 @@ export const useEventsTexts = texts(
   {
     title: 'Events and alerts',
     alerts: 'Alerts',
-    alertsOf: (unseen: number, all: number) => `Alerts (${all}, ${unseen} of them not acknowledged)`,
+    alertsOf: (unseen: number, all: number) =>
+      `Alerts (${all}, ${unseen === all ? '' : `${unseen} of them `}not acknowledged)`,
     alertsHelp: 'Present problems of robots. When one is over, it leaves this list.',
     events: 'Events',
     eventsHelp: 'What happened to robots, the newest first.',
@@ -14,7 +15,7 @@ export const useEventsTexts = texts(
     acknowledgeOne: (title: string, robot: string) => `Acknowledge: ${title}, ${robot}`,
     ackTitle: 'Acknowledge this alert',
     ackHelp:
-      'Others see that you care, and your note. It changes nothing at the robot; the alert stays until its cause is gone.',
+      'Others see who acknowledged it, and the note. It changes nothing at the robot; the alert stays until its cause is gone.',
     note: 'What is being done about it',
     noteNeeded: 'Write a note.',
     ackDone: 'Acknowledged.',
@@ -40,7 +41,7 @@ export const useEventsTexts = texts(
   {
     title: 'Ereignisse und Alarme',
     alerts: 'Alarme',
-    alertsOf: (unseen, all) => `Alarme (${all}, davon ${unseen} nicht bestätigt)`,
+    alertsOf: (unseen, all) => `Alarme (${all}, ${unseen === all ? '' : `davon ${unseen} `}nicht bestätigt)`,
     alertsHelp: 'Gegenwärtige Störungen von Robotern. Ist eine vorbei, verschwindet sie von hier.',
     events: 'Ereignisse',
     eventsHelp: 'Was mit Robotern geschah, das Neueste zuerst.',
@@ -50,7 +51,7 @@ export const useEventsTexts = texts(
     acknowledgeOne: (title: string, robot: string) => `Bestätigen: ${title}, ${robot}`,
     ackTitle: 'Diesen Alarm bestätigen',
     ackHelp:
-      'Andere sehen, dass Sie sich kümmern, und Ihre Notiz. Am Roboter ändert das nichts; der Alarm bleibt, bis die Ursache behoben ist.',
+      'Andere sehen, wer ihn bestätigt hat, und die Notiz. Am Roboter ändert das nichts; der Alarm bleibt, bis die Ursache behoben ist.',
     note: 'Was dagegen getan wird',
     noteNeeded: 'Schreiben Sie eine Notiz.',
     ackDone: 'Bestätigt.',

@@ -91,10 +91,14 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} size="xl" title={t.title} closeButtonProps={{ 'aria-label': t.close }}>
       <Stack>
-        <Text size="sm">{t.about}</Text>
-        <Text size="sm" c="dimmed">
-          {t.listHelp}
-        </Text>
+        {!plan && (
+          <>
+            <Text size="sm">{t.about}</Text>
+            <Text size="sm" c="dimmed">
+              {t.listHelp}
+            </Text>
+          </>
+        )}
         <FileInput
           accept=".yaml,.yml,.json,.csv,.zip"
           label={t.drop}
@@ -223,26 +227,27 @@ function Problems({ plan }: { plan: Import }) {
   const t = useImportTexts();
   const problems = plan.problems ?? [];
   if (problems.length === 0) return null;
+  const place = (p: (typeof problems)[number]) =>
+    [
+      p.file,
+      p.row ? t.row(p.row) : p.line && t.line(p.line),
+      p.cell || p.pointer.split('/').findLast((part) => part !== '' && Number.isNaN(Number(part))),
+    ]
+      .filter(Boolean)
+      .join(', ');
+  const placed = problems.some((p) => place(p) !== '');
   return (
     <Table>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{t.place}</Table.Th>
+          {placed && <Table.Th>{t.place}</Table.Th>}
           <Table.Th>{t.problem}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {problems.slice(0, 100).map((p, n) => (
           <Table.Tr key={n}>
-            <Table.Td dir="auto">
-              {[
-                p.file,
-                p.row ? t.row(p.row) : p.line && t.line(p.line),
-                p.cell || p.pointer.split('/').findLast((part) => part !== '' && Number.isNaN(Number(part))),
-              ]
-                .filter(Boolean)
-                .join(', ')}
-            </Table.Td>
+            {placed && <Table.Td dir="auto">{place(p)}</Table.Td>}
             <Table.Td>
               <Badge mr={6} variant="light" color={p.severity === 'error' ? 'red' : 'yellow'} tt="none">
                 {p.severity === 'error' ? t.error : t.warning}
@@ -262,13 +267,11 @@ function Problems({ plan }: { plan: Import }) {
 function Entries({ plan, wrong }: { plan: Import; wrong: boolean }) {
   const t = useImportTexts();
   if (!plan.entries?.length) return null;
-  const placed = plan.entries.some((e) => e.file || e.row);
   return (
     <Table>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t.what}</Table.Th>
-          {placed && <Table.Th>{t.place}</Table.Th>}
           <Table.Th>{t.state}</Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -277,8 +280,10 @@ function Entries({ plan, wrong }: { plan: Import; wrong: boolean }) {
           <Table.Tr key={n}>
             <Table.Td dir="auto">
               {e.kind} {e.id}
+              <Text size="xs" c="dimmed">
+                {[e.file, e.row && t.row(e.row)].filter(Boolean).join(', ')}
+              </Text>
             </Table.Td>
-            {placed && <Table.Td dir="auto">{[e.file, e.row && t.row(e.row)].filter(Boolean).join(', ')}</Table.Td>}
             <Table.Td>
               {e.errors > 0
                 ? t.errors(e.errors)

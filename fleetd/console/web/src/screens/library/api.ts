@@ -1,6 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
+import { useLanguage } from '../../text/language';
 import { textIn } from '../../text/multilingual';
 import { type Fields, type Kind, plural } from '../editor/model';
 import type { Format } from './files';
@@ -34,6 +36,18 @@ export function useEntries(kind: Kind, deleted = false) {
     queryKey: ['library', kind, { deleted }],
     queryFn: () => entriesOf(kind, deleted),
   });
+}
+
+/** A function that names entries in the language of the console; one that is unknown, or has no name, has its id. */
+export function useNameOf(kind: Kind): (id: string) => string {
+  const language = useLanguage((s) => s.language);
+  const entries = useQuery({
+    queryKey: ['library', kind, { deleted: false }],
+    queryFn: () => entriesOf(kind),
+    staleTime: 60_000,
+  }).data;
+  const names = useMemo(() => new Map(entries?.map((e) => [e.id, nameOf(e, language)])), [entries, language]);
+  return (id) => names.get(id) ?? id;
 }
 
 export function useEntry(kind: Kind, id: string) {

@@ -2,6 +2,7 @@ import { Button, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 
 import { useMay } from '../../api/me';
+import { noteStop } from '../../shell/sendStop';
 import { stop } from '../../shell/stopping';
 import { toast } from '../../shell/toast';
 import { usePage } from '../robot/page';
@@ -14,14 +15,14 @@ export function BigStop() {
   const may = useMay('stop');
   const send = () =>
     stop({ robot: id }).then(
-      () => toast({ color: 'red', title: t.stopSent, message: id }, [id]),
+      (batch) => noteStop(batch, [id]),
       () => toast({ color: 'red', title: t.stopFailed, message: id, autoClose: false }, [id]),
     );
   return (
     <Tooltip label={t.stopHelp}>
       <Button
         color="red.9"
-        h={96}
+        className="big-stop"
         size="xl"
         fullWidth
         aria-disabled={!may}

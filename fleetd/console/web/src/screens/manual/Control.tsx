@@ -18,6 +18,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 
 import { api } from '../../api/client';
 import { problemOf } from '../../api/problem';
+import { toast } from '../../shell/toast';
 import { clock } from '../../text/time';
 import { Do, useWhyNot } from '../robot/Do';
 import { useEvents, usePage } from '../robot/page';
@@ -38,7 +39,7 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
     <Card withBorder padding="sm" data-part="manual">
       <Group justify="space-between" align="flex-start" wrap="nowrap">
         <Group gap="lg" role="group" aria-label={t.before}>
-          <Step done={!stale} name={t.steps.connected} />
+          <Step done={!stale} name={stale ? t.notConnected : t.steps.connected} />
           <Step done={manual} name={manual ? t.steps.manual : t.notManual}>
             {manual && !drive && !robot.control && (
               <Do whyNot={noCommand} h={48} sends={['mode/set', { mode: 'ato' }, t.modeSent('ato')]}>
@@ -46,7 +47,13 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
               </Do>
             )}
             {!manual && (
-              <Do whyNot={noCommand} h={48} sends={['mode/set', { mode: 'mnl' }, t.modeSent('mnl')]}>
+              <Do
+                whyNot={noCommand}
+                h={48}
+                variant="filled"
+                color="indigo.8"
+                sends={['mode/set', { mode: 'mnl' }, t.modeSent('mnl')]}
+              >
                 {t.toManual}
               </Do>
             )}
@@ -140,7 +147,13 @@ function Take({ began }: { began: (d: Drive) => void }) {
           {t.takeover}
         </Do>
       ) : (
-        <Do whyNot={noRight} h={48} variant="filled" color="indigo.8" onClick={() => take('control/acquire')}>
+        <Do
+          whyNot={noRight}
+          h={48}
+          variant={robot.mode === 'mnl' ? 'filled' : 'default'}
+          color="indigo.8"
+          onClick={() => take('control/acquire')}
+        >
           {t.take}
         </Do>
       )}
@@ -176,7 +189,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
 /** The countdown of the lease of this page. Where its place is out of sight, it is below the header of the page. */
 export function Held({ drive }: { drive: Drive }) {
   const t = useManualTexts();
-  const { robot } = usePage();
+  const { id, robot } = usePage();
   const { monoMS, monoAt } = useDriving();
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {
@@ -185,6 +198,10 @@ export function Held({ drive }: { drive: Drive }) {
   }, []);
   const until = robot.control?.until_ms ?? 0;
   const { ref, entry } = useIntersection({ rootMargin: '-64px 0px 0px' });
+  const giveBack = async () => {
+    await drive.end();
+    toast({ color: 'blue', title: t.gaveBack, message: t.staysHere(id) }, [id]);
+  };
   const left = monoMS ? Math.max(0, until - (monoMS + now - monoAt)) : leaseFor;
   return (
     <Box ref={ref} mih={48}>
@@ -207,7 +224,7 @@ export function Held({ drive }: { drive: Drive }) {
             {t.keep}
           </Button>
         )}
-        <Button h={48} variant="default" onClick={() => void drive.end()}>
+        <Button h={48} variant="default" onClick={() => void giveBack()}>
           {t.giveBack}
         </Button>
       </Group>

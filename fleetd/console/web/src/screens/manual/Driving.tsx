@@ -4,6 +4,7 @@ import nipplejs from 'nipplejs';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { usePage } from '../robot/page';
+import { BigStop } from './BigStop';
 import type { Velocity } from './deadman';
 import { Held } from './Control';
 import { type Drive, useDriving } from './drive';
@@ -28,6 +29,7 @@ export function Driving({ drive }: { drive?: Drive }) {
     return (
       <Part title={t.drive} aside={drive && <Held drive={drive} />}>
         {t.noDrive}
+        <BigStop />
       </Part>
     );
   return (
@@ -37,7 +39,7 @@ export function Driving({ drive }: { drive?: Drive }) {
           {robot.mode !== 'mnl' ? t.needManual : robot.doing === 'waiting_for_release' ? t.stopLatched : t.needEnable}
         </Text>
       )}
-      <Group justify="space-around" gap="md">
+      <Group justify="space-around" gap="xs">
         <Stack gap="xs" className="drive-figures">
           <Readout />
           {drive && <LatencyPill />}
@@ -48,6 +50,7 @@ export function Driving({ drive }: { drive?: Drive }) {
       <Text size="sm" c="dimmed">
         {t.keysHint}
       </Text>
+      <BigStop />
       <Limits drive={drive} mps={unit?.max_speed_mps ?? 0.3} radps={unit?.max_turn_radps ?? 0.5} />
       <Pad drive={drive} />
     </Part>
@@ -86,23 +89,36 @@ function Readout() {
   );
 }
 
-/** The analog stick. Letting go, or losing the pointer, stops the robot. */
+/** The analog stick. Letting go, or losing the pointer, stops the robot. It shows also what keys, buttons and a gamepad ask for. */
 function Stick({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
   const zone = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!drive || !zone.current) return;
     const el = zone.current;
+    const size = el.clientWidth * 0.8;
     const stick = nipplejs.create({
       zone: el,
       mode: 'static',
       position: { top: '50%', left: '50%' },
-      size: 150,
-      color: { front: 'var(--mantine-color-indigo-6)', back: 'var(--mantine-color-gray-5)' },
-      restOpacity: 0.9,
+      size,
+      color: { front: 'var(--mantine-color-indigo-6)', back: 'var(--mantine-color-indigo-2)' },
+      restOpacity: 1,
     });
     stick.on('move', ({ data }) => drive.push('stick', { vx: data.vector.y, wz: -data.vector.x }));
-    stick.on('end', () => drive.release('stick'));
+    let dragged = false;
+    stick.on('start', () => (dragged = true));
+    stick.on('end', () => {
+      dragged = false;
+      drive.release('stick');
+    });
+    const unsubscribe = useDriving.subscribe(({ asked }) => {
+      const knob = [...stick.all.values()][0]?.ui.front;
+      if (!knob || dragged) return;
+      const [right, up] = [-asked.wz / drive.speed.radps, asked.vx / drive.speed.mps];
+      const reach = size / 2 / Math.max(1, Math.hypot(right, up)); // the knob stays on its circle
+      knob.style.transform = `translate(${right * reach}px, ${-up * reach}px)`;
+    });
     const lost = () => {
       drive.zero('pointer');
       drive.release('stick');
@@ -111,6 +127,7 @@ function Stick({ drive }: { drive?: Drive }) {
     return () => {
       el.removeEventListener('pointercancel', lost);
       drive.release('stick');
+      unsubscribe();
       stick.destroy();
     };
   }, [drive]);
@@ -118,8 +135,6 @@ function Stick({ drive }: { drive?: Drive }) {
     <Box
       ref={zone}
       pos="relative"
-      w={190}
-      h={190}
       className="stick"
       aria-label={t.stick}
       role="img"
@@ -147,15 +162,13 @@ function Arrows({ drive }: { drive?: Drive }) {
   };
   // Left is left, whatever the direction of the text.
   return (
-    <Box dir="ltr" style={{ display: 'grid', gridTemplateColumns: 'repeat(3, 60px)', gap: 8 }}>
+    <Box dir="ltr" className="arrows">
       {arrows.map(({ code, v, icon: Icon, column }) => {
         const on = v.vx !== 0 ? Math.sign(asked.vx) === v.vx : Math.sign(asked.wz) === v.wz;
         const held = (key: string) => key === ' ' || key === 'Enter';
         return (
           <UnstyledButton
             key={code}
-            w={60}
-            h={60}
             className="arrow"
             style={{ gridColumn: column, gridRow: code === 'KeyW' ? 1 : code === 'KeyS' ? 3 : 2 }}
             aria-label={t.arrows[code]}

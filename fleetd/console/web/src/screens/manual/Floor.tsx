@@ -1,9 +1,8 @@
 import { Box, Group, NumberInput, Text, useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 
-import { api, data } from '../../api/client';
+import { usePoints } from '../../api/points';
 import { Do } from '../robot/Do';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
@@ -13,23 +12,14 @@ import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useWhyNotManual } from './whyNot';
 
-/** The points of a robot, with where they are if fleetd knows it. */
-export function usePoints(id: string) {
-  const { detail } = usePage();
-  return useQuery({
-    queryKey: ['points', id, detail?.caps?.ts],
-    queryFn: () => data(api.GET('/api/v1/robots/{id}/points', { params: { path: { id } } })),
-  });
-}
-
 /** The floor with the robot, its path and its points. A tap chooses where to go. */
 export function Floor({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
-  const { id } = usePage();
+  const { id, detail } = usePage();
   const whyNot = useWhyNotManual(drive, 'manual/goto');
   const whyNotHalt = useWhyNotManual(drive);
   const { figures, path } = useDriving();
-  const points = usePoints(id).data?.points ?? [];
+  const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];
   const { ref: box, width } = useElementSize();
   const canvas = useRef<HTMLCanvasElement>(null);
   const dark = useComputedColorScheme('light') === 'dark';
@@ -39,8 +29,16 @@ export function Floor({ drive }: { drive?: Drive }) {
   const known = points.filter((p) => p.at).map((p) => ({ name: p.name, x: p.at!.x_m, y: p.at!.y_m }));
   const view = viewOf([...known, ...path, ...(figures?.at ? [figures.at] : [])], Math.max(width, 100), height);
   useEffect(() => {
-    if (canvas.current)
-      draw(canvas.current, view, { path, known, target, dark, at: figures?.at, theta: figures?.theta });
+    if (canvas.current && width > 0)
+      draw(canvas.current, view, {
+        path,
+        known,
+        target,
+        dark,
+        at: figures?.at,
+        theta: figures?.theta,
+        square: t.square,
+      });
   });
   const number = (n: number | undefined) => (n ?? 0).toFixed(2);
   const set = (to: Partial<At>) => setTarget((was) => ({ x: 0, y: 0, ...was, ...to }));
@@ -108,6 +106,8 @@ interface Scene {
   at?: At;
   theta?: number;
   dark: boolean;
+  /** How large a square is, in words. */
+  square: string;
 }
 
 function draw(canvas: HTMLCanvasElement, v: View, s: Scene): void {
@@ -137,6 +137,7 @@ function draw(canvas: HTMLCanvasElement, v: View, s: Scene): void {
   stroke(c, v, s.path);
   c.fillStyle = ink;
   c.font = '13px system-ui, sans-serif';
+  c.fillText(s.square, 6, v.height - 8);
   for (const p of s.known) {
     const at = toScreen(v, p);
     c.beginPath();

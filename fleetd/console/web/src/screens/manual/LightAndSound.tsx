@@ -7,6 +7,7 @@ import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';
 import { Part } from './Part';
 import { useManualTexts } from './text';
+import { hasVolume } from './volume';
 import { useWhyNotManual } from './whyNot';
 
 /** Colours at hand; any other one is written or picked. */
@@ -27,7 +28,7 @@ export function LightAndSound({ drive }: { drive?: Drive }) {
   return (
     <>
       {units.some((u) => u.kind === 'led') && <Lights drive={drive} />}
-      {speaker && <Sound sounds={speaker.sounds ?? []} drive={drive} />}
+      {speaker && <Sound sounds={speaker.sounds ?? []} settable={hasVolume(units)} drive={drive} />}
     </>
   );
 }
@@ -86,7 +87,7 @@ function Lights({ drive }: { drive?: Drive }) {
   );
 }
 
-function Sound({ sounds, drive }: { sounds: readonly string[]; drive?: Drive }) {
+function Sound({ sounds, settable, drive }: { sounds: readonly string[]; settable: boolean; drive?: Drive }) {
   const t = useManualTexts();
   const send = useSend();
   const { detail } = usePage();
@@ -98,22 +99,24 @@ function Sound({ sounds, drive }: { sounds: readonly string[]; drive?: Drive }) 
   const [language, setLanguage] = useState<string | null>(null);
   return (
     <Part title={t.sound}>
-      <Box>
-        <Text size="sm">
-          {t.volume}: {volume} %
-        </Text>
-        <Slider
-          value={volume}
-          onChange={setVolume}
-          onChangeEnd={(v) => void send('manual/volume', { volume: v / 100 }, t.volumeSent(v))}
-          disabled={!!whyNot}
-          label={null}
-          thumbSize={28}
-          size="lg"
-          my="sm"
-          thumbLabel={t.volume}
-        />
-      </Box>
+      {settable && (
+        <Box>
+          <Text size="sm">
+            {t.volume}: {volume} %
+          </Text>
+          <Slider
+            value={volume}
+            onChange={setVolume}
+            onChangeEnd={(v) => void send('manual/volume', { volume: v / 100 }, t.volumeSent(v))}
+            disabled={!!whyNot}
+            label={null}
+            thumbSize={28}
+            size="lg"
+            my="sm"
+            thumbLabel={t.volume}
+          />
+        </Box>
+      )}
       {sounds.length > 0 && (
         <Group align="flex-end" gap="xs">
           <Select

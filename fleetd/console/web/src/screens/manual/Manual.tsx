@@ -7,7 +7,6 @@ import { PerformingBadge } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
 import { PageContext, useDetail, useStale } from '../robot/page';
 import { Acts } from './Acts';
-import { BigStop } from './BigStop';
 import { Control } from './Control';
 import { Drive, useDriving } from './drive';
 import { Driving } from './Driving';
@@ -71,10 +70,9 @@ function ManualPage({ id }: { id: string }) {
         <Interrupted />
         <Control drive={driving} began={setDrive} />
         <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="md">
-          <Stack gap="md">
+          <div className="manual-drive">
             <Driving drive={driving} />
-            <BigStop />
-          </Stack>
+          </div>
           <Stack gap="md">
             <Floor drive={driving} />
             <Points drive={driving} />

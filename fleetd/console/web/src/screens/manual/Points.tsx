@@ -2,11 +2,11 @@ import { ActionIcon, Checkbox, Group, Stack, Text, TextInput } from '@mantine/co
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
+import { usePoints } from '../../api/points';
 import { useSend } from '../robot/Do';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';
-import { usePoints } from './Floor';
 import { Part } from './Part';
 import { useManualTexts } from './text';
 import { useTakes, useWhyNotManual } from './whyNot';
@@ -14,22 +14,26 @@ import { useTakes, useWhyNotManual } from './whyNot';
 /** The points that the robot knows, and a new one where it stands. */
 export function Points({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
-  const { id } = usePage();
+  const { id, detail } = usePage();
   const send = useSend();
   const whyNot = useWhyNotManual(drive);
   const whyNotGo = useWhyNotManual(drive, 'manual/goto');
-  const points = usePoints(id).data?.points ?? [];
+  const known = usePoints(id, detail?.caps?.ts).data?.points;
+  const points = known ?? [];
   const [angled, setAngled] = useState(true);
   const [name, setName] = useState('');
+  const valid = /^[a-z0-9][a-z0-9-]*$/.test(name);
   const goes = useTakes('manual/goto');
   const saves = useTakes('manual/point-save');
   if (!goes && !saves) return null;
   return (
     <Part title={t.points}>
       {points.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t.pointsNone}
-        </Text>
+        known && (
+          <Text size="sm" c="dimmed">
+            {t.pointsNone}
+          </Text>
+        )
       ) : (
         <Stack gap="xs">
           <Checkbox label={t.angled} checked={angled} onChange={(e) => setAngled(e.currentTarget.checked)} size="md" />
@@ -64,10 +68,12 @@ export function Points({ drive }: { drive?: Drive }) {
         </Stack>
       )}
       {saves && (
-        <Group align="flex-end" gap="xs">
+        <Group align="center" gap="xs">
           <TextInput
             label={t.pointName}
-            placeholder={t.pointNameHelp}
+            description={t.pointNameHelp}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            error={name !== '' && !valid}
             value={name}
             maxLength={63}
             size="md"
@@ -75,7 +81,7 @@ export function Points({ drive }: { drive?: Drive }) {
           />
           <CommandButton
             whyNot={whyNot}
-            lacks={name ? '' : t.needName}
+            lacks={!name ? t.needName : valid ? '' : t.pointNameHelp}
             sends={['manual/point-save', { point: name }, t.saved(name)]}
           >
             {t.savePoint}

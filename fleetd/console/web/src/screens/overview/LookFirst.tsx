@@ -6,8 +6,9 @@ import type { Robot } from '../../api/client';
 import { useMay } from '../../api/me';
 import { performing } from '../../live/performing';
 import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
+import { clock } from '../../text/time';
 import { BulkDialog } from '../robots/BulkDialog';
-import { lookFirst } from './first';
+import { lookFirst, pausedByPeople } from './first';
 import { most, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
 
@@ -18,6 +19,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
   const may = useMay('command');
   const [back, setBack] = useState<string>();
   const all = lookFirst(fleet);
+  const paused = pausedByPeople(fleet);
   return (
     <Panel title={t.firstTitle}>
       {all.length === 0 && fleet.length > 0 && <Text size="sm">{t.allWell}</Text>}
@@ -49,6 +51,18 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
           </Anchor>
         )}
       </Stack>
+      {paused.length > 0 && (
+        <Text size="sm" dir="auto" className="any-text" data-testid="paused-by-people">
+          {t.pausedBy(
+            paused.length,
+            paused
+              .slice(0, most)
+              .map((p) => t.pausedOne(p.id, p.by, clock(p.since)))
+              .join('; '),
+          )}
+          {paused.length > most && `; ${t.more(paused.length - most)}`}
+        </Text>
+      )}
       {back && (
         <BulkDialog
           action={{ kind: 'verb', name: 'mode', mode: 'ato' }}

@@ -5,9 +5,8 @@ import { Link, useSearchParams } from 'react-router';
 
 import type { Tone } from '../../live/performing';
 import { toneColor } from '../../live/PerformingBadge';
-import { useRobots } from '../../live/robots';
 import { useLive } from '../../live/stream';
-import { useScope } from '../../shell/scope';
+import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { usePresenceWords, useTermWords, withTerm } from '../../text/terms';
 import { count, type Counts } from './counts';
 import { AlertPanel } from './AlertPanel';
@@ -22,9 +21,8 @@ export default function Overview() {
   const presence: Record<string, string> = usePresenceWords();
   const modes: Record<string, string> = useTermWords().ModeID;
   const site = useScope((s) => s.site);
-  const all = useRobots();
   const live = useLive((s) => s.connection === 'live');
-  const fleet = useMemo(() => (site ? all.filter((r) => r.labels.site === site) : all), [all, site]);
+  const fleet = useRobotsOfSite();
   const c = useMemo(() => count(fleet), [fleet]);
   const [query, setQuery] = useSearchParams();
   const wall = query.has('wall');
@@ -48,41 +46,43 @@ export default function Overview() {
       {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
       <Tones counts={c} />
       <Attention fleet={fleet} actions />
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <LookFirst fleet={fleet} />
-        <AlertPanel ids={ids} />
-      </SimpleGrid>
-      <SimpleGrid cols={{ base: 1, sm: 3 }}>
-        <Panel title={t.presenceTitle}>
-          {Object.keys(presence).map((p) => (
-            <Number
-              key={p}
-              n={c.presence.get(p) ?? 0}
-              name={presence[p]!}
-              to={`presence=${p}`}
-              always={p === 'online'}
-            />
-          ))}
-        </Panel>
-        <Panel title={t.modesTitle}>
-          {[...new Set(['ato', 'mnl', 'str', ...c.modes.keys()])].map((m) => (
-            <Number key={m} n={c.modes.get(m) ?? 0} name={withTerm(modes, m)} to={`mode=${m}`} always />
-          ))}
-          <Number n={c.paused} name={t.paused} to="doing=paused&doing=paused_by_safety" always />
-        </Panel>
-        <Panel title={t.storiesTitle}>
-          <Number n={c.noStory} name={t.noStory} to="story_state=none" always />
-          <Number n={c.refused} name={t.refused} to="story_state=refused" always />
-          <Number n={c.pending} name={t.pending} to="story_state=pending" always />
-        </Panel>
-      </SimpleGrid>
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+      <div className="overview">
         <Stack>
+          <SimpleGrid cols={{ base: 1, lg: 2 }}>
+            <LookFirst fleet={fleet} />
+            <AlertPanel ids={ids} />
+          </SimpleGrid>
+          <SimpleGrid cols={{ base: 1, sm: 3 }}>
+            <Panel title={t.presenceTitle}>
+              {Object.keys(presence).map((p) => (
+                <Number
+                  key={p}
+                  n={c.presence.get(p) ?? 0}
+                  name={presence[p]!}
+                  to={`presence=${p}`}
+                  always={p === 'online'}
+                />
+              ))}
+            </Panel>
+            <Panel title={t.modesTitle}>
+              {[...new Set(['ato', 'mnl', 'str', ...c.modes.keys()])].map((m) => (
+                <Number key={m} n={c.modes.get(m) ?? 0} name={withTerm(modes, m)} to={`mode=${m}`} always />
+              ))}
+              <Number n={c.paused} name={t.paused} to="doing=paused&doing=paused_by_safety" always />
+            </Panel>
+            <Panel title={t.storiesTitle}>
+              <Number n={c.noStory} name={t.noStory} to="story_state=none" always />
+              <Number n={c.refused} name={t.refused} to="story_state=refused" always />
+              <Number n={c.pending} name={t.pending} to="story_state=pending" always />
+            </Panel>
+          </SimpleGrid>
+        </Stack>
+        <div>
           <Driving fleet={fleet} />
           <FleetdPanel counts={c} />
-        </Stack>
+        </div>
         <LastEvents ids={ids} />
-      </SimpleGrid>
+      </div>
     </Stack>
   );
 }
@@ -98,6 +98,7 @@ export function Tones({ counts, large }: { counts: Counts; large?: boolean }) {
         <Anchor key={tone} component={Link} to={`/robots?tone=${tone}`} underline="never" c="inherit">
           <Card
             withBorder
+            h="100%"
             data-testid={`tone-${tone}`}
             style={{ borderInlineStart: `6px solid var(--mantine-color-${toneColor[tone]}-6)` }}
           >

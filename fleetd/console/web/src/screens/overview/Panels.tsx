@@ -175,7 +175,9 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
               <Table.Th fw={400} scope="row">
                 {name}
               </Table.Th>
-              <Table.Td fw={600}>{value}</Table.Td>
+              <Table.Td fw={600} className={value.length < 16 ? 'one-line' : undefined}>
+                {value}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -88,8 +88,8 @@ function Tile({ r }: { r: Robot }) {
         </Text>
       </Group>
       <PerformingBadge robot={r} of={p} size="xl" />
-      <Text fz={18} mt={6} dir="auto" truncate>
-        {p.tone === 'good' && r.story ? [r.story.id, r.act].filter(Boolean).join(', ') : whyOf(r, about) || '\u00a0'}
+      <Text fz={18} mt={6} dir="auto" lineClamp={2}>
+        {p.tone === 'good' && r.story ? about({ story: r.story.id, act: r.act }) : whyOf(r, about) || '\u00a0'}
       </Text>
     </Card>
   );

@@ -1,4 +1,16 @@
-import { Button, Checkbox, Group, Modal, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
+import {
+  Button,
+  Checkbox,
+  Group,
+  Modal,
+  NumberInput,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  useMatches,
+} from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -37,6 +49,7 @@ export function GivePoints({
   const [error, setError] = useState<unknown>();
   /** The number of robots that a person agreed to and that was no longer right. */
   const [before, setBefore] = useState<number>();
+  const orientation = useMatches({ base: 'vertical', xs: 'horizontal' } as const);
   const fresh = points.length === 0;
   const given = fresh
     ? {
@@ -109,7 +122,7 @@ export function GivePoints({
                 error={own.name && !validName.test(own.name) ? t.bad : undefined}
                 onChange={(e) => put({ name: e.currentTarget.value })}
               />
-              <Group grow align="flex-start">
+              <SimpleGrid cols={{ base: 2, xs: 3 }}>
                 <NumberInput
                   label={t.x}
                   value={own.x}
@@ -132,13 +145,15 @@ export function GivePoints({
                   max={180}
                   onChange={(v) => put({ heading: v === '' ? '' : Number(v) })}
                 />
-              </Group>
+              </SimpleGrid>
             </>
           ) : (
             <Text fw={600}>{points.map((p) => p.name).join(', ')}</Text>
           )}
           <SegmentedControl
             aria-label={t.whom}
+            orientation={orientation}
+            fullWidth
             value={whom}
             onChange={(v) => {
               setPlan(undefined);

@@ -1,9 +1,9 @@
 import { Badge, Button, Checkbox, Group, Select, Skeleton, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 
-import { api, data, type Schemas } from '../../api/client';
+import type { Schemas } from '../../api/client';
+import { usePoints } from '../../api/points';
 import { useMay } from '../../api/me';
 import { useRobots } from '../../live/robots';
 import { Refused } from '../../shell/Refused';
@@ -23,11 +23,7 @@ export default function Places() {
   const robot = query.get('robot') ?? ids[0] ?? '';
   const [picked, setPicked] = useState<string[]>([]);
   const [dialog, setDialog] = useState<'give' | 'add'>();
-  const points = useQuery({
-    queryKey: ['points', robot],
-    enabled: robot !== '',
-    queryFn: async () => data(api.GET('/api/v1/robots/{id}/points', { params: { path: { id: robot } } })),
-  });
+  const points = usePoints(robot);
   const all = points.data?.points ?? [];
   const chosen = all.filter((p) => picked.includes(p.name) && p.at);
   const locked = { 'data-disabled': !mayAssign || undefined, 'aria-disabled': !mayAssign };
@@ -114,9 +110,14 @@ export default function Places() {
                     {!p.known && <Text size="xs">{t.waiting}</Text>}
                   </Table.Td>
                   <Table.Td>
-                    {p.at
-                      ? `${p.at.x_m.toFixed(2)} m, ${p.at.y_m.toFixed(2)} m${p.at.theta_rad === undefined ? '' : `, ${degrees(p.at.theta_rad)}°`}`
-                      : t.onlyRobot}
+                    {p.at ? (
+                      <>
+                        <span className="one-line">{`${p.at.x_m.toFixed(2)}, ${p.at.y_m.toFixed(2)} m`}</span>
+                        {p.at.theta_rad !== undefined && `, ${degrees(p.at.theta_rad)}°`}
+                      </>
+                    ) : (
+                      t.onlyRobot
+                    )}
                   </Table.Td>
                 </Table.Tr>
               ))}

@@ -118,12 +118,12 @@ export default function EventsTab() {
       {events.data && shown.length === 0 && <Nothing>{t.none}</Nothing>}
       {shown.length > 0 && (
         <ScrollArea type="auto">
-          <Table verticalSpacing={4} highlightOnHover data-testid="events">
+          <Table verticalSpacing={4} highlightOnHover data-testid="events" layout={wide ? 'fixed' : 'auto'}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{t.at}</Table.Th>
+                {wide && <Table.Th w={190}>{t.at}</Table.Th>}
                 <Table.Th>{t.what}</Table.Th>
-                {wide && <Table.Th>{t.from}</Table.Th>}
+                {wide && <Table.Th w="22%">{t.from}</Table.Th>}
                 {wide && <Table.Th>{t.data}</Table.Th>}
               </Table.Tr>
             </Table.Thead>
@@ -158,12 +158,17 @@ function searchText(t: EventTables, e: Event): string {
 function Row({ event: e, wide }: { event: Event; wide: boolean }) {
   return (
     <Table.Tr>
+      {wide && (
+        <Table.Td className="one-line">
+          <Text size="sm">{dateTime(e.received)}</Text>
+        </Table.Td>
+      )}
       <Table.Td>
-        <Text size="sm" style={{ whiteSpace: wide ? 'nowrap' : undefined }}>
-          {dateTime(e.received)}
-        </Text>
-      </Table.Td>
-      <Table.Td>
+        {!wide && (
+          <Text size="xs" c="dimmed">
+            {dateTime(e.received)}
+          </Text>
+        )}
         <EventWhat of={e} level />
         {!wide && <EventDetails of={e} />}
       </Table.Td>

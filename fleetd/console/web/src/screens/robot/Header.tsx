@@ -15,6 +15,7 @@ import { unheard, useFleetdNow, usePage } from './page';
 import { RecordDialog } from './RecordDialog';
 import { useRobotTexts } from './text';
 import { WayOut } from './WayOut';
+import { wayOut } from './wayOut';
 
 const useTexts = texts(
   {
@@ -22,7 +23,7 @@ const useTexts = texts(
     neverSeen: 'never seen',
     noSite: 'no site',
     labels: 'Labels…',
-    record: 'Save flight record…',
+    record: 'Save its recording…',
     control: (who: string, scope: string) => `${who} has control (${scope})`,
     left: (s: number) => `${s} s left`,
     free: 'nobody has control',
@@ -50,10 +51,11 @@ const useTexts = texts(
 /** Who the robot is, what it does, whether it is there, who controls it, and its modes. */
 export function Header() {
   const t = useTexts();
-  const { id, robot, stale } = usePage();
+  const { id, robot, detail, stale } = usePage();
   const p = performing(robot);
-  // What it performs is beside the way out.
-  const about = useAbout()(p.tone === 'good' ? undefined : p.of);
+  // The way out says what it performs, or what keeps it from that.
+  const said = p.tone === 'good' || wayOut(robot, detail).length > 0;
+  const about = useAbout()(said ? undefined : p.of);
   return (
     <Card withBorder padding="md">
       <Stack gap="sm">
@@ -61,7 +63,7 @@ export function Header() {
           <Title order={1} size="h2" dir="auto">
             {id}
           </Title>
-          <PerformingBadge robot={robot} terms />
+          <PerformingBadge robot={robot} terms={p.key !== 'not_connected'} />
           {about && (
             <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }}>
               {about}

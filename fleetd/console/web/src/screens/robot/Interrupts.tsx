@@ -21,14 +21,14 @@ const useTexts = texts(
     noneRefused: 'No request was refused.',
     times: (n: number) => `${n} times`,
     try: 'Raise a test interrupt',
-    handler: 'Handler',
+    handler: 'Reaction (handler)',
     interrupter: 'On behalf of',
     raise: 'Raise',
     raiseLabel: (handler: string) => `interrupt ${handler}`,
-    choose: 'choose a handler first',
+    choose: 'choose a reaction first',
     notInAto: 'the robot is not in automatic (ato)',
     switches: 'Who may interrupt',
-    halted: 'halted: automatic is not in charge',
+    halted: 'They wait: automatic is not in charge (halted).',
     switchLabel: (who: string, on: boolean) => `interrupter ${who} ${on ? 'on' : 'off'}`,
     always: 'people are never switched off',
   },
@@ -43,14 +43,14 @@ const useTexts = texts(
     noneRefused: 'Keine Anfrage wurde abgelehnt.',
     times: (n: number) => `${n}-mal`,
     try: 'Zum Test unterbrechen',
-    handler: 'Ablauf',
+    handler: 'Reaktion (handler)',
     interrupter: 'Im Namen von',
     raise: 'Unterbrechen',
     raiseLabel: (handler: string) => `Unterbrechung ${handler}`,
-    choose: 'wählen Sie zuerst einen Ablauf',
+    choose: 'wählen Sie zuerst eine Reaktion',
     notInAto: 'der Roboter ist nicht in der Automatik (ato)',
     switches: 'Wer unterbrechen darf',
-    halted: 'ruht: die Automatik ist nicht an der Reihe',
+    halted: 'Sie ruhen: die Automatik ist nicht an der Reihe (halted).',
     switchLabel: (who: string, on: boolean) => `Auslöser ${who} ${on ? 'an' : 'aus'}`,
     always: 'Personen werden nie abgeschaltet',
   },
@@ -165,16 +165,18 @@ function Raise() {
 function Switches() {
   const t = useTexts();
   const { detail } = usePage();
+  const all = detail?.state?.interrupters ?? [];
   return (
     <Stack gap={6}>
       <Text size="sm" fw={600}>
         {t.switches}
       </Text>
+      {all.some((i) => i.state === 'halted') && <Nothing>{t.halted}</Nothing>}
       <Group gap="lg">
-        {(detail?.state?.interrupters ?? []).map((i) => (
+        {all.map((i) => (
           <Toggle
             key={i.id}
-            label={i.state === 'halted' ? `${i.id} (${t.halted})` : i.id}
+            label={i.id}
             on={i.state !== 'stopped'}
             whyNot={i.id === 'operator' ? t.always : ''}
             verb={i.state === 'stopped' ? 'interrupter/run' : 'interrupter/stop'}

@@ -33,7 +33,7 @@ const useTexts = texts(
     launchpadIs: (on: boolean) => `launchpad ${on ? 'on' : 'off'}`,
     abilities: 'Abilities: small things it does by itself',
     ability: { on: 'runs', ready: 'ready', off: 'off' },
-    plugins: 'Plug-ins: what conditions may know',
+    plugins: 'What conditions may know (plug-ins)',
     safeguards: 'Safeguards that its life reacts to',
     safeguardsHelp: 'Whether the robot may move does not depend on these.',
     switched: (name: string, on: boolean) => `${name} ${on ? 'on' : 'off'}`,
@@ -96,119 +96,126 @@ export function Life() {
         </Badge>
       }
     >
-      <Text size="sm" c="dimmed">
-        {t.help}
-      </Text>
-      <Facts
-        rows={[
-          [t.why, reasonText(reasons, life.reason)],
-          [t.focused, life.focused || common.none],
-          [t.stack, life.stack?.join(', ') ?? ''],
-          [t.next, life.next || common.none],
-          [t.suggestions, life.suggestions?.join(', ') || common.none],
-        ]}
-      />
-      <Group gap="xs">
-        <Do
-          whyNot={whyNot || (life.state !== 'disabled' ? t.already : '')}
-          sends={['life/set', { state: 'solitary' }, t.lifeIs('solitary')]}
-        >
-          {t.let}
-        </Do>
-        <Do
-          whyNot={whyNot || (life.state === 'disabled' ? t.already : '')}
-          sends={['life/set', { state: 'disabled' }, t.lifeIs('disabled')]}
-        >
-          {t.stopLife}
-        </Do>
-        <Do whyNot={whyNot || focus} sends={['life/stop-focus', {}, t.endFocus]}>
-          {t.endFocus}
-        </Do>
-        <Do
-          whyNot={whyNot || (life.focused || life.stack?.length ? '' : t.noFocus)}
-          sends={['life/stop-all', {}, t.endAll]}
-        >
-          {t.endAll}
-        </Do>
-      </Group>
-      <LifeActivities />
-      <Explain />
-      <Toggle
-        label={t.launchpad}
-        on={life.launchpad.on}
-        verb="life/launchpad"
-        args={{ on: !life.launchpad.on }}
-        what={t.launchpadIs(!life.launchpad.on)}
-      />
-      <Accordion variant="contained" multiple>
-        <Accordion.Item value="abilities">
-          <Accordion.Control>{t.abilities}</Accordion.Control>
-          <Accordion.Panel>
-            {(life.abilities ?? []).map((a) => (
-              <Text key={a.name} size="sm">
-                {a.name.replaceAll('_', ' ')}: {a.running ? t.ability.on : a.enabled ? t.ability.ready : t.ability.off}
-              </Text>
-            ))}
-          </Accordion.Panel>
-        </Accordion.Item>
-        <Accordion.Item value="plugins">
-          <Accordion.Control>{t.plugins}</Accordion.Control>
-          <Accordion.Panel>
-            <Stack gap={8}>
-              {(life.plugins ?? []).map((p) => (
-                <Toggle
-                  key={p.name}
-                  label={`${p.name} (${p.group})`}
-                  on={p.enabled}
-                  verb="life/plugin"
-                  args={{ name: p.name, enabled: !p.enabled }}
-                  what={t.switched(p.name, !p.enabled)}
-                />
-              ))}
-            </Stack>
-          </Accordion.Panel>
-        </Accordion.Item>
-        <Accordion.Item value="safeguards">
-          <Accordion.Control>{t.safeguards}</Accordion.Control>
-          <Accordion.Panel>
-            <Stack gap={8}>
-              <Text size="xs" c="dimmed">
-                {t.safeguardsHelp}
-              </Text>
-              {(life.safeguards ?? []).map((g) => (
-                <Toggle
-                  key={g.name}
-                  label={g.name.replaceAll('_', ' ')}
-                  on={g.enabled}
-                  verb="life/safeguard"
-                  args={{ name: g.name, enabled: !g.enabled }}
-                  what={t.switched(g.name, !g.enabled)}
-                />
-              ))}
-            </Stack>
-          </Accordion.Panel>
-        </Accordion.Item>
-        <Accordion.Item value="history">
-          <Accordion.Control>{t.history}</Accordion.Control>
-          <Accordion.Panel>
-            {(life.focus_history ?? []).map((f) => (
-              <Text key={f.since} size="sm">
-                {clock(f.since)} {f.activity || t.free}
-              </Text>
-            ))}
-            {(life.statistics ?? []).map((s) => (
-              <Text key={s.activity} size="sm">
-                {s.activity}: {t.starts(s.starts, duration(s.total_ms))}
-              </Text>
-            ))}
-            {(life.state_history ?? []).map((s) => (
-              <Text key={s.since} size="sm" c="dimmed">
-                {clock(s.since)} {withTerm(terms.LifeState, s.state)}
-              </Text>
-            ))}
-          </Accordion.Panel>
-        </Accordion.Item>
-      </Accordion>
+      <div className="life">
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            {t.help}
+          </Text>
+          <Facts
+            rows={[
+              [t.why, reasonText(reasons, life.reason)],
+              [t.focused, life.focused || common.none],
+              [t.stack, life.stack?.join(', ') ?? ''],
+              [t.next, life.next || common.none],
+              [t.suggestions, life.suggestions?.join(', ') || common.none],
+            ]}
+          />
+          <Group gap="xs">
+            <Do
+              whyNot={whyNot || (life.state !== 'disabled' ? t.already : '')}
+              sends={['life/set', { state: 'solitary' }, t.lifeIs('solitary')]}
+            >
+              {t.let}
+            </Do>
+            <Do
+              whyNot={whyNot || (life.state === 'disabled' ? t.already : '')}
+              sends={['life/set', { state: 'disabled' }, t.lifeIs('disabled')]}
+            >
+              {t.stopLife}
+            </Do>
+            <Do whyNot={whyNot || focus} sends={['life/stop-focus', {}, t.endFocus]}>
+              {t.endFocus}
+            </Do>
+            <Do
+              whyNot={whyNot || (life.focused || life.stack?.length ? '' : t.noFocus)}
+              sends={['life/stop-all', {}, t.endAll]}
+            >
+              {t.endAll}
+            </Do>
+          </Group>
+          <LifeActivities />
+        </Stack>
+        <Stack gap="sm">
+          <Explain />
+          <Toggle
+            label={t.launchpad}
+            on={life.launchpad.on}
+            verb="life/launchpad"
+            args={{ on: !life.launchpad.on }}
+            what={t.launchpadIs(!life.launchpad.on)}
+          />
+          <Accordion variant="contained" multiple>
+            <Accordion.Item value="abilities">
+              <Accordion.Control>{t.abilities}</Accordion.Control>
+              <Accordion.Panel>
+                {(life.abilities ?? []).map((a) => (
+                  <Text key={a.name} size="sm">
+                    {a.name.replaceAll('_', ' ')}:{' '}
+                    {a.running ? t.ability.on : a.enabled ? t.ability.ready : t.ability.off}
+                  </Text>
+                ))}
+              </Accordion.Panel>
+            </Accordion.Item>
+            <Accordion.Item value="plugins">
+              <Accordion.Control>{t.plugins}</Accordion.Control>
+              <Accordion.Panel>
+                <Stack gap={8}>
+                  {(life.plugins ?? []).map((p) => (
+                    <Toggle
+                      key={p.name}
+                      label={`${p.name} (${p.group})`}
+                      on={p.enabled}
+                      verb="life/plugin"
+                      args={{ name: p.name, enabled: !p.enabled }}
+                      what={t.switched(p.name, !p.enabled)}
+                    />
+                  ))}
+                </Stack>
+              </Accordion.Panel>
+            </Accordion.Item>
+            <Accordion.Item value="safeguards">
+              <Accordion.Control>{t.safeguards}</Accordion.Control>
+              <Accordion.Panel>
+                <Stack gap={8}>
+                  <Text size="xs" c="dimmed">
+                    {t.safeguardsHelp}
+                  </Text>
+                  {(life.safeguards ?? []).map((g) => (
+                    <Toggle
+                      key={g.name}
+                      label={g.name.replaceAll('_', ' ')}
+                      on={g.enabled}
+                      verb="life/safeguard"
+                      args={{ name: g.name, enabled: !g.enabled }}
+                      what={t.switched(g.name, !g.enabled)}
+                    />
+                  ))}
+                </Stack>
+              </Accordion.Panel>
+            </Accordion.Item>
+            <Accordion.Item value="history">
+              <Accordion.Control>{t.history}</Accordion.Control>
+              <Accordion.Panel>
+                {(life.focus_history ?? []).map((f) => (
+                  <Text key={f.since} size="sm">
+                    {clock(f.since)} {f.activity || t.free}
+                  </Text>
+                ))}
+                {(life.statistics ?? []).map((s) => (
+                  <Text key={s.activity} size="sm">
+                    {s.activity}: {t.starts(s.starts, duration(s.total_ms))}
+                  </Text>
+                ))}
+                {(life.state_history ?? []).map((s) => (
+                  <Text key={s.since} size="sm" c="dimmed">
+                    {clock(s.since)} {withTerm(terms.LifeState, s.state)}
+                  </Text>
+                ))}
+              </Accordion.Panel>
+            </Accordion.Item>
+          </Accordion>
+        </Stack>
+      </div>
     </Panel>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconArrowRight, IconCircleCheckFilled } from '@tabler/icons-react';
 
 import type { Schemas } from '../../api/client';
@@ -58,7 +58,9 @@ export function Modes() {
         <Text size="sm" fw={600}>
           {name(robot.intended || robot.mode)}
         </Text>
-        <IconArrowRight size={14} aria-hidden />
+        <Box visibleFrom="xs" lh={0}>
+          <IconArrowRight size={14} aria-hidden />
+        </Box>
         <Text size="sm" c="dimmed">
           {common.reported}:
         </Text>
@@ -74,7 +76,7 @@ export function Modes() {
           {t.none}
         </Text>
       ) : (
-        <SimpleGrid cols={{ base: 2, sm: Math.min(3, modes.length), md: Math.min(5, modes.length) }} spacing="xs">
+        <SimpleGrid cols={{ base: Math.min(3, modes.length), md: Math.min(5, modes.length) }} spacing="xs">
           {modes.map((m) => (
             <One key={m.id} mode={m} />
           ))}
@@ -113,15 +115,16 @@ function One({ mode }: { mode: Mode }) {
       <Do
         whyNot={whyNot}
         variant={active ? 'filled' : 'default'}
-        mih={44}
+        mih={48}
         px={6}
+        className="long-button mode-button"
         chosen={active}
         label={active ? `${name(mode.id)}: ${t.active}` : t.to(name(mode.id))}
         sends={['mode/set', { mode: mode.id }, t.label(name(mode.id))]}
       >
         {name(mode.id)}
       </Do>
-      <Text size="xs" c="dimmed" dir="auto">
+      <Text size="xs" c="dimmed" dir="auto" className="any-text">
         {active && <IconCircleCheckFilled size={12} aria-hidden />} {!may && !active ? whyNot : text}
       </Text>
     </Stack>

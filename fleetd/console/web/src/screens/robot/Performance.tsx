@@ -6,12 +6,15 @@ import { useVerbWords } from '../../text/verbs';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
+import { useNameOf } from '../library/api';
 import { useActing } from './acting';
 import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
 import { usePage } from './page';
 import { StoryButtons } from './StoryButtons';
+import { wayOut } from './wayOut';
+import { useWayOutTexts, whyNotContinue } from './wayOutText';
 import { useRobotTexts } from './text';
 
 const useTexts = texts(
@@ -86,7 +89,9 @@ export function Performance() {
   const { robot, detail } = usePage();
   const { span, ms, spans } = useActing();
   const s = detail?.state;
-  const ref = (r?: { id: string; rev: number }) => (r ? `${r.id}, revision ${r.rev}` : t.noStory);
+  const name = useNameOf('story');
+  const act = useNameOf('act');
+  const ref = (r?: { id: string; rev: number }) => (r ? common.revision(name(r.id), r.id, r.rev) : t.noStory);
   const length = span ? span.end_ms - span.start_ms : 0;
   return (
     <Panel
@@ -117,13 +122,14 @@ export function Performance() {
           ],
           [
             t.act,
-            robot.act && `${robot.act}${spans.length ? ` (${t.of((robot.act_index ?? 0) + 1, spans.length)})` : ''}`,
+            robot.act &&
+              `${act(robot.act)}${spans.length ? ` (${t.of((robot.act_index ?? 0) + 1, spans.length)})` : ''}`,
           ],
           [t.round, s && s.auto.status !== 'halt' && s.auto.story ? String(s.auto.loop + 1) : ''],
-          [t.queue, s?.queue.waiting.join(', ') ?? ''],
+          [t.queue, s?.queue.waiting.map(act).join(', ') ?? ''],
           [
             t.failed,
-            s?.queue.failed.map((f) => `${f.act}: ${reasonText(reasons, f.reason, f.detail)}`).join('; ') ?? '',
+            s?.queue.failed.map((f) => `${act(f.act)}: ${reasonText(reasons, f.reason, f.detail)}`).join('; ') ?? '',
           ],
           [t.running, s?.running?.map((r) => `${withTerm(verbs, r.verb)}, ${r.client}`).join('; ') ?? ''],
         ]}
@@ -145,8 +151,10 @@ export function Performance() {
 function Pauses() {
   const t = useTexts();
   const reasons: Record<string, string> = useReasonTexts();
-  const { robot } = usePage();
+  const { robot, detail } = usePage();
   const whyNot = useWhyNot();
+  const way = useWayOutTexts();
+  const steps = wayOut(robot, detail);
   return (
     <Stack gap={4}>
       <Text size="sm" fw={600}>
@@ -172,7 +180,7 @@ function Pauses() {
             </Stack>
             <Do
               size="compact-md"
-              whyNot={whyNot || (own ? t.ownEnd : '')}
+              whyNot={whyNot || (own ? t.ownEnd : whyNotContinue(way, steps, p.token))}
               sends={['auto/continue', { token: p.token }, t.continueLabel(p.token)]}
             >
               {t.continueOne}

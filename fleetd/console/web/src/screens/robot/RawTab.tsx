@@ -1,5 +1,6 @@
 import { Accordion, Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 
 import { api, data } from '../../api/client';
 import { problemOf } from '../../api/problem';
@@ -57,7 +58,7 @@ export default function RawTab() {
         {documents.isPending && <Nothing>{common.loading}</Nothing>}
         {documents.isError && <Text size="sm">{problemOf(documents.error).message}</Text>}
         {documents.data?.documents.length === 0 && <Nothing>{t.none}</Nothing>}
-        <Accordion multiple variant="separated">
+        <Accordion multiple variant="contained">
           {documents.data?.documents.map((d) => (
             <Document
               key={d.topic}
@@ -72,7 +73,7 @@ export default function RawTab() {
         {desired.isPending && <Nothing>{common.loading}</Nothing>}
         {desired.isError && <Text size="sm">{problemOf(desired.error).message}</Text>}
         {desired.data?.desired.length === 0 && <Nothing>{t.noDesired}</Nothing>}
-        <Accordion multiple variant="separated">
+        <Accordion multiple variant="contained">
           {desired.data?.desired.map((d) => (
             <Document key={d.topic} name={d.topic} about={d.overtaken ?? ''} body={d.desired} />
           ))}
@@ -88,7 +89,13 @@ function Document({ name, about, body }: { name: string; about: string; body: un
       <Accordion.Control>
         <Group gap="xs">
           <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            {name}
+            {name.split('/').map((part, i) => (
+              <Fragment key={i}>
+                {i > 0 && '/'}
+                <wbr />
+                {part}
+              </Fragment>
+            ))}
           </Text>
           <Text size="xs" c="dimmed">
             {about}

@@ -30,7 +30,7 @@ type FlightRecord = Schemas['RecordsRecord'];
 
 const useTexts = texts(
   {
-    title: (robot: string) => `Flight record of ${robot}`,
+    title: (robot: string) => `Recording of ${robot} (flight record)`,
     help: 'The robot always records what it does, like the flight recorder of an airplane. This saves the last minutes of that recording as a file on your computer. Nothing at the robot starts or changes.',
     last: 'Span: the last',
     minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),

@@ -109,7 +109,7 @@ function RobotPage({ id, tab }: { id: string; tab: Tab }) {
           onChange={(to) => void navigate(`/robots/${encodeURIComponent(id)}${to === 'now' ? '' : `/${to}`}`)}
           keepMounted={false}
         >
-          <Tabs.List ref={list} aria-label={t.tabList} style={{ flexWrap: 'nowrap', overflowX: 'auto' }}>
+          <Tabs.List ref={list} aria-label={t.tabList} className="tab-strip">
             {tabs.map((name) => (
               <Tabs.Tab key={name} value={name} mih={44}>
                 {t.tabs[name]}

@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 
 import type { Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
@@ -8,10 +8,11 @@ import { useShellTexts } from '../../shell/text';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
-import { useWayOutTexts } from './wayOutText';
+import { wayOut } from './wayOut';
+import { stopperText, useWayOutTexts } from './wayOutText';
 import { Do, useWhyNot } from './Do';
 import { Facts, Panel } from './Panel';
-import { usePage } from './page';
+import { usePage, useStopper } from './page';
 import { noteRelease } from './sending';
 import { useRobotTexts } from './text';
 
@@ -35,18 +36,9 @@ const useTexts = texts(
       E_STOP: 'no: its units are switched off',
       RESET: 'no: its units are being cleared',
     },
-    enable: 'Enable',
-    reset: 'Reset',
     release: 'Release…',
-    isEnabled: 'it may move already',
-    firstRelease: 'release the stop first',
-    firstReset: 'reset it first',
-    firstInput: 'a stop input at the robot is pressed',
-    moment: 'it is stopping: wait a moment',
-    noReset: 'only a robot that was switched off (E_STOP) is reset',
     latched: (who: string, at: string, why: string) =>
       `Stopped by ${who} until it is released, ${at}${why ? `: ${why}` : ''}`,
-    somebody: 'somebody',
     keeps: 'keeps it from moving',
   },
   {
@@ -68,50 +60,35 @@ const useTexts = texts(
       E_STOP: 'nein: seine Einheiten sind abgeschaltet',
       RESET: 'nein: Fehler werden gelöscht',
     },
-    enable: 'Bewegung freigeben',
-    reset: 'Zurücksetzen',
     release: 'Freigeben…',
-    isEnabled: 'er darf sich schon bewegen',
-    firstRelease: 'geben Sie zuerst den Stopp frei',
-    firstReset: 'setzen Sie ihn zuerst zurück',
-    firstInput: 'ein Stopp-Eingang am Roboter ist gedrückt',
-    moment: 'er hält an: warten Sie einen Augenblick',
-    noReset: 'nur ein abgeschalteter Roboter (E_STOP) wird zurückgesetzt',
     latched: (who: string, at: string, why: string) =>
       `Gestoppt von ${who}, bis zur Freigabe, ${at}${why ? `: ${why}` : ''}`,
-    somebody: 'jemand',
     keeps: 'hält ihn fest',
   },
 );
 
-/** Whether the robot may move and why not, with every way out and why one is not possible now. */
+/** Whether the robot may move and why not. The way out is at the top of the page. */
 export function Safety() {
   const t = useTexts();
   const common = useRobotTexts();
   const shell = useShellTexts();
   const reasons = useReasonTexts();
-  const { causes } = useWayOutTexts();
+  const way = useWayOutTexts();
+  const stopper = useStopper();
   const { robot, detail } = usePage();
-  const command = useWhyNot();
+  const offered = wayOut(robot, detail).some((s) => s.key === 'release'); // with its button, at the top of the page
   const active = new Set(robot.alerts.filter((a) => a.type.startsWith('safeguard')).map((a) => a.source));
   const state = robot.safety ?? '';
-  let enable = '';
-  if (state === 'ENABLED') enable = t.isEnabled;
-  else if (robot.latches.length > 0) enable = t.firstRelease;
-  else if (robot.estop_input) enable = t.firstInput;
-  else if (state === 'E_STOP') enable = t.firstReset;
-  else if (state !== 'DISABLED') enable = t.moment;
-  let reset = '';
-  if (state !== 'E_STOP') reset = t.noReset;
-  else if (robot.estop_input) reset = t.firstInput;
-  else if (robot.latches.length > 0) reset = t.firstRelease;
   return (
     <Panel title={t.title}>
       <Facts
         rows={[
           [t.state, `${t.states[state as keyof typeof t.states] ?? '?'} (${state || '?'})`],
-          [t.cause, reasonText({ ...reasons, ...causes }, robot.cause)],
-          [t.by, robot.cause_detail ?? robot.latched_by ?? ''],
+          [
+            t.cause,
+            stopper ? stopperText(way, stopper, robot) : reasonText({ ...reasons, ...way.causes }, robot.cause),
+          ],
+          [t.by, !stopper && (robot.cause_detail ?? robot.latched_by ?? '')],
           [t.input, robot.estop_input ? t.pressed : t.free],
           [
             t.safeguards,
@@ -127,21 +104,9 @@ export function Safety() {
         </Text>
       )}
       {robot.latches.map((l) => (
-        <Latch key={l.id} latch={l} />
+        <Latch key={l.id} latch={l} said={stopper && l === robot.latches[0]} offered={offered} />
       ))}
       <span hidden data-line={lineOf('stop', stopRequest({ robot: robot.id }))} data-what={shell.stop} />
-      <Group align="flex-start">
-        {state !== 'ENABLED' && (
-          <Do explain mih={44} whyNot={command || enable} sends={['safety/enable', {}, t.enable]}>
-            {t.enable}
-          </Do>
-        )}
-        {state === 'E_STOP' && (
-          <Do explain mih={44} whyNot={command || reset} sends={['safety/reset', {}, t.reset]}>
-            {t.reset}
-          </Do>
-        )}
-      </Group>
       {state === 'ENABLED' &&
         detail?.caps?.notes.map((n) => (
           <Text key={n} size="xs" c="dimmed" dir="auto">
@@ -153,22 +118,28 @@ export function Safety() {
   );
 }
 
-function Latch({ latch }: { latch: Robot['latches'][number] }) {
+/** A latched stop: what is not said of it yet, and its release if the top of the page does not offer it. */
+function Latch({ latch, said, offered }: { latch: Robot['latches'][number]; said?: boolean; offered: boolean }) {
   const t = useTexts();
   const { id } = usePage();
   const whyNot = useWhyNot('release_stops', true);
+  const way = useWayOutTexts();
   const onReleased = (why: string) => noteRelease(id, latch.id, t.release.replace('…', ''), why);
   return (
     <Stack gap={4} align="flex-start">
-      <Text size="sm" dir="auto">
-        {t.latched(latch.by || latch.client || t.somebody, dateTime(latch.since), latch.why ?? '')}
-      </Text>
+      {!said && (
+        <Text size="sm" dir="auto">
+          {t.latched(latch.by || latch.client || way.somebody, dateTime(latch.since), latch.why ?? '')}
+        </Text>
+      )}
       <Text size="xs" c="dimmed">
         {latch.id} ({latch.level})
       </Text>
-      <Do explain whyNot={whyNot} onClick={() => askRelease({ robot: id, stop: latch, onReleased })}>
-        {t.release}
-      </Do>
+      {!offered && (
+        <Do explain whyNot={whyNot} onClick={() => askRelease({ robot: id, stop: latch, onReleased })}>
+          {t.release}
+        </Do>
+      )}
     </Stack>
   );
 }

@@ -7,6 +7,7 @@ import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { LastStory } from '../assign/Last';
+import { useNameOf } from '../library/api';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
@@ -18,6 +19,7 @@ import { useRobotTexts } from './text';
 const useTexts = texts(
   {
     title: 'Default story',
+    progressOf: 'How far it is',
     phases: {
       idle: 'nothing to do',
       fetching: 'fetches it',
@@ -50,6 +52,7 @@ const useTexts = texts(
   },
   {
     title: 'Eigene Geschichte',
+    progressOf: 'Wie weit er ist',
     phases: {
       idle: 'nichts zu tun',
       fetching: 'holt sie',
@@ -96,14 +99,15 @@ export function StoryAssign() {
   const [apply, setApply] = useState<Apply>('next_act');
   const stories = useQuery({ queryKey: ['stories'], queryFn: () => data(api.GET('/api/v1/stories')) });
   const d = robot.desired;
-  const ref = (r?: { id: string; rev: number }) => (r ? `${r.id}, revision ${r.rev}` : t.noStory);
+  const name = useNameOf('story');
+  const ref = (r?: { id: string; rev: number }) => (r ? common.revision(name(r.id), r.id, r.rev) : t.noStory);
   const chosen = stories.data?.entries.find((e) => e.id === story);
   const same = chosen && d.story?.id === chosen.id && d.story.rev === chosen.rev;
   const body = { story: story!, apply, selector: { ids: [id] } };
   const assign = () =>
     change(
       id,
-      t.label(story!),
+      t.label(name(story!)),
       async () => {
         await api.POST('/api/v1/assignments', { body });
         await queries.invalidateQueries({ queryKey: ['robot', id] });
@@ -119,7 +123,7 @@ export function StoryAssign() {
           [common.requested, ref(d.story)],
           [common.reported, ref(d.active)],
           [
-            '',
+            t.progressOf,
             d.desired_rev && d.reported_rev !== d.desired_rev
               ? stale === 'robot'
                 ? t.later
@@ -147,9 +151,7 @@ export function StoryAssign() {
           data={(stories.data?.entries ?? []).map((e) => ({
             value: e.id,
             disabled: e.rev === 0,
-            label: e.rev
-              ? t.one(e.name || e.id, e.rev, duration(e.length_ms ?? 0))
-              : `${e.name || e.id}, ${t.unpublished}`,
+            label: e.rev ? t.one(name(e.id), e.rev, duration(e.length_ms ?? 0)) : `${name(e.id)}, ${t.unpublished}`,
           }))}
         />
         <Select

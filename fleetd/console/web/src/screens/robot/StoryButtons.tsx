@@ -8,8 +8,11 @@ import {
 } from '@tabler/icons-react';
 
 import { texts } from '../../text/language';
+import { useNameOf } from '../library/api';
 import { Do, useWhyNot } from './Do';
 import { usePage } from './page';
+import { wayOut } from './wayOut';
+import { useWayOutTexts, whyNotContinue } from './wayOutText';
 
 const useTexts = texts(
   {
@@ -51,6 +54,7 @@ const useTexts = texts(
 /** Start, pause, continue, skip of an act and end of the story, each with why it is not possible now. */
 export function StoryButtons() {
   const t = useTexts();
+  const act = useNameOf('act');
   const { robot, detail } = usePage();
   const common = useWhyNot();
   const ato = robot.mode === 'ato' ? '' : t.notInAto;
@@ -58,6 +62,7 @@ export function StoryButtons() {
   const { auto } = robot;
   // The first pause that a person can end; the rest end by themselves.
   const token = robot.pause_holders.find((p) => !/^(interrupt|activity)(:|$)/.test(p.token))?.token;
+  const notYet = whyNotContinue(useWayOutTexts(), wayOut(robot, detail), token);
   const plays = auto === 'idle' || auto === 'paused' ? '' : t.notRunning;
   const interrupted = robot.pause_holders.some((p) => /^(interrupt|activity)(:|$)/.test(p.token)) ? t.interrupted : '';
   const takesSkip = !detail?.caps || detail.caps.verbs.includes('auto/skip') ? '' : t.cannotSkip;
@@ -82,7 +87,7 @@ export function StoryButtons() {
       <Do
         mih={44}
         leftSection={<IconPlayerPlayFilled size={16} aria-hidden />}
-        whyNot={first || (auto !== 'paused' ? t.notPaused : token ? '' : t.otherPause)}
+        whyNot={first || (auto !== 'paused' ? t.notPaused : token ? notYet : t.otherPause)}
         sends={['auto/continue', { token }, t.story(t.resume)]}
       >
         {t.resume}
@@ -92,7 +97,7 @@ export function StoryButtons() {
         mih={44}
         leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
         whyNot={first || plays || interrupted || takesSkip}
-        sends={['auto/skip', { act: robot.act }, t.story(t.skipAct(robot.act ?? ''))]}
+        sends={['auto/skip', { act: robot.act }, t.story(t.skipAct(act(robot.act ?? '')))]}
       >
         {t.skip}
       </Do>

@@ -4,6 +4,7 @@ import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
+import { useNameOf } from '../library/api';
 import { useActing } from './acting';
 import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
@@ -46,6 +47,7 @@ export default function StoryTab() {
   const { robot } = usePage();
   const { timeline, span, spans, ms } = useActing();
   const story = robot.story;
+  const name = useNameOf('story');
   return (
     <Stack>
       <Panel title={t.title}>
@@ -53,7 +55,7 @@ export default function StoryTab() {
         {story && (
           <Facts
             rows={[
-              [t.story, `${story.id}, revision ${story.rev}`],
+              [t.story, common.revision(name(story.id), story.id, story.rev)],
               [
                 t.status,
                 [withTerm(terms.AutoStatus, robot.auto), reasonText(reasons, robot.auto_reason)]
@@ -75,6 +77,7 @@ export default function StoryTab() {
         {timeline.data && (
           <StoryTimeline
             timeline={timeline.data}
+            paused={robot.auto === 'paused'}
             current={robot.mode === 'ato' && robot.auto !== 'stopped' ? spans.indexOf(span!) : -1}
             at={span && ms !== undefined ? span.start_ms + Math.min(ms, span.end_ms - span.start_ms) : undefined}
           />

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react';
 
 import type { Schemas } from '../../api/client';
 import { texts } from '../../text/language';
+import { useNameOf } from '../library/api';
 import { duration } from './elapsed';
 import classes from './StoryTimeline.module.css';
 
@@ -13,14 +14,18 @@ const useTexts = texts(
     title: 'Timeline of the story',
     acts: 'Acts',
     states: { done: 'done', current: 'performed now', next: 'comes' },
-    estimated: 'Times are estimates; the cursor follows what the robot reports.',
+    paused: 'paused here',
+    estimated:
+      'Times are estimates: speech by its longest text, a usual time for each gesture and each drive. The cursor follows what the robot reports.',
     at: (at: string, of: string) => `${at} of about ${of}`,
   },
   {
+    paused: 'pausiert hier',
     title: 'Ablauf der Geschichte',
     acts: 'Akte',
     states: { done: 'erledigt', current: 'läuft jetzt', next: 'kommt' },
-    estimated: 'Zeiten sind geschätzt; der Zeiger folgt dem, was der Roboter meldet.',
+    estimated:
+      'Zeiten sind geschätzt: Sprache nach dem längsten Text, eine übliche Zeit für jede Geste und jede Fahrt. Der Zeiger folgt dem, was der Roboter meldet.',
     at: (at: string, of: string) => `${at} von etwa ${of}`,
   },
 );
@@ -34,12 +39,23 @@ const icons = { done: IconCheck, current: IconPlayerPlay, next: IconPoint };
 /** Pixels of a second at least, so that a bar of a word can still be read. */
 const least = 9;
 
+/** Pixels that a word needs at least. */
+const word = 34;
+
 /** Pixels of the names of the units, before the first second. */
 const names = 90;
 
+interface Props {
+  timeline: Timeline;
+  current: number;
+  at?: number;
+  paused?: boolean;
+}
+
 /** The acts and what each unit does, by time, with a cursor where the robot is. */
-export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; current: number; at?: number }) {
+export function StoryTimeline({ timeline, current, at, paused }: Props) {
   const t = useTexts();
+  const name = useNameOf('act');
   const place = (i: number): Place => (i < current ? 'done' : i === current ? 'current' : 'next');
   const { ref: whole, width } = useElementSize<HTMLDivElement>();
   const scroll = useRef<HTMLDivElement>(null);
@@ -48,7 +64,10 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
   const from = timeline.acts[current]?.start_ms;
   // Each act is brought into view when it begins; in between a person may look elsewhere.
   useEffect(() => {
-    if (scroll.current && from !== undefined) scroll.current.scrollLeft = left(from);
+    const el = scroll.current;
+    if (!el || from === undefined) return;
+    const end = left(timeline.acts[current]!.end_ms) + names;
+    if (left(from) < el.scrollLeft || end > el.scrollLeft + el.clientWidth) el.scrollLeft = left(from);
   }, [from]);
   return (
     <Stack gap="sm" ref={whole}>
@@ -74,7 +93,7 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
                   data-place={place(i)}
                   style={{ left: left(a.start_ms), width: Math.max(4, left(a.end_ms - a.start_ms) - 2) }}
                 >
-                  {a.act}
+                  {name(a.act)}
                 </div>
               ))}
             </div>
@@ -83,21 +102,37 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
             <div key={n} className={classes.lane}>
               <span className={classes.name}>{lane.unit || lane.class}</span>
               <div className={classes.track}>
-                {lane.bars.map((b) => (
-                  <Tooltip
-                    key={`${b.pointer} ${b.start_ms} ${b.step ?? ''}`}
-                    label={`${b.type} ${b.text ?? ''} (${duration(b.start_ms)} – ${duration(b.end_ms)})`}
-                  >
-                    <div
-                      className={classes.bar}
-                      data-bar
-                      data-estimated={b.estimated || undefined}
-                      style={{ left: left(b.start_ms), width: Math.max(4, left(b.end_ms - b.start_ms) - 1) }}
+                {lane.bars.map((b) => {
+                  // What takes no time has its word beside it, up to what comes next.
+                  const next = Math.min(
+                    timeline.length_ms,
+                    ...lane.bars.map((o) => o.start_ms).filter((s) => s > b.start_ms),
+                  );
+                  const long = left(b.end_ms - b.start_ms);
+                  const brief = long <= word;
+                  const room = brief ? left(next - b.start_ms) : long;
+                  return (
+                    <Tooltip
+                      key={`${b.pointer} ${b.start_ms} ${b.step ?? ''}`}
+                      label={`${b.type} ${b.text ?? ''} (${duration(b.start_ms)} – ${duration(b.end_ms)})`}
                     >
-                      {left(b.end_ms - b.start_ms) > 34 && (b.text || b.type)}
-                    </div>
-                  </Tooltip>
-                ))}
+                      <div
+                        className={classes.bar}
+                        data-bar
+                        data-estimated={b.estimated || undefined}
+                        data-brief={brief || undefined}
+                        style={{
+                          left: left(b.start_ms),
+                          width: brief && room <= word ? Math.max(4, long - 1) : undefined,
+                          [brief ? 'maxWidth' : 'width']: room - 1,
+                          borderInlineStartWidth: brief ? Math.max(4, long - 1) : undefined,
+                        }}
+                      >
+                        {room > word && (b.text || b.type)}
+                      </div>
+                    </Tooltip>
+                  );
+                })}
               </div>
             </div>
           ))}
@@ -111,11 +146,11 @@ export function StoryTimeline({ timeline, current, at }: { timeline: Timeline; c
             <List.Item key={`${a.step} ${a.act}`} icon={<Icon size={16} aria-hidden />}>
               <Group gap="xs">
                 <Text size="sm" fw={place(i) === 'current' ? 700 : 400} dir="auto">
-                  {a.act}
+                  {name(a.act)}
                 </Text>
                 {current >= 0 && (
                   <Badge variant="light" tt="none" color={colors[place(i)]}>
-                    {t.states[place(i)]}
+                    {paused && i === current ? t.paused : t.states[place(i)]}
                   </Badge>
                 )}
                 <Text size="xs" c="dimmed">

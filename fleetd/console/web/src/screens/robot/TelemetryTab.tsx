@@ -11,19 +11,20 @@ const useTexts = texts(
     kept: 'fleetd keeps no measurements. These were collected by this tab since you opened the page of the robot, for an hour at most.',
     battery: 'Battery',
     'round trip': 'Round trip of a message',
-    'silence budget': 'Silence that the link still bears',
+    'silence budget': 'Silence until the link counts as lost',
     temperature: 'Temperatures',
     noTemperature: 'A robot reports the temperature of a unit only while it is warm, hot or out of order. None is now.',
     speed: 'Speed',
     noSpeed: 'A robot reports its speed only while somebody drives it. The page of manual control shows it.',
     none: 'The robot reports nothing of this.',
     waiting: 'Nothing yet. The next report of the robot brings the first value.',
+    away: 'The robot is not connected. Values come when it is back.',
   },
   {
     kept: 'fleetd bewahrt keine Messwerte auf. Diese hat dieser Tab gesammelt, seit Sie die Seite des Roboters geöffnet haben, höchstens eine Stunde lang.',
     battery: 'Batterie',
     'round trip': 'Umlaufzeit einer Nachricht',
-    'silence budget': 'Stille, die die Verbindung noch erträgt',
+    'silence budget': 'Stille, bis die Verbindung als verloren gilt',
     temperature: 'Temperaturen',
     noTemperature:
       'Ein Roboter meldet die Temperatur einer Einheit nur, solange sie warm, heiß oder gestört ist. Das ist jetzt keine.',
@@ -31,6 +32,7 @@ const useTexts = texts(
     noSpeed: 'Ein Roboter meldet seine Geschwindigkeit nur, während ihn jemand fährt. Die Handsteuerung zeigt sie.',
     none: 'Der Roboter meldet nichts davon.',
     waiting: 'Noch nichts. Die nächste Meldung des Roboters bringt den ersten Wert.',
+    away: 'Der Roboter ist nicht verbunden. Werte kommen, wenn er zurück ist.',
   },
 );
 
@@ -46,7 +48,7 @@ const few = 3;
 /** Charts of what the robot reports, collected by this page. */
 export default function TelemetryTab() {
   const t = useTexts();
-  const { id } = usePage();
+  const { id, stale } = usePage();
   const samples = useSamples((s) => s.of[id]) ?? none;
   const warm = [
     ...new Set(samples.flatMap((s) => Object.keys(s.values).filter((k) => k.startsWith('temperature ')))),
@@ -56,7 +58,7 @@ export default function TelemetryTab() {
       <Text size="sm" c="dimmed" role="note">
         {t.kept}
       </Text>
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+      <SimpleGrid cols={{ base: 1, lg: 2, xl: 3 }}>
         {charts.map((c) => (
           <Panel key={c.key} title={t[c.key]}>
             {samples.some((s) => s.values[c.key] !== undefined) ? (
@@ -68,7 +70,7 @@ export default function TelemetryTab() {
                 range={'range' in c ? [...c.range] : undefined}
               />
             ) : (
-              <Nothing>{samples.length > few ? t.none : t.waiting}</Nothing>
+              <Nothing>{stale === 'robot' ? t.away : samples.length > few ? t.none : t.waiting}</Nothing>
             )}
           </Panel>
         ))}

@@ -3,20 +3,21 @@ import { IconArrowRight, IconCircleCheck } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { useNavigate } from 'react-router';
 
-import { api } from '../../api/client';
+import { api, type Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { askRelease } from '../../shell/askRelease';
 import { useSettle } from '../../shell/press';
+import { inButtons } from '../../text/buttons';
 import { reasonText, useReasonTexts } from '../../text/reasons';
-import { ago, clock } from '../../text/time';
+import { clock } from '../../text/time';
 import { Do, useWhyNot } from './Do';
-import { useFleetdNow, usePage } from './page';
+import { usePage, useStopper } from './page';
 import { PartLines } from './PartLines';
 import { change, noteRelease } from './sending';
 import { blocker, type Step, stepID, wayOut } from './wayOut';
-import { stepName, useWayOutTexts } from './wayOutText';
+import { stepName, stopperText, useWayOutTexts } from './wayOutText';
 
 /** Why the robot does not perform, what to do next, and what comes after it. */
 export function WayOut() {
@@ -47,25 +48,26 @@ export function WayOut() {
       color={toneColor[p.tone]}
       variant="light"
       role="region"
-      aria-label={t.title(doesText(words, robot))}
+      aria-label={t.title}
       data-testid="way-out"
       data-part
     >
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <Title order={2} size="h4" aria-live="polite">
-            {t.title(doesText(words, robot))}
+            {t.title}
+            <span className="unseen">{`: ${doesText(words, robot)}`}</span>
           </Title>
           <PartLines />
         </Group>
-        <Cause />
+        <Cause first={first!} />
         <Next key={stepID(first!)} step={first!} />
         {rest.length > 0 && (
           <Stack gap={6}>
             <Text size="sm" fw={600}>
               {t.then}
             </Text>
-            <List size="sm" spacing={8} icon={<IconArrowRight size={14} aria-hidden />}>
+            <List size="sm" spacing={8} className="step-list" icon={<IconArrowRight size={14} aria-hidden />}>
               {rest.map((s, i) => {
                 const first = blocker(steps, i + 1);
                 return (
@@ -85,32 +87,44 @@ export function WayOut() {
   );
 }
 
-/** What the robot says about why it stopped, with the alerts that are more than a warning. */
-function Cause() {
+/** Why it does not perform: what the robot says about its stop, or what the first step ends; with the alerts that are more than a warning. */
+function Cause({ first }: { first: Step }) {
   const t = useWayOutTexts();
   const reasons = useReasonTexts();
   const { robot } = usePage();
+  const stopper = useStopper();
   const away = robot.doing === 'not_connected'; // then the last cause of its safety says nothing about now
   const grave = robot.alerts.filter((a) => a.level === 'error' || a.level === 'critical');
-  const cause = away
-    ? robot.presence.why
-    : [reasonText({ ...reasons, ...t.causes }, robot.cause), robot.cause_detail ?? robot.latched_by]
-        .filter(Boolean)
-        .join(', ');
-  if ((!away && robot.safety === 'ENABLED') || (!cause && grave.length === 0)) return null;
+  const paused = causedBy(robot, first) && first.key === 'continue';
+  const said = (): string | undefined => {
+    if (first.key === 'continue' && paused) return t.steps.continue(first.by || t.somebody, first.why);
+    if (away) return robot.presence.why;
+    // A stop that outlasts a restart is why the robot waits, not the restart.
+    if (first.key === 'release' && robot.cause === 'restarted') return '';
+    if (stopper) return stopperText(t, stopper, robot);
+    const reason = reasonText({ ...reasons, ...t.causes }, robot.cause);
+    return [reason, robot.cause_detail ?? robot.latched_by].filter(Boolean).join(', ');
+  };
+  const cause = said();
+  const moves = !away && !paused && robot.safety === 'ENABLED'; // then its last stop is over
+  const step = todoOf(t, first) && !causedBy(robot, first) && <StepText step={first} />;
+  if (!step && (moves || (!cause && grave.length === 0))) return null;
   return (
     <Stack gap={2}>
       <Text size="sm">
         <Text span fw={600}>
           {t.because}:{' '}
         </Text>
-        <bdi>{cause}</bdi>
+        {!moves && <bdi>{cause}</bdi>}
+        {!moves && cause && step && '; '}
+        {step}
       </Text>
-      {grave.map((a) => (
-        <Text key={a.id} size="sm" dir="auto">
-          {[a.detail, a.hint].filter(Boolean).join('; ')}
-        </Text>
-      ))}
+      {!moves &&
+        grave.map((a) => (
+          <Text key={a.id} size="sm" dir="auto">
+            {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
+          </Text>
+        ))}
     </Stack>
   );
 }
@@ -118,8 +132,7 @@ function Cause() {
 function StepText({ step }: { step: Step }) {
   const t = useWayOutTexts();
   const words = usePerformingTexts();
-  const { robot } = usePage();
-  const now = useFleetdNow();
+  const { robot, stale } = usePage();
   switch (step.key) {
     case 'release': {
       const l = step.latch;
@@ -136,15 +149,12 @@ function StepText({ step }: { step: Step }) {
         </span>
       );
     case 'failing':
-      return <span dir="auto">{t.steps.failing(step.rounds, step.error, step.hint)}</span>;
+      return <span dir="auto">{t.steps.failing(step.rounds, inButtons(step.error), inButtons(step.hint))}</span>;
     case 'over':
-      return <span dir="auto">{t.steps.over(step.detail)}</span>;
+      return <span dir="auto">{t.steps.over(inButtons(step.detail))}</span>;
     case 'connect':
-      return (
-        <span>
-          {t.steps.connect} {robot.presence.last_seen && t.lastSeen(ago(now - Date.parse(robot.presence.last_seen)))}
-        </span>
-      );
+      if (stale === 'broker') return <span>{t.steps.broker}</span>;
+      return <span>{robot.presence.status === 'offline' ? t.steps.startAgain : t.steps.connect}</span>;
     default:
       return <span>{t.steps[step.key]}</span>;
   }
@@ -154,10 +164,20 @@ function modeKey(mode?: string): 'manual' | 'start_up' | 'safe_mode' | 'other_mo
   return mode === 'mnl' ? 'manual' : mode === 'str' ? 'start_up' : mode === 'safe' ? 'safe_mode' : 'other_mode';
 }
 
+/** Whether the cause already says why this step is needed. */
+const causedBy = (robot: Robot, step: Step): boolean =>
+  step.key === 'continue'
+    ? step.token.startsWith('operator') && robot.safety === 'ENABLED'
+    : step.key === 'release' && robot.cause === 'stopped' && step.latch.id === robot.latches[0]?.id;
+
+/** What to do in a step whose own text says why it is needed. */
+const todoOf = (t: ReturnType<typeof useWayOutTexts>, step: Step): string | undefined =>
+  t.todo[step.key === 'continue' && !step.token.startsWith('operator') ? 'resume' : step.key];
+
 /** The first step, with the button that does it. */
 function Next({ step }: { step: Step }) {
   const t = useWayOutTexts();
-  const todo = t.todo[step.key === 'continue' && !step.token.startsWith('operator') ? 'resume' : step.key];
+  const todo = todoOf(t, step);
   return (
     <Stack gap={6} align="flex-start">
       <Text size="sm">
@@ -167,11 +187,6 @@ function Next({ step }: { step: Step }) {
         {todo ?? <StepText step={step} />}
       </Text>
       <Doing step={step} />
-      {todo && (
-        <Text size="sm" c="dimmed">
-          <StepText step={step} />
-        </Text>
-      )}
     </Stack>
   );
 }

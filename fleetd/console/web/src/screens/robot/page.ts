@@ -4,6 +4,7 @@ import { createContext, useContext, useEffect, useState } from 'react';
 import { api, data, type Robot, type Schemas } from '../../api/client';
 import { robots, useRobot } from '../../live/robots';
 import { fleetdNow, useLive } from '../../live/stream';
+import { stopperOf } from './stopper';
 import { reachable } from './wayOut';
 
 export type Detail = Schemas['Detail'];
@@ -111,4 +112,11 @@ export function useEvents(id: string, filter: { type?: string; level?: string[];
     },
     refetchInterval: every,
   });
+}
+
+/** Who or what stopped the robot of the page, and when; undefined if nothing says it. */
+export function useStopper() {
+  const { id, robot } = usePage();
+  const events = useEvents(id, { level: ['safety'] }).data ?? [];
+  return robot.cause === 'stopped' ? stopperOf(robot.latches, events) : undefined;
 }

@@ -5,10 +5,10 @@ import { linesOf } from './partLines';
 
 test('each control of a part has its line below its name', () => {
   const one = { dataset: { line: 'fleetd safety enable r1' }, textContent: ' Enable ' };
-  const named = { dataset: { line: 'fleetd mode set ato r1', what: 'Switch to automatic' }, textContent: 'ato' };
+  const named = { dataset: { line: 'fleetd mode set ato r1', what: 'Back to automatic' }, textContent: 'ato' };
   expect(linesOf([one, named, one])).toEqual([
     '# Enable\nfleetd safety enable r1',
-    '# Switch to automatic\nfleetd mode set ato r1',
+    '# Back to automatic\nfleetd mode set ato r1',
   ]);
 });
 

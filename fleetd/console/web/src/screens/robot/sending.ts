@@ -8,6 +8,7 @@ import { problemOf } from '../../api/problem';
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { robots } from '../../live/robots';
 import { toast } from '../../shell/toast';
+import { inButtons } from '../../text/buttons';
 import { useSendingTexts } from './sendingText';
 import { wayOut } from './wayOut';
 import { stepName, useWayOutTexts } from './wayOutText';
@@ -140,7 +141,7 @@ export async function send(
   let answer: Command['answer'];
   const take = (c: Command) => {
     answer = c.answer;
-    sent = { ...sent, id: c.id, state: c.state ?? '', because: c.because ?? '' };
+    sent = { ...sent, id: c.id, state: c.state ?? '', because: inButtons(c.because ?? '') };
     put(robot, sent);
   };
   try {
@@ -152,12 +153,12 @@ export async function send(
     if (b.commands[0]) take(b.commands[0]);
     else {
       const skip = b.skipped?.[0];
-      sent = { ...sent, state: 'REFUSED', because: skip?.detail || skip?.reason || '' };
+      sent = { ...sent, state: 'REFUSED', because: inButtons(skip?.detail || skip?.reason || '') };
       put(robot, sent);
     }
   } catch (thrown) {
     const p = problemOf(thrown);
-    sent = { ...sent, state: 'REFUSED', because: [p.message, p.hint].filter(Boolean).join('; ') };
+    sent = { ...sent, state: 'REFUSED', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) };
     put(robot, sent);
   }
   while (!ended(sent) && sent.id) {
@@ -187,7 +188,7 @@ export async function change(
     return true;
   } catch (thrown) {
     const p = problemOf(thrown);
-    put(robot, { ...base, state: 'REFUSED', because: [p.message, p.hint].filter(Boolean).join('; ') });
+    put(robot, { ...base, state: 'REFUSED', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) });
     return false;
   }
 }

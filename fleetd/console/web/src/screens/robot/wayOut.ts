@@ -98,6 +98,10 @@ const before: Partial<Record<Step['key'], string[]>> & { continue: string[] } = 
   enable: ['stopInput', 'release', 'reset', 'repair', 'wait'],
 };
 
+/** What has to happen before the robot may move: until then only pauses of people can be ended. */
+export const beforeMotion = (steps: readonly Step[]): Step[] =>
+  steps.filter((s) => s.key === 'enable' || before.enable!.includes(s.key));
+
 /** The step that has to come before the n-th one; undefined if that one can be done now, or if there is none. */
 export function blocker(steps: readonly Step[], n: number): Step | undefined {
   const step = steps[n];

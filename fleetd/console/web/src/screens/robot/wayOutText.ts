@@ -1,24 +1,31 @@
+import type { Robot } from '../../api/client';
 import { texts } from '../../text/language';
-import type { Step } from './wayOut';
+import { clock } from '../../text/time';
+import type { Stopper } from './stopper';
+import { beforeMotion, type Step } from './wayOut';
 
 /** The texts of the way out: what keeps a robot from performing, and what ends it. */
 export const useWayOutTexts = texts(
   {
     performs: 'It performs.',
-    title: (what: string) => `It does not perform – ${what}`,
+    title: 'It does not perform',
     because: 'Cause',
     next: 'Next',
     then: 'Then',
     steps: {
       connect: 'Bring it back: check its power and its network.',
+      startAgain: 'Start it again at the robot.',
+      broker: 'Bring the broker back: until then nobody knows here what the robot does. Look at the robot itself.',
       adopt: 'It is not part of this fleet yet.',
       report: 'It has not reported its state yet. This takes a few seconds after it connected.',
       stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
       wait: 'It is stopping. This takes a moment.',
       reset: 'It was switched off. A reset clears its units; it does not move yet.',
-      enable: 'It is not allowed to move yet. Look that nobody is in its way, then enable it: it can move at once.',
+      enable: 'Look that nobody is in its way, then enable it: it can move at once.',
       story: 'It has no story to perform.',
       start: 'Its story has ended or was stopped.',
+      shutDown: (at: string) => `It was shut down at ${at}.`,
+      noMode: (at: string) => `Its mode ended at ${at}, so that it stopped.`,
       release: (who: string, at: string, why: string) => `${who} stopped it at ${at}${why ? `: ${why}` : ''}.`,
       repair: (unit: string, fault: string) => `${unit}: ${fault}. It keeps the robot at rest until it is repaired.`,
       mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
@@ -47,11 +54,14 @@ export const useWayOutTexts = texts(
       start: 'Start the story',
       release: 'Release…',
       repair: 'It is repaired',
-      mode: 'Switch to automatic',
+      mode: 'Back to automatic',
       continue: 'Continue',
     },
     somebody: 'somebody',
     first: (step: string) => `possible after: ${step}`,
+    enabled: 'it may move already',
+    notPaused: 'nobody has paused it',
+    isPaused: 'somebody has paused it already',
     names: {
       connect: 'connect it again',
       report: 'wait for its report',
@@ -62,28 +72,31 @@ export const useWayOutTexts = texts(
     },
     notYet: (does: string, next: string) => `It does not perform yet: ${does}. Next: ${next}.`,
     performsNow: 'It performs.',
-    causes: { stopped: 'somebody stopped it', restarted: 'it was restarted' } as Record<string, string>,
-    lastSeen: (since: string) => `Last seen ${since}.`,
+    causes: { restarted: 'it was restarted' } as Record<string, string>,
     otherMode: (term: string) => `mode ${term || '?'}`,
   },
   {
     performs: 'Er tritt auf.',
-    title: (what: string) => `Er tritt nicht auf – ${what}`,
+    title: 'Er tritt nicht auf',
     because: 'Ursache',
     next: 'Jetzt',
     then: 'Danach',
     steps: {
       connect: 'Bringen Sie ihn zurück: prüfen Sie Strom und Netz.',
+      startAgain: 'Starten Sie ihn am Roboter wieder.',
+      broker:
+        'Bringen Sie den Broker zurück: bis dahin weiß hier niemand, was der Roboter tut. Sehen Sie beim Roboter selbst nach.',
       adopt: 'Er gehört noch nicht zu dieser Flotte.',
       report: 'Er hat seinen Zustand noch nicht gemeldet. Das dauert nach dem Verbinden einige Sekunden.',
       stopInput:
         'Ein Stopp-Eingang am Roboter ist gedrückt. Gehen Sie hin, sehen Sie nach, warum, und entriegeln Sie ihn dort.',
       wait: 'Er hält an. Das dauert einen Augenblick.',
       reset: 'Er wurde abgeschaltet. Das Zurücksetzen löscht die Fehler; er bewegt sich noch nicht.',
-      enable:
-        'Er darf sich noch nicht bewegen. Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',
+      enable: 'Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',
       story: 'Er hat keine Geschichte.',
       start: 'Seine Geschichte ist zu Ende oder wurde beendet.',
+      shutDown: (at: string) => `Er wurde um ${at} heruntergefahren.`,
+      noMode: (at: string) => `Sein Modus endete um ${at}; deshalb hielt er an.`,
       release: (who: string, at: string, why: string) => `${who} hat ihn um ${at} gestoppt${why ? `: ${why}` : ''}.`,
       repair: (unit: string, fault: string) => `${unit}: ${fault}. Der Roboter ruht, bis das behoben ist.`,
       mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
@@ -112,11 +125,14 @@ export const useWayOutTexts = texts(
       start: 'Geschichte starten',
       release: 'Freigeben…',
       repair: 'Es ist behoben',
-      mode: 'In die Automatik',
+      mode: 'Zurück in die Automatik',
       continue: 'Weiter',
     },
     somebody: 'jemand',
     first: (step: string) => `möglich nach: ${step}`,
+    enabled: 'er darf sich schon bewegen',
+    notPaused: 'niemand hat ihn angehalten',
+    isPaused: 'jemand hat ihn schon angehalten',
     names: {
       connect: 'wieder verbinden',
       report: 'auf seine Meldung warten',
@@ -127,11 +143,32 @@ export const useWayOutTexts = texts(
     },
     notYet: (does: string, next: string) => `Er tritt noch nicht auf: ${does}. Jetzt: ${next}.`,
     performsNow: 'Er tritt auf.',
-    causes: { stopped: 'jemand hat ihn gestoppt', restarted: 'er wurde neu gestartet' } as Record<string, string>,
-    lastSeen: (since: string) => `Zuletzt gesehen ${since}.`,
+    causes: { restarted: 'er wurde neu gestartet' } as Record<string, string>,
     otherMode: (term: string) => `Modus ${term || '?'}`,
   },
 );
+
+/** Why a robot stopped, in words. */
+export function stopperText(
+  t: ReturnType<typeof useWayOutTexts>,
+  { who, at, why, mode }: Stopper,
+  robot: Robot,
+): string {
+  if (!mode) return t.steps.release(who || t.somebody, clock(at), why);
+  return ['offline', 'sleeping'].includes(robot.presence.status)
+    ? t.steps.shutDown(clock(at))
+    : t.steps.noMode(clock(at));
+}
+
+/** Why a pause cannot be ended yet; empty if it can. */
+export function whyNotContinue(
+  t: ReturnType<typeof useWayOutTexts>,
+  steps: readonly Step[],
+  token: string | undefined,
+): string {
+  const first = token?.startsWith('operator') ? [] : beforeMotion(steps);
+  return first.length > 0 ? t.first([...new Set(first.map((s) => stepName(t, s)))].join(', ')) : '';
+}
 
 /** The short name of a step, as its button has it. */
 export function stepName(t: ReturnType<typeof useWayOutTexts>, step: Step): string {

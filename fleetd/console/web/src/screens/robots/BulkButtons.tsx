@@ -18,6 +18,7 @@ import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { HoldNote, useHold } from '../../shell/holding';
+import { noteStop } from '../../shell/sendStop';
 import { toast } from '../../shell/toast';
 import { useModeName } from '../../text/modes';
 import type { BulkAction } from './bulkRequest';
@@ -34,8 +35,8 @@ interface Props {
   filter?: Filter;
   /** The address of an assignment that waits for its robots. */
   assignment?: string;
-  /** What has to happen to the only robot before this is possible. */
-  first?: { enable?: string; continue?: string };
+  /** Why this is not possible for the only robot, such as what has to happen before it. */
+  first?: { enable?: string; continue?: string; pause?: string };
 }
 
 /** What can be done to the selection. What is not possible is disabled and says why. */
@@ -76,8 +77,8 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
         </Menu.Dropdown>
       </Menu>
       <Do
-        may={mayCommand}
-        why={t.commandForbidden}
+        may={mayCommand && !first.pause}
+        why={mayCommand ? (first.pause ?? '') : t.commandForbidden}
         icon={<IconPlayerPause size={16} aria-hidden />}
         onClick={() => setAction({ kind: 'verb', name: 'pause' })}
       >
@@ -154,7 +155,7 @@ function HoldToStop({ selector }: { selector: Selector }) {
   const send = async () => {
     try {
       const { data } = await api.POST('/api/v1/stops', { body: { selector, why: t.stopWhy } });
-      toast({ color: 'red', title: t.stopSent(data!.total), message: data!.latch }, selector.ids);
+      noteStop(data!, selector.ids ?? []);
     } catch (thrown) {
       const { message } = problemOf(thrown);
       toast({ color: 'red', title: t.stopFailed, message, autoClose: false }, selector.ids);

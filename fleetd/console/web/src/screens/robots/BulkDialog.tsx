@@ -92,8 +92,8 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
               onChange={(e) => setNumber(e.currentTarget.value)}
             />
           )}
-          <Group justify="flex-end">
-            <CommandLine lines={[bulkLine(action, selector, dry.data ? total : undefined, why)]} />
+          <Group justify="flex-end" gap="xs">
+            <CommandLine compact lines={[bulkLine(action, selector, dry.data ? total : undefined, why)]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

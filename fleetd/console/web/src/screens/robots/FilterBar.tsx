@@ -8,6 +8,7 @@ import { usePerformingTexts } from '../../live/PerformingBadge';
 import { useModeWord } from '../../text/modes';
 import { usePresenceWords } from '../../text/terms';
 import { SlashKey } from '../../shell/SlashKey';
+import { useNameOf } from '../library/api';
 import { everything, type Filter, isEmpty, presences, type StoryState, storyStates } from './filter';
 import { type Facets, facetsNow } from './list';
 import { useRobotsTexts } from './text';
@@ -45,7 +46,7 @@ export function FilterBar({ filter, onChange, siteIsChosen, known }: Props) {
         rightSection={<SlashKey />}
         rightSectionPointerEvents="none"
         w={{ base: 'auto', xs: 160 }}
-        flex={{ base: 1, xs: 'none' }}
+        flex={{ base: '1 1 200px', xs: 'none' }}
         maxLength={64}
         value={filter.text}
         onChange={(e) => set({ text: e.currentTarget.value })}
@@ -88,13 +89,14 @@ function Chosen({ filter }: { filter: Filter }) {
   const words = usePerformingTexts();
   const connection: Record<string, string> = usePresenceWords();
   const modeWord = useModeWord();
+  const story = useNameOf('story');
   const t = useRobotsTexts();
   const parts = [
     filter.labels.map((l) => `${l.key}=${l.value}`),
     filter.doing.map((d) => words[d]),
     filter.modes.map(modeWord),
     filter.presence.map((p) => connection[p] ?? p),
-    filter.story ? [filter.story] : [],
+    filter.story ? [story(filter.story)] : [],
     filter.storyState.map((s) => t.storyState[s]),
   ].flatMap((one) => (one.length > 0 ? [one.join(t.filter.or)] : []));
   if (parts.length === 0) return null;
@@ -120,6 +122,7 @@ const Choices = memo(
     const words = usePerformingTexts();
     const connection: Record<string, string> = usePresenceWords();
     const modeWord = useModeWord();
+    const story = useNameOf('story');
     const site = filter.labels.find((l) => l.key === 'site')?.value ?? null;
     const others = filter.labels.filter((l) => l.key !== 'site');
     const labelOf = (text: string) => {
@@ -168,9 +171,10 @@ const Choices = memo(
         />
         <Select
           {...name({ label: t.filter.story })}
-          data={
-            filter.story && !facets.stories.includes(filter.story) ? [...facets.stories, filter.story] : facets.stories
-          }
+          data={[...new Set([...facets.stories, ...(filter.story ? [filter.story] : [])])].map((id) => ({
+            value: id,
+            label: story(id),
+          }))}
           value={filter.story || null}
           clearable
           searchable

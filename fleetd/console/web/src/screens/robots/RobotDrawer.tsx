@@ -4,9 +4,12 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../../api/client';
 import { useAlertName } from '../../live/AlertText';
+import { useNameOf } from '../library/api';
 import { performing } from '../../live/performing';
 import { useAbout } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
+import { useStopMeans } from '../../shell/scope';
+import { inButtons } from '../../text/buttons';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
@@ -26,6 +29,7 @@ export function RobotDrawer({ id: open, onClose }: { id: string | undefined; onC
   shown.current = open ?? shown.current;
   const id = shown.current;
   const r = useRobot(id ?? '');
+  useStopMeans(open);
   return (
     <Drawer
       opened={open !== undefined}
@@ -61,7 +65,9 @@ function Next({ row }: { row: Robot }) {
   const stale = useStale(row.id);
   const robot = joined(row, detail)!;
   const steps = wayOut(robot, detail);
+  const away = steps[0]?.key === 'connect' ? t.first(stepName(t, steps[0])) : undefined;
   const first = (key: 'enable' | 'continue') => {
+    if (away) return away;
     const by = blocker(
       steps,
       steps.findIndex((s) => s.key === key),
@@ -74,7 +80,11 @@ function Next({ row }: { row: Robot }) {
       <BulkButtons
         selector={{ ids: [row.id] }}
         name={row.id}
-        first={{ enable: first('enable'), continue: first('continue') }}
+        first={{
+          enable: !away && robot.safety === 'ENABLED' ? t.enabled : first('enable'),
+          continue: away ?? (steps.some((s) => s.key === 'continue') ? first('continue') : t.notPaused),
+          pause: away ?? (robot.pause_holders.some((p) => p.token.startsWith('operator')) ? t.isPaused : undefined),
+        }}
       />
     </PageContext>
   );
@@ -94,6 +104,7 @@ function Facts({ r }: { r: Robot }) {
   const reasons: Record<string, string> = useReasonTexts();
   const terms = useTermWords();
   const name = useAlertName();
+  const act = useNameOf('act');
   const list = (items: string[]) =>
     items.length === 0
       ? undefined
@@ -107,7 +118,7 @@ function Facts({ r }: { r: Robot }) {
     [t.facts.mode, <Mode key="m" r={r} />],
     [t.facts.safety, [withTerm(terms.SafetyState, r.safety), reasonText(reasons, r.cause)].filter(Boolean).join(', ')],
     [t.facts.story, <Story key="s" r={r} />],
-    [t.facts.act, r.story && r.act],
+    [t.facts.act, r.story && r.act && act(r.act)],
     [
       t.facts.assigned,
       !r.desired.converged && r.desired.reason && reasonText(reasons, r.desired.reason, r.desired.detail),
@@ -125,7 +136,10 @@ function Facts({ r }: { r: Robot }) {
       ),
     ],
     [t.facts.interrupts, list(r.interrupts.map((i) => `${i.handler} (${i.interrupter}), ${clock(i.since)}`))],
-    [t.facts.alerts, list(r.alerts.map((a) => `${name(a)} – ${[a.detail, a.hint].filter(Boolean).join('; ')}`))],
+    [
+      t.facts.alerts,
+      list(r.alerts.map((a) => `${name(a)} – ${inButtons([a.detail, a.hint].filter(Boolean).join('; '))}`)),
+    ],
     [t.facts.control, r.control && (r.control.by || r.control.holder)],
     [t.facts.life, r.life && [withTerm(terms.LifeState, r.life.state), r.life.focused].filter(Boolean).join(': ')],
     [t.facts.versionSkew, r.version_skew],

@@ -9,6 +9,7 @@ import type { Robot } from '../../api/client';
 import { useLive } from '../../live/stream';
 import { useScope } from '../../shell/scope';
 import { selectorIn, whatIn } from '../assign/address';
+import { useNameOf } from '../library/api';
 import { useAddress } from './address';
 import { BulkButtons } from './BulkButtons';
 import { type ColumnID, columnIDs, columns, features, hiddenAtFirst } from './columns';
@@ -189,8 +190,9 @@ export default function Robots() {
 /** Somebody came from Assign to select robots. */
 function Assigning({ of }: { of: string }) {
   const t = useRobotsTexts();
+  const story = useNameOf('story');
   const what = whatIn(new URLSearchParams(of));
-  const name = what.kind === 'story' ? what.story : what.kind === 'activities' ? what.ids.join(', ') : '';
+  const name = what.kind === 'story' ? story(what.story) : what.kind === 'activities' ? what.ids.join(', ') : '';
   return (
     <Alert color="blue" title={t.assigning(name)}>
       <Group justify="space-between">

@@ -18,6 +18,7 @@ import { useModeWord } from '../../text/modes';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { usePresenceWords, withTerm } from '../../text/terms';
 import { ago } from '../../text/time';
+import { useNameOf } from '../library/api';
 import classes from './robots.module.css';
 import { useActs } from './stories';
 import { useRobotsTexts } from './text';
@@ -105,25 +106,33 @@ export function Mode({ r }: { r: Robot }) {
 export function Story({ r }: { r: Robot }) {
   const t = useRobotsTexts();
   const acts = useActs(r.story);
+  const name = useNameOf('story');
   const reasons: Record<string, string> = useReasonTexts();
   const { desired } = r;
   const waits = desired.story && !desired.converged;
   const whole = [
     [r.story?.id, r.act, r.act && t.act((r.act_index ?? 0) + 1, acts)].filter(Boolean).join(', '),
     waits &&
-      [t.assigned(desired.story!.id), reasonText(reasons, desired.reason, desired.detail)].filter(Boolean).join(', '),
+      [t.assigned(name(desired.story!.id)), reasonText(reasons, desired.reason, desired.detail)]
+        .filter(Boolean)
+        .join(', '),
   ]
     .filter(Boolean)
     .join('\n');
   if (!r.story && !desired.story) return <span className={classes.dim}>{t.noStory}</span>;
   return (
     <span dir="auto" className={classes.whole} title={whole}>
-      {r.story?.id ?? '–'}
-      {r.story && r.act && <span className={classes.dim}> {t.act((r.act_index ?? 0) + 1, acts)}</span>}
+      {r.story ? name(r.story.id) : '–'}
+      {r.story && r.act && (
+        <>
+          {' '}
+          <span className={`${classes.dim} one-line`}>{t.act((r.act_index ?? 0) + 1, acts)}</span>
+        </>
+      )}
       {waits && (
         <span className={classes.dim}>
           {' '}
-          → {t.assigned(desired.story!.id)}
+          → {t.assigned(name(desired.story!.id))}
           {desired.progress != null ? ` ${desired.progress} %` : ''}
           {desired.reason ? ` (${reasons[desired.reason] ?? desired.reason})` : ''}
         </span>
@@ -146,9 +155,11 @@ export function Alerts({ r }: { r: Robot }) {
   const name = useAlertName();
   if (r.alerts.length === 0) return <>–</>;
   return (
-    <span dir="auto" title={r.alerts.map((a) => `${name(a)}, ${a.detail}`).join('\n')}>
-      <IconAlertTriangle size={13} aria-hidden /> {r.alerts.length}
-      <span className={classes.dim}> {name(r.alerts[0]!)}</span>
+    <span dir="auto" className={classes.ifRoom} title={r.alerts.map((a) => `${name(a)}, ${a.detail}`).join('\n')}>
+      <span>
+        <IconAlertTriangle size={13} aria-hidden /> {r.alerts.length}
+      </span>
+      <span className={classes.dim}>{name(r.alerts[0]!)}</span>
     </span>
   );
 }

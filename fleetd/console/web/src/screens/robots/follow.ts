@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { api, type Batch, data } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { toast } from '../../shell/toast';
+import { inButtons } from '../../text/buttons';
 import { useSendingTexts } from '../robot/sendingText';
 import { useBulkTexts } from './bulkText';
 import { type NotDone, progressOf, settled } from './outcome';
@@ -63,5 +64,5 @@ function lineOf({ state, because, robots }: NotDone): string {
   const states: Record<string, string> = useSendingTexts.now().states;
   const what = state === 'SKIPPED' ? useBulkTexts.now().leftOut : (states[state] ?? state);
   const names = robots.slice(0, named).join(', ') + (robots.length > named ? ', …' : '');
-  return `${robots.length} ${what}${because ? `: ${because}` : ''} (${names})`;
+  return `${robots.length} ${what}${because ? `: ${inButtons(because)}` : ''} (${names})`;
 }

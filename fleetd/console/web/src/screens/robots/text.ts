@@ -67,7 +67,7 @@ export const useRobotsTexts = texts(
     compact: 'Compact',
     wouldMove: (n: number) => (n === 1 ? '1 row would move' : `${n} rows would move`),
     refreshOrder: 'Put in order again',
-    selectAll: (n: number) => `Select all ${n} matching`,
+    selectAll: (n: number) => (n === 1 ? 'Select the one that matches' : `Select all ${n} matching`),
     selectedSome: (n: number) => (n === 1 ? '1 robot selected' : `${n} robots selected`),
     selectedAll: (n: number) => `All matching robots selected, ${n} now`,
     selectedAllHelp:
@@ -169,7 +169,7 @@ export const useRobotsTexts = texts(
     compact: 'Dicht',
     wouldMove: (n: number) => (n === 1 ? '1 Zeile würde wandern' : `${n} Zeilen würden wandern`),
     refreshOrder: 'Neu ordnen',
-    selectAll: (n: number) => `Alle ${n} passenden auswählen`,
+    selectAll: (n: number) => (n === 1 ? 'Den einen passenden auswählen' : `Alle ${n} passenden auswählen`),
     selectedSome: (n: number) => (n === 1 ? '1 Roboter ausgewählt' : `${n} Roboter ausgewählt`),
     selectedAll: (n: number) => `Alle passenden Roboter ausgewählt, jetzt ${n}`,
     selectedAllHelp:

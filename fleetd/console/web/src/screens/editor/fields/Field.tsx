@@ -11,7 +11,8 @@ import {
   TextInput,
 } from '@mantine/core';
 
-import { type Names, useActNames } from '../names';
+import { useNameOf } from '../../library/api';
+import type { Names } from '../names';
 import { resolve, type Schema } from '../schemas';
 import { useEditorTexts } from '../text';
 import { Choices } from './Choices';
@@ -22,7 +23,7 @@ import { Permissions } from './Permissions';
 import { Texts } from './Texts';
 import { NumberField } from './NumberField';
 import { withoutUnit } from './units';
-import { useFieldWord, useValueWord } from './words';
+import { useFieldHelp, useFieldWord, useValueWord } from './words';
 
 export interface FieldProps {
   name: string;
@@ -39,9 +40,11 @@ export interface FieldProps {
 
 /** The input for one field, chosen by its schema. An emptied field is left out of the draft. */
 export function Field(props: FieldProps) {
+  const schema = resolve(props.root, props.schema);
+  const description = useFieldHelp()(props.name) ?? schema.description;
   return (
     <div data-field={props.name}>
-      <Input {...props} schema={resolve(props.root, props.schema)} />
+      <Input {...props} schema={{ ...schema, description }} />
     </div>
   );
 }
@@ -52,7 +55,7 @@ function Input(p: FieldProps) {
   const t = useEditorTexts();
   const { name, schema, value, onChange, disabled } = p;
   const valueWord = useValueWord();
-  const actName = useActNames();
+  const actName = useNameOf('act');
   const common = {
     label: <FieldLabel name={name} />,
     description: withoutUnit(schema.description),

@@ -29,14 +29,14 @@ export const useWords = texts(
       image: 'Image',
       choices: 'Answers to choose from',
       yaw_rad: 'Turn to the left',
-      pitch_rad: 'Pitch',
+      pitch_rad: 'Tilt up or back',
       roll_rad: 'Lean to the side',
       speed: 'Speed (1 is usual)',
       motion: 'Gesture',
       height_m: 'Height',
-      point: 'Point',
-      x_m: 'Place, x',
-      y_m: 'Place, y',
+      point: 'Place',
+      x_m: 'x',
+      y_m: 'y',
       theta_rad: 'Heading at the end',
       speed_mps: 'Greatest speed',
       vx_mps: 'Forward',
@@ -77,6 +77,25 @@ export const useWords = texts(
       breathe: 'swells and fades',
       rainbow: 'all colors in turn',
     },
+    help: {
+      act: '',
+      shutdown: 'Performed at a soft stop, before the robot stops. It may not drive.',
+      languages: 'The first one is for robots that speak none of them. Empty: those of its texts.',
+      with: 'What is said in place of each placeholder. Empty: what the act itself has there.',
+      finish_before_pause: 'A pause begins when the act has ended.',
+      method: 'Alone: nothing else runs meanwhile. Empty: as is usual for its kind.',
+      id: 'The name that events have for it, once in the act. Empty: its place in the list.',
+      unit: 'The part of the robot that performs it. Empty: the first that can.',
+      point: 'A place that the robot knows. Or leave it empty, and give x and y.',
+      x_m: 'On the map, with y, if no place is named.',
+      y_m: 'On the map, with x, if no place is named.',
+      start_ms: 'Counted from the start of the act, or of its group. Empty: 0.',
+      end_ms: 'Counted from the start of the act, or of its group.',
+      loop: 'Plays it again and again until its end.',
+      permissions: 'It may start then, too.',
+      when: 'It starts when this becomes true. Empty: only on request.',
+      nature: 'One with people interrupts one for the robot alone, never the other way round.',
+    },
   },
   {
     fields: {
@@ -105,14 +124,14 @@ export const useWords = texts(
       image: 'Bild',
       choices: 'Antworten zur Auswahl',
       yaw_rad: 'Drehung nach links',
-      pitch_rad: 'Neigung',
+      pitch_rad: 'Nach oben oder hinten',
       roll_rad: 'Neigung zur Seite',
       speed: 'Tempo (1 ist üblich)',
       motion: 'Geste',
       height_m: 'Höhe',
-      point: 'Punkt',
-      x_m: 'Ort, x',
-      y_m: 'Ort, y',
+      point: 'Ort',
+      x_m: 'x',
+      y_m: 'y',
       theta_rad: 'Richtung am Ende',
       speed_mps: 'Höchstes Tempo',
       vx_mps: 'Vorwärts',
@@ -153,6 +172,25 @@ export const useWords = texts(
       breathe: 'schwillt an und ab',
       rainbow: 'alle Farben nacheinander',
     },
+    help: {
+      act: '',
+      shutdown: 'Wird bei einem sanften Stopp aufgeführt, bevor der Roboter anhält. Er darf nicht fahren.',
+      languages: 'Die erste ist für Roboter, die keine davon sprechen. Leer: die seiner Texte.',
+      with: 'Was anstelle jedes Platzhalters gesagt wird. Leer: was der Akt selbst dort hat.',
+      finish_before_pause: 'Eine Pause beginnt, wenn der Akt zu Ende ist.',
+      method: 'Allein: nichts anderes läuft dabei. Leer: wie bei seiner Art üblich.',
+      id: 'Der Name, den Ereignisse dafür haben, einmal im Akt. Leer: der Platz in der Liste.',
+      unit: 'Der Teil des Roboters, der es ausführt. Leer: der erste, der es kann.',
+      point: 'Ein Ort, den der Roboter kennt. Oder leer lassen und x und y angeben.',
+      x_m: 'Auf der Karte, mit y, wenn kein Ort genannt ist.',
+      y_m: 'Auf der Karte, mit x, wenn kein Ort genannt ist.',
+      start_ms: 'Gezählt vom Beginn des Akts oder seiner Gruppe. Leer: 0.',
+      end_ms: 'Gezählt vom Beginn des Akts oder seiner Gruppe.',
+      loop: 'Spielt ihn immer wieder bis zu seinem Ende.',
+      permissions: 'Sie darf auch dann beginnen.',
+      when: 'Sie beginnt, wenn das wahr wird. Leer: nur auf Verlangen.',
+      nature: 'Eine mit Leuten unterbricht eine für den Roboter allein, nie umgekehrt.',
+    },
   },
 );
 
@@ -160,6 +198,12 @@ export const useWords = texts(
 export function useFieldWord(): (field: string) => string {
   const words: Record<string, string> = useWords().fields;
   return (field) => words[field] ?? field;
+}
+
+/** What a field means to people, where the schema speaks of the file; else undefined. */
+export function useFieldHelp(): (field: string) => string | undefined {
+  const help: Record<string, string> = useWords().help;
+  return (field) => help[field];
 }
 
 /** The name of a value for people with that of the file, such as: once. */

@@ -1,0 +1,36 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+
+import type { Batch, Robot } from '../api/client';
+import { robots } from '../live/robots';
+import { noteStop } from './sendStop';
+
+const shown = vi.hoisted(() => vi.fn());
+vi.mock('./toast', () => ({ toast: shown }));
+vi.mock('../api/client', () => ({ api: {} }));
+vi.mock('../live/stream', () => ({ fleetdNow: () => 0 }));
+vi.mock('../text/time', () => ({ clock: () => '12:00:00' }));
+vi.mock('../text/language', () => ({ texts: (en: object) => ({ now: () => en }) }));
+
+const row = (id: string, safety: string, ...latches: string[]) =>
+  ({ id, safety, latches: latches.map((l) => ({ id: l })) }) as unknown as Robot;
+const titles = () => shown.mock.calls.map(([note]) => note.title);
+
+beforeEach(() => shown.mockReset());
+
+test('the notice of a stop names the robots, and says when all of them stand', () => {
+  robots.reset([row('r1', 'ENABLED'), row('r2', 'ENABLED')]);
+  noteStop({ latch: 's1', total: 2 } as Batch, ['r1', 'r2']);
+  robots.apply([row('r1', 'DISABLED', 's1'), row('r2', 'STOP', 's1')]);
+  expect(titles()).toEqual(['Stop accepted for r1, r2']);
+  robots.apply([row('r2', 'DISABLED', 's1')]);
+  robots.apply([row('r2', 'DISABLED', 's1')]);
+  expect(titles()).toEqual(['Stop accepted for r1, r2', 'r1, r2 stand']);
+  expect(shown.mock.lastCall![0].message).toMatch(/^Stopped by you at 12:00:00/);
+});
+
+test('many robots are counted', () => {
+  const all = Array.from({ length: 9 }, (_, i) => `r${i}`);
+  robots.reset(all.map((id) => row(id, 'DISABLED', 's2')));
+  noteStop({ latch: 's2', total: 9 } as Batch, all);
+  expect(titles()).toEqual(['Stop accepted for 9 robots', 'All 9 robots stand']);
+});
