@@ -1,1 +1,0 @@
-import{vt as e}from"./index-0CdRi6xi.js";import{C as t}from"./language-CDkRu-7g.js";var n=t(),r=()=>(0,n.jsx)(`span`,{className:`keyboard-only`,"aria-hidden":!0,children:(0,n.jsx)(e,{size:`xs`,children:`/`})});export{r as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-oXh6mqIE.js";import{C as t}from"./language-CDkRu-7g.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`story`})}export{r as default};

@@ -1,1 +1,0 @@
-import{Ht as e,Yt as t}from"./index-0CdRi6xi.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
