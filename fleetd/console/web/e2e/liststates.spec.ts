@@ -54,7 +54,7 @@ for (const [path, from, empty, says] of lists)
   });
 
 test('a long name in an answer to a command does not make the page wider than a phone', async ({ page }) => {
-  const because = `release it with auto/continue, or by its name operator:fleetd/dev/${'0123456789'.repeat(6)}`;
+  const because = `no point has the name foyer-${'0123456789'.repeat(6)}; say one of the map`;
   await page.route(/\/api\/v1\/commands(\?|$)/, (route) =>
     route.fulfill({
       json: { commands: [{ id: '1', robot: 'r1', verb: 'auto/pause', state: 'SUCCEEDED', by: 'dev', because }] },
