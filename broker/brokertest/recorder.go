@@ -80,9 +80,26 @@ func (r *Recorder) end() []string {
 	defer late.Close()
 	late.Subscribe("troupe/v1/#")
 	late.Publish(mark, "")
+	late.Expect(mark)
+	select {
+	case <-r.marker:
+	case <-r.live.done:
+		r.t.Errorf("recorder: lost its connection: %v", r.live.lost)
+	}
+	r.live.Close()
+	live := map[string]bool{} // published since the first subscription
+	for _, m := range late.Inbox("#") {
+		if !m.Retain {
+			live[m.Topic] = true
+		}
+	}
+	// The broker retains a document before it passes it on, and passes it on to one subscriber after
+	// the other. What the recorder received is retained by now, although the first subscription may
+	// have come too early for it and the mark may have overtaken it.
+	late.Subscribe("troupe/v1/#")
+	late.Publish(mark, "")
 	late.Expect(mark) // comes after the retained messages
 	var kept []Message
-	live := map[string]bool{} // published while the broker answered the subscription
 	for _, m := range late.Inbox("#") {
 		if m.Retain {
 			kept = append(kept, m)
@@ -90,12 +107,6 @@ func (r *Recorder) end() []string {
 			live[m.Topic] = true
 		}
 	}
-	select {
-	case <-r.marker:
-	case <-r.live.done:
-		r.t.Errorf("recorder: lost its connection: %v", r.live.lost)
-	}
-	r.live.Close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.contract.checkRetained(kept, live)
