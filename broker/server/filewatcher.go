@@ -155,8 +155,10 @@ func (k *fileWatcher) warn() {
 			k.log.Error("CRL has expired: later revocations are missing from it (no client is refused for that); fleetd writes ca/crl.pem every day: see whether it runs, and copy that file here", "at", end.UTC().Format(time.RFC3339))
 		case left <= 0:
 			k.log.Error("certificate has expired: clients refuse the broker, or the broker refuses them; renew it", "what", what, "at", end.UTC().Format(time.RFC3339))
+		case left < expiryWarning && what == "crl":
+			k.log.Warn("CRL expires soon; fleetd writes ca/crl.pem every day: see whether it runs, and copy that file here", "at", end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
 		case left < expiryWarning:
-			k.log.Warn("certificate or CRL expires soon", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
+			k.log.Warn("certificate expires soon; renew it", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
 		}
 	}
 }

@@ -268,7 +268,7 @@ func unknownRobotProblems(sel selector.Selector, unknown []string) []schema.Prob
 	for _, id := range unknown {
 		for i, named := range sel.IDs {
 			if named == id {
-				out = append(out, schema.NewProblem(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", "fleetd robot list lists the robots, and fleetd adopt "+id+" adds one to the fleet"))
+				out = append(out, schema.NewProblem(fmt.Sprintf("/ids/%d", i), string(schema.ReasonUnknownRobot), "no robot "+id+" belongs to this fleet", addingHint(id)))
 			}
 		}
 	}

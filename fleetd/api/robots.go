@@ -173,7 +173,11 @@ func (s *server) loading(unknown string) *Problem {
 }
 
 func robotNotFound(id string) *Problem {
-	return KindNotFound.Problem("no robot "+id+" was ever seen", "fleetd robot list lists the robots, and fleetd adopt "+id+" adds one to the fleet")
+	return KindNotFound.Problem("no robot "+id+" was ever seen", addingHint(id))
+}
+
+func addingHint(id string) string {
+	return "fleetd robot list lists the robots, fleetd adopt " + id + " adds one to the fleet, and fleetd robot enrol " + id + " one that was decommissioned"
 }
 
 func selected(robots []*view.Row, sel selector.Selector) []*view.Row {

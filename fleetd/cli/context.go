@@ -56,7 +56,7 @@ func (sh *shell) readContexts() (all contexts, err error) {
 		err = yaml.UnmarshalStrict(text, &all)
 	}
 	if err != nil {
-		return all, fmt.Errorf("read contexts from %s: %w", path, err)
+		return all, fmt.Errorf("read contexts from %s: %w; correct the file, or remove it and sign in again with fleetd login", path, err)
 	}
 	if all.Contexts == nil {
 		all.Contexts = map[string]serverContext{}

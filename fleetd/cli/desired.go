@@ -72,7 +72,7 @@ accepted; --wait shows that, and fails if a robot refused a key.`,
 		}),
 	}
 	w.flags(c)
-	c.Flags().StringArrayVar(&unset, "unset", nil, "key to reset to its default; may be repeated")
+	c.Flags().StringArrayVar(&unset, "unset", nil, "setting to take back: the robot uses its own file's value again, or else the default; may be repeated")
 	return c
 }
 

@@ -96,19 +96,27 @@ func (sh *shell) restoreCommand(kind string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore NAME REVISION", Short: "save the content of a published revision as the draft", Args: cobra.ExactArgs(2),
 		Long: `Save the content of a published revision as the draft; publish makes it the newest revision. Of a
-story or an activity the acts are not restored: it is published with their newest revisions.`,
+story or an activity the acts are not restored: it is published with their newest revisions. A draft
+with changes that were not published is replaced only with --over.`,
 		Example: "  fleetd " + kind + " restore welcome 3",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			rev, err := strconv.ParseInt(args[1], 10, 64)
 			if err != nil || rev < 1 {
 				return usage("%q is not a revision", args[1])
 			}
-			match := "*"
-			if cmd.Flags().Changed("over") {
-				match = matchOf(over)
+			if !cmd.Flags().Changed("over") {
+				var e api.Entry
+				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: entryPath(kind, args[0])}, &e); err != nil {
+					return err
+				}
+				if e.Edited {
+					return &failure{code: exitConflict, err: fmt.Errorf("the draft of %s %s has changes that were not published (revision %d, saved by %s at %s): look at it with fleetd %s get %s, then fleetd %s restore %s %d --over %d",
+						kind, args[0], e.DraftRev, orElse(e.ChangedBy, "somebody"), formatTime(e.ChangedAt), kind, args[0], kind, args[0], rev, e.DraftRev)}
+				}
+				over = e.DraftRev
 			}
 			var saved api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: audit.Attribution{Who: sh.by, Why: why}, match: match}, &saved); err != nil {
+			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: audit.Attribution{Who: sh.by, Why: why}, match: matchOf(over)}, &saved); err != nil {
 				return sh.saveOver(cmd.Context(), err, kind, args[0], "restore "+args[0]+" "+args[1])
 			}
 			return sh.showSaved(saved, fmt.Sprintf("restored from revision %d", rev))

@@ -95,7 +95,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "delete-asset", line: "asset delete gong", what: "delete", target: "asset gong"},
 		{operation: "save-act", line: "act save -f act.yaml", what: "save", target: "act bow", unsigned: "a draft reaches no robot; publishing it asks for a reason"},
 		{operation: "publish-act", line: "act publish bow", what: "publish", target: "act bow"},
-		{operation: "restore-act", line: "act restore bow 1", what: "save", target: "act bow", before: func() {
+		{operation: "restore-act", line: "act restore bow 1 --over 2", what: "save", target: "act bow", before: func() {
 			if _, code, out := p.types("anna", "act save -f act2.yaml --over 1"); code != 0 {
 				t.Fatal(out)
 			}

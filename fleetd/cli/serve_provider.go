@@ -21,7 +21,7 @@ func providerFlags(f *pflag.FlagSet) {
 	f.StringSlice("oidc-scope", []string{"openid", "profile", "email"}, "what fleetd asks of the provider; some give groups only with the scope groups")
 	f.String("oidc-claim", "groups", "claim of the ID token with a person's groups or roles; a.b is b inside a")
 	f.StringArray("oidc-role", nil, "role that a group gives: GROUP=ROLE, or GROUP=ROLE@SITE for one site; may be repeated")
-	f.StringSlice("oidc-allow", nil, "user or @domain that may sign in with the provider; default: everybody whose groups give a role")
+	f.StringSlice("oidc-allow", nil, "who may sign in: names as the provider gives them (preferred_username, or else the verified email), or @domain for all names that end with it; default: everybody whose groups give a role")
 }
 
 // providerConfig reads these settings.

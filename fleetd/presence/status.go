@@ -43,7 +43,7 @@ func Assess(f Facts, d Fleetd, now time.Time) Assessment {
 	a := assess(f, d, now)
 	if !f.RivalAt.IsZero() && now.Sub(f.RivalAt) < Disputed {
 		a.Disputed = true
-		a.Why += "; two robots connect under this name"
+		a.Why += "; two robots connect under this name: switch one off, or enrol it under a name of its own"
 	}
 	return a
 }
@@ -106,9 +106,9 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 func lostText(reason string) string {
 	switch reason {
 	case "revoked":
-		return "the broker closed its connection: its name, its certificate or its line in the users file does not count any more"
+		return "the broker closed its connection: its name, its certificate or its line in the users file does not count any more; if it belongs to the fleet, fleetd robot enrol lets it in again"
 	case "expired":
-		return "the broker closed its connection: its certificate has ended; robotd renew at the robot, or enrol it again"
+		return "the broker closed its connection: its certificate has expired and can no longer be renewed; fleetd robot enrol prints what gives it a new one"
 	}
 	return "its connection was lost"
 }

@@ -23,8 +23,8 @@ const (
 	// lookInterval is how often the publisher looks without a wake-up: another instance may
 	// have revoked something.
 	lookInterval = time.Second
-	// listAge is the age at which the CRL is signed anew: a broker with an expired CRL refuses every
-	// client.
+	// listAge is the age at which the CRL is signed anew, so that the list of a broker that reads it
+	// does not expire: it would keep its revocations and miss later ones.
 	listAge = 24 * time.Hour
 )
 

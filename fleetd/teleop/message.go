@@ -32,7 +32,7 @@ func decodeFrame(text []byte) (f Frame, err error) {
 		return f, fmt.Errorf("read frame: %w", err)
 	}
 	if f.Lease == "" || f.Seq < 1 || math.IsNaN(f.LatencyMS) {
-		return f, errors.New("read frame: lease and seq are required")
+		return f, errors.New("read frame: lease, and seq of 1 or more, are required")
 	}
 	return f, nil
 }

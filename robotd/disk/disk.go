@@ -252,7 +252,7 @@ func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
 	case v > format && v < 1000:
 		return 0, fmt.Errorf("%s has format %d, this robotd reads formats up to %d: start the release that wrote it", d.path, v, format)
 	case v > 0 && v < oldestFormat:
-		return 0, fmt.Errorf("%s has format %d, this robotd reads formats from %d: start the release that wrote it, or move the data directory away and start anew; the fleet then sends the robot its story again", d.path, v, oldestFormat)
+		return 0, fmt.Errorf("%s has format %d, this robotd reads formats from %d: start the release that wrote it, or move the file away: fleetd sends the robot its story again, and %s beside it, which contains the latched stops, stays", d.path, v, oldestFormat, latchFile)
 	case v < 1 || v > format:
 		return 0, damaged(d.path, "its format is missing")
 	}
