@@ -26,8 +26,9 @@ func driverCommand() *cobra.Command {
 		Short: "try an adapter on the bus, and say which rules of the contract it keeps",
 		Long: `It takes the place of robotd: it feeds the adapter, orders and commands it, and looks
 at what comes back. End robotd first. Speakers, faces, leds and screens do something
-harmless. Rules that make a unit move are tried only with --move: take the wheels off
-the ground, and keep the emergency stop at hand.
+harmless. Rules that make a unit move are tried only with --move. Others try that a unit
+does not move when it must not, so an adapter that breaks them moves it: with --move and
+without, take the wheels off the ground, and keep the emergency stop at hand.
 
 The contract is in topics.md, "The bus of a robot".`,
 		Example: "  robotd driver check --bus-listen 127.0.0.1:1884\n  robotd driver check --bus mqtt://127.0.0.1:1884 --adapter base --move",

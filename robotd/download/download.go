@@ -140,7 +140,7 @@ func (d *Fleetd) fetchRest(ctx context.Context, p *part, progress func(int64)) e
 	}
 	answer, err := d.client.Do(r)
 	if err != nil {
-		return d.noAnswer(err)
+		return d.noAnswer("request a file from", err)
 	}
 	defer answer.Body.Close()
 	if err := p.checkHeader(answer); err != nil {
@@ -175,13 +175,13 @@ func (d *Fleetd) fetchRest(ctx context.Context, p *part, progress func(int64)) e
 
 var errSilent = errors.New("fleetd is silent")
 
-// noAnswer returns the failure if fleetd did not answer at all.
-func (d *Fleetd) noAnswer(err error) error {
+// noAnswer returns the failure if fleetd did not answer at all. what is what was asked of it.
+func (d *Fleetd) noAnswer(what string, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return fail(schema.ReasonUnavailable, "request a file from fleetd at %s: %v", d.url, err)
+	return fail(schema.ReasonUnavailable, "%s fleetd at %s: %v", what, d.url, err)
 }
 
 // part is the part of a file that is on the disk.

@@ -37,7 +37,7 @@ func (d *Fleetd) Send(ctx context.Context, key string, body io.Reader, size int6
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return d.noAnswer(err)
+		return d.noAnswer("send a flight record to", err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode < 300 {
@@ -67,5 +67,8 @@ func refusal(answer *http.Response) *Failure {
 	if json.Unmarshal(text, &why) != nil || why.Detail == "" {
 		return fail(schema.ReasonUnavailable, "fleetd answers %s", answer.Status)
 	}
-	return fail(schema.ReasonUnavailable, "fleetd answers %s: %.300s", answer.Status, why.Detail)
+	if why.Hint != "" {
+		why.Hint = "; " + why.Hint
+	}
+	return fail(schema.ReasonUnavailable, "fleetd answers %s: %.300s%.300s", answer.Status, why.Detail, why.Hint)
 }

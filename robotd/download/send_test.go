@@ -28,13 +28,13 @@ func TestSendEndsWithWhatFleetdSays(t *testing.T) {
 		}, "", ""},
 		"refused before it was read": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
-			_, _ = io.WriteString(w, `{"detail":"the key has expired"}`)
-		}, schema.ReasonUnavailable, "the key has expired"},
+			_, _ = io.WriteString(w, `{"detail":"the key has expired","hint":"ask for the record again"}`)
+		}, schema.ReasonUnavailable, "the key has expired; ask for the record again"},
 		"another server": {http.NotFound, schema.ReasonUnavailable, "404"},
 		"broken": {func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.ReadFull(r.Body, make([]byte, 1000))
 			panic(http.ErrAbortHandler)
-		}, schema.ReasonUnavailable, "fleetd"},
+		}, schema.ReasonUnavailable, "send a flight record to fleetd"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			err := newFakeFleetd(t, c.answer).Send(t.Context(), "key-1", bytes.NewReader(content), int64(len(content)))

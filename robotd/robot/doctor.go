@@ -73,12 +73,15 @@ const (
 func Examine(ctx context.Context, c Config, unread error, on Computer) []Finding {
 	x := examination{c: c, on: on}
 	if unread != nil {
-		x.ill("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; robotd --help lists all")
+		x.ill("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; robotd --help lists all. What depends on them was not examined: run this again then")
 	} else {
 		x.well("settings", "robot "+c.ID)
 	}
 	x.clock()
 	x.processor()
+	if unread != nil {
+		return x.found
+	}
 	x.disk()
 	x.identity()
 	x.running(ctx)

@@ -2,6 +2,7 @@ package robot
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -89,10 +90,38 @@ func helpWith(err error) string {
 		return "the name of the broker is not known here: correct --broker, or repair the name server"
 	case strings.Contains(text, "connection refused"):
 		return "nothing listens there: start the broker, or correct the port in --broker"
-	case strings.Contains(text, "certificate") || strings.Contains(text, "tls:"):
-		return "the broker's certificate is not of the CA that this robot trusts: correct --broker-ca, or enrol the robot with the fleet of this broker"
+	}
+	if help := helpWithTLS(err); help != "" {
+		return help
 	}
 	return "see whether the network and the broker are up"
+}
+
+// helpWithTLS returns what to do about TLS that failed; empty if it did not. Some errors have only a text.
+func helpWithTLS(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+	)
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "configure TLS"):
+		return "the robot's own files are wrong: see the finding identity, and --broker-ca"
+	case errors.As(err, &authority):
+		return "the broker's certificate is not of the CA that this robot trusts: correct --broker-ca, or enrol the robot with the fleet of this broker"
+	case errors.As(err, &name):
+		return "the broker's certificate is for other names: write one of them in --broker, or give the broker a certificate for this one"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the broker's certificate is over or begins later: renew it at the broker; or the clock here is wrong: see the finding clock"
+	case strings.Contains(text, "remote error: tls") && strings.Contains(text, "certificate"):
+		return "the broker does not take the robot's certificate: see the finding identity; if it is good there, enrol the robot with the fleet of this broker"
+	case strings.Contains(text, "x509:") || strings.Contains(text, "remote error: tls"):
+		return "the broker and the robot do not agree about TLS: the error and the broker's log say on what"
+	case strings.Contains(text, "TLS handshake"): // it was cut off, or what came is not TLS
+		return "perhaps the port in --broker has no TLS: correct the port, or write mqtt://"
+	}
+	return ""
 }
 
 // adapters looks for the adapters of the body on the bus.

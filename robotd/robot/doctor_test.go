@@ -172,6 +172,19 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", Ill, "connection refused", "nothing listens there"},
 		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", Ill, "broker.invalid", "name of the broker"},
 		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", Ill, "certificate", "--broker-ca"},
+		{"a broker of another name", func(p *patient) {
+			p.c.Broker = strings.Replace(p.c.Broker, "127.0.0.1", "0.0.0.0", 1)
+		}, "broker", Ill, "0.0.0.0", "for other names"},
+		{"a broker whose certificate is over", func(p *patient) {
+			p.on.Now = func() time.Time { return time.Now().AddDate(50, 0, 0) }
+		}, "broker", Ill, "expired", "the finding clock"},
+		{"a broker that refuses the certificate", func(p *patient) {
+			p.certify(func(c *x509.Certificate) {
+				c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
+			})
+		}, "broker", Ill, "remote error", "the finding identity"},
+		{"a port without TLS", func(p *patient) { p.c.Broker = "mqtts://" + p.plain.Addr() }, "broker", Ill, "TLS", "has no TLS"},
+		{"no file of the CA", func(p *patient) { p.c.BrokerCA = "none.pem" }, "broker", Ill, "none.pem", "--broker-ca"},
 		{"a robot that the broker does not know", func(p *patient) {
 			p.anonymous()
 			p.c.Broker = "mqtt://" + brokertest.Start(p.t, brokertest.Users(p.t, "op1 operator\n")).Addr()
@@ -230,11 +243,17 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 	}
 }
 
+// TestUnreadSettingsAreFound is also about what depends on the settings, of which nothing is known then.
 func TestUnreadSettingsAreFound(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
-	found := Examine(t.Context(), p.c, errors.New("link_loss.mnl: \"x\" is neither safe nor continue"), p.on)
-	if f := found[0]; f.Part != "settings" || f.Verdict != Ill || !strings.Contains(f.Detail, "link_loss.mnl") || f.Help == "" {
+	found := Examine(t.Context(), Config{}, errors.New("configuration robot.yaml: there is no setting brokr"), p.on)
+	if f := found[0]; f.Part != "settings" || f.Verdict != Ill || !strings.Contains(f.Detail, "brokr") || !strings.Contains(f.Help, "was not examined") {
 		t.Errorf("found %+v", f)
+	}
+	for _, f := range found[1:] {
+		if f.Part != "clock" && f.Part != "processor" {
+			t.Errorf("found %+v", f)
+		}
 	}
 }
