@@ -36,7 +36,7 @@ var Alerts = []AlertRow{
 	{Type: "certificate_expiring", Text: "the robot's certificate ends soon and was not renewed"},
 	{Type: "untrusted_document", Text: "a desired document does not verify, or the saved signature counters cannot be read; source is the document or `disk`"},
 	{Type: string(ReasonEquivocation), Text: "two desired documents were signed under one signature counter; source is the document"},
-	{Type: string(ReasonRetainedCommand), Text: "the broker keeps a command, which is not allowed; source is its topic"},
+	{Type: string(ReasonRetainedCommand), Text: "the broker keeps a command, which is not allowed; source is the end of its topic: what follows robots/{rid}/ or, for a live stop, what follows {ns}/v1/"},
 	{Type: "messages_dropped", Text: "the broker drops messages of the robot; source is the document, or `mqtt`"},
 	{Type: "clock_differs", Text: "the clock of a fleetd instance differs from the time of the fleet; source is the instance"},
 	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},

@@ -63,7 +63,7 @@ var Events = []EventRow{
 	{Type: "mode_fallback", Level: EventWarn, Data: "from, reason", Text: "a mode failed or could not start, and another took its place"},
 	{Type: "mode_param", Level: EventInfo, Data: "mode, name, from, to", Text: "a parameter of a mode was set; cause is who did it"},
 	{Type: "desired_mode_active", Level: EventInfo, Data: "id, reason, detail", Text: "the desired mode is in charge"},
-	{Type: "desired_mode_held", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode waits, because a stop, a lost link or a person in control comes first"},
+	{Type: "desired_mode_held", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode was not set, because a stop, a lost link or a person in control comes first; the robot does not ask for it again before its next start"},
 	{Type: "desired_mode_rejected", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode cannot be set now"},
 	{Type: "desired_mode_failed", Level: EventError, Data: "id, reason, detail", Text: "the desired mode began and did not come about"},
 
@@ -99,7 +99,7 @@ var Events = []EventRow{
 	{Type: "link_restored", Level: EventInfo, Data: "from, to", Text: "heartbeats of fleetd or of a console arrive again"},
 	{Type: "half_open_connection_replaced", Level: EventWarn, Text: "the robot received nothing and replaced its connection"},
 	{Type: "presence_repaired", Level: EventWarn, Text: "the presence document was not the robot's own; it published its own again"},
-	{Type: "retained_command_removed", Level: EventWarn, Text: "a retained command was removed from the broker; source is its topic"},
+	{Type: "retained_command_removed", Level: EventWarn, Text: "a retained command was removed from the broker; source is the end of its topic, after robots/{rid}/"},
 
 	{Type: "alert_raised", Level: EventWarn, Data: "id, detail", Text: "an alert began; cause is its type. The level follows that of the alert, and is error for error and critical"},
 	{Type: "alert_cleared", Level: EventInfo, Data: "id", Text: "an alert is over"},

@@ -50,6 +50,7 @@ type Step struct {
 
 // Facts are the facts about other parts.
 type Facts struct {
+	Robot        string // its id
 	CurrentState schema.Precondition
 	Current      schema.AckState
 	FleetOffset  time.Duration // the fleet's time minus the robot's

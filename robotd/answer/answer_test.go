@@ -36,6 +36,7 @@ type rig struct {
 	p       published
 	pending bool
 	log     []string
+	hint    string // of the last alert
 }
 
 func newRig(t *testing.T) *rig {
@@ -48,7 +49,7 @@ func key(id string) request.Key { return request.KeyOf("op1", id) }
 // do makes a step, and logs the answers, alerts and events that it wants.
 func (r *rig) do(part func(Step)) {
 	var out effect.List
-	step := Step{State: &r.s, Now: clock.Now{Mono: time.Second}, Out: &out, Facts: Facts{Pending: r.pending, Report: &r.p}}
+	step := Step{State: &r.s, Now: clock.Now{Mono: time.Second}, Out: &out, Facts: Facts{Robot: "r1", Pending: r.pending, Report: &r.p}}
 	part(step)
 	for i := 0; i < out.Len(); i++ {
 		switch e := out.At(i).(type) {
@@ -59,7 +60,7 @@ func (r *rig) do(part func(Step)) {
 			}
 			step.Take(request.Saved{Keys: keys})
 		case effect.RaiseAlert:
-			r.log = append(r.log, "raise "+e.Source)
+			r.log, r.hint = append(r.log, "raise "+e.Source), e.Hint
 		case effect.ClearAlert:
 			r.log = append(r.log, "clear "+e.Source)
 		case effect.Event:
@@ -245,6 +246,14 @@ func TestAlarmsWaitForTheSafetyCore(t *testing.T) {
 	r.log = nil
 	r.do(Step.RaiseAlerts)
 	r.expect("after it", "raise cmd/op1/auto/pause")
+	if !strings.Contains(r.hint, " troupe/v1/robots/r1/cmd/op1/auto/pause ") {
+		t.Errorf("the hint does not say where to remove it: %s", r.hint)
+	}
 	r.do(Step.RaiseAlerts)
 	r.expect("once")
+	r.s.NoteRetainedStop("wall1")
+	r.do(Step.RaiseAlerts)
+	if r.expect("a live stop", "raise fleet/cmd/wall1/stop"); !strings.Contains(r.hint, " troupe/v1/fleet/cmd/wall1/stop ") {
+		t.Errorf("the hint does not say where to remove it: %s", r.hint)
+	}
 }

@@ -18,7 +18,7 @@ import (
 // as a command.
 const retainedMost = 256
 
-// retainedOn is the topic of a retained command, as in alerts.
+// retainedOn is the end of the topic of a retained command, as in alerts.
 func retainedOn(ev event.Command) string { return "cmd/" + ev.Client + "/" + ev.Group + "/" + ev.Verb }
 
 // IsRemoval reports whether a command only removes a retained one.
@@ -62,14 +62,19 @@ func (s *State) NoteRetainedStop(client string) {
 // RaiseAlerts raises the alerts that were noted.
 func (t Step) RaiseAlerts() {
 	for _, a := range t.alarms {
-		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, removal(a))
+		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, t.removal(a))
 	}
 	t.alarms = t.alarms[:0]
 }
 
 // removal says how the retained command that an alert is about is removed.
-func removal(a request.Alert) string {
-	const fleetd, publish = "fleetd removes it from the broker. ", "Without fleetd, publish an empty retained message on this topic"
+func (t Step) removal(a request.Alert) string {
+	const fleetd = "fleetd removes it from the broker. "
+	topic := alarmed(a)
+	if a.Verb != verb.LiveStop {
+		topic = "robots/" + t.Robot + "/" + topic
+	}
+	publish := "Without fleetd, publish an empty retained message on " + schema.DefaultNamespace.Root() + topic + " (" + string(schema.DefaultNamespace) + " is the default of --namespace)"
 	switch {
 	case a.Verb == verb.LiveStop:
 		return fleetd + publish + " when all robots may stop: that message is a stop of all of them, too. This alert ends with the connection"
@@ -79,7 +84,7 @@ func removal(a request.Alert) string {
 	return fleetd + publish
 }
 
-// alarmed is the topic of the retained command that an alert is about.
+// alarmed is the end of the topic of the retained command that an alert is about.
 func alarmed(a request.Alert) string {
 	if a.Verb == verb.LiveStop {
 		return "fleet/cmd/" + a.Client + "/stop"

@@ -13,7 +13,7 @@ import (
 
 // toAnswers gives the part answer its facts.
 func (t *step) toAnswers(do func(answer.Step)) {
-	f := answer.Facts{CurrentState: t.currentState(), Current: t.Current(), Pending: t.Pending(), Report: &t.report}
+	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.currentState(), Current: t.Current(), Pending: t.Pending(), Report: &t.report}
 	f.FleetOffset, f.ClockKnown = t.beats.Offset(t.now)
 	t.collect(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
 }

@@ -59,9 +59,7 @@ func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDige
 	s := &State[C]{kind: c.Kind, fleetID: k.Desired.FleetID, desired: k.Desired, phase: schema.DeployIdle, previous: k.Previous, actsDigest: actsDigest}
 	s.active = restored(c, k.Active, h)
 	s.staged = restored(c, k.Staged, h)
-	if k.Active != nil && s.active == nil {
-		out = append(out, RecordEvent{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + k.Active.Story.ID + " any more; it is fetched again"})
-	}
+	lost, first := k.Active != nil && s.active == nil, len(out)
 	refused := k.Phase == schema.DeployRejected || k.Phase == schema.DeployRolledBack
 	pin := s.desired.Pin
 	switch {
@@ -80,6 +78,14 @@ func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDige
 		s.phase, s.why = k.Phase, cause{k.Reason, k.Pointer, k.Detail}
 	default: // a fetch was in progress, or the bytes are lost
 		out = s.fetch(now, c, OnFetch, out)
+	}
+	if lost {
+		id := k.Active.Story.ID
+		then := "the fleet desires another content: assign " + id + " again to have it"
+		if s.phase == schema.DeployFetching && samePin(&k.Active.Story, pin) {
+			then = "it is fetched again"
+		}
+		out = slices.Insert(out, first, Effect(RecordEvent{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + id + " any more; " + then}))
 	}
 	return s, out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,7 @@ type world struct {
 	settings map[string]string
 	asked    []effect.SetMode
 	alerts   map[string]bool
+	hint     string                 // of the last alert
 	config   *schema.ReportedConfig // the newest reports
 	mode     *schema.ReportedMode
 }
@@ -90,7 +92,7 @@ func (w *world) settle() {
 		case effect.SetMode:
 			w.asked = append(w.asked, e)
 		case effect.RaiseAlert:
-			w.alerts[e.Kind+" "+e.Source] = true
+			w.alerts[e.Kind+" "+e.Source], w.hint = true, e.Hint
 		case effect.ClearAlert:
 			delete(w.alerts, e.Kind+" "+e.Source)
 		case effect.Document:
@@ -220,8 +222,8 @@ func TestDesiredModeIsAskedForOnceOrHeld(t *testing.T) {
 			if len(w.asked) != c.asks {
 				t.Errorf("it was asked for %d times, want %d", len(w.asked), c.asks)
 			}
-			if w.mode.Phase != c.phase || w.mode.Reason != c.reason || w.mode.DesiredRev != 3 {
-				t.Errorf("reported %+v, want %s %s", w.mode, c.phase, c.reason)
+			if w.mode.Phase != c.phase || w.mode.Reason != c.reason || w.mode.DesiredRev != 3 || w.mode.Retry == schema.RetryLater {
+				t.Errorf("reported %+v, want %s %s, and nothing that comes later by itself", w.mode, c.phase, c.reason)
 			}
 			if c.asks == 0 {
 				return
@@ -262,6 +264,27 @@ func TestUnsignedDocumentIsRefusedAsFarAsThePolicyWants(t *testing.T) {
 				t.Errorf("reported %+v", w.config)
 			}
 		})
+	}
+}
+
+func TestHintNamesTheKeyThatIsMissing(t *testing.T) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(func(cfg *config.Config) {
+		cfg.Signing, cfg.Trust = sign.Require, sign.Ring{{Role: sign.SignsDesired, Public: public}, {Role: sign.SignsReleases, Public: public}}
+	})
+	what := sign.Subject{Kind: sign.Story, Robot: "r1", FleetID: "a", Rev: 1, Counter: 1, Document: strings.Repeat("a", 64)}
+	sig, err := what.Sign(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for signature, key := range map[*schema.Signature]string{nil: "--sign-key", sig: "--release-key"} {
+		v := w.part().Verify(what, signature, &schema.ContentPin{ID: "welcome", Rev: 1, SHA256: strings.Repeat("b", 64)}, nil)
+		if w.settle(); v.Refused != schema.ReasonBadSignature || !strings.Contains(w.hint, key) {
+			t.Errorf("%+v: the hint does not name %s: %s", v, key, w.hint)
+		}
 	}
 }
 

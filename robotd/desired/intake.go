@@ -69,8 +69,8 @@ func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reas
 	if *reason != "" {
 		*retry = reason.Describe().Retry
 	}
-	if *phase == schema.DeployRejected && *retry == schema.RetryLater {
-		*retry = schema.RetryNever // the refusal is final for this revision
+	if (*phase == schema.DeployRejected || *phase == schema.DeployHeld) && *retry == schema.RetryLater {
+		*retry = schema.RetryNever // it is final for this revision
 	}
 }
 

@@ -50,6 +50,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	}
 	reason := schema.ReasonBadSignature
 	err := t.cfg.Trust.Verify(w, sig)
+	signed := err == nil
 	if err == nil && pin != nil && t.cfg.Trust.Has(sign.SignsReleases) {
 		if err = t.cfg.Trust.VerifyRelease(sign.ReleaseOf(w.Kind, *pin), released); err != nil {
 			err = fmt.Errorf("the release of its content: %w", err)
@@ -78,6 +79,9 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	kind, level, hint := "untrusted_document", schema.AlertError, "the robot keeps what it has; sign with a key that it trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	if w.Kind == sign.Stop || w.Kind == sign.FleetStop {
 		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
+	}
+	if reason == schema.ReasonBadSignature && signed {
+		hint = "the robot keeps what it has; sign the release of the content with a key that it trusts (fleetd serve --release-key, robotd --trust-key release:...), then assign it again"
 	}
 	switch reason {
 	case schema.ReasonEquivocation:

@@ -4,7 +4,7 @@
 // requests the mode from its supervisor, once: when it first receives the revision. The
 // request has no more rights than that of a person: a robot in HALT or E_STOP, with a latched stop,
 // in safe, whose ato waits for auto/continue, or under manual control keeps its mode and
-// reports the phase held. So a message never overrules a later decision of a person. A
+// reports the phase held, also when what prevented it is over. So a message never overrules a later decision of a person. A
 // plain safety/stop prevents nothing: the robot is DISABLED, and changes its mode.
 //
 // The package does not set the mode: it returns whether to ask the supervisor, whose
@@ -12,7 +12,11 @@
 // the document. State is comparable.
 package desiredmode
 
-import "troupe/schema"
+import (
+	"fmt"
+
+	"troupe/schema"
+)
 
 // Desired is a desired document that the robot obeys.
 type Desired struct {
@@ -98,7 +102,7 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		case s.Desired.Apply == schema.ApplyModeBoot:
 			s.transition(&d, OnBoot, "", "")
 		case f.Prevented != "":
-			s.transition(&d, OnPrevented, f.Prevented, f.Detail)
+			s.transition(&d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
 		default:
 			s.transition(&d, OnAsk, "", "")
 			d.Ask = true

@@ -149,7 +149,7 @@ func (d *device) wayOut() string {
 	switch d.phase {
 	case Damaged:
 		if d.calibration != "" {
-			return "repair it, calibrate again with mode/set str, then send sys/ack-fault " + d.unit.ID
+			return "repair it; calibrate again with mode/set str or, if that waits for safety/enable, by a restart of robotd; then send sys/ack-fault " + d.unit.ID
 		}
 		return "repair it, then send sys/ack-fault " + d.unit.ID
 	case Repaired:
