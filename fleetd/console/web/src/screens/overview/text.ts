@@ -56,7 +56,8 @@ export const useOverviewTexts = texts(
     attention: 'Needs a look',
     disputedInstance: (why: string) =>
       `${why}: two fleetd instances with the same name disconnect each other again and again. Stop one of them, or start it with another --name.`,
-    disputedRobot: (id: string) => `${id}: two robots connect under this name. Switch one off, or enrol it under a name of its own.`,
+    disputedRobot: (id: string) =>
+      `${id}: two robots connect under this name. Switch one off, or enrol it under a name of its own.`,
     dropped: (n: number) => `${n} events of robots were lost because they could not be stored`,
     versionSkew: (id: string, why: string) => `${id}: ${why}`,
     retained: (topic: string, client: string) => `The broker retained a command: ${topic}, sent by ${client}`,
@@ -127,7 +128,8 @@ export const useOverviewTexts = texts(
     attention: 'Bitte ansehen',
     disputedInstance: (why: string) =>
       `${why}: zwei fleetd-Instanzen mit demselben Namen trennen einander immer wieder. Beenden Sie eine, oder starten Sie sie mit einem anderen --name.`,
-    disputedRobot: (id: string) => `${id}: zwei Roboter verbinden sich unter diesem Namen. Schalten Sie einen aus, oder melden Sie ihn unter einem eigenen Namen an.`,
+    disputedRobot: (id: string) =>
+      `${id}: zwei Roboter verbinden sich unter diesem Namen. Schalten Sie einen aus, oder melden Sie ihn unter einem eigenen Namen an.`,
     dropped: (n: number) => `${n} Ereignisse von Robotern gingen verloren, weil sie nicht gespeichert werden konnten`,
     versionSkew: (id: string, why: string) => `${id}: ${why}`,
     retained: (topic: string, client: string) =>
