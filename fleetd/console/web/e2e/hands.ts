@@ -97,15 +97,26 @@ export function keyboard(page: Page): Hand {
 export function touch(page: Page): Hand {
   /** Puts a finger on something, moves it that many pixels up, and takes it away when that is true. */
   const finger = async (what: Locator, up: number, until: () => Promise<unknown>) => {
-    await what.tap({ trial: true }); // it is in view, and moves no more
-    const box = (await what.boundingBox())!;
-    const x = box.x + box.width / 2;
-    const middle = box.y + box.height / 2;
     const devtools = await page.context().newCDPSession(page);
-    const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', y?: number) =>
-      devtools.send('Input.dispatchTouchEvent', { type, touchPoints: y === undefined ? [] : [{ x, y }] });
-    await send('touchStart', middle);
-    for (let n = 1; n <= 4 && up > 0; n++) await send('touchMove', middle - (up * n) / 4);
+    const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) =>
+      devtools.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] });
+    await expect(async () => {
+      await what.tap({ trial: true }); // it is in view, and moves no more
+      await what.evaluate((e) => {
+        e.removeAttribute('data-touched');
+        e.addEventListener('pointerdown', () => e.setAttribute('data-touched', ''), { once: true });
+      });
+      const box = (await what.boundingBox())!;
+      const x = box.x + box.width / 2;
+      const middle = box.y + box.height / 2;
+      await send('touchStart', x, middle);
+      // A list that moved in this moment was touched beside it: a person looks, and touches again.
+      if (!(await what.evaluate((e) => e.hasAttribute('data-touched')))) {
+        await send('touchEnd');
+        throw new Error('it moved away from the finger');
+      }
+      for (let n = 1; n <= 4 && up > 0; n++) await send('touchMove', x, middle - (up * n) / 4);
+    }).toPass({ timeout: 20_000 });
     await until().finally(() => send('touchEnd'));
     await devtools.detach();
   };
