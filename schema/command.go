@@ -71,9 +71,12 @@ func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 	}
 	var said map[string]jsontext.Value
 	c.read(raw, "/if", &said)
-	for name, empty := range map[string]bool{"mode": into.Mode == "", "state_seq": into.StateSeq < 1, "session": into.Session == "", "story_rev": into.StoryRev < 1} {
-		if _, there := said[name]; there && empty {
-			c.add("/if/"+name, "out_of_range", "the condition on "+name+" can never hold", "leave it out, or say what has to hold")
+	for _, condition := range []struct {
+		name  string
+		empty bool
+	}{{"mode", into.Mode == ""}, {"state_seq", into.StateSeq < 1}, {"session", into.Session == ""}, {"story_rev", into.StoryRev < 1}} {
+		if _, there := said[condition.name]; there && condition.empty {
+			c.add("/if/"+condition.name, "out_of_range", "the condition on "+condition.name+" can never hold", "leave it out, or say what has to hold")
 		}
 	}
 }

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,10 +28,11 @@ type Envelope struct {
 // MaxTTL bounds how long a command may wait.
 const MaxTTL = time.Hour
 
-// DecodeEnvelope reads a command that is a JSON object. It hands the arguments,
-// nil if there are none, to args, unless the payload is no object at all. Texts of
-// a stop are shortened instead of refused. With problems only the ID may be used,
-// and only if one could be read, so that the answer finds its question.
+// DecodeEnvelope reads a command that is a JSON object. It passes the arguments to args,
+// or nil if there are none, unless the payload is not an object. Texts of a stop are
+// shortened instead of refused. If there are problems, the caller may use only the ID,
+// which is empty if it could not be read, so that the answer can name the command. Problems
+// are in a fixed order, because the robot answers with the first one.
 func DecodeEnvelope(payload []byte, stop bool, args func(jsontext.Value) []Problem) (Envelope, []Problem) {
 	var e Envelope
 	if p, bad := checkShape(payload); bad {
@@ -47,8 +50,8 @@ func DecodeEnvelope(payload []byte, stop bool, args func(jsontext.Value) []Probl
 			c.add("/id", "bad_id", "the id is not 1-64 characters of A-Z a-z 0-9 . _ : -", "use a UUID")
 		}
 	}
-	for name, raw := range members {
-		switch name {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		switch raw := members[name]; name {
 		case "id", "args":
 		case "ts":
 			c.read(raw, "/ts", &e.TS)

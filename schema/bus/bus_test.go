@@ -162,6 +162,17 @@ func TestLimitsInDegreesAreRefused(t *testing.T) {
 	}
 }
 
+// Health shows the first problem: it must not differ from state to state.
+func TestProblemsOfAStateAreInAFixedOrder(t *testing.T) {
+	s := State{Units: map[string]UnitState{"a": {}, "b": {}, "c": {}, "d": {}, "e": {}}}
+	first := s.Fits(nil)
+	for range 50 {
+		if again := s.Fits(nil); !slices.Equal(first, again) {
+			t.Fatalf("%q, then %q", first, again)
+		}
+	}
+}
+
 func TestTopicsNameTheirAdapter(t *testing.T) {
 	if name, what, ok := FromAdapter(Out("base", OutState)); !ok || name != "base" || what != OutState {
 		t.Errorf("%s %s %v", name, what, ok)

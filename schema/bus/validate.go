@@ -2,6 +2,7 @@ package bus
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -139,7 +140,7 @@ func (s *State) Fits(units []schema.Unit) []schema.Problem {
 		now.fits(&c, at, u)
 	}
 	if len(s.Units) > len(units) && len(c) == 0 {
-		for id := range s.Units {
+		for _, id := range slices.Sorted(maps.Keys(s.Units)) {
 			if !slices.ContainsFunc(units, func(u schema.Unit) bool { return u.ID == id }) {
 				c.add("/units/"+id, CodeUnknown, "the presence has no unit "+id, "")
 			}

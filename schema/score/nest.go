@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -215,8 +216,8 @@ func prefix(list []Action, name string) {
 func (b PublishedStory) Expand() (PublishedStory, []schema.Problem) {
 	whole := make(map[string]Act, len(b.Acts))
 	var c checks
-	for id, a := range b.Acts {
-		expanded, found := a.Expand(In(b.Acts))
+	for _, id := range slices.Sorted(maps.Keys(b.Acts)) {
+		expanded, found := b.Acts[id].Expand(In(b.Acts))
 		c.addUnder(at("/acts", id), found)
 		whole[id] = expanded
 	}

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,19 @@ func TestNestedActIsRefusedAtTheActionThatPerformsIt(t *testing.T) {
 		f := strings.SplitN(want, " ", 3)
 		if len(ps) != 1 || ps[0].Code != f[0] || ps[0].Pointer != f[1] || len(f) == 3 && !strings.Contains(ps[0].Detail, f[2]) {
 			t.Errorf("%s: got %q, want %s", text, ps, want)
+		}
+	}
+}
+
+func TestProblemsOfNestedActsAreInAFixedOrder(t *testing.T) {
+	b := PublishedStory{Acts: map[string]Act{}}
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		b.Acts[id] = library(t, fmt.Sprintf(`{act: %s, actions: [{type: act, start_ms: 0, act: %[1]s}]}`, id))[id]
+	}
+	_, first := b.Expand()
+	for range 50 {
+		if _, again := b.Expand(); !slices.Equal(first, again) {
+			t.Fatalf("%q, then %q", first, again)
 		}
 	}
 }

@@ -28,7 +28,7 @@ const maxInteger = 1 << 53
 // Decode reads the payload of a command topic for verb v. An empty payload has no
 // arguments, a payload that starts with { is JSON, anything else is a bare word: the verb's
 // first argument. If Decode returns problems, the caller may use only the ID, and the latch
-// of a stop, if they could be read. A request for a verb of a later release has only its ID.
+// of a stop, if they could be read; of a verb that this release does not know, only the ID.
 func Decode(v Verb, payload []byte) (Request, []schema.Problem) {
 	var (
 		r     Request
@@ -85,7 +85,8 @@ func (v Verb) decodeArgs(args reflect.Value, raw jsontext.Value) []schema.Proble
 		}
 		var members map[string]jsontext.Value
 		found = schema.ReadMember(raw, "/args", &members)
-		for name, value := range members {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			value := members[name]
 			i, ok := v.argument(name)
 			switch {
 			case ok:

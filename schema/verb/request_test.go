@@ -48,6 +48,21 @@ func TestEveryExampleIsAccepted(t *testing.T) {
 	}
 }
 
+// The robot answers with the first problem, and a replay must give the same answer.
+func TestProblemsOfACommandAreInAFixedOrder(t *testing.T) {
+	for _, payload := range []string{
+		`{"ts":"noon","ttl_ms":0,"by":1,"why":2,"seq":0,"if":3,"other":4,"args":{"mode":5,"restart":6,"more":7,"yet":8}}`,
+		`{"if":{"mode":"","state_seq":0,"session":"","story_rev":0},"args":{"mode":"ato"}}`,
+	} {
+		_, first := Decode(Must("mode", "set"), []byte(payload))
+		for range 50 {
+			if _, again := Decode(Must("mode", "set"), []byte(payload)); !slices.Equal(first, again) {
+				t.Fatalf("%s\n%q, then %q", payload, first, again)
+			}
+		}
+	}
+}
+
 func TestBareWordEqualsJSONArgument(t *testing.T) {
 	v := Must("mode", "set")
 	word, ps := Decode(v, []byte("ato\n"))
