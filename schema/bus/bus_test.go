@@ -124,6 +124,7 @@ func TestWrongMessagesOfAnAdapterAreRefused(t *testing.T) {
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"a","kind":"arm"}]}}`, "/describe/units/0/kind"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[]}}`, "/describe/units"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"My Voice","kind":"speaker"}]}}`, "/describe/units/0/id"},
+		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"-voice","kind":"speaker"}]}}`, "/describe/units/0/id"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"a","kind":"led"},{"id":"a","kind":"face"}]}}`, "/describe/units/1/id"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"head","kind":"head"}]}}`, "/describe/units/0"},
 		{"bus/x/out/presence", `{"v":1,"session":"a","present":true,"describe":{"model":"m","state_ms":20,"units":[{"id":"a","kind":"led","fixed_volume":true}]}}`, "/describe/units/0/fixed_volume"},

@@ -1,6 +1,10 @@
 package bus
 
-import "strings"
+import (
+	"strings"
+
+	"troupe/schema"
+)
 
 // RobotPresenceTopic is where robotd publishes its presence. It subscribes to it as well: what
 // it receives there shows that the bus delivers.
@@ -42,6 +46,10 @@ func ValidName(s string) bool {
 	}
 	return strings.IndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }) < 0
 }
+
+// ValidUnitID reports whether s may be the id of a unit. Such an id also stands in the robot's
+// caps, which are refused as a whole if one of their ids is not valid.
+func ValidUnitID(s string) bool { return len(s) <= 32 && schema.ValidID(s) }
 
 // Topic is a row of the table of topics.
 type Topic struct {

@@ -78,8 +78,8 @@ func (d *Describe) check(c *checks) {
 	moves, seen := false, map[string]bool{}
 	for i, u := range d.Units {
 		at := fmt.Sprintf("/describe/units/%d", i)
-		if !ValidName(u.ID) {
-			c.add(at+"/id", CodeBadValue, fmt.Sprintf("%q is no id", u.ID), "1 to 32 of a-z, 0-9 and hyphens")
+		if !ValidUnitID(u.ID) {
+			c.add(at+"/id", CodeBadValue, fmt.Sprintf("%q is not an id", u.ID), "1 to 32 of a-z, 0-9 and hyphens, not beginning with a hyphen")
 		}
 		if seen[u.ID] {
 			c.add(at+"/id", CodeBadValue, "two units have the id "+u.ID, "give each unit its own")
