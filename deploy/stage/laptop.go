@@ -35,7 +35,8 @@ type laptop struct {
 // adapterTimeout bounds how long an adapter may take until it is there.
 const adapterTimeout = 20 * time.Second
 
-// startLaptop starts the body if the stage has it. Otherwise it returns one that nothing becomes.
+// startLaptop starts the body if the stage has it. Otherwise the laptop that it returns is the
+// body of no robot. If ctx ends first, it ends what it started and returns nil.
 func (c *Config) startLaptop(ctx context.Context, fail context.CancelCauseFunc) (_ *laptop, err error) {
 	l := &laptop{cfg: c}
 	if c.Body != BodyLaptop {

@@ -108,6 +108,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := cfg.checkDatabase(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 
@@ -121,14 +124,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	cfg.Say("the broker listens on " + broker.Addr())
 
 	fleetd, url, err := cfg.startFleetd(ctx, fail, broker)
-	if err != nil {
+	if fleetd == nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, endPrograms(fleetd)) }()
 	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + withoutPassword(cfg.Database))
 
 	laptop, err := cfg.startLaptop(ctx, fail)
-	if err != nil {
+	if laptop == nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, laptop.end()) }()
@@ -178,7 +181,8 @@ func (e *DatabaseError) Error() string { return fmt.Sprintf("database %s: %v", e
 
 func (e *DatabaseError) Unwrap() error { return e.Why }
 
-// startFleetd starts fleetd and returns its URL once it listens.
+// startFleetd starts fleetd and returns its URL once it listens. If ctx ends first, it ends
+// fleetd and returns no program; an error is then why fleetd ended by itself.
 func (c *Config) startFleetd(ctx context.Context, fail context.CancelCauseFunc, broker *server.Server) (*program, string, error) {
 	listening := make(chan string, 1)
 	fleetd := startProgram("fleetd", fail, func(ctx context.Context) error {

@@ -100,6 +100,31 @@ func TestEveryRobotPerformsItsStory(t *testing.T) {
 	}
 }
 
+func TestStageIsEndedWhileItStarts(t *testing.T) {
+	for _, c := range []struct{ body, line string }{
+		{BodySim, "the broker listens"},
+		{BodySim, "fleetd serves"},
+		{BodyLaptop, "fleetd serves"},
+	} {
+		t.Run(c.body+" after "+c.line, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			err := Run(ctx, Config{
+				Robots: 1, MQTT: "127.0.0.1:0", HTTP: "127.0.0.1:0", Database: "sqlite", Data: t.TempDir(), Body: c.body, Adapters: "../adapters",
+				Say: func(line string) {
+					if strings.HasPrefix(line, c.line) {
+						cancel()
+					}
+				},
+				Ready: func(Addresses) { t.Error("the stage became ready") },
+			})
+			if err != nil || ctx.Err() == nil {
+				t.Errorf("%v; ended: %v", err, ctx.Err())
+			}
+		})
+	}
+}
+
 func TestChangesByAPersonSurviveARestart(t *testing.T) {
 	data := t.TempDir()
 	var story string
