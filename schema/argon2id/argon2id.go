@@ -22,36 +22,36 @@ type Hash struct {
 // SaltBytes is the length of a salt.
 const SaltBytes = 16
 
-// The maximum that a hash may ask of a program.
-const (
-	maxMemoryKiB, maxPasses, maxLanes = 128 << 10, 10, 4
-	newSum                            = 32
-)
+// The maximum cost that Parse accepts, so that a users file cannot exhaust the program.
+const maxMemoryKiB, maxPasses, maxLanes = 128 << 10, 10, 4
 
-// Cost is what the computation of a hash takes.
+// sumBytes is the length of the sum of a new hash.
+const sumBytes = 32
+
+// Cost is the memory, passes and lanes (threads) that the computation of a hash takes.
 type Cost struct {
 	MemoryKiB, Passes uint32
 	Lanes             uint8
 }
 
-// newCost is that of new hashes: the smaller set that OWASP recommends, not the second choice
-// of RFC 9106, since a whole fleet may log in at once.
+// newCost is the cost of new hashes. It is the smaller one that OWASP recommends, and not the
+// second choice of RFC 9106, because a whole fleet may log in at once.
 var newCost = Cost{MemoryKiB: 19 << 10, Passes: 2, Lanes: 1}
 
 // HashPassword hashes a password with a random salt of SaltBytes bytes.
 func HashPassword(password string, salt [SaltBytes]byte) Hash { return newCost.Hash(password, salt) }
 
-// Hash is HashPassword at another cost.
+// Hash hashes a password as HashPassword does, at this cost.
 func (c Cost) Hash(password string, salt [SaltBytes]byte) Hash {
 	return Hash{
 		memoryKiB: c.MemoryKiB, passes: c.Passes, lanes: c.Lanes, salt: salt[:],
-		sum: argon2.IDKey([]byte(password), salt[:], c.Passes, c.MemoryKiB, c.Lanes, newSum),
+		sum: argon2.IDKey([]byte(password), salt[:], c.Passes, c.MemoryKiB, c.Lanes, sumBytes),
 	}
 }
 
 // Nobody is a hash that no password matches and that takes as long to verify as a new one.
 func Nobody() Hash {
-	return Hash{memoryKiB: newCost.MemoryKiB, passes: newCost.Passes, lanes: newCost.Lanes, salt: make([]byte, SaltBytes), sum: make([]byte, newSum)}
+	return Hash{memoryKiB: newCost.MemoryKiB, passes: newCost.Passes, lanes: newCost.Lanes, salt: make([]byte, SaltBytes), sum: make([]byte, sumBytes)}
 }
 
 // Verify reports whether password matches. It takes about 20 ms and the hash's memory, so
@@ -82,7 +82,7 @@ func Parse(s string) (Hash, error) {
 		return Hash{}, fmt.Errorf("argon2id parameters %q: want m, t and p", part[3])
 	}
 	if h.memoryKiB < 8*uint32(h.lanes) || h.memoryKiB > maxMemoryKiB || h.passes < 1 || h.passes > maxPasses || h.lanes < 1 || h.lanes > maxLanes {
-		return Hash{}, fmt.Errorf("argon2id parameters %q: at most m=%d,t=%d,p=%d", part[3], maxMemoryKiB, maxPasses, maxLanes)
+		return Hash{}, fmt.Errorf("argon2id parameters %q: want m from 8 times p to %d, t from 1 to %d and p from 1 to %d", part[3], maxMemoryKiB, maxPasses, maxLanes)
 	}
 	var err error
 	if h.salt, err = base64.RawStdEncoding.Strict().DecodeString(part[4]); err != nil || len(h.salt) < 8 || len(h.salt) > 64 {
