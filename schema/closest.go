@@ -1,8 +1,8 @@
 package schema
 
-// Closest returns the known word that is most similar to an unknown one, or an empty
-// string if none is similar: if more than a third of its letters differ, of a short word more than two
-// or more than half.
+// Closest returns the known word that differs from word by the fewest edits, or an empty
+// string if every one differs by too many: more than a third of the length of word, or for a
+// short word more than two or more than half of it.
 func Closest(word string, known []string) string {
 	best, least := "", min(max(2, len(word)/3), len(word)/2)+1
 	for _, k := range known {

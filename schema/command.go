@@ -16,14 +16,14 @@ type Precondition struct {
 	StoryRev int64  `json:"story_rev,omitzero" doc:"the active story has this revision"`
 }
 
-// Unmet returns a problem for the first condition that the robot, which is as in now, does
-// not meet.
+// Unmet returns a problem for the first condition that does not hold, given the robot's
+// present values in now.
 func (p Precondition) Unmet(now Precondition) (Problem, bool) {
 	fault := func(name, want, got string) (Problem, bool) {
 		if got == "" {
 			got = "none"
 		}
-		return NewProblem("/if/"+name, string(ReasonPrecondition), name+" is "+got+", asked for was "+want, "look at the robot's state and decide anew"), true
+		return NewProblem("/if/"+name, string(ReasonPrecondition), name+" is "+got+", but the command requires "+want, "look at the robot's state and decide anew"), true
 	}
 	switch {
 	case p.Mode != "" && p.Mode != now.Mode:

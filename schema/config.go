@@ -156,7 +156,7 @@ type ReportedSet struct {
 	Fetching   string      `json:"fetching,omitempty" doc:"digest of the blob that is being fetched"`
 	Progress   *int        `json:"progress,omitzero" doc:"of fetching, in per cent of the bytes"`
 	Active     *StoryRef   `json:"active" jsonschema:"nullable" doc:"the set that the robot uses; null = none"`
-	Previous   *StoryRef   `json:"previous" jsonschema:"nullable" doc:"the set before it, to which it returns if the trial fails; null = none"`
+	Previous   *StoryRef   `json:"previous" jsonschema:"nullable" doc:"the set before it, to which it returns if the probation fails; null = none"`
 
 	Refused   []RefusedPart `json:"refused,omitempty" doc:"parts of the active set that this robot leaves out; it uses the others"`
 	Truncated bool          `json:"truncated,omitzero" doc:"some of refused, or their details, are left out"`
@@ -197,7 +197,7 @@ func (c *checks) signed(counter int64, s *Signature) {
 	c.present("/sig/key", s.Key != "")
 	c.present("/sig/value", s.Value != "")
 	if counter < 1 {
-		c.add("/counter", "missing", fmt.Sprintf("a signed desired state carries its signature counter, not %d", counter), "")
+		c.add("/counter", "missing", fmt.Sprintf("a signed document has a signature counter above 0, not %d", counter), "")
 	}
 }
 

@@ -70,11 +70,11 @@ var ConfigKeys = []ConfigKey{
 	{Name: "clients", Type: ConfigRanks, OneOf: []string{"automation", "operator", "admin", "local"}, Purpose: "rank of each client, which decides whose lease another may take over; a client that is not listed is an operator"},
 	{Name: "signing", Type: ConfigWord, OneOf: []string{"off", "warn", "require"}, Purpose: "what the robot does with a desired document whose signature does not verify: accept it unchecked (off), accept it with an alert (warn) or reject it (require); such a document cannot loosen this setting; default off"},
 	{Name: "probation_ms", Type: ConfigInteger, Min: 1000, Max: 600_000, Purpose: "how long a new story may take to start before the previous one replaces it; default 10000"},
-	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, below which a robot in ato goes to charge; 0.2 if nobody sets it"},
-	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, at which it has charged enough and goes on; 0.8 if nobody sets it"},
+	{Name: "low_battery", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, below which a robot in ato goes to charge; default 0.2"},
+	{Name: "charged", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "battery level, as a share of 1, at which it has charged enough and goes on; default 0.8"},
 	{Name: "estop_text", Type: ConfigLabels, Purpose: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
 	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Purpose: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
-	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Purpose: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; 45, 55 and 65 of a battery, 60, 70 and 80 of other units if nobody sets it"},
+	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Purpose: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; default 45, 55 and 65 for a battery, and 60, 70 and 80 for other units"},
 	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Purpose: "which safeguards keep the robot from moving; default all"},
 	{Name: "life.enabled", Type: ConfigBoolean, Purpose: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
 	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Purpose: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
@@ -83,7 +83,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "interrupts.handlers", Type: ConfigObjects, Restart: true, Purpose: "handlers beside the robot's own, or in place of service or attend: what an interrupt does"},
 	{Name: "interrupts.rules", Type: ConfigObjects, Purpose: "which signals of the body ask for which handler, on behalf of which interrupter; the whole list"},
 	{Name: "intents", Type: ConfigObjects, Purpose: "what the robot does about an intent: an act, an activity, an interrupt or a mode, and its emotion afterwards; the whole table"},
-	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "confidence below which an intent is published and nothing else is done; 0.5 if nobody sets it"},
+	{Name: "intent_confidence", Type: ConfigNumber, Min: 0, Max: 1, Purpose: "confidence below which an intent is published and nothing else is done; default 0.5"},
 }
 
 func safeguardNames() (names []string) {
@@ -115,10 +115,10 @@ func ConfigKeyOf(name string) (ConfigKey, bool) {
 	return ConfigKeys[i], true
 }
 
-// maxConfigBytes is the greatest size of a list of objects.
+// maxConfigBytes is the greatest size of a list of objects, in bytes.
 const maxConfigBytes = 12 << 10
 
-// maxConfigItems is the greatest length of lists, labels and ranks.
+// maxConfigItems is the greatest length of lists of texts and of objects such as labels.
 const maxConfigItems = 64
 
 // maxConfigText is the greatest size of a text of a list or of labels, in bytes.

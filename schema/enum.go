@@ -76,7 +76,7 @@ type LifeState string
 
 const (
 	LifeDisabled    LifeState = "disabled"    // no activity starts, and no ability runs; a story is performed nevertheless
-	LifeSolitary    LifeState = "solitary"    // the launchpad focuses activities
+	LifeSolitary    LifeState = "solitary"    // no interactive activity has the focus; the launchpad starts activities by their conditions
 	LifeInteractive LifeState = "interactive" // an interactive activity has the focus
 	LifeSafeguard   LifeState = "safeguard"   // the robot protects itself; no activity starts
 )
@@ -184,10 +184,10 @@ const (
 // Final reports whether no further answer follows s.
 func (s Status) Final() bool { return s != StatusAccepted && s != StatusInProgress && s != "" }
 
-// Result is the coarse result of a command. The results of commands about modes, and that of
-// a malformed command, begin with MS_, and those of controller/load and controller/unload, where a controller is a mode, have
-// words of their own. Both are spelled as in the mode controller of the earlier product, so
-// that its clients understand them.
+// Result is the coarse result of a command. Results of commands about modes, and that of a
+// malformed command, begin with MS_; those of controller/load and controller/unload do not. All
+// of them are spelled as in the mode controller of an earlier product, so that its clients
+// understand them. There a mode is called a controller.
 type Result string
 
 const (
@@ -227,7 +227,7 @@ const (
 	DeployActivating DeployPhase = "activating"  // it takes over, in its probation
 	DeployActive     DeployPhase = "active"      // fulfilled
 	DeployRejected   DeployPhase = "rejected"    // refused; what was active continues
-	DeployFailed     DeployPhase = "failed"      // the robot fetches a content again after a wait; a mode did not start
+	DeployFailed     DeployPhase = "failed"      // a content could not be fetched or saved, which the robot tries again after a wait; a mode did not start
 	DeployRolledBack DeployPhase = "rolled_back" // its probation failed; the previous one is active
 	DeploySuperseded DeployPhase = "superseded"  // a newer document came before it was fulfilled
 	DeployWithdrawn  DeployPhase = "withdrawn"   // the fleet desires none
@@ -342,7 +342,7 @@ const (
 	RoleFleetd    Role = "fleetd"
 	RoleObserver  Role = "observer"  // reads only
 	RoleStop      Role = "stop"      // a wall button: may only stop and read
-	RoleResponder Role = "responder" // a program that answers people: may perform acts, ask for interrupts, and stop
+	RoleResponder Role = "responder" // a program that answers people: may perform acts, post intents, ask for interrupts, and stop
 	RoleOperator  Role = "operator"
 	RoleConsole   Role = "console" // at one robot: an operator of this robot only
 	RoleAdmin     Role = "admin"   // may send every command

@@ -44,13 +44,13 @@ type EventRow struct {
 var Events = []EventRow{
 	{Type: "booted", Level: EventInfo, Text: "robotd has started"},
 	{Type: "ending", Level: EventInfo, Text: "robotd was asked to end; cause says by what"},
-	{Type: "events_dropped", Level: EventWarn, Data: "count", Text: "so many events were not sent, because they were too many"},
+	{Type: "events_dropped", Level: EventWarn, Data: "count", Text: "count events were not sent, because the robot had more than it may send"},
 	{Type: "events_gone", Level: EventWarn, Data: "boot, from, to", Text: "sys/replay asked for events that the robot no longer has"},
-	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop came late so often, at worst by late_ms; at most one event in 10 s"},
+	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop was late count times, at worst by late_ms; at most one event in 10 s"},
 
-	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the safety core has another state"},
+	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the state of the safety core changed"},
 	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop was latched: the robot stays stopped until it is released"},
-	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "a latched stop has another level"},
+	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "the level of a latched stop changed"},
 	{Type: "stop_released", Level: EventSafety, Data: "id, by, why, released_by", Text: "a latched stop was released; by is who stopped, released_by who released it: a person, or fleetd if it names none, or the client or input at the robot"},
 
 	{Type: "point_saved", Level: EventInfo, Data: "id, x_m, y_m, theta_rad", Text: "a point was taught; fleetd can take it into places"},
@@ -65,7 +65,7 @@ var Events = []EventRow{
 	{Type: "desired_mode_active", Level: EventInfo, Data: "id, reason, detail", Text: "the desired mode is in charge"},
 	{Type: "desired_mode_held", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode was not set, because a stop, a lost link or a person in control comes first; the robot does not ask for it again before its next start"},
 	{Type: "desired_mode_rejected", Level: EventWarn, Data: "id, reason, detail", Text: "the desired mode cannot be set now"},
-	{Type: "desired_mode_failed", Level: EventError, Data: "id, reason, detail", Text: "the desired mode began and did not come about"},
+	{Type: "desired_mode_failed", Level: EventError, Data: "id, reason, detail", Text: "the robot began to set the desired mode, and the mode did not start"},
 
 	{Type: "auto_changed", Level: EventInfo, Data: "from, to, reason", Text: "the story is performed, paused, stopped or not in charge (`auto.status`)"},
 	{Type: "act_skipped", Level: EventInfo, Data: "act, story, rev, why", Text: "somebody skipped the act of the story that was performed or was next; cause is who did it"},
@@ -78,15 +78,15 @@ var Events = []EventRow{
 	{Type: "screen_choice", Level: EventInfo, Data: "act, action, choice", Text: "a person chose on the screen"},
 	{Type: "interrupt_started", Level: EventInfo, Data: "id", Text: "a handler interrupts the story; source is the interrupter, cause the handler"},
 	{Type: "interrupt_finished", Level: EventInfo, Data: "id, handler, outcome, ms", Text: "a handler has ended"},
-	{Type: "interrupt_refused", Level: EventInfo, Data: "handler, interrupter, reason, detail, count", Text: "a signal of the body asked for a handler and was refused, so often; for the same request and reason at most one event in 10 s"},
+	{Type: "interrupt_refused", Level: EventInfo, Data: "handler, interrupter, reason, detail, count", Text: "a signal of the body asked for a handler and was refused, count times; for the same request and reason at most one event in 10 s"},
 
-	{Type: "life_state", Level: EventInfo, Data: "from, to, reason", Text: "the robot's life has another state (`life.state`)"},
+	{Type: "life_state", Level: EventInfo, Data: "from, to, reason", Text: "the state of the robot's life changed (`life.state`)"},
 	{Type: "life_focused", Level: EventInfo, Data: "activity, nature, stack", Text: "an activity has the focus, or none; cause is who asked for it, or `launchpad`"},
 	{Type: "life_next", Level: EventInfo, Data: "activity", Text: "the activity that gets the focus next, or none"},
 	{Type: "life_completed", Level: EventInfo, Data: "activity, outcome, reason, ms", Text: "an activity no longer has the focus: it `finished`, `failed` or was `stopped`"},
 	{Type: "life_suggestion", Level: EventInfo, Data: "activities", Text: "the activities that could get the focus by their conditions, the first choice first; at most one event in 1 s", Routine: true},
-	{Type: "intent", Level: EventInfo, Data: "name, confidence, emotion, reaction, resulting_emotion, reason", Text: "the robot received an intent; source is the client, or `body`, cause its name. `robots/{rid}/intent` has what the person said"},
-	{Type: "intent_ignored", Level: EventInfo, Data: "name, confidence, reason", Text: "the robot received an intent of too low a confidence and did nothing; source and cause as above"},
+	{Type: "intent", Level: EventInfo, Data: "name, confidence, emotion, reaction, resulting_emotion, reason", Text: "the robot received an intent; source is the client, or `body`, and cause the name of the intent. `robots/{rid}/intent` has what the person said"},
+	{Type: "intent_ignored", Level: EventInfo, Data: "name, confidence, reason", Text: "the robot received an intent of too low a confidence and did nothing; source and cause are as in `intent`"},
 	{Type: "intent_refused", Level: EventWarn, Data: "name, reaction, reason, detail", Text: "the robot could not do what an intent that its body heard asks for; the client that posts one gets the reason in the answer"},
 
 	{Type: "control_taken", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},

@@ -33,8 +33,8 @@ func ReservedName(s string) bool {
 	return strings.HasPrefix(s, "fleetd-") || strings.HasPrefix(s, "console-") || len(s) == 3 && s[:2] == "op" && s[2] >= '1' && s[2] <= '9'
 }
 
-// LocalClient is the sender of commands and heartbeats from the robot's own page. Robots
-// answer a client of the broker with this name as another one.
+// LocalClient is the sender of commands and heartbeats from the robot's own page. A robot
+// gives a client of the broker with this name another one, so that it cannot pass for the page.
 const LocalClient = "local"
 
 // ValidNamespace reports whether s can be the first level of every topic:

@@ -76,7 +76,7 @@ func (r *EnrolRequest) Validate() []Problem {
 	c.present("/token", r.Token != "")
 	c.pem("/csr", r.CSR)
 	if len(r.Serial) > 128 || !utf8.ValidString(r.Serial) {
-		c.add("/serial", "bad_value", "the serial number is too long", "at most 128 characters")
+		c.add("/serial", "bad_value", "the serial number is too long, or not UTF-8", "at most 128 bytes")
 	}
 	return c
 }

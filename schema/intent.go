@@ -43,8 +43,8 @@ func (u *Utterance) Problems(at string) []Problem {
 	return c
 }
 
-// ValidIntentName reports whether it can be the name of an intent, an emotion or a slot:
-// such names come from other systems, so nearly everything is one.
+// ValidIntentName reports whether name can be the name of an intent, an emotion or a slot.
+// Such names come from other systems, so nearly every text without spaces is allowed.
 func ValidIntentName(name string) bool {
 	return name != "" && len(name) <= MaxIntentName && Printable(name) && !strings.Contains(name, " ")
 }

@@ -160,7 +160,7 @@ var Reasons = []ReasonText{
 	{ReasonLowConfidence, RetryNever, "the confidence is below the setting intent_confidence; the intent was published, and nothing else was done"},
 	{ReasonHumansLost, RetryLater, "the robot sees nobody any more whom the activity could be for"},
 	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
-	{ReasonStaleRevision, RetryNever, "a newer revision was already taken"},
+	{ReasonStaleRevision, RetryNever, "a newer revision, or another document under this revision, was already taken"},
 	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
 	{ReasonBadDigest, RetryNever, "the bytes do not have the SHA-256 digest that is their name"},
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},

@@ -145,7 +145,7 @@ func (v SimIntent) Utterance() Utterance {
 
 func (c *checks) within(pointer string, v, least, most float64) {
 	if math.IsNaN(v) || v < least || v > most {
-		c.add(pointer, "out_of_range", fmt.Sprintf("%g is not within %g and %g", v, least, most), "")
+		c.add(pointer, "out_of_range", fmt.Sprintf("%g is not between %g and %g", v, least, most), "")
 	}
 }
 

@@ -57,7 +57,7 @@ type ReportedStory struct {
 	Fetching   string       `json:"fetching,omitempty" doc:"digest of the blob that is being fetched"`
 	Progress   *int         `json:"progress,omitzero" doc:"of fetching, in per cent of the bytes"`
 	Active     *ActiveStory `json:"active" jsonschema:"nullable" doc:"the story that the robot has; null = none"`
-	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story before it, to which it returns if the trial fails; null = none"`
+	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story before it, to which it returns if the probation fails; null = none"`
 	Staged     *StoryRef    `json:"staged,omitzero" doc:"on the robot's disk, to become active"`
 	Playing    bool         `json:"playing" doc:"the active story is performed"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty" doc:"passed or failed, of the active story"`

@@ -1,6 +1,7 @@
 package schema
 
-// Verdict is what came of a request, for its sender. Without a status there is none yet.
+// Verdict is the outcome of a request, for its sender. An empty Status means that there is
+// none yet.
 type Verdict struct {
 	Status  Status `json:"status,omitempty"`
 	Result  Result `json:"result,omitempty"` // empty = derived from the verb's class and the reason

@@ -52,7 +52,7 @@ func TestWrongScenarioIsRefusedWithItsLine(t *testing.T) {
 		"field twice":           {"- at_ms: 1\n  battery:\n    level: 0.1\n    level: 0.2\n", ":4: "},
 		"missing field":         {"- at_ms: 1\n  touch: {area: head}\n", ":2: touch: /on: missing"},
 		"value of another type": {"- at_ms: 1\n  battery:\n    level: low\n", ":3: battery: /level: "},
-		"value out of range":    {"- at_ms: 1\n  battery:\n\n    level: 15\n", ":4: battery: /level: 15 is not within 0 and 1"},
+		"value out of range":    {"- at_ms: 1\n  battery:\n\n    level: 15\n", ":4: battery: /level: 15 is not between 0 and 1"},
 		"unit that it lacks":    {"- at_ms: 1\n  repair: {unit: tail}\n", ":1: repair: /unit: there is no unit tail; the units are battery, drive"},
 		"area that it lacks":    {"- at_ms: 1\n  touch: {area: haed, on: true}\n", ":1: touch: /area: there is no touch area haed; the touch areas are arm-left, "},
 		"input that it lacks":   {"- at_ms: 1\n  stop-input: {name: bogus, pressed: true}\n", ":1: stop-input: /name: there is no stop input bogus; the stop inputs are back, bumper, front"},

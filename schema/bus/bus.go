@@ -1,9 +1,9 @@
 // Package bus is the contract between robotd and the adapters of a robot's units: processes
 // in any language that serve units over MQTT on the robot itself.
 //
-// robotd drives and an adapter carries out. Each has a dead man for the other: a unit that
-// moves and is not fed stops by itself, and the units of an adapter that is silent or sends
-// wrong data are in error.
+// robotd gives orders and an adapter carries them out. Each watches the other: a unit that
+// moves and gets no ticks stops by itself, as by a dead man's switch, and the units of an
+// adapter that is silent or sends wrong data are in error.
 package bus
 
 import (
@@ -64,7 +64,7 @@ type Describe struct {
 	Serial     string        `json:"serial,omitempty" doc:"its serial number"`
 	Hardware   string        `json:"hardware,omitempty" doc:"the manufacturer's revision"`
 	StateMS    int64         `json:"state_ms" doc:"interval of its states: 20 if a unit moves, else 20 to 100"`
-	Units      []schema.Unit `json:"units" doc:"each with id and kind; by kind with faces, sounds, fixed_volume, views, images, motions, max_speed_mps, max_turn_radps, braking_mps2, and of a head at least one of yaw_rad, pitch_rad and roll_rad as {min, max}"`
+	Units      []schema.Unit `json:"units" doc:"each with id (1 to 32 of a-z, 0-9 and hyphens, not beginning with a hyphen) and kind; by kind with faces, sounds, fixed_volume, views, images, motions, max_speed_mps, max_turn_radps, braking_mps2, and of a head at least one of yaw_rad, pitch_rad and roll_rad as {min, max}"`
 	Points     []string      `json:"points,omitempty" doc:"names that goto accepts on its own map"`
 	Languages  []string      `json:"languages,omitempty" doc:"that it speaks"`
 	Homing     []string      `json:"homing,omitempty" doc:"units whose calibration moves them"`
@@ -75,7 +75,7 @@ type Describe struct {
 // adapter need not read it.
 type Health struct {
 	V      int64  `json:"v" doc:"1"`
-	Health string `json:"health" doc:"good, or in a word what is wrong, such as silent or doubled; unused if robotd was not given its name"`
+	Health string `json:"health" doc:"good; a word for what is wrong, such as silent or doubled; or unused, if robotd was not given the name of the adapter"`
 	Why    string `json:"why,omitempty" doc:"why robotd does not use the adapter"`
 	WayOut string `json:"way_out,omitempty" doc:"what to do"`
 }

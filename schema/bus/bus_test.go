@@ -194,7 +194,7 @@ func TestAnglesOfAHeadAreRadiansAndOnlyOfAHead(t *testing.T) {
 		says string
 	}{
 		{head, UnitState{State: "idle", YawRad: &one}, ""},
-		{head, UnitState{State: "idle", PitchRad: &sixty}, "/units/head/pitch_rad: 60 is not within"},
+		{head, UnitState{State: "idle", PitchRad: &sixty}, "/units/head/pitch_rad: 60 is not between"},
 		{led, UnitState{State: "idle", RollRad: &one}, "/units/led/roll_rad: a led has no roll_rad"},
 	} {
 		s := State{Units: map[string]UnitState{c.unit.ID: c.now}}

@@ -33,7 +33,7 @@ func (c *checks) version(v int64) {
 
 func (c *checks) session(s string) {
 	if !ValidName(s) {
-		c.add("/session", CodeBadValue, fmt.Sprintf("%q is no session", s), "choose 1 to 32 of a-z, 0-9 and hyphens when the process starts")
+		c.add("/session", CodeBadValue, fmt.Sprintf("%q is not a session", s), "choose 1 to 32 of a-z, 0-9 and hyphens when the process starts")
 	}
 }
 
@@ -47,7 +47,7 @@ func (c *checks) present(pointer string, ok bool) {
 // meant.
 func (c *checks) within(pointer string, v *float64, low, high float64, hint string) {
 	if v != nil && !(*v >= low && *v <= high) {
-		c.add(pointer, CodeWrongUnit, fmt.Sprintf("%g is not within %g and %g", *v, low, high), hint)
+		c.add(pointer, CodeWrongUnit, fmt.Sprintf("%g is not between %g and %g", *v, low, high), hint)
 	}
 }
 
@@ -88,7 +88,7 @@ func (d *Describe) check(c *checks) {
 			c.add(at+"/kind", CodeBadValue, fmt.Sprintf("there is no kind %q", u.Kind), fmt.Sprint("want one of ", schema.UnitKinds))
 		}
 		if u.Kind == schema.UnitHead && u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil {
-			// Robots would take every story for it, and the head would fail each of its acts.
+			// Robots would accept every story for it, and the head would fail each action.
 			c.add(at, CodeMissing, "unit "+u.ID+" is a head and describes no angles that it reaches", `describe those of its axes, such as "yaw_rad":{"min":-1,"max":1}`)
 		}
 		if u.FixedVolume && u.Kind != schema.UnitSpeaker {
@@ -159,7 +159,7 @@ const overSpeed = 2
 func (n *UnitState) fits(c *checks, at string, u schema.Unit) {
 	known := n.State == "idle" || n.State == "error" || u.Kind.Moves() && (n.State == "run" || n.State == "halt")
 	if !known {
-		c.add(at+"/state", CodeBadValue, fmt.Sprintf("%q is no state of a %s", n.State, u.Kind), "want idle or error, and of a unit that moves also run or halt")
+		c.add(at+"/state", CodeBadValue, fmt.Sprintf("%q is not a state of a %s", n.State, u.Kind), "want idle or error, and of a unit that moves also run or halt")
 	}
 	if n.State == "error" && n.Fault == "" && !u.Kind.Moves() {
 		c.add(at+"/fault", CodeMissing, "it is missing", "a unit that does not move is in error only with a fault")
@@ -222,7 +222,7 @@ func (e *Event) Validate() []schema.Problem {
 		c.present("/key", e.Key != 0)
 		c.present("/detail", e.Detail != "")
 		if !slices.Contains(FailReasons, e.Reason) {
-			c.add("/reason", CodeBadValue, fmt.Sprintf("%q is no reason of an adapter", e.Reason), fmt.Sprint("want one of ", FailReasons))
+			c.add("/reason", CodeBadValue, fmt.Sprintf("%q is not a reason that an adapter may give", e.Reason), fmt.Sprint("want one of ", FailReasons))
 		}
 	case Sensed:
 		e.sensed(&c)

@@ -39,8 +39,8 @@ func messageReference() string {
 	return b.String()
 }
 
-// fieldRows writes a row for each field of t and of the types within it, which it writes once
-// for a message: expanded has the place where it did.
+// fieldRows writes a row for each field of t and of the types within it. It writes the fields
+// of a type once for each message; expanded has the path under which it did.
 func fieldRows(b *strings.Builder, path string, t reflect.Type, expanded map[reflect.Type]string) {
 	for f := range fieldsOf(t) {
 		name, always, doc := path+f.name, "", f.doc

@@ -47,7 +47,7 @@ type Row struct {
 	ResultingEmotion string `json:"resulting_emotion,omitempty"` // of the robot, whether or not it can do the rest; left out = unchanged
 }
 
-// Reaction is what the row does; nil = it only changes the emotion.
+// Reaction returns what the row does; nil = it only changes the emotion.
 func (r *Row) Reaction() *schema.Reaction {
 	if does := (schema.Reaction{Act: r.Act, Activity: r.Activity, Interrupt: r.Interrupt, Mode: r.Mode}); does != (schema.Reaction{}) {
 		return &does
@@ -106,7 +106,7 @@ func Parse(value jsontext.Value) ([]Row, []schema.Problem) {
 		problems[i].Pointer = strings.TrimPrefix(problems[i].Pointer, "/rows")
 	}
 	if len(problems) == 0 && (string(value) == "null" || len(l.Rows) > MaxRows) {
-		problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("a list of at most %d rows is wanted", MaxRows), ""))
+		problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("want a list of at most %d rows", MaxRows), ""))
 	}
 	if len(problems) > 0 {
 		return nil, problems

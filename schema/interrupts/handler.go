@@ -29,8 +29,8 @@ type Handler struct {
 	Preempt  bool              `json:"preempt,omitzero"`   // ends running handlers of lower priority that perform an activity
 }
 
-// Call is an HTTP call. It posts which interrupt asks, and performs the act in the answer,
-// if there is one.
+// Call is an HTTP call. The robot posts which interrupt it is, and performs the act in the
+// answer if there is one.
 type Call struct {
 	URL     string `json:"url"`
 	Timeout string `json:"timeout,omitempty"` // 5s if left out

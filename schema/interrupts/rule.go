@@ -25,7 +25,7 @@ const (
 	maxDuration = 24 * time.Hour
 )
 
-// Interrupters are those that a rule may ask as.
+// Interrupters are those on whose behalf a rule may ask.
 var Interrupters = []string{"ai", "touch", "screen", "power"}
 
 // Signal is a signal of the body.
@@ -55,7 +55,7 @@ type SignalRow struct {
 	// pulses of one name On passes at least.
 	On, Off time.Duration
 	Doc     string
-	Why     string // of the times
+	Why     string // the reason for On and Off
 }
 
 // Signals lists the signals in the order of the documentation.
@@ -201,7 +201,7 @@ func (c *checks) condition(pointer, text string) {
 	}
 }
 
-// happens reports whether it is the name of a signal or of a robot's event, or the end of an activity.
+// happens reports whether name is a signal, an event of robots, or the end of an activity.
 func happens(name string) bool {
 	if id, ok := strings.CutPrefix(name, cond.SinceActivity); ok {
 		return schema.ValidID(id)
@@ -229,7 +229,7 @@ func parseList[T any](value jsontext.Value, most int, what string) ([]T, []schem
 		problems[i].Pointer = strings.TrimPrefix(problems[i].Pointer, "/list")
 	}
 	if len(problems) == 0 && (string(value) == "null" || len(l.List) > most) {
-		problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("a list of at most %d %s is wanted", most, what), ""))
+		problems = append(problems, schema.NewProblem("", "bad_value", fmt.Sprintf("want a list of at most %d %s", most, what), ""))
 	}
 	return l.List, problems
 }

@@ -42,8 +42,8 @@ type Activity struct {
 	Permissions map[string]bool   `json:"permissions,omitempty"`
 }
 
-// Permission is the name of a circumstance in which an activity may start. Without a
-// permission it may not.
+// Permission is the name of a circumstance in which only an activity with that permission may
+// start.
 type Permission string
 
 // The permissions. PermitNature cannot be given: a solitary activity never starts while an

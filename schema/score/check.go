@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// CheckAct parses and validates the file of an act. The problems are all that can be said
-// of it at once, with their places, in the order of the file. An act that is not readable is
-// only a part of what its file says.
+// CheckAct parses and validates the file of an act. It returns all problems at once, with
+// their places, in the order of the file. If the act is not readable, a has only those parts of
+// the file that could be read.
 func CheckAct(text []byte, lookup Lookup) (a Act, readable bool, problems []schema.Problem) {
 	a, unread := ParseAct(text)
 	return a, len(unread) == 0, both(text, unread, ValidateActWith(a, lookup))
@@ -44,7 +44,7 @@ func both(text []byte, unread, found []schema.Problem) []schema.Problem {
 	return Locate(text, append(slices.Clip(unread), found...))
 }
 
-// passable reports whether decodeAll goes on behind p.
+// passable reports whether decodeAll can continue after p.
 func passable(p schema.Problem) bool {
 	return p.Code == "unknown_field" || p.Code == "bad_type" || p.Code == CodeBadValue
 }

@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// decodeAll decodes strictly as DecodeStrict does, and goes on behind each value that does
-// not fit. The problems are all of those; the value has the rest.
+// decodeAll decodes strictly as DecodeStrict does, but continues after a value that does not
+// fit. It returns a problem for each of them; the value has the rest.
 func decodeAll[T any](text []byte) (T, []schema.Problem) {
 	var found []schema.Problem
 	var tree any

@@ -20,8 +20,8 @@ const (
 // DurationMS estimates the duration of a without pauses.
 func (a Act) DurationMS() int64 { return simulate(a).root.end }
 
-// duration returns how long an action lasts, and whether its end is an estimate. A group
-// lasts as long as its actions.
+// duration returns how long an action lasts, and whether its end is an estimate. For a group
+// it returns 0: a group ends with the last of its actions.
 func duration(x *Action) (length int64, estimated bool) {
 	switch {
 	case x.Type == TypeGroup:

@@ -87,7 +87,7 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 		// A robot without a map has no points and no places.
 		switch {
 		case len(caps.Points) == 0 && !caps.Truncated:
-			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map and goes nowhere", "assign it places with a map (fleetd desired places), or leave goto out")
+			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map, so it cannot go to a point or a place", "assign it places with a map (fleetd desired places), or leave goto out")
 		case x.Point != "":
 			c.catalogue(at(p, "point"), "point", x.Point, caps.Points, caps)
 		}
@@ -176,7 +176,7 @@ func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effect
 	if len(e.Steps) == 0 {
 		c.add("/story/acts", CodeStoryEmpty, "no act of the story can be found on this robot", "publish it with its acts")
 	} else if b.Story.Repeat.Loop && !slices.ContainsFunc(e.Acts, Act.mayLast) {
-		c.add("/story/acts", CodeZeroLength, "the story loops, and nothing lasts in what of it can be found on this robot", loopHint)
+		c.add("/story/acts", CodeZeroLength, "the story loops, and none of the acts that this robot has takes any time", loopHint)
 	}
 	return e, c.found
 }

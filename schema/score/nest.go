@@ -32,9 +32,9 @@ func (a Act) Nested() []string {
 
 func (a Act) nests() bool { return len(a.Nested()) > 0 }
 
-// PerformedFirst puts what declares an act behind the acts that it performs, so that they can
-// be published in this order. Acts that perform each other are left in any order: fleetd refuses
-// them.
+// PerformedFirst orders list so that each act follows the acts that it performs: they can be
+// published in this order. act returns the act that an entry declares. Acts that perform each
+// other come in any order, because fleetd refuses them anyway.
 func PerformedFirst[T any](list []T, act func(T) Act) []T {
 	acts, place := make([]Act, len(list)), map[string]int{}
 	for i, v := range list {
@@ -106,8 +106,8 @@ func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 	return append(found, a.outside(c.found)...)
 }
 
-// outside moves problems within a nested act to the action that performs it, because the
-// author of a sees nothing below it.
+// outside moves each problem within a nested act to the action that performs this act: the
+// author of a can change that action only.
 func (a Act) outside(found []schema.Problem) []schema.Problem {
 	a.walk(func(p string, x *Action, _ int) {
 		for i := range found {

@@ -18,7 +18,7 @@ var Objects = []Object{
 		{Name: "act", Required: true, Form: FormName, Doc: "the id of the act", Example: "welcome"},
 		nameField, labelsField,
 		{Name: "parameters", Doc: "placeholders ${name} in its texts, for which a story gives values", Example: `{guest: {type: string, default: "dear guest"}}`},
-		{Name: "method", OneOf: []string{"multiple", "exclusive"}, Doc: "exclusive: nothing runs beside it where another act performs it", Default: "multiple", Example: "exclusive"},
+		{Name: "method", OneOf: []string{"multiple", "exclusive"}, Doc: "exclusive: while another act performs it, nothing else of that act runs", Default: "multiple", Example: "exclusive"},
 		{Name: "actions", Required: true, Doc: "what it does, in any order; at most 500 with those in groups, which nest at most 8 deep, and one hour", Example: "[{type: face, start_ms: 0, face: smile}]"},
 	}},
 	{Name: "parameter", Type: reflect.TypeFor[Parameter](), Doc: "A parameter of an act, under its name.", Fields: []Field{

@@ -79,7 +79,7 @@ func (c *checks) shutdown(p, id string, lookup func(string) (Act, bool)) {
 	}
 }
 
-// UnknownActHint is the hint about an act that nothing else is known of.
+// UnknownActHint is the hint about an act that does not exist.
 const UnknownActHint = "save the act first, or correct its name"
 
 func (c *checks) unknownAct(p, id string) {

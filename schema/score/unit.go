@@ -94,7 +94,7 @@ func (c *checks) noUnit(p string, x *Action, caps schema.Caps) {
 		c.noMotion(p, x, caps)
 		return
 	default:
-		c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot has not", x.Type, row.Unit), "leave the action out for this robot")
+		c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot does not have", x.Type, row.Unit), "leave the action out for this robot")
 		return
 	}
 	hint := "it has " + strings.Join(names, ", ")

@@ -161,7 +161,7 @@ func (View) TimeLimit() time.Duration { return 0 }
 // HeadMotion is for manual/head-motion.
 type HeadMotion struct {
 	sealed
-	Motion string `json:"motion" verb:"required" doc:"a name that caps list for the head"`
+	Motion string `json:"motion" verb:"required" doc:"a name that caps lists for the head"`
 	Speed  Number `json:"speed" doc:"0.1 to 2, relative to the usual speed"`
 	Unit   string `json:"unit" doc:"which head, by its id in caps; the first that has the motion if left out"`
 }
@@ -221,7 +221,7 @@ func (a ManualAct) PerformRequest() (score.PerformRequest, []schema.Problem) {
 	return score.PerformRequestOf(a.Act, "", a.With.Texts(), false)
 }
 
-// Replaces implements WholeAct: a command of the holder of control replaces always.
+// Replaces implements WholeAct: the holder of control always replaces what is performed.
 func (ManualAct) Replaces() bool { return true }
 
 // Perform is for act/perform.

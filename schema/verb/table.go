@@ -154,7 +154,7 @@ var All = []Verb{
 		Purpose:  "let the head make one of its motions",
 		Examples: []string{"nod", `{"args":{"motion":"look-around","speed":0.5}}`}}),
 	takes[ManualAct](Verb{Group: "manual", Name: "act", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,
-		Purpose:  "perform an act of the robot's story or a taught one, in mnl, under control: for people who drive the robot; programs use act/perform",
+		Purpose:  "perform an act of the robot's story or a taught one, in mnl, if the sender has control: for people who drive the robot; programs use act/perform",
 		Examples: []string{"welcome", `{"args":{"act":"welcome","with":{"guest":"Ann"}}}`}}),
 	takes[SavePoint](Verb{Group: "manual", Name: "point-save", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,
 		Purpose:  "keep where the robot stands now as a point, which goto and acts can use; caps list the taught points",

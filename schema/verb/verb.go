@@ -30,7 +30,7 @@ const (
 )
 
 // LiveStop is the verb in answers to live stops, which clients send to robots without fleetd.
-// They are no rows of the table, because they come on a topic of their own.
+// The table has no row for them, because they come on a topic of their own.
 const LiveStop = "fleet/stop"
 
 // Journaled says when a robot writes a command to its disk: before it begins it,
@@ -55,7 +55,7 @@ const (
 	PartStory     Part = "story" // the story, its pauses and interrupts
 	PartLife      Part = "life"  // autonomous life
 	PartControl   Part = "control"
-	PartManual    Part = "manual" // manual control; act/perform too, which the performance carries out in ato
+	PartManual    Part = "manual" // manual control, and act/perform, which in ato becomes an interrupt of the story
 	PartIntent    Part = "intent" // what people want, and the robot's emotion
 	PartReport    Part = "report" // what the robot publishes
 	PartDesired   Part = "desired"

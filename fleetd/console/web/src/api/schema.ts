@@ -4180,7 +4180,7 @@ export interface components {
             playing: boolean;
             /** @description the place in the story that the reason is about */
             pointer?: string;
-            /** @description the story before it, to which it returns if the trial fails; null = none */
+            /** @description the story before it, to which it returns if the probation fails; null = none */
             previous: components["schemas"]["SchemaStoryRef"];
             /**
              * Format: int64
