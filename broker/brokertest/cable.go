@@ -18,7 +18,7 @@ type Cable struct {
 	mu    sync.Mutex
 	cut   bool
 	ends  []*cableEnd
-	holds func(topic string) bool
+	drops func(topic string) bool
 }
 
 // ErrCut is the error of dialling over a cut cable.
@@ -38,7 +38,7 @@ func (c *Cable) Dial(ctx context.Context) (net.Conn, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &cableEnd{Conn: conn, from: bufio.NewReader(conn), holds: c.holds}
+	e := &cableEnd{Conn: conn, from: bufio.NewReader(conn), drops: c.drops}
 	c.ends = append(c.ends, e)
 	return e, nil
 }
@@ -67,21 +67,21 @@ func (c *Cable) Mend() {
 	c.cut = false
 }
 
-// Hold drops messages on such topics from the connections made from now on; everything
-// else, including pings, gets through, as after a broker has lost subscriptions. Nil drops
-// nothing.
-func (c *Cable) Hold(topics func(topic string) bool) {
+// Drop drops what the broker publishes on such topics over the connections made from now on;
+// everything else, including pings, gets through, as after a broker has lost subscriptions. Nil
+// drops nothing.
+func (c *Cable) Drop(topics func(topic string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.holds = topics
+	c.drops = topics
 }
 
-// HoldExisting does the same to the existing connections, and to no later one.
-func (c *Cable) HoldExisting(topics func(topic string) bool) {
+// DropExisting does the same to the existing connections, and to no later one.
+func (c *Cable) DropExisting(topics func(topic string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.ends {
-		e.set(func() { e.holds = topics })
+		e.set(func() { e.drops = topics })
 	}
 }
 
@@ -125,7 +125,7 @@ type cableEnd struct {
 	rest bytes.Buffer // of the packet being handed over
 
 	mu       sync.Mutex
-	holds    func(string) bool
+	drops    func(string) bool
 	swallows bool
 	takes    time.Duration
 }
@@ -153,7 +153,7 @@ func (e *cableEnd) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if first&0xf0 == packetPublish && e.isHeld(first, body) || first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
+		if first&0xf0 == packetPublish && e.isDropped(first, body) || first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
 			continue
 		}
 		e.delay()
@@ -171,13 +171,13 @@ func (e *cableEnd) delay() {
 	}
 }
 
-func (e *cableEnd) isHeld(first byte, body []byte) bool {
+func (e *cableEnd) isDropped(first byte, body []byte) bool {
 	e.mu.Lock()
-	holds := e.holds
+	drops := e.drops
 	e.mu.Unlock()
-	if holds == nil {
+	if drops == nil {
 		return false
 	}
 	m, _, err := parsePublish(first, body)
-	return err == nil && holds(m.Topic)
+	return err == nil && drops(m.Topic)
 }

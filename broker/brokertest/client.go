@@ -179,20 +179,19 @@ func (c *Client) Subscribe(filters ...string) {
 // TrySubscribe returns the SUBACK code of each filter: a QoS, or 128.
 func (c *Client) TrySubscribe(qos byte, filters ...string) []byte {
 	c.t.Helper()
-	for {
-		id := c.packetID()
-		b := binary.BigEndian.AppendUint16(nil, id)
-		for _, f := range filters {
-			b = append(appendString(b, f), qos)
-		}
-		if err := c.Raw(Packet(packetSubscribe, b)); err != nil {
-			c.t.Fatalf("%s: subscribe: %v", c.id, err)
-		}
-		if codes := c.answer(packetSuback, id, "subscribe")[2:]; len(codes) == len(filters) {
-			return codes
-		}
-		c.t.Fatalf("%s: subscribe: number of SUBACK codes differs from that of the filters", c.id)
+	id := c.packetID()
+	b := binary.BigEndian.AppendUint16(nil, id)
+	for _, f := range filters {
+		b = append(appendString(b, f), qos)
 	}
+	if err := c.Raw(Packet(packetSubscribe, b)); err != nil {
+		c.t.Fatalf("%s: subscribe: %v", c.id, err)
+	}
+	codes := c.answer(packetSuback, id, "subscribe")[2:]
+	if len(codes) != len(filters) {
+		c.t.Fatalf("%s: subscribe: %d SUBACK codes for %d filters", c.id, len(codes), len(filters))
+	}
+	return codes
 }
 
 // Ping waits for a PINGRESP: by then the broker has processed all that this client sent

@@ -26,7 +26,7 @@ func TestHalfOpenConnectionIsReplacedWithoutWill(t *testing.T) {
 		l := open(t, robotConfig(line.Dial, u))
 		waitUp(t, l)
 		first := l.Session()
-		line.HoldExisting(brokertest.Everything)
+		line.DropExisting(brokertest.Everything)
 		time.Sleep(30 * time.Second) // 15 s without messages, 5 s for the echo, and the backoff
 		synctest.Wait()
 		down, ok := u.last(link.Down)
@@ -57,7 +57,7 @@ func TestHalfOpenBrokerIsRetriedWithBackoff(t *testing.T) {
 		cfg := robotConfig(line.Dial, u)
 		cfg.OnState = func(s link.State) {
 			if u.state(s); s.Phase == link.Up {
-				line.HoldExisting(brokertest.Everything)
+				line.DropExisting(brokertest.Everything)
 			}
 		}
 		open(t, cfg)
@@ -143,7 +143,7 @@ func TestCloseBeforeEchoPublishesFinalMessages(t *testing.T) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
 		line := &brokertest.Cable{To: b.Dial}
-		line.Hold(brokertest.Everything)
+		line.Drop(brokertest.Everything)
 		u := &userLog{}
 		l := open(t, robotConfig(line.Dial, u))
 		online := watcher.Expect(presence)
@@ -200,7 +200,7 @@ func TestPresenceOfQoS0IsRepeatedUntilEchoed(t *testing.T) {
 		const beat = "troupe/v1/fleet/heartbeat/fleetd"
 		dropped := 0
 		line := &brokertest.Cable{To: b.Dial}
-		line.Hold(func(topic string) bool {
+		line.Drop(func(topic string) bool {
 			if topic == beat && dropped < 3 {
 				dropped++
 				return true

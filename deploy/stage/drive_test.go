@@ -42,7 +42,7 @@ func TestDrivenRobotStandsWithin400msWhateverBreaks(t *testing.T) {
 		{"fleetd is dead and its connections never close", func(p *driveTest, d *device) { p.fleetds.Swallow(); d.holds.Store(false) }, "", false},
 		{"the robot loses the broker", func(p *driveTest, _ *device) { p.cable.Cut() }, "", false},
 		{"the robot's connection is dead and never closes", func(p *driveTest, _ *device) {
-			p.cable.HoldExisting(brokertest.Everything)
+			p.cable.DropExisting(brokertest.Everything)
 			p.cable.Swallow()
 		}, drive.RobotSilent, false},
 		{"the broker is gone", func(p *driveTest, _ *device) { p.fleetds.Cut(); p.cable.Cut() }, drive.NoBroker, false},

@@ -147,7 +147,7 @@ func TestRobotWithHangingLoopIsStalledThenLost(t *testing.T) {
 func TestRobotWithoutFleetdHeartbeatReconnects(t *testing.T) {
 	inTestFleet(t, func(p *testFleet) {
 		p.awaitRobot("linked to fleetd", func(d view.Detail) bool { return d.State != nil && d.State.Link.State == schema.LinkUp })
-		p.cable.HoldExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
+		p.cable.DropExisting(func(topic string) bool { return strings.Contains(topic, "fleet/heartbeat") })
 		p.awaitRobot("without a link to its operators", func(d view.Detail) bool { return d.State.Link.State == schema.LinkLost })
 		p.awaitRobot("linked to fleetd again", func(d view.Detail) bool { return d.State.Link.State == schema.LinkUp })
 		if n := p.cable.Dials(); n != 2 {

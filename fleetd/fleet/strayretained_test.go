@@ -39,7 +39,7 @@ func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 	const button = "troupe/v1/fleet/cmd/op1/stop"
 	var presses atomic.Int32
 	onItsWay, arrives := make(chan struct{}), make(chan struct{})
-	way.HoldExisting(func(topic string) bool {
+	way.DropExisting(func(topic string) bool {
 		if topic == button && presses.Add(1) == 2 {
 			close(onItsWay)
 			<-arrives

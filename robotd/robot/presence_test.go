@@ -120,7 +120,7 @@ func TestRobotThatEndsBeforeItsEchoPublishesOffline(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)
 		line := &brokertest.Cable{To: s.broker.Dial}
-		line.Hold(func(topic string) bool { return strings.HasSuffix(topic, "/presence") })
+		line.Drop(func(topic string) bool { return strings.HasSuffix(topic, "/presence") })
 		s.boot(func(c *Config) { c.Dial = line.Dial })
 		online := s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		s.shutDown() // well before the echo is given up
