@@ -37,7 +37,7 @@ type Identity struct {
 	ClientID string
 	Role     schema.Role
 	Robot    string // the robot of a console, else empty
-	Blobs    bool   // this is a robot's second connection, for blobs, or that of robotd doctor, with the same rights
+	Blobs    bool   // it may only read blobs: a robot's second connection, or that of robotd doctor
 }
 
 // ConnackCode is the MQTT 3.1.1 CONNACK return code of a refusal.
@@ -45,7 +45,7 @@ type ConnackCode byte
 
 const (
 	CodeProtocol ConnackCode = 1
-	CodeID       ConnackCode = 2 // the client id, or, for want of a code of its own, the keep-alive
+	CodeID       ConnackCode = 2 // the client id, or the keep-alive, which has no code of its own
 	CodeBusy     ConnackCode = 3 // the client may try again
 	CodeLogin    ConnackCode = 4 // user name or password
 	CodeDenied   ConnackCode = 5 // the client is known, and may not do this

@@ -27,7 +27,10 @@ type issued struct{ issuer, serial string }
 func ParseRevocationLists(file []byte, issuers []*x509.Certificate) (RevocationLists, error) {
 	l := RevocationLists{revoked: map[issued]bool{}}
 	if block, _ := pem.Decode(file); block == nil {
-		return l, l.add(file, issuers)
+		if err := l.add(file, issuers); err != nil {
+			return RevocationLists{}, err
+		}
+		return l, nil
 	}
 	for n := 1; ; n++ {
 		var block *pem.Block

@@ -28,7 +28,8 @@ func (s *session) abort(err error) {
 	s.workers.Wait()
 }
 
-// flush sends what is queued and stops the workers; nothing can be queued after it.
+// flush sends what is queued and waits until the workers have stopped. What is queued later is
+// never sent.
 func (s *session) flush() {
 	s.flushOnce.Do(func() { close(s.flushing) })
 	s.workers.Wait()

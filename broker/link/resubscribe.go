@@ -47,8 +47,8 @@ func (s *session) resubscribe() {
 	})
 }
 
-// denied returns which of the requested filters the broker's answer does not grant and the
-// link does not do without.
+// denied returns the requested filters that the broker's answer does not grant, without those
+// that are optional.
 func (s *session) denied(requested, answers map[string]byte) (denied []string) {
 	for filter := range requested {
 		qos, ok := answers[filter]

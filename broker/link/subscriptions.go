@@ -120,7 +120,7 @@ func (s *subscriptions) answered() {
 	s.wake()
 }
 
-// isOptional reports whether the link does without a filter that the broker refuses.
+// isOptional reports whether the link stays up if the broker refuses the filter.
 func (s *subscriptions) isOptional(filter string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
