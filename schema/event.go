@@ -44,9 +44,9 @@ type EventRow struct {
 var Events = []EventRow{
 	{Type: "booted", Level: EventInfo, Text: "robotd has started"},
 	{Type: "ending", Level: EventInfo, Text: "robotd was asked to end; cause says by what"},
-	{Type: "events_dropped", Level: EventWarn, Data: "count", Text: "count events were not sent, because the robot had more than it may send"},
+	{Type: "events_dropped", Level: EventWarn, Data: "count", Text: "`count` events were not sent, because the robot had more than it may send"},
 	{Type: "events_gone", Level: EventWarn, Data: "boot, from, to", Text: "sys/replay asked for events that the robot no longer has"},
-	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop was late count times, at worst by late_ms; at most one event in 10 s"},
+	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop was late `count` times, at worst by `late_ms`; at most one event in 10 s"},
 
 	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the state of the safety core changed"},
 	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop was latched: the robot stays stopped until it is released"},
@@ -78,7 +78,7 @@ var Events = []EventRow{
 	{Type: "screen_choice", Level: EventInfo, Data: "act, action, choice", Text: "a person chose on the screen"},
 	{Type: "interrupt_started", Level: EventInfo, Data: "id", Text: "a handler interrupts the story; source is the interrupter, cause the handler"},
 	{Type: "interrupt_finished", Level: EventInfo, Data: "id, handler, outcome, ms", Text: "a handler has ended"},
-	{Type: "interrupt_refused", Level: EventInfo, Data: "handler, interrupter, reason, detail, count", Text: "a signal of the body asked for a handler and was refused, count times; for the same request and reason at most one event in 10 s"},
+	{Type: "interrupt_refused", Level: EventInfo, Data: "handler, interrupter, reason, detail, count", Text: "a signal of the body asked for a handler and was refused, `count` times; for the same request and reason at most one event in 10 s"},
 
 	{Type: "life_state", Level: EventInfo, Data: "from, to, reason", Text: "the state of the robot's life changed (`life.state`)"},
 	{Type: "life_focused", Level: EventInfo, Data: "activity, nature, stack", Text: "an activity has the focus, or none; cause is who asked for it, or `launchpad`"},
