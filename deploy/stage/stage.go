@@ -108,12 +108,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := cfg.checkDatabase(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return err
+		return unlessEnded(ctx, err)
 	}
 
+	caller := ctx
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	broker, err := server.New(server.Config{MQTT: cfg.MQTT, Dev: true, Logger: cfg.Logger.With("program", "broker")})
@@ -125,14 +123,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	fleetd, url, err := cfg.startFleetd(ctx, fail, broker)
 	if fleetd == nil {
-		return err
+		return unlessEnded(caller, err)
 	}
 	defer func() { err = errors.Join(err, endPrograms(fleetd)) }()
 	cfg.Say("fleetd serves " + url + " and keeps its fleet in " + withoutPassword(cfg.Database))
 
 	laptop, err := cfg.startLaptop(ctx, fail)
 	if laptop == nil {
-		return err
+		return unlessEnded(caller, err)
 	}
 	defer func() { err = errors.Join(err, laptop.end()) }()
 
@@ -154,6 +152,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	<-ctx.Done()
 	return nil // the error of a program that ended by itself comes from endPrograms
+}
+
+// unlessEnded returns the error of a start, or nil if ctx has ended: a start that was interrupted
+// may fail in any way.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // databaseTimeout bounds the check whether the database answers.
