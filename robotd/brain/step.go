@@ -106,7 +106,7 @@ func (t *step) sense(ev event.Event) {
 	case event.LiveStop:
 		t.liveStop(ev)
 	case event.ReleaseStops:
-		t.toStops(func(s stops.Step) { s.ResetAtRobot(schema.LocalClient) })
+		t.toStops(func(s stops.Step) { s.ReleaseAtRobot(schema.LocalClient) })
 	}
 }
 

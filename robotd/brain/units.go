@@ -57,7 +57,7 @@ const pressReset = "reset"
 func (t *step) sensed(ev driver.Event) {
 	if ev.Signal == driver.Press && ev.Name == pressReset {
 		if ev.On { // a person at the robot
-			t.toStops(func(s stops.Step) { s.ResetAtRobot("input " + pressReset) })
+			t.toStops(func(s stops.Step) { s.ReleaseAtRobot("input " + pressReset) })
 			t.safety.ResetAtRobot()
 		}
 		return

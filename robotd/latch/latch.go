@@ -25,9 +25,9 @@ import (
 	"troupe/schema"
 )
 
-// Phase is the state of one latch. Recorded says that a document of fleetd names the stop,
-// so that fleetd can release it. Whether the stop is persisted, on the robot's disk, is
-// another question, which package stops answers.
+// Phase is the state of one latch. Recorded means that a document of fleetd names the stop,
+// so that fleetd can release it. It does not mean that the stop is on the robot's disk:
+// package stops knows that.
 type Phase string
 
 // The phases.
@@ -84,6 +84,10 @@ const MaxUnrecorded = 32
 
 // MaxReleases bounds the released stops that are remembered for each document.
 const MaxReleases = 64
+
+// maxFromStale is the number of latches from which on older documents latch their new stops
+// under MoreID only, so that old documents that are sent again cannot latch any number of stops.
+const maxFromStale = 2 * MaxUnrecorded
 
 // Latch is one latched stop.
 type Latch struct {
@@ -161,14 +165,15 @@ type Facts struct {
 // Input is something that may add or release latches.
 type Input interface{ input() }
 
-// Verification is how far a document satisfies the policy of signatures, and so what it may do.
+// Verification is the result of checking a document against the policy of signatures. It
+// decides what the document may do.
 type Verification int
 
 // The verifications.
 const (
-	Verified   Verification = iota // it does: it latches and releases
-	Replayed                       // an earlier document, sent again: it latches what was not released since, and releases nothing
-	Unverified                     // it does not: it latches like any client's stop, and releases nothing
+	Verified   Verification = iota // the document satisfies the policy: it latches and releases
+	Replayed                       // the document is an earlier one, sent again: it latches what was not released since, and releases nothing
+	Unverified                     // the document does not satisfy the policy: it latches like any client's stop, and releases nothing
 )
 
 // The inputs.
@@ -186,17 +191,18 @@ type (
 	// Asked is a live stop or a stop command.
 	Asked struct {
 		schema.StopLatch
-		// Anew means that the id is used for one stop after the other, as the name of a
-		// wall button is: this stop is another one than the ones before.
+		// Anew means that the sender uses the id for one stop after the other, as a wall
+		// button uses its name: this stop is not the earlier one with the same id.
 		Anew bool
 	}
-	// Reset is a release at the robot itself: the button reset on its body, or Release the stop on its page.
-	Reset struct{}
+	// LocalRelease is a release at the robot itself: the button reset on its body, or Release
+	// the stop on its page. The verb safety/reset is something else, and releases no latch.
+	LocalRelease struct{}
 )
 
-func (Document) input() {}
-func (Asked) input()    {}
-func (Reset) input()    {}
+func (Document) input()     {}
+func (Asked) input()        {}
+func (LocalRelease) input() {}
 
 // Transition is a change of the phase of one latch.
 type Transition struct {
@@ -219,9 +225,11 @@ type Alteration struct{ From, To schema.StopLatch }
 type Decision struct {
 	Transitions []Transition
 	Altered     []Alteration
-	Changed     bool          // the state to store has changed
-	Ignored     schema.Reason // stale_revision or wrong_fleet: why the document is not the newest one
-	Detail      string
+	Changed     bool // the state to store has changed
+	// PartlyIgnored is why not everything in the document counts: stale_revision or
+	// wrong_fleet. Detail explains it.
+	PartlyIgnored schema.Reason
+	Detail        string
 }
 
 // Applies reports whether a live stop applies to this robot: the stop names it, or its

@@ -56,7 +56,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 				id := rapid.SampledFrom(ids).Draw(t, "id")
 				in = Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop}, Anew: id == "wall1"}
 			case 1:
-				in = Reset{}
+				in = LocalRelease{}
 			default:
 				in = drawDocument(t)
 			}
@@ -70,9 +70,9 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 				switch in.(type) {
 				case Asked:
 					t.Fatalf("a stop released %s", l.ID)
-				case Reset:
+				case LocalRelease:
 					if len(wrote[l.ID]) > 0 {
-						t.Fatalf("a reset at the robot released %s, which fleetd holds", l.ID)
+						t.Fatalf("a release at the robot released %s, which fleetd holds", l.ID)
 					}
 					continue
 				}

@@ -17,9 +17,9 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 		s.document(now, in, &d)
 	case Asked:
 		s.asked(in, &d)
-	case Reset:
+	case LocalRelease:
 		for i := range s.Latches {
-			s.transition(&s.Latches[i], OnReset, &d)
+			s.transition(&s.Latches[i], OnLocalRelease, &d)
 		}
 	default:
 		panic(fmt.Sprintf("latch: no such input: %T", in))
@@ -92,7 +92,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	}
 	foreign := s.FleetID != "" && doc.FleetID != s.FleetID
 	if foreign {
-		d.Ignored, d.Detail = schema.ReasonWrongFleet, "its stops are latched here, and it releases none: the robot belongs to "+s.FleetID+", not to "+doc.FleetID
+		d.PartlyIgnored, d.Detail = schema.ReasonWrongFleet, "its stops are latched here, and it releases none: the robot belongs to "+s.FleetID+", not to "+doc.FleetID
 	}
 	if foreign || doc.Verification == Unverified {
 		for _, stop := range doc.Stops {
@@ -108,7 +108,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 	}
 	newest := s.rev(doc.From)
 	if doc.Rev < *newest {
-		d.Ignored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d was accepted before this one of %d; only stops that no newer revision mentions are taken from it", *newest, doc.Rev)
+		d.PartlyIgnored, d.Detail = schema.ReasonStaleRevision, fmt.Sprintf("revision %d came after revision %d; only stops that no newer revision mentions are taken from it", doc.Rev, *newest)
 	}
 	for _, stop := range doc.Stops {
 		s.latchNamed(doc, stop, d)
@@ -145,15 +145,17 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 		return
 	case known != nil && known.Phase == Unrecorded && doc.Rev <= known.before(doc.From):
 		return // the document is older than the request
-	case known == nil && doc.Rev < newest && len(s.Latches) >= 2*MaxUnrecorded:
+	case known == nil && doc.Rev < newest && len(s.Latches) >= maxFromStale:
 		stop.ID = MoreID
 		s.asked(Asked{StopLatch: stop}, d)
 		return
 	}
 	l := s.findOrAdd(stop)
-	all := l.All || stop.All // desired/stop does not say
+	all := l.All || stop.All // only fleet/stop has this field
 	if named := l.namedBy(doc.From); doc.Rev > *named {
 		*named, d.Changed = doc.Rev, true
+		// The newest of both documents says who stopped the robot and why. fleetd makes their
+		// revisions from the time, so they can be compared.
 		if max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
 			l.StopLatch = stop
 		}

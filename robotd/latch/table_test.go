@@ -17,11 +17,11 @@ func TestTableDiagramIsCurrent(t *testing.T) {
 
 func TestOnlyTheFleetAndAPersonAtTheRobotRelease(t *testing.T) {
 	for _, row := range Table {
-		if row.To == Free && !slices.Contains([]Event{OnReleased, OnReadable, OnReset}, row.On) {
+		if row.To == Free && !slices.Contains([]Event{OnReleased, OnReadable, OnLocalRelease}, row.On) {
 			t.Errorf("%v on %s leads to free", row.From, row.On)
 		}
 	}
-	if _, ok := Table.Next(Recorded, OnReset); ok {
+	if _, ok := Table.Next(Recorded, OnLocalRelease); ok {
 		t.Error("what fleetd holds is reset at the robot")
 	}
 	if _, ok := Table.Next(Unrecorded, OnReleased); ok {

@@ -69,8 +69,8 @@ func (w *world) play(t *testing.T, line string) string {
 		in = Document{From: Robot, Problem: "syntax"}
 	case "fleet-unreadable":
 		in = Document{From: Fleet, Problem: "syntax"}
-	case "reset":
-		in = Reset{}
+	case "local-release":
+		in = LocalRelease{}
 	default:
 		t.Fatalf("%q: no such word", line)
 	}
@@ -79,8 +79,8 @@ func (w *world) play(t *testing.T, line string) string {
 	for _, m := range d.Transitions {
 		fmt.Fprintf(&b, "  %s: %s -> %s (%s)\n", m.Latch.ID, m.From, m.To, m.Why)
 	}
-	if d.Ignored != "" {
-		fmt.Fprintf(&b, "  %s: %s\n", d.Ignored, d.Detail)
+	if d.PartlyIgnored != "" {
+		fmt.Fprintf(&b, "  %s: %s\n", d.PartlyIgnored, d.Detail)
 	}
 	held := "nothing"
 	for i, l := range w.s.Latches {

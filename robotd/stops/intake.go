@@ -46,17 +46,17 @@ func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail stri
 	if endsOlder(d) {
 		t.Out.Ask(request.Stopped{Detail: "a stop was latched or released before it was begun"})
 	}
-	if d.Ignored == "" && doc.Verification == latch.Unverified {
-		d.Ignored, d.Detail = refused, detail
+	if d.PartlyIgnored == "" && doc.Verification == latch.Unverified {
+		d.PartlyIgnored, d.Detail = refused, detail
 	}
-	if d.Ignored != "" {
-		t.Out.Event(string(d.Ignored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.Ignored, Detail: d.Detail})
+	if d.PartlyIgnored != "" {
+		t.Out.Event(string(d.PartlyIgnored), "safety", string(ev.From)+" stop", "", effect.Described{Reason: d.PartlyIgnored, Detail: d.Detail})
 	}
 }
 
-// endsOlder reports whether commands that wait for the disk do not happen any more: they were
-// sent before the stop, or before its release. A document that only records a latched stop ends
-// none.
+// endsOlder reports whether the commands that wait for the disk are cancelled, because they were
+// sent before the stop or before its release. A document that only records a latched stop
+// cancels none.
 func endsOlder(d latch.Decision) bool {
 	return slices.ContainsFunc(d.Transitions, func(t latch.Transition) bool { return t.Latched() || t.Released() })
 }
@@ -91,9 +91,9 @@ func (t Step) Command(o request.Dispatch) {
 	t.latch(asked(t.Now, id, level, t.People.Asker(o.Client, o.By), cmp.Or(a.Why, o.Why), anew), 0)
 }
 
-// ResetAtRobot releases the stops that fleetd has not latched, because a person at the robot
+// ReleaseAtRobot releases the stops that fleetd has not latched, because a person at the robot
 // released them; by is that person's client, or the input.
-func (t Step) ResetAtRobot(by string) { t.latchBy(latch.Reset{}, 0, by) }
+func (t Step) ReleaseAtRobot(by string) { t.latchBy(latch.LocalRelease{}, 0, by) }
 
 // releaserOf returns who released a stop, or otherwise.
 func releaserOf(released []schema.StopRelease, id, otherwise string) string {
