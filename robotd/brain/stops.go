@@ -37,7 +37,7 @@ func (t *step) liveStop(ev event.LiveStop) {
 // persistStops saves what changed in this step. Answers that waited for the disk follow a
 // state that shows the robot as it is now.
 func (t *step) persistStops() {
-	if !t.report.Clean() && t.stops.Answers() {
+	if !t.report.Clean() && t.stops.CanAnswer() {
 		t.changed(effect.FlushNow)
 	}
 	t.toStops(stops.Step.Persist)
@@ -75,6 +75,6 @@ func (m *Memory) stops() stops.Memory {
 // with yet. It returns what the disk has to get as with SaveLatches, and all that is latched
 // then.
 func (m *Memory) Latch(now clock.Now, id, why string) (value []byte, latched []schema.StopLatch) {
-	m.Latches, latched = stops.Latched(now, m.stops(), id, why)
+	m.Latches, latched = stops.LatchBeforeStart(now, m.stops(), id, why)
 	return m.Latches, latched
 }

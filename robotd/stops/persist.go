@@ -25,11 +25,11 @@ const (
 	persistPause = time.Second
 )
 
-const notPersisted = string(schema.ReasonNotPersisted) // alert, while it is so
+const notPersisted = string(schema.ReasonNotPersisted) // the alert, raised while a restart would lose a stop
 
 // Keys of values on the robot's disk.
 const (
-	// Before format 2 of the disk; now in Memory.Kept.
+	// Before format 2 of the disk; now both are in Memory.Saved.
 	SafetyKey  = "safety"  // a safety.PendingReset
 	LatchesKey = "latches" // a latch.State
 
@@ -44,9 +44,9 @@ type persisted struct {
 	Latches latch.State          `json:"latches"`
 }
 
-// persistence is how far the disk is.
+// persistence is the progress of the writes to the disk.
 type persistence struct {
-	dirty    bool          // it changed in this step
+	dirty    bool          // what has to be saved changed in this step
 	wanted   int64         // number of the newest write that was requested
 	saved    int64         // number of the newest write on the disk
 	due      time.Duration // when the disk must have made progress
@@ -64,17 +64,17 @@ type HeldBack struct {
 
 func (p *persistence) missing() bool { return p.saved < p.wanted }
 
-// answers reports whether an answer that waits for write n can be sent: the disk has it, or
-// did not write it in time.
-func (p *persistence) answers(n int64) bool { return p.saved >= n || p.raised }
+// mayAnswer reports whether an answer that waits for write n can be sent: the disk has the
+// write, or did not do it in time.
+func (p *persistence) mayAnswer(n int64) bool { return p.saved >= n || p.raised }
 
-// waits reports whether the disk may still write it in time.
+// waits reports whether the disk may still do the newest write in time.
 func (p *persistence) waits() bool { return p.missing() && !p.raised }
 
-// Answers reports whether a waiting answer can be sent now.
-func (s *State) Answers() bool {
-	return slices.ContainsFunc(s.unanswered, func(c liveStop) bool { return s.persist.answers(c.n) }) ||
-		slices.ContainsFunc(s.persist.heldBack, func(h HeldBack) bool { return s.persist.answers(h.n) })
+// CanAnswer reports whether an answer that waits for the disk can be sent now.
+func (s *State) CanAnswer() bool {
+	return slices.ContainsFunc(s.unanswered, func(c liveStop) bool { return s.persist.mayAnswer(c.n) }) ||
+		slices.ContainsFunc(s.persist.heldBack, func(h HeldBack) bool { return s.persist.mayAnswer(h.n) })
 }
 
 // Persist writes what changed in this step.
@@ -100,9 +100,9 @@ func (s *State) value() []byte {
 	return encode(v)
 }
 
-// Latched returns what is saved when a person at the robot latches a stop before the robot has
-// begun, and all that is latched then.
-func Latched(now clock.Now, m Memory, id, why string) ([]byte, []schema.StopLatch) {
+// LatchBeforeStart latches a stop of a person at the robot before the robot has started. It
+// returns what has to be saved, and all stops that are latched then.
+func LatchBeforeStart(now clock.Now, m Memory, id, why string) ([]byte, []schema.StopLatch) {
 	t := Step{State: &State{}, Now: now, Out: &effect.List{}}
 	t.Restore(m)
 	t.latch(latch.Asked{StopLatch: schema.StopLatch{
@@ -160,9 +160,9 @@ func (t Step) raiseNotPersisted() {
 	}
 }
 
-// notKept adds to an answer that a restart would lose the stop, unless the disk has write
-// n.
-func (s *State) notKept(a *schema.Ack, n int64) {
+// markNotPersisted adds to an answer that a restart would lose the stop, unless the disk has
+// write n.
+func (s *State) markNotPersisted(a *schema.Ack, n int64) {
 	if s.persist.saved >= n || a.Status != schema.StatusSucceeded {
 		return
 	}
@@ -204,11 +204,11 @@ func (s *State) TakeHeldBack(answers []request.SendAck) []HeldBack {
 // HoldBack reports whether the answer to a stop still has to wait for the disk. If not, it
 // adds to the answer if a restart would lose the stop.
 func (s *State) HoldBack(h *HeldBack) bool {
-	if !s.persist.answers(h.n) {
+	if !s.persist.mayAnswer(h.n) {
 		s.persist.heldBack = append(s.persist.heldBack, *h)
 		return true
 	}
-	s.notKept(&h.Ack, h.n)
+	s.markNotPersisted(&h.Ack, h.n)
 	return false
 }
 

@@ -16,7 +16,7 @@ import (
 	"troupe/schema/verb"
 )
 
-const memoryLost = "memory_lost" // alert, while that stop is latched
+const memoryLost = "memory_lost" // the alert, raised while LostLatch is latched
 
 // The stops that a robot latches by itself because of its disk.
 const (
@@ -163,11 +163,11 @@ func (t Step) AnswerLiveStops(a Answer) {
 	}
 	keep := t.unanswered[:0]
 	for _, c := range t.unanswered {
-		if !t.persist.answers(c.n) {
+		if !t.persist.mayAnswer(c.n) {
 			keep = append(keep, c)
 			continue
 		}
-		t.notKept(c.ack, c.n)
+		t.markNotPersisted(c.ack, c.n)
 		t.Out.Do(effect.Document{Topic: schema.TopicAck, Param: c.client, Value: c.ack, First: true})
 	}
 	t.unanswered = keep
