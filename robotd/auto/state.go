@@ -112,6 +112,14 @@ func (f Facts) Ready() (why schema.Reason, detail string, ok bool) {
 	return why, why.Describe().Text, false
 }
 
+// entryRefusal returns why ato cannot be entered now; empty if it can.
+func (f Facts) entryRefusal() schema.Reason {
+	if why, _, ok := f.Ready(); !ok {
+		return why
+	}
+	return f.EntryRefused
+}
+
 // What is the kind of an input.
 type What string
 

@@ -11,7 +11,7 @@ import (
 // act begins during a pause; there is at most one transition.
 func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	d := Decision{From: s.Status, To: s.Status}
-	if _, _, ready := f.Ready(); s.Status != schema.AutoNotActive || in.What == Enter && ready {
+	if s.Status != schema.AutoNotActive || in.What == Enter && f.entryRefusal() == "" {
 		s.tokens.refresh(now, BySafety, f.Safety, &d)
 		s.tokens.refresh(now, BySafeguard, f.Safeguard, &d)
 		s.tokens.refresh(now, ByLink, f.LinkLost, &d)
@@ -85,20 +85,14 @@ func (s *State) cancel(d *Decision) {
 }
 
 func (s *State) enter(now time.Duration, f Facts, d *Decision) {
-	why, _, ok := f.Ready()
-	switch {
-	case !ok:
-		d.Refused = why
+	if d.Refused = f.entryRefusal(); d.Refused != "" {
 		return
-	case f.EntryRefused != "":
-		d.Refused = f.EntryRefused
-		return
-	case s.tokens.n > 0:
-		ok = s.take(now, d, OnEnterHeld)
-	default:
-		ok = s.take(now, d, OnEnter)
 	}
-	if ok {
+	on := OnEnter
+	if s.tokens.n > 0 {
+		on = OnEnterHeld
+	}
+	if s.take(now, d, on) {
 		s.rewind(now, f.Story)
 	}
 }
