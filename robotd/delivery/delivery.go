@@ -74,6 +74,14 @@ func (j *Judge[C]) mismatch(c *C, pin *schema.ContentPin) cause {
 	return cause{}
 }
 
+// pointer returns the pointer to a field of the pin in the desired document.
+func (c *Config[C]) pointer(field string) string {
+	if c.Kind == sign.Story {
+		return "/story/" + field
+	}
+	return "/set/" + field
+}
+
 // Fit is the usable part of a content. Reason is set if nothing is usable.
 type Fit[C any] struct {
 	Content *C                   // without what was left out

@@ -84,7 +84,7 @@ func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effec
 		}
 		return s.takeSaved(OnSame, out)
 	case pin.Size > c.MaxBytes:
-		s.why = cause{schema.ReasonTooBig, "/story/size", fmt.Sprintf("%d bytes, at most %d are delivered", pin.Size, c.MaxBytes)}
+		s.why = cause{schema.ReasonTooBig, c.pointer("size"), fmt.Sprintf("%d bytes, at most %d are delivered", pin.Size, c.MaxBytes)}
 		return s.takeSaved(OnUnusable, out)
 	}
 	save := s.save()

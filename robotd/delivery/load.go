@@ -180,7 +180,7 @@ func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 	if l.corruptCount++; l.corruptCount < 2 {
 		return s.fetch(now, c, OnDigestWrong, out)
 	}
-	pointer := "/story/sha256"
+	pointer := c.pointer("sha256")
 	if l.body != nil {
 		pointer = "/assets"
 	}

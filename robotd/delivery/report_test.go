@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"troupe/schema"
+	"troupe/schema/sign"
 )
 
 // story delivers a story until it is active.
@@ -41,6 +42,19 @@ func TestReportContainsSelfCheck(t *testing.T) {
 	w.step(RobotChanged{ActsDigest: "with all"})
 	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Phase != schema.DeployActive {
 		t.Errorf("it can be performed again: %+v", d)
+	}
+}
+
+func TestRefusedPinIsNamedByItsFieldInTheDocument(t *testing.T) {
+	for kind, want := range map[sign.Kind]string{sign.Story: "/story/size", sign.Activities: "/set/size", sign.Places: "/set/size"} {
+		w := newWorld()
+		w.cfg.Kind = kind
+		pin := w.pin("a x")
+		pin.Size = w.cfg.MaxBytes + 1
+		w.step(Document{Desired: Desired{Rev: 1, FleetID: "home", Apply: schema.ApplyNow, Pin: pin}})
+		if r := w.s.Report(); r.Reason != schema.ReasonTooBig || r.Pointer != want {
+			t.Errorf("%s: %s at %s, want %s", kind, r.Reason, r.Pointer, want)
+		}
 	}
 }
 
