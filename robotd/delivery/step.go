@@ -43,7 +43,7 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 	return s.advance(now, c, f, out)
 }
 
-// resaveDelay is how long after the disk refused a Save it is repeated.
+// resaveDelay is the pause before a Save that the disk refused is repeated.
 const resaveDelay = 5 * time.Second
 
 // advance takes the transitions that time, facts and finished work allow.
@@ -75,12 +75,17 @@ func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effec
 		case schema.DeployStaged:
 			out = s.take(OnWait, out)
 		case schema.DeployWaiting:
-			if f.mayApply(s.staged.Apply) {
+			switch {
+			case s.staged.Fit.Reason != "":
+				out = s.refuseStaged(out)
+			case f.mayApply(s.staged.Apply):
 				s.deadline = now.Mono + c.Probation
 				out = s.take(OnDue, out)
 			}
 		case schema.DeployActivating:
 			switch {
+			case s.staged.Fit.Reason != "":
+				out = s.refuseStaged(out)
 			case !f.Performing || f.Held:
 				out = s.activate(now, OnAtRest, out)
 			case now.Mono >= s.deadline:
@@ -158,6 +163,14 @@ func (s *State[C]) rollBack(on Event, why cause, out []Effect) []Effect {
 	return s.takeSaved(on, out)
 }
 
+// refuseStaged drops the staged content because this robot can use nothing of it any more; the
+// active one has stayed active.
+func (s *State[C]) refuseStaged(out []Effect) []Effect {
+	s.why = causeOf(s.staged.Fit)
+	s.staged = nil
+	return s.takeSaved(OnRefused, out)
+}
+
 // refit checks the contents again after the robot changed.
 func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []Effect {
 	s.actsDigest = digest
@@ -182,11 +195,7 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 	if s.staged != nil {
 		l := *s.staged
 		l.Fit = c.Judge.Fit(l.Content)
-		s.staged = &l
-		if l.Fit.Reason != "" && s.phase == schema.DeployWaiting {
-			s.staged, s.why = nil, causeOf(l.Fit)
-			out = s.takeSaved(OnRefused, out)
-		}
+		s.staged = &l // advance drops it if nothing of it can be used any more
 	}
 	if refetch {
 		out = s.fetch(now, c, OnRefit, out)

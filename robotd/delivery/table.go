@@ -84,7 +84,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 
 	{From: fsm.In(schema.DeployStaged), On: OnWait, To: schema.DeployWaiting, Why: "the desired state says when it may take over"},
 	{From: fsm.In(schema.DeployWaiting), On: OnDue, To: schema.DeployActivating, Why: "it may take over now"},
-	{From: fsm.In(schema.DeployWaiting), On: OnRefused, To: schema.DeployRejected, Why: "the robot changed meanwhile; nothing of it can be performed any more"},
+	{From: fsm.In(schema.DeployWaiting, schema.DeployActivating), On: OnRefused, To: schema.DeployRejected, Why: "the robot changed meanwhile; nothing of it can be performed any more"},
 
 	{From: fsm.In(schema.DeployActivating), On: OnStarted, To: schema.DeployActive, Why: "its first act began"},
 	{From: fsm.In(schema.DeployActivating), On: OnAtRest, To: schema.DeployActive, Why: "nothing is performed now; this one is next"},
