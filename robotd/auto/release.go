@@ -6,9 +6,9 @@ import (
 	"troupe/schema"
 )
 
-// release handles auto/continue. It releases the named token; without a name the
-// oldest one of the sender; if the sender holds none, every sticky one whose cause has
-// ended: who continues the story does not name causes that are over one by one.
+// release handles auto/continue. It releases the named token. Without a name it releases the
+// sender's oldest token, or, if the sender holds none, every sticky token whose cause has ended,
+// so that a person need not name each of them.
 func (s *State) release(f Facts, in Input, d *Decision) schema.Verdict {
 	h := &s.tokens
 	if h.n == 0 {

@@ -57,7 +57,7 @@ type State struct {
 	Story  Story         // the current or last one
 	Act    int           // index of the current or next act
 	Loop   int64         // how often the story has started again
-	Begun  bool          // the act is running
+	Begun  bool          // Act is running
 
 	FailedRounds int64 // rounds in a row in which every act failed, since a person ended a pause
 
@@ -73,15 +73,15 @@ type State struct {
 // Boot returns the state of ato after boot, when it is not the active mode.
 func Boot() State { return State{Status: schema.AutoNotActive} }
 
-// StoppedByRequest reports whether somebody stopped the story. One that ended, failed or was
-// withdrawn was not stopped by a person.
+// StoppedByRequest reports whether somebody stopped the story. It is false for a story that
+// ended, failed or was withdrawn.
 func (s *State) StoppedByRequest() bool {
 	return s.Status == schema.AutoStopped && s.Reason == schema.ReasonStopped
 }
 
-// Hold is a condition of the robot that pauses ato.
+// Hold is a condition of the robot that pauses ato while it lasts.
 type Hold struct {
-	Held   bool
+	Held   bool // the condition is there
 	Reason schema.Reason
 	// Sticky: after the condition has ended, the pause lasts until an operator
 	// sends auto/continue.
@@ -167,7 +167,7 @@ type Decision struct {
 	On       Event
 	Why      string
 	Cancel   bool  // end the current act now
-	Skipped  bool  // because somebody skipped it; it is over also if it had not begun
+	Skipped  bool  // somebody skipped the current act, which may not have begun yet
 	Begin    bool  // begin State.Act of State.Story
 	Over     Round // the round of Story that is over; its number is 0 if none is
 	Story    Story

@@ -53,7 +53,8 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	return d
 }
 
-func (s *State) take(now time.Duration, d *Decision, on Event) bool {
+// transition changes the status if the table has a row for the event, at most once in a step.
+func (s *State) transition(now time.Duration, d *Decision, on Event) bool {
 	row, ok := Table.Next(s.Status, on)
 	if !ok || d.Changed {
 		return false
@@ -92,7 +93,7 @@ func (s *State) enter(now time.Duration, f Facts, d *Decision) {
 	if s.tokens.n > 0 {
 		on = OnEnterHeld
 	}
-	if s.take(now, d, on) {
+	if s.transition(now, d, on) {
 		s.rewind(now, f.Story)
 	}
 }
@@ -100,7 +101,7 @@ func (s *State) enter(now time.Duration, f Facts, d *Decision) {
 // leave ends everything that belongs to ato. An operator's pause stays, so that the
 // story does not resume after a change to another mode and back.
 func (s *State) leave(now time.Duration, d *Decision) {
-	if !s.take(now, d, OnLeave) {
+	if !s.transition(now, d, OnLeave) {
 		return
 	}
 	s.cancel(d)
@@ -128,7 +129,7 @@ func (s *State) start(now time.Duration, f Facts, in Input, d *Decision) {
 		if s.tokens.n > 0 {
 			on = OnStartHeld
 		}
-		s.take(now, d, on)
+		s.transition(now, d, on)
 		s.rewind(now, f.Story)
 		d.Answer = succeeded("")
 	}
@@ -140,7 +141,7 @@ func (s *State) stop(now time.Duration, d *Decision) {
 		d.Answer = refused(schema.ReasonNotInAto, "ato is not in charge; there is no story to stop")
 	case s.StoppedByRequest():
 		d.Answer = unchanged("the story is stopped")
-	case s.take(now, d, OnStop):
+	case s.transition(now, d, OnStop):
 		s.cancel(d)
 		s.rewind(now, s.Story)
 		s.Reason = schema.ReasonStopped
@@ -148,8 +149,8 @@ func (s *State) stop(now time.Duration, d *Decision) {
 	}
 }
 
-// skip ends the current act as a stop does, and what follows is what would follow its end.
-// An act that waits, because of a pause or between rounds, is skipped too.
+// skip ends the current act as a stop does, and continues as if the act had ended. An act that
+// waits, because of a pause or between rounds, can be skipped too.
 func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
 	switch {
 	case s.Status == schema.AutoNotActive:
@@ -173,7 +174,7 @@ func (s *State) skip(now time.Duration, l Limits, f Facts, d *Decision) {
 	d.Answer = succeeded("")
 	s.cancel(d)
 	s.round.Skipped++
-	s.follows(now, l, f, d, OnSkip)
+	s.afterAct(now, l, f, d, OnSkip)
 }
 
 func (s *State) pause(now time.Duration, f Facts, in Input, d *Decision) {
@@ -197,13 +198,13 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		s.failures++
 		switch {
 		case s.Story.OnError == Stop:
-			s.take(now, d, OnActError)
+			s.transition(now, d, OnActError)
 			s.rewind(now, s.Story)
 			s.Reason = in.Reason
 			return
 		case s.Story.OnError == Retry && s.tries < s.Story.Retries:
 			s.tries++
-			s.take(now, d, OnAgain)
+			s.transition(now, d, OnAgain)
 			return
 		}
 		s.round.Failed++
@@ -211,22 +212,22 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		s.failures, s.FailedRounds = 0, 0
 		s.round.Performed++
 	}
-	s.follows(now, l, f, d, OnActDone)
+	s.afterAct(now, l, f, d, OnActDone)
 }
 
-// follows goes on after an act that is over: with the next act, the next round, or the end of
-// the story.
-func (s *State) follows(now time.Duration, l Limits, f Facts, d *Decision, on Event) {
+// afterAct makes the transition after an act that is over: to the next act, to the next round,
+// or to the end of the story.
+func (s *State) afterAct(now time.Duration, l Limits, f Facts, d *Decision, on Event) {
 	s.tries, s.restartAct = 0, false
 	if f.Story != s.Story && f.Apply != schema.ApplyNextStart || f.Story.Acts == 0 {
 		return // followStory decides what comes next
 	}
 	switch {
 	case s.Act+1 < s.Story.Acts:
-		s.take(now, d, on)
+		s.transition(now, d, on)
 		s.Act++
 	case s.Story.Times == 0 || s.Loop+1 < int64(s.Story.Times):
-		s.take(now, d, on)
+		s.transition(now, d, on)
 		s.endRound(d)
 		s.notBefore = s.roundStart + l.Round
 		if s.failures >= s.Story.Acts {
@@ -235,7 +236,7 @@ func (s *State) follows(now time.Duration, l Limits, f Facts, d *Decision, on Ev
 		s.Act, s.roundStart = 0, max(now, s.notBefore)
 		s.Loop++
 	default:
-		s.take(now, d, OnEnd)
+		s.transition(now, d, OnEnd)
 		s.endRound(d)
 		s.rewind(now, s.Story)
 	}
@@ -264,21 +265,21 @@ func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 	}
 	why, _, ok := f.Ready()
 	switch {
-	case !ok && s.take(now, d, OnWithdrawn):
+	case !ok && s.transition(now, d, OnWithdrawn):
 		s.cancel(d)
 		s.rewind(now, Story{})
 		s.Reason = why
 	case !ok:
 	case f.Apply == schema.ApplyNextStart:
 	case f.Apply != schema.ApplyNow && s.Begun:
-	case s.take(now, d, OnReplaced):
+	case s.transition(now, d, OnReplaced):
 		s.cancel(d)
 		s.rewind(now, f.Story)
 	}
 }
 
-// whyStopped returns why the story of f is not performed now that it is the next to start.
-// That somebody stopped ato stays the reason.
+// whyStopped returns why the story of f, which is the next to start, is not performed. If
+// somebody stopped ato, that stays the reason.
 func (s *State) whyStopped(f Facts) schema.Reason {
 	why, _, ready := f.Ready()
 	switch {
@@ -295,8 +296,8 @@ func (s *State) whyStopped(f Facts) schema.Reason {
 func (s *State) proceed(now time.Duration, d *Decision) {
 	switch {
 	case s.tokens.n > 0:
-		s.take(now, d, OnHeld)
-	case s.take(now, d, OnFree) && s.restartAct:
+		s.transition(now, d, OnHeld)
+	case s.transition(now, d, OnFree) && s.restartAct:
 		s.cancel(d)
 	}
 	if s.tokens.n == 0 && s.Status == schema.AutoPerforming {

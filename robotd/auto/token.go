@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// Kind is the kind of a pause: why it is and how much it freezes.
+// Kind is the kind of a pause: its cause, and how much it freezes.
 type Kind string
 
 // The kinds, most urgent first. The first four freeze everything that ato does and
@@ -108,7 +108,7 @@ func (s *State) NeedsContinueAfter(k Kind) bool {
 	return i >= 0 && s.tokens.held[i].sticky
 }
 
-// FrozenBut reports whether a token of another kind freezes everything.
+// FrozenBut reports whether a token of another kind than k freezes everything.
 func (s *State) FrozenBut(k Kind) bool {
 	for i := range s.tokens.n {
 		if kind := s.tokens.held[i].Kind; kind != k && kind.Global() {

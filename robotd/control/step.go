@@ -79,12 +79,12 @@ func (s *State) acquire(now time.Duration, c *Config, in Input, d *Decision) {
 		d.Answer = refused(schema.ReasonBadRequest, "/args/scope", fmt.Sprintf("there is no scope %q: want manual or all", in.Scope))
 		return
 	case s.At == Free:
-		s.take(OnAcquired, d)
+		s.transition(OnAcquired, d)
 	case s.Holds(in.Who):
-		s.take(OnAgain, d)
+		s.transition(OnAgain, d)
 	case in.What == Takeover && rank >= s.Lease.Rank:
 		d.Previous = s.Lease
-		s.take(OnTakenOver, d)
+		s.transition(OnTakenOver, d)
 	default:
 		detail := s.Lease.Who.String() + " has control"
 		if in.What == Takeover {
@@ -112,7 +112,7 @@ func (s *State) renew(now time.Duration, c *Config, in Input, d *Decision) {
 	if !ok || !s.owned(in, d) {
 		return
 	}
-	s.take(OnRenewed, d)
+	s.transition(OnRenewed, d)
 	s.Lease.TTL, s.Lease.Until = ttl, now+ttl
 	lease := s.Lease
 	d.Answer, d.Lease = schema.Verdict{Status: schema.StatusSucceeded}, &lease
@@ -148,12 +148,13 @@ func (c *Config) ttl(in Input, d *Decision) (time.Duration, bool) {
 
 func (s *State) end(on Event, d *Decision) {
 	d.Previous = s.Lease
-	if s.take(on, d) {
+	if s.transition(on, d) {
 		s.Lease = Lease{}
 	}
 }
 
-func (s *State) take(on Event, d *Decision) bool {
+// transition changes the stage if the table has a row for the event.
+func (s *State) transition(on Event, d *Decision) bool {
 	row, ok := Table.Next(s.At, on)
 	if ok {
 		d.Changed, d.To, d.On, d.Why = true, row.To, on, row.Why

@@ -100,19 +100,19 @@ func Heartbeat(s *State, now time.Duration, c Config, client string) Decision {
 	switch {
 	case s.At == schema.LinkNever:
 		d.Silence = 0
-		s.take(now, OnFirst, &d)
+		s.transition(now, OnFirst, &d)
 	case s.At == schema.LinkLost:
 		// Only half of the budget is available, so the next silence is a loss sooner.
 		s.spentBudget = c.Lost / 2
-		s.take(now, OnReturned, &d)
+		s.transition(now, OnReturned, &d)
 	case late && s.spentBudget+gap >= c.Lost: // the loss happened between two ticks
 		s.spentBudget = c.Lost / 2
-		s.take(now, OnDrained, &d)
+		s.transition(now, OnDrained, &d)
 	case late:
 		s.spentBudget += gap
 	default:
 		s.spentBudget = max(0, s.spentBudget-gap/4)
-		s.take(now, OnSteady, &d)
+		s.transition(now, OnSteady, &d)
 	}
 	s.LastHeartbeat, s.Client = now, client
 	return d
@@ -123,7 +123,7 @@ func Heartbeat(s *State, now time.Duration, c Config, client string) Decision {
 func ConnectionLost(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At}
 	if s.At == schema.LinkNever {
-		s.take(now, OnConnectionLost, &d)
+		s.transition(now, OnConnectionLost, &d)
 		s.LastHeartbeat, s.sinceConnectionLoss = now, true
 	}
 	return d
@@ -133,7 +133,7 @@ func ConnectionLost(s *State, now time.Duration) Decision {
 func ConnectionRestored(s *State, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At, Silence: now - s.LastHeartbeat}
 	if s.sinceConnectionLoss {
-		s.take(now, OnConnectionRestored, &d)
+		s.transition(now, OnConnectionRestored, &d)
 		s.sinceConnectionLoss, s.spentBudget = false, 0
 	}
 	return d
@@ -145,9 +145,9 @@ func Tick(s *State, now time.Duration, c Config) Decision {
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	switch {
 	case gap > c.late() && s.spentBudget+gap >= c.Lost:
-		s.take(now, OnDrained, &d)
+		s.transition(now, OnDrained, &d)
 	case gap >= c.Degraded:
-		s.take(now, OnSilent, &d)
+		s.transition(now, OnSilent, &d)
 	}
 	return d
 }
@@ -178,7 +178,8 @@ func Remaining(s State, now time.Duration, c Config) time.Duration {
 	return max(0, c.Lost-spent)
 }
 
-func (s *State) take(now time.Duration, on Event, d *Decision) {
+// transition changes the state if the table has a row for the event.
+func (s *State) transition(now time.Duration, on Event, d *Decision) {
 	row, ok := Table.Next(s.At, on)
 	if !ok {
 		return

@@ -90,7 +90,7 @@ type Refusals struct {
 // Stop ends driving until the stick is released.
 func Stop(s *State) Decision {
 	d := Decision{From: s.At, To: s.At}
-	s.take(OnStop, &d)
+	s.transition(OnStop, &d)
 	return d
 }
 
@@ -109,15 +109,15 @@ func (s *State) look(now time.Duration, f Facts, d *Decision) {
 		if f.Lease != "" {
 			s.valid = 0
 		}
-		if s.take(OnOther, d) {
+		if s.transition(OnOther, d) {
 			return
 		}
 	}
 	switch {
 	case f.Forbid != "":
-		s.take(OnForbid, d)
+		s.transition(OnForbid, d)
 	case s.At == Driving && now+f.Period > s.Until: // at the next call it would be too late
-		s.take(OnRunOut, d)
+		s.transition(OnRunOut, d)
 	}
 }
 
@@ -167,15 +167,17 @@ func (s *State) apply(now time.Duration, f Facts, in schema.VelocityFrame, d *De
 	s.valid, s.validAt = in.Seq, now
 	vx, wz := limit(in.VXMPS, f.MaxMPS), limit(in.WZRadPS, f.MaxRadPS)
 	if vx == 0 && wz == 0 {
-		s.take(OnReleased, d)
+		s.transition(OnReleased, d)
 		return
 	}
-	s.take(OnPush, d)
+	s.transition(OnPush, d)
 	s.VX, s.WZ, s.DemandedVX, s.DemandedWZ = vx, wz, in.VXMPS, in.WZRadPS
 	s.Until = now + min(MaxHold, time.Duration(in.TTLMS)*time.Millisecond)
 }
 
-func (s *State) take(on Event, d *Decision) bool {
+// transition changes the stage if the table has a row for the event. Outside Driving the
+// set-point is zero.
+func (s *State) transition(on Event, d *Decision) bool {
 	row, ok := Table.Next(s.At, on)
 	if !ok {
 		return false
