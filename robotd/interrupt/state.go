@@ -26,8 +26,8 @@ const (
 	MaxInterrupters = 8
 )
 
-// PowerInterrupter may request a handler while ato is frozen, if the handler does not
-// move or waits until it may.
+// PowerInterrupter may request a handler while ato is frozen, unless the handler moves as soon
+// as it begins.
 const PowerInterrupter = "power"
 
 // RequestHandler is the handler that performs a requested act.
@@ -38,7 +38,7 @@ type Handler struct {
 	ID       string
 	Priority int           // the handler with the higher one gets a unit that both want
 	Deadline time.Duration // 0 = none
-	Moves    bool          // as soon as it begins
+	Moves    bool          // it moves as soon as it begins, without waiting until it may
 	Activity bool          // it performs an activity
 	Preempt  bool          // it ends running handlers of lower priority that perform an activity
 	// Joins: a request for it while it runs joins the running interrupt. Other handlers
@@ -171,8 +171,8 @@ func (s *State) Interrupter(i int) schema.InterrupterState {
 type Facts struct {
 	Ato    bool // ato is the active mode
 	Paused bool // a pause keeps interrupts from starting, for example one of safety
-	// Held explains the pause and what ends it; for people.
-	Held string
+	// PausedBy says for people what paused the story, and what ends the pause.
+	PausedBy string
 	// Condition reports whether the requested handler's own condition is met; if
 	// not, Why explains it.
 	Condition bool

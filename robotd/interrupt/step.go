@@ -74,7 +74,7 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 	who := r.interrupter(in.Interrupter)
 	switch {
 	case !known:
-		return h, schema.ReasonUnknownHandler, r.Unknown(in.Handler) + "; a handler set since the start counts after the next start"
+		return h, schema.ReasonUnknownHandler, r.Unknown(in.Handler) + "; a handler that was added since robotd started is known after its next start"
 	case who < 0:
 		return h, schema.ReasonUnknownInterrupter, "there is no interrupter " + in.Interrupter + "; the interrupters are " + strings.Join(r.Interrupters, ", ")
 	case s.switches[who] == SwitchOff:
@@ -82,7 +82,7 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 	case !f.Ato || s.switches[who] != SwitchOn:
 		return h, schema.ReasonNotPerforming, "ato is not in charge; mode/set ato starts it"
 	case f.Paused && (in.Interrupter != PowerInterrupter || h.Moves):
-		return h, schema.ReasonNotPerforming, f.Held
+		return h, schema.ReasonNotPerforming, f.PausedBy
 	case s.runs(in.Handler) && !in.Replaces && !h.Joins:
 		return h, schema.ReasonAlreadyRunning, in.Handler + " already runs"
 	case !f.Condition:

@@ -43,7 +43,7 @@ func (w *world) play(t *testing.T, line string) string {
 	}
 	switch in.What {
 	case "paused":
-		w.f.Paused, w.f.Held, in.What = true, "the story is paused by safety", Tick
+		w.f.Paused, w.f.PausedBy, in.What = true, "the story is paused by safety", Tick
 	case "resumed":
 		w.f.Paused, in.What = false, Tick
 	case "condition":

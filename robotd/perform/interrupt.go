@@ -32,7 +32,7 @@ func (t Step) StepInterrupts() {
 		Paused: t.auto.Freeze() == auto.FreezeAll,
 	}
 	if in.What == interrupt.Request && f.Paused {
-		f.Held = t.auto.PausedBy("", "", t.Standstill.String())
+		f.PausedBy = t.auto.PausedBy("", "", t.Standstill.String())
 	}
 	f.Condition, f.Why = t.condition(in.Handler, wanted)
 	d := interrupt.Step(&t.interrupts, t.Now.Mono, &t.cfg.Interrupts, f, in)
@@ -139,7 +139,7 @@ func untrue(c *cond.Condition, facts cond.Facts) string {
 	return c.String() + " is not true"
 }
 
-// endHandler forgets a handler whose interrupt is over.
+// endHandler removes a handler whose interrupt is over.
 func (t Step) endHandler(handler string) {
 	for i := range t.handling {
 		if t.handling[i].handler == handler {
@@ -169,14 +169,14 @@ func (t Step) endStopped(to schema.SafetyState) {
 type handling struct {
 	id      string // id of the interrupt
 	handler string
-	entry   string // of the lane, that performs now; empty = it has the id of the interrupt
-	script         // what follows
+	entry   string // id of the lane's entry that is performed; empty = the id of the interrupt
+	script         // the acts that follow
 	acted   bool   // its acts are over
 	did     bool   // one of them succeeded
 	choice  bool   // the act offers choices on the screen
 	calling bool   // the answer to its HTTP call is to come
-	dismiss bool   // a person pressed that it is done
-	ending  bool   // its end is queued
+	dismiss bool   // a person pressed done on the screen
+	ending  bool   // the input that ends it is queued
 	until   time.Duration
 	failed  schema.Reason // why its act failed
 	detail  string
