@@ -18,7 +18,7 @@ const (
 	instant     span = iota // as soon as it is started
 	fixed                   // after its duration
 	untilReport             // when the unit reports, or at the timeout
-	detached                // for the act's clock as soon as it is started, but the unit goes on
+	detached                // as soon as it is started, for the clock of the act; its unit goes on
 	untilEmpty              // a group: when all its children have ended
 )
 
@@ -37,7 +37,7 @@ type node struct {
 	span           span
 	start          time.Duration
 	length         time.Duration // fixed: the duration; untilReport: the timeout
-	rest           time.Duration // fixed: its unit is stopped so long before its end
+	rest           time.Duration // fixed: how long before its end its unit is stopped
 	resume         score.OnResume
 	text           string
 	choices        []string // texts of the choices

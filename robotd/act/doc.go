@@ -2,10 +2,11 @@
 // on which units, and how the act ended.
 //
 // There are lanes for the shutdown act, for manual commands, for each handler, for the
-// focused activity, for the story and for each ability. A lane is a queue of entries and performs one act at a time. Lanes
-// share only the units: a unit has one owning lane at a time; a higher lane takes
-// it from a lower one, and a lower one waits. All results are values: Start and
-// Stop are for the units, Ended and Warned for the component that pushed the act.
+// focused activity, for the story and for each ability. A lane is a queue of entries and
+// performs one act at a time. Lanes share only the units: a unit has one owning lane at a
+// time; a higher lane takes it from a lower one, and a lower one waits. All results are
+// values: Start and Stop are for the units, Began, Ended and Warned for the component that
+// pushed the act.
 //
 // Time is counted from boot and is an argument. Every transition between two
 // ticks is processed at its own instant, in order, so that the duration of an act

@@ -30,7 +30,7 @@ type Config struct {
 	Limits Limits
 }
 
-// Executor performs acts. Its gate is closed initially.
+// Executor performs acts. Initially its gate lets nothing move.
 type Executor struct {
 	limits Limits
 	body   []schema.Unit // read-only

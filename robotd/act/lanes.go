@@ -7,15 +7,15 @@ import (
 	"troupe/schema"
 )
 
-// Lanes is an executor for several parts of a robot. It collects the
-// effects of the executor, in order, until the robot's step carries them out.
+// Lanes is an executor that several parts of a robot share. It collects the effects of the
+// executor, in order, until the robot's step carries them out.
 type Lanes struct {
 	*Executor
 	Effects []Effect
 	entries int64
 }
 
-// NextEntry names the next entry; all of them are counted together.
+// NextEntry returns an id for the next entry. One counter serves all parts.
 func (l *Lanes) NextEntry(prefix string) string {
 	l.entries++
 	return prefix + "-" + strconv.FormatInt(l.entries, 10)

@@ -46,7 +46,8 @@ func (x *Executor) Resolve(a verb.WholeAct, acts map[string]score.Act, languages
 	return e, &Refusal{why, p.Pointer, ProblemText(p)}
 }
 
-// refusalOf refuses actions that perform other acts.
+// refusalOf returns the refusal for a problem of actions that perform other acts, such as an act
+// that this robot does not have.
 func refusalOf(p schema.Problem) *Refusal {
 	why := schema.ReasonBadRequest
 	if p.Code == score.CodeUnknownAct {

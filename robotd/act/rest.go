@@ -2,8 +2,8 @@ package act
 
 import "time"
 
-// rested reports whether the unit of an action is at rest after so much of the action: a
-// velocity is zero for the last part of its action.
+// rested reports whether the unit of an action rests after elapsed: the velocity of a drive
+// action is zero in its last part.
 func (n *node) rested(elapsed time.Duration) bool { return n.rest > 0 && elapsed >= n.length-n.rest }
 
 // rests reports whether the unit of a node has to be stopped now, before the action ends.

@@ -106,8 +106,8 @@ func (x *Executor) Uses(kind schema.UnitKind) bool {
 	return false
 }
 
-// UsedAbove reports whether a lane above one, which is not paused, uses a unit: an act that it
-// performs, or begins with the next tick, has an action for the unit.
+// UsedAbove reports whether a lane above of uses a unit: the lane is not paused, and the act that
+// it performs, or begins with the next tick, has an action for the unit.
 func (x *Executor) UsedAbove(of Lane, id string) bool {
 	ui := slices.IndexFunc(x.units, func(u unit) bool { return u.id == id })
 	for i := range x.lanes {
