@@ -27,8 +27,8 @@ type abilityLane struct {
 	does string // for people
 }
 
-// IsAbility reports whether a lane is one of abilities. What is performed there is no act:
-// nothing of it is reported.
+// IsAbility reports whether a lane is one of abilities. What is performed there is no act, so
+// nobody reports its begin and end; AbilityEnded raises an alert about failures.
 func IsAbility(l act.Lane) bool { return strings.HasPrefix(string(l), "ability-") }
 
 const (
@@ -60,7 +60,7 @@ type abilities struct {
 	blinkAt   time.Duration
 	breatheAt time.Duration
 	swayAt    time.Duration
-	yaw       float64 // where the head was sent; anywhere = it may look elsewhere now
+	yaw       float64 // where the head was sent; anywhere = something else may have moved it since
 	failing   [len(abilityLanes)]bool
 }
 
@@ -68,7 +68,7 @@ type abilities struct {
 // unit.
 const failedAlert = "ability_failed"
 
-// anywhere is the yaw of a head that something else has used.
+// anywhere is the yaw of a head that something else has used; it is far from every yaw.
 var anywhere = math.Inf(1)
 
 // SetAbilities sets which abilities are performed from now on.
@@ -119,8 +119,8 @@ func (t Step) Abilities() {
 	}
 }
 
-// runs reports whether an ability is wanted; if it is, it counts as running.
-func (t Step) runs(a schema.Ability) bool {
+// startIfWanted reports whether an ability is wanted, and if it is, lists it as running.
+func (t Step) startIfWanted(a schema.Ability) bool {
 	wanted := slices.Contains(t.abilities.wanted, a)
 	if wanted {
 		t.abilities.now = append(t.abilities.now, a)
@@ -158,7 +158,8 @@ func (t Step) succeeded(i int) {
 	}
 }
 
-// abilityUnit returns the unit of a lane, which is there: its commands came from there.
+// abilityUnit returns the id of the unit of a lane. The body has that unit, because only then a
+// command is pushed to the lane.
 func (t Step) abilityUnit(i int) string {
 	units := t.Body.Units()
 	return units[slices.IndexFunc(units, func(u schema.Unit) bool { return u.Kind == abilityLanes[i].kind })].ID
@@ -167,7 +168,7 @@ func (t Step) abilityUnit(i int) string {
 func (t Step) breathe(l act.Lane, u *schema.Unit) {
 	s := &t.abilities
 	switch {
-	case !t.runs(schema.AbilityBreathing):
+	case !t.startIfWanted(schema.AbilityBreathing):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.breatheAt:
 		s.breatheAt = t.Now.Mono + breatheAgain
@@ -180,7 +181,7 @@ func (t Step) blink(l act.Lane, u *schema.Unit) {
 	i := slices.IndexFunc(blinkFaces, func(f string) bool { return slices.Contains(u.Faces, f) })
 	switch {
 	case i < 0:
-	case !t.runs(schema.AbilityBlinking):
+	case !t.startIfWanted(schema.AbilityBlinking):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.blinkAt:
 		s.blinkAt = t.Now.Mono + blinkEvery[s.blinks%len(blinkEvery)]
@@ -192,7 +193,7 @@ func (t Step) blink(l act.Lane, u *schema.Unit) {
 // look turns the head to the nearest person, or lets it sway around straight ahead.
 func (t Step) look(l act.Lane, u *schema.Unit) {
 	s := &t.abilities
-	aware, sways := t.runs(schema.AbilityAwareness), t.runs(schema.AbilityBackgroundMovement)
+	aware, sways := t.startIfWanted(schema.AbilityAwareness), t.startIfWanted(schema.AbilityBackgroundMovement)
 	yaw, speed := 0.0, swaySpeed
 	switch {
 	case !aware && !sways:
@@ -211,7 +212,7 @@ func (t Step) look(l act.Lane, u *schema.Unit) {
 	if r := u.YawRad; r != nil {
 		yaw = min(max(yaw, r.Min), r.Max)
 	}
-	if !(math.Abs(yaw-s.yaw) < lookAgain) { // not of NaN
+	if math.Abs(yaw-s.yaw) >= lookAgain {
 		s.yaw = yaw
 		t.replaceAction(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: new(yaw), Speed: new(speed), TimeoutMS: new(headWithin.Milliseconds())})
 	}

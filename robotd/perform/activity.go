@@ -16,16 +16,16 @@ const activityLane act.Lane = "activity"
 // focus is the performance of an activity. As with a story, the machine of ato decides which
 // of its acts is due.
 type focus struct {
-	run string // names it; empty = there is none
-	id  string // of the activity
+	run string // id of this performance; empty = there is none
+	id  string // id of the activity
 	script
 	facts auto.Story
 	auto  auto.State
 	entry string      // on the lane
-	next  *auto.Input // for its machine, before the passing of time
+	next  *auto.Input // the next input of auto; nil = Tick
 }
 
-// Focused names the performance of an activity; empty = there is none.
+// Focused returns the id of the performance of an activity; empty = there is none.
 func (s *State) Focused() string { return s.focus.run }
 
 // Focus begins to perform an activity in place of the one before. One that cannot be performed
@@ -61,9 +61,9 @@ func (t Step) endFocus(how effect.Outcome, why schema.Reason) {
 	t.Out.Changed(effect.FlushSoon)
 }
 
-// Activity lets the focused activity go on, and its pause token follow it. It comes after
-// everything that can give or take the focus in a step, so that the story does not go on
-// between two activities.
+// Activity advances the focused activity. It acquires the pause token of a performance that
+// began, and releases that of one that ended. It comes after everything that can give or take
+// the focus in a step, so that the story does not resume between two activities.
 func (t Step) Activity() {
 	f := &t.focus
 	switch {

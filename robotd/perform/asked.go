@@ -47,7 +47,8 @@ func (t Step) wanted(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
 	return e, no == nil
 }
 
-// performable refuses a requested act that this robot cannot perform completely.
+// performable reports whether the robot can perform a requested act completely now, and if not,
+// why.
 func (t Step) performable(a *asked) (ok bool, why string) {
 	switch {
 	case a == nil:
@@ -80,7 +81,8 @@ func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 	}
 }
 
-// Cancel ends the act that a command requested, or removes it from those that wait.
+// Cancel marks the act that a command requested; Handlers ends it, or removes it from those that
+// wait. It reports whether there is such an act.
 func (s *State) Cancel(key, by request.Key) bool {
 	for i := range s.handling {
 		for j := range s.handling[i].asked {

@@ -91,15 +91,15 @@ func (t Step) nextForAuto() (auto.Input, request.Key) {
 		case !ok:
 			return auto.Input{What: auto.Tick}, ""
 		case next.In.entry != "" && next.In.entry != t.storyEntry:
-		case t.Out.Met(next.By, next.When, t.CurrentState) && t.means(next.By, next.In):
+		case t.Out.Met(next.By, next.When, t.CurrentState) && t.isMeantAct(next.By, next.In):
 			return next.In.Input, next.By
 		}
 	}
 }
 
-// means reports whether the act that a person skips is the one that they mean, and otherwise
-// refuses the command: the act that they saw may have ended before the command came.
-func (t Step) means(by request.Key, in autoInput) bool {
+// isMeantAct reports whether a command to skip an act means the current one, and otherwise
+// refuses it: the act that the person saw may have ended before the command came.
+func (t Step) isMeantAct(by request.Key, in autoInput) bool {
 	performs := t.auto.Status == schema.AutoPerforming || t.auto.Status == schema.AutoPaused
 	if now := t.ActName(); in.act != "" && performs && in.act != now {
 		t.Out.Refuse(by, schema.ReasonPrecondition, "/args/act", "the act is "+now+" now, not "+in.act+"; skip that one, or leave act out")
@@ -143,7 +143,7 @@ func (s *State) Leave() {
 	s.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Leave, Reason: schema.ReasonStopped}})
 }
 
-// Ready returns why ato cannot be entered, or nothing.
+// Ready reports whether ato can be entered, and if not, why.
 func (t Step) Ready() (why schema.Reason, detail string, ok bool) {
 	if t.EntryRefused != "" {
 		return t.EntryRefused, t.EntryRefused.Describe().Text, false

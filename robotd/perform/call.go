@@ -13,7 +13,8 @@ import (
 	"troupe/schema/verb"
 )
 
-// call posts which interrupt asks. The event Called follows.
+// call sends the HTTP request of a handler, which names the interrupt. The event Called brings
+// the answer.
 func (t Step) call(h *handling, c *interrupts.Call, interrupter string) {
 	h.calling = true
 	t.Out.Do(effect.Call{
@@ -22,7 +23,7 @@ func (t Step) call(h *handling, c *interrupts.Call, interrupter string) {
 	})
 }
 
-// question is what a call posts.
+// question is the body of a call.
 type question struct {
 	Robot       string `json:"robot"`
 	Interrupt   string `json:"interrupt"`
@@ -30,7 +31,7 @@ type question struct {
 	Interrupter string `json:"interrupter"`
 }
 
-// answer is what a call answers: an act, or nothing.
+// answer is the body of the answer to a call: an act, or nothing.
 type answer struct {
 	Act     string            `json:"act"`
 	Actions jsontext.Value    `json:"actions"`

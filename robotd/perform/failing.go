@@ -17,9 +17,10 @@ func (t Step) storyActFailed(entry string, why schema.FailedAct) {
 	t.toAuto.Add(autoInput{Input: auto.Input{What: auto.ActFailed, Reason: why.Reason}, entry: entry})
 }
 
-// reportFailing raises the alert with the last error of a round in which every act failed. It clears
-// it when an act succeeds, when a person enables the robot or continues the story, and when the story
-// is stopped or replaced or the robot is in E_STOP, because nothing fails then.
+// reportFailing raises the alert with the last error of a round in which every act failed. It
+// clears the alert when an act succeeds, when a person enables the robot or continues the
+// story, when the story is stopped or replaced, and when the robot is in E_STOP: nothing fails
+// then.
 func (t Step) reportFailing(over auto.Round) {
 	switch {
 	case t.auto.FailedRounds == 0 || safety.NeedsReset(t.Safety): // in E_STOP, its cause says what is wrong

@@ -14,7 +14,7 @@ import (
 	"troupe/schema/score"
 )
 
-// script is the acts of a handler or of the focused activity, one after the other.
+// script is the acts that a handler or the focused activity performs, one after the other.
 type script struct {
 	acts  []act.Entry
 	skips bool          // a failed act does not end it
@@ -76,10 +76,10 @@ func (t Step) nextAct(h *handling) {
 	t.beginHandlerAct(h, e)
 }
 
-// Handlers lets the handlers go on, and ends those that are done: their acts are over, a
-// person dismissed them or does nothing any more, or the battery is charged.
+// Handlers advances the handlers, and ends those that are done: their acts are over, a person
+// dismissed them or has done nothing for a while, or the battery is charged.
 func (t Step) Handlers() {
-	t.tellCounted()
+	t.reportCounted()
 	t.cancelMarked()
 	for i := range t.handling {
 		h := &t.handling[i]
@@ -119,8 +119,8 @@ func (t Step) handlerActEnded(id string, failed schema.Reason) {
 	}
 }
 
-// Senses notes that a person touches or presses something: handlers that wait for people
-// wait on. It reports whether one of them was dismissed.
+// Senses notes that a person touches or presses something, which prolongs handlers that wait for
+// people. It reports whether one of them was dismissed.
 func (s *State) Senses(now time.Duration, ev driver.Event) (dismissed bool) {
 	if !ev.On || ev.Signal != driver.Touch && ev.Signal != driver.Press {
 		return false
@@ -136,7 +136,7 @@ func (s *State) Senses(now time.Duration, ev driver.Event) (dismissed bool) {
 	return dismissed
 }
 
-// detail says more of why a handler failed.
+// detail returns the detail of why a handler failed.
 func (s *State) detail(id string) string {
 	i := slices.IndexFunc(s.handling, func(h handling) bool { return h.id == id })
 	if i < 0 {

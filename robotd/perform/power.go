@@ -69,7 +69,7 @@ func (t Step) Power() {
 	switch {
 	case t.auto.Status == schema.AutoNotActive:
 		p.tried = untried
-	case low && t.mayAskPower() && !(math.Abs(b.Share-p.tried) < askStep): // so that NaN is no level that was tried
+	case low && t.mayAskPower() && !(math.Abs(b.Share-p.tried) < askStep): // also if the level at the last try was NaN
 		p.tried = b.Share
 		t.Request(powerHandler, interrupt.PowerInterrupter)
 	}
@@ -106,9 +106,9 @@ func (t Step) mayAskPower() bool {
 		!slices.ContainsFunc(t.handling, func(h handling) bool { return h.handler == powerHandler })
 }
 
-// charge lets the handler that charges go on: it waits until the body may move, goes to
-// the charger, and stays there until the battery is full enough. It begins to go anew
-// when the body could not move meanwhile.
+// charge advances the handler that charges: it waits until the body may move, goes to the
+// charger, and stays there until the battery is full enough. If the body may not move
+// meanwhile, the handler waits, and then begins its way again.
 func (t Step) charge(h *handling, cfg *config.Handler) {
 	b := t.Battery
 	switch {

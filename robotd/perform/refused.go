@@ -16,10 +16,11 @@ const (
 	maxRefused   = 16
 )
 
-// refusals are refused requests that were told, with those that were not told yet.
+// refusals counts the refusals of one request for one reason, and says when they were last
+// reported.
 type refusals struct {
 	refused
-	at    time.Duration // when it was told
+	at    time.Duration // when they were last reported
 	count int64         // since then
 }
 
@@ -43,15 +44,15 @@ func (t Step) ownRefused(in interrupt.Input, a schema.Verdict) {
 		return
 	}
 	if len(t.refusals) >= maxRefused {
-		t.tellRefused(&t.refusals[0])
+		t.reportRefused(&t.refusals[0])
 		t.refusals = slices.Delete(t.refusals, 0, 1)
 	}
 	t.refusals = append(t.refusals, refusals{refused: refused{in.Handler, in.Interrupter, a.Reason, a.Detail, 0}, count: 1})
-	t.tellRefused(&t.refusals[len(t.refusals)-1])
+	t.reportRefused(&t.refusals[len(t.refusals)-1])
 }
 
-// tellCounted tells refusals that were counted.
-func (t Step) tellCounted() {
+// reportCounted reports the refusals that were counted since their last report.
+func (t Step) reportCounted() {
 	for i := 0; i < len(t.refusals); {
 		switch r := &t.refusals[i]; {
 		case t.Now.Mono < r.at+refusedEvery:
@@ -59,13 +60,13 @@ func (t Step) tellCounted() {
 		case r.count == 0:
 			t.refusals = slices.Delete(t.refusals, i, i+1)
 		default:
-			t.tellRefused(r)
+			t.reportRefused(r)
 			i++
 		}
 	}
 }
 
-func (t Step) tellRefused(r *refusals) {
+func (t Step) reportRefused(r *refusals) {
 	if r.count > 0 {
 		r.Count, r.count, r.at = r.count, 0, t.Now.Mono
 		t.Out.Event("interrupt_refused", r.Interrupter, string(r.Reason), "", r.refused)

@@ -39,7 +39,7 @@ type State struct {
 
 	focus       focus
 	heldBy      string // performance of an activity whose pause token is held
-	ending      bool   // that performance has ended, and its token is released in the next step
+	ending      bool   // that performance has ended; its token is released in the next step, if no other activity gets the focus
 	frozenFocus auto.Freeze
 	abilities   abilities
 
@@ -115,9 +115,10 @@ type Body interface {
 	Capabilities(languages []string) schema.Caps
 }
 
-// Auto is the state of ato, and InterruptState that of the interrupts that run and of those who ask for them.
+// Auto returns the state of ato, and InterruptState that of the running interrupts and of the
+// interrupters.
 func (s *State) Auto() *auto.State                { return &s.auto }
 func (s *State) InterruptState() *interrupt.State { return &s.interrupts }
 
-// Handling is the number of running handlers.
+// Handling returns the number of running handlers.
 func (s *State) Handling() int { return len(s.handling) }

@@ -68,12 +68,12 @@ func (t Step) Accept(l *delivery.Loaded[score.PublishedStory], why schema.Reason
 	default:
 		t.accepted = t.programOf(l)
 	}
-	t.mix()
+	t.fillRepertoire()
 	t.noStory = why
 	t.Out.Changed(effect.FlushSoon)
 }
 
-// follow replaces the performed story by the accepted one, once ato has done so.
+// follow sets the performed story to the one that ato has switched to.
 func (t Step) follow() {
 	switch {
 	case t.accepted != nil && t.auto.Story == t.accepted.facts:
@@ -116,22 +116,22 @@ func (s *State) StoryRev() int64 {
 	return 0
 }
 
-// SetTaught are the acts that people taught the robot. They are performed beside those of the
-// story, which win.
+// SetTaught sets the acts that people taught the robot. An act of the story with the same id
+// takes precedence.
 func (s *State) SetTaught(acts map[string]score.Act) {
 	s.taught = acts
-	s.mix()
+	s.fillRepertoire()
 }
 
-// mix makes the map of everything that can be performed by its id.
-func (s *State) mix() {
+// fillRepertoire makes the map of all acts that can be performed by their ids.
+func (s *State) fillRepertoire() {
 	s.repertoire = maps.Clone(s.taught)
 	if s.accepted != nil {
 		s.repertoire = s.accepted.Content.WithActs(s.taught).Acts
 	}
 }
 
-// Repertoire is what can be performed by its id: the acts and files of the accepted story,
+// Repertoire returns what can be performed by its id: the acts and files of the accepted story,
 // taught acts, and the languages of the performance.
 func (s *State) Repertoire() (acts map[string]score.Act, files []score.Asset, languages []string) {
 	if s.accepted == nil {
