@@ -83,7 +83,7 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 	return succeeded("")
 }
 
-// refuseState says that nothing is done in the present state, and how to leave it.
+// refuseState refuses a command that does nothing in the present state, and says how to leave it.
 func (t Step) refuseState() schema.Verdict {
 	return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; life/set solitary lets the robot live, or says what keeps it from that")
 }
@@ -102,7 +102,7 @@ func (t Step) refuseProtected(cause int) schema.Verdict {
 	return refused(schema.ReasonSafeguard, "the robot protects itself: "+string(causes[cause])+"; it goes on by itself when that is over")
 }
 
-// focusing is the event of an activity that gets the focus.
+// focusing returns the event of an activity that gets the focus.
 func focusing(a *activity) Event {
 	if a.Nature == score.NatureInteractive {
 		return OnInteractive

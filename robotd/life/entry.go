@@ -45,7 +45,8 @@ var Plugins = [...]Plugin{
 // LaunchpadRuns are the states that start the launchpad; the others stop it.
 var LaunchpadRuns = fsm.In(solitary)
 
-// groups are the groups of plug-ins that a state switches on. A launchpad that is off asks none.
+// groups are the groups of plug-ins that a state switches on. While the launchpad is off, no
+// plug-in is evaluated.
 var groups = map[schema.LifeState][]schema.PluginGroup{
 	solitary:    {schema.GroupSolitary},
 	interactive: {schema.GroupSolitary, schema.GroupInteractive},

@@ -11,13 +11,13 @@ import (
 // suggestEvery is the shortest time between two events about suggestions.
 const suggestEvery = time.Second
 
-// seen is what the launchpad has seen of the facts when it chose.
+// seen is the facts as they were when the launchpad chose.
 type seen struct {
 	changes                                                 int64
 	paused, interrupts, preempts, charging, moving, guarded bool
 }
 
-// announced is the newest event about suggestions.
+// announced is what the newest event about suggestions said.
 type announced struct {
 	names []string
 	at    time.Duration
@@ -117,7 +117,7 @@ func (t Step) setNext(id string) {
 	t.Out.Event("life_next", "life", "launchpad", "", nextActivity{id})
 }
 
-// suggest reports the candidates when they are others, at most once in suggestEvery.
+// suggest reports the candidates when they have changed, at most once in suggestEvery.
 func (t Step) suggest() {
 	n := min(len(t.chosen), schema.MaxLifeSuggestions)
 	same := n == len(t.announced.names)

@@ -38,7 +38,8 @@ func prevents(rules []Rule, t Step, a *activity) *Rule {
 	return nil
 }
 
-// FocusBlocks keep an activity from the focus for a while, also if a person asks for it. One of the stack waits for their end.
+// FocusBlocks keep an activity from the focus for a while, also if a person asks for it. An
+// activity on the stack waits until they are over.
 var FocusBlocks = []Rule{
 	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {
@@ -76,7 +77,7 @@ var CandidateBlocks = []Rule{
 	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool { return t.Now.Mono < a.rests() }},
 }
 
-// rests is until when the launchpad does not start the activity again.
+// rests returns the time before which the launchpad does not start the activity again.
 func (a *activity) rests() (until time.Duration) {
 	if a.starts > 0 {
 		until = a.started + shortest

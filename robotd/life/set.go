@@ -20,7 +20,7 @@ type activity struct {
 	past
 }
 
-// past is what became of an activity. It outlasts the replacement of the set.
+// past is the history of an activity. It outlasts the replacement of the set.
 type past struct {
 	starts, ends   int64
 	started, ended time.Duration // the last time

@@ -5,12 +5,14 @@
 // An activity has a nature: a solitary one passes the time, an interactive one is for people and
 // ends solitary ones. The launchpad watches the launch conditions of all activities, and gives the
 // focus to one whose condition is true; the focused activity is the one that runs. These words and
-// the four states of the table are those of autonomous life on NAOqi robots. A robot that enters a state
-// gets it as configured, so that nothing of one activity reaches the next.
+// the four states of the table are those of autonomous life on NAOqi robots. Whenever the robot enters
+// a state, it gets the abilities, launchpad and plug-ins of that state, so that nothing of one
+// activity reaches the next.
 //
-// It decides only: it performs nothing and knows neither lanes nor units. That an activity has
-// the focus is an intent to the performance, which reports its end once. In doubt the robot does
-// not live: outside ato it is disabled, and while a safeguard has a cause it is in safeguard.
+// It decides only: it performs nothing and knows neither lanes nor units. An activity that gets
+// the focus is an effect, which package perform carries out; its end comes back once. In doubt
+// the robot does not live: outside ato it is disabled, and while a safeguard has a cause it is
+// in safeguard.
 package life
 
 import (
@@ -46,7 +48,7 @@ type State struct {
 	begun   bool              // as last seen: ato performs, and life is switched on
 	ignored [len(causes)]bool // causes to which life does not react until an activity ends
 	cause   int               // of the safeguard, if it is in safeguard
-	stays   bool              // that cause is damage, and the robot is at rest
+	stays   bool              // that cause is damage, and the robot has come to rest because of it
 	alone   bool              // the robot sees nobody
 	lost    time.Duration     // since when
 
@@ -57,7 +59,7 @@ type State struct {
 	announced  announced
 	seen       seen
 	due        time.Duration // when time alone changes what the launchpad chooses; 0 = never
-	dirty      bool          // something else has changed that
+	dirty      bool          // something other than time has changed what it chooses
 	chose      int64         // how often it chose, for tests
 
 	focuses []schema.LifeFocus
@@ -122,8 +124,8 @@ type Health interface {
 	Safeguarded(schema.Safeguard) bool // whether a safeguard has a cause
 }
 
-// At is the state of life, and Focused the performance that has the focus; its run is empty if
-// none has.
+// At returns the state of life, and Focused the performance that has the focus; its run is empty
+// if none has.
 func (s *State) At() schema.LifeState { return s.at }
 func (s *State) Focused() (activity, run string, nature score.Nature) {
 	return s.focus.activity, s.focus.run, s.focus.nature

@@ -17,7 +17,8 @@ var causes = [...]schema.Safeguard{
 	schema.SafeguardFell, schema.SafeguardPushed, schema.SafeguardMoved,
 }
 
-// Decide makes at most one transition: that of the facts, or else that of the oldest input.
+// Decide makes at most one transition: the one that the facts ask for, or else the one of the
+// oldest input.
 func (t Step) Decide() {
 	t.again = false
 	if t.Activities != t.set {
@@ -108,7 +109,8 @@ func (t Step) protect(on Event, cause int) bool {
 	return true
 }
 
-// recover follows what became of the cause of a safeguard.
+// recover makes the transition in safeguard when the cause has ended or changed, or when the
+// robot has come to rest because of damage.
 func (t Step) recover(cause int) bool {
 	switch {
 	case cause < 0:
@@ -152,14 +154,14 @@ func (t Step) clear(on Event, why schema.Reason, cause string) bool {
 	t.stack = t.stack[:0]
 	t.stop(why)
 	if row, _ := Table.Next(t.at, on); row.To == solitary {
-		why = "" // it is that of the end, not of the state
+		why = "" // the reason is that of the activity's end, not of the state
 	}
 	return t.enter(on, why, cause)
 }
 
-// proceed lets the next activity of the stack start again, or else ends the stack. It reports
-// whether there was a transition. What may not start now for a while keeps its place; what lost
-// its permission loses it.
+// proceed starts the next activity of the stack again, or ends the stack if there is none. It
+// reports whether there was a transition. An activity that FocusBlocks keep from the focus stays
+// on the stack; one that lacks a permission is dropped.
 func (t Step) proceed() bool {
 	for len(t.stack) > 0 {
 		last := len(t.stack) - 1
@@ -172,7 +174,7 @@ func (t Step) proceed() bool {
 			on = OnNextAlone
 		}
 		t.stack = t.stack[:last]
-		if a == nil || !t.can(on) || prevents(Permissions, t, a) != nil { // it is another one in a set that came meanwhile, or lost its permission
+		if a == nil || !t.can(on) || prevents(Permissions, t, a) != nil { // a set that came meanwhile has changed it, or it lacks a permission now
 			t.Out.Changed(effect.FlushSoon)
 			continue
 		}

@@ -6,9 +6,10 @@ import (
 	"troupe/schema"
 )
 
-// StopReason is why a stop keeps the robot from living: one of the safety core, a latched one,
-// one after which only auto/continue lets it go on, or that somebody stopped the story: then
-// neither activity nor ability begins before auto/start; handlers of interrupts do.
+// StopReason returns why a stop keeps the robot from living; empty if none does. The stop is one
+// of the safety core, a latched one, one that waits for auto/continue, or a stop of the story.
+// After a stop of the story no activity and no ability begins before auto/start, but handlers of
+// interrupts do.
 func StopReason(at schema.SafetyState, latched bool, ato *auto.State) schema.Reason {
 	switch {
 	case safety.NeedsReset(at):
