@@ -22,8 +22,8 @@ func (t Step) performAction(o request.Dispatch, asked verb.Action, do score.Acti
 		do.EndMS = &end
 		patience += instantPatience
 	case patience > 0:
-		// An action that its unit does not end has failed; in an act it would continue
-		// after its time-out.
+		// An action that its unit does not end in time has failed. In an act, its time-out
+		// would complete it.
 		limit := (patience + time.Second).Milliseconds()
 		do.TimeoutMS = &limit
 	default:
@@ -115,7 +115,7 @@ func (t Step) capabilities() schema.Caps {
 	return score.WithAssets(t.Body.Capabilities(t.cfg.Languages), t.Story.Files)
 }
 
-// driven reports whether frames move the robot.
+// driven reports whether frames drive the robot now.
 func (t Step) driven() bool { return t.stick.VX != 0 || t.stick.WZ != 0 }
 
 // begin performs an entry; done is what a recording keeps of it.

@@ -73,7 +73,7 @@ type refusedFrames struct {
 	Count  int64         `json:"count"`
 }
 
-// releaseStick ends driving until the stick was released.
+// releaseStick ends driving; the stick has to be released before it counts again.
 func (t Step) releaseStick() (drove bool) {
 	drove = t.stick.At == teleop.Driving
 	t.carryOut(teleop.Stop(&t.stick))

@@ -139,8 +139,8 @@ func (t Step) CarryOut() {
 	}
 }
 
-// performer returns the unit of the verb's kind that performs an action, and names it in
-// actions that units of other kinds can perform too.
+// performer returns the unit of the verb's kind that can perform an action. In an action that
+// units of other kinds can perform too, it sets the unit.
 func (t Step) performer(o request.Dispatch, do *score.Action) (schema.Unit, bool) {
 	for _, u := range t.Body.Units() {
 		if _, can := do.Performer([]schema.Unit{u}); can && u.Kind == o.Verb.Unit {
@@ -179,7 +179,7 @@ func (t Step) refuseManual(o request.Dispatch, unit schema.Unit) bool {
 	return false
 }
 
-// stop answers a stop once no manual command is carried out any more.
+// stop ends driving and all manual commands, and answers the stop.
 func (t Step) stop(o request.Dispatch, asker string) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	drove := t.releaseStick()

@@ -24,9 +24,9 @@ import (
 type State struct {
 	cfg      *config.Config
 	control  control.State
-	requests request.Inbox[control.Input]
+	requests request.Inbox[control.Input] // for control
 
-	inbox   request.Inbox[order]
+	inbox   request.Inbox[order] // manual commands
 	entries []entry
 
 	stick  teleop.State
@@ -51,7 +51,7 @@ func New(cfg *config.Config, boot string, saved map[string]string) State {
 	return State{cfg: cfg, control: control.Boot(boot), stick: teleop.Boot(), taught: taught.Restore(saved)}
 }
 
-// Taught is what people taught the robot.
+// Taught returns what people taught the robot.
 func (s *State) Taught() *taught.State { return &s.taught }
 
 // Step is the part of one step of the robot that concerns manual commands.
@@ -123,7 +123,7 @@ func (s *State) ClientGone(client string) {
 	s.requests.Add(control.Input{What: control.Gone, Who: control.Who{Client: client}})
 }
 
-// Frame takes a frame, as received.
+// Frame queues a received frame for UpdateSetPoint.
 func (s *State) Frame(ev event.Frame) { s.frames = append(s.frames, ev) }
 
 // SpeedReported takes the drive's report of its speed.

@@ -16,7 +16,7 @@ import (
 type recorder struct {
 	who control.Who
 	req string
-	// lost is for people which act was not kept and why, until the next recording.
+	// lost says for people which act was dropped and why, until the next recording.
 	lost string
 }
 

@@ -9,7 +9,8 @@ import (
 // the table.
 const byFrames = "manual/velocity"
 
-// Verbs lists the manual verbs for which a body has units.
+// Verbs lists the verbs that the robot accepts, for caps: all but those whose unit the body
+// lacks, and byFrames if it has a drive.
 func Verbs(b Body) []string {
 	var known []string
 	for _, v := range verb.All {
