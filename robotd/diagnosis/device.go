@@ -6,8 +6,8 @@ import (
 	"troupe/schema"
 )
 
-// lateTimes is after how many commands in a row that their time-out ended a unit is shown. It
-// stays in use: it may hang, or the time-outs are too short for it.
+// lateTimes is the number of commands in a row that ended by their time-out after which a unit
+// is shown as late. The unit stays in use: it may hang, or the time-outs are too short for it.
 const lateTimes = 3
 
 // device is the health of one unit.
@@ -17,9 +17,9 @@ type device struct {
 	since schema.Time
 
 	reported    bool   // its driver has reported it
-	silent      bool   // it had not when it was checked
+	silent      bool   // it had not reported when it had to
 	broken      string // what its driver says
-	lost        bool   // that is about the way to the unit, and nothing is known of the unit itself
+	lost        bool   // broken is about the connection to the unit; nothing is known of the unit itself
 	calibration string // why its calibration failed
 	unanswered  bool   // a command was not answered in time
 	key         uint64 // of the oldest command without an answer; 0 = none
@@ -33,7 +33,7 @@ type device struct {
 	shown     shown
 }
 
-// shown is what was reported of a device.
+// shown is what is reported of a device.
 type shown struct {
 	phase Phase
 	heat  schema.Heat
@@ -73,11 +73,13 @@ func (d *device) finding(of schema.DeviceSeverity) Event {
 // isLate reports whether the unit has not finished its last commands in their time.
 func (d *device) isLate() bool { return d.late >= lateTimes }
 
-// is returns what is shown of the unit.
-func (d *device) is() shown { return shown{d.phase, d.heat.said(), d.fault(), d.isLate(), d.lost} }
+// current returns what has to be reported of the unit now.
+func (d *device) current() shown {
+	return shown{d.phase, d.heat.reported(), d.fault(), d.isLate(), d.lost}
+}
 
-// take makes a transition if the table has one, and reports whether it has.
-func (d *device) take(on Event, now schema.Time) bool {
+// transition changes the phase if the table has a row for the event, and reports whether it has.
+func (d *device) transition(on Event, now schema.Time) bool {
 	row, ok := Table.Next(d.phase, on)
 	if !ok {
 		return false

@@ -11,8 +11,8 @@ import (
 // stillFor is how long the robot waits after a push, a lift or a fall before it moves.
 const stillFor = 3 * time.Second
 
-// guards are the safeguards that wait for the body to stand by itself, by the signals that
-// set them.
+// guards are the safeguards that keep the robot still while a signal of the body is on, and
+// stillFor after it.
 var guards = [...]struct {
 	signal driver.Signal
 	name   schema.Safeguard
@@ -25,7 +25,7 @@ var guards = [...]struct {
 	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall", "set it upright when nobody is in its way: it goes on by itself 3 s after its body reports the fall no more"},
 }
 
-// guard is the state of one of them.
+// guard is the state of one of guards.
 type guard struct {
 	on     bool          // the signal
 	until  time.Duration // end of the wait after it

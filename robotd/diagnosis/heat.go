@@ -7,8 +7,8 @@ import (
 	"troupe/schema"
 )
 
-// A unit has cooled when it was so much below a threshold for so long: near a threshold, it
-// does not go back and forth.
+// A unit has cooled when it has been hysteresis below a threshold for coolFor, so that its level
+// does not go back and forth near a threshold.
 const (
 	hysteresis = 5.0 // degrees Celsius
 	coolFor    = 10 * time.Second
@@ -49,7 +49,7 @@ func (h *heat) update(now time.Duration, t schema.Thresholds) {
 	}
 }
 
-// span says, for people, with which temperature the level began and when it is over.
+// span says, for people, at which temperature the level began and when it ends.
 func (h *heat) span(t schema.Thresholds) string {
 	from := [...]float64{0, t.Warm, t.Hot, t.Critical}[h.level]
 	return fmt.Sprintf(" at %.1f °C, until it has been below %.1f °C for %.0f s", h.began, from-hysteresis, coolFor.Seconds())
@@ -64,8 +64,8 @@ func levelOf(celsius float64, t schema.Thresholds) (level int) {
 	return level
 }
 
-// said is the level as documents show it; empty for a unit that reports no temperature.
-func (h *heat) said() schema.Heat {
+// reported is the level as documents show it; empty for a unit that reports no temperature.
+func (h *heat) reported() schema.Heat {
 	if !h.known {
 		return ""
 	}

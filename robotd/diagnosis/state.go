@@ -182,7 +182,7 @@ func (s *State) Check(now clock.Now, at schema.SafetyState) {
 		}
 		d.heat.update(now.Mono, s.cfg.ThresholdsOf(d.unit))
 		s.judge(d, now.Wall)
-		is := d.is()
+		is := d.current()
 		s.changed = s.changed || is != d.shown && (d.phase != Normal || d.shown.phase != Normal)
 	}
 	for i := range s.guards {
@@ -200,7 +200,7 @@ func (s *State) judge(d *device, now schema.Time) {
 	if d.phase == Damaged && found != FoundDamage {
 		found = Mended
 	}
-	d.take(found, now)
+	d.transition(found, now)
 }
 
 // listCauses notes why the robot is at rest.
@@ -213,7 +213,7 @@ func (s *State) listCauses() {
 	}
 }
 
-// Causes are why the robot has to be at rest, for the safety core.
+// Causes returns why the robot has to be at rest, for the safety core.
 func (s *State) Causes() []safety.Cause { return s.causes }
 
 // Unusable returns why nobody may use a unit, and the way out; empty = it may be used.

@@ -54,7 +54,7 @@ type change struct {
 }
 
 func (t Step) report(d *device) {
-	was, is := d.shown, d.is()
+	was, is := d.shown, d.current()
 	d.shown = is
 	disabled := ""
 	if d.disabled() && !d.stopsRobot() {
@@ -121,7 +121,7 @@ func (t Step) alert(d *device) {
 	}
 }
 
-// isHeat reports whether why names the heat.
+// isHeat reports whether why says that the unit is warm or hot.
 func (d *device) isHeat() bool {
 	return d.fault() == "" && d.phase != Repaired && d.heat.known && d.heat.level > 0
 }
@@ -211,7 +211,7 @@ func (s *State) Document() (list []schema.Device) {
 		list = append(list, schema.Device{
 			ID: d.unit.ID, Severity: s.cfg.SeverityOf(d.unit), Effect: d.effect(), Fault: d.fault(),
 			Unacknowledged: d.phase == Damaged || d.phase == Repaired,
-			Heat:           d.heat.said(), TemperatureC: d.temperature(), Since: d.since,
+			Heat:           d.heat.reported(), TemperatureC: d.temperature(), Since: d.since,
 		})
 	}
 	return list
@@ -227,15 +227,15 @@ func (t Step) Ask(o request.Dispatch) bool {
 }
 
 // Acknowledge takes a person's word that a fault was repaired. A unit that did not answer
-// is used again: nothing else can show that it answers. One whose temperature nobody has
-// known since the restart has cooled: its sensor may be what was repaired.
+// is used again: nothing else can show that it answers. A unit that has reported no
+// temperature since the restart counts as cool: its sensor may be what was repaired.
 func (t Step) Acknowledge(o request.Dispatch, unit string) {
 	d := t.device(unit)
 	if d == nil {
 		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; caps lists the units", unit))
 		return
 	}
-	silent, unmeasured := d.unanswered, !d.heat.known && d.heat.level > 0
+	unanswered, unmeasured := d.unanswered, !d.heat.known && d.heat.level > 0
 	d.unanswered = false
 	if unmeasured {
 		d.heat.level = 0
@@ -245,7 +245,7 @@ func (t Step) Acknowledge(o request.Dispatch, unit string) {
 	case d.phase == Damaged:
 		t.Out.Refuse(o.Key, schema.ReasonUnitError, "", fmt.Sprintf("unit %s still has its fault: %s", unit, d.fault()))
 		return
-	case d.take(Acknowledged, t.Now.Wall) || silent || unmeasured:
+	case d.transition(Acknowledged, t.Now.Wall) || unanswered || unmeasured:
 		t.judge(d, t.Now.Wall)
 		t.listCauses()
 		t.report(d)
