@@ -26,7 +26,7 @@ func (t *step) publishDue() {
 	t.answerStops()
 	t.publishAnswers()
 	if t.over() {
-		t.do(effect.Exit{Why: "no mode is in charge and the body stands", Again: t.modes.Mode().Again})
+		t.do(effect.Exit{Why: "no mode is in charge and the body stands", Again: t.modes.Mode().Restart})
 	}
 	if t.report.Session() == "" {
 		return

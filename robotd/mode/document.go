@@ -2,7 +2,8 @@ package mode
 
 import "troupe/schema"
 
-// DocumentPhase returns the phase for the state document. That robotd ends is no failure.
+// DocumentPhase returns the phase for the state document. When robotd ends, it is stopping,
+// although no mode is in charge any more.
 func (s *State) DocumentPhase() schema.ModePhase {
 	switch {
 	case s.System == schema.SystemStopping:

@@ -51,9 +51,9 @@ const (
 	Unload  Kind = "unload"
 	Cancel  Kind = "cancel" // cancel the request with the id Req
 
-	Param Kind = "param" // set the parameter Name; the supervisor takes no part in it
+	Param Kind = "param" // set the parameter Name; Runner.SetParam does that, not Step
 
-	Begin       Kind = "begin"    // the robot is assembled: calibrate
+	Begin       Kind = "begin"    // robotd is ready: start calibration
 	Tick        Kind = "tick"     // time has passed
 	Shutdown    Kind = "shutdown" // robotd ends
 	Started     Kind = "started"  // reported by the mode Mode, as all that follow
@@ -78,10 +78,10 @@ type Input struct {
 	Detail  string
 }
 
-// Do is the kind of an order to a mode, or of another call of it.
+// Do is the kind of an order of the supervisor to a mode, or of another call of a mode.
 type Do string
 
-// The orders, and the calls that no order makes.
+// The orders. DoReady, DoMayPause and DoStep are calls that the runner makes without an order.
 const (
 	DoStart     Do = "start"
 	DoStop      Do = "stop" // end in an orderly way
@@ -119,7 +119,7 @@ type Decision struct {
 	Answer     schema.Verdict // to a request: SUCCEEDED, ACCEPTED (an Ended follows) or REJECTED
 	Ended      Ended          // of an earlier request, if Req is not empty
 	Fallback   schema.ModeID  // the mode that had to be replaced by another
-	Reason     schema.Reason  // and why
+	Reason     schema.Reason  // why it was replaced, or why calibration failed
 	SafetyStop bool           // ask the safety core for STOP: no mode is in charge
 	List       bool           // the list of modes changed
 

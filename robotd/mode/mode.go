@@ -58,7 +58,7 @@ type Installed struct {
 	New    func() Mode
 }
 
-// Refusal is why something cannot be. The zero value is none.
+// Refusal is why something was refused or has failed. The zero value means that it was not.
 type Refusal struct {
 	Reason schema.Reason
 	Detail string

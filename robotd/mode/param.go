@@ -23,8 +23,8 @@ type Parameter struct {
 // ParameterTypes are the types that a parameter may have.
 var ParameterTypes = []schema.ConfigType{schema.ConfigNumber, schema.ConfigInteger, schema.ConfigBoolean, schema.ConfigWord}
 
-// Value returns the value of a parameter of the mode that is called. A call that names none
-// of its row panics, and so fails.
+// Value returns the value of a parameter of the mode that is called. It panics, so that the call
+// fails, if the mode has no parameter of that name.
 func Value[T any](h *Host, name string) T {
 	var v T
 	if err := json.Unmarshal(h.params.value(h.id, name), &v); err != nil {

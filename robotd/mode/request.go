@@ -185,8 +185,8 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	}
 }
 
-// setLoaded attaches or detaches a mode that is compiled in. A mode with a duty
-// cannot be unloaded, nor can one that is active or next.
+// setLoaded attaches or detaches a mode that is compiled in. The default, calibration and
+// safe modes cannot be unloaded, nor can a mode that is active or next.
 func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 	i, m := c.index(in.Mode), string(in.Mode)
 	refuse := func(detail string) {

@@ -77,8 +77,8 @@ func (r *Runner) Performer() *Installed {
 	return &Installed{}
 }
 
-// MarkHung notes that robotd ended because a call of the mode did not return. The mode
-// fails to start until start-up is over.
+// MarkHung notes that the last run of robotd ended because a call of the mode did not return.
+// Until EndStartup, the mode fails to start.
 func (r *Runner) MarkHung(m schema.ModeID) { r.hung = m }
 
 // EndStartup notes that start-up is over, and reports whether a mode was marked as hung.

@@ -47,7 +47,7 @@ type Settings struct {
 	Calibrates  bool            // it carries out CalibrationOrdered
 	Conditional bool            // it has an entry check of its own: Installed.Ready
 	LinkLoss    schema.LinkLoss // the reaction when no heartbeat of fleetd or of a console arrives
-	LostAfter   time.Duration   // the silence after which it comes, counted from the last heartbeat
+	LostAfter   time.Duration   // the silence after which LinkLoss applies, counted from the last heartbeat
 }
 
 // Defaults returns the settings of the four modes that every robot has. After 5 s, link loss ends the modes
@@ -103,15 +103,15 @@ func (c *Config) Check() []string {
 	return faults
 }
 
-// role is a duty that the configuration gives to one mode.
+// role is what the configuration needs one mode for, such as calibration.
 type role struct {
 	name   string
 	mode   schema.ModeID
 	serves func(Settings) bool
-	needs  string // what serves asks, for people
+	needs  string // what serves checks, for people
 }
 
-// roles lists the duties with the modes that have them.
+// roles lists the roles with the modes that have them.
 func (c *Config) roles() []role {
 	return []role{
 		{"calibration", c.Calibration, func(m Settings) bool { return m.Calibrates && !m.Off }, "it has to be one that calibrates"},
@@ -194,7 +194,7 @@ type State struct {
 	Detail     string        // of Reason, if calibration failed
 	Calibrated bool
 	ByBoot     bool   // calibration runs at boot; the boot mode follows when it succeeds
-	Again      bool   // robotd ends to be started again by its service manager
+	Restart    bool   // robotd ends so that its service manager starts it again
 	Req        string // id of the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
 }

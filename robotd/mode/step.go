@@ -28,7 +28,7 @@ func Step(s *State, now time.Duration, c *Config, f Facts, in Input) Decision {
 			s.start(c, &d, c.Calibration, "")
 		}
 	case Shutdown:
-		s.Again = s.Again || in.Restart
+		s.Restart = s.Restart || in.Restart
 		s.shutdown(now, c, &d)
 	case Tick:
 		s.tick(now, c, f, &d)

@@ -1,6 +1,6 @@
 // Package supervisor runs the mode supervisor and the installed modes: it takes requests to
 // the supervisor in order, has the runner carry out its orders, passes on what modes want
-// done, and keeps on the disk which modes are disabled.
+// done, and saves which modes are disabled or unloaded, and their parameters.
 package supervisor
 
 import (
@@ -78,7 +78,7 @@ type Facts struct {
 	NoLook     bool         // no mode may use the head
 }
 
-// Mode is the state of the mode supervisor.
+// Mode returns the state of the mode supervisor.
 func (s *State) Mode() *mode.State { return &s.mode }
 
 // InCharge returns the row of the active mode, and Performer that of the mode that performs
@@ -86,7 +86,7 @@ func (s *State) Mode() *mode.State { return &s.mode }
 func (s *State) InCharge() *mode.Installed  { return s.runner.Installed(s.mode.Active) }
 func (s *State) Performer() *mode.Installed { return s.runner.Performer() }
 
-// SetPeople are how many persons the robot sees near it, and where the nearest one is.
+// SetPeople sets how many persons the robot sees near it, and where the nearest one is.
 func (s *State) SetPeople(count int, bearing float64) { s.people, s.bearing = count, bearing }
 func (s *State) People() (count int, bearing float64) { return s.people, s.bearing }
 
@@ -173,8 +173,8 @@ func (s *State) NotManual() string {
 	return ""
 }
 
-// Active is the mode in charge. Between two modes it is the requested one, so that the field
-// of documents is never empty while phase is "switching".
+// Active returns the mode in charge. Between two modes it is the next one, so that the field of
+// documents is never empty while phase is "switching".
 func (s *State) Active() schema.ModeID {
 	switch {
 	case s.mode.Active != "":
@@ -240,8 +240,8 @@ const hungAlert = "mode_hung"
 // parameter follow.
 const paramKey = "param."
 
-// Restore sets parameters as they were set, disables what was disabled, and unloads what was
-// unloaded: all modes but those with a duty, which may have been named since.
+// Restore restores the parameters of modes, and which modes were disabled or unloaded. A mode
+// that has a role stays available: the configuration may have given it that role since.
 func (t Step) Restore(saved map[string]string) {
 	for i, m := range t.cfg.Mode.Modes {
 		if t.cfg.Mode.Serves(m.ID) != "" {
@@ -268,10 +268,10 @@ func (t Step) Restore(saved map[string]string) {
 	}
 }
 
-// keep saves that a mode was enabled, disabled, loaded or unloaded.
-func (t Step) keep(in mode.Input, a schema.Verdict) {
-	value, kept := map[mode.Kind]string{mode.Enable: "", mode.Disable: switchedOff, mode.Load: "", mode.Unload: unloaded}[in.Kind]
-	if kept && a.Status == schema.StatusSucceeded && a.Reason == "" {
+// saveStatus saves that a mode was enabled, disabled, loaded or unloaded.
+func (t Step) saveStatus(in mode.Input, a schema.Verdict) {
+	value, saved := map[mode.Kind]string{mode.Enable: "", mode.Disable: switchedOff, mode.Load: "", mode.Unload: unloaded}[in.Kind]
+	if saved && a.Status == schema.StatusSucceeded && a.Reason == "" {
 		t.Out.Do(effect.SaveValue{Name: modeKey + string(in.Mode), Value: value})
 	}
 }
@@ -282,13 +282,13 @@ func (t Step) setParam(in mode.Input) {
 	if v.Status == schema.StatusSucceeded && v.Reason == "" {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.Event("mode_param", "mode", in.By, in.Req, paramChange{in.Mode, in.Name, was, t.runner.Param(in.Mode, in.Name)})
-		t.keepParams()
+		t.saveParams()
 	}
 	t.Out.Reply(request.Key(in.Req), v)
 }
 
-// keepParams saves the parameters that were set.
-func (t Step) keepParams() {
+// saveParams saves the parameters that were set.
+func (t Step) saveParams() {
 	for _, p := range t.runner.ParamsSet() {
 		t.Out.Do(effect.SaveValue{Name: paramKey + string(p.Mode) + "." + p.Name, Value: string(p.Value)})
 	}

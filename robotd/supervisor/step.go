@@ -59,7 +59,7 @@ func (t Step) decide() {
 		}
 	}
 	if d.Answer.Status != "" {
-		t.keep(in, d.Answer)
+		t.saveStatus(in, d.Answer)
 		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
 			t.Out.Do(effect.ModeIntended{Mode: t.mode.Intended, By: by})
 		}

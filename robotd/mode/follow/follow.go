@@ -1,5 +1,6 @@
 // Package follow is an example of a mode: the head follows the nearest person, and the robot
-// turns to the side where it is touched, for as long as it is. A touch at its front stops it.
+// turns to the side where it is touched, as long as the touch lasts. A touch at its front stops
+// it.
 package follow
 
 import (
@@ -30,15 +31,15 @@ var Mode = mode.Installed{
 func ready(h *mode.Host) mode.Refusal {
 	switch {
 	case !h.Has(schema.UnitHead):
-		return mode.Refusal{Reason: schema.ReasonUnitError, Detail: "it has no head to look with"}
+		return mode.Refusal{Reason: schema.ReasonUnitError, Detail: "the robot has no head to look with"}
 	case !h.Has(schema.UnitDrive):
-		return mode.Refusal{Reason: schema.ReasonUnitError, Detail: "it has no drive to turn with"}
+		return mode.Refusal{Reason: schema.ReasonUnitError, Detail: "the robot has no drive to turn with"}
 	}
 	return mode.Refusal{}
 }
 
-// enough is by how much a person has to move for the head to follow, in rad.
-const enough = 0.05
+// minTurn is the angle by which a person has to move for the head to follow, in rad.
+const minTurn = 0.05
 
 type following struct {
 	mode.Plain
@@ -51,7 +52,7 @@ var anywhere = math.Inf(1)
 
 func (f *following) MayPause(*mode.Host) mode.Refusal {
 	if f.target != 0 {
-		return mode.Refusal{Reason: schema.ReasonBusy, Detail: "it is being touched; let go of it first"}
+		return mode.Refusal{Reason: schema.ReasonBusy, Detail: "the robot is being touched; let go of it first"}
 	}
 	return mode.Refusal{}
 }
@@ -96,7 +97,7 @@ func (f *following) look(h *mode.Host) {
 	if r := head.YawRad; r != nil {
 		yaw = min(max(yaw, r.Min), r.Max)
 	}
-	if math.Abs(yaw-f.yaw) >= enough {
+	if math.Abs(yaw-f.yaw) >= minTurn {
 		f.yaw = yaw
 		h.Do(mode.Look{Yaw: yaw, Speed: mode.Value[float64](h, "speed")})
 	}

@@ -21,7 +21,7 @@ const (
 	stopping stage = "stopping"
 )
 
-// bed runs one mode and holds each of its effects against its stage.
+// bed runs one mode and checks that each of its effects is allowed at its stage.
 type bed struct {
 	t     rapid.TB
 	row   mode.Installed
@@ -135,7 +135,7 @@ func (b *bed) take(after string, killed bool) {
 	}
 }
 
-// report holds a report against the stage, and says whether it is the mode's last.
+// report checks that a report is allowed at the stage, and returns whether it is the mode's last.
 func (b *bed) report(after string, in mode.Input) (last bool) {
 	b.t.Helper()
 	fits := map[mode.Kind][]stage{
