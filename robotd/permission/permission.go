@@ -28,7 +28,8 @@ type State struct {
 	resetting request.Key                   // a granted reset that has not ended
 }
 
-// New returns the state of a robot that has just started and waited for no reset before.
+// New returns the state of a robot that has just started and did not wait for a reset when it
+// ended.
 func New(cfg *config.Config, boot string, now clock.Now) State {
 	return State{State: safety.Boot(now.Mono), cfg: cfg, boot: boot}
 }
@@ -58,8 +59,8 @@ func (s *State) Len() int { return s.inbox.Len() + len(s.asked) }
 // Drop removes a command that waits.
 func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
 
-// AskStop lets the mode in charge, a unit or robotd itself ask for a stop. What is no stop
-// counts as safety.Stop.
+// AskStop lets the mode in charge, a unit or robotd itself ask for a stop. A verb that is no
+// stop counts as safety.Stop.
 func (s *State) AskStop(r safety.Request) {
 	if !r.Verb.Stops() {
 		r.Verb = safety.Stop

@@ -6,9 +6,9 @@ import (
 	"troupe/schema"
 )
 
-// Causes appends to out everything that prevents enabling the robot, worst first. A
-// refusal names the first; documents show all. Causes are computed from the present
-// facts; of the past only the core's own state counts.
+// Causes appends to out everything that prevents enabling the robot, worst first, except for
+// the mode in charge, which mayEnable checks. A refusal names the first; documents show all.
+// Causes are computed from the present facts; of the past only the core's own state counts.
 func Causes(s State, f Facts, out []Cause) []Cause {
 	for _, in := range f.Inputs {
 		out = append(out, Cause{Event: InputPressed, Reason: schema.ReasonEStopInput, Source: "input", Key: in})
@@ -86,8 +86,8 @@ func latchEvent(v Verb) Event {
 	return StopAsked
 }
 
-// bootErrors is how long after the start a unit that is found in error without a fault was in
-// error before: its fault was over before anybody looked.
+// bootErrors is the time after the start in which a unit that is in error without a fault is
+// taken to have been in error before the start: its fault was over before robotd looked.
 const bootErrors = 5 * time.Second
 
 // failure returns the first failed unit that counts. During a reset, the units that

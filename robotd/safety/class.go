@@ -2,7 +2,7 @@ package safety
 
 import "troupe/schema"
 
-// ClassOf says what a unit of a kind does, as far as the core permits and forbids it.
+// ClassOf returns the class of the commands to a unit of kind k.
 func ClassOf(k schema.UnitKind) Class {
 	switch {
 	case k.Moves():
@@ -13,8 +13,8 @@ func ClassOf(k schema.UnitKind) Class {
 	return Shows
 }
 
-// Halts reports whether what was performed begins anew after s, on request, instead of
-// continuing by itself.
+// Halts reports whether s is HALT or E_STOP. What such a state interrupted does not continue by
+// itself: it begins again, on request.
 func Halts(s schema.SafetyState) bool {
 	return s == schema.SafetyHalt || s == schema.SafetyEStop
 }

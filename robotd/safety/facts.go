@@ -25,8 +25,8 @@ type Unit struct {
 	Fault string // the present fault; empty as soon as the cause is gone, even if State is still error
 }
 
-// Latch is a stop that a person requested and that nobody has released yet. Another
-// package stores latches; for the core, a latch counts in the steps that name it.
+// Latch is a latched stop. Package stops keeps latches; for the core, a latch counts in the
+// steps that name it.
 type Latch struct {
 	ID    string
 	By    string
@@ -53,7 +53,7 @@ type Facts struct {
 	Latches []Latch
 	Asked   []Request // stops that the mode in charge, a unit or robotd itself asks for in this step
 	// Critical is what keeps a robot at rest without a stop: the faults of units without
-	// which it must not move. Causes have their Event, SoftStopAsked.
+	// which it must not move. The Event of each is SoftStopAsked.
 	Critical []Cause
 	Mode     Mode
 	// NeedsContinue: ato waits for auto/continue after the stop. Only texts for people name it.
@@ -76,7 +76,7 @@ const (
 // Stops reports whether v requests less permission.
 func (v Verb) Stops() bool { return v == SoftStop || v == Stop || v == Halt || v == EStop }
 
-// Level is the level of a latched stop that the verb asks for.
+// Level returns the level of the latched stop that the verb asks for.
 func (v Verb) Level() schema.StopLevel {
 	switch v {
 	case SoftStop:
@@ -87,7 +87,7 @@ func (v Verb) Level() schema.StopLevel {
 	return schema.StopStop
 }
 
-// VerbOf is the verb that stops at a level.
+// VerbOf returns the verb that stops at level l.
 func VerbOf(l schema.StopLevel) Verb {
 	switch l {
 	case schema.StopSoft:

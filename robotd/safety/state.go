@@ -78,14 +78,14 @@ type State struct {
 // bootSource is the source of the cause of a robot that has just started.
 const bootSource = "boot"
 
-// Boot returns the state of a robot that has just started and waited for no reset before.
-// It stands still until an enable.
+// Boot returns the state of a robot that has just started and did not wait for a reset when it
+// ended. It stands still until an enable.
 func Boot(now time.Duration) State {
 	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: bootSource}}
 }
 
 // PendingReset is the HALT or E_STOP that only a reset ends, as it survives a restart. The zero
-// value means that none is pending. A latched stop of a person is a Latch.
+// value means that none is pending. It is not a latched stop, which is a Latch.
 type PendingReset struct {
 	State    schema.SafetyState `json:"state"`
 	Cause    Cause              `json:"cause"`
@@ -104,8 +104,8 @@ func PendingResetOf(s State, before PendingReset) PendingReset {
 	return PendingReset{}
 }
 
-// BootPending returns the state of a robot that has just started and waited for a reset before:
-// a restart does not replace a reset.
+// BootPending returns the state of a robot that has just started and waited for a reset when it
+// ended: a restart does not replace a reset.
 func BootPending(now time.Duration, h PendingReset) State {
 	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, Troubled: now}
 }

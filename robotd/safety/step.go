@@ -98,7 +98,7 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 	return s.progress(now, l, f, r)
 }
 
-// cause is a request as the cause of what it leads to.
+// cause returns the request as the cause of the transition that it leads to.
 func (r *Request) cause(on Event) Cause {
 	return Cause{Event: on, Reason: schema.ReasonStopped, Source: r.Source, Key: r.Key, By: r.By, Why: r.Why, Req: r.ID}
 }

@@ -7,12 +7,12 @@ import (
 	"troupe/schema"
 )
 
-// Standstill is what keeps the robot at rest, to explain it to people. Its slices belong to
-// the parts.
+// Standstill is what keeps the robot at rest, to explain it to people. Its slices are shared
+// and read-only.
 type Standstill struct {
 	At       schema.SafetyState
 	Cause    Cause
-	Physical bool     // a stop input at the robot was pressed since the last reset
+	Physical bool     // as in State
 	Inputs   []string // stop inputs that are pressed
 	Latches  []Latch
 	Continue bool // a pause of ato waits for auto/continue
@@ -23,7 +23,8 @@ func (s *State) Standstill(inputs []string, latches []Latch, needsContinue bool)
 	return Standstill{At: s.At, Cause: s.Cause, Physical: s.Physical, Inputs: inputs, Latches: latches, Continue: needsContinue}
 }
 
-// CauseDetail says what halted the robot, also when that is over; empty if nothing did.
+// CauseDetail says in HALT and E_STOP what led there, also when that is over; empty in other
+// states.
 func (s *State) CauseDetail() string {
 	if !Halts(s.At) {
 		return ""
@@ -34,7 +35,7 @@ func (s *State) CauseDetail() string {
 // String says why the robot is at rest, and the whole way out.
 func (h Standstill) String() string { return h.why() + "; " + h.WayOut() }
 
-// Refusal says why a unit may not do now what was asked of it, and the whole way out.
+// Refusal says why a unit may not carry out a command of class c now, and the whole way out.
 func (h Standstill) Refusal(unit string, c Class) string {
 	if c == Sounds {
 		return "the " + unit + " may not make sounds: " + h.String()
