@@ -11,8 +11,8 @@ import "time"
 // Instead fleetd may hang. Reconnecting is cheap, so the robot does it, at growing
 // intervals while it does not help.
 const (
-	firstRenewal = 30 * time.Second // between two reconnects for this reason, at first
-	lastRenewal  = 10 * time.Minute
+	firstWait   = 30 * time.Second // after the first reconnect for this reason
+	longestWait = 10 * time.Minute
 )
 
 // HalfOpen detects a half-open connection. The zero value has no connection.
@@ -60,7 +60,7 @@ func (e *HalfOpen) Detected(now time.Duration, c Config) bool {
 	if !e.open || !e.fleetdOnline || now-last < 2*c.Lost || now < e.notBefore {
 		return false
 	}
-	e.wait = min(max(firstRenewal, 2*e.wait), lastRenewal)
+	e.wait = min(max(firstWait, 2*e.wait), longestWait)
 	e.notBefore = now + e.wait
 	return true
 }

@@ -71,7 +71,7 @@ func TestHungFleetdCausesFewReconnects(t *testing.T) {
 		t.Errorf("%d connections in three hours: %v", n, renewed)
 	}
 	for i := 1; i < len(renewed); i++ {
-		if renewed[i]-renewed[i-1] < firstRenewal {
+		if renewed[i]-renewed[i-1] < firstWait {
 			t.Errorf("two connections within %v", renewed[i]-renewed[i-1])
 		}
 	}

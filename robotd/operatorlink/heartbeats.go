@@ -8,7 +8,7 @@ type Heartbeats struct {
 	HalfOpen HalfOpen
 	Gaps     Gaps
 	Senders  Senders
-	Seq      int64 // of the newest of a fleetd instance; 0 = none came
+	Seq      int64 // of the newest heartbeat of a fleetd instance; 0 = none came
 }
 
 // maxSenders bounds how many senders of heartbeats the robot knows by their sessions.
@@ -42,7 +42,7 @@ func (d *Senders) Has(client string) bool {
 	return slices.ContainsFunc(d[:], func(k sender) bool { return k.client == client })
 }
 
-// Of names the client of a session.
+// Of returns the client of a session.
 func (d *Senders) Of(session string) (string, bool) {
 	for _, k := range d {
 		if session != "" && k.session == session {

@@ -27,7 +27,7 @@ type Known struct {
 type Values struct {
 	slots  []slot
 	pulses bool // one happened since the last step
-	shown  bool // the list of signals is another one
+	shown  bool // what List returns has changed since the last call of Changed
 	next   time.Duration
 
 	known    Known
@@ -88,7 +88,7 @@ func (v *Values) Step(now clock.Now, k Known) {
 	v.known = k
 }
 
-// Note notes that an event of the robot happened, for since_s.
+// Note notes that an event of the robot happened, for the function since_s of conditions.
 func (v *Values) Note(now time.Duration, name string) {
 	if _, known := v.happened[name]; known || len(v.happened) < maxNames {
 		v.changes++
@@ -162,7 +162,7 @@ func (v *Values) sensed() {
 	v.fact("dark", dark, dark || light)
 }
 
-// fact is set for a value that may be the one it has.
+// fact is set, except that it changes nothing if the key has the value already.
 func (v *Values) fact(key string, value any, known bool) {
 	if was, is := v.facts[key]; is != known || known && was != value {
 		v.set(key, value, known)

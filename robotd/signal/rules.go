@@ -9,7 +9,7 @@ import (
 	"troupe/schema/interrupts"
 )
 
-// Set is a list of rules that can be applied. It is not changed, and may be shared.
+// Set is a compiled list of rules. It is immutable, and may be shared.
 type Set struct{ rules []rule }
 
 type rule struct {
@@ -49,7 +49,7 @@ func (s *Set) Handlers() map[string]string {
 // Ask is a request of a rule.
 type Ask struct{ Rule, Interrupter, Handler string }
 
-// Rules is where each rule of a set stands.
+// Rules is the state of each rule of a set.
 type Rules struct {
 	set    *Set
 	states []ruleState
@@ -63,8 +63,8 @@ type ruleState struct {
 	quiet time.Duration // until then it does not ask again
 }
 
-// Step returns asks with the requests of the rules that hold since now. Another set than
-// before begins anew.
+// Step appends to asks the requests of the rules that have begun to hold. If set is another one
+// than in the last step, its rules start without a state.
 func (r *Rules) Step(now time.Duration, set *Set, v *Values, asks []Ask) []Ask {
 	if r.set != set {
 		*r = Rules{set: set, states: make([]ruleState, len(set.rules))}
@@ -90,7 +90,7 @@ func (r *Rules) Step(now time.Duration, set *Set, v *Values, asks []Ask) []Ask {
 	return asks
 }
 
-// endPulses forgets what happened in this step.
+// endPulses ends the pulses of this step.
 func (v *Values) endPulses() {
 	if !v.pulses {
 		return

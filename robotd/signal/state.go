@@ -42,11 +42,11 @@ func (s *State) Deadline() (at time.Duration, any bool) {
 	return at, at != 0
 }
 
-// Location is the point at which the robot stands, by its last way.
+// Location is the point at which the robot stands, according to its last command to go to one.
 type Location struct {
 	At  string // empty = none, or not known
-	key uint64 // of the way to next
-	to  string
+	key uint64 // of the command that moves the drive; 0 = none
+	to  string // the point to which it goes; empty = elsewhere
 }
 
 // Leaves notes that a command moves the drive: to a point, or elsewhere if point is empty.

@@ -25,7 +25,8 @@ type Value struct {
 	Since  time.Duration // when it became so; of a pulse, when it was the last time
 }
 
-// slot is a value, and the newest reading if that is another one.
+// slot is a value, and the newest reading, which becomes the value when it has lasted long
+// enough.
 type slot struct {
 	Value
 	row     *interrupts.SignalRow
@@ -33,7 +34,7 @@ type slot struct {
 	on      bool
 	level   float64
 	from    time.Duration // when readings began to differ from the value
-	pulse   bool          // it happened since the last step
+	pulse   bool          // of a pulse: it happened since the last step
 }
 
 // Sense takes a reading of the body. It becomes a value in a step after it has lasted long enough.
@@ -156,7 +157,7 @@ func (v *Values) List() (list []Value) {
 	return list
 }
 
-// Changed reports whether the list is another one since it was asked the last time.
+// Changed reports whether what List returns has changed since the last call.
 func (v *Values) Changed() bool {
 	shown := v.shown
 	v.shown = false

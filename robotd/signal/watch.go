@@ -21,8 +21,8 @@ type Watch struct {
 	due   time.Duration // when time alone may change it; 0 = never
 }
 
-// polled is how often a condition is evaluated that does something else with since_s than
-// to compare it.
+// polled is the interval at which a condition is evaluated that uses since_s otherwise than in a
+// comparison.
 const polled = time.Second
 
 // NewWatch watches a condition; a nil one is always true.
