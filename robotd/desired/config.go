@@ -18,7 +18,7 @@ import (
 // ConfigKey is the key on the disk of the accepted configuration.
 const ConfigKey = "config"
 
-// keptConfig is the last accepted configuration.
+// keptConfig is the last accepted configuration, as it is persisted.
 type keptConfig struct {
 	Rev      int64                     `json:"rev"`
 	FleetID  string                    `json:"fleet_id"`
@@ -79,7 +79,8 @@ func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
 	}
 }
 
-// configure applies a configuration: at once where possible, the rest at the next start.
+// configure saves a configuration and applies it: at once where possible, the rest at the next
+// start.
 func (t Step) configure(k keptConfig) {
 	next := t.base.Clone()
 	w := k.applyTo(next)

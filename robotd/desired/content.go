@@ -168,18 +168,18 @@ func (t Step) reportStory(r schema.ReportedStory) {
 // Report publishes the states of the deliveries: all of them to a new session, and that of
 // the story also when ato begins or ends performing.
 func (t Step) Report() {
-	if t.renew || t.config.dirty {
+	if t.reportAll || t.config.dirty {
 		t.reportConfig()
 	}
-	if t.renew || t.mode.dirty {
+	if t.reportAll || t.mode.dirty {
 		t.reportMode()
 	}
-	if t.renew {
+	if t.reportAll {
 		t.report(sign.Places, t.places.Report())
 		t.report(sign.Activities, t.activities.Report())
 	}
-	if t.renew || t.robot.AtoPerforms() != t.playingReported {
-		t.renew = false
+	if t.reportAll || t.robot.AtoPerforms() != t.playingReported {
+		t.reportAll = false
 		t.report(sign.Story, t.story.Report())
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"troupe/schema/verb"
 )
 
-// claim is what every desired document has in common. Documents without a blob have no pin.
+// claim is what Verify needs of every desired document. Documents without a blob have no pin.
 type claim struct {
 	fleetID      string
 	rev, counter int64

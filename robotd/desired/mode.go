@@ -114,7 +114,8 @@ func (t Step) modeFacts() desiredmode.Facts {
 // Starting reports whether start-up has not ended yet.
 func (s *State) Starting() bool { return s.mode.starting }
 
-// StartupEnded notes that start-up has ended; why is empty if it ended in the desired mode.
+// StartupEnded notes that start-up has ended. why is the reason if a mode failed; if none did and
+// the desired mode is not active, a request has superseded it.
 func (t Step) StartupEnded(why schema.Reason) {
 	t.mode.starting = false
 	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})

@@ -34,7 +34,7 @@ type State struct {
 	config  configState
 	mode    modeState
 
-	renew           bool // everything has to be reported again
+	reportAll       bool // everything has to be reported again
 	playingReported bool
 
 	delivered []delivery.Effect // buffer for the effects of one delivery
@@ -115,7 +115,7 @@ func (s *State) Activities() *score.Activities {
 func (s *State) Revs() (config, mode int64) { return s.config.rev, s.mode.rev }
 
 // ReportAll has the robot report on every desired document again.
-func (s *State) ReportAll() { s.renew = true }
+func (s *State) ReportAll() { s.reportAll = true }
 
 // Deadline is when the package has something to do without another event.
 func (s *State) Deadline() (first time.Duration, any bool) {

@@ -60,7 +60,7 @@ type InputKind string
 const (
 	Newer     InputKind = "desired"    // Desired: a newer document
 	Answered  InputKind = "answered"   // Verdict: the supervisor's answer
-	BootEnded InputKind = "boot-ended" // start-up has ended; Reason: why not in the desired mode
+	BootEnded InputKind = "boot-ended" // start-up has ended; Reason: why, if not in the desired mode
 	Adopted   InputKind = "adopted"    // the robot now obeys another fleet
 )
 

@@ -23,9 +23,9 @@ type State struct {
 	cfg      *config.Config
 	emotion  string // empty = none since robotd started
 	since    schema.Time
-	newest   *schema.NewestIntent    // that it was confident of; never changed
-	n        int64                   // intents that the body heard
-	reacting []reacting              // those of them that are not answered
+	newest   *schema.NewestIntent    // the newest intent that had enough confidence; immutable
+	n        int64                   // number of intents that the body heard
+	reacting []reacting              // the body's intents whose reaction is not answered yet
 	heard    [maxHeard]time.Duration // when the newest of them came; n is the number of the next
 	dropping bool                    // the newest one came too soon
 }
@@ -44,7 +44,7 @@ type reacting struct {
 	does schema.Reaction
 }
 
-// maxReacting bounds what is remembered of the body's intents; of more, refusals are not
+// maxReacting bounds the body's intents that are remembered; of earlier ones, refusals are not
 // reported.
 const maxReacting = 16
 
@@ -140,7 +140,8 @@ type (
 	}
 )
 
-// take decides on an intent: it is published, and its row becomes a command in place of o.
+// take publishes an intent, and turns the row that the setting intents has for it into a
+// command, which takes the place of o.
 func (t Step) take(o request.Dispatch, u schema.Utterance, source string) {
 	d := t.decide(u)
 	kind := "intent"
@@ -196,8 +197,8 @@ func (s *State) decide(u schema.Utterance) decision {
 	return d
 }
 
-// asks is the interrupter on whose behalf intents interrupt the story.
-const asks = "ai"
+// interrupter is the interrupter on whose behalf intents interrupt the story.
+const interrupter = "ai"
 
 // react lets the robot carry out the reaction in place of the command that posted the intent.
 func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
@@ -212,7 +213,7 @@ func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
 		}
 		o.Verb, o.Args = verb.Must("act", "perform"), a
 	case does.Interrupt != "":
-		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: asks}
+		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: interrupter}
 	case does.Mode != "" && t.ModePrevented != "":
 		t.Out.Refuse(o.Key, t.ModePrevented, "", t.Detail)
 		return
@@ -241,7 +242,7 @@ func (t Step) Answered(to request.Key, v schema.Verdict) {
 	}
 }
 
-// Newest is the name of the newest intent that the robot was confident of; empty = none.
+// Newest returns the name of the newest intent that had enough confidence; empty = none.
 func (s *State) Newest() string {
 	if s.newest == nil {
 		return ""

@@ -121,7 +121,7 @@ func alert(s State, c Certificate, now time.Time) Alert {
 	case left < urgent && s.Failures > 0:
 		return Alert{schema.AlertError, "the robot's certificate ends on " + day(c.NotAfter) + " and is not renewed: " + s.LastError, again}
 	case s.Failures >= failuresToAlert:
-		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError, "see whether fleetd can be reached from the robot; it ends on " + day(c.NotAfter)}
+		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError, "see whether fleetd can be reached from the robot; the certificate ends on " + day(c.NotAfter)}
 	}
 	return Alert{}
 }

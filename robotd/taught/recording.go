@@ -34,12 +34,13 @@ type recorded struct {
 type segment struct {
 	from, last time.Duration
 	first, now velocity
-	way        velocity // metres and radians so far
+	way        velocity // the distance so far, in m and rad
 }
 
 type velocity struct{ vx, wz float64 }
 
-// A segment ends when the velocity has changed by so much, but not before shortSegment.
+// A segment ends when the velocity has changed by otherSpeed or otherTurn, but not before
+// shortSegment.
 const (
 	otherSpeed   = 0.1 // m/s
 	otherTurn    = 0.2 // rad/s
