@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -199,20 +200,64 @@ func loadFile(k *koanf.Koanf, path string) error {
 	if err := fromFile.Load(file.Provider(path), yaml.Parser()); err != nil {
 		return fmt.Errorf("configuration %s: %w", path, err)
 	}
-	var unknown []error
+	given := map[string]any{}
+	var faults []error
 	for _, key := range fromFile.Keys() {
-		if _, ok := find(key); !ok {
-			unknown = append(unknown, fmt.Errorf("configuration %s: there is no setting %s", path, key))
+		s, ok := find(key)
+		if !ok {
+			faults = append(faults, fmt.Errorf("configuration %s: there is no setting %s", path, key))
+			continue
+		}
+		v := fromFile.Get(key)
+		if v == nil { // a key without a value leaves the default
+			continue
+		}
+		var err error
+		if given[key], err = s.parse(v); err != nil {
+			faults = append(faults, fmt.Errorf("configuration %s: %s: %w", path, key, err))
 		}
 	}
-	if len(unknown) > 0 {
-		return errors.Join(unknown...)
+	if len(faults) > 0 {
+		return errors.Join(faults...)
 	}
-	return k.Merge(fromFile)
+	return k.Load(confmap.Provider(given, "."), nil)
+}
+
+// parse returns a value of the file or the environment in the type of the setting. Without it koanf
+// would read a value of another type as false, 0 or an empty list, and say nothing.
+func (s setting) parse(v any) (any, error) {
+	text := fmt.Sprint(v)
+	switch s.def.(type) {
+	case bool:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return b, nil
+		}
+		return nil, fmt.Errorf("%q is neither true nor false", text)
+	case int:
+		if n, err := strconv.Atoi(text); err == nil {
+			return n, nil
+		}
+		return nil, fmt.Errorf("%q is not a whole number", text)
+	case float64:
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			return f, nil
+		}
+		return nil, fmt.Errorf("%q is not a number", text)
+	case time.Duration:
+		if d, err := time.ParseDuration(text); err == nil {
+			return d, nil
+		}
+		return nil, fmt.Errorf("%q is not a duration such as %v", text, s.def)
+	case []string:
+		if _, list := v.([]any); !list && text != "" { // one element need not be a list
+			return []string{text}, nil
+		}
+	}
+	return v, nil
 }
 
 func environment() (*koanf.Koanf, error) {
-	var unknown []error
+	var faults []error
 	k := koanf.New(".")
 	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
 		if name == envPrefix+"CONFIG" {
@@ -222,15 +267,28 @@ func environment() (*koanf.Koanf, error) {
 			if s.variable() != name {
 				continue
 			}
-			if _, list := s.def.([]string); list {
-				return s.key, strings.Split(value, ",")
+			switch s.def.(type) {
+			case string:
+				return s.key, value
+			case []string:
+				if value != "" {
+					return s.key, strings.Split(value, ",")
+				}
 			}
-			return s.key, value
+			if value == "" { // as in the file, the default stays
+				return "", nil
+			}
+			v, err := s.parse(value)
+			if err != nil {
+				faults = append(faults, fmt.Errorf("environment: %s: %w", name, err))
+				return "", nil
+			}
+			return s.key, v
 		}
-		unknown = append(unknown, fmt.Errorf("environment: there is no setting %s", name))
+		faults = append(faults, fmt.Errorf("environment: there is no setting %s", name))
 		return "", nil
 	}}), nil)
-	return k, errors.Join(append(unknown, err)...)
+	return k, errors.Join(append(faults, err)...)
 }
 
 func find(key string) (setting, bool) {
@@ -245,9 +303,6 @@ func find(key string) (setting, bool) {
 // configOf makes a configuration from settings, and returns all errors in them together.
 func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	brokers := k.Strings("broker")
-	if one, ok := k.Get("broker").(string); ok && one != "" { // in a file it need not be a list
-		brokers = []string{one}
-	}
 	c = Config{
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),

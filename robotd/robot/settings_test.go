@@ -159,6 +159,39 @@ func TestUnknownSettingsAreErrors(t *testing.T) {
 	}
 }
 
+// A value of another type is refused: read as false or 0 it would switch off what it shall switch on.
+func TestValueOfAnotherTypeIsRefused(t *testing.T) {
+	file := "id: r1\nrequire_sight: yes\nrecorder_mib: 1GB\ntick: 20\nlow_battery: 20%\n"
+	_, err := load(t, file)
+	for _, want := range []string{`require_sight: "yes" is neither true nor false`, `recorder_mib: "1GB" is not a whole number`, `tick: "20" is not a duration such as 20ms`, `low_battery: "20%" is not a number`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("in the file, nothing is said of %s: %v", want, err)
+		}
+	}
+	t.Setenv("TROUPE_ROBOTD_REQUIRE_SIGHT", "on")
+	if _, err := load(t, "id: r1\n"); err == nil || !strings.Contains(err.Error(), `TROUPE_ROBOTD_REQUIRE_SIGHT: "on" is neither true nor false`) {
+		t.Errorf("in the environment: %v", err)
+	}
+}
+
+func TestSettingWithoutAValueHasItsDefault(t *testing.T) {
+	t.Setenv("TROUPE_ROBOTD_SIM_SPEED", "")
+	cfg, err := load(t, "id: r1\nrecorder_mib:\nlife: {enabled: }\nbroker:\n")
+	if err != nil || cfg.RecorderBytes != 256<<20 || string(cfg.Values["life.enabled"]) != "true" || cfg.Broker != DefaultBroker || cfg.Sim.Speed != 1 {
+		t.Errorf("%+v, %v", cfg, err)
+	}
+}
+
+// Values of the environment are texts, and those of the file need not be lists.
+func TestValuesAreTakenInTheirType(t *testing.T) {
+	t.Setenv("TROUPE_ROBOTD_LIFE_ENABLED", "0")
+	t.Setenv("TROUPE_ROBOTD_REQUIRE_SIGHT", "1")
+	cfg, err := load(t, "id: r1\nlanguages: de\nmodes: follow\npage_host: robot.local\n")
+	if err != nil || !cfg.RequireSight || string(cfg.Values["life.enabled"]) != "false" || strings.Join(cfg.Languages, " ") != "de" || len(cfg.Modes) != 1 || len(cfg.Page.Hosts) != 1 {
+		t.Errorf("%+v, %v", cfg, err)
+	}
+}
+
 func TestPasswordIsReadFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(path, []byte("secret\n"), 0o600); err != nil {
