@@ -151,8 +151,9 @@ func (x *examination) processor() {
 func (x *examination) disk() {
 	dir := x.c.dir()
 	_, none := os.Stat(dir)
-	if errors.Is(none, fs.ErrNotExist) {
+	for at := none; errors.Is(at, fs.ErrNotExist) && dir != filepath.Dir(dir); { // robotd makes the folders above it, too
 		dir = filepath.Dir(filepath.Clean(dir))
+		_, at = os.Stat(dir)
 	}
 	took, err := x.write(dir)
 	const owner = "give it to the user that runs robotd, or run this as that user"

@@ -139,6 +139,10 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			p.anonymous()
 			p.c.Data = filepath.Join(p.c.Data, "none")
 		}, "disk", Doubt, "does not exist yet", "--data"},
+		{"a directory whose parent is not there either", func(p *patient) {
+			p.anonymous()
+			p.c.Data = filepath.Join(p.c.Data, "none", "below")
+		}, "disk", Doubt, "does not exist yet", "--data"},
 		{"no identity", func(p *patient) {
 			p.anonymous()
 			p.c.Broker = "mqtts://" + p.secured.AddrOf("mqtts")
