@@ -84,7 +84,7 @@ var settings = []setting{
 	{"bus_listen", "", "address on this machine at which robotd serves that broker itself, such as 127.0.0.1:1884; default: it does not"},
 	{"sim.no_map", false, "the simulated body has no map, so it cannot go to points"},
 	{"sim.homing", false, "the simulated body has to be homed, which waits for safety/enable"},
-	{"sim.battery", 1.0, "the simulated battery at the start, as a share of 1"},
+	{"sim.battery", 1.0, "the simulated battery at the start, as a share of 1; 0 = full"},
 	{"sim.charging", 0.05, "share of the battery that the simulated dock charges in a minute"},
 	{"sim.dead_dock", false, "the simulated dock does not charge"},
 	{"sim.at", "dock", "point at which the simulated body is at the start"},
@@ -374,6 +374,9 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	if why := c.Body.check(k.String("body")); why != "" {
 		fault("%s", why)
+	}
+	if at := c.Sim.At; at != "" && !slices.Contains(sim.PointNames(), at) {
+		fault("sim.at: there is no point %s; the points are %s", at, strings.Join(sim.PointNames(), ", "))
 	}
 	if v := k.Int64("recorder_mib"); v < 0 || v > 65536 {
 		fault("recorder_mib: %d is neither 0 nor within 1 to 65536", v)

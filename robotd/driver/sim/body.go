@@ -41,6 +41,9 @@ var points = map[string]place{
 	"dock":     {-1, 0, 0},
 }
 
+// PointNames lists the points of the body's own map.
+func PointNames() []string { return names(points) }
+
 // sounds lists the built-in recordings with their lengths.
 var sounds = map[string]time.Duration{
 	"chime":    1200 * time.Millisecond,
