@@ -2,9 +2,9 @@ package driver
 
 import "slices"
 
-// Queue holds the events of a body until they are read. Signals other than
-// stop inputs, what was heard, and readings of battery, speed and position may be dropped:
-// beyond Droppables the oldest of them are. All other events are kept.
+// Queue holds the events of a body until they are read. Signals other than stop inputs, what was
+// heard, and readings of battery, speed, position and angles may be dropped: beyond Droppables the
+// oldest of them are. All other events are kept.
 type Queue struct {
 	events     []Event
 	droppables int
@@ -16,7 +16,7 @@ const Droppables = 1024
 // droppable reports whether an unread event may be dropped because a newer one
 // replaces it, or because nobody hears it in time.
 func droppable(e Event) bool {
-	return e.Kind == Sensed && e.Signal != EStopInput || e.Kind == Heard || e.Kind == Battery || e.Kind == Speed || e.Kind == Position
+	return e.Kind == Sensed && e.Signal != EStopInput || e.Kind == Heard || e.Kind == Battery || e.Kind == Speed || e.Kind == Position || e.Kind == Angles
 }
 
 // Push adds an event.
