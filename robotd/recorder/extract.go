@@ -10,7 +10,7 @@ import (
 
 // Why there is no extract.
 var (
-	ErrNothing = errors.New("nothing was recorded then")
+	ErrNothing = errors.New("nothing was recorded")
 	ErrTooBig  = errors.New("too big")
 	ErrNoRoom  = errors.New("no room on the disk")
 )
@@ -20,7 +20,7 @@ var (
 const flushTimeout = time.Second
 
 // Extract writes what was recorded from a time until now into one file of at most limit bytes,
-// and returns it, opened at its begin. The file has no name: it is gone when it is closed, also
+// and returns it, opened at its beginning. The file has no name: it is gone when it is closed, also
 // by the end of robotd. The recorder goes on meanwhile, and the file is not part of its ring.
 func (r *Recorder) Extract(ctx context.Context, from time.Time, limit int64) (f *os.File, records uint64, err error) {
 	r.flush(ctx)
@@ -36,7 +36,7 @@ func (r *Recorder) Extract(ctx context.Context, from time.Time, limit int64) (f 
 		}
 	}
 	if len(wanted) == 0 {
-		return nil, 0, fmt.Errorf("%w: the newest record is of %s", ErrNothing, Newest(spans).Format(time.DateTime))
+		return nil, 0, nothingIn(spans)
 	}
 	free, err := freeBytes(r.dir)
 	if err != nil {
@@ -67,12 +67,21 @@ func (r *Recorder) Extract(ctx context.Context, from time.Time, limit int64) (f 
 		err = nil // what is not damaged is more than nothing
 	}
 	if err == nil && records == 0 {
-		err = fmt.Errorf("%w: the newest record is of %s", ErrNothing, Newest(spans).Format(time.DateTime))
+		err = nothingIn(spans)
 	}
 	if err == nil {
 		_, err = f.Seek(0, 0)
 	}
 	return f, records, err
+}
+
+// nothingIn returns ErrNothing with how far the recordings reach.
+func nothingIn(spans []Span) error {
+	newest := Newest(spans)
+	if newest.IsZero() {
+		return fmt.Errorf("%w: there is no recording yet", ErrNothing)
+	}
+	return fmt.Errorf("%w: the newest record is of %s UTC", ErrNothing, newest.Format(time.DateTime))
 }
 
 // flush waits until what was recorded before is on the disk, if the disk does not hang.

@@ -73,7 +73,7 @@ func failedExport(err error, last time.Duration) event.RecordExported {
 	case errors.Is(err, errNoRecorder):
 		return no(schema.ReasonUnavailable, err.Error())
 	case errors.Is(err, recorder.ErrNothing):
-		return no(schema.ReasonUnavailable, fmt.Sprintf("nothing was recorded in the last %v: %v; ask for a longer time", last, err))
+		return no(schema.ReasonUnavailable, fmt.Sprintf("in the last %v %v; ask for a longer time", last, err))
 	case errors.Is(err, recorder.ErrTooBig):
 		return no(schema.ReasonTooBig, fmt.Sprintf("the last %v are more than %d MiB; ask for a shorter time", last, schema.MaxRecordBytes>>20))
 	case errors.Is(err, recorder.ErrNoRoom), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -112,7 +112,7 @@ func TestExportSaysWhyItFailed(t *testing.T) {
 		reason schema.Reason
 		says   string
 	}{
-		{fmt.Errorf("%w: the newest record is of noon", recorder.ErrNothing), schema.ReasonUnavailable, "ask for a longer time"},
+		{fmt.Errorf("%w: the newest record is of noon", recorder.ErrNothing), schema.ReasonUnavailable, "in the last 10m0s nothing was recorded: the newest record is of noon; ask for a longer time"},
 		{recorder.ErrTooBig, schema.ReasonTooBig, "ask for a shorter time"},
 		{recorder.ErrNoRoom, schema.ReasonNoSpace, "another disk"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), schema.ReasonNoSpace, "another disk"},
