@@ -102,8 +102,11 @@ has no limit on the other side.`,
 				return err
 			}
 			if file == "-" {
-				_, err := recorder.Export(cmd.OutOrStdout(), spans, begin, end)
-				return err
+				n, partly := recorder.Export(cmd.OutOrStdout(), spans, begin, end)
+				if n == 0 {
+					return errors.Join(nothingThen(spans), partly)
+				}
+				return partly
 			}
 			pending, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600))
 			if err != nil {
@@ -112,7 +115,7 @@ has no limit on the other side.`,
 			defer pending.Cleanup() //nolint:errcheck // of what was not finished
 			n, partly := recorder.Export(pending, spans, begin, end)
 			if n == 0 {
-				return errors.Join(fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", second(spans[0].From), second(recorder.Newest(spans))), partly)
+				return errors.Join(nothingThen(spans), partly)
 			}
 			if err := pending.CloseAtomicallyReplace(); err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
@@ -130,6 +133,11 @@ has no limit on the other side.`,
 	c.MarkFlagsMutuallyExclusive("last", "to")
 	c.MarkFlagsOneRequired("last", "from", "to")
 	return c
+}
+
+// nothingThen is the error of an export without a record.
+func nothingThen(spans []recorder.Span) error {
+	return fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", second(spans[0].From), second(recorder.Newest(spans)))
 }
 
 // during is the time that the flags of an export name.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -62,9 +63,12 @@ func TestShowPrintsWhatWasRecorded(t *testing.T) {
 			t.Errorf("record show %s: %v\n%swant\n%s", c.args, err, out.String(), c.want)
 		}
 	}
-	cmd := command()
-	cmd.SetArgs([]string{"record", "show", "--data", dir, "--from", "2026-05-18T00:00:00Z"})
-	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "the recordings are of 2026-05-17 11:00:00 to 2026-05-17 12:00:00") {
-		t.Error(err)
+	for _, args := range [][]string{{"show"}, {"export", "--out", filepath.Join(dir, "none.mcap")}, {"export", "--out", "-"}} {
+		cmd := command()
+		cmd.SetOut(io.Discard)
+		cmd.SetArgs(append(append([]string{"record"}, args...), "--data", dir, "--from", "2026-05-18T00:00:00Z"))
+		if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "the recordings are of 2026-05-17 11:00:00 to 2026-05-17 12:00:00") {
+			t.Errorf("%v: %v", args, err)
+		}
 	}
 }
