@@ -188,6 +188,12 @@ class ROS(unittest.TestCase):
         drive, battery = self.drive.report(), self.battery.report()
         self.assertEqual((drive["vx_mps"], drive["x_m"], drive["theta_rad"], battery["level"], battery["charging"]), (0.3, 1.5, 0.0, 0.5, True))
 
+    def test_level_that_is_not_measured_is_not_an_empty_battery(self):
+        b = sys.modules["sensor_msgs.msg"].BatteryState()
+        b.percentage, b.power_supply_status = float("nan"), 1
+        self.node.subscribed["/battery_state"](b)
+        self.assertEqual((self.battery.report()["level"], self.battery.report()["charging"]), (1.0, True))
+
     def test_action_without_a_server_is_refused(self):
         self.tts.ready = False
         self.send("start", key=1, unit="speaker", holds=True, text="Hello", do={"type": "say"})

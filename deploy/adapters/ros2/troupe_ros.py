@@ -89,8 +89,8 @@ class Voice(Speaker):
 
 
 class Base(Drive):
-    """Sends every velocity itself. nav2's controller is remapped to nav_cmd_vel, which is sent on
-    only while a goto runs and the drive may move."""
+    """Sends every velocity itself. cmd_vel of nav2's controller is remapped to the topic of the parameter
+    nav_cmd_vel, whose velocities are sent on only while a goto runs and the drive may move."""
 
     types = ("drive", "goto")
 
@@ -149,7 +149,8 @@ class Charge(Battery):
         node.create_subscription(BatteryState, topic, self.on_state, 1)
 
     def on_state(self, m):
-        self.level = min(1.0, max(0.0, m.percentage))
+        if not math.isnan(m.percentage):  # it is NaN if the driver does not measure it
+            self.level = min(1.0, max(0.0, m.percentage))
         self.charging = m.power_supply_status == BatteryState.POWER_SUPPLY_STATUS_CHARGING
 
 
