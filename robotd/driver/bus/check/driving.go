@@ -92,7 +92,10 @@ func brakes(c *checker) string {
 	}
 	c.setOrder(bus.OrderStop)
 	if !c.until(c.braking(), func() bool { return !c.moves() && c.all("idle") }) {
-		return fmt.Sprintf("%v after the order stop it still moves, or a unit is in %s", c.braking(), c.others("idle"))
+		if c.moves() {
+			return fmt.Sprintf("%v after the order stop it still moves", c.braking())
+		}
+		return fmt.Sprintf("%v after the order stop a unit is in %s", c.braking(), c.others("idle"))
 	}
 	return ""
 }
