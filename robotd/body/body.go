@@ -180,7 +180,7 @@ func (b *State) UnitStates() []schema.UnitState {
 	for i, u := range b.units {
 		s := schema.UnitState{ID: u.ID, Kind: string(u.Kind), State: string(b.states[i].state), Detail: b.states[i].detail}
 		if u.Kind == schema.UnitBattery && b.battery.Known {
-			s.Detail = strconv.Itoa(int(b.battery.Share*100)) + " %"
+			s.Detail = strconv.Itoa(int(b.battery.Share*100+1e-6)) + " %" // 0.29*100 is a little less than 29
 			if b.battery.Charging {
 				s.Detail += ", charging"
 			}

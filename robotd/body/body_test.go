@@ -150,7 +150,17 @@ func TestStopInputsAreKnownByName(t *testing.T) {
 	}
 }
 
-func TestFiniteLeavesNothingThatIsNoNumber(t *testing.T) {
+func TestBatteryIsShownInWholePercent(t *testing.T) {
+	b := New(driver.Body{Units: []schema.Unit{{ID: "battery", Kind: schema.UnitBattery}}})
+	for level, want := range map[float64]string{0: "0 %", 0.29: "29 %", 0.57: "57 %", 0.999: "99 %", 1: "100 %"} {
+		Step(&b, driver.Event{Kind: driver.Battery, Level: level}, &effect.List{})
+		if got := b.UnitStates()[0].Detail; got != want {
+			t.Errorf("%v is shown as %s", level, got)
+		}
+	}
+}
+
+func TestRoundedLeavesNothingThatIsNoNumber(t *testing.T) {
 	for v, want := range map[float64]float64{0.12345: 0.123, math.Inf(1): 0, math.Inf(-1): 0, math.NaN(): 0} {
 		if got := Rounded(v); got != want {
 			t.Errorf("%v is shown as %v", v, got)
