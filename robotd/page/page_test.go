@@ -469,8 +469,28 @@ func TestStatusNeedsThePasswordAndIsNoOperator(t *testing.T) {
 	if status, _, _ := s.send("GET", "/status", "", func(r *http.Request) { r.SetBasicAuth("robotd", "wrong") }); status != http.StatusUnauthorized {
 		t.Errorf("a wrong password was answered %d", status)
 	}
-	got, err := StatusAt(t.Context(), strings.TrimPrefix(s.url, "http://"), s.data)
+	at := strings.TrimPrefix(s.url, "http://")
+	got, err := StatusAt(t.Context(), at, s.data)
 	if err != nil || got.Safety.State != schema.SafetyDisabled || got.Mode != schema.ModeMnl || got.Connected || s.robot.beats > 0 {
 		t.Errorf("got %+v, %v, %d heartbeats", got, err, s.robot.beats)
+	}
+}
+
+// A program that gets no status learns why: its user may have to do something else than to find the
+// right password.
+func TestRefusedStatusSaysWhy(t *testing.T) {
+	s := open(t, standing())
+	at, data := strings.TrimPrefix(s.url, "http://"), t.TempDir()
+	if err := os.Rename(filepath.Join(s.data, PasswordFile), filepath.Join(data, PasswordFile)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range attemptBurst + 1 {
+		want := "robotd cannot read the password"
+		if n == attemptBurst {
+			want = "too many attempts"
+		}
+		if _, err := StatusAt(t.Context(), at, data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("attempt %d: %v, want %s", n+1, err, want)
+		}
 	}
 }

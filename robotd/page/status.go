@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,7 +33,12 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "too many attempts; wait a few seconds", http.StatusTooManyRequests)
 		return
 	}
-	if ok, err := admits(s.Data, password); err != nil || !ok {
+	switch ok, err := admits(s.Data, password); {
+	case err != nil:
+		s.Logger.Error("page: status not given", "error", err)
+		http.Error(w, "robotd cannot read the password of the page; its log says why", http.StatusInternalServerError)
+		return
+	case !ok:
 		http.Error(w, "this is not the password of this robot", http.StatusUnauthorized)
 		return
 	}
@@ -89,7 +95,8 @@ func StatusAt(ctx context.Context, address, data string) (s Status, err error) {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return s, fmt.Errorf("its page answers %s", answer.Status)
+		why, _ := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+		return s, fmt.Errorf("its page answers %s: %s", answer.Status, schema.SanitizeText(strings.TrimSpace(string(why))))
 	}
 	return s, json.UnmarshalRead(answer.Body, &s)
 }
