@@ -35,8 +35,8 @@ func (t *step) calibrated(ev event.Calibrated) {
 	t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
 }
 
-// noteBootMode notes that start-up has ended, and how.
-func (t *step) noteBootMode() {
+// noteStartupEnded tells the desired mode that start-up has ended, and how.
+func (t *step) noteStartupEnded() {
 	if t.desired.Starting() && t.modes.StartupEnded() {
 		t.toDesired(func(d desired.Step) { d.StartupEnded(t.modes.Mode().Reason) })
 		t.toModes(supervisor.Step.EndStartup)

@@ -52,7 +52,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toModes(supervisor.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)
 	t.toManual(manual.Step.CarryOut)
-	t.noteBootMode()
+	t.noteStartupEnded()
 	t.stepSignals()
 	t.toLife(life.Step.Decide)
 	t.toPerform(perform.Step.EndShutdownWithoutLink)

@@ -71,9 +71,8 @@ func (m *Memory) stops() stops.Memory {
 	}
 }
 
-// Latch adds a stop of a person at the robot to the memory of a robot that New has not begun
-// with yet. It returns what the disk has to get as with SaveLatches, and all that is latched
-// then.
+// Latch adds a stop of a person at the robot to the memory, before New begins with it. It returns
+// the value that the disk has to keep as with SaveLatches, and all stops that are latched then.
 func (m *Memory) Latch(now clock.Now, id, why string) (value []byte, latched []schema.StopLatch) {
 	m.Latches, latched = stops.LatchBeforeStart(now, m.stops(), id, why)
 	return m.Latches, latched

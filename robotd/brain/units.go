@@ -46,7 +46,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Calibrating:
 		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
 	default:
-		t.inBody(ev)
+		t.toBody(ev)
 	}
 }
 
@@ -65,11 +65,11 @@ func (t *step) sensed(ev driver.Event) {
 	if dismissed := t.perform.Senses(t.now.Mono, ev); !dismissed {
 		t.signals.Sense(t.now.Mono, ev)
 	}
-	t.inBody(ev)
+	t.toBody(ev)
 }
 
-// inBody gives the body a report of its driver.
-func (t *step) inBody(ev driver.Event) { t.collect(func() { body.Step(&t.body, ev, &t.list) }) }
+// toBody passes a report of the driver to the part body.
+func (t *step) toBody(ev driver.Event) { t.collect(func() { body.Step(&t.body, ev, &t.list) }) }
 
 // chosen reports whether a person chose what a screen offered.
 func (t *step) chosen(ev driver.Event) (was bool) {
