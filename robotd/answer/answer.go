@@ -22,8 +22,8 @@ type State struct {
 	replies  []effect.Reply   // that wait for a state that shows their effect
 	acks     []request.SendAck
 	cancels  []pendingCancel
-	alarms   []request.Alert
-	retained map[string]bool // topics of retained commands, see retainedOn
+	alerts   []request.Alert // to be raised, see NoteAlert
+	retained map[string]bool // topics of retained commands, see retainedTopic
 }
 
 // pendingCancel is a sys/cancel that is answered after the command that it cancels.

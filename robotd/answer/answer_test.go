@@ -235,7 +235,7 @@ func TestEmptyMessageRemovesARetainedCommandOfThisSession(t *testing.T) {
 	}
 }
 
-func TestAlarmsWaitForTheSafetyCore(t *testing.T) {
+func TestAlertsWaitForTheSafetyCore(t *testing.T) {
 	r := newRig(t)
 	r.do(func(t Step) {
 		t.Take(request.Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{}`), Retained: true})

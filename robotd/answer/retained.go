@@ -18,12 +18,14 @@ import (
 // as a command.
 const retainedMost = 256
 
-// retainedOn is the end of the topic of a retained command, as in alerts.
-func retainedOn(ev event.Command) string { return "cmd/" + ev.Client + "/" + ev.Group + "/" + ev.Verb }
+// retainedTopic is the end of the topic of a retained command, as in alerts.
+func retainedTopic(ev event.Command) string {
+	return "cmd/" + ev.Client + "/" + ev.Group + "/" + ev.Verb
+}
 
 // IsRemoval reports whether a command only removes a retained one.
 func (s *State) IsRemoval(ev event.Command) bool {
-	return !ev.Retained && len(ev.Payload) == 0 && s.retained[retainedOn(ev)]
+	return !ev.Retained && len(ev.Payload) == 0 && s.retained[retainedTopic(ev)]
 }
 
 // NoteRetained remembers, for this session, that a command was retained.
@@ -32,7 +34,7 @@ func (s *State) NoteRetained(ev event.Command) {
 		if s.retained == nil {
 			s.retained = map[string]bool{}
 		}
-		s.retained[retainedOn(ev)] = true
+		s.retained[retainedTopic(ev)] = true
 	}
 }
 
@@ -41,7 +43,7 @@ func (t Step) Removed(ev event.Command) {
 	if !t.IsRemoval(ev) {
 		return
 	}
-	topic := retainedOn(ev)
+	topic := retainedTopic(ev)
 	delete(t.retained, topic)
 	t.Out.Clear(string(schema.ReasonRetainedCommand), topic)
 	t.Out.Event("retained_command_removed", topic, "", "", nil)
@@ -51,7 +53,7 @@ func (t Step) Removed(ev event.Command) {
 func (s *State) Disconnected() { clear(s.retained) }
 
 // NoteAlert notes an alert, which RaiseAlerts raises after the safety core has decided.
-func (s *State) NoteAlert(a request.Alert) { s.alarms = append(s.alarms, a) }
+func (s *State) NoteAlert(a request.Alert) { s.alerts = append(s.alerts, a) }
 
 // NoteRetainedStop notes that a live stop of a client was retained.
 func (s *State) NoteRetainedStop(client string) {
@@ -61,16 +63,16 @@ func (s *State) NoteRetainedStop(client string) {
 
 // RaiseAlerts raises the alerts that were noted.
 func (t Step) RaiseAlerts() {
-	for _, a := range t.alarms {
-		t.Out.Raise(string(a.Reason), schema.AlertWarn, alarmed(a), a.Verb+": "+a.Detail, t.removal(a))
+	for _, a := range t.alerts {
+		t.Out.Raise(string(a.Reason), schema.AlertWarn, alertTopic(a), a.Verb+": "+a.Detail, t.removal(a))
 	}
-	t.alarms = t.alarms[:0]
+	t.alerts = t.alerts[:0]
 }
 
 // removal says how the retained command that an alert is about is removed.
 func (t Step) removal(a request.Alert) string {
 	const fleetd = "fleetd removes it from the broker. "
-	topic := alarmed(a)
+	topic := alertTopic(a)
 	if a.Verb != verb.LiveStop {
 		topic = "robots/" + t.Robot + "/" + topic
 	}
@@ -84,8 +86,8 @@ func (t Step) removal(a request.Alert) string {
 	return fleetd + publish
 }
 
-// alarmed is the end of the topic of the retained command that an alert is about.
-func alarmed(a request.Alert) string {
+// alertTopic is the end of the topic of the retained command that an alert is about.
+func alertTopic(a request.Alert) string {
 	if a.Verb == verb.LiveStop {
 		return "fleet/cmd/" + a.Client + "/stop"
 	}

@@ -109,7 +109,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 		case effect.Note:
 			h.note(e)
 		case effect.LogAlert:
-			h.alarm(e)
+			h.logAlert(e)
 		case effect.Exit:
 			h.log.Info("the robot is at rest; robotd ends", "why", e.Why)
 		default:
@@ -138,8 +138,8 @@ func (h *effects) note(n effect.Note) {
 	h.log.LogAttrs(h.ctx, level, n.Machine+": "+n.From+" -> "+n.To, attrs...)
 }
 
-// alarm logs an alert with its hint.
-func (h *effects) alarm(a effect.LogAlert) {
+// logAlert logs an alert with its hint.
+func (h *effects) logAlert(a effect.LogAlert) {
 	level := slog.LevelWarn
 	switch {
 	case a.Logged:
