@@ -80,7 +80,7 @@ func (c *calls) make(ctx context.Context, e effect.Call) event.Called {
 	failed := func(why schema.Reason, format string, args ...any) event.Called {
 		return event.Called{Reason: why, Detail: "call " + e.URL + ": " + fmt.Sprintf(format, args...)}
 	}
-	late := func(err error) event.Called {
+	noAnswer := func(err error) event.Called {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return failed(schema.ReasonTimeout, "no answer within %v", e.Timeout)
 		}
@@ -93,7 +93,7 @@ func (c *calls) make(ctx context.Context, e effect.Call) event.Called {
 	req.Header.Set("Content-Type", "application/json")
 	answer, err := c.client.Do(req)
 	if err != nil {
-		return late(errors.Unwrap(err)) // the address is said already
+		return noAnswer(errors.Unwrap(err)) // the address is said already
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {
@@ -102,7 +102,7 @@ func (c *calls) make(ctx context.Context, e effect.Call) event.Called {
 	body, err := io.ReadAll(io.LimitReader(answer.Body, interrupts.MaxAnswer+1))
 	switch {
 	case err != nil:
-		return late(err)
+		return noAnswer(err)
 	case len(body) > interrupts.MaxAnswer:
 		return failed(schema.ReasonTooBig, "the answer has more than %d bytes", interrupts.MaxAnswer)
 	}

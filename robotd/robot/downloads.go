@@ -33,9 +33,9 @@ type downloads struct {
 	wanted map[string]*wantedFile // owned by the loop
 }
 
-// wantedFile is a file that is fetched, with the number of its users.
+// wantedFile is a file that is fetched for a number of users.
 type wantedFile struct {
-	times  int
+	users  int
 	cancel context.CancelFunc
 	over   chan struct{} // closed when its download has ended
 }
@@ -56,8 +56,8 @@ func newDownloads(ctx context.Context, c Config, a *assets, l *loop, log *slog.L
 // fetch fetches a file until end was called for it as often as fetch.
 func (d *downloads) fetch(f download.File) {
 	was := d.wanted[f.SHA256]
-	if was != nil && was.times > 0 {
-		was.times++ // the running download reports to this one too
+	if was != nil && was.users > 0 {
+		was.users++ // the running download reports to this one too
 		return
 	}
 	ctx, cancel := context.WithCancel(d.ctx)
@@ -65,7 +65,7 @@ func (d *downloads) fetch(f download.File) {
 	d.wanted[f.SHA256] = w
 	live := map[string]bool{}
 	for sha, w := range d.wanted {
-		live[sha] = w.times > 0
+		live[sha] = w.users > 0
 		if !live[sha] && w.ended() {
 			delete(d.wanted, sha)
 		}
@@ -121,10 +121,10 @@ func fetchedFile(f download.File, err error) event.Fetched {
 // the download; the partial file stays.
 func (d *downloads) end(sha string) bool {
 	w := d.wanted[sha]
-	if w == nil || w.times == 0 {
+	if w == nil || w.users == 0 {
 		return false
 	}
-	if w.times--; w.times == 0 {
+	if w.users--; w.users == 0 {
 		w.cancel()
 	}
 	return true

@@ -19,7 +19,7 @@ type flight struct {
 	to     *recorder.Recorder
 	drives bool // the body has a drive
 
-	at     time.Time // begin of the step
+	at     time.Time // when the step began
 	sample recorder.Sample
 	until  time.Time // when the velocity that was sent ends
 }
@@ -156,10 +156,10 @@ func (f *flight) end(ev event.Event, now schema.AckState) {
 
 func (f *flight) put(r recorder.Record) { f.to.Put(f.at, r) }
 
-// flightEvery is how often the robot looks at how the recorder does.
+// flightEvery is how often the robot looks at how the recorder is doing.
 const flightEvery = 5 * time.Second
 
-// watch tells the loop how the recorder does, when that changes.
+// watch tells the loop how the recorder is doing, when that changes.
 func (f *flight) watch(ctx context.Context, l *loop) {
 	if f == nil {
 		return

@@ -22,7 +22,7 @@ const (
 // guard calls modes. It detects calls that panic, take too long or do not return.
 type guard struct {
 	log  *slog.Logger
-	hung chan mode.Call // 1: the call that did not return
+	hung chan mode.Call // capacity 1: the call that did not return
 
 	call    mode.Call // under way
 	expires *time.Timer

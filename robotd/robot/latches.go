@@ -16,7 +16,7 @@ type latchWriter struct {
 	disk    store
 	loop    *loop
 	log     *slog.Logger
-	waiting chan effect.SaveLatches // 1
+	waiting chan effect.SaveLatches // capacity 1
 	done    chan struct{}
 
 	before func(what string) // Config.BeforeWrite

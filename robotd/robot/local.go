@@ -212,7 +212,7 @@ func (l *local) Heartbeat(ctx context.Context) {
 	l.send(ctx, event.Heartbeat{Client: schema.LocalClient, Local: true})
 }
 
-// send is that of the loop, for a caller that may leave before the loop takes the event.
+// send sends an event to the loop, until the caller or the loop has ended, or viewWithin is over.
 func (l *local) send(ctx context.Context, ev event.Event) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()

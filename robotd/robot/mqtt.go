@@ -20,7 +20,7 @@ type mqttAdapter struct {
 	id      string
 	boot    string
 	boots   []string // of this robot, boot among them
-	version string   // version
+	version string   // of robotd
 	log     *slog.Logger
 	loop    *loop
 	sim     *simInputs      // nil if the robot takes no inputs for a simulated body

@@ -81,7 +81,7 @@ func (s *writer) work(batches []batch) {
 			refused = s.disk.why(err)
 			s.log.Error("write to disk refused", "reason", refused, "error", err)
 		}
-		for _, ev := range answers(saves, refused) {
+		for _, ev := range saveResults(saves, refused) {
 			s.loop.send(s.ctx, ev)
 		}
 		s.before("publications")
@@ -109,8 +109,8 @@ func (s *writer) recall(k request.Key) {
 	s.loop.send(s.ctx, ev)
 }
 
-// answers returns the events that report the result of the saves to the robot.
-func answers(saves []effect.Save, refused schema.Reason) []event.Event {
+// saveResults returns the events that report the result of the saves to the robot.
+func saveResults(saves []effect.Save, refused schema.Reason) []event.Event {
 	var out []event.Event
 	var keys []request.Key
 	var names []string
@@ -150,7 +150,7 @@ func (s *writer) publish(p numberedPublish) {
 	if p.Confirm != "" {
 		select {
 		case s.confirms <- struct{}{}:
-			s.confirmed(p)
+			s.publishAnswer(p)
 			return
 		default: // unconfirmed; the next session publishes it again
 		}
@@ -198,8 +198,8 @@ func (s *writer) atOnce(p numberedPublish) error {
 	return err
 }
 
-// confirmed publishes an answer in order, and waits in another goroutine for its PUBACK.
-func (s *writer) confirmed(p numberedPublish) {
+// publishAnswer publishes an answer in order, and waits in another goroutine for its PUBACK.
+func (s *writer) publishAnswer(p numberedPublish) {
 	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
 	var wait func(context.Context) error
 	err := s.whenRoom(func() (err error) {
