@@ -99,9 +99,9 @@ func (b *State) input(name string, on bool) bool {
 	return on != held
 }
 
-// UpdateAlerts raises and clears the alerts of the map and of units that move and broke or were mended,
-// after the safety core has decided; wayOut is what to do about such a unit. The diagnosis has
-// those of other units, whose faults do not lead to E_STOP.
+// UpdateAlerts raises and clears the alerts about the map and about faults of units that move, after
+// the safety core has decided; wayOut is what to do about such a unit. The diagnosis has the alerts
+// about other units, whose faults do not lead to E_STOP.
 func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effect.List) {
 	b.lookAtMap(calibration, out)
 	if !b.trouble {

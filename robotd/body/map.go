@@ -19,12 +19,12 @@ import (
 // before stay in force. No map changes at another moment: a robot that moves would lose its
 // way, and one at rest may have been carried elsewhere.
 type places struct {
-	newest *score.Places // as desired; nil = none
-	used   *score.Places // in force
-	loaded driver.Map    // by the last calibration that succeeded
-	homed  bool          // a calibration has succeeded
-	failed []schema.CalibrationCheck
-	dirty  bool // the alert of a map that waits has to be looked at
+	newest     *score.Places // as desired; nil = none
+	used       *score.Places // in force
+	loaded     driver.Map    // by the last calibration that succeeded
+	calibrated bool          // a calibration has succeeded
+	failed     []schema.CalibrationCheck
+	dirty      bool // the alert of a map that waits has to be looked at
 }
 
 // mapOf names the map of a set of places.
@@ -52,7 +52,7 @@ func (b *State) Map() driver.Map { return mapOf(b.places.newest) }
 // inForce is the map on which the body's coordinates lie. Before the first calibration that
 // is the one that it will load: until then nothing moves by coordinates.
 func (b *State) inForce() driver.Map {
-	if !b.places.homed {
+	if !b.places.calibrated {
 		return b.Map()
 	}
 	return b.places.loaded
@@ -68,7 +68,7 @@ func (b *State) lookAtMap(calibration schema.ModeID, out *effect.List) {
 		return
 	}
 	b.places.dirty = false
-	if b.places.homed && b.Map().SHA256 != b.places.loaded.SHA256 {
+	if b.places.calibrated && b.Map().SHA256 != b.places.loaded.SHA256 {
 		out.Raise(pendingAlert, schema.AlertInfo, "map", fmt.Sprintf("the robot goes by %s; %s waits for calibration", named(b.places.loaded), named(b.Map())), "send mode/set "+string(calibration)+" when nobody is near")
 		return
 	}
@@ -104,7 +104,7 @@ func (b *State) Calibrated(ev *event.Calibrated, languages []string) (pointsChan
 		b.at = nil // it lay on the map before
 	}
 	pointsChanged = len(b.taught) > 0 && b.inForce().SHA256 != ev.Map.SHA256
-	p.homed, p.loaded = true, ev.Map
+	p.calibrated, p.loaded = true, ev.Map
 	if ev.Units != nil { // the body says what it knows now
 		pointsChanged = pointsChanged || !slices.Equal(b.driver.Points, ev.Result.Points)
 		b.driver.Points = ev.Result.Points
