@@ -36,7 +36,7 @@ func (t Step) ClearDiskAlert() {
 	}
 }
 
-// Recorder notes how the flight recorder does.
+// Recorder notes how the flight recorder is doing.
 func (t Step) Recorder(ev event.Recorder) {
 	if t.recordsDropped != ev.Dropped {
 		t.recordsDropped = ev.Dropped

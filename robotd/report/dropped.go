@@ -19,16 +19,16 @@ const (
 	droppedAlert = "messages_dropped"
 )
 
-// leftOut is when to publish again what the broker dropped.
-type leftOut struct {
+// resend is when to publish again what the broker dropped.
+type resend struct {
 	due  time.Duration // when all documents are published again; 0 = nothing is missing
 	wait time.Duration // the newest such wait
 	last time.Duration // when the broker said so last
 }
 
-// MessageDropped notes that the broker dropped a message. Which documents it dropped is
-// not known, for it does not name each: all of them are published again. One that is too
-// large would be so again; it waits until it says something else.
+// MessageDropped notes that the broker dropped a message. It does not name each document that it
+// drops because there are too many, so all of them are published again. A message that it refuses for
+// another reason, such as its size, would be refused again and is not repeated.
 func (t Step) MessageDropped(ev event.MessageDropped) {
 	if t.session.id == "" {
 		return
@@ -42,7 +42,7 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 		return
 	}
 	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many", "dropped documents are published again; find the client that sends too many commands or desired documents")
-	l := &t.leftOut
+	l := &t.resend
 	l.last = t.Now.Mono
 	if l.due == 0 {
 		l.wait = min(max(republishAfter, 2*l.wait), republishAtMost)
@@ -52,13 +52,13 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 
 // Republish publishes all documents again that the broker dropped, when it is time for that.
 func (t Step) Republish() {
-	switch l := &t.leftOut; {
+	switch l := &t.resend; {
 	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0
 		t.Out.Note("mqtt", "up", "up", "documents that the broker dropped are published again", "")
 		t.Out.Do(effect.PublishAll{})
 	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+republishAtMost:
-		*l = leftOut{}
+		*l = resend{}
 		t.Clear(droppedAlert, "mqtt")
 	}
 }

@@ -12,14 +12,14 @@ const LogKey = "log"
 // setLog begins or ends the log on the robot, also for later starts.
 func (t Step) setLog(o request.Dispatch, on bool) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
-	if t.logs == on {
+	if t.logOn == on {
 		r.Reason = schema.ReasonUnchanged
 	} else {
 		value := ""
 		if on {
 			value = "on"
 		}
-		t.logs = on
+		t.logOn = on
 		t.Out.Do(effect.Log{On: on})
 		t.Out.Do(effect.SaveValue{Name: LogKey, Value: value})
 		t.Out.Changed(effect.FlushSoon)
@@ -27,12 +27,12 @@ func (t Step) setLog(o request.Dispatch, on bool) {
 	t.Out.Reply(o.Key, r)
 }
 
-// RestoreLog goes on with the log after a restart.
+// RestoreLog switches the log on again after a restart.
 func (t Step) RestoreLog(saved map[string]string) {
-	if t.logs = saved[LogKey] != ""; t.logs {
+	if t.logOn = saved[LogKey] != ""; t.logOn {
 		t.Out.Do(effect.Log{On: true})
 	}
 }
 
 // LogOn reports whether the log on the robot is on.
-func (s *State) LogOn() bool { return s.logs }
+func (s *State) LogOn() bool { return s.logOn }

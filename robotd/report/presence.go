@@ -18,8 +18,8 @@ type presence struct {
 // presenceEvery is how often the robot repairs its presence at most.
 const presenceEvery = time.Second
 
-// undisputed is how long a session lasts until the robot takes its name for its own
-// again: a second client with that name comes back within seconds.
+// undisputed is how long a session has to last until the robot clears the alert that another client
+// uses its name: such a client comes back within seconds.
 const undisputed = 5 * time.Minute
 
 const duplicateIdentity = "duplicate_identity"

@@ -34,8 +34,8 @@ type gone struct {
 	To   int64  `json:"to"`
 }
 
-// replayEvents begins to publish events again, once the disk has brought them. One at a time,
-// for more would come no sooner.
+// replayEvents begins to publish events again, once the disk has brought them. There is one replay
+// at a time, because ReplayEvery bounds their rate together.
 func (t Step) replayEvents(o request.Dispatch, a verb.Replay) {
 	no := func(r schema.Reason, pointer, detail string) {
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})

@@ -26,7 +26,7 @@ type State struct {
 	modes    modesTiming
 	beats    heartbeats
 	presence presence
-	leftOut  leftOut
+	resend   resend
 	alerts   alerts
 	events   events
 	replay   replay
@@ -36,7 +36,7 @@ type State struct {
 	recordsDropped int64
 	exporting      request.Key // the command that wants a flight record; empty = none
 	late           late
-	logs           bool // on the robot
+	logOn          bool // the log on the robot is on
 }
 
 // New is a robot that has published nothing.
@@ -67,7 +67,9 @@ type stateTiming struct {
 	changed     effect.Urgency
 	seq         int64
 	publishedAt time.Duration
-	paidUntil   time.Duration // each state moves it on by one gathering time; states for answers may be answeredStates of them early
+	// paidUntil limits the rate of states for answers: each state adds a gathering time to it, and one
+	// for an answer is published while it is at most answeredStates gathering times ahead.
+	paidUntil time.Duration
 }
 
 // answeredStates is how many states may be published at once because answers wait for
@@ -124,7 +126,8 @@ func (s *State) Changed(u effect.Urgency) {
 // Clean reports whether the newest state shows the robot as it is.
 func (s *State) Clean() bool { return s.state.changed == effect.Clean }
 
-// CleanButRequests is Clean, whichever commands run and were answered since.
+// CleanButRequests reports whether the newest state differs from the robot at most in the commands
+// that run or were answered since.
 func (s *State) CleanButRequests() bool { return s.state.changed <= effect.FlushRequests }
 
 // StateSeq is the number of the newest state.
@@ -225,14 +228,14 @@ func (t Step) EndGreeting() {
 // Disconnected ends the session; fault says why it was given up, if it was for that.
 func (t Step) Disconnected(fault string) {
 	t.session.id, t.session.begins, t.session.ended = "", false, t.Now.Mono
-	t.presence.wrong, t.leftOut = "", leftOut{}
+	t.presence.wrong, t.resend = "", resend{}
 	if fault != "" {
 		t.session.fault = fault
 	}
 }
 
-// ClearSessionAlerts takes off what was found wrong with a session: the next one raises
-// it anew.
+// ClearSessionAlerts clears the alerts about what was found wrong with a session: the next session
+// raises them anew.
 func (t Step) ClearSessionAlerts() {
 	for _, a := range slices.Clone(t.alerts.list) {
 		switch a.Type {
@@ -242,10 +245,10 @@ func (t Step) ClearSessionAlerts() {
 	}
 }
 
-// Dropped is how many events were left out.
+// Dropped is how many events were not recorded because there were too many.
 func (s *State) Dropped() int64 { return s.events.dropped }
 
-// Deadline is when time alone brings something.
+// Deadline returns when something is due without an event, or false.
 func (s *State) Deadline() (first time.Duration, any bool) {
 	sooner := func(at time.Duration, ok bool) {
 		if ok && (!any || at < first) {
@@ -255,7 +258,7 @@ func (s *State) Deadline() (first time.Duration, any bool) {
 	listens := s.session.id != ""
 	sooner(s.disk.okAt, s.disk.okAt > 0 && s.disk.fits)
 	sooner(s.due(), listens)
-	sooner(s.leftOut.due, s.leftOut.due > 0)
+	sooner(s.resend.due, s.resend.due > 0)
 	sooner(s.beats.next, listens)
 	sooner(s.replay.due, listens && len(s.replay.events) > 0)
 	sooner(s.presence.repairedAt+presenceEvery, s.presence.wrong != "")

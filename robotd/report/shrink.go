@@ -9,10 +9,11 @@ import (
 	"troupe/schema"
 )
 
-// within encodes a document for its topic. One that is too big is lessened, step
+// within encodes a document for its topic. One that is too big is reduced, step
 // by step, the least important first, until it fits: a document that the broker
 // refuses would leave everybody with an old one. Single texts are shortened,
-// never the encoded document. The last step of each leaves nothing without a bound.
+// never the encoded document. After the last step every list and text that is left
+// has a bound.
 func within(k schema.TopicKind, doc any) []byte {
 	payload, most := effect.Encode(doc), schema.TopicOf(k).MaxBytes
 	for step := 0; len(payload) > most && shrink(doc, step); step++ {
@@ -21,7 +22,7 @@ func within(k schema.TopicKind, doc any) []byte {
 	return payload
 }
 
-// shrink takes the step-th step, and reports whether there was one.
+// shrink makes the step-th reduction, from 0, and reports whether there was one.
 func shrink(doc any, step int) bool {
 	switch d := doc.(type) {
 	case *schema.State:
@@ -46,7 +47,7 @@ func shrink(doc any, step int) bool {
 	return false
 }
 
-// shrinkState reports whether there was a step.
+// shrinkState is shrink for a state.
 func shrinkState(d *schema.State, step int) bool {
 	d.Truncated = true
 	switch step {
@@ -107,7 +108,7 @@ func shrinkState(d *schema.State, step int) bool {
 const bareLatches = 32
 
 // bare is what everybody has to know of a robot: whether it may move, and who is in
-// charge. No list of it is without end, and no text.
+// charge. Every list and text of it has a bound.
 func bare(d *schema.State) schema.State {
 	b := schema.State{
 		TS: d.TS, Session: d.Session, Boot: d.Boot, StateSeq: d.StateSeq, Safety: d.Safety, Mode: d.Mode,
@@ -124,7 +125,7 @@ func bare(d *schema.State) schema.State {
 	return b
 }
 
-// shrinkModes, shrinkCaps and the like are as shrinkState.
+// shrinkModes, shrinkCaps and the like are shrink for other documents.
 func shrinkModes(d *schema.Modes, step int) bool {
 	d.Truncated = true
 	for i := range d.Modes {
