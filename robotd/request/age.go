@@ -45,7 +45,7 @@ func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (fresh
 	case req.TS == 0 || !now.ClockKnown:
 		if f.unchecked = req.TS != 0; ttl > 0 && age > ttl {
 			return f, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
-				Detail: fmt.Sprintf("the robot received nothing for %d ms before it, so it may be that old, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
+				Detail: fmt.Sprintf("it may have waited %d ms on the network or in the robot, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
 		}
 	default:
 		age = int64(now.Wall.Add(now.Offset) - req.TS)

@@ -174,7 +174,7 @@ func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 	return s.cancelWaiting(v.ID()+" came before it was begun", refsTo(e), out)
 }
 
-// onlyLatch returns the arguments of a malformed stop without all but its latch.
+// onlyLatch returns of the arguments of a malformed stop only its latch.
 func onlyLatch(args verb.Args) verb.Args {
 	if a, ok := args.(verb.Stop); ok {
 		return verb.Stop{Latch: a.Latch}
