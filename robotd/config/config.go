@@ -142,6 +142,7 @@ func (c *Config) Check() []string {
 	return append(faults, c.checkRules()...)
 }
 
+// Handler returns what the handler of this id does.
 func (c *Config) Handler(id string) (*Handler, bool) {
 	for i := range c.Handlers {
 		if c.Handlers[i].ID == id {

@@ -72,6 +72,7 @@ func into[T any](set func(*Config, T)) func(*Config, jsontext.Value) error {
 // Set gives a key its value, which Check of its row has passed.
 func (c *Config) Set(key string, v jsontext.Value) error { return setters[key](c, v) }
 
+// SetLinkLoss sets what a mode does when the link is lost.
 func (c *Config) SetLinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {

@@ -103,7 +103,7 @@ const (
 	// with the unit, and nothing is known of the unit itself.
 	Unit    Kind = "unit"
 	Battery Kind = "battery" // Level, Charging
-	Sensed  Kind = "sensed"  // Signal, Name, On, Level
+	Sensed  Kind = "sensed"  // Signal, Name, On, Level, Bearing
 	Waits   Kind = "waits"   // Unit, Reason: calibration waits, for example to be enabled
 	// Unit, Name, Detail: the unit met a limit of its own and asks for a stop of the whole
 	// robot: soft-stop, stop, halt or estop. A unit that halts by itself reports its state.

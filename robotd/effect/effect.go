@@ -122,8 +122,8 @@ type (
 	// EndCall cancels a Call, or forgets its answer.
 	EndCall struct{ ID string }
 
-	// ExportRecord sends what the flight recorder has of the last time to fleetd, under the
-	// key To; the event RecordExported follows.
+	// ExportRecord sends what was recorded in the time Last until now to fleetd, under the key To; the
+	// event RecordExported follows.
 	ExportRecord struct {
 		To   string
 		Last time.Duration
@@ -156,7 +156,7 @@ type (
 )
 
 // Save is an effect that the robot's disk keeps: a batch of them is kept whole or not at
-// all. SaveLatches is none, it has a file of its own.
+// all. SaveLatches is not a Save, because latches have a file of their own.
 type Save interface {
 	Effect
 	save()

@@ -209,7 +209,7 @@ type MessageDropped struct {
 
 func (MessageDropped) event() {}
 
-// Recorder says how the flight recorder does, when that changes.
+// Recorder says how the flight recorder is doing, when that changes.
 type Recorder struct {
 	Dropped int64 // records that it lost since the start
 	Failing bool  // the disk refuses what it writes

@@ -225,7 +225,7 @@ func (p *screen) Battery() string {
 	return ""
 }
 
-// Troubled are the units that are in error.
+// Troubled are the units that are in error or halt.
 func (p *screen) Troubled() (all []schema.UnitState) {
 	for _, u := range p.View.State.Units {
 		if u.State == "error" || u.State == "halt" {

@@ -32,7 +32,7 @@ type Contents struct {
 	Cut    error
 }
 
-// visitor gets what a file holds, in the order of the file. Each may be nil.
+// visitor gets what a file holds, in the order of the file. Each function may be nil.
 type visitor struct {
 	metadata func(*mcap.Metadata) error
 	message  func(*mcap.Schema, *mcap.Channel, *mcap.Message) error
@@ -43,9 +43,9 @@ type visitor struct {
 // damaged is an error of the content of a file, not of reading it.
 type damaged struct{ error }
 
-// read reads a file from begin to end and checks the checksum of each chunk. A file that
-// breaks off is no error: Contents has everything before that. One whose content is wrong is
-// an error that also comes with everything before.
+// read reads a whole file and checks the checksum of each chunk. A file that breaks off is no error:
+// Contents has everything before that. If the content is wrong, read returns an error and everything
+// before.
 func read(from io.Reader, v visitor) (c Contents, err error) {
 	c.Topics = map[string]uint64{}
 	begin := bufio.NewReader(from)

@@ -42,10 +42,10 @@ type (
 		Angles *Angles      `json:"angles,omitzero" jsonschema:"description=of a head: newest that the body reported"`
 	}
 
-	// Action is the begin or the end of one action of a unit.
+	// Action is the start or the end of one action of a unit.
 	Action struct {
 		What     string        `json:"what" jsonschema:"enum=start,enum=stop,enum=done,enum=failed"`
-		Key      uint64        `json:"key" jsonschema:"description=the same for the begin and the end of an action"`
+		Key      uint64        `json:"key" jsonschema:"description=the same for the start and the end of an action"`
 		Unit     string        `json:"unit,omitempty"`
 		Demanded *score.Action `json:"demanded,omitzero" jsonschema:"description=the action before the limits of the unit"`
 		Sent     *score.Action `json:"sent,omitzero" jsonschema:"description=the action as the body got it"`
@@ -53,7 +53,7 @@ type (
 		Reason   schema.Reason `json:"reason,omitempty"`
 		Detail   string        `json:"detail,omitempty"`
 	}
-	// Order is one of the safety core to every unit that moves.
+	// Order is an order of the safety core to every unit that moves.
 	Order struct {
 		Order driver.Order `json:"order"`
 	}
@@ -73,7 +73,7 @@ type (
 	// Event is an event as published.
 	Event struct{ Payload jsontext.Value }
 
-	// Transition is one of a state machine of the robot.
+	// Transition is a transition of a state machine of the robot.
 	Transition struct {
 		Machine string `json:"machine"`
 		From    string `json:"from"`
@@ -104,7 +104,7 @@ type (
 		Records int64 `json:"records"`
 	}
 
-	// Velocity and Position are those of the drive.
+	// Velocity is that of the drive.
 	Velocity struct {
 		VXMPS   float64 `json:"vx_mps"`
 		WZRadPS float64 `json:"wz_radps"`
@@ -115,6 +115,7 @@ type (
 		PitchRad float64 `json:"pitch_rad"`
 		RollRad  float64 `json:"roll_rad"`
 	}
+	// Position is where the drive is on the map.
 	Position struct {
 		XM       float64 `json:"x_m"`
 		YM       float64 `json:"y_m"`
@@ -147,7 +148,7 @@ const droppedTopic = "/dropped"
 var channels = []channel{
 	{SampleTopic, reflect.TypeFor[Sample](), "where the robot stands after each tick and each change of the safety state: safety, mode, units, set-points, speed"},
 	{"/unit", reflect.TypeFor[Unit](), "a unit's state, on each change"},
-	{"/action", reflect.TypeFor[Action](), "begin and end of each action of a unit"},
+	{"/action", reflect.TypeFor[Action](), "start and end of each action of a unit"},
 	{"/order", reflect.TypeFor[Order](), "orders of the safety core to the units that move"},
 	{"/command", reflect.TypeFor[Command](), "what was asked of the robot"},
 	{"/answer", reflect.TypeFor[Answer](), "what it answered"},

@@ -78,8 +78,8 @@ while read -r topic message; do
 		fi
 		;;
 	*/presence)
-		# Its own, from above: the subscriptions hold, so it may be there. Or robotd has begun
-		# anew, and perhaps its broker with it.
+		# Its own presence from above came back, so it is subscribed and may say that it is there. Or
+		# robotd was started again, and perhaps the broker of the bus with it.
 		if [[ $message == "$gone" || $topic == bus/robotd/* && $message == *'"present":true'* ]]; then
 			mosquitto_pub "${at[@]}" -q 1 -r -t bus/led/out/presence -m "$here"
 			had=()
