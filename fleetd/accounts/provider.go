@@ -106,11 +106,12 @@ func (k *Keeper) refuse(ctx context.Context, who provider.Person, why error) {
 
 // bySubject returns the user who is a person of the provider.
 func (k *Keeper) bySubject(subject string) (auth.User, bool) {
-	i := slices.IndexFunc(k.Users(), func(u auth.User) bool { return u.Subject == subject })
-	if i < 0 {
-		return auth.User{}, false
+	for _, u := range k.Users() {
+		if u.Subject == subject {
+			return u, true
+		}
 	}
-	return k.Users()[i], true
+	return auth.User{}, false
 }
 
 // admit returns the user who is a person of the provider, with the roles that the provider gives
