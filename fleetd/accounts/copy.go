@@ -22,7 +22,7 @@ const copyVersion = 1
 
 // localCopy is a file on this machine with the accounts as fleetd knew them last. An instance
 // that starts while its database is away authenticates with it, so that people can stop
-// robots. It is not read any more when the accounts have been read from the database.
+// robots. Once the accounts were read from the database, the file is only written.
 type localCopy struct {
 	path string // empty: none is kept
 
@@ -38,7 +38,7 @@ type copied struct {
 	auth.Accounts
 }
 
-// saveCopy writes the file. What fails is logged, and tried again by Run.
+// saveCopy writes the file. A failure is logged, and Run tries again.
 func (k *Keeper) saveCopy() {
 	c := &k.copy
 	if c.path == "" {

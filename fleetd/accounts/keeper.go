@@ -106,10 +106,10 @@ type ended struct {
 // writing is how far a change has come on its way into the database.
 type writing struct{ inProgress, done bool }
 
-// opening is who opens a session, and from where.
+// opening is who opens or ends a session, and how it was opened: with what, from which address.
 type opening struct {
-	who  auth.Principal
-	from string
+	who auth.Principal
+	how string // for the audit
 }
 
 type openingKey struct{}
@@ -192,6 +192,7 @@ func (k *Keeper) install(all auth.Accounts) (installed bool) {
 }
 
 // replace replaces what is known. Sessions that this instance opened or ended stay as they are.
+// The caller holds mu.
 func (k *Keeper) replace(all auth.Accounts) {
 	clear(k.users)
 	clear(k.tokens)
@@ -234,7 +235,7 @@ func (k *Keeper) Run(ctx context.Context) {
 			}
 		case <-look.C:
 			if err := k.Begin(ctx); err != nil {
-				continue // there is no database yet
+				continue // mostly because there is no database yet; the next look tries again
 			}
 			k.save(ctx)
 			k.saveStaleCopy()
@@ -307,7 +308,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// Users lists the users by name, without their hashes.
+// Users lists the users by name, with the hashes of their passwords.
 func (k *Keeper) Users() []auth.User {
 	k.mu.Lock()
 	defer k.mu.Unlock()

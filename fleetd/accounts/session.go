@@ -48,7 +48,7 @@ func (k *Keeper) SignIn(ctx context.Context, name, password, address, before str
 	return k.StartSession(ctx, u, "with a password from "+address, before)
 }
 
-// check reports whether a user may sign in with a password.
+// check reports whether this is the password of a user who may sign in.
 func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User, ok bool, err error) {
 	k.mu.Lock()
 	nobody := k.knowsNobody()
@@ -168,7 +168,7 @@ func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
 	return nil
 }
 
-// Find, Commit and Delete are those of stores without a context, which scs does not call here.
+// Find implements scs.Store, as Commit and Delete do. scs calls the methods with a context instead.
 func (s sessionStore) Find(digest string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), digest)
 }
@@ -195,14 +195,14 @@ func (k *Keeper) save(ctx context.Context) {
 }
 
 func (k *Keeper) saveOpened(ctx context.Context, s *opened) {
-	if err := k.write(&s.writing, func() error { return k.Changes.SaveSession(ctx, s.who, s.Session, s.at, s.from) }); err != nil {
+	if err := k.write(&s.writing, func() error { return k.Changes.SaveSession(ctx, s.who, s.Session, s.at, s.how) }); err != nil {
 		k.Log.Error("session not saved: it ends if fleetd ends before the database is back", "user", s.who.ID, "error", err)
 	}
 }
 
 func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
 	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest, e.note) }); err != nil {
-		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session", "user", e.who.ID, "error", err)
+		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session", "ended_by", e.who.ID, "target", e.note.Target, "error", err)
 	}
 }
 

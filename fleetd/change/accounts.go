@@ -163,13 +163,13 @@ func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string,
 	})
 }
 
-// SaveSession saves a new session of a principal.
-func (a *Accounts) SaveSession(ctx context.Context, p auth.Principal, s auth.Session, at time.Time, from string) error {
+// SaveSession saves a new session of a principal; how says for the audit how it was opened.
+func (a *Accounts) SaveSession(ctx context.Context, p auth.Principal, s auth.Session, at time.Time, how string) error {
 	return a.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.SaveSession(ctx, s); err != nil {
 			return err
 		}
-		return tx.Note(ctx, at, audit.Note{Who: p.ID, What: "sign in", Target: "user " + p.ID, Detail: from})
+		return tx.Note(ctx, at, audit.Note{Who: p.ID, What: "sign in", Target: "user " + p.ID, Detail: how})
 	})
 }
 
