@@ -131,6 +131,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		}
 		total = len(rows.Robots)
 		by := by.WithTime(d.Now())
+		ask := ask // the transaction may run again, and must begin with what was requested
 		if ask.Places != nil && ask.Places.SHA != "" {
 			if ask.Places, found, err = publishedPlaces(ctx, tx, *ask.Places); err != nil {
 				return err
