@@ -64,7 +64,7 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 		return found, nil
 	}
 	u.CreatedAt, u.ChangedAt, u.Epoch = a.Now(), a.Now(), 1
-	return a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
+	return a.applyUserPlan(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		if slices.ContainsFunc(users, func(other auth.User) bool { return other.Name == u.Name }) {
 			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
 		}
@@ -75,7 +75,7 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 // ChangeUser changes a user; change gets the user as it is.
 func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what string, by audit.Attribution, change func(*auth.User)) (found []schema.Problem, err error) {
 	missing := false
-	found, err = a.decide(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
+	found, err = a.applyUserPlan(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name })
 		if missing = i < 0; missing {
 			return auth.User{}, audit.Note{}, []schema.Problem{{}}
@@ -102,8 +102,8 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what 
 	return found, err
 }
 
-// decide writes the user that plan returns, with its note, unless plan finds problems.
-func (a *Accounts) decide(ctx context.Context, p auth.Principal, by audit.Attribution, plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
+// applyUserPlan writes the user that plan returns, with its note, unless plan finds problems.
+func (a *Accounts) applyUserPlan(ctx context.Context, p auth.Principal, by audit.Attribution, plan func(*store.Tx, []auth.User) (auth.User, audit.Note, []schema.Problem)) (found []schema.Problem, err error) {
 	err = a.transact(ctx, p, func(tx *store.Tx) error {
 		users, err := tx.Users(ctx)
 		if err != nil {

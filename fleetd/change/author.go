@@ -43,7 +43,7 @@ func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.
 
 // Summaries summarises entries of a kind, by id.
 func (l *Library) Summaries(ctx context.Context, kind library.Kind, ids []string) (all map[string]library.Summary, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, auth.Principal{}, library.ForSummaries(kind, ids), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForSummaries(kind, ids), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
 		all, found = library.Summaries(rows, kind)
 		return library.Changes{}, found
 	})
@@ -52,7 +52,7 @@ func (l *Library) Summaries(ctx context.Context, kind library.Kind, ids []string
 
 // Performers lists what performs an act.
 func (l *Library) Performers(ctx context.Context, act string) (users []library.Performer, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, auth.Principal{}, library.ForPerformers(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForPerformers(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
 		users, found = library.Performers(rows, act)
 		return library.Changes{}, found
 	})
@@ -62,7 +62,7 @@ func (l *Library) Performers(ctx context.Context, act string) (users []library.P
 // Import saves texts as drafts, all or none, or with skipWrong those without errors; dry only shows what would be saved, as if the assets had
 // been uploaded.
 func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (done library.Imported, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForImport(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForImport(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		if done, found = library.Import(rows, texts, assets, skipWrong, by.WithTime(now)); dry {
 			return library.Changes{}, found

@@ -65,10 +65,9 @@ func (d *Deps) query(ctx context.Context, do func(tx *store.Tx) error) error {
 	return d.transact(ctx, auth.Principal{}, do)
 }
 
-// plan runs a plan over the rows of the library that it needs, with the default stories of
-// these robots, and applies what it decides, in one transaction. With nothing decided
-// nothing is written.
-func (d *Deps) plan(ctx context.Context, p auth.Principal, need library.Need, robots selector.Selector, decide func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
+// applyPlan runs a plan over the rows of the library that it needs, with the default stories of
+// these robots, and writes its changes, in one transaction. Without changes it writes nothing.
+func (d *Deps) applyPlan(ctx context.Context, p auth.Principal, need library.Need, robots selector.Selector, plan func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
 	changed := false
 	var touched []string
 	err := d.transact(ctx, p, func(tx *store.Tx) error {
@@ -78,7 +77,7 @@ func (d *Deps) plan(ctx context.Context, p auth.Principal, need library.Need, ro
 		}
 		now := d.Now()
 		rows.Catalogue = d.Catalogue()
-		changes, err := decide(tx, rows, now)
+		changes, err := plan(tx, rows, now)
 		if err != nil {
 			return err
 		}

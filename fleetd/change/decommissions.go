@@ -49,7 +49,7 @@ func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommissi
 	return all, err
 }
 
-// DeleteDocuments deletes the retained documents of an unknown robot.
+// DeleteDocuments has the retained documents of an unknown robot deleted from the broker.
 func (d *Decommissions) DeleteDocuments(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error {
 	now := d.Now()
 	err := d.transact(ctx, p, func(tx *store.Tx) error {

@@ -34,7 +34,7 @@ type Assignment struct {
 
 // Assign sets the default story of robots. total is the number of robots that match.
 func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by audit.Attribution) (done library.Assigned, total int, found []schema.Problem, err error) {
-	err = d.plan(ctx, p, library.ForAssignment(a.Story, a.Rev), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err = d.applyPlan(ctx, p, library.ForAssignment(a.Story, a.Rev), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, a.Robots)
 		if err != nil {
 			return library.Changes{}, err
@@ -66,7 +66,7 @@ type Reversion struct {
 // Revert gives robots the default story that they had before. total is the number of robots
 // that match.
 func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by audit.Attribution) (done library.Reverted, total int, found []schema.Problem, err error) {
-	err = d.plan(ctx, p, library.ForReversion(), r.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err = d.applyPlan(ctx, p, library.ForReversion(), r.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, r.Robots)
 		if err != nil {
 			return library.Changes{}, err
@@ -97,7 +97,7 @@ type ActivitiesAssignment struct {
 
 // AssignActivities sets the activities of robots. total is the number of robots that match.
 func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a ActivitiesAssignment, by audit.Attribution) (done library.ActivitiesAssigned, total int, found []schema.Problem, err error) {
-	err = d.plan(ctx, p, library.ForActivities(a.Activities), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
+	err = d.applyPlan(ctx, p, library.ForActivities(a.Activities), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
 		robots, err := matching(ctx, tx, a.Robots)
 		if err != nil {
 			return library.Changes{}, err

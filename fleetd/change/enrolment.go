@@ -59,7 +59,7 @@ func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.
 			c, err = granted(ctx, tx, row)
 			return err
 		}
-		c, err = i.first(ctx, tx, authority, request, row, ask.Key, publish, now)
+		c, err = i.issueFirst(ctx, tx, authority, request, row, ask.Key, publish, now)
 		return err
 	})
 	if err == nil {
@@ -82,8 +82,8 @@ func granted(ctx context.Context, tx *store.Tx, row enrol.Token) (enrol.Certific
 	return enrol.Certificate{}, store.ErrNotFound
 }
 
-// first issues the first certificate of a robot.
-func (i *Identities) first(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, row enrol.Token, key string, publish func() error, now time.Time) (enrol.Certificate, error) {
+// issueFirst issues the certificate for an unused token, and adds the robot to the fleet.
+func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, row enrol.Token, key string, publish func() error, now time.Time) (enrol.Certificate, error) {
 	c, err := issue(ctx, tx, authority, r, enrol.ByToken, now)
 	if err != nil {
 		return c, err

@@ -17,9 +17,9 @@ import (
 // Library changes acts, stories, activities and assets.
 type Library struct{ Deps }
 
-// decide runs a plan over the library. Problems refuse it, and nothing is written.
-func (l *Library) decide(ctx context.Context, p auth.Principal, need library.Need, plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
-	err = l.plan(ctx, p, need, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
+// applyLibraryPlan is applyPlan for a plan about no robots. If the plan finds problems, nothing is written.
+func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, need library.Need, plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
+	err = l.applyPlan(ctx, p, need, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
 		if c, found = plan(rows, now); len(found) > 0 {
 			return library.Changes{}, errRefused
 		}
@@ -31,7 +31,7 @@ func (l *Library) decide(ctx context.Context, p auth.Principal, need library.Nee
 // Save saves a draft under an id. over is the draft revision that its author read; nil
 // overwrites any.
 func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		if saved, found = library.Save(rows, kind, text, over, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, found
@@ -48,7 +48,7 @@ func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind,
 // Validate returns the problems of each text, as if the assets and acts of the request had
 // been published. Nothing is saved.
 func (l *Library) Validate(ctx context.Context, texts []library.Source, assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, auth.Principal{}, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
 		checked, found = library.Validate(rows, texts, assets)
 		return library.Changes{}, found
 	})
@@ -57,7 +57,7 @@ func (l *Library) Validate(ctx context.Context, texts []library.Source, assets [
 
 // Publish publishes the draft as the next revision, and before it the drafts of these acts.
 func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by audit.Attribution) (done library.Published, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		done, found = library.Publish(rows, kind, id, over, by.WithTime(now), acts...)
 		return done.Changes, found
@@ -68,7 +68,7 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 // PublishAll saves texts and publishes them, all or none; dry only shows what would change,
 // as if the assets had been uploaded.
 func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))
 		if dry {
@@ -82,7 +82,7 @@ func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []libr
 // Delete deletes an entry if its effects are as expected; expect nil only shows
 // them. The effects are returned also with problems.
 func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (done library.Removal, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForDelete(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForDelete(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		done, found = library.Delete(rows, kind, id, expect, by.WithTime(now))
 		return done.Changes, found
@@ -92,7 +92,7 @@ func (l *Library) Delete(ctx context.Context, p auth.Principal, kind library.Kin
 
 // Recover recovers a deleted entry.
 func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForRecover(kind, id), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		saved, found = library.Recover(rows, kind, id, by.WithTime(now))
 		return saved.Changes, found
@@ -102,7 +102,7 @@ func (l *Library) Recover(ctx context.Context, p auth.Principal, kind library.Ki
 
 // PutAsset stores a sound or an image under a name.
 func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (up library.Uploaded, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, p, library.ForPutAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, p, library.ForPutAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		up, found = library.PutAsset(rows, name, body, by.WithTime(now))
 		return up.Changes, found
@@ -112,14 +112,14 @@ func (l *Library) PutAsset(ctx context.Context, p auth.Principal, name string, b
 
 // DeleteAsset deletes an asset that nothing uses.
 func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string, by audit.Attribution) (found []schema.Problem, err error) {
-	return l.decide(ctx, p, library.ForDeleteAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
+	return l.applyLibraryPlan(ctx, p, library.ForDeleteAsset(name), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		return library.DeleteAsset(rows, name, by.WithTime(now))
 	})
 }
 
 // Assets lists the assets, and the uses of each by name.
 func (l *Library) Assets(ctx context.Context) (all []library.Asset, uses map[string][]library.Use, found []schema.Problem, err error) {
-	found, err = l.decide(ctx, auth.Principal{}, library.ForUses(), func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
+	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForUses(), func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		all = rows.Assets
 		uses, found = library.Uses(rows)

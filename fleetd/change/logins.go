@@ -23,12 +23,12 @@ func (a *Accounts) AllowLogin(ctx context.Context, p auth.Principal, c auth.Logi
 	})
 }
 
-// FinishLogin adds the token for a permission, which is gone afterwards also if it does not
-// count. It returns ErrNotFound if there is none, or none for this challenge.
+// FinishLogin adds the token for a permission, and deletes the permission even if it is not valid.
+// It returns ErrNotFound if there is no valid one for this challenge.
 func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, challenge string, token func(auth.LoginCode) auth.Token) (made auth.Token, err error) {
-	counts := false
+	valid := false
 	err = a.transact(ctx, auth.Principal{From: from}, func(tx *store.Tx) error {
-		counts = false
+		valid = false
 		c, err := tx.TakeLoginCode(ctx, digest)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -40,8 +40,8 @@ func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, ch
 			return err
 		}
 		enabled := slices.ContainsFunc(users, func(u auth.User) bool { return u.Name == c.User && !u.Disabled })
-		counts = enabled && a.Now().Before(c.ExpiresAt) && subtle.ConstantTimeCompare([]byte(c.Challenge), []byte(challenge)) == 1
-		if !counts {
+		valid = enabled && a.Now().Before(c.ExpiresAt) && subtle.ConstantTimeCompare([]byte(c.Challenge), []byte(challenge)) == 1
+		if !valid {
 			return nil
 		}
 		made = token(c)
@@ -51,7 +51,7 @@ func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, ch
 		tx.ActFor(auth.Principal{ID: c.User, From: from})
 		return tx.Note(ctx, a.Now(), audit.Note{Who: c.User, What: "token create", Target: "token " + made.ID, Detail: fmt.Sprintf("%s of %s, until %s", made.Name, made.User, made.ExpiresAt.Format(time.RFC3339))})
 	})
-	if err == nil && !counts {
+	if err == nil && !valid {
 		err = ErrNotFound
 	}
 	return made, err
