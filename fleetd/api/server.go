@@ -229,7 +229,7 @@ func (s *server) fail(err error, what string) error {
 	case errors.As(err, &name) && name.TakenBy == "":
 		return invalidName(name.Name)
 	case errors.As(err, &name):
-		return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: %s has that name", name.Name, name.TakenBy), "give the robot another name")
+		return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot: the name belongs to %s", name.Name, name.TakenBy), "give the robot another name")
 	case errors.Is(err, change.ErrNotFound):
 		return KindNotFound.Problem("there is no "+what, "")
 	case errors.Is(err, change.ErrConflict):

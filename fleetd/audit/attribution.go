@@ -9,7 +9,8 @@ type Attribution struct {
 	At  time.Time `json:"-"` // when it is carried out
 }
 
-// Because returns a with what the change is before the reason that the person gave, if any.
+// Because returns a with the reason "what: why", in which why is the reason that the person gave;
+// without one it is what.
 func (a Attribution) Because(what string) Attribution {
 	if a.Why != "" {
 		what += ": " + a.Why

@@ -17,10 +17,10 @@ type Via string
 const (
 	ViaWeb    Via = "web"    // the console
 	ViaCLI    Via = "cli"    // the command line of fleetd
-	ViaToken  Via = "token"  // another program, with a token
+	ViaToken  Via = "token"  // another program, with a token; also a robot that enrols
 	ViaAPI    Via = "api"    // another program, without a token
 	ViaMQTT   Via = "mqtt"   // a client of the broker, not through fleetd
-	ViaRobot  Via = "robot"  // a robot, at fleetd's address for robots
+	ViaRobot  Via = "robot"  // a robot, by its certificate, or by its messages over MQTT
 	ViaFleetd Via = "fleetd" // fleetd itself
 )
 
@@ -78,8 +78,8 @@ type Entry struct {
 // maxJSON bounds what changed, in bytes. Rows stay small enough to keep for a year.
 const maxJSON = 2048
 
-// JSON encodes a value for Note.Before and Note.After. A value that is too long is replaced
-// by its beginning.
+// JSON encodes a value for Note.Before and Note.After. If the result is too long, it is an object
+// with the beginning of the text and its number of bytes.
 func JSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

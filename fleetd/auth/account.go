@@ -57,8 +57,8 @@ func (t Token) Principal(u User) Principal {
 	return p
 }
 
-// LoginCode is the permission of a user that the command line of a machine gets one token. The
-// database has the digest of the code only.
+// LoginCode permits the command line of a machine to get one token of a user. The database has
+// the digest of the code only.
 type LoginCode struct {
 	Digest    string
 	Challenge string // of PKCE: only who made the verifier can use the code

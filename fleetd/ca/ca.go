@@ -16,7 +16,7 @@ const (
 	RobotLife    = 90 * 24 * time.Hour
 	InstanceLife = 90 * 24 * time.Hour
 	ServerLife   = 398 * 24 * time.Hour
-	listLife     = 90 * 24 * time.Hour // not shorter than RobotLife and InstanceLife
+	listLife     = 90 * 24 * time.Hour // not shorter than RobotLife and InstanceLife, so that an old list outlives what it revokes
 
 	rootYears         = 20
 	intermediateYears = 10

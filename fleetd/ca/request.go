@@ -22,7 +22,7 @@ type Request struct {
 func (r Request) KeyDigest() (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(r.key)
 	if err != nil {
-		return "", fmt.Errorf("read the key of %s: %w", r.Name, err)
+		return "", fmt.Errorf("encode the key of %s: %w", r.Name, err)
 	}
 	sum := sha256.Sum256(der)
 	return hex.EncodeToString(sum[:]), nil
@@ -44,7 +44,10 @@ func ReadRequest(text, name string) (Request, *schema.Problem) {
 		p := schema.NewProblem("/csr", code, detail, hint)
 		return Request{}, &p
 	}
-	if !schema.ValidID(name) || schema.ReservedName(name) {
+	switch {
+	case !schema.ValidID(name):
+		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "write a to z, 0 to 9 and -, at most 63 characters")
+	case schema.ReservedName(name):
 		return refuse(CodeWrongSubject, fmt.Sprintf("%q cannot name a robot", name), "give the robot another name: this one is reserved for fleetd instances and tools")
 	}
 	block, rest := pem.Decode([]byte(text))

@@ -35,7 +35,7 @@ type Certificate struct {
 	RevokedWhy string
 }
 
-// Live reports whether the certificate is valid at that time.
+// Live reports whether the certificate is neither revoked nor expired at that time.
 func (c Certificate) Live(now time.Time) bool {
 	return c.RevokedAt.IsZero() && now.Before(c.NotAfter)
 }
