@@ -115,7 +115,7 @@ func decommissionText(d api.Decommission) string {
 	case d.Step == decommission.Archived:
 		return d.Robot + " is removed from the fleet"
 	case d.Step == decommission.Cancelled:
-		return d.Robot + " was enrolled again and remains in the fleet"
+		return d.Robot + " was enrolled again or adopted meanwhile, and remains in the fleet"
 	case d.Waiting != "":
 		return fmt.Sprintf("%s is being removed (step %s): %s", d.Robot, d.Step, d.Waiting)
 	}

@@ -55,7 +55,7 @@ var Table = fsm.Table[Step, Event]{
 	{From: fsm.In(Revoked), On: OnDisconnected, To: DeletingDesired, Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
 	{From: fsm.In(DeletingDesired), On: OnDesiredDeleted, To: DeletingDocuments, Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
 	{From: fsm.In(DeletingDocuments), On: OnDocumentsDeleted, To: Archived, Why: "the broker has deleted its documents; its row is archived"},
-	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnBack, To: Cancelled, Why: "it was enrolled again meanwhile"},
+	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnBack, To: Cancelled, Why: "it was enrolled again or adopted meanwhile"},
 }
 
 // Decommission is the decommission of one robot.
@@ -81,7 +81,7 @@ const (
 type Facts struct {
 	Connection  Connection
 	Confirmed   bool // the broker has confirmed every publication of the step
-	NameRevoked bool // its name is still refused; enrolling it again ends that
+	NameRevoked bool // brokers still refuse its name; enrolling or adopting it ends that
 }
 
 // Decision is the next step, or why there is none yet.
