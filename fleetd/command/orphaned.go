@@ -10,7 +10,7 @@ import (
 // would go to the missing instance, and the robot might execute it twice. The command
 // becomes UNKNOWN, and a later answer of its robot still counts.
 
-// Orphan ends a command whose fleetd instance is gone. A command that was not sent, as
+// Orphan makes a command UNKNOWN whose fleetd instance is gone. A command that was not sent, as
 // far as its row says, remains queued until it expires: its instance may return until then.
 func Orphan(c Command, now time.Time) Command {
 	if c.State != Queued || !now.Before(c.deadline()) {

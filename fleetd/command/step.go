@@ -15,7 +15,7 @@ var resendAfter = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Sec
 const (
 	// MaxSends bounds how often one command is published. A stop that was only published
 	// while its robot was offline is published once more.
-	MaxSends = 4
+	MaxSends = 4 // len(resendAfter) + 1
 	// Silence is how long a robot may send no answer about an accepted command before it is
 	// queried. A robot reports progress every 5 s.
 	Silence = 15 * time.Second
@@ -180,7 +180,7 @@ func (c *Command) deadline() time.Time {
 
 // sendDue returns when to send the command next. A stop is sent even if the robot seems
 // offline, since fleetd may be wrong and a stop does no harm. It is sent once more when
-// the robot connects, if all copies were sent before.
+// the robot connects, if it was sent only while the robot was offline.
 func (c *Command) sendDue(present bool) (time.Time, bool) {
 	switch {
 	case c.Sends == 0 && (present || c.stop()), present && !c.Reached && c.stop():
