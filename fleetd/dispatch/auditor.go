@@ -42,20 +42,20 @@ type Auditor struct {
 	room *rate.Limiter
 
 	came chan audit.Entry
-	left atomic.Int64 // not recorded since the last write
+	lost atomic.Int64 // commands and answers that were not recorded since the last write
 
 	mu   sync.Mutex
-	open map[asked]audit.Entry // recorded commands whose final answer has not come
+	open map[commandKey]audit.Entry // recorded commands whose final answer has not come
 
 	notes []audit.Entry // owned by Run: taken from came, and not written yet
 }
 
-// asked identifies a command of a client.
-type asked struct{ robot, client, id string }
+// commandKey identifies a command of a client.
+type commandKey struct{ robot, client, id string }
 
 // NewAuditor makes an auditor.
 func NewAuditor(d Deps) *Auditor {
-	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan audit.Entry, auditMost), open: map[asked]audit.Entry{}}
+	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan audit.Entry, auditMost), open: map[commandKey]audit.Entry{}}
 }
 
 // Note records a command of a client; it does not block.
@@ -64,7 +64,7 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 		return
 	}
 	if !w.room.AllowN(now, 1) {
-		w.left.Add(1)
+		w.lost.Add(1)
 		return
 	}
 	n := audit.Note{
@@ -80,15 +80,15 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 			n.Who, id = audit.Text(r.By, 64), r.ID
 		}
 	}
-	w.add(asked{at.RID, at.CID, id}, audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n})
+	w.add(commandKey{at.RID, at.CID, id}, audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n})
 }
 
 // add records an entry. If id names a command, its answer is awaited.
-func (w *Auditor) add(c asked, e audit.Entry) {
+func (w *Auditor) add(c commandKey, e audit.Entry) {
 	select {
 	case w.came <- e:
 	default: // nothing is written, as without a database
-		w.left.Add(1)
+		w.lost.Add(1)
 		return
 	}
 	if c.id == "" {
@@ -108,7 +108,7 @@ func (w *Auditor) Answered(at schema.TopicParams, payload []byte, now time.Time)
 	if len(problems) > 0 || a.ID == nil || !a.Status.Final() {
 		return
 	}
-	key := asked{at.RID, at.CID, *a.ID}
+	key := commandKey{at.RID, at.CID, *a.ID}
 	w.mu.Lock()
 	e, known := w.open[key]
 	delete(w.open, key)
@@ -126,7 +126,7 @@ func (w *Auditor) Answered(at schema.TopicParams, payload []byte, now time.Time)
 	case schema.StatusRejected:
 		n.Outcome = audit.Refused
 	}
-	w.add(asked{}, audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n})
+	w.add(commandKey{}, audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n})
 }
 
 // Run writes until ctx ends.
@@ -162,13 +162,13 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 	w.take()
 	if !w.deps.Leads() {
 		w.notes = nil // the leader hears the same commands, and writes them
-		w.left.Store(0)
+		w.lost.Store(0)
 		return
 	}
-	notes, left := w.notes, w.left.Load()
-	if left > 0 {
+	notes, lost := w.notes, w.lost.Load()
+	if lost > 0 {
 		notes = append(slices.Clip(notes), audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: w.deps.Now(), Note: audit.Note{
-			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: "command", Target: "MQTT", Detail: fmt.Sprintf("%d more were not noted: there were too many", left),
+			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: "command", Target: "MQTT", Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
 		}})
 	}
 	if len(notes) == 0 {
@@ -184,5 +184,5 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 		return
 	}
 	w.notes = nil
-	w.left.Add(-left)
+	w.lost.Add(-lost)
 }

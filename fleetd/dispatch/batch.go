@@ -14,13 +14,13 @@ import (
 // Handle is a batch of commands in progress, for the goroutine that waits for them.
 type Handle struct {
 	batch command.Batch
-	ahead map[string][]command.Command // by robot: unfinished commands of other instances that were persisted before
+	ahead map[string][]command.Command // unfinished commands of other instances that were persisted before, by robot
 
 	mu              sync.Mutex
 	commands        []command.Command
 	place           map[string]int
 	settled         chan struct{}
-	isOver          bool
+	isSettled       bool          // settled is closed
 	persistedSignal chan struct{} // closed when the database has the batch
 	persisted       bool
 }
@@ -37,7 +37,7 @@ func newHandle(batch command.Batch, commands []command.Command, persisted bool) 
 	return t
 }
 
-// Commands are the commands in their present states.
+// Commands returns the commands in their present states.
 func (t *Handle) Commands() []command.Command {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,10 +76,10 @@ func (t *Handle) update(c command.Command) {
 func (t *Handle) settle() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.isOver || slices.ContainsFunc(t.commands, func(c command.Command) bool { return !c.State.Settled() }) {
+	if t.isSettled || slices.ContainsFunc(t.commands, func(c command.Command) bool { return !c.State.Settled() }) {
 		return
 	}
-	t.isOver = true
+	t.isSettled = true
 	close(t.settled)
 }
 
@@ -147,7 +147,7 @@ func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []c
 	for _, c := range out {
 		d.Send(ctx, c)
 	}
-	d.deps.Log.Warn("stop sent", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
+	d.deps.Log.Warn("stop issued", "verb", batch.Verb, "robots", len(commands), "by", batch.By, "why", batch.Why, "batch", batch.ID)
 	return t
 }
 

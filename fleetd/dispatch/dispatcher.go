@@ -34,7 +34,7 @@ const (
 	queryPrefix = "ask:"
 )
 
-// Dispatcher leads commands through their states. One goroutine owns them all. Package
+// Dispatcher takes commands through their states. One goroutine owns them all. Package
 // command decides on each event; the dispatcher carries the decision out: it sends the
 // command, asks about it, saves it.
 //
@@ -83,8 +83,8 @@ type Deps struct {
 	Publish   func(ctx context.Context, m link.Message) error
 	Robots    Robots
 	Instances Instances
-	// DeferIfReleasing keeps a command until the outcome of a release is known, if the command would
-	// hold what is released, and reports whether it does.
+	// DeferIfReleasing keeps a command back if it would latch a stop again whose release is under
+	// way, until the outcome is known, and reports whether it does.
 	DeferIfReleasing func(c command.Command) bool
 }
 
@@ -119,7 +119,7 @@ func New(d Deps) *Dispatcher {
 	}
 }
 
-// Run leads commands through their states until ctx ends.
+// Run takes commands through their states until ctx ends.
 func (d *Dispatcher) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -173,8 +173,8 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 	}
 }
 
-// answer finds the command that an answer is about: the one that it answers, or the one
-// that a sys/query asked about.
+// answer applies a robot's answer to the command that it is about: the one that it answers, or
+// the one that a sys/query asked about.
 func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if p.ack.ID == nil {
 		return
@@ -238,7 +238,7 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 	}
 }
 
-// changed are the batches with commands to be saved.
+// changed returns the batches with commands to be saved.
 func (d *Dispatcher) changed() map[*Handle]struct{} {
 	out := map[*Handle]struct{}{}
 	for c := range d.dirty {

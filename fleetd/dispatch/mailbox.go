@@ -23,11 +23,11 @@ type event struct {
 	handle          *Handle
 	id              string                     // of a command to be cancelled
 	ended           chan bool                  // capacity 1: whether it was cancelled
-	latchesReleased func(command.Command) bool // reports whether a command would latch what was released
-	done            func()                     // called when those commands have ended
+	latchesReleased func(command.Command) bool // of eventRelease: reports whether a command would latch what was released
+	done            func()                     // of eventRelease: called when those commands have ended
 
-	released []stop.Latch
-	unsent   []command.Command
+	released []stop.Latch      // of eventReleased
+	unsent   []command.Command // of eventUnsent
 }
 
 type eventKind string
@@ -39,9 +39,9 @@ const (
 	eventOnline  eventKind = "online"
 	eventOffline eventKind = "offline"
 	eventCancel  eventKind = "cancel"
-	eventRelease eventKind = "release" // of stops by this instance
+	eventRelease eventKind = "release" // this instance releases stops: see EndReleased
 
-	eventReleased eventKind = "released" // stops, by any instance
+	eventReleased eventKind = "released" // the stops that any instance has released lately: see ReadReleased
 	eventUnsent   eventKind = "unsent"   // commands that may be persisted and were not sent
 )
 

@@ -15,8 +15,8 @@ import (
 
 // Why there is no answer to a question.
 var (
-	ErrNoAnswer = errors.New("no answer") // of the robot, in time
-	ErrNotSent  = errors.New("not sent")  // to the broker
+	ErrNoAnswer = errors.New("no answer") // the robot did not answer in time
+	ErrNotSent  = errors.New("not sent")  // the question was not published
 )
 
 // Questions asks robots what they know, by commands that change nothing. A question belongs to no
@@ -33,7 +33,7 @@ type question struct {
 	answer chan schema.Ack // capacity 1
 }
 
-// NewQuestions makes it, without questions.
+// NewQuestions returns Questions without an open question.
 func NewQuestions(d Deps) *Questions { return &Questions{deps: d, open: map[string]question{}} }
 
 // Ask sends a robot a command and waits for its final answer, as long as the command is valid.
@@ -68,7 +68,7 @@ func (q *Questions) Ask(ctx context.Context, robot string, v verb.Verb, args ver
 	}
 }
 
-// Answered takes a robot's answer to a command of this instance; it does not block.
+// Answered receives a robot's answer to a command of this instance; it does not block.
 func (q *Questions) Answered(robot string, a schema.Ack) {
 	if a.ID == nil || !a.Status.Final() {
 		return

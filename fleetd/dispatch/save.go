@@ -51,8 +51,8 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 	return true
 }
 
-// write saves commands. It skips those that the database has as final already, or not at
-// all.
+// write saves commands. It skips those that the database has as final already, such as one that
+// another instance ended, or has not at all.
 func (d *Dispatcher) write(ctx context.Context, db Store, rows []command.Command) error {
 	var conflict *store.ConflictError
 	if err := db.SaveCommands(ctx, rows); !errors.As(err, &conflict) {
@@ -61,7 +61,7 @@ func (d *Dispatcher) write(ctx context.Context, db Store, rows []command.Command
 	for _, row := range rows {
 		switch err := db.SaveCommands(ctx, []command.Command{row}); {
 		case errors.Is(err, store.ErrConflict):
-			d.deps.Log.Warn("command was ended by another instance", "command", row.ID, "robot", row.Robot)
+			d.deps.Log.Warn("progress of a command not saved: the database has its end already, or does not have the command", "command", row.ID, "robot", row.Robot, "state", row.State)
 		case err != nil:
 			return err
 		}

@@ -20,7 +20,7 @@ func (d *Dispatcher) query(ctx context.Context, now time.Time, c *activeCommand)
 		ID: fmt.Sprintf("%s%s:%d", queryPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
 	}})
 	if err != nil {
-		d.deps.Log.Error("request not encoded", "error", err)
+		d.deps.Log.Error("sys/query not encoded", "error", err)
 		return
 	}
 	d.Send(ctx, command.Command{Robot: c.Robot, Verb: v.ID(), Payload: payload})

@@ -118,7 +118,7 @@ func (d *driftChecker) resync(ctx context.Context, robot string, now time.Time) 
 		ID: fmt.Sprintf("drift:%d", now.UnixMilli()), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
 	}})
 	if err != nil {
-		d.deps.Log.Error("request not encoded", "error", err)
+		d.deps.Log.Error("sys/resync not encoded", "error", err)
 		return
 	}
 	d.deps.Send(ctx, command.Command{Robot: robot, Verb: v.ID(), Payload: payload})
