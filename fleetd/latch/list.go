@@ -76,7 +76,7 @@ func (s *Stops) Complete() bool {
 func (s *Stops) unlisted() (robots []string) {
 	for robot, reported := range s.reportedSince {
 		for id := range reported {
-			if !s.holds(robot, id) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Request.ID == id }) {
+			if !s.isPersisted(robot, id) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Request.ID == id }) {
 				robots = append(robots, robot)
 			}
 		}
@@ -84,7 +84,8 @@ func (s *Stops) unlisted() (robots []string) {
 	return robots
 }
 
-// MarkCurrent records that the list is current: no other instance has changed the latched stops.
+// MarkCurrent records that the list is current: no other instance has changed the latched stops
+// since they were read.
 func (s *Stops) MarkCurrent() { s.fresh.Store(s.deps.Now().UnixNano()) }
 
 // Latched lists the latched stops, the newest first, and those that wait to be

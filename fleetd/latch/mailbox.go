@@ -10,13 +10,13 @@ import (
 	"troupe/schema"
 )
 
-// mailbox is the owner's input. Putting something in does not block. It is bounded by client
-// for live stops, and by robot for reported latches, of which only the newest count.
+// mailbox is the owner's input. Its methods do not block. It bounds the live stops of each client,
+// and keeps only the newest reported latches of each robot.
 type mailbox struct {
 	mu       sync.Mutex
 	posts    []func() // the owner calls them in order
 	live     []live
-	many     map[string]int // number in live, by client
+	count    map[string]int // number in live, by client
 	last     map[string]int // index of the newest in live, by client
 	reported map[string]reportedLatches
 
@@ -37,7 +37,7 @@ type reportedLatches struct {
 }
 
 func newMailbox() mailbox {
-	return mailbox{many: map[string]int{}, last: map[string]int{}, reported: map[string]reportedLatches{}, wake: make(chan struct{}, 1)}
+	return mailbox{count: map[string]int{}, last: map[string]int{}, reported: map[string]reportedLatches{}, wake: make(chan struct{}, 1)}
 }
 
 // post has the owner call do.
@@ -56,14 +56,14 @@ func (m *mailbox) putLive(l live) {
 	defer m.mu.Unlock()
 	client := l.request.Client
 	if i, waits := m.last[client]; waits {
-		if last := &m.live[i]; m.many[client] > maxWaiting || same(&last.request, &l.request) {
+		if last := &m.live[i]; m.count[client] > maxWaiting || same(&last.request, &l.request) {
 			last.request.At, last.empty = l.request.At, last.empty || l.empty
 			return
 		}
 	}
-	m.many[client]++
+	m.count[client]++
 	m.last[client] = len(m.live)
-	if m.many[client] > maxWaiting {
+	if m.count[client] > maxWaiting {
 		l.request.All, l.request.Robots, l.request.Labels = true, nil, nil
 	}
 	m.live = append(m.live, l)
@@ -82,7 +82,7 @@ func (m *mailbox) takeLive() []live {
 	defer m.mu.Unlock()
 	l := m.live
 	m.live = nil
-	clear(m.many)
+	clear(m.count)
 	clear(m.last)
 	return l
 }

@@ -88,7 +88,7 @@ type request struct {
 
 func (r *request) claim() bool { return r.claimed.CompareAndSwap(false, true) }
 
-// ask queues a request.
+// ask queues a request for the worker.
 func (s *Stops) ask(r *request) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
 
 // next gives an idle worker its next job: a request, or else what waits to be persisted.
@@ -106,12 +106,13 @@ func (s *Stops) next(ctx context.Context) {
 	}
 }
 
-// start gives the worker a job. The owner calls the function that the job returns.
+// start gives the worker a job. The owner calls the function that the job returns, see finish.
 func (s *Stops) start(do func() (after func())) {
 	s.busy = true
 	s.work <- do
 }
 
+// finish applies the result of the worker's job.
 func (s *Stops) finish(after func()) {
 	s.busy = false
 	after()
@@ -184,7 +185,7 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 	}
 	for _, l := range reported.latches {
 		o, named := stop.RequestFromRobot(robot, l, reported.ahead, reported.at)
-		if !named || s.holds(robot, l.ID) || s.isQueued(o) {
+		if !named || s.isPersisted(robot, l.ID) || s.isQueued(o) {
 			continue
 		}
 		since, before := was[l.ID]
@@ -205,9 +206,11 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 	}
 }
 
-// holds reports whether the database has the stop for that robot, by its name or as a stop
+// isPersisted reports whether the database has the stop for that robot, by its name or as a stop
 // of all robots: a robot that joins later reports those too.
-func (s *Stops) holds(robot, id string) bool { return s.latchedOn[robot][id] || s.latchedOn[""][id] }
+func (s *Stops) isPersisted(robot, id string) bool {
+	return s.latchedOn[robot][id] || s.latchedOn[""][id]
+}
 
 // isQueued reports whether a stop that a robot reports waits to be persisted already.
 func (s *Stops) isQueued(o stop.Request) bool {

@@ -50,7 +50,7 @@ func (s *Stops) persist(ctx context.Context) {
 	}
 	s.start(func() func() {
 		var p persisted
-		s.learn(ctx, db, b, &p)
+		s.readReleased(ctx, db, b, &p)
 		s.persistBatch(ctx, db, b, &p)
 		return func() { s.applyBatch(b, p) }
 	})
@@ -111,16 +111,16 @@ func (s *Stops) applyBatch(b persistJob, p persisted) {
 	}
 	for _, o := range b.learned {
 		_, reported := s.reportedSince[o.Robots[0]][o.ID] // false if it was released meanwhile
-		if reported && !s.holds(o.Robots[0], o.ID) && !p.released(o) && !s.isQueued(o) {
+		if reported && !s.isPersisted(o.Robots[0], o.ID) && !p.released(o) && !s.isQueued(o) {
 			s.enqueueReported(o)
 		}
 	}
 }
 
-// learnPatience bounds the query about stops that robots report: other stops wait for it.
+// learnPatience bounds readReleased: other stops wait for it.
 const learnPatience = 2500 * time.Millisecond
 
-// dueLearned takes the stops that robots have reported for learnAfter.
+// dueLearned takes the stops out of learned that robots have reported for learnAfter.
 func (s *Stops) dueLearned() (due []stop.Request) {
 	now := s.deps.Now()
 	s.learned = slices.DeleteFunc(s.learned, func(o stop.Request) bool {
@@ -133,8 +133,8 @@ func (s *Stops) dueLearned() (due []stop.Request) {
 	return due
 }
 
-// learn reads which of the stops that robots report were released.
-func (s *Stops) learn(ctx context.Context, db Store, b persistJob, p *persisted) {
+// readReleased reads which of the stops that robots report were released.
+func (s *Stops) readReleased(ctx context.Context, db Store, b persistJob, p *persisted) {
 	if len(b.learned) == 0 {
 		return
 	}

@@ -71,7 +71,7 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 				s.answer(e.Request, schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched, and released since"})
 			}
 			s.publish() // sendTo reads the snapshot
-			s.deps.Dispatcher.EndReleased(released.concerns, func() { s.deps.Releases.end(released) })
+			s.deps.Dispatcher.EndReleased(released.isLatchedAgainBy, func() { s.deps.Releases.end(released) })
 			s.deps.Log.Warn("stops released", "stops", strings.Join(ids, " "), "by", by, "why", why)
 			s.reportedSince = map[string]map[string]time.Time{}
 			s.readAgain(ctx, db, func() {

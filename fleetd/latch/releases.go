@@ -14,8 +14,8 @@ import (
 // cancelled, none of those is sent: they are deferred, and are sent after all if nothing
 // was released.
 type Releases struct {
-	mu    sync.Mutex
-	under []*release
+	mu         sync.Mutex
+	inProgress []*release
 }
 
 // release is one release.
@@ -26,8 +26,8 @@ type release struct {
 	deferred []command.Command
 }
 
-// concerns reports whether a command would latch what is released.
-func (l *release) concerns(c command.Command) bool {
+// isLatchedAgainBy reports whether a command would latch again what is released.
+func (l *release) isLatchedAgainBy(c command.Command) bool {
 	if c.CreatedAt.After(l.at) {
 		return false
 	}
@@ -35,13 +35,13 @@ func (l *release) concerns(c command.Command) bool {
 	return id != "" && slices.Contains(l.ids, id)
 }
 
-// DeferIfReleasing keeps a command until the outcome of a release is known, if the command would
-// hold what is released, and reports whether it does.
+// DeferIfReleasing keeps a command back if it would latch a stop again whose release is under
+// way, until the outcome is known, and reports whether it does.
 func (r *Releases) DeferIfReleasing(c command.Command) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, l := range r.under {
-		if l.concerns(c) {
+	for _, l := range r.inProgress {
+		if l.isLatchedAgainBy(c) {
 			l.deferred = append(l.deferred, c)
 			return true
 		}
@@ -54,7 +54,7 @@ func (r *Releases) begin(ids []string, now time.Time) *release {
 	l := &release{ids: ids, at: now}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.under = append(r.under, l)
+	r.inProgress = append(r.inProgress, l)
 	return l
 }
 
@@ -62,6 +62,6 @@ func (r *Releases) begin(ids []string, now time.Time) *release {
 func (r *Releases) end(l *release) []command.Command {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.under = slices.DeleteFunc(r.under, func(other *release) bool { return other == l })
+	r.inProgress = slices.DeleteFunc(r.inProgress, func(other *release) bool { return other == l })
 	return l.deferred
 }

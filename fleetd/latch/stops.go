@@ -25,8 +25,8 @@ const (
 	// spoolAtOnce bounds the live stops that are written to the disk before the owner turns
 	// to other events: a stop that a person gives here waits for them.
 	spoolAtOnce = 32
-	// learnAfter is how long a robot reports an unknown stop before it is persisted: the live
-	// stop or the request may be about to persist it.
+	// learnAfter is how long a robot reports a stop that is not persisted before fleetd learns it,
+	// that is, persists it: the live stop or the request may be about to do so.
 	learnAfter = 300 * time.Millisecond
 	// reportedFor is how long a robot reports a released stop before it is persisted again: the
 	// release takes a moment to arrive.
@@ -51,7 +51,7 @@ type Stops struct {
 	mail  mailbox
 	out   sender
 	work  chan func() (after func()) // jobs for the worker
-	done  chan func()                // their results
+	done  chan func()                // their results, which the owner calls
 	ended chan struct{}              // closed when Run has ended
 
 	list  atomic.Pointer[listing] // snapshot of the state for other goroutines
@@ -65,7 +65,7 @@ type Stops struct {
 	loaded         bool                            // latched was read from the database
 	renewed        bool                            // latched was checked for documents to be signed again
 	reportedSince  map[string]map[string]time.Time // by robot and id: since when it reports a stop that is not persisted
-	learned        []stop.Request                  // stops reported for the first time, to be persisted after learnAfter
+	learned        []stop.Request                  // stops that robots reported for the first time, to be persisted after learnAfter
 	unspooledLive  []live                          // taken out of the mailbox, not handled yet
 	requests       []*request                      // wait for the worker
 	due            bool                            // persist when the worker is idle
