@@ -101,7 +101,6 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 	return Assessment{Status: Online, Since: later(f.StateAt, d.Since), Why: "heartbeats arrive"}
 }
 
-// offlineText is for people, who know "shutdown" as what they did and not as a reason.
 // lostText says why the broker closed the connection, if it said so.
 func lostText(reason string) string {
 	switch reason {
@@ -113,6 +112,8 @@ func lostText(reason string) string {
 	return "its connection was lost"
 }
 
+// offlineText says why a robot disconnected. People know "shutdown" as what they did, not as a
+// reason.
 func offlineText(reason string) string {
 	if reason == "shutdown" {
 		return "it was shut down"
