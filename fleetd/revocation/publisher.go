@@ -40,7 +40,7 @@ type Publisher struct {
 	listedAt time.Time
 	repaired time.Time       // when the broker's document was last repaired
 	noted    map[string]bool // serial numbers of instances' certificates that the database has
-	unread   string          // the last logged reason why some could not be read
+	unread   string          // why some of them could not be read, as logged last
 }
 
 // retainedDocument is the document fleet/revoked as the broker retains it.
@@ -149,9 +149,9 @@ func (p *Publisher) Observe(payload []byte, now time.Time) {
 }
 
 // repair publishes the database's revoked document if the broker retains another one. If the
-// broker's is of this fleet and newer, the database was restored from an older copy: then the
-// names in that document are revoked in the database too, since a revocation lasts until a person
-// lifts it.
+// broker's is of this fleet and not older, the database was restored from an older copy: then the
+// names and certificates in that document are revoked in the database too, since a revocation lasts
+// until a person lifts it.
 func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 	last := p.retained.Load()
 	if last == nil || now.Sub(last.at) < revokedSettles || now.Sub(p.repaired) < revokedSettles || !p.deps.Leads() {
@@ -176,10 +176,10 @@ func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 			return tx.EnqueueRevocation(ctx, db.FleetID(), now)
 		})
 		if err != nil {
-			p.deps.Failed("revocations of the broker's newer fleet/revoked not saved", err)
+			p.deps.Failed("revocations of the broker's fleet/revoked not saved", err)
 			return
 		}
-		p.deps.Log.Error("the broker has a newer fleet/revoked than the database, which may be an older copy: its names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
+		p.deps.Log.Error("the broker has another fleet/revoked, of the same or a higher revision: the database may be an older copy; the document's names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		p.deps.Wake()
 	default:
 		p.deps.Log.Warn("fleet/revoked was overwritten by another client; published again", "fleet_id", list.FleetID, "rev", list.Rev)
@@ -188,8 +188,8 @@ func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 	p.repaired = now
 }
 
-// recordIssued records in the database, if they are not yet, the certificates of fleetd instances that were issued in
-// the folder with the keys, so that people can revoke a stolen one.
+// recordIssued records in the database the certificates of fleetd instances that were issued in the
+// folder with the keys, so that people can revoke a stolen one.
 func (p *Publisher) recordIssued(ctx context.Context, db Store, now time.Time) {
 	if p.deps.Vault == nil || !p.deps.Leads() {
 		return
