@@ -95,7 +95,7 @@ func (t *Tx) SaveUser(ctx context.Context, u auth.User) error {
 	if err := expectOne(n, err, "the user "+u.Name); err != nil {
 		return err
 	}
-	return t.countAccounts(ctx)
+	return t.raiseAccountsRev(ctx)
 }
 
 // AddAccessToken adds a token of a user.
@@ -109,7 +109,7 @@ func (t *Tx) AddAccessToken(ctx context.Context, token auth.Token) error {
 	if err := expectOne(n, err, "a token of "+token.User); err != nil {
 		return err
 	}
-	return t.countAccounts(ctx)
+	return t.raiseAccountsRev(ctx)
 }
 
 // DeleteAccessToken deletes a token and returns it, or ErrNotFound.
@@ -118,7 +118,7 @@ func (t *Tx) DeleteAccessToken(ctx context.Context, id string) (auth.Token, erro
 	if err != nil {
 		return token, fmt.Errorf("delete the token %s: %w", id, err)
 	}
-	return token, t.countAccounts(ctx)
+	return token, t.raiseAccountsRev(ctx)
 }
 
 // SaveSession adds a session or replaces it.
@@ -128,7 +128,7 @@ func (t *Tx) SaveSession(ctx context.Context, s auth.Session) error {
 	if err := expectOne(n, err, "a session"); err != nil {
 		return err
 	}
-	return t.countAccounts(ctx)
+	return t.raiseAccountsRev(ctx)
 }
 
 // DeleteSession deletes a session, if there is one with this digest.
@@ -136,7 +136,7 @@ func (t *Tx) DeleteSession(ctx context.Context, digest string) error {
 	if _, err := t.exec(ctx, `DELETE FROM sessions WHERE digest = $1`, digest); err != nil {
 		return fmt.Errorf("delete a session: %w", err)
 	}
-	return t.countAccounts(ctx)
+	return t.raiseAccountsRev(ctx)
 }
 
 // AddLoginCode adds a permission to sign in.
@@ -171,7 +171,7 @@ func (t *Tx) DeleteExpiredAccess(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-func (t *Tx) countAccounts(ctx context.Context) error {
+func (t *Tx) raiseAccountsRev(ctx context.Context) error {
 	n, err := t.exec(ctx, `UPDATE fleet SET accounts_rev = accounts_rev + 1 WHERE only_row = 1`)
 	return expectOne(n, err, "the revision of the accounts")
 }

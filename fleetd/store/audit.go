@@ -13,8 +13,8 @@ import (
 	"troupe/fleetd/auth"
 )
 
-// ActFor sets who makes the request that the transaction carries out: the source, and without
-// another name the person, of the notes that it adds from now on, unless they have a source.
+// ActFor sets who makes the request that the transaction carries out. Notes that are added from now
+// on without a source get p as their source, and its name unless they name a person.
 func (t *Tx) ActFor(p auth.Principal) { t.actor = p }
 
 // Note adds entries to the audit log. They are linked into its chain just before the commit.
@@ -29,7 +29,7 @@ func (t *Tx) Note(ctx context.Context, now time.Time, notes ...audit.Note) error
 	return nil
 }
 
-// NoteAs is Note with an id to which another entry can refer.
+// NoteAs is Note for one entry with a given id, to which another entry can refer.
 func (t *Tx) NoteAs(ctx context.Context, id string, now time.Time, n audit.Note) {
 	if n.Source == (audit.Source{}) {
 		n.Source = t.actor.Source()

@@ -148,9 +148,9 @@ func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) 
 
 const unlinked = auditColumns + ` WHERE seq = 0 ORDER BY at, id LIMIT $1`
 
-// LinkAudit links the entries into the chain that are in none: those of before the chain, and
-// those that an older instance has written since. It returns how many it linked; the caller
-// repeats it until that is 0.
+// LinkAudit links entries into the chain that are not in it: those from before the chain, and those
+// that an instance of an earlier release has written since. It links at most limit and returns how
+// many; the caller repeats it until that is 0.
 func (s *Store) LinkAudit(ctx context.Context, limit int) (n int, err error) {
 	err = s.plainTx(ctx, func(tx *Tx) error {
 		n, err = tx.linkOld(ctx, limit)
@@ -175,7 +175,7 @@ func (t *Tx) linkOld(ctx context.Context, limit int) (int, error) {
 	return len(old), nil
 }
 
-// linkAll is the migration that links all entries of before the chain.
+// linkAll is the migration that links all entries from before the chain.
 func (s *Store) linkAll() *goose.Migration {
 	return goose.NewGoMigration(20, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		var head audit.Head

@@ -179,8 +179,8 @@ func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.
 	return nil
 }
 
-// ImportRevocation imports a revoked document that brokers have and the database does not: it bars
-// the robots and revokes the certificates on it, also those that are not in the database.
+// ImportRevocation imports a revoked document that brokers have and the database does not: it revokes
+// the names and the certificates in it, also those that are not in the database.
 // The next list that is published has a higher revision.
 func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Time) error {
 	const by, why = "fleet/revoked", "on the list that brokers had"

@@ -74,7 +74,7 @@ func (r reads) Unsent(ctx context.Context, after int64, limit int) ([]Outgoing, 
 	return all, nil
 }
 
-// UnsentStops is Unsent for the documents that hold stops and releases.
+// UnsentStops is Unsent for the documents with stops and releases.
 func (r reads) UnsentStops(ctx context.Context, after int64, limit int) ([]Outgoing, error) {
 	all, err := queryAll(ctx, r, scanOutgoing, outgoingSelect+` AND topic IN ($2, $3) ORDER BY seq LIMIT $4`,
 		after, string(schema.TopicDesiredStop), string(schema.TopicFleetStop), limitOf(limit))

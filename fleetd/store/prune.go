@@ -31,7 +31,7 @@ func (s *Store) PruneEvents(ctx context.Context, then time.Time, limit int) (int
 	return s.prune(ctx, "events", oldEvents, micros(then), limit)
 }
 
-// PruneRoutineEvents is PruneEvents for those that come with every act.
+// PruneRoutineEvents is PruneEvents for routine events, which come with every act.
 func (s *Store) PruneRoutineEvents(ctx context.Context, then time.Time, limit int) (int64, error) {
 	return s.prune(ctx, "events of acts", oldRoutineEvents, micros(then), limit)
 }

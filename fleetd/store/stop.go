@@ -59,7 +59,7 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 		return rows, err
 	}
 	if all || need.All {
-		return rows, t.readHeld(ctx, &rows, where{})
+		return rows, t.readLatched(ctx, &rows, where{})
 	}
 	concerned := map[string]bool{}
 	for _, r := range rows.Robots {
@@ -75,14 +75,14 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 	}
 	var w where
 	w.addNamed("robot", slices.Sorted(maps.Keys(concerned)))
-	return rows, t.readHeld(ctx, &rows, w)
+	return rows, t.readLatched(ctx, &rows, w)
 }
 
-// readSelected reads the robots that orders select, and reports whether one selects all.
-func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, orders []stop.Request) (all bool, err error) {
+// readSelected reads the robots that requests select, and reports whether one selects all.
+func (t *Tx) readSelected(ctx context.Context, rows *stop.Rows, requests []stop.Request) (all bool, err error) {
 	named := map[string]bool{}
 	var selectors []selector.Selector
-	for _, o := range orders {
+	for _, o := range requests {
 		all = all || o.All
 		for _, id := range o.Robots {
 			named[id] = true
@@ -136,8 +136,8 @@ func (t *Tx) readLatchesOf(ctx context.Context, rows *stop.Rows, need stop.Need)
 	return nil
 }
 
-// readHeld reads the latched stops of some robots, and the revisions of their stop documents.
-func (t *Tx) readHeld(ctx context.Context, rows *stop.Rows, robots where) error {
+// readLatched reads the latched stops of some robots, and the revisions of their stop documents.
+func (t *Tx) readLatched(ctx context.Context, rows *stop.Rows, robots where) error {
 	held := robots
 	held.conditions = append(slices.Clone(robots.conditions), "released_at = 0")
 	latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+held.String()+" ORDER BY asked_at, id, robot", held.args...)

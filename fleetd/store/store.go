@@ -214,8 +214,9 @@ func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) 
 	return nil
 }
 
-// Tx is one serializable transaction: its writes happen all or not at all, and nobody else
-// changes what it has read before it commits. It has every query of the Store.
+// Tx is one transaction: its writes happen all or not at all. In a transaction of Store.Tx, which
+// is serializable, nobody else changes what it has read before it commits. It has every query of
+// the Store.
 type Tx struct {
 	reads
 	tx    *sql.Tx
