@@ -94,8 +94,9 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 	for _, one := range open {
 		for !one.Step.Over() {
 			next, err := d.next(ctx, db, one, d.deps.Now())
+			reached := next.To
 			if err == nil && next.On != "" && leads {
-				err = d.step(ctx, db, one, next, d.deps.Now())
+				reached, err = d.step(ctx, db, one, next, d.deps.Now())
 			}
 			if errors.Is(err, store.ErrConflict) {
 				break // another instance took the step
@@ -108,8 +109,12 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 				waiting[one.Robot] = next.Why
 				break
 			}
-			d.deps.Log.Info("decommission", "robot", one.Robot, "from", one.Step, "to", next.To, "why", next.Why)
-			one.Step = next.To
+			if reached == next.To {
+				d.deps.Log.Info("decommission", "robot", one.Robot, "from", one.Step, "to", next.To, "why", next.Why)
+			} else {
+				d.deps.Log.Info("decommission continues: desired documents of the robot were written meanwhile, and are deleted first", "robot", one.Robot, "step", reached)
+			}
+			one.Step = reached
 		}
 	}
 	d.waiting.Store(&waiting)
@@ -127,12 +132,13 @@ func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.De
 	return decommission.Next(one, facts), nil
 }
 
-// step carries out one step of a decommission.
-func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.Decommission, next decommission.Decision, now time.Time) error {
+// step carries out one step of a decommission, and returns the step at which it is then: see
+// store.Tx.StepDecommission.
+func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.Decommission, next decommission.Decision, now time.Time) (reached decommission.Step, err error) {
 	if next.Stop {
 		d.stop(ctx, one, now)
 	}
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if next.To == decommission.Revoked {
 			held, err := tx.Certificates(ctx, one.Robot)
 			if err != nil {
@@ -145,20 +151,25 @@ func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.De
 				return err
 			}
 		}
-		return tx.StepDecommission(ctx, one, next.To, now)
+		if err := tx.StepDecommission(ctx, one, next.To, now); err != nil {
+			return err
+		}
+		after, err := tx.Decommission(ctx, one.Robot)
+		reached = after.Step
+		return err
 	})
 	if err != nil {
-		return err
+		return one.Step, err
 	}
 	d.deps.Wake()
-	if next.To == decommission.Archived {
-		return d.deps.Refresh(ctx)
+	if reached == decommission.Archived {
+		return reached, d.deps.Refresh(ctx)
 	}
-	return nil
+	return reached, nil
 }
 
-// stop stops a robot before its access is revoked. What the robot does without a link is its
-// own configuration; so it is stopped first.
+// stop stops a robot before its access is revoked: what it does without a link depends on its
+// settings.
 func (d *Decommissioner) stop(ctx context.Context, one decommission.Decommission, now time.Time) {
 	v, _ := verb.Of("safety", "stop")
 	why := "this robot leaves the fleet"

@@ -2,6 +2,7 @@ package decommissioner_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type world struct {
 	confirms   bool                    // the broker confirms what the outbox publishes
 	sent       []command.Command
 	refreshed  int
+	log        strings.Builder
 }
 
 func (w *world) locked(do func()) {
@@ -55,7 +57,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		}
 		w := &world{T: t, db: db, leads: true, connection: decommission.Connected, confirms: true}
 		w.Decommissioner = decommissioner.New(decommissioner.Deps{
-			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.log), nil)), Now: time.Now,
 			Leads:      func() (is bool) { w.locked(func() { is = w.leads }); return is },
 			Failed:     func(what string, err error) { t.Errorf("%s: %v", what, err) },
 			Connection: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
@@ -166,6 +168,27 @@ func TestDecommissionIsLedStepByStep(t *testing.T) {
 		w.step(decommission.Archived)
 		if w.refreshes() != 1 || w.Waiting("r9") != "" || len(w.commands()) != 1 {
 			t.Errorf("robots were read %d times, it waits for %q, sent were %d", w.refreshes(), w.Waiting("r9"), len(w.commands()))
+		}
+	})
+}
+
+func TestLateDocumentsAreDeletedBeforeTheRobotIsArchived(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.connection, w.confirms = decommission.Disconnected, false })
+		w.leaves()
+		w.sleep(2 * time.Second)
+		w.locked(func() { w.confirms = true })
+		w.flush() // the desired documents are deleted
+		w.locked(func() { w.confirms = false })
+		w.sleep(2 * time.Second)
+		w.step(decommission.DeletingDocuments)
+		w.tx(func(tx *store.Tx) error { return tx.EnqueueDeletions(context.Background(), "r9", time.Now()) }) // documents that nobody waits for
+		w.locked(func() { w.confirms = true })
+		w.flush()
+		w.sleep(5 * time.Second)
+		w.step(decommission.Archived)
+		if n := strings.Count(w.log.String(), "to=archived"); n != 1 || !strings.Contains(w.log.String(), "written meanwhile") {
+			t.Errorf("logged %d times that the robot is archived", n)
 		}
 	})
 }

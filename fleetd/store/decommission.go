@@ -77,7 +77,8 @@ func (t *Tx) BeginDecommission(ctx context.Context, robot, by, why string, now t
 }
 
 // StepDecommission moves a decommission from one step to the next and makes the changes of
-// the new step. If it is no longer at the first one, the error is ErrConflict.
+// the new step. If it is no longer at the first one, the error is ErrConflict. Instead of Archived
+// it may reach DeletingDocuments again: see archive.
 func (t *Tx) StepDecommission(ctx context.Context, from decommission.Decommission, to decommission.Step, now time.Time) error {
 	var ended int64
 	if to.Over() {
