@@ -36,7 +36,7 @@ type driftChecker struct {
 	askedForState backoff // robots that were asked for a newer state
 }
 
-// drift is when a robot is asked.
+// drift is when something is done about a robot next.
 type drift struct {
 	next time.Time
 	wait time.Duration // the pause before next

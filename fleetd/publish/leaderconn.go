@@ -50,8 +50,8 @@ type LeaderConnDeps struct {
 	Open      func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Leads     func() bool
 	Linked    func()                          // the connection came up or went down
-	Replaced  func()                          // another instance writes the presence
-	RivalSeen func(why string, now time.Time) // somebody else seems to use fleetd's name
+	Replaced  func()                          // another instance leads now, and has published the presence
+	RivalSeen func(why string, now time.Time) // another client seems to use fleetd's name, or to write its presence
 }
 
 // OpenLeaderConn opens the leader's connection. Its presence names the session of fleetd's
@@ -136,12 +136,12 @@ func (p *LeaderConn) Cut() {
 
 // Close disconnects in good order. A leader publishes first that fleetd goes offline.
 func (p *LeaderConn) Close(leads bool) {
-	var words []func(string) link.Message
+	var last []func(string) link.Message
 	if leads {
-		words = append(words, func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) })
+		last = append(last, func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) })
 	}
-	if err := p.link.Close(context.Background(), words...); err != nil {
-		p.deps.Log.Warn("could not publish presence \"offline\"; the last will announces it", "error", err)
+	if err := p.link.Close(context.Background(), last...); err != nil {
+		p.deps.Log.Warn("presence offline not published; the last will says that fleetd is lost", "error", err)
 	}
 	p.end()
 }

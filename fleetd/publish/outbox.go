@@ -212,7 +212,8 @@ func (o *outbox) send(db Store) {
 	}
 }
 
-// report hands the result of a publication to the owner of the window, unless that forgot it.
+// report hands the result of a publication to the owner of the window, unless the owner has reset
+// the window meanwhile.
 func (o *outbox) report(flights context.Context, r result, err error) {
 	r.err = err
 	select {

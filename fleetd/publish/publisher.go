@@ -39,7 +39,7 @@ type Writer interface {
 	PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
-// Robots lists the robots that differ from what is desired of them.
+// Robots lists the robots whose state is missing, or that differ from what is desired of them.
 type Robots interface {
 	StateMissing(now time.Time) []string
 	NotConverged(desired map[string]map[schema.TopicKind]int64, now time.Time) []string

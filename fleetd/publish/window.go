@@ -86,17 +86,17 @@ func targetOf(o store.Outgoing) target {
 	return t
 }
 
-// queue holds the documents of one target, oldest first. It is ready, waiting or in flight.
+// queue has the documents of one target, oldest first. It is ready, waiting or in flight.
 type queue struct {
 	target   target
-	waits    []document
+	pending  []document // that the broker has not confirmed
 	attempts int // failed ones of the first document
 	retryAt  time.Time
 }
 
 func newWindow() *window {
 	w := &window{queues: map[target]*queue{}, inFlight: map[int64]*queue{}, unsettled: map[int64]bool{}}
-	older := func(a, b *queue) bool { return a.waits[0].id < b.waits[0].id }
+	older := func(a, b *queue) bool { return a.pending[0].id < b.pending[0].id }
 	for c := range w.ready {
 		w.ready[c].less = older
 	}
@@ -110,7 +110,7 @@ func (w *window) len() int { return w.rows }
 // queued counts the documents that a new one to the target of o would wait for.
 func (w *window) queued(o store.Outgoing) int {
 	if q := w.queues[targetOf(o)]; q != nil {
-		return len(q.waits)
+		return len(q.pending)
 	}
 	return 0
 }
@@ -129,8 +129,8 @@ func (w *window) add(o store.Outgoing, once bool) {
 		w.unsettled[w.lastID] = true
 		w.oldest = append(w.oldest, w.lastID)
 	}
-	q.waits = append(q.waits, document{Outgoing: o, id: w.lastID, once: once})
-	if len(q.waits) == 1 {
+	q.pending = append(q.pending, document{Outgoing: o, id: w.lastID, once: once})
+	if len(q.pending) == 1 {
 		heap.Push(&w.ready[at.class], q)
 	}
 }
@@ -146,7 +146,7 @@ func (w *window) next(now time.Time) (document, bool) {
 		return document{}, false
 	}
 	q := heap.Pop(&w.ready[c]).(*queue)
-	d := q.waits[0]
+	d := q.pending[0]
 	w.inFlight[d.id] = q
 	if c == blob {
 		w.blobs++
@@ -187,12 +187,12 @@ func (w *window) failed(id int64, now time.Time) {
 	q := w.endFlight(id)
 	switch {
 	case q == nil:
-	case q.waits[0].once:
+	case q.pending[0].once:
 		w.drop(q)
 	default:
 		q.retryAt = now.Add(min(retryMin<<min(q.attempts, 16), retryMax))
 		q.attempts++
-		w.settle(q.waits)
+		w.settle(q.pending)
 		heap.Push(&w.waiting, q)
 	}
 }
@@ -214,7 +214,7 @@ func (w *window) endFlight(id int64) *queue {
 	delete(w.inFlight, id)
 	if q.target.class == blob {
 		w.blobs--
-		w.settle(q.waits[:1])
+		w.settle(q.pending[:1])
 	}
 	return q
 }
@@ -233,8 +233,8 @@ func (w *window) settle(blobs []document) {
 func (w *window) drop(q *queue) {
 	w.rows--
 	q.attempts = 0
-	q.waits[0] = document{}
-	if q.waits = q.waits[1:]; len(q.waits) == 0 {
+	q.pending[0] = document{}
+	if q.pending = q.pending[1:]; len(q.pending) == 0 {
 		delete(w.queues, q.target)
 		return
 	}
@@ -260,4 +260,4 @@ func (h *queues) Pop() any {
 }
 
 // first is the id of the oldest document.
-func (h *queues) first() int64 { return h.of[0].waits[0].id }
+func (h *queues) first() int64 { return h.of[0].pending[0].id }
