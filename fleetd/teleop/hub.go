@@ -110,7 +110,7 @@ func (h *Hub) Answered(robot string, a schema.Ack) { h.leases.answered(robot, a)
 // Shown takes a robot's state.
 func (h *Hub) Shown(robot string, s *schema.State) { h.leases.shown(robot, s) }
 
-// receive takes the speed of a robot. It does not block.
+// receive receives the speed of a robot. It does not block.
 func (h *Hub) receive(m link.Message) {
 	row, params, ok := h.deps.Namespace.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicTelemetry {
@@ -133,14 +133,14 @@ const Refused drive.Cause = "refused"
 // Person is who drives.
 type Person struct {
 	Principal auth.Principal
-	// Owns reports whether a lease of that person, as its answer names them, is theirs.
+	// Owns reports whether a lease belongs to the person; by is the name in the lease.
 	Owns func(by string) bool
 	// Forbidden returns why they may not drive any more; empty = they may. It may take a while.
 	Forbidden func() string
 }
 
 // Begin begins a session of a person who has control of a robot, or says why not and what to do.
-// The caller calls Run of it once.
+// The caller calls the session's Run once.
 func (h *Hub) Begin(robot string, p Person) (*Session, error) {
 	l := h.leases.of(robot)
 	switch {
@@ -183,7 +183,8 @@ func (h *Hub) limits(robot string) drive.Limits {
 // is too old.
 const publishWithin = 100 * time.Millisecond
 
-// publish publishes a frame, as the last one of a session if it waits until it was written.
+// publish publishes a frame. With wait it returns only when the frame was written, as the last frame
+// of a session must be.
 func (h *Hub) publish(robot string, f schema.VelocityFrame, wait bool) error {
 	payload, err := schema.Encode(&f)
 	if err != nil {

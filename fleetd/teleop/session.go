@@ -64,7 +64,7 @@ func newSession(h *Hub, robot string, l lease, p Person, now time.Time) *session
 	return s
 }
 
-// silent reports whether no frame came for so long that another connection may go on.
+// silent reports whether no frame came for so long that another connection may drive with the lease.
 func (s *session) silent(now time.Time) bool {
 	return now.Sub(time.Unix(0, s.heard.Load())) >= drive.FrameGap
 }
@@ -184,8 +184,8 @@ func (s *session) release(d drive.Decision) {
 	}
 }
 
-// tell queues a message for the person's device. One that does not read misses messages, and
-// stops driving, because it measures how old they are.
+// tell queues a message for the person's device. A device that does not read misses messages; it
+// measures how old they are, and stops driving.
 func (s *session) tell(m Message) {
 	select {
 	case s.out <- m:
