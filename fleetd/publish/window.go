@@ -90,7 +90,7 @@ func targetOf(o store.Outgoing) target {
 type queue struct {
 	target   target
 	pending  []document // that the broker has not confirmed
-	attempts int // failed ones of the first document
+	attempts int        // failed ones of the first document
 	retryAt  time.Time
 }
 

@@ -22,10 +22,10 @@ func (v *View) SetFleetID(fleetID string) {
 func (e *entry) noteReportedRevs(fleetID string, kind schema.TopicKind, body []byte) {
 	for topic, report := range desired.ReportOn {
 		if report == kind {
-			if e.numbers == nil {
-				e.numbers = map[schema.TopicKind]schema.ReportedRev{}
+			if e.reportedRevs == nil {
+				e.reportedRevs = map[schema.TopicKind]schema.ReportedRev{}
 			}
-			e.numbers[topic] = schema.ReportedRevIn(fleetID, body)
+			e.reportedRevs[topic] = schema.ReportedRevIn(fleetID, body)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func (v *View) ReportedRevision(robot string, topic schema.TopicKind) schema.Rep
 }
 
 func (e *entry) reportedRev(topic schema.TopicKind) schema.ReportedRev {
-	reported, r := e.numbers[topic], e.reported
+	reported, r := e.reportedRevs[topic], e.reported
 	if topic == schema.TopicDesiredStory && r != nil && r.Phase == schema.DeployActive && r.Active != nil &&
 		reported.Rev == e.dbRow.DesiredRev && e.dbRow.SHA256 != "" && r.Active.SHA256 != e.dbRow.SHA256 {
 		reported.Conflicting = true // it has other content than this revision
@@ -59,7 +59,7 @@ func (v *View) Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.
 		if !e.adopted {
 			continue
 		}
-		for topic := range e.numbers {
+		for topic := range e.reportedRevs {
 			if e.reportedRev(topic).MustRenumber(revs[id][topic]) {
 				found[topic] = append(found[topic], id)
 			}

@@ -12,8 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// StrayDocuments lists the retained documents of a robot that this fleet does not know: an orphan
-// in the API and the command line. Commands without their instance are dispatch.OrphanEnder's.
+// StrayDocuments lists the retained documents of a robot that this fleet does not know. The API and
+// the command line call such a robot an orphan. (Orphaned commands are something else: see
+// dispatch.OrphanEnder.)
 type StrayDocuments struct {
 	Robot          string      `json:"robot"`
 	Topics         []string    `json:"topics" doc:"retained documents"`
@@ -76,7 +77,7 @@ func GoneRow(id string) *Row {
 	})
 }
 
-// Connection reports whether a robot is present, as far as fleetd can know.
+// Connection reports whether a robot is connected, as far as fleetd can know.
 func (v *View) Connection(id string, now time.Time) decommission.Connection {
 	v.mu.Lock()
 	defer v.mu.Unlock()

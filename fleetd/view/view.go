@@ -64,9 +64,9 @@ type entry struct {
 	behind             time.Time     // since when its heartbeat names a newer state; zero = it does not
 	outdated           bool          // for longer than behindPatience
 
-	documents map[schema.TopicKind]store.Document     // exact bytes
-	numbers   map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document
-	unsaved   map[schema.TopicKind]bool
+	documents    map[schema.TopicKind]store.Document     // exact bytes
+	reportedRevs map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document
+	unsaved      map[schema.TopicKind]bool
 }
 
 // New makes a view without robots.
