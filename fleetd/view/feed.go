@@ -105,12 +105,12 @@ func (v *View) Subscribe(what Fields, gather time.Duration) *Feed {
 	return f
 }
 
-// mark computes the robot's line anew and adds what changed to the feeds. It is called under
+// mark computes the robot's summary anew and adds what changed to the feeds. It is called under
 // the lock after each change of an entry.
 func (v *View) mark(id string, e *entry) {
-	line := e.makeLine(id, v.fleetID)
-	what := difference(&e.line, &line)
-	e.line, e.shared = line, nil
+	summary := e.makeSummary(id, v.fleetID)
+	what := difference(&e.summary, &summary)
+	e.summary, e.shared = summary, nil
 	v.hand(Delta{ID: id, What: what})
 }
 

@@ -8,15 +8,15 @@ import (
 	"troupe/schema"
 )
 
-// makeLine is the robot as lists and the stream show it.
-func (e *entry) makeLine(id, fleetID string) Robot {
-	r := e.stateLine(id, fleetID)
+// makeSummary makes the row of the robot, as lists and the stream show it.
+func (e *entry) makeSummary(id, fleetID string) Robot {
+	r := e.summaryOfDocuments(id, fleetID)
 	r.Doing = r.doing()
 	return r
 }
 
-// stateLine is what the documents of the robot say.
-func (e *entry) stateLine(id, fleetID string) Robot {
+// summaryOfDocuments is the summary without what follows from the rest of it.
+func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.dbRow.Labels), Adopted: e.adopted,
 		Presence: Presence{

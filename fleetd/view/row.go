@@ -48,10 +48,10 @@ func (r Robot) compact() *Robot {
 	return &r
 }
 
-// row is the present version of the robot's line.
+// row is the present version of the robot's summary.
 func (e *entry) row() *Row {
 	if e.shared == nil {
-		e.shared = newRow(e.line)
+		e.shared = newRow(e.summary)
 	}
 	return e.shared
 }

@@ -58,7 +58,7 @@ func (v *View) Resolve(s selector.Selector) selector.Selector {
 }
 
 func (e *entry) selectable(id string) selector.Robot {
-	r := e.line.Selectable()
+	r := e.summary.Selectable()
 	r.ID, r.Labels = id, e.dbRow.Labels
 	return r
 }

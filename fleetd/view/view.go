@@ -48,8 +48,8 @@ type entry struct {
 	read    int64       // the read that dbRow is from
 	facts   presence.Facts
 	shown   presence.Assessment
-	line    Robot // as lists and feeds show it; what it points to is never changed
-	shared  *Row  // line, for readers; nil until somebody reads it
+	summary Robot // as lists and feeds show it; what it points to is never changed
+	shared  *Row  // summary, for readers; nil until somebody reads it
 
 	heartbeat          *schema.Heartbeat
 	state              *schema.State
@@ -301,6 +301,6 @@ func (v *View) Robot(id string) (Detail, bool) {
 		return Detail{}, false
 	}
 	return Detail{
-		Robot: e.line, Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
+		Robot: e.summary, Heartbeat: e.heartbeat, State: e.state, Modes: e.modes, Caps: e.caps, Acts: e.acts, Reported: e.reported,
 	}, true
 }
