@@ -35,7 +35,7 @@ type Deps struct {
 	Catalogue func() library.Catalogue
 	// Caps returns the capabilities that a robot has published; nil = none yet.
 	Caps library.CapsOf
-	// TakenBy says who uses a name, so that a robot cannot; empty = nobody.
+	// TakenBy says to whom a name belongs that no robot may have; empty = nobody.
 	TakenBy func(name string) string
 }
 

@@ -24,7 +24,7 @@ type NotReverted struct {
 
 // RevertRequests turns a request to revert robots into requests for what they had before: one
 // for each group of robots that get the same. sets are the published sets that they had, by digest. A second
-// revert leads back.
+// revert gives them again what they have now.
 func RevertRequests(rows Rows, a Request, sets map[string][]byte) (parts []SubRequest, kept []NotReverted, found []schema.Problem) {
 	if found := checkCount(rows, a.Expected); len(found) > 0 {
 		return nil, nil, found

@@ -87,7 +87,7 @@ type Changes struct {
 	Blob      []byte        // to publish before the documents; nil = none
 	Files     []score.Asset // that Blob names
 	SHA256    string        // of Blob
-	Again     bool          // only the revision changes
+	Again     bool          // of Republish: only the revision changes
 	Counter   int64         // the newest signature counter that was used
 	Note      string        // for the audit
 
@@ -103,7 +103,7 @@ type ValueOfRobots struct {
 	Robots []string
 }
 
-// Topic returns the kind of document that a changes.
+// Topic returns the kind of document that the request changes.
 func (a Request) Topic() schema.TopicKind {
 	switch {
 	case a.Back != "":
@@ -134,7 +134,7 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 		}
 		was := before(a, r.Current.Payload)
 		c.had(was, r.ID)
-		if was != p.value(a) { // otherwise it is the same again, and a reversion leads to the same as before
+		if was != p.value(a) { // otherwise the robot keeps what it has, and a revert still leads to what it had before
 			if r.Previous = r.Current.Payload; len(r.Previous) == 0 {
 				r.Previous = []byte(noDocument)
 			}

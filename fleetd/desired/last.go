@@ -54,7 +54,7 @@ type Group struct {
 	Replaced Replaced
 }
 
-// Replaced is an assignment in whose place another one came.
+// Replaced is an assignment that a later one replaced.
 type Replaced struct {
 	At      time.Time
 	By, Why string

@@ -50,7 +50,7 @@ func (f *Fleet) Document(robot string, kind schema.TopicKind) []byte {
 	return f.view.Document(robot, kind)
 }
 
-// Orphans are the retained documents of robots that the database does not know.
+// Orphans lists the retained documents of robots that the database does not know.
 func (f *Fleet) Orphans() []view.StrayDocuments { return f.view.Orphans() }
 
 // Issuer is what certificates are issued with, or why none are.
@@ -200,8 +200,8 @@ func (f *Fleet) Release(ctx context.Context, p auth.Principal, ids []string, by,
 	return f.stops.Release(ctx, p, ids, by, why)
 }
 
-// TakenBy says who uses a name, so that no robot can; empty if nobody is known to. It does
-// not look into the database.
+// TakenBy says to whom a name belongs that no robot may have; empty if it is free, as far as is
+// known without the database.
 func (f *Fleet) TakenBy(name string) string {
 	switch {
 	case name == f.cfg.Name:

@@ -282,6 +282,7 @@ func (f *Fleet) begin(all *sync.WaitGroup, part string, run func()) {
 	})
 }
 
+// work runs the loops that need the database until ctx ends.
 func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	var all sync.WaitGroup
 	f.begin(&all, "persister", func() { f.persister.Run(ctx, db) })

@@ -96,7 +96,7 @@ func (h *health) rivalSeen(why string, now time.Time) {
 	h.rival, h.rivalAt = why, now
 }
 
-// fill adds it to a status.
+// fill writes the health of the database and the broker into a status.
 func (h *health) fill(s *api.Status, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -36,7 +36,7 @@ type Grant struct {
 	Site  string // empty: every site
 }
 
-// ParseGrant reads VALUE=ROLE or VALUE=ROLE@SITE. VALUE may contain "=".
+// ParseGrant reads GROUP=ROLE or GROUP=ROLE@SITE. GROUP, a value of the claim, may contain "=".
 func ParseGrant(text string) (Grant, error) {
 	at := strings.LastIndex(text, "=")
 	if at < 1 {
@@ -90,7 +90,7 @@ func (c Config) rights(values []string) (roles []auth.Role, sites []string) {
 		}
 	}
 	if slices.Contains(roles, auth.Admin) {
-		sites = nil // has every right in the whole fleet
+		sites = nil // an administrator has every right in the whole fleet
 	}
 	slices.Sort(roles)
 	slices.Sort(sites)

@@ -2,7 +2,7 @@
 // robot recorded in the last minutes.
 //
 // A person asks for a record of a robot. The robot then sends it over HTTP under a key, which
-// counts once, for one robot and a limited time. The bytes go to the disk as they come. The
+// is valid once, for one robot and a limited time. The bytes go to the disk as they come. The
 // file is offered once it is whole and readable as the record of that robot; anything else ends
 // with a sentence that says why, and leaves nothing.
 //

@@ -52,7 +52,7 @@ type kept struct {
 	Record
 	source audit.Source // who asked
 	why    string       // the reason that they gave
-	key    string       // empty = it counts no more
+	key    string       // under which the robot sends it; empty = no longer valid
 }
 
 // New reads the folder. A record that was on its way ends.
