@@ -21,7 +21,7 @@ type Saved struct {
 // Save plans to save a text as the draft of the entry that it names. A draft may have
 // problems, but cannot be published then. A text that cannot be parsed is refused. over is
 // the draft revision that the author read, 0 for a new one; nil overwrites any. Saving a
-// deleted entry recovers it.
+// deleted entry, over its draft revision or as a new one, recovers it.
 func Save(rows Rows, kind Kind, text []byte, over *int64, by audit.Attribution) (Saved, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
@@ -36,16 +36,13 @@ func (s *snapshot) save(kind Kind, text []byte, over *int64, by audit.Attributio
 		return Saved{}, problems
 	}
 	old, known := s.entries[Ref{kind, id}]
-	seen := old.DraftRev
-	if old.Deleted() {
-		seen = 0 // lists do not show it, so the author saves it as new
-	}
-	if over != nil && *over != seen {
-		detail := fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, seen, *over)
+	asNew := old.Deleted() && over != nil && *over == 0 // lists do not show a deleted entry
+	if over != nil && *over != old.DraftRev && !asNew {
+		detail := fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, old.DraftRev, *over)
 		if *over == 0 { // the author did not know of it
-			detail = fmt.Sprintf("%s %s has a draft already: revision %d%s", kind, id, seen, byWhom(old.ChangedBy))
+			detail = fmt.Sprintf("%s %s has a draft already: revision %d%s", kind, id, old.DraftRev, byWhom(old.ChangedBy))
 		}
-		return Saved{}, []schema.Problem{schema.NewProblem("", CodeConflict, detail, fmt.Sprintf("read it, then save over revision %d", seen))}
+		return Saved{}, []schema.Problem{schema.NewProblem("", CodeConflict, detail, fmt.Sprintf("read it, then save over revision %d", old.DraftRev))}
 	}
 	if known && !old.Deleted() && old.DraftSHA256 == digest(text) {
 		return Saved{Entry: old, Unchanged: true}, nil
