@@ -72,13 +72,19 @@ type ImportProblem struct {
 type importing struct {
 	Import
 	texts []library.Source
-	files map[string][]byte // assets by name
-	lists []library.Sheet   // by entry; zero for an entry that is not of a list
+	files map[string]archived // assets by name
+	lists []library.Sheet     // by entry; zero for an entry that is not of a list
 	of    []library.SheetEntry
 	above []int // lines of the file above an entry of a YAML file, by entry
 
 	skipWrong, dry bool
 	unreadable     bool // there is an error that is not of one entry
+}
+
+// archived is a sound or picture of an archive.
+type archived struct {
+	path string
+	body []byte
 }
 
 // files registers import and export.
@@ -111,7 +117,7 @@ func (s *server) files(h huma.API) {
 }
 
 func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by audit.Attribution) (*answer[Import], error) {
-	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string][]byte{}, skipWrong: skipWrong, dry: dry}
+	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string]archived{}, skipWrong: skipWrong, dry: dry}
 	mapped := map[string]string{}
 	for _, m := range columns {
 		header, field, _ := strings.Cut(m, "=")
@@ -151,12 +157,15 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importing, by audit.Attribution) ([]library.Asset, error) {
 	var assets []library.Asset
 	for _, name := range in.Assets {
-		media, ok := library.MediaOf(in.files[name])
-		if !ok {
-			in.fault(name, schema.NewProblem("", library.CodeUnknownMedia, "its contents are of no media type that robots support", "send WAV, Ogg, MP3 or FLAC for a sound, PNG or JPEG for a face"))
+		file := in.files[name]
+		media, problems := library.CheckFile(name, file.body)
+		for _, p := range problems {
+			in.fault(file.path, p)
+		}
+		if len(problems) > 0 {
 			continue
 		}
-		assets = append(assets, library.Asset{Name: name, Media: media, Size: int64(len(in.files[name]))})
+		assets = append(assets, library.Asset{Name: name, Media: media, Size: int64(len(file.body))})
 	}
 	if in.dry || in.unreadable {
 		return assets, nil
@@ -173,7 +182,7 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 		return assets, nil
 	}
 	for i, a := range assets {
-		up, problems, err := s.Assets.PutAsset(ctx, p, a.Name, in.files[a.Name], by)
+		up, problems, err := s.Assets.PutAsset(ctx, p, a.Name, in.files[a.Name].body, by)
 		if err != nil {
 			return nil, s.fail(err, "asset "+a.Name)
 		}
@@ -274,7 +283,7 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 		case ".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg":
 			name := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name))
 			in.Assets = append(in.Assets, name)
-			in.files[name] = text
+			in.files[name] = archived{f.Name, text}
 		}
 	}
 }

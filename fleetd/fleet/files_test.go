@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"net/http"
@@ -99,6 +100,37 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 		w.must("GET", "/acts", nil, &all)
 		if len(all.Entries) != 2 {
 			w.Errorf("saved %+v", all.Entries)
+		}
+	})
+}
+
+// TestSoundWithABadNameIsFoundDry imports an archive whose second sound cannot be stored.
+func TestSoundWithABadNameIsFoundDry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var file bytes.Buffer
+		archive := zip.NewWriter(&file)
+		for _, f := range [][2]string{{"nod.yaml", "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n"}, {"gong.wav", soundOf("gong", 20)}, {"sounds/Door Bell.wav", soundOf("bell", 20)}} {
+			part, err := archive.Create(f[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = part.Write([]byte(f[1])) // a Buffer takes everything
+		}
+		if err := archive.Close(); err != nil {
+			t.Fatal(err)
+		}
+		done := w.imports("zip", file.Bytes(), "&dry_run=true")
+		if len(done.Problems) != 1 || done.Problems[0].File != "sounds/Door Bell.wav" || done.Problems[0].Severity != "error" {
+			w.Errorf("a dry run: %+v", done.Problems)
+		}
+		status, text := request(w.T, w.Handler(), "POST", "/library/import?format=zip", file.String(), "Content-Type", "application/octet-stream")
+		if status != http.StatusUnprocessableEntity || !bytes.Contains(text, []byte("sounds/Door Bell.wav: ")) {
+			w.Errorf("the answer is %d %s", status, text)
+		}
+		var all struct{ Assets []api.Asset }
+		w.must("GET", "/assets", nil, &all)
+		if len(all.Assets) != 0 {
+			w.Errorf("stored %+v", all.Assets)
 		}
 	})
 }

@@ -14,7 +14,8 @@ import (
 	"troupe/schema/score"
 )
 
-// Asset is a sound or an image under the name that acts use, or a map that places name.
+// Asset is a sound or an image under the name that acts use, or a map to which a set of places
+// refers.
 type Asset struct {
 	Name      string
 	SHA256    string
@@ -57,7 +58,7 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 		return Uploaded{}, problems
 	}
 	a := Asset{Name: name, SHA256: digest(body), Size: int64(len(body)), ChangedAt: by.At, ChangedBy: by.Who}
-	if a.Media, problems = checkFile(name, body); problems != nil {
+	if a.Media, problems = CheckFile(name, body); problems != nil {
 		return Uploaded{}, problems
 	}
 	old, known := s.assets[name]
@@ -80,8 +81,8 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	return Uploaded{Asset: a, Stale: s.staleFor(a), Changes: s.changes}, nil
 }
 
-// checkFile returns the media type of a file, or why it cannot be an asset with this name.
-func checkFile(name string, body []byte) (Media, []schema.Problem) {
+// CheckFile returns the media type of a file, or why it cannot be an asset with this name.
+func CheckFile(name string, body []byte) (Media, []schema.Problem) {
 	if !schema.ValidID(name) {
 		return "", []schema.Problem{schema.NewProblem("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
 	}
