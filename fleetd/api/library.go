@@ -249,10 +249,7 @@ func (in Validation) rows() ([]library.Source, []library.Asset) {
 	}
 	assets := make([]library.Asset, len(in.Assets))
 	for i, a := range in.Assets {
-		assets[i] = library.Asset{Name: a.Name, Media: library.MediaWAV, SHA256: a.SHA256, Size: a.Size}
-		if a.Kind == string(score.AssetFace) {
-			assets[i].Media = library.MediaPNG
-		}
+		assets[i] = library.Asset{Name: a.Name, Media: library.AnyMedia(score.AssetKind(a.Kind)), SHA256: a.SHA256, Size: a.Size}
 	}
 	return texts, assets
 }

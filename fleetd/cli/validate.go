@@ -117,10 +117,7 @@ func validateOffline(all []source, assets []api.NewAsset) ([]library.Checked, er
 		texts[i] = library.Source{Kind: library.Kind(orElse(s.kind, "act")), Body: s.text}
 	}
 	for i, a := range assets {
-		files[i] = library.Asset{Name: a.Name, Media: library.MediaWAV}
-		if a.Kind == string(score.AssetFace) {
-			files[i].Media = library.MediaPNG
-		}
+		files[i] = library.Asset{Name: a.Name, Media: library.AnyMedia(score.AssetKind(a.Kind))}
 	}
 	found, problems := library.Validate(library.Rows{}, texts, files)
 	if len(problems) > 0 {

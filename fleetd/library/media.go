@@ -34,6 +34,17 @@ func (m Media) Kind() score.AssetKind {
 	return score.AssetSound
 }
 
+// AnyMedia returns one of the media types of a kind, for a file of which only the kind is known.
+func AnyMedia(kind score.AssetKind) Media {
+	switch kind {
+	case score.AssetFace:
+		return MediaPNG
+	case score.AssetMap:
+		return MediaJSON
+	}
+	return MediaWAV
+}
+
 // MediaOf detects the media type of a file.
 func MediaOf(body []byte) (Media, bool) {
 	begins := func(text string) bool { return bytes.HasPrefix(body, []byte(text)) }
