@@ -17,19 +17,19 @@ import (
 )
 
 // A list in CSV has one row for each action of an act, or for each act of a story or an
-// activity. Its header names the fields: those of the whole, which stand in the first row of
-// each, and those of the row. What has parts is written as name.en, labels.site, launch.when.
+// activity. Its header names the fields: those of the whole act, story or activity, which stand
+// in its first row, and those of the row. A part of a field has a column of its own: name.en,
+// labels.site, launch.when.
 // order is the place in the list; 2.1 is the first action of the group at 2. A cell that begins
-// with a quote is JSON, which is how texts are written that a spreadsheet would take for
-// something else.
+// with a quote is JSON: so WriteCSV writes texts that a spreadsheet would take for something else.
 
 // layout says how a kind is written as a list; a Sheet is a list that was read.
 type layout struct {
-	kind Kind
-	list string // field of the list
-	whole,
-	row reflect.Type
-	renamed map[string]string // fields of a row that have the name of one of the whole
+	kind    Kind
+	list    string            // field of the list
+	whole   reflect.Type      // act, story or activity
+	row     reflect.Type      // action or step
+	renamed map[string]string // columns of fields of a row that have the name of one of the whole
 }
 
 const orderColumn = "order"

@@ -185,16 +185,16 @@ func (s layout) field(column string) (path []string, ofRow, known bool) {
 			return []string{name}, true, true
 		}
 	}
-	name, part, parts := strings.Cut(column, ".")
+	name, part, hasPart := strings.Cut(column, ".")
 	for i, of := range []reflect.Type{s.whole, s.row} {
 		t, ok := fieldsOf(of)[name]
 		if !ok || name == s.list || name == "actions" || i == 1 && s.renamed[name] != "" {
 			continue
 		}
-		if inParts(t) != parts || parts && part == "" {
+		if inParts(t) != hasPart || hasPart && part == "" {
 			continue
 		}
-		if parts {
+		if hasPart {
 			return []string{name, part}, i == 1, true
 		}
 		return []string{name}, i == 1, true

@@ -86,7 +86,7 @@ func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetP
 				into = whole
 			}
 			if old, again := at(into, path); again && string(old) != string(v) {
-				found = append(found, cellFault(r.row, header, CodeBadCell, fmt.Sprintf("%s differs from the one in a row above", columns[i].Field), "write what belongs to the whole in one row"))
+				found = append(found, cellFault(r.row, header, CodeBadCell, fmt.Sprintf("%s differs from the one in a row above", columns[i].Field), "write the fields of the "+string(s.kind)+" itself in one row"))
 			}
 			put(into, path, v)
 		}

@@ -203,7 +203,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older contents were published again after it: publish the newest contents again.
-		e = s.reissue(e, newest.sequence(), newest, by, fmt.Sprintf("as revision %d, after older ones lost act %s", i.Rev, act))
+		e = s.reissue(e, newest.sequence(), newest, by, fmt.Sprintf("same as revision %d; act %s was taken out of older ones, which became the revisions between", i.Rev, act))
 		s.noteEffect(by, "reissue", fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why, "")
 	}
 	i.Rev = e.Rev

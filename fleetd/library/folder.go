@@ -96,7 +96,7 @@ func withIndex(i int, problems []schema.Problem) []schema.Problem {
 }
 
 // ForPublishAll is what PublishAll looks at: that of each text, and what another revision of
-// its acts makes stale, right or wrong.
+// its acts makes stale, or whose problems it changes.
 func ForPublishAll(texts []Source) Need {
 	n := textsNeed(texts)
 	for _, t := range texts {

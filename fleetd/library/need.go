@@ -16,12 +16,12 @@ type Need struct {
 	ActsWith, SequencesWith []Ref
 	EntriesOnly             bool // of all these read the entry, but not its newest revision
 
-	// HeldRefs: contents whose robots are read. These are the robots whose default story or
-	// activities are among them, or refer to one of these acts or assets in the revision that they
-	// perform or in the newest one: their defaults or sets are read, and the revisions that they
-	// perform.
+	// HeldRefs selects robots by what is assigned to them: those whose default story or one of
+	// whose activities is among these contents, or refers to one of these acts or assets in its
+	// assigned or in its newest revision. Their defaults or sets are read, and the assigned
+	// revisions.
 	HeldRefs  []Ref
-	Performed bool  // the revisions that the robots of the plan perform
+	Performed bool  // the revisions that are assigned to the robots of the plan
 	Sets      bool  // the activities of the robots of the plan, instead of their default stories
 	Pins      []Pin // these revisions of stories
 
@@ -86,13 +86,13 @@ func textsNeed(texts []Source) Need {
 }
 
 // ForPublish is what Publish looks at. Another revision of an act makes published
-// stories and activities stale, and drafts right or wrong.
+// stories and activities stale, and adds or removes problems of drafts.
 func ForPublish(kind Kind, id string, acts ...string) Need {
 	n := Need{}
 	if kind == KindAct {
 		acts = append(slices.Clip(acts), id)
 	} else {
-		n = named(kind, id)
+		n = sequenceNeed(kind, id)
 	}
 	n.Assets, n.Acts = true, acts
 	for _, act := range acts {
@@ -115,8 +115,8 @@ func ForPublish(kind Kind, id string, acts ...string) Need {
 	return suggesting(nesting(n), named)
 }
 
-// named needs one story or activity.
-func named(kind Kind, id string) Need {
+// sequenceNeed needs one story or activity.
+func sequenceNeed(kind Kind, id string) Need {
 	if kind == KindActivity {
 		return Need{Activities: []string{id}}
 	}
@@ -129,7 +129,7 @@ func ForRecover(kind Kind, id string) Need { return ForPublish(kind, id) }
 // ForDelete is what Delete looks at.
 func ForDelete(kind Kind, id string) Need {
 	if kind != KindAct {
-		n := named(kind, id)
+		n := sequenceNeed(kind, id)
 		n.HeldRefs = []Ref{{kind, id}}
 		n.Then = func(rows Rows) Need { return Need{Activities: heldActivities(rows), EntriesOnly: true} }
 		return n
@@ -144,7 +144,7 @@ func ForDelete(kind Kind, id string) Need {
 }
 
 // ForPutAsset is what PutAsset looks at: another file makes published stories and activities
-// stale, and drafts of acts, and of what names these acts, right or wrong.
+// stale, and adds or removes problems of drafts of acts, and of what names these acts.
 func ForPutAsset(name string) Need {
 	asset := []Ref{{KindAsset, name}}
 	return nesting(Need{Assets: true, FileBytes: true, ActsWith: asset, SequencesWith: asset, Then: sequencesOfActs})
