@@ -79,6 +79,8 @@ type shell struct {
 	token   string        // sent as bearer token
 	cookie  string        // of the session that login opens
 	lines   *bufio.Reader // of passwords that are not typed
+
+	noServer error // why it is not known which server a request goes to
 }
 
 func commandLine(s Streams, version string) *cobra.Command {

@@ -74,6 +74,9 @@ func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
 
 // send sends a request. text is the act or story in its body, if any.
 func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Response, text []byte, err error) {
+	if sh.noServer != nil {
+		return nil, nil, sh.noServer
+	}
 	base, err := url.Parse(sh.server)
 	if err != nil || base.Host == "" {
 		return nil, nil, usage("--server %s: write http://host:port", sh.server)

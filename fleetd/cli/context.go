@@ -29,13 +29,15 @@ type serverContext struct {
 	Token  string `json:"token"`
 }
 
+var errNoFolder = errors.New("there is no folder for contexts: set HOME or XDG_CONFIG_HOME, or pass --server and TROUPE_TOKEN instead")
+
 // contextsFile is the file of the contexts; only its owner may read it.
 func (sh *shell) contextsFile() (string, error) {
 	folder := sh.Env("XDG_CONFIG_HOME")
 	if folder == "" {
 		home := sh.Env("HOME")
 		if home == "" {
-			return "", errors.New("there is no folder for contexts: set HOME or XDG_CONFIG_HOME, or pass --server and TROUPE_TOKEN instead")
+			return "", errNoFolder
 		}
 		folder = filepath.Join(home, ".config")
 	}
@@ -92,11 +94,14 @@ func (sh *shell) writeContexts(all contexts) error {
 // current one counts: TROUPE_SERVER may be set while its user signs in as somebody else.
 func (sh *shell) useContext(serverGiven bool) error {
 	all, err := sh.readContexts()
-	if err != nil {
-		if sh.context == "" {
-			return nil // there is none to use
-		}
+	switch {
+	case err != nil && sh.context != "":
 		return err
+	case err != nil:
+		if !serverGiven && !errors.Is(err, errNoFolder) && !errors.Is(err, fs.ErrPermission) {
+			sh.noServer = err // a stop must not go to the default address instead
+		}
+		return nil
 	}
 	name := orElse(sh.context, all.Current)
 	if serverGiven && sh.context == "" && all.Contexts[all.Current].Server != sh.server {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +43,30 @@ func TestServerOfEnvironmentKeepsCurrentContext(t *testing.T) {
 		}
 		if err := sh.useContext(true); err != nil || sh.token != want || sh.server != here {
 			t.Errorf("current %q: %s at %s, %v; want %s at %s", current, sh.token, sh.server, err, want, here)
+		}
+	}
+}
+
+// A damaged file of contexts does not send a stop to the default address: that may be another fleet.
+func TestDamagedContextsReachNoServer(t *testing.T) {
+	reached := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	defer server.Close()
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "troupe"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "troupe", "contexts.yaml"), []byte("current: [museum"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sh := &shell{Streams: Streams{Environ: []string{"XDG_CONFIG_HOME=" + folder}}, server: server.URL}
+	for _, serverGiven := range []bool{true, false} {
+		if err := sh.useContext(serverGiven); err != nil {
+			t.Fatal(err) // commands that send nothing still work
+		}
+		_, _, err := sh.send(t.Context(), apiRequest{method: http.MethodPost, path: "stop"})
+		if sent := err == nil; sent != serverGiven || sent && reached != 1 || !sent && !strings.Contains(err.Error(), "read contexts from "+folder) {
+			t.Errorf("with a given server %v: %v, %d requests", serverGiven, err, reached)
 		}
 	}
 }

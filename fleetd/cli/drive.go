@@ -165,6 +165,9 @@ func speedText(figures map[string]any) string {
 
 // dialTeleop opens the WebSocket of a robot.
 func (sh *shell) dialTeleop(ctx context.Context, robot string) (*websocket.Conn, error) {
+	if sh.noServer != nil {
+		return nil, sh.noServer
+	}
 	base, err := url.Parse(sh.server)
 	if err != nil || base.Host == "" {
 		return nil, usage("--server %s: write http://host:port", sh.server)
