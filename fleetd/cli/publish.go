@@ -121,8 +121,10 @@ activity is assigned to them again. --dry-run shows what would change.`,
 		Example: "  fleetd " + kind + " publish -f museum/ --dry-run\n  fleetd " + kind + " publish welcome",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			switch {
+			case kind == "" && len(paths) == 0:
+				return usage("%s needs -f FILE", cmd.CommandPath())
 			case (len(paths) == 0) == (len(args) == 0):
-				return usage("%s publish needs either -f FILE or names of drafts", kind)
+				return usage("%s needs either -f FILE or names of drafts", cmd.CommandPath())
 			case dryRun && len(paths) == 0:
 				return usage("--dry-run needs -f FILE")
 			case len(acts) > 0 && len(args) != 1:
