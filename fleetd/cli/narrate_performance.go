@@ -175,7 +175,7 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 	case schema.ReasonAlreadyRunning, schema.ReasonHandlerCondition: // nothing is lost
 		return "", ""
 	}
-	return kindReact, fmt.Sprintf("%s, but it does not react: %s", orElse(why[d.Handler], d.Handler+" is asked for"), reasonText(d))
+	return kindReact, fmt.Sprintf("%s, but it does not react: %s", orElse(why[e.Source], d.Handler+" is asked for"), reasonText(d))
 }
 
 func doneText(handler string) string {

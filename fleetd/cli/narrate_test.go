@@ -141,6 +141,7 @@ func TestEachThingThatHappensHasItsWords(t *testing.T) {
 		{"interrupt_started", "ai", "dance", `{"id":"dance-1"}`, "react: somebody speaks to it: it handles it with dance"},
 		{"interrupt_finished", "power", "timeout", `{"id":"power-1","handler":"power","outcome":"failed"}`, "react: power has ended: failed, it took longer than allowed"},
 		{"interrupt_refused", "touch", "", `{"handler":"attend","reason":"ignored_duplicate","count":1}`, ""},
+		{"interrupt_refused", "operator", "", `{"handler":"power","reason":"ignored_global","count":1}`, "react: an operator asks for it, but it does not react: " + reasonText(eventFields{Reason: "ignored_global"})},
 		{"intent", "asr", "ask-tour", `{"name":"ask-tour","reaction":{"activity":"invite-to-tour"}}`, "react: understands ask-tour: it turns to invite-to-tour"},
 		{"intent", "asr", "sing", `{"name":"sing","reason":"unknown_intent"}`, "react: understands sing, and does nothing about it: the setting intents has no row for this intent; it was published, and nothing else was done"},
 		{"life_focused", "life", "launchpad", `{"activity":"hum","nature":"solitary"}`, "life: turns to hum (solitary)"},
