@@ -41,9 +41,9 @@ func (sh *shell) nextLine(what string) (string, error) {
 		return line, nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		return "", usage("the %s is missing: write it as a line of the standard input or of --password-file", what)
+		return "", usage("%s: nothing was read; write it as a line of the standard input or of --password-file", what)
 	}
-	return "", fmt.Errorf("read the %s: %w", what, err)
+	return "", fmt.Errorf("read %s: %w", what, err)
 }
 
 // another reads one more password from where the last one came.
