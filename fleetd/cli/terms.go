@@ -48,6 +48,9 @@ func inCommands(text, robot string) string {
 		if line == "" {
 			return found
 		}
+		if strings.HasPrefix(line, "command ") { // it names a command, not a robot
+			return "fleetd " + line + parts[3]
+		}
 		if parts[4] != "" {
 			return "fleetd " + line + " " + robot + parts[3] + " --token " + parts[4]
 		}

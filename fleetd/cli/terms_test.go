@@ -12,9 +12,10 @@ func TestTextsOfRobotsNameCommandsOfThisProgram(t *testing.T) {
 		"a stop is latched; release the latched stop s-1, then safety/reset, then safety/enable": "a stop is latched; fleetd stop release s-1 --why REASON, then fleetd safety reset r1, then fleetd safety enable r1",
 		"release the latched stops s-1, lost-disk, then safety/enable":                           "fleetd stop release s-1 lost-disk --why REASON, then fleetd safety enable r1",
 		"auto/continue with token operator:fleetd/dev/7 releases it":                             "fleetd auto continue r1 --token operator:fleetd/dev/7 releases it",
-		"mode/set runs it":              "fleetd mode set r1 runs it",
-		"read/write, and/or sys/replay": "read/write, and/or sys/replay",
-		"at /acts/far/actions/0/point":  "at /acts/far/actions/0/point",
+		"it was cancelled with sys/cancel":                                                       "it was cancelled with fleetd command cancel",
+		"mode/set runs it":                                                                       "fleetd mode set r1 runs it",
+		"read/write, and/or sys/replay":                                                          "read/write, and/or sys/replay",
+		"at /acts/far/actions/0/point":                                                           "at /acts/far/actions/0/point",
 	} {
 		if got := inCommands(text, "r1"); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
