@@ -31,7 +31,7 @@ type assignment struct {
 func (a *assignment) flags(c *cobra.Command) {
 	a.targets.flags(c)
 	f := c.Flags()
-	f.StringVar(&a.apply, "apply", "", "when it takes over: next_act (default), now, which ends the running act, or next_start of robotd")
+	f.StringVar(&a.apply, "apply", "", "when it takes over: next_act (default), now, which ends the running act, or next_start, when the present story has ended or is stopped")
 	f.StringVar(&a.why, "why", "", "the reason, for the audit")
 	f.BoolVar(&a.dryRun, "dry-run", false, "only show which robots would be updated")
 	f.IntVar(&a.expect, "expect", -1, "refuse unless exactly this many robots are selected")
@@ -76,6 +76,8 @@ more, keeps what it has.`,
 		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.revert(cmd.Context(), args, a) }),
 	}
 	a.flags(c)
+	apply := c.Flags().Lookup("apply")
+	apply.Usage = strings.Replace(apply.Usage, "next_act (default), now", "next_act, now", 1) + "; default: as the present story was assigned"
 	return c
 }
 

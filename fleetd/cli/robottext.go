@@ -155,7 +155,7 @@ func autoText(r view.Robot) string {
 }
 
 // waitsForAct says what a robot waits for that has its story and does not perform it yet.
-const waitsForAct = "takes over when the running act ends, and with --apply next_start at the next start; --apply now does not wait"
+const waitsForAct = "takes over when the running act ends, and with --apply next_start when the present story has ended or is stopped; --apply now does not wait"
 
 // latchedText says which latched stops keep a robot from what was asked of it, and what ends that.
 func latchedText(r view.Robot) string {
