@@ -124,7 +124,7 @@ func pageOf(token string) (int64, error) {
 	return n, nil
 }
 
-func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter, format string, any bool) {
+func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter, format string, more bool) {
 	kind, name := "application/x-ndjson", "audit.jsonl"
 	if format == "csv" {
 		kind, name = "text/csv; charset=utf-8", "audit.csv"
@@ -136,7 +136,7 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 	if format == "csv" {
 		write, flush = audit.WriteCSV(out)
 	}
-	for after := int64(0); any; {
+	for after := int64(0); more; {
 		rows, err := s.Audit.AuditChain(ctx, after, exportPage)
 		if err != nil {
 			s.Log.Error("export of the audit ended early", "after", after, "error", err)
@@ -150,7 +150,7 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 				}
 			}
 		}
-		any = len(rows) == exportPage
+		more = len(rows) == exportPage
 	}
 	_ = flush() // an error means that the client is gone
 }

@@ -61,7 +61,7 @@ type DesiredMode struct {
 	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"boot: after start-up; now: also once when the robot receives it; default boot"`
 }
 
-// DesiredSet is published places; without a body the desired places are cleared.
+// DesiredSet is published places; without a body and a digest the desired places are cleared.
 type DesiredSet struct {
 	ID   string         `json:"id,omitempty"`
 	Rev  int64          `json:"rev,omitempty" minimum:"0"`

@@ -38,7 +38,7 @@ func (s *server) export(h huma.API) {
 	})
 }
 
-// columns are the columns of the export.
+// columns are the columns of a list of robots in CSV.
 var columns = []struct {
 	name string
 	of   func(r *view.Robot) string

@@ -140,8 +140,8 @@ func schemaName(t reflect.Type, hint string) string {
 
 // Guard is middleware around the whole server: it refuses requests from pages of other
 // sites (CSRF) and with unknown host names (DNS rebinding), limits bodies, and recovers
-// from panics. It puts the principal that who makes of each request into its context.
-// allowed says which names the Host header may carry besides those of loopback.
+// from panics. It puts the principal of each request, which who determines, into the context of
+// the request. allowed says which names the Host header may carry besides those of loopback.
 func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, who auth.Authenticator) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -217,9 +217,9 @@ func serveKind(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s (%d)\n\n%s\n", k.Title, k.Status, k.Meaning)
 }
 
-// fail turns an error of the database, or of a component that asks it, into a problem; one that it
-// does not know means that the database does not answer. Any other error is returned as it is, and
-// becomes an internal one. what names the resource of the request.
+// fail turns an error of the database, or of a component that asks it, into a problem. It logs
+// an error that it does not know, and answers that the database does not answer. what names the
+// resource of the request.
 func (s *server) fail(err error, what string) error {
 	var p *Problem
 	var name *change.NameRefused

@@ -21,8 +21,8 @@ type Teleop interface {
 	Begin(robot string, p teleop.Person) (*teleop.Session, error)
 }
 
-// deviceWithin bounds writing to a person's device.
-const deviceWithin = 2 * time.Second
+// deviceWriteTimeout bounds writing to a person's device.
+const deviceWriteTimeout = 2 * time.Second
 
 func (s *server) teleop(h huma.API) {
 	o := op("drive", http.MethodGet, "/robots/{id}/teleop", "robots", "Drive a robot (WebSocket)",
@@ -122,7 +122,7 @@ func (d *device) Read() ([]byte, error) {
 
 // Write writes one message.
 func (d *device) Write(m teleop.Message) error {
-	if err := d.SetWriteDeadline(d.now().Add(deviceWithin)); err != nil {
+	if err := d.SetWriteDeadline(d.now().Add(deviceWriteTimeout)); err != nil {
 		return err
 	}
 	if m.Type == teleop.TypeEnded {
