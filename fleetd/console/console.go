@@ -49,9 +49,8 @@ func Handler() http.Handler {
 		f, found := built[name]
 		switch {
 		case found && name != "index.html":
-			// The names of these files contain a hash of their contents.
 			cache := "no-cache"
-			if strings.HasPrefix(name, "assets/") {
+			if strings.HasPrefix(name, "assets/") { // the names of these contain a hash of their contents
 				cache = "public, max-age=31536000, immutable"
 			}
 			serve(w, r, f, cache)
