@@ -306,8 +306,8 @@ func (sh *shell) conditionCommand() *cobra.Command {
 	}
 	explain := &cobra.Command{
 		Use: "explain ROBOT CONDITION", Short: "ask a robot whether a condition is true on it now, and why not", Args: cobra.ExactArgs(2),
-		Long: `Ask a robot whether a condition is true on it now, and of each part that is not, why. In place of
-a condition, the name of an activity that the robot has means the condition of that.`,
+		Long: `Ask a robot whether a condition is true on it now, and of each part that is not, why. The
+name of an activity that the robot has stands for the condition of that activity.`,
 		Example: `  fleetd condition explain r1 'people > 0 && battery > 0.3'`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			got, err := sh.explanationOf(cmd.Context(), args[0], args[1])

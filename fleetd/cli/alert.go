@@ -43,7 +43,7 @@ func (sh *shell) alertCommand() *cobra.Command {
 	list.Flags().BoolVar(&unseen, "unacknowledged", false, "only alerts that nobody has acknowledged")
 	ack := &cobra.Command{
 		Use: "ack ROBOT ALERT", Short: "acknowledge an alert, with a note", Args: cobra.ExactArgs(2),
-		Long:    "Acknowledge an alert: others see that somebody cares, and what you noted. It changes nothing at the robot, and the alert stays until its cause is gone.",
+		Long:    "Acknowledge an alert: others see that you took note of it, and your note. It changes nothing at the robot, and the alert stays until its cause is gone.",
 		Example: "  fleetd alert ack r1 a3 --note 'the wheel is being cleaned'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var got api.RobotAlert

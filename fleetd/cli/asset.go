@@ -264,7 +264,7 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 func (sh *shell) assetDeleteCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete an asset that no published story uses", Args: exactlyOne,
+		Use: "delete NAME", Short: "delete an asset that no published story or activity uses", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			a := apiRequest{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
 			if err := sh.call(cmd.Context(), a, nil); err != nil {

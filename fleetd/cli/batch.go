@@ -105,13 +105,13 @@ func (sh *shell) resetSettled(ctx context.Context, request api.CommandRequest, b
 	return b, nil
 }
 
-// latchedMost is the number of robots of a batch whose latched stops are printed.
-const latchedMost = 20
+// mostNotes is the number of robots whose reasons not to perform are printed one by one.
+const mostNotes = 20
 
 // noteLatched prints which robots are in the mode that was asked for, and do not perform because
 // a latched stop keeps them stopped.
 func (sh *shell) noteLatched(ctx context.Context, b api.Batch) {
-	for _, c := range b.Commands[:min(len(b.Commands), latchedMost)] {
+	for _, c := range b.Commands[:min(len(b.Commands), mostNotes)] {
 		if c.State != command.Succeeded {
 			continue
 		}

@@ -90,7 +90,8 @@ func commandLine(s Streams, version string) *cobra.Command {
 		Short: "server of a fleet of performing robots, and its client",
 		Long: `fleetd serve runs the server: it keeps stories and history in a database, speaks MQTT to
 robots and HTTP to people. Commands that read and write files only, such as validate, schema,
-condition check, ca, key and openapi, need no server; every other one sends a request to a running fleetd.
+condition check, ca init, ca server, ca instance, key and openapi, need no server; every other one
+sends a request to a running fleetd.
 
 No stop here is an emergency stop: each is a message that software carries out.
 

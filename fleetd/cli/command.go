@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -164,7 +165,12 @@ func (sh *shell) versionCommand() *cobra.Command {
 			}
 			return sh.show(out, func(w io.Writer) {
 				fmt.Fprintln(w, "fleetd", sh.version)
-				if err != nil {
+				var answer *failure
+				switch {
+				case errors.As(err, &answer) && answer.problem != nil:
+					fmt.Fprintf(w, "the server at %s does not tell its version: %v\n", sh.server, err)
+					return
+				case err != nil:
 					fmt.Fprintf(w, "no answer of the server at %s: %v\n", sh.server, err)
 					return
 				}

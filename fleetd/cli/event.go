@@ -74,8 +74,8 @@ func (sh *shell) logsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs [ROBOT...]", Short: "print what robots reported, the oldest first, as a log",
 		Long: `Print the events of robots as a log, the oldest first: what each reported that it did and what it
-refused. fleetd keeps them, also those from while it was away. fleetd robot watch tells the same as a
-story, with what acts say.
+refused. fleetd keeps them, also those from while it was away. fleetd robot watch tells the same in
+sentences, with what acts say.
 
 The log of fleetd itself is on the standard error of fleetd serve (journalctl -u fleetd where systemd
 runs it), and that of a robot's program is at the robot (fleetd log on and off switch it).`,

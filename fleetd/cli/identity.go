@@ -70,7 +70,7 @@ func identityTable(out io.Writer, i api.Identity) {
 		fmt.Fprintf(out, "robot %s was revoked at %s; fleetd robot enrol %s enrols it again\n", i.Robot, i.Revoked, i.Robot)
 	}
 	w := newTable(out)
-	fmt.Fprintln(w, "CERTIFICATE\tBY\tISSUED\tEXPIRES\tREVOKED")
+	fmt.Fprintln(w, "CERTIFICATE\tHOW\tISSUED\tEXPIRES\tREVOKED")
 	for _, c := range i.Certificates {
 		writeRow(w, c.Serial, c.How, c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))
 	}

@@ -112,11 +112,11 @@ func (sh *shell) labelMany(ctx context.Context, names []string, l *labelFlags, s
 		return err
 	}
 	return sh.show(done, func(w io.Writer) {
-		would := ""
+		word := "updated"
 		if l.dryRun {
-			would = "dry run: "
+			word = "would be updated"
 		}
-		fmt.Fprintf(w, "%s%d robots updated, %d unchanged\n", would, len(done.Updated), done.Total-len(done.Updated))
+		fmt.Fprintf(w, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, done.Total-len(done.Updated))
 	})
 }
 

@@ -127,7 +127,7 @@ func (sh *shell) addPoints(ctx context.Context, robots []string, w desiredFlags,
 		}
 	}
 	if len(known) == 0 {
-		return fmt.Errorf("%s has no taught points on its map; teach it some with manual/point-save", taught.from)
+		return fmt.Errorf("%s has no taught points on its map; teach it some with fleetd manual point-save", taught.from)
 	}
 	for _, name := range taught.points {
 		if _, ok := add.Points[name]; !ok {

@@ -94,7 +94,7 @@ func (sh *shell) robotTable(out io.Writer, l robotList) {
 	w := newTable(out)
 	fmt.Fprintln(w, sh.header("ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS", "ROUND TRIP", "CONTROL", "LIFE"))
 	for _, r := range l.Robots {
-		cells := []any{r.ID, viewText(r), age(l.TS, r.Presence.LastSeen), dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)),
+		cells := []any{r.ID, presenceText(r), age(l.TS, r.Presence.LastSeen), dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)),
 			dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels))}
 		writeRow(w, append(cells, sh.wide(roundTripText(r), dash(controllerText(r)), dash(lifeState(r)))...)...)
 	}

@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// viewText formats the presence of a robot, and whether two robots use its name or it is
+// presenceText formats the presence of a robot, and whether two robots use its name or it is
 // not adopted.
-func viewText(r view.Robot) string {
+func presenceText(r view.Robot) string {
 	var marks []string
 	if r.Presence.Disputed {
 		marks = append(marks, "two robots")

@@ -69,7 +69,7 @@ Ctrl-C ends it.`,
 // try performs a trial, renews its lease until it is over, and gives control back.
 func (sh *shell) try(ctx context.Context, robot string, trial api.Trial) error {
 	var tried api.Tried
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "robots/" + robot + "/try", body: trial, prefer: "wait=5"}, &tried); err != nil {
+	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "robots/" + robot + "/try", body: trial}, &tried); err != nil {
 		return err
 	}
 	send := func(ctx context.Context, verb string) error {

@@ -114,7 +114,7 @@ func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error 
 	if !known {
 		n.current = r.Act
 	}
-	presence := viewText(r)
+	presence := presenceText(r)
 	if r.Gone {
 		presence = "gone"
 	}
