@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { line, robotsOf, signed, verbLine } from './commandline';
+import { line, robotsOf, verbLine, whyAndExpect } from './commandline';
 
 describe('a command line', () => {
   it('quotes what a shell would read otherwise', () => {
@@ -21,8 +21,8 @@ describe('a command line', () => {
   });
 
   it('carries the reason and the number of robots', () => {
-    expect(signed(' a speech ', 2)).toEqual(['--expect=2', '--why=a speech']);
-    expect(signed('')).toEqual([]);
+    expect(whyAndExpect(' a speech ', 2)).toEqual(['--expect=2', '--why=a speech']);
+    expect(whyAndExpect('')).toEqual([]);
   });
 
   it('has the arguments of a command as flags', () => {

@@ -29,8 +29,8 @@ export function robotsOf(s: Selector): string[] {
   ];
 }
 
-/** The words for a reason and an expected number of robots. */
-export function signed(why: string, expected?: number): string[] {
+/** The flags --expect and --why. */
+export function whyAndExpect(why: string, expected?: number): string[] {
   return [...(expected === undefined ? [] : [`--expect=${expected}`]), ...(why.trim() ? [`--why=${why.trim()}`] : [])];
 }
 
@@ -45,5 +45,5 @@ export function verbLine(verb: string, args: Record<string, unknown>, robots: st
       return Object.entries(value).map(([k, v]) => `${flag}=${k}=${String(v)}`);
     return [`${flag}=${typeof value === 'string' ? value : JSON.stringify(value)}`];
   });
-  return line(group, name, ...named.map((k) => String(args[k])), ...robots, ...flags, ...signed(why));
+  return line(group, name, ...named.map((k) => String(args[k])), ...robots, ...flags, ...whyAndExpect(why));
 }

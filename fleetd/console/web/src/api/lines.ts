@@ -1,4 +1,4 @@
-import { line, robotsOf, signed, verbLine } from './commandline';
+import { line, robotsOf, verbLine, whyAndExpect } from './commandline';
 import type { operations } from './schema';
 
 type Parameters<O extends keyof operations> = operations[O]['parameters'];
@@ -33,11 +33,11 @@ function valueText(value: unknown): string {
   }
 }
 
-const why = (text?: string) => signed(text ?? '');
+const why = (text?: string) => whyAndExpect(text ?? '');
 const flag = (name: string, value?: string | number) => value !== undefined && value !== '' && `--${name}=${value}`;
 
 function desired({ body: b }: Request<'desired'>): Words {
-  const rest = [...robotsOf(b.selector), ...signed(b.why ?? '', b.expected_count)];
+  const rest = [...robotsOf(b.selector), ...whyAndExpect(b.why ?? '', b.expected_count)];
   if (b.mode) return ['mode', b.mode.mode, flag('apply', b.mode.apply), ...rest];
   if (b.config) {
     const set = Object.entries(b.config.set ?? {}).map(([k, v]) => `${k}=${valueText(v)}`);
@@ -114,7 +114,7 @@ const table: Table = {
     ...robotsOf(b.selector),
     ...Object.entries(b.set ?? {}).map(([k, v]) => `${k}=${v}`),
     ...(b.unset ?? []).map((k) => `${k}-`),
-    ...signed(b.why ?? '', b.expected_count),
+    ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
   'adopt-robot': ({ path, body }) => ['adopt', path.id, ...why(body.why)],
   'ask-record': ({ path, body: b }) => [
@@ -140,20 +140,20 @@ const table: Table = {
     ...(b.story ? ['assign', b.story, flag('rev', b.rev || undefined)] : ['withdraw']),
     flag('apply', b.apply),
     ...robotsOf(b.selector),
-    ...signed(b.why ?? '', b.expected_count),
+    ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
   'revert-assignment': ({ body: b }) => [
     'story',
     'revert',
     flag('apply', b.apply),
     ...robotsOf(b.selector),
-    ...signed(b.why ?? '', b.expected_count),
+    ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
   'assign-activities': ({ body: b }) => [
     'activity',
     ...(b.activities?.length ? ['assign', b.activities.join(',')] : ['withdraw']),
     ...robotsOf(b.selector),
-    ...signed(b.why ?? '', b.expected_count),
+    ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
 
   ...library('act'),
@@ -234,6 +234,6 @@ export function lineOf<O extends keyof operations>(operation: O, request: Reques
 }
 
 function commandLine(b: Request<'command'>['body']): string {
-  const robots = [...robotsOf(b.selector), ...signed('', b.expected_count)];
+  const robots = [...robotsOf(b.selector), ...whyAndExpect('', b.expected_count)];
   return verbLine(b.verb, (b.args ?? {}) as Record<string, unknown>, robots, b.why);
 }

@@ -84,8 +84,8 @@ const calm = 1000;
 const many = 300;
 
 /**
- * The list of a map for those who count: the same array for a while, although robots change in a
- * large fleet with every message.
+ * Gives the robots of a map to components that count them. In a large fleet, where robots change
+ * with every message, it gives the same array for a while, so that these draw less often.
  */
 export class Census {
   private list: readonly Robot[] = [];

@@ -53,7 +53,7 @@ export const useAuditedWords = texts(
   },
   {
     stop: 'Roboter stoppen',
-    release: 'einen Stopp aufheben',
+    release: 'einen Stopp freigeben',
     command: 'einen Befehl senden',
     cancel: 'einen Befehl abbrechen',
     assign: 'zuweisen',

@@ -1,8 +1,8 @@
 import { useAssignTexts } from './text';
 
 /**
- * What fleetd says that a document was or will be, in words. With the word for it, a setting that
- * is a list or has parts is only said to be changed.
+ * A document before or after a change, in words. With changed, the word for it, a setting that is a
+ * list or has parts is only said to be changed.
  */
 export function documentText(of: 'config' | 'mode' | 'places', value: unknown, changed?: string): string {
   const v = (value ?? {}) as { mode?: string; places?: { id: string } | null } & Record<string, unknown>;

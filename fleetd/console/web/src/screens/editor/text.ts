@@ -283,8 +283,8 @@ export const useEditorTexts = texts(
     stale: (list) =>
       `Diese benutzen eine frühere Revision; veröffentlichen Sie sie noch einmal, um sie zu aktualisieren: ${list}`,
     assign: 'Robotern zuweisen…',
-    noAssign: 'Diese Rolle darf nicht zuweisen. Freigebende und Verwaltende dürfen es.',
-    publishFirst: 'Erst veröffentlichen: Roboter bekommen nur veröffentlichte Fassungen.',
+    noAssign: 'Diese Rolle darf nicht zuweisen. Releaser und Administratoren dürfen es.',
+    publishFirst: 'Erst veröffentlichen: Roboter bekommen nur veröffentlichte Revisionen.',
     cancel: 'Abbrechen',
     close: 'Schließen',
     revisionsTitle: (id) => `Revisionen von ${id}`,

@@ -71,13 +71,13 @@ export const useTryTexts = texts(
     choose: 'Roboter wählen',
     none: 'Es gibt noch keinen Roboter.',
     groups: {
-      ready: 'Bereit: manueller Modus (mnl), freigegeben',
+      ready: 'Bereit: Handbetrieb (mnl), freigegeben',
       step: 'Nach einem Schritt in diesem Dialog',
       cannot: 'Jetzt nicht möglich',
     },
-    ready: 'im manuellen Modus (mnl), freigegeben',
-    needs: (doing) => `${doing}; braucht den manuellen Modus (mnl)`,
-    held: (who) => `${who} hat die Steuerung`,
+    ready: 'im Handbetrieb (mnl), freigegeben',
+    needs: (doing) => `${doing}; braucht den Handbetrieb (mnl)`,
+    held: (who) => `${who} hat die Kontrolle`,
     all: 'Den ganzen Entwurf',
     chosen: (n) => `Nur das Ausgewählte (${n})`,
     which: 'Was',
@@ -86,11 +86,11 @@ export const useTryTexts = texts(
       `Er führt „${name}“ einmal auf, so wie der Entwurf jetzt ist${does ? `: er ${does}` : ''}.`,
     movesChosen: (n) => `Er führt das Ausgewählte (${n}) einmal auf.`,
     look: 'Sehen Sie den Roboter vor sich, mit Platz um ihn herum.',
-    takes: 'Diese Seite übernimmt die Steuerung',
+    takes: 'Diese Seite übernimmt die Kontrolle',
     takesWhat: (robot) => `von ${robot} (eine Lease), solange er aufführt: niemand sonst kann ihn so lange fahren.`,
-    gives: 'Sie gibt die Steuerung zurück,',
+    gives: 'Sie gibt die Kontrolle zurück,',
     givesWhat:
-      'sobald der Roboter fertig ist, Sie es beenden oder diesen Dialog schließen, was es auch beendet. Der Roboter bleibt im manuellen Modus, bis ihn jemand zurücksetzt.',
+      'sobald der Roboter fertig ist, Sie es beenden oder diesen Dialog schließen, was es auch beendet. Der Roboter bleibt im Handbetrieb, bis ihn jemand zurücksetzt.',
     does: {
       speech: 'spricht',
       sound: 'spielt Klänge',
@@ -108,9 +108,9 @@ export const useTryTexts = texts(
     faulty: 'Der Entwurf hat Fehler, oder es fehlt noch etwas. Die Liste der Probleme sagt, was.',
     notManual: (robot, mode, name) =>
       mode === 'ato'
-        ? `${robot} ist im automatischen Modus (ato). Der manuelle Modus beendet seine Geschichte.`
-        : `${robot} ist in einem anderen Modus: ${name}. Er muss im manuellen Modus (mnl) sein.`,
-    manual: 'In den manuellen Modus setzen (mnl)',
+        ? `${robot} ist in der Automatik (ato). Der Handbetrieb beendet seine Geschichte.`
+        : `${robot} ist in einem anderen Modus: ${name}. Er muss im Handbetrieb (mnl) sein.`,
+    manual: 'In den Handbetrieb setzen (mnl)',
     stopped: (robot, state) => `${robot}: ${state}. Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
     notEnabled: (robot) => `${robot} darf sich noch nicht bewegen. Sehen Sie ihn an, dann geben Sie ihn frei.`,
     enable: 'Freigeben: er darf sich bewegen',
@@ -125,8 +125,8 @@ export const useTryTexts = texts(
     atOnly: (at) => `${at}; wie lange es dauert, ist nicht bekannt`,
     longer: (at, length) => `${at}, länger als die geschätzten ${length}`,
     act: (n, all, name) => `Akt ${n} von ${all}: ${name}`,
-    done: 'Der Roboter meldet, dass er es aufgeführt hat. Die Steuerung ist zurückgegeben.',
-    endedHere: 'Sie haben es beendet. Die Steuerung ist zurückgegeben.',
-    ended: (state, why) => `Es endete: ${state}${why ? `, ${why}` : ''}. Die Steuerung ist zurückgegeben.`,
+    done: 'Der Roboter meldet, dass er es aufgeführt hat. Die Kontrolle ist zurückgegeben.',
+    endedHere: 'Sie haben es beendet. Die Kontrolle ist zurückgegeben.',
+    ended: (state, why) => `Es endete: ${state}${why ? `, ${why}` : ''}. Die Kontrolle ist zurückgegeben.`,
   },
 );

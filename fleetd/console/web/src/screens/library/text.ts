@@ -189,7 +189,7 @@ export const useLibraryTexts = texts(
     emptied: (id) => `${id} wäre danach leer und wird auch gelöscht`,
     draftOnly: 'nur im Entwurf',
     deleteRobots: (n) =>
-      n === 1 ? '1 Roboter bekommt eine neue Fassung.' : `${n} Roboter bekommen eine neue Fassung.`,
+      n === 1 ? '1 Roboter bekommt eine neue Revision.' : `${n} Roboter bekommen eine neue Revision.`,
     deleteClears: (stories) =>
       `Roboter bleiben ohne Standardgeschichte: ${stories}. Sie haben dann nichts aufzuführen.`,
     deleteUndo: 'Wiederherstellen macht es rückgängig, weist es aber nicht wieder zu.',

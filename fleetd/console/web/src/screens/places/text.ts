@@ -78,7 +78,7 @@ export const usePlacesTexts = texts(
     check: 'Prüfen',
     send: 'Geben',
     accepted: (n) => (n === 1 ? 'Angenommen: 1 Roboter bekommt sie' : `Angenommen: ${n} Roboter bekommen sie`),
-    forbidden: 'Sie haben kein Recht zu entscheiden, was Roboter bekommen. Fragen Sie einen Freigeber.',
+    forbidden: 'Sie haben kein Recht zu entscheiden, was Roboter bekommen. Fragen Sie einen Releaser.',
     cancel: 'Abbrechen',
     close: 'Schließen',
   },

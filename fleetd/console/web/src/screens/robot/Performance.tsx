@@ -59,7 +59,7 @@ const useTexts = texts(
     newer: (rev: number, phase: string) => `Revision ${rev} ist verlangt: ${phase}`,
     cursor: (at: string, length: string) => `${at} von etwa ${length}`,
     pauses: 'Pausen',
-    noPauses: 'Niemand hat ihn angehalten.',
+    noPauses: 'Niemand hat ihn pausiert.',
     holder: (who: string, at: string, why: string) => `${who}, seit ${at}${why ? `: ${why}` : ''}`,
     continueOne: 'Diese beenden',
     continueLabel: (token: string) => `weiter: ${token}`,

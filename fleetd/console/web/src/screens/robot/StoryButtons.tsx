@@ -44,7 +44,7 @@ const useTexts = texts(
     running: 'sie wird schon aufgeführt',
     noStory: 'er hat keine Geschichte',
     notRunning: 'sie wird nicht aufgeführt',
-    notPaused: 'niemand hat sie angehalten',
+    notPaused: 'niemand hat sie pausiert',
     otherPause: 'beenden Sie diese Pause unter „Pausen“',
     interrupted: 'jetzt läuft eine Unterbrechung oder eine Aktivität, nicht die Geschichte; beenden Sie die zuerst',
     cannotSkip: 'dieser Roboter hat eine frühere Version, die keine Akte überspringen kann',

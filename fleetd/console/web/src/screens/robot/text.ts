@@ -49,7 +49,7 @@ export const useRobotTexts = texts(
     notConnected: 'Der Roboter ist nicht verbunden.',
     noFleetd: 'Diese Seite hat den Server (fleetd) verloren.',
     noBroker: 'Der Server (fleetd) hat seinen Nachrichten-Broker verloren.',
-    revision: (name, id, rev) => `${name === id ? id : `${name} (${id})`}, Fassung ${rev}`,
+    revision: (name, id, rev) => `${name === id ? id : `${name} (${id})`}, Revision ${rev}`,
     since: (at: string) => `seit ${at}`,
     on: 'an',
     off: 'aus',

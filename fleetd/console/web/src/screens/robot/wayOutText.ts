@@ -131,8 +131,8 @@ export const useWayOutTexts = texts(
     somebody: 'jemand',
     first: (step: string) => `möglich nach: ${step}`,
     enabled: 'er darf sich schon bewegen',
-    notPaused: 'niemand hat ihn angehalten',
-    isPaused: 'jemand hat ihn schon angehalten',
+    notPaused: 'niemand hat ihn pausiert',
+    isPaused: 'jemand hat ihn schon pausiert',
     names: {
       connect: 'wieder verbinden',
       report: 'auf seine Meldung warten',
