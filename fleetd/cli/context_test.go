@@ -64,7 +64,10 @@ func TestDamagedContextsReachNoServer(t *testing.T) {
 		if err := sh.useContext(serverGiven); err != nil {
 			t.Fatal(err) // commands that send nothing still work
 		}
-		_, _, err := sh.send(t.Context(), apiRequest{method: http.MethodPost, path: "stop"})
+		answer, _, err := sh.send(t.Context(), apiRequest{method: http.MethodPost, path: "stop"})
+		if err == nil {
+			_ = answer.Body.Close() // it is empty
+		}
 		if sent := err == nil; sent != serverGiven || sent && reached != 1 || !sent && !strings.Contains(err.Error(), "read contexts from "+folder) {
 			t.Errorf("with a given server %v: %v, %d requests", serverGiven, err, reached)
 		}
