@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -100,8 +101,15 @@ func serve(cmd *cobra.Command) error {
 		return fmt.Errorf("read environment: %w", err)
 	}
 	for _, key := range k.Keys() {
-		if cmd.Flags().Lookup(key) == nil {
-			return fmt.Errorf("environment variable %s%s is not known", envPrefix, strings.ToUpper(strings.ReplaceAll(key, "-", "_")))
+		variable := envPrefix + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+		f := cmd.Flags().Lookup(key)
+		if f == nil {
+			return fmt.Errorf("environment variable %s is not known", variable)
+		}
+		if text := k.String(key); text != "" && f.Value.Type() == "bool" {
+			if _, err := strconv.ParseBool(text); err != nil { // koanf would read it as false
+				return fmt.Errorf("environment variable %s: %q is neither true nor false", variable, text)
+			}
 		}
 	}
 	if err := k.Load(posflag.Provider(cmd.Flags(), ".", k), nil); err != nil {

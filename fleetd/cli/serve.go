@@ -201,5 +201,13 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 	if err := errors.Join(k.Load(confmap.Provider(found, "."), nil), k.Load(posflag.Provider(flags, ".", k), nil)); err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
-	return k, nil
+	var faults []error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if text := k.String(f.Name); text != "" && f.Value.Type() == "bool" {
+			if _, err := strconv.ParseBool(text); err != nil { // koanf would read it as false
+				faults = append(faults, fmt.Errorf("setting %s: %q is neither true nor false", f.Name, text))
+			}
+		}
+	})
+	return k, errors.Join(faults...)
 }
