@@ -105,7 +105,7 @@ export default function SignIn() {
               </Text>
             )}
             <Text size="sm" c="dimmed">
-              {t.stop}
+              {ways.data?.dev ? t.stopDev : t.stop}
             </Text>
           </Stack>
         </form>

@@ -9,6 +9,7 @@ const english = {
   or: 'or with a password of fleetd',
   notSignedIn: 'You are not signed in',
   stop: 'To stop a robot at once, use the stop on the robot. A stop in this console needs a sign-in.',
+  stopDev: 'To stop a robot at once, use the stop on the robot.',
   dev: 'Development mode: a person who is not signed in has every right on this machine.',
   goOn: 'Go on without signing in',
   first: 'At its first start fleetd printed the password of the user admin. An administrator adds other users.',
@@ -40,6 +41,7 @@ export const useSignInTexts = texts(english, {
   or: 'oder mit einem Passwort von fleetd',
   notSignedIn: 'Sie sind nicht angemeldet',
   stop: 'Um einen Roboter sofort anzuhalten, drücken Sie den Stopp am Roboter. Ein Stopp in dieser Konsole verlangt eine Anmeldung.',
+  stopDev: 'Um einen Roboter sofort anzuhalten, drücken Sie den Stopp am Roboter.',
   dev: 'Entwicklungsmodus: Wer nicht angemeldet ist, darf auf diesem Rechner alles.',
   goOn: 'Ohne Anmeldung weiter',
   first:
