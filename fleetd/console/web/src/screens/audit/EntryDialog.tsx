@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
+import { inButtons } from '../../text/buttons';
 import { dateTime } from '../../text/time';
 import { useCommandsTexts } from '../commands/text';
 import { type Entry, saidBy, verbOf } from './entry';
@@ -74,7 +75,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
         {(
           [
             [t.why, said.why],
-            [t.ended, said.ended],
+            [t.ended, inButtons(said.ended)],
             [verbOf(entry) ? t.args : t.detail, entry.after && verbOf(entry) ? '' : said.changed],
           ] as const
         ).map(
@@ -126,7 +127,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => v
             </Text>
             <Outcome of={e.outcome} />
             <Text size="sm" dir="auto" className="any-text">
-              {e.of ? saidBy(e, states).ended : [e.who || e.principal, e.why].filter(Boolean).join(': ')}
+              {e.of ? inButtons(saidBy(e, states).ended) : [e.who || e.principal, e.why].filter(Boolean).join(': ')}
             </Text>
             <Text size="xs" c="dimmed">
               {dateTime(e.at)}

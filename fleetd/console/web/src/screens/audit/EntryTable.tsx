@@ -1,6 +1,7 @@
 import { Badge, Table, Text, UnstyledButton } from '@mantine/core';
 
 import cards from '../../shell/cards.module.css';
+import { inButtons } from '../../text/buttons';
 import { dateTime } from '../../text/time';
 import { useCommandsTexts } from '../commands/text';
 import classes from './audit.module.css';
@@ -105,7 +106,7 @@ export function EntryTable({ entries, onOpen }: { entries: readonly Entry[]; onO
                 <Outcome of={e.outcome} />
                 {said.ended && (
                   <Text size="xs" dir="auto" lineClamp={3} className="any-text">
-                    {said.ended}
+                    {inButtons(said.ended)}
                   </Text>
                 )}
               </Table.Td>
