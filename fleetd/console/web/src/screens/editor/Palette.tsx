@@ -1,4 +1,4 @@
-import { Button, ScrollArea, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { Button, ScrollArea, Skeleton, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
 import {
   IconArrowsMove,
   IconBulb,
@@ -19,6 +19,7 @@ import {
 import { type ComponentType, useState, type MouseEvent } from 'react';
 import { useNavigate } from 'react-router';
 
+import { useShellTexts } from '../../shell/text';
 import { useLanguage } from '../../text/language';
 import { nameOf, useEntries } from '../library/api';
 import { NewDialog } from '../library/NewDialog';
@@ -57,8 +58,10 @@ function toFields() {
 /** What can be added: actions by their types, and acts of the library. */
 export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: Schema; onAdded?: () => void }) {
   const t = useEditorTexts();
+  const { loading } = useShellTexts();
   const language = useLanguage((s) => s.language);
-  const acts = useEntries('act').data ?? [];
+  const entries = useEntries('act');
+  const acts = entries.data ?? [];
   const navigate = useNavigate();
   const [filter, setFilter] = useState('');
   const [beginning, setBeginning] = useState(false);
@@ -149,7 +152,8 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
               }}
             />
           ))}
-          {types.length + library.length === 0 && <Text size="sm">{t.paletteEmpty}</Text>}
+          {entries.isPending && <Skeleton h={24} aria-label={loading} role="status" />}
+          {!entries.isPending && types.length + library.length === 0 && <Text size="sm">{t.paletteEmpty}</Text>}
         </Stack>
       </ScrollArea.Autosize>
       {beginning && (
