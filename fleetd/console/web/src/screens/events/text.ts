@@ -5,7 +5,7 @@ export const useEventsTexts = texts(
     title: 'Events and alerts',
     alerts: 'Alerts',
     alertsOf: (unseen: number, all: number) =>
-      `Alerts (${all}, ${unseen === all ? '' : `${unseen} of them `}not acknowledged)`,
+      unseen === all ? `Alerts (${all} not acknowledged)` : `Alerts (${all}, ${unseen} of them not acknowledged)`,
     alertsHelp: 'Present problems of robots. When one is over, it leaves this list.',
     events: 'Events',
     eventsHelp: 'What happened to robots, the newest first.',
@@ -41,7 +41,8 @@ export const useEventsTexts = texts(
   {
     title: 'Ereignisse und Alarme',
     alerts: 'Alarme',
-    alertsOf: (unseen, all) => `Alarme (${all}, ${unseen === all ? '' : `davon ${unseen} `}nicht bestätigt)`,
+    alertsOf: (unseen, all) =>
+      unseen === all ? `Alarme (${all} nicht bestätigt)` : `Alarme (${all}, davon ${unseen} nicht bestätigt)`,
     alertsHelp: 'Gegenwärtige Störungen von Robotern. Ist eine vorbei, verschwindet sie von hier.',
     events: 'Ereignisse',
     eventsHelp: 'Was mit Robotern geschah, das Neueste zuerst.',
