@@ -14,7 +14,7 @@ export type ColumnID = Exclude<SortColumn, 'problems'>;
 /** How a column draws a robot, and how wide it is. */
 export const looks: Record<ColumnID, { Cell: Cell; width: string }> = {
   name: { Cell: Name, width: 'minmax(80px, 1.1fr)' },
-  doing: { Cell: Doing, width: 'minmax(180px, 2fr)' },
+  doing: { Cell: Doing, width: 'minmax(180px, 2.4fr)' },
   presence: { Cell: Presence, width: 'minmax(118px, 1.4fr)' },
   mode: { Cell: Mode, width: 'minmax(112px, 1.1fr)' },
   story: { Cell: Story, width: 'minmax(148px, 1.9fr)' },
