@@ -48,12 +48,9 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
               aria-hidden
             />
             <Stack gap={0} flex="1 1 200px" miw={0}>
-              <Group gap={6}>
-                <RobotLink id={a.robot} />
-                <Text size="sm" fw={600}>
-                  {name(a)}
-                </Text>
-              </Group>
+              <Text size="sm" fw={600}>
+                <RobotLink id={a.robot} /> {name(a)}
+              </Text>
               <Text size="sm" dir="auto" className="any-text">
                 {a.detail}
               </Text>
