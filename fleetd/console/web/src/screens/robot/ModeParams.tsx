@@ -10,6 +10,7 @@ import { Nothing, Panel } from './Panel';
 import { usePage } from './page';
 import { outside, SettingField } from './SettingField';
 import { same, type Setting, valueText } from './settings';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
@@ -46,10 +47,12 @@ type Param = Schemas['SchemaModeParam'];
 export function ModeParams() {
   const t = useTexts();
   const name = useModeOfRobot();
-  const modes = (usePage().detail?.modes?.modes ?? []).filter((m) => (m.params ?? []).length > 0);
+  const { loading } = useRobotTexts();
+  const { detail } = usePage();
+  const modes = (detail?.modes?.modes ?? []).filter((m) => (m.params ?? []).length > 0);
   return (
     <Panel title={t.title}>
-      {modes.length === 0 ? <Nothing>{t.none}</Nothing> : <Nothing>{t.help}</Nothing>}
+      <Nothing>{!detail ? loading : modes.length === 0 ? t.none : t.help}</Nothing>
       {modes.map((m) => (
         <Stack key={m.id} gap="xs">
           <Text fw={600} size="sm">

@@ -73,7 +73,7 @@ export function Modes() {
       <FellBack />
       {modes.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {t.none}
+          {detail ? t.none : common.loading}
         </Text>
       ) : (
         <SimpleGrid cols={{ base: Math.min(3, modes.length), md: Math.min(5, modes.length) }} spacing="xs">
