@@ -44,19 +44,21 @@ const colors = [
   'gray',
 ];
 
-/** Text in the light variant of each color, dimmed text, that of what is not possible now, placeholders, which name the fields of filters, and links, with a contrast of at least 4.5:1 in both schemes. */
+/** Text in the light variant of each color, dimmed text, that of what is not possible now, placeholders, which name the fields of filters, and links, with a contrast of at least 4.5:1 in both schemes; and marks, such as the frame of what has the focus, with one of at least 3:1. */
 export const contrast: CSSVariablesResolver = () => {
   const light: Record<string, string> = {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-8)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-anchor': 'var(--mantine-color-indigo-8)',
     '--mantine-color-disabled-color': '#5c636a',
+    '--mark': 'var(--mantine-color-indigo-7)',
   };
   const dark: Record<string, string> = {
     '--mantine-color-dimmed': 'var(--mantine-color-dark-0)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-1)',
     '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
     '--mantine-color-disabled-color': '#a0a0a0',
+    '--mark': 'var(--mantine-color-indigo-4)',
   };
   for (const c of colors) {
     light[`--mantine-color-${c}-light-color`] = `color-mix(in srgb, var(--mantine-color-${c}-9) 65%, black)`;
