@@ -59,6 +59,7 @@ export const contrast: CSSVariablesResolver = () => {
     '--mantine-color-anchor': 'var(--mantine-color-indigo-3)',
     '--mantine-color-disabled-color': '#a0a0a0',
     '--mark': 'var(--mantine-color-indigo-4)',
+    '--mantine-color-gray-light': 'var(--mantine-color-dark-5)',
   };
   for (const c of colors) {
     light[`--mantine-color-${c}-light-color`] = `color-mix(in srgb, var(--mantine-color-${c}-9) 65%, black)`;
