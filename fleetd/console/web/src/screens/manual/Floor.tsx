@@ -117,7 +117,7 @@ function draw(canvas: HTMLCanvasElement, v: View, s: Scene): void {
   const c = canvas.getContext('2d');
   if (!c) return;
   c.scale(ratio, ratio);
-  const [ink, faint, line] = s.dark ? ['#e9ecef', '#3b3f45', '#91a7ff'] : ['#212529', '#dee2e6', '#364fc7'];
+  const [ink, faint, line] = s.dark ? ['#e9ecef', '#5c636a', '#91a7ff'] : ['#212529', '#dee2e6', '#364fc7'];
   c.strokeStyle = faint;
   c.lineWidth = 1;
   const from = toFloor(v, { x: 0, y: v.height });
