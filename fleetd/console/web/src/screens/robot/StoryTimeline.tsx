@@ -139,7 +139,7 @@ export function StoryTimeline({ timeline, current, at, paused }: Props) {
           {at !== undefined && <div className={classes.cursor} style={{ left: names + left(at) }} />}
         </div>
       </div>
-      <List listStyleType="none" spacing={4} aria-label={t.acts}>
+      <List listStyleType="none" spacing={4} aria-label={t.acts} className="step-list">
         {timeline.acts.map((a, i) => {
           const Icon = icons[place(i)];
           return (
