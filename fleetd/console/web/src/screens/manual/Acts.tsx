@@ -55,10 +55,11 @@ export function Acts({ drive }: { drive?: Drive }) {
             </Group>
           </Alert>
         ) : (
-          <Group align="flex-end" gap="xs">
+          <Group align="center" gap="xs">
             <TextInput
               label={t.recordName}
-              placeholder={t.pointNameHelp}
+              description={t.recordNameHelp}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
               value={name}
               maxLength={63}
               size="md"
