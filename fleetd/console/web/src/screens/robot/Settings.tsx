@@ -231,7 +231,7 @@ function Row(p: {
           </Text>
         )}
       </Table.Td>
-      <Table.Td style={{ verticalAlign: 'top' }}>
+      <Table.Td style={{ verticalAlign: 'top' }} data-label={t.reported}>
         <Stack gap={2} align="flex-start">
           <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }} c={place === 'own' ? 'dimmed' : undefined}>
             {place === 'own' ? t.ownValue : valueText(inForce) || '–'}
