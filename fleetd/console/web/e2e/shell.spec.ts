@@ -154,6 +154,15 @@ test('a stop from the page of a robot is latched, its card releases it, and no b
   await expect(page.locator('body')).not.toHaveAttribute('data-banner', 'shown');
 });
 
+test('the stop works while fleetd has not answered what the person may do', async ({ page, world }) => {
+  await page.route('**/api/v1/me', () => new Promise(() => {}));
+  await page.goto('/robots/r3');
+  await page.getByRole('button', { name: 'Stop (software)' }).click();
+  await expect.poll(() => world.cli('stop', 'list')).toContain('r3');
+  for (const id of (await world.cli('stop', 'list', '-o', 'name')).split(/\s+/).filter(Boolean))
+    await world.cli('stop', 'release', id, '--why', 'the spec is over');
+});
+
 test('the stop of all robots is held for a second: a click alone stops nobody', async ({ page }) => {
   await page.goto('/');
   await live(page);

@@ -16,3 +16,11 @@ export function useMay(...rights: Right[]): boolean {
   const me = useMe();
   return !!me && rights.some((r) => me.rights.includes(r));
 }
+
+/**
+ * Whether the person may stop robots; true while that is not known: fleetd decides, and no stop waits for the answer
+ * about rights.
+ */
+export function useMayStop(): boolean {
+  return useMe()?.rights.includes('stop') ?? true;
+}

@@ -2,7 +2,7 @@ import { Button, RemoveScroll, Text, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import { type SyntheticEvent, useEffect, useRef } from 'react';
 
-import { useMay } from '../api/me';
+import { useMayStop } from '../api/me';
 import { useRobots } from '../live/robots';
 import { HoldNote, useHold } from './holding';
 import { useRobotToStop, useScope, useWhomToStop } from './scope';
@@ -26,7 +26,7 @@ export function StopButton() {
   const robot = useRobotToStop();
   const site = useScope((s) => s.site);
   const fleet = useRobots();
-  const allowed = useMay('stop');
+  const allowed = useMayStop();
   const place = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   useTabToStop(button);

@@ -1,7 +1,7 @@
 import { Button, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 
-import { useMay } from '../../api/me';
+import { useMayStop } from '../../api/me';
 import { noteStop } from '../../shell/sendStop';
 import { stop } from '../../shell/stopping';
 import { toast } from '../../shell/toast';
@@ -12,7 +12,7 @@ import { useManualTexts } from './text';
 export function BigStop() {
   const t = useManualTexts();
   const { id } = usePage();
-  const may = useMay('stop');
+  const may = useMayStop();
   const send = () =>
     stop({ robot: id }).then(
       (batch) => noteStop(batch, [id]),

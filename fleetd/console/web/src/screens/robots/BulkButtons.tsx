@@ -14,7 +14,7 @@ import { useNavigate } from 'react-router';
 
 import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
-import { useMay } from '../../api/me';
+import { useMay, useMayStop } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { HoldNote, useHold } from '../../shell/holding';
@@ -47,7 +47,7 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
   const mayCommand = useMay('command');
   const mayLabel = useMay('administer');
   const mayAssign = useMay('assign');
-  const mayStop = useMay('stop');
+  const mayStop = useMayStop();
   const [action, setAction] = useState<BulkAction>();
   const [labelling, setLabelling] = useState(false);
   const csv = `/api/v1/robots.csv?${filter ? queryOf(filter) : new URLSearchParams((selector.ids ?? []).map((id) => ['id', id]))}`;
@@ -150,7 +150,7 @@ function Do(p: { may: boolean; why: string; icon: ReactNode; onClick: () => void
 /** The software stop of the selection: one robot at once, several after a second of holding. */
 function HoldToStop({ selector }: { selector: Selector }) {
   const t = useBulkTexts();
-  const may = useMay('stop');
+  const may = useMayStop();
   const one = selector.ids?.length === 1 ? selector.ids[0] : undefined;
   const send = async () => {
     try {
