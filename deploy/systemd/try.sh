@@ -70,7 +70,7 @@ is() { inside systemctl show robotd -p "$1" --value 2>/dev/null || true; }
 until_is() {
 	local now=
 	for _ in $(seq 1 150); do
-		init=${init:-$(pgrep -P "$outer" || true)}
+		init=${init:-$(pgrep -x -P "$outer" systemd || true)} # before it there are shells, and what they run
 		now=$([ -z "$init" ] || is "$1")
 		# shellcheck disable=SC2053 # a pattern
 		if [[ $now == $2 ]]; then
