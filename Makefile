@@ -50,7 +50,7 @@ test: setup ## install what is missing, then run every test under the race detec
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
 specs: setup ## play the specs of the console in a browser, each file in a world of its own (SPEC=robots, RETRIES=1)
-	@TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -timeout=40m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
+	@TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -timeout=80m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
 
 # Part of the specs. The bounds are asserted in deploy/stage, in fake time.
 standstill: setup ## drive a robot in a browser, break what is between, and print how long it took to stand
