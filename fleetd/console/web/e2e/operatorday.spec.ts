@@ -250,7 +250,7 @@ async function day(page: Page, world: World, hand: Hand): Promise<void> {
 }
 
 test.describe('an operator', () => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000); // on a slow machine a day takes longer
 
   test.afterEach(({ world }) => world.control('robot/sim?robot=r3&name=repair', '{"unit":"speaker"}'));
 
