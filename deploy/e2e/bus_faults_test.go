@@ -145,7 +145,7 @@ func TestFaultsOfAnAdapterStopTheRobotUntilAReset(t *testing.T) {
 		{"a battery in percent", func() {
 			s, _ := w.state()
 			percent := 87.0
-			s.Seq += 2
+			s.Seq, s.TMS = s.Seq+10, s.TMS+200 // later than what the adapter sends until this is there
 			b := s.Units["battery"]
 			b.Level = &percent
 			s.Units = map[string]bus.UnitState{"drive": s.Units["drive"], "battery": b}
