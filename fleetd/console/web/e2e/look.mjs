@@ -32,7 +32,9 @@ for (const scheme of ['light', 'dark']) {
       await page.goto(path);
       // A busy machine shows the frame first, then marks of what is loading, then the screen.
       await page.locator('main').first().waitFor();
-      await page.waitForFunction(() => !document.querySelector('main .mantine-Loader-root, main .mantine-Skeleton-root'));
+      await page.waitForFunction(
+        () => !document.querySelector('main .mantine-Loader-root, main .mantine-Skeleton-root'),
+      );
       await page.waitForTimeout(1500);
       const name = `${path.replaceAll(/[^a-z0-9]+/gi, '-').replaceAll(/^-|-$/g, '') || 'home'}-${width}-${scheme}.png`;
       await page.screenshot({ path: `${folder}/${name}` });
