@@ -4,20 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/knadh/koanf/parsers/yaml"
-	"github.com/knadh/koanf/providers/confmap"
-	"github.com/knadh/koanf/providers/env/v2"
-	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
@@ -85,7 +79,7 @@ var settings = []setting{
 	{"sim.no_map", false, "the simulated body has no map, so it cannot go to points"},
 	{"sim.homing", false, "the simulated body has to be homed, which waits for safety/enable"},
 	{"sim.battery", 1.0, "the simulated battery at the start, as a share of 1; 0 = full"},
-	{"sim.charging", 0.05, "share of the battery that the simulated dock charges in a minute"},
+	{"sim.charging", 0.05, "share of the battery that the simulated dock charges in a minute; 0 = 0.05"},
 	{"sim.dead_dock", false, "the simulated dock does not charge"},
 	{"sim.at", "dock", "point at which the simulated body is at the start"},
 	{"sim.faults", false, "administrators may play faults and signals into the simulated body, on robots/ID/sim/NAME"},
@@ -98,7 +92,7 @@ var settings = []setting{
 
 // sameAsFleet are the settings that have the form of the fleet's setting of the same name, in
 // the order in which they are applied: rules name handlers.
-var sameAsFleet = []string{"life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting, intents.TableSetting, intents.ConfidenceSetting}
+var sameAsFleet = []string{"low_battery", "charged", "life.enabled", lifeHumansLost, interrupts.HandlersSetting, interrupts.RulesSetting, intents.TableSetting, intents.ConfidenceSetting}
 
 const lifeHumansLost = "life.humans_lost_timeout_ms"
 
@@ -133,164 +127,6 @@ func Flags(f *pflag.FlagSet) {
 	}
 }
 
-// Load reads the settings from, in increasing priority, defaults, file, environment and
-// flags. It also returns the log level.
-func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
-	k := koanf.New(".")
-	defaults := map[string]any{}
-	for _, s := range settings {
-		defaults[s.key] = s.def
-	}
-	if err := k.Load(confmap.Provider(defaults, "."), nil); err != nil {
-		return Config{}, 0, fmt.Errorf("defaults: %w", err)
-	}
-	path, err := f.GetString("config")
-	if err != nil {
-		return Config{}, 0, err
-	}
-	if path == "" {
-		path = os.Getenv(envPrefix + "CONFIG")
-	}
-	if path != "" {
-		if err := loadFile(k, path); err != nil {
-			return Config{}, 0, err
-		}
-	}
-	fromHere, err := environment()
-	if err == nil {
-		err = k.Merge(fromHere)
-	}
-	if err != nil {
-		return Config{}, 0, err
-	}
-	given := map[string]any{}
-	pinned := fromHere.Keys()
-	for _, s := range settings {
-		if flag := f.Lookup(s.flag()); flag.Changed {
-			if given[s.key] = any(flag.Value.String()); flag.Value.Type() == "stringSlice" {
-				given[s.key], _ = f.GetStringSlice(s.flag())
-			}
-		}
-	}
-	if err := k.Load(confmap.Provider(given, "."), nil); err != nil {
-		return Config{}, 0, fmt.Errorf("flags: %w", err)
-	}
-	c, level, err := configOf(k)
-	c.LocalOnly = ofFleet(append(pinned, slices.Collect(maps.Keys(given))...))
-	return c, level, err
-}
-
-// ofFleet returns the keys of a desired configuration that these settings pin.
-func ofFleet(settings []string) []string {
-	var out []string
-	for _, key := range settings {
-		if key == "probation" {
-			key = "probation_ms"
-		}
-		if _, ok := schema.ConfigKeyOf(key); ok {
-			out = append(out, key)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func loadFile(k *koanf.Koanf, path string) error {
-	fromFile := koanf.New(".")
-	if err := fromFile.Load(file.Provider(path), yaml.Parser()); err != nil {
-		return fmt.Errorf("configuration %s: %w", path, err)
-	}
-	given := map[string]any{}
-	var faults []error
-	for _, key := range fromFile.Keys() {
-		s, ok := find(key)
-		if !ok {
-			faults = append(faults, fmt.Errorf("configuration %s: there is no setting %s", path, key))
-			continue
-		}
-		v := fromFile.Get(key)
-		if v == nil { // a key without a value leaves the default
-			continue
-		}
-		var err error
-		if given[key], err = s.parse(v); err != nil {
-			faults = append(faults, fmt.Errorf("configuration %s: %s: %w", path, key, err))
-		}
-	}
-	if len(faults) > 0 {
-		return errors.Join(faults...)
-	}
-	return k.Load(confmap.Provider(given, "."), nil)
-}
-
-// parse returns a value of the file or the environment in the type of the setting. Without it koanf
-// would read a value of another type as false, 0 or an empty list, and say nothing.
-func (s setting) parse(v any) (any, error) {
-	text := fmt.Sprint(v)
-	switch s.def.(type) {
-	case bool:
-		if b, err := strconv.ParseBool(text); err == nil {
-			return b, nil
-		}
-		return nil, fmt.Errorf("%q is neither true nor false", text)
-	case int:
-		if n, err := strconv.Atoi(text); err == nil {
-			return n, nil
-		}
-		return nil, fmt.Errorf("%q is not a whole number", text)
-	case float64:
-		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return f, nil
-		}
-		return nil, fmt.Errorf("%q is not a number", text)
-	case time.Duration:
-		if d, err := time.ParseDuration(text); err == nil {
-			return d, nil
-		}
-		return nil, fmt.Errorf("%q is not a duration such as %v", text, s.def)
-	case []string:
-		if _, list := v.([]any); !list && text != "" { // one element need not be a list
-			return []string{text}, nil
-		}
-	}
-	return v, nil
-}
-
-func environment() (*koanf.Koanf, error) {
-	var faults []error
-	k := koanf.New(".")
-	err := k.Load(env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(name, value string) (string, any) {
-		if name == envPrefix+"CONFIG" {
-			return "", nil
-		}
-		for _, s := range settings {
-			if s.variable() != name {
-				continue
-			}
-			switch s.def.(type) {
-			case string:
-				return s.key, value
-			case []string:
-				if value != "" {
-					return s.key, strings.Split(value, ",")
-				}
-			}
-			if value == "" { // as in the file, the default stays
-				return "", nil
-			}
-			v, err := s.parse(value)
-			if err != nil {
-				faults = append(faults, fmt.Errorf("environment: %s: %w", name, err))
-				return "", nil
-			}
-			return s.key, v
-		}
-		faults = append(faults, fmt.Errorf("environment: there is no setting %s", name))
-		return "", nil
-	}}), nil)
-	return k, errors.Join(append(faults, err)...)
-}
-
 func find(key string) (setting, bool) {
 	for _, s := range settings {
 		if s.key == key {
@@ -309,7 +145,6 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		Roles:        Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
 		Values:       map[string]jsontext.Value{},
 		Link:         LinkRules{map[schema.ModeID]schema.LinkLoss{}, map[schema.ModeID]time.Duration{}, k.String("on_link_return") == "continue"},
-		Battery:      Battery{k.Float64("low_battery"), k.Float64("charged")},
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"), RecorderBytes: k.Int64("recorder_mib") << 20,
 		Control: control.Required(k.String("control.required")), Signing: sign.Policy(k.String("signing")), Probation: k.Duration("probation"),
 		Sim:      sim.Config{NoMap: k.Bool("sim.no_map"), Homing: k.Bool("sim.homing"), Battery: k.Float64("sim.battery"), Charging: k.Float64("sim.charging"), DeadDock: k.Bool("sim.dead_dock"), At: k.String("sim.at"), Speed: k.Float64("sim.speed"), Serial: k.String("serial")},
