@@ -60,7 +60,6 @@ type Config struct {
 	Link         LinkRules
 	Modes        []mode.Installed          // in addition to those of every robot
 	Values       map[string]jsontext.Value // of settings that have the form of the fleet's setting of the same name
-	Battery      Battery
 	RequireSight bool
 	Control      control.Required
 	Signing      sign.Policy // for desired documents
@@ -112,10 +111,6 @@ type LinkRules struct {
 	ContinueOnReturn bool // ato resumes by itself when heartbeats of an operator return
 }
 
-// Battery has the levels, as shares of 1, at which a robot goes to charge and has charged
-// enough.
-type Battery struct{ Low, Charged float64 }
-
 // brain returns the part of the configuration on which the robot's decisions depend.
 func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
@@ -133,7 +128,6 @@ func (c *Config) brain() (*config.Config, error) {
 	if len(c.Languages) > 0 {
 		b.Languages = c.Languages
 	}
-	b.LowBattery, b.Charged = cmp.Or(c.Battery.Low, b.LowBattery), cmp.Or(c.Battery.Charged, b.Charged)
 	b.Safety.RequireSight = c.RequireSight
 	b.Control.Required = cmp.Or(c.Control, b.Control.Required)
 	b.Signing, b.Probation, b.LocalOnly = cmp.Or(c.Signing, b.Signing), cmp.Or(c.Probation, b.Probation), c.LocalOnly

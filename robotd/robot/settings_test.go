@@ -50,7 +50,7 @@ func TestFlagsOverrideEnvironmentWhichOverridesFile(t *testing.T) {
 	if cfg.Link.Timeout[schema.ModeStr] != 5*time.Second || cfg.Link.Timeout[schema.ModeMnl] != 8*time.Second || cfg.Link.Timeout[schema.ModeAto] != 90*time.Second {
 		t.Errorf("link time-outs %v", cfg.Link.Timeout)
 	}
-	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || cfg.Battery.Low != 0.3 || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
+	if strings.Join(cfg.Languages, " ") != "de en" || cfg.Tick != 10*time.Millisecond || string(cfg.Values["low_battery"]) != "0.3" || !cfg.Sim.NoMap || cfg.BootMode != schema.ModeAto {
 		t.Errorf("%+v", cfg)
 	}
 }
@@ -189,6 +189,16 @@ func TestValuesAreTakenInTheirType(t *testing.T) {
 	cfg, err := load(t, "id: r1\nlanguages: de\nmodes: follow\npage_host: robot.local\n")
 	if err != nil || !cfg.RequireSight || string(cfg.Values["life.enabled"]) != "false" || strings.Join(cfg.Languages, " ") != "de" || len(cfg.Modes) != 1 || len(cfg.Page.Hosts) != 1 {
 		t.Errorf("%+v, %v", cfg, err)
+	}
+}
+
+func TestRobotMayBeToldNeverToGoToCharge(t *testing.T) {
+	cfg, err := load(t, "id: r1\n", "--low-battery", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := cfg.brain(); err != nil || b.LowBattery != 0 || b.Charged != 0.8 {
+		t.Errorf("it goes to charge below %v, until %v; %v", b.LowBattery, b.Charged, err)
 	}
 }
 
