@@ -27,14 +27,14 @@ func (t Step) StepAuto() (r Result) {
 		t.Out.Note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
 	if d.Changed && d.From != d.To {
-		t.Out.Event("auto_changed", "auto", string(d.On), in.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
+		t.Out.Event("auto_changed", "auto", string(d.On), string(by), effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})
 	}
 	if o := d.Over; o.Number > 0 {
 		t.Out.Event("story_round", "auto", "", "", round{d.Story.ID, d.Story.Rev, o.Number, o.Performed, o.Failed, o.Skipped})
 	}
 	t.reportFailing(d.Over)
 	if d.Skipped {
-		t.Out.Event("act_skipped", "auto", control.Who{Client: in.Client, By: in.Person}.String(), in.Req, skipped{act, story.ID, story.Rev, in.Why})
+		t.Out.Event("act_skipped", "auto", control.Who{Client: in.Client, By: in.Person}.String(), string(by), skipped{act, story.ID, story.Rev, in.Why})
 	}
 	switch {
 	case d.Cancel && d.Skipped:

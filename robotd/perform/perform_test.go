@@ -151,6 +151,9 @@ func (w *world) settle() {
 		case effect.ActivityEnded:
 			w.ended = append(w.ended, e)
 		case effect.Event:
+			if e.Req != "" && request.Key(e.Req).ID() == "" {
+				w.t.Errorf("event %s names the command %q, want CLIENT/ID", e.Kind, e.Req)
+			}
 			if e.Kind == "auto_changed" {
 				w.statuses = append(w.statuses, w.state.Auto().Status)
 			}
@@ -344,7 +347,7 @@ func TestHintOfALowBatteryFitsWhatTheRobotDoes(t *testing.T) {
 	w.state.AskAuto(w.order("auto", "pause", verb.PauseStory{}), auto.Input{What: auto.Pause})
 	w.facts.Battery = Battery{Known: true, Share: 0.1}
 	w.pass(time.Second)
-	if got, want := w.hints["battery_low"], "it waits, because the story is paused: auto/continue lets it go"; !strings.HasPrefix(got, want) {
+	if got, want := w.hints["battery_low"], "it waits, because the story is paused by op1; auto/continue with token "; !strings.HasPrefix(got, want) {
 		t.Errorf("while the story is paused the hint is %q, want %q", got, want)
 	}
 	w = newWorld(t) // in another mode

@@ -84,7 +84,7 @@ func (t Step) lowHint() string {
 	case t.power.alert:
 		return "bring it to a charger that works; alert " + cannotCharge + " says what failed"
 	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled && t.frozen == auto.FreezeAll:
-		return "it waits, because the story is paused: auto/continue lets it go to its charger, or bring it there"
+		return "it waits, because " + t.auto.PausedBy("", "", t.Standstill.String()) + "; or bring it to a charger"
 	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled:
 		return "it goes to its charger by itself"
 	}

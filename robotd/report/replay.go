@@ -91,7 +91,7 @@ func (t Step) Recalled(ev event.Recalled) {
 			until = min(until, r.to)
 		}
 		r.missing = fmt.Sprintf("; %d to %d are no longer kept", r.from, until)
-		t.Event("events_gone", "robotd", "", r.key.ID(), gone{r.boot, r.from, until})
+		t.Event("events_gone", "robotd", "", string(r.key), gone{r.boot, r.from, until})
 	}
 	if r.from > last {
 		r.missing = fmt.Sprintf("; the newest is %d", last)
