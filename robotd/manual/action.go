@@ -125,6 +125,13 @@ func (t Step) begin(o request.Dispatch, h entry, e act.Entry, done score.Action)
 		t.refuse(o, refused.Reason, "", refused.Detail)
 		return
 	}
+	if e.Clear {
+		for i, earlier := range t.entries {
+			if earlier.lane == h.lane || h.lane == ActLane {
+				t.entries[i].by = o.Key
+			}
+		}
+	}
 	h.id, h.key, h.who, h.need = e.ID, o.Key, whoOf(o), o.Verb.Need
 	t.entries = append(t.entries, h)
 	t.taught.Begin(e.ID, done, t.Now.Mono)
@@ -148,10 +155,7 @@ func (t Step) Ended(o *act.Effect) bool {
 	case failed:
 		r.Status = schema.StatusFailed
 	case o.Outcome == act.EntryCancelled && o.Reason == schema.ReasonSuperseded:
-		r.Status = schema.StatusSuperseded
-		if newest := len(t.entries) - 1; newest >= 0 { // it was replaced
-			r.Refs = t.entries[newest].key.Refs()
-		}
+		r.Status, r.Refs = schema.StatusSuperseded, h.by.Refs()
 	case o.Outcome == act.EntryCancelled:
 		r.Status, r.Refs = schema.StatusCancelled, h.by.Refs()
 	}

@@ -311,6 +311,19 @@ func TestNewerOrderTakesThePlaceOfTheOlderOnItsUnitOnly(t *testing.T) {
 	}
 }
 
+func TestSupersededOrderNamesTheOneThatReplacedIt(t *testing.T) {
+	w := newWorld(t)
+	w.ask("head", head("", 0.5))  // k2
+	w.ask("say", say())           // k3
+	w.ask("head", head("", -0.5)) // k4
+	w.ask("say", say())           // k5
+	for id, by := range map[string]string{"k2": "k4", "k3": "k5"} {
+		if r := w.replies["op1/"+id]; r.Status != schema.StatusSuperseded || !slices.Equal(r.Refs, request.KeyOf("op1", by).Refs()) {
+			t.Errorf("%s: %+v, want it superseded by %s", id, r.Verdict, by)
+		}
+	}
+}
+
 // Frames move the drive only for the holder of the lease; the set-point is zero as soon
 // as the sender may not drive.
 func TestFramesDriveForTheHolderOnly(t *testing.T) {
