@@ -1,6 +1,6 @@
 // Package follow is an example of a mode: the head follows the nearest person, and the robot
-// turns to the side where it is touched, as long as the touch lasts. A touch at its front stops
-// it.
+// turns to the side where it is touched, as long as the touch lasts. A touch at its front or
+// chest stops it.
 package follow
 
 import (
@@ -62,9 +62,9 @@ func (f *following) SetPaused(*mode.Host, bool) { f.yaw = anywhere }
 func (f *following) Step(h *mode.Host, n mode.Notice) {
 	switch n := n.(type) {
 	case mode.Touched:
-		sides := map[string]float64{"left": 1, "right": -1}
-		if n.On && n.Place == "front" {
-			h.Do(mode.Stop{Verb: "stop", Why: "somebody touches its front"})
+		sides := map[string]float64{"left": 1, "arm-left": 1, "right": -1, "arm-right": -1}
+		if n.On && (n.Place == "front" || n.Place == "chest") {
+			h.Do(mode.Stop{Verb: "stop", Why: "somebody touches its " + n.Place})
 		}
 		if f.target = 0; n.On {
 			f.target = sides[n.Place]

@@ -20,6 +20,9 @@ func TestTouchTurnsOrStopsTheRobot(t *testing.T) {
 		{"left", false, "turn 0"},
 		{"front", true, "stop: somebody touches its front, turn 0"},
 		{"front", false, "turn 0"},
+		{"arm-left", true, "turn 0.5"}, // as the simulated body names its places
+		{"arm-right", true, "turn -0.5"},
+		{"chest", true, "stop: somebody touches its chest, turn 0"},
 	} {
 		r := mode.NewRunner([]mode.Installed{Mode}, mode.Unguarded)
 		r.Update(0, mode.Robot{MayMove: true, Units: []schema.Unit{{ID: "drive", Kind: schema.UnitDrive}, {ID: "head", Kind: schema.UnitHead}}})
