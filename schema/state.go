@@ -39,6 +39,7 @@ type StateSafety struct {
 	Cause        Reason      `json:"cause,omitempty" doc:"why it is not ENABLED, as a reason"`
 	CauseDetail  string      `json:"cause_detail,omitempty" doc:"HALT and E_STOP: what stopped the robot, in a sentence, also when that is over"`
 	EStopInput   bool        `json:"estop_input" doc:"a physical stop input is pressed"`
+	LocalReset   bool        `json:"local_reset,omitzero" doc:"HALT and E_STOP: safety/reset is refused as local_only, because a stop input was pressed; the reset button on the robot's body resets it"`
 	Latches      []StopLatch `json:"latches,omitempty" doc:"latched stops; the robot cannot be enabled before they are released"`
 	NotPersisted bool        `json:"not_persisted,omitzero" doc:"latches or E_STOP are not on the robot's disk; a restart would lose them"`
 }

@@ -83,7 +83,11 @@ func safetyNow(r view.Robot, state *schema.State) string {
 		r.Cause != schema.ReasonUnitError || r.CauseDetail == "" || slices.ContainsFunc(state.Units, faulty) {
 		return safetyDetail(r)
 	}
-	return "E_STOP (" + string(r.Cause) + ", which is over: fleetd safety reset " + r.ID + "; it was " + oneLine(r.CauseDetail) + ")"
+	reset := "fleetd safety reset " + r.ID
+	if state.Safety.LocalReset {
+		reset = "press the reset button on its body"
+	}
+	return "E_STOP (" + string(r.Cause) + ", which is over: " + reset + "; it was " + oneLine(r.CauseDetail) + ")"
 }
 
 func modeText(r view.Robot) string {

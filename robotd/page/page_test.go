@@ -314,8 +314,10 @@ func TestPageSaysWhyNot(t *testing.T) {
 	s.robot.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1", By: "anna", Why: "visitor on the stage"}}
 	s.robot.view.State.Safety.State = schema.SafetyEStop
 	s.shows(`<button id="enable" disabled`, "release the stop first", "visitor on the stage", `<button id="release">`, `<button id="reset">`)
-	s.robot.view.State.Safety.Cause = schema.ReasonEStopInput
+	s.robot.view.State.Safety.LocalReset = true
 	s.shows(`<button id="reset" disabled`, "press the button reset on the robot&#39;s body")
+	s.robot.view.State.Safety = schema.StateSafety{State: schema.SafetyReset}
+	s.shows(`<button id="enable" disabled`, "it is being reset")
 }
 
 func TestPageSaysThatTheStoryFails(t *testing.T) {

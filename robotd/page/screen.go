@@ -117,10 +117,10 @@ func (p *screen) WhyNot(action string) string {
 			return "fleet-holds"
 		}
 	case "reset":
-		switch s := p.View.State.Safety; {
+		switch {
 		case at != schema.SafetyEStop:
 			return "nothing-to-reset"
-		case s.EStopInput || s.Cause == schema.ReasonEStopInput:
+		case p.View.State.Safety.LocalReset:
 			return "button-on-body"
 		}
 	case "continue":
@@ -138,6 +138,8 @@ func (p *screen) WhyNot(action string) string {
 			return "enabled"
 		case at == schema.SafetyEStop:
 			return "reset-first"
+		case at == schema.SafetyReset:
+			return "resetting"
 		case at != schema.SafetyDisabled:
 			return "stopping"
 		}
@@ -264,7 +266,7 @@ var drawn = map[string]features{
 	"wink":      {"M34 42v6M60 45h12", "M30 62q20 20 40 0"},
 }
 
-// Drawing is the drawing of the face that the robot shows.
+// Drawing is the drawing of the face.
 func (p *screen) Drawing() features {
 	if f, known := drawn[p.View.Face]; known {
 		return f

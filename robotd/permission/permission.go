@@ -148,5 +148,6 @@ func (t Step) Document() schema.StateSafety {
 	return schema.StateSafety{
 		State: t.At, Cause: t.Cause.Reason, StoppedBy: safety.StoppedBy(t.State.State, t.Robot),
 		CauseDetail: t.CauseDetail(), EStopInput: len(t.Robot.Inputs) > 0,
+		LocalReset: safety.Halts(t.At) && (t.Physical || len(t.Robot.Inputs) > 0),
 	}
 }

@@ -45,10 +45,10 @@ func (x *examination) safety(s page.Status) {
 		steps = append(steps, "fleetd stop release "+l.ID+" --why REASON")
 	}
 	switch {
-	case safety.NeedsReset(s.Safety.State) && s.Safety.Cause == schema.ReasonEStopInput:
+	case s.Safety.LocalReset:
 		steps = append(steps, "press the button reset on the robot's body")
 		same = "the buttons but Reset, which is refused after a stop input,"
-	case safety.NeedsReset(s.Safety.State):
+	case safety.Halts(s.Safety.State):
 		steps = append(steps, "fleetd safety reset "+x.c.ID)
 	}
 	if s.Safety.State != schema.SafetyEnabled {

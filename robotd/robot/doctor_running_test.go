@@ -79,7 +79,7 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 			r.view.State.Auto.PauseHolders = []schema.Pause{{Token: "safety", NeedsContinue: true}}
 		}, "safety", "E_STOP, because of what is over: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1", ""},
 		"E_STOP after a stop input": {func(r *shownRobot) {
-			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput}
+			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput, LocalReset: true}
 		}, "safety", "E_STOP, because of what is over: estop_input", "press the button reset on the robot's body, then fleetd safety enable r1; or the buttons but Reset, ", ""},
 		"E_STOP with a fault": {func(r *shownRobot) {
 			r.view.State.Safety.State = schema.SafetyEStop

@@ -64,6 +64,13 @@ test('a pressed stop input comes before the reset', () => {
   ]);
 });
 
+test('a robot whose stop input was pressed is reset at its body', () => {
+  const state = { safety: { state: 'E_STOP', estop_input: false, local_reset: true } } as unknown as Detail['state'];
+  const steps = wayOut(robot({ safety: 'E_STOP' }), { ...well, state } as Detail);
+  expect(steps.map((s) => s.key)).toEqual(['resetAtRobot', 'enable']);
+  expect(blocker(steps, 1)?.key).toBe('resetAtRobot');
+});
+
 test('a robot without a story gets one before its mode', () => {
   const modes = {
     modes: [{ id: 'ato', selectable: false, why_not: [{ reason: 'no_default_story' }] }],

@@ -3,7 +3,7 @@ import type { Detail } from './page';
 
 /** One thing that keeps a robot from performing, and what ends it. */
 export type Step =
-  | { key: 'connect' | 'adopt' | 'stopInput' | 'wait' | 'report' | 'reset' | 'enable' | 'story' | 'start' }
+  | { key: 'connect' | 'adopt' | 'stopInput' | 'wait' | 'report' | 'reset' | 'resetAtRobot' | 'enable' | 'story' | 'start' }
   | { key: 'release'; latch: Robot['latches'][number] }
   | { key: 'repair'; unit: string; fault: string; acknowledge: boolean }
   | { key: 'mode'; whyNot: { reason: string; detail?: string }[] }
@@ -55,7 +55,7 @@ export function wayOut(r: Robot, d?: Detail): Step[] {
       break;
     case 'HALT':
     case 'E_STOP':
-      steps.push({ key: 'reset' }, { key: 'enable' });
+      steps.push({ key: d?.state?.safety.local_reset ? 'resetAtRobot' : 'reset' }, { key: 'enable' });
       break;
     case 'RESET':
     case 'DISABLED':
@@ -95,7 +95,7 @@ export function wayOut(r: Robot, d?: Detail): Step[] {
 const before: Partial<Record<Step['key'], string[]>> & { continue: string[] } = {
   continue: ['mode'],
   reset: ['stopInput', 'release'],
-  enable: ['stopInput', 'release', 'reset', 'repair', 'wait'],
+  enable: ['stopInput', 'release', 'reset', 'resetAtRobot', 'repair', 'wait'],
 };
 
 /** What has to happen before the robot may move: until then only pauses of people can be ended. */
