@@ -169,7 +169,7 @@ type Acts struct {
 // ActRef is one act of a catalogue.
 type ActRef struct {
 	ID   string `json:"id" doc:"what act/perform takes"`
-	Rev  int64  `json:"rev" doc:"how often it was taught"`
+	Rev  int64  `json:"rev" doc:"how often it was taught since it was last deleted"`
 	Name string `json:"name,omitempty" doc:"for people"`
 }
 

@@ -18,7 +18,7 @@ type VelocityFrame struct {
 	Seq        int64   `json:"seq" doc:"rises with every frame of the lease"`
 	VXMPS      float64 `json:"vx" doc:"forwards, m/s"`
 	WZRadPS    float64 `json:"wz" doc:"to the left, rad/s"`
-	TTLMS      int64   `json:"ttl_ms" doc:"how long it holds, 1 to 500"`
+	TTLMS      int64   `json:"ttl_ms" doc:"how long it holds, 1 to 500, of which at most 400 count"`
 	SeenMonoMS int64   `json:"seen_mono_ms" doc:"newest mono_ms of the robot that the sender has received"`
 }
 

@@ -1,8 +1,9 @@
 // Package act performs acts: it decides on each tick which actions start and stop
 // on which units, and how the act ended.
 //
-// There are lanes for the shutdown act, for manual commands, for each handler, for the
-// focused activity, for the story and for each ability. A lane is a queue of entries and
+// There are lanes for the shutdown act and what is said in E_STOP, for manual commands, for
+// each handler, for the focused activity, for the story and for each kind of unit that
+// abilities use. A lane is a queue of entries and
 // performs one act at a time. Lanes share only the units: a unit has one owning lane at a
 // time; a higher lane takes it from a lower one, and a lower one waits. All results are
 // values: Start and Stop are for the units, Began, Ended and Warned for the component that

@@ -13,12 +13,12 @@ import (
 	"troupe/schema/score"
 )
 
-// Handler is what an interrupt does: an act of its own, one of the story, the acts of an
+// Handler is what an interrupt does: an act of its own, one of the story or that was taught, the acts of an
 // activity, or what an HTTP call answers.
 type Handler struct {
 	ID       string
 	Act      score.Act
-	Story    score.Step // an act of the story
+	Story    score.Step // an act of the story, or one that was taught
 	Activity string
 	Call     *interrupts.Call
 	When     *cond.Condition // if it is not true, requests are refused; nil = always true

@@ -130,8 +130,8 @@ func DesiredSet(d *schema.DesiredSet) Desired {
 
 // Accepted is a content that passed every check, as stored on disk.
 type Accepted struct {
-	Rev   int64             `json:"rev"` // of the desired document that named it
-	Story schema.ContentPin `json:"story"`
+	Rev   int64             `json:"rev"`   // of the desired document that named it
+	Story schema.ContentPin `json:"story"` // of any kind of content
 	Apply schema.Apply      `json:"apply"`
 	Since schema.Time       `json:"since,omitzero"` // when it became active
 	Files []score.Asset     `json:"files,omitempty"`

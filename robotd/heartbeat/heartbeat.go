@@ -150,7 +150,7 @@ func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
 }
 
 // Connected takes a new connection, and Disconnected the end of one. The link degrades with
-// a connection over which the robot was enabled.
+// a connection that ends while the robot is not DISABLED.
 func (t Step) Connected() {
 	t.beats.HalfOpen.Opened(t.Now.Mono)
 	t.beats.Gaps.Opened(t.Now.Mono)

@@ -18,7 +18,7 @@ type Facts struct {
 	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is for how
 	// long none has arrived, the silence before the loss included, and 0 while the link is
 	// not lost. A robot that never received one has lost the link only if the
-	// connection over which it was enabled is gone.
+	// connection ended while it was not DISABLED.
 	LinkLost bool
 	LostFor  time.Duration
 	// NotReady lists the modes whose own entry check fails, in any order.

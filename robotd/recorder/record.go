@@ -28,8 +28,8 @@ type (
 		Mode     schema.ModeID      `json:"mode"`
 		Auto     schema.AutoStatus  `json:"auto"`
 		Units    []Unit             `json:"units"`
-		Demanded *Velocity          `json:"demanded,omitzero" jsonschema:"description=velocity that was asked of the drive"`
-		Sent     *Velocity          `json:"sent,omitzero" jsonschema:"description=the same within the limits of the drive; as the body got it"`
+		Demanded *Velocity          `json:"demanded,omitzero" jsonschema:"description=velocity that frames or a mode asked of the drive; 0 while an action drives it: see /action"`
+		Sent     *Velocity          `json:"sent,omitzero" jsonschema:"description=the same within the limits of the drive: as the body got it"`
 		Measured *Velocity          `json:"measured,omitzero" jsonschema:"description=newest speed that the body reported"`
 		Position *Position          `json:"position,omitzero" jsonschema:"description=newest position that the body reported"`
 		Battery  *float64           `json:"battery,omitzero" jsonschema:"description=level as a share of 1"`

@@ -57,7 +57,7 @@ type session struct {
 	begins  bool   // its documents are still to be published
 	since   time.Duration
 	ended   time.Duration // when the last one did; 0 = none has
-	fault   string        // why the last one was given up, if it was for that
+	fault   string        // why the last connection was given up as half-open; empty = it ended otherwise
 	earlier []string      // boots of this robot, so far as the disk knows
 	resync  time.Duration // when all documents were asked for last
 }
@@ -225,7 +225,7 @@ func (t Step) EndGreeting() {
 	}
 }
 
-// Disconnected ends the session; fault says why it was given up, if it was for that.
+// Disconnected ends the session; fault says why the connection was given up, if it was half-open.
 func (t Step) Disconnected(fault string) {
 	t.session.id, t.session.begins, t.session.ended = "", false, t.Now.Mono
 	t.presence.wrong, t.resend = "", resend{}

@@ -37,7 +37,7 @@ const (
 	rewriteEvery   = time.Second // between two attempts to write finished records that the disk refused
 	maxClockSkew   = 30 * time.Second
 	maxQuotedBytes = 64 // bytes of a malformed payload that its answer quotes
-	minFinished    = 64 // finished commands that are kept even if the disk is full
+	minFinished    = 64 // a full disk evicts none if there are no more than these, else the older half
 )
 
 // maxStopBytes is how much of a stop's payload is read. A longer one still

@@ -40,7 +40,7 @@ type effects struct {
 	work sync.WaitGroup // goroutines that send events to the loop
 
 	published   int64 // publications so far
-	batch       batch // of the steps since the last that no other followed at once
+	batch       batch // what the steps since the newest one in the queue of the writer save and publish
 	calibrating context.CancelFunc
 	calibrated  chan struct{} // closed when the newest calibration has returned
 }

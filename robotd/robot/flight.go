@@ -146,7 +146,7 @@ func (f *flight) end(ev event.Event, now schema.AckState) {
 		return
 	}
 	s := &f.sample
-	if f.drives && f.at.After(f.until) { // it brakes, or stands
+	if f.drives && f.at.After(f.until) { // no velocity of frames or of a mode is in force; an action may drive it
 		s.Demanded, s.Sent = &recorder.Velocity{}, &recorder.Velocity{}
 	}
 	s.StepUS, s.LateUS = time.Since(f.at).Microseconds(), tick.Late.Microseconds()

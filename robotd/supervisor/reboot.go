@@ -23,6 +23,9 @@ func (t Step) AskRobot(o request.Dispatch, asker string) bool {
 		if t.Safety == schema.SafetyEnabled || t.Safety == schema.SafetySoftStop {
 			detail = "the robot may move, it is " + string(t.Safety) + "; safety/stop ends that"
 		}
+		if t.Safety == schema.SafetyReset {
+			detail = "the robot's units are being reset; ask again in some seconds"
+		}
 		t.Out.Refuse(o.Key, schema.ReasonBusy, "", detail)
 		return true
 	}

@@ -28,7 +28,7 @@ type Point struct {
 	MapSHA256 string `json:"map_sha256,omitzero"` // empty = the body's own map
 }
 
-// Act is an act that was taught. Rev rises when it is taught again.
+// Act is an act that was taught. Rev counts how often, since it was last deleted.
 type Act struct {
 	Rev int64     `json:"rev"`
 	Act score.Act `json:"act"`
