@@ -115,7 +115,9 @@ func (s *server) isLimited(p auth.Principal) bool {
 
 func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
 	if id == "self" {
-		id = p.TokenID
+		if id = p.TokenID; id == "" {
+			return KindNotFound.Problem("this request was made without a token, so there is none of its own to end", "name the token by its id, or send the request with the token")
+		}
 	}
 	all := s.AccessTokens.Tokens("")
 	i := slices.IndexFunc(all, func(t auth.Token) bool { return t.ID == id })

@@ -123,6 +123,7 @@ var refusals = []refusal{
 	{"an intent for a robot that is not there", "POST", "/robots/r9/intents", map[string]any{"name": "greet"}, nil, api.KindInvalid, "/selector/ids/0", "r9"},
 	{"a name that cannot be a robot's", "POST", "/robots/R1/adopt", audit.Attribution{}, nil, api.KindInvalid, "", "R1"},
 	{"a token without keys", "POST", "/robots/r7/tokens", api.TokenRequest{}, nil, api.KindNoKeys, "", "--ca"},
+	{"the token of a request without one", "DELETE", "/tokens/self", nil, nil, api.KindNotFound, "", "without a token"},
 	{"a certificate without keys", "POST", "/enrol", schema.EnrolRequest{Token: "x", CSR: "x"}, nil, api.KindNoKeys, "", "--ca"},
 	{"a revocation of nobody", "POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil, api.KindNotFound, "", "r9"},
 	{"a revocation without a reason", "POST", "/robots/r1/revoke", api.RevokeRequest{}, nil, api.KindInvalid, "/why", "needs a reason"},
