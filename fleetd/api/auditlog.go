@@ -79,8 +79,8 @@ func (s *server) auditLog(h huma.API) {
 			}
 			return &answer[Audit]{out}, nil
 		})
-	register(h, op("verify-audit", http.MethodGet, "/audit/verify", "audit", "Check that no entry of the audit was changed or removed",
-		"Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold."), auth.Audit,
+	register(h, op("verify-audit", http.MethodGet, "/audit/verify", "audit", "Check the chain of the audit",
+		"Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold. That the newest entries were removed shows only by a head that was noted earlier."), auth.Audit,
 		func(ctx context.Context, in *struct {
 			caller
 			Seq  int64  `query:"head_seq" minimum:"1" doc:"a head that was noted earlier; the chain must still contain it"`
