@@ -45,4 +45,11 @@ function show(s) {
 const events = new EventSource('events')
 events.onmessage = (message) => show(JSON.parse(message.data))
 events.onerror = () => { at('note').textContent = 'The adapter has ended; the page waits for it.' }
-for (const [kind, on] of [['pointerdown', true], ['pointerup', false]]) at('face').addEventListener(kind, () => post({ touch: on }))
+const face = at('face')
+// Captured, so that the end of a touch is seen wherever it is.
+face.addEventListener('pointerdown', (event) => { face.setPointerCapture(event.pointerId); post({ touch: true }) })
+face.addEventListener('lostpointercapture', () => post({ touch: false }))
+const presses = (event) => event.key === 'Enter' || event.key === ' '
+face.addEventListener('keydown', (event) => { if (presses(event) && !event.repeat) post({ touch: true }) })
+face.addEventListener('keyup', (event) => { if (presses(event)) post({ touch: false }) })
+face.addEventListener('blur', () => post({ touch: false }))

@@ -88,7 +88,10 @@ class Voice(Speaker):
         seconds = len(c.text) / CHARACTERS_PER_SECOND / c.do.get("rate", 1.0)
         if c.type == "sound":
             samples, rate, channels = recording(c.asset) if c.asset else (notes(c.do["sound"]), RATE, 1)
-            samples = array.array("h", (int(s * volume) for s in samples[int(c.from_s * rate) * channels:]))
+            skip = c.from_s
+            if c.do.get("loop") and samples:  # from_s counts all rounds
+                skip %= len(samples) / rate / channels
+            samples = array.array("h", (int(s * volume) for s in samples[int(skip * rate) * channels:]))
             seconds = len(samples) / rate / channels
         else:
             self.page.show(said=c.text)
@@ -125,6 +128,7 @@ class Voice(Speaker):
         over = time.monotonic() >= p.until if not p.processes else None not in codes
         if over and c.do.get("loop"):
             self.kill(p)
+            c.from_s = 0.0
             self.start(c)
         return over and not c.do.get("loop")
 

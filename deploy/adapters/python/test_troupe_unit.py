@@ -201,6 +201,14 @@ class Robotd(unittest.TestCase):
             self.assertEqual((self.state("drive")["state"], self.state("drive")["set_vx_mps"]), ("error", 0))
             self.order("reset", 1)
 
+    def test_way_to_a_goal_keeps_the_limits_of_the_drive(self):
+        self.wheels.types = ("drive", "goto")
+        self.wheels.steer = lambda c: (9.0, -9.0)
+        self.order("run")
+        self.start("drive", type="goto", x_m=1, y_m=2)
+        self.order("run", 3)
+        self.assertEqual((self.wheels.vx, self.wheels.wz), (0.5, -1.0))
+
     # The dead man.
 
     def test_moving_drive_brakes_without_ticks(self):

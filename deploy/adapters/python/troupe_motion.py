@@ -167,6 +167,7 @@ class Drive(Mover):
         want = self.velocity[:2] if self.velocity else (0.0, 0.0)
         for c in self.running.values():
             want = self.way or (c.do.get("vx_mps", 0.0), c.do.get("wz_radps", 0.0))
+        want = tuple(max(-most, min(most, v)) for v, most in zip(want, self.most))
         self.vx = ramp(self.vx, want[0], self.up * dt, self.down * dt)
         self.wz = ramp(self.wz, want[1], 6 * self.up * dt, 6 * self.down * dt)
         self.apply(self.vx, self.wz)

@@ -3,6 +3,7 @@ which topic, and nothing about a real ROS."""
 
 import json
 import logging
+import math
 import sys
 import types
 import unittest
@@ -145,6 +146,19 @@ class ROS(unittest.TestCase):
         handle.ended.set(types.SimpleNamespace(status=4))
         self.run_for(1)
         self.assertEqual((self.answers(), self.twist()), ([("done", 1, None)], (0.0, 0.0)))
+
+    def test_goto_arrives_as_it_comes_and_no_faster_than_the_command_says(self):
+        self.drive.pose = (1.0, 1.0, 0.5)
+        self.run_for(0.1)
+        self.send("start", key=1, unit="drive", holds=True, do={"type": "goto", "x_m": 1, "y_m": 4, "speed_mps": 0.1})
+        goal, taken = self.nav.goals[0]
+        self.assertAlmostEqual(goal.pose.pose.orientation.z, math.sin(math.pi / 4))
+        taken.set(Handle())
+        m = sys.modules["geometry_msgs.msg"].Twist()
+        m.linear.x, m.angular.z = 0.2, 0.0
+        self.node.subscribed["/cmd_vel_nav"](m)
+        self.run_for(2)
+        self.assertEqual(self.twist(), (0.1, 0.0))
 
     def test_stop_cancels_the_goal_and_brakes(self):
         self.run_for(0.1)

@@ -126,8 +126,10 @@ class Base(Drive):
             return
         if not self.client.server_is_ready():
             raise Refused("nav2 does not offer navigate_to_pose", "precondition")
-        x, y, theta = self.points.get(c.do.get("point"), (c.do.get("x_m"), c.do.get("y_m"), 0.0))
+        x, y, theta = self.points.get(c.do.get("point"), (c.do.get("x_m"), c.do.get("y_m"), None))
         theta = c.do.get("theta_rad", theta)
+        if theta is None:  # as it arrives
+            theta = math.atan2(y - self.pose[1], x - self.pose[0]) if self.pose else 0.0
         goal = NavigateToPose.Goal()
         goal.pose.header.frame_id = "map"
         goal.pose.pose.position.x, goal.pose.pose.position.y = float(x), float(y)
@@ -135,7 +137,10 @@ class Base(Drive):
         self.nav, self.goal = (0.0, 0.0), Goal(self.client, goal)
 
     def steer(self, c):
-        return None if self.goal.done("nav2's way") else self.nav
+        if self.goal.done("nav2's way"):
+            return None
+        most = c.do.get("speed_mps", self.most[0])
+        return max(-most, min(most, self.nav[0])), self.nav[1]
 
     def stop(self, c):
         if c.type == "goto" and self.goal:
@@ -154,7 +159,7 @@ class Charge(Battery):
         self.charging = m.power_supply_status == BatteryState.POWER_SUPPLY_STATUS_CHARGING
 
 
-# The parameters of units.yaml. An empty topic leaves the unit out.
+# The parameters of units.yaml. An empty tts or battery_state leaves that unit out.
 PARAMETERS = {
     "cmd_vel": "/cmd_vel", "nav_cmd_vel": "/cmd_vel_nav", "odom": "/odom", "navigate_to_pose": "/navigate_to_pose",
     "max_speed_mps": 0.3, "max_turn_radps": 0.8, "braking_mps2": 1.0,
