@@ -150,7 +150,11 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 	guarded := origin.Handler(authenticate(who, next))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			if fault := recover(); fault != nil && fault != http.ErrAbortHandler {
+			fault := recover()
+			if fault == http.ErrAbortHandler {
+				panic(fault) // net/http ends the connection, so that the client sees that the answer is not whole
+			}
+			if fault != nil {
 				log.Error("handler panicked", "method", r.Method, "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
 				Write(w, KindInternal.Problem("the request triggered a defect of fleetd", "report it to the developers with fleetd's log"))
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -44,6 +45,23 @@ func TestPanicBecomesInternalError(t *testing.T) {
 	}
 	if strings.Contains(answer.Body.String(), "broken") || !strings.Contains(log.String(), "broken") {
 		t.Errorf("the text of the panic belongs into the log, not into the answer: %s; log: %s", answer.Body, log.String())
+	}
+}
+
+func TestAnswerThatIsNotWholeEndsItsConnection(t *testing.T) {
+	cut := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "the first half")
+		panic(http.ErrAbortHandler)
+	})
+	s := httptest.NewServer(Guard(cut, slog.New(slog.DiscardHandler), anyHost, auth.Everybody{Principal: auth.Dev()}))
+	defer s.Close()
+	answer, err := http.Get(s.URL + "/api/v1/audit/export")
+	if err != nil {
+		return // the client sees it even earlier
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err == nil {
+		t.Errorf("the client takes %q for the whole answer", text)
 	}
 }
 
