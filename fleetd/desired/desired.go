@@ -147,14 +147,15 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 	}
 	c.Counter = p.seal.Counter
 	c.Note = p.describe(a)
-	c.After = p.value(a)
+	c.After = noted(p.value(a))
 	switch {
 	case len(c.Updated) == 1:
-		c.Before = string(c.ValuesBefore[0].Value)
+		c.Before = noted(string(c.ValuesBefore[0].Value))
 	case len(c.Updated) > 1:
 		had := map[string][]string{}
 		for _, w := range c.ValuesBefore {
-			had[string(w.Value)] = w.Robots
+			value := noted(string(w.Value))
+			had[value] = append(had[value], w.Robots...)
 		}
 		c.Before = audit.Robots(had)
 	}
@@ -290,11 +291,28 @@ func (p *plan) value(a Request) string {
 		for _, key := range a.Config.Unset {
 			values[key] = nil
 		}
-		return audit.JSON(values)
+		return encoded(values)
 	case a.Mode != nil:
-		return audit.JSON(map[string]any{"mode": a.Mode.Mode, "apply": a.Mode.Apply})
+		return encoded(map[string]any{"mode": a.Mode.Mode, "apply": a.Mode.Apply})
 	}
-	return audit.JSON(map[string]any{"places": p.pin})
+	return encoded(map[string]any{"places": p.pin})
+}
+
+// encoded returns a value as JSON, in full: two that differ near their ends are two.
+func encoded(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// noted returns a value as the audit has room for it.
+func noted(value string) string {
+	if value == "" {
+		return ""
+	}
+	return audit.JSON(json.RawMessage(value))
 }
 
 // before is what a document says about the settings, mode or places that the request sets.
@@ -311,11 +329,11 @@ func before(a Request, was []byte) string {
 		for _, key := range a.Config.Unset {
 			values[key] = json.RawMessage(d.Values[key])
 		}
-		return audit.JSON(values)
+		return encoded(values)
 	case a.Mode != nil:
 		d, _ := schema.Decode[schema.DesiredMode](was)
-		return audit.JSON(map[string]any{"mode": d.Mode, "apply": d.Apply})
+		return encoded(map[string]any{"mode": d.Mode, "apply": d.Apply})
 	}
 	d, _ := schema.Decode[schema.DesiredSet](was)
-	return audit.JSON(map[string]any{"places": d.Set})
+	return encoded(map[string]any{"places": d.Set})
 }

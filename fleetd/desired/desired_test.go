@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"fmt"
 	"strings"
@@ -63,6 +64,30 @@ func TestUnchangedDocumentIsNotPublishedAgain(t *testing.T) {
 		if len(next.Updated) != 1 || next.Documents[0].Current.Rev != 2 {
 			t.Errorf("%s: another request led to %+v", c.name, next.Documents)
 		}
+	}
+}
+
+// TestLongValuesAreComparedInFull changes a table behind what the audit has room for.
+func TestLongValuesAreComparedInFull(t *testing.T) {
+	table := func(last string) Request {
+		var rows strings.Builder
+		for i := range 60 {
+			fmt.Fprintf(&rows, `{"intent":"greet-%d","act":"greet-the-visitors-of-this-hall"},`, i)
+		}
+		return Request{Config: &Config{Set: map[string]jsontext.Value{"intents": jsontext.Value("[" + rows.String() + `{"intent":"` + last + `","act":"greet"}]`)}}}
+	}
+	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
+	first, found := Plan(rows, table("wave"), by)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	rows = applyChanges(rows, first)
+	next, _ := Plan(rows, table("nods"), by)
+	if len(next.Documents) != 1 || !bytes.Equal(next.Documents[0].Previous, first.Documents[0].Current.Payload) {
+		t.Errorf("a revert does not lead back to the table before: %+v", next.Documents)
+	}
+	if len(next.After) > 3000 {
+		t.Errorf("the audit gets %d bytes", len(next.After))
 	}
 }
 
