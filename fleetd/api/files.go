@@ -282,6 +282,10 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 			in.addList(f.Name, text, mapped)
 		case ".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg":
 			name := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name))
+			if earlier, twice := in.files[name]; twice {
+				in.fault(f.Name, schema.NewProblem("", score.CodeDuplicateID, name+" is also the name of "+earlier.path, "give one of them another name"))
+				continue
+			}
 			in.Assets = append(in.Assets, name)
 			in.files[name] = archived{f.Name, text}
 		}

@@ -107,18 +107,7 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 // TestSoundWithABadNameIsFoundDry imports an archive whose second sound cannot be stored.
 func TestSoundWithABadNameIsFoundDry(t *testing.T) {
 	inWorld(t, func(w *world) {
-		var file bytes.Buffer
-		archive := zip.NewWriter(&file)
-		for _, f := range [][2]string{{"nod.yaml", "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n"}, {"gong.wav", soundOf("gong", 20)}, {"sounds/Door Bell.wav", soundOf("bell", 20)}} {
-			part, err := archive.Create(f[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = part.Write([]byte(f[1])) // a Buffer takes everything
-		}
-		if err := archive.Close(); err != nil {
-			t.Fatal(err)
-		}
+		file := archiveOf(t, [2]string{"nod.yaml", "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n"}, [2]string{"gong.wav", soundOf("gong", 20)}, [2]string{"sounds/Door Bell.wav", soundOf("bell", 20)})
 		done := w.imports("zip", file.Bytes(), "&dry_run=true")
 		if len(done.Problems) != 1 || done.Problems[0].File != "sounds/Door Bell.wav" || done.Problems[0].Severity != "error" {
 			w.Errorf("a dry run: %+v", done.Problems)
@@ -133,6 +122,33 @@ func TestSoundWithABadNameIsFoundDry(t *testing.T) {
 			w.Errorf("stored %+v", all.Assets)
 		}
 	})
+}
+
+func TestTwoFilesOfAnArchiveCannotHaveOneName(t *testing.T) {
+	inWorld(t, func(w *world) {
+		file := archiveOf(t, [2]string{"sounds/gong.wav", soundOf("gong", 20)}, [2]string{"other/gong.wav", soundOf("gong", 30)})
+		done := w.imports("zip", file.Bytes(), "&dry_run=true")
+		if len(done.Problems) != 1 || done.Problems[0].File != "other/gong.wav" || !strings.Contains(done.Problems[0].Detail, "sounds/gong.wav") {
+			w.Errorf("the problems are %+v", done.Problems)
+		}
+	})
+}
+
+// archiveOf packs files, each with its path and its content.
+func archiveOf(t *testing.T, files ...[2]string) *bytes.Buffer {
+	var packed bytes.Buffer
+	archive := zip.NewWriter(&packed)
+	for _, f := range files {
+		part, err := archive.Create(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = part.Write([]byte(f[1])) // a Buffer takes everything
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &packed
 }
 
 // TestProblemOfALaterDocumentHasItsLineInTheFile imports a YAML file whose third document is wrong.

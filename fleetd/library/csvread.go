@@ -219,7 +219,7 @@ func (s layout) typeOf(path []string, ofRow bool) reflect.Type {
 }
 
 var (
-	number   = regexp.MustCompile(`^-?\d+([.,]\d+)?([eE][+-]?\d+)?$`)
+	number   = regexp.MustCompile(`^-?(0|[1-9]\d*)([.,]\d+)?([eE][+-]?\d+)?$`)
 	listMark = regexp.MustCompile(`[,;\s]+`)
 )
 
