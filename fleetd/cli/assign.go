@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,11 +99,11 @@ func (sh *shell) revert(ctx context.Context, names []string, a assignment) error
 		return sh.show(done, func(w io.Writer) { revertedLines(w, done) })
 	}
 	revertedLines(sh.Err, done)
-	query, err := a.query(names)
-	if err != nil {
-		return err
+	var robots []string
+	for _, to := range done.To {
+		robots = append(robots, to.Robots...)
 	}
-	return sh.awaitConvergence(ctx, query, a.wait)
+	return sh.awaitConvergence(ctx, robots, a.wait)
 }
 
 func revertedLines(w io.Writer, d api.Reverted) {
@@ -144,11 +145,7 @@ func (sh *shell) assign(ctx context.Context, story string, names []string, a ass
 		return sh.show(done, func(w io.Writer) { assignedLines(w, done) })
 	}
 	assignedLines(sh.Err, done)
-	query, err := a.query(names)
-	if err != nil {
-		return err
-	}
-	return sh.awaitConvergence(ctx, query, a.wait)
+	return sh.awaitConvergence(ctx, slices.Concat(done.Updated, done.Unchanged), a.wait)
 }
 
 func assignedLines(w io.Writer, d api.Assigned) {
@@ -172,8 +169,13 @@ func countText(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// awaitConvergence waits until every robot has its desired story or has refused it.
-func (sh *shell) awaitConvergence(ctx context.Context, query url.Values, wait time.Duration) error {
+// awaitConvergence waits until each of these robots has its desired story or has refused it. What
+// selected them may not hold any more once they have it.
+func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait time.Duration) error {
+	if len(robots) == 0 {
+		return nil
+	}
+	query := url.Values{"id": robots}
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	bar := sh.progress(1, "robots accept the story")

@@ -201,12 +201,15 @@ func (sh *shell) unreachable(err error, hint string) error {
 func (sh *shell) readStream(ctx context.Context, query url.Values, each func(event string, data []byte) error) error {
 	// fleetd sends its status every 2 s, so a silent stream is dead even if TCP has
 	// not noticed.
-	ctx, cancel := context.WithCancel(ctx)
+	alive, cancel := context.WithCancel(ctx)
 	defer cancel()
 	dead := time.AfterFunc(streamTimeout, cancel)
 	defer dead.Stop()
-	response, _, err := sh.send(ctx, apiRequest{method: http.MethodGet, path: "stream", query: query})
-	if err != nil {
+	response, _, err := sh.send(alive, apiRequest{method: http.MethodGet, path: "stream", query: query})
+	switch {
+	case err != nil && alive.Err() != nil && ctx.Err() == nil:
+		return errStreamEnded
+	case err != nil:
 		return err
 	}
 	defer response.Body.Close()

@@ -103,9 +103,11 @@ func (sh *shell) awaitDecommission(ctx context.Context, d api.Decommission, wait
 			return d, nil
 		case <-look.C:
 		}
-		if err := sh.call(context.WithoutCancel(ctx), apiRequest{method: http.MethodGet, path: robotPath(d.Robot, "decommission")}, &d); err != nil {
+		var now api.Decommission // json.Unmarshal keeps fields that the answer omits
+		if err := sh.call(context.WithoutCancel(ctx), apiRequest{method: http.MethodGet, path: robotPath(d.Robot, "decommission")}, &now); err != nil {
 			return d, err
 		}
+		d = now
 	}
 	return d, nil
 }
@@ -133,6 +135,9 @@ the named robots. They are never deleted automatically.`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			if remove {
 				return sh.deleteOrphans(cmd.Context(), args, why)
+			}
+			if len(args) > 0 {
+				return usage("names of robots are for --delete; without it all are listed")
 			}
 			var l struct {
 				Orphans []view.StrayDocuments `json:"orphans"`

@@ -33,6 +33,9 @@ type failure struct {
 	problem *api.Problem // of the API; nil without one
 }
 
+// passes reports whether fleetd may answer otherwise when it is asked again.
+func (f *failure) passes() bool { return f.problem != nil && f.problem.Status >= 500 }
+
 func (f *failure) Error() string {
 	if f.err == nil {
 		return ""
@@ -53,7 +56,7 @@ func codeOf(p *api.Problem) int {
 		return exitConflict
 	case p.Of(api.KindNotAllowed), p.Status == 401, p.Status == 403:
 		return exitNotAllowed
-	case p.Of(api.KindSlow), p.Of(api.KindOutcome):
+	case p.Of(api.KindSlow), p.Of(api.KindOutcome), p.Of(api.KindNoAnswer):
 		return exitTimeout
 	}
 	return exitError

@@ -59,6 +59,7 @@ acts, stories and activities that have errors, and saves the others. Nothing is 
 			}
 			if !dryRun && (!importFails(done) || skipWrong && done.Skips) {
 				query.Set("dry_run", "false")
+				done = api.Import{} // json.Unmarshal keeps fields that the answer omits
 				if err := sh.call(cmd.Context(), ask, &done); err != nil {
 					return err
 				}
@@ -164,7 +165,7 @@ func (sh *shell) exportCommand(kind string) *cobra.Command {
 				return problemError(&p, "", nil)
 			}
 			if path == "" {
-				_, err = sh.Out.Write(body)
+				_, err = unsanitized(sh.Out).Write(body)
 				return err
 			}
 			if err := os.WriteFile(path, body, 0o644); err != nil {

@@ -127,7 +127,7 @@ func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Rec
 			return r, errors.New(r.Why)
 		case records.Sending:
 			if bar == nil {
-				bar = sh.progress(int(r.Size), "KiB of "+r.Robot)
+				bar = sh.progress(int(r.Size), "bytes of "+r.Robot)
 				defer bar.Exit() //nolint:gocritic // once
 			}
 			_ = bar.Set64(r.Bytes) // only drawing can fail

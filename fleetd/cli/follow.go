@@ -18,7 +18,7 @@ const followInterval = time.Second
 // goes on with what it missed. A table has lines with columns as events have them.
 func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) error {
 	seen := map[eventID]time.Time{} // when fleetd received them
-	reported := false
+	reported, answered := false, false
 	var last time.Time
 	for {
 		events, err := sh.events(ctx, q)
@@ -26,13 +26,13 @@ func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) e
 		switch {
 		case ctx.Err() != nil:
 			return nil // interrupted by the user
-		case errors.As(err, &f) && f.code != exitTimeout, err != nil && last.IsZero():
+		case errors.As(err, &f) && f.code != exitTimeout && !(answered && f.passes()), err != nil && !answered:
 			return err
 		case err != nil && !reported:
 			reported = true
 			fmt.Fprintln(sh.Err, "fleetd:", err, "- trying again")
 		case err == nil:
-			reported = false
+			reported, answered = false, true
 		}
 		slices.Reverse(events)
 		for _, e := range events {
