@@ -53,7 +53,7 @@ type latchedList struct {
 func (s *server) stops(h huma.API) {
 	operation := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
 		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
-		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.")
+		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.")
 	operation.BodyReadTimeout = stopBodyTimeout
 	register(h, operation, auth.Stop,
 		func(ctx context.Context, in *struct {
@@ -112,7 +112,9 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in StopOrde
 		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(), Source: p.Source(),
 	}
-	if !s.Targets.Loaded() { // before Targets: labels that are read in between must not count as known
+	// Before Targets: labels that are read in between must not count as known. Robots compare labels
+	// only, so what else the selector says is left out: to stop more robots is the safe error.
+	if !s.Targets.Loaded() {
 		o.Labels = labelsOf(in.Selector)
 	}
 	targets, _ := s.Targets.Targets(in.Selector, true)

@@ -168,7 +168,7 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 	notes, lost := w.notes, w.lost.Load()
 	if lost > 0 {
 		notes = append(slices.Clip(notes), audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: w.deps.Now(), Note: audit.Note{
-			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: "command", Target: "MQTT", Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
+			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: "command", Target: "MQTT", Outcome: audit.Accepted, Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
 		}})
 	}
 	if len(notes) == 0 {

@@ -35,7 +35,7 @@ const (
 	PausedBySafety    Doing = "paused_by_safety"
 	Paused            Doing = "paused"
 	NoStory           Doing = "no_story"
-	StoryEnded        Doing = "story_ended"
+	StoryEnded        Doing = "story_ended" // it has a story, and none runs: it has ended, was stopped or waits for auto/start
 )
 
 // StoryState is how far a robot is with the story that is assigned to it.

@@ -131,6 +131,8 @@ func durationHint(name string, known []string, value, object any) string {
 	switch {
 	case base != "duration" && base != "length" && base != "dur":
 		return ""
+	case !slices.Contains(known, "end_ms") && !slices.Contains(known, "timeout_ms"):
+		return ""
 	case !slices.Contains(known, "end_ms"):
 		return "write timeout_ms: how long it takes at most"
 	case !isNumber || from.kind != ms.kind:
