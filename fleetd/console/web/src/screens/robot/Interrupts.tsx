@@ -30,7 +30,9 @@ const useTexts = texts(
     switches: 'Who may interrupt',
     halted: 'They wait: automatic is not in charge (halted).',
     switchLabel: (who: string, on: boolean) => `interrupter ${who} ${on ? 'on' : 'off'}`,
-    always: 'people are never switched off',
+    forbid: 'Forbid in ato',
+    allow: 'Allow in ato',
+    always: 'people are not switched off here',
   },
   {
     title: 'Unterbrechungen',
@@ -50,9 +52,11 @@ const useTexts = texts(
     choose: 'wählen Sie zuerst eine Reaktion',
     notInAto: 'der Roboter ist nicht in der Automatik (ato)',
     switches: 'Wer unterbrechen darf',
-    halted: 'Sie ruhen: die Automatik ist nicht an der Reihe (halted).',
+    halted: 'Sie ruhen: die Automatik ist nicht aktiv (halted).',
     switchLabel: (who: string, on: boolean) => `Auslöser ${who} ${on ? 'an' : 'aus'}`,
-    always: 'Personen werden nie abgeschaltet',
+    forbid: 'In ato verbieten',
+    allow: 'In ato erlauben',
+    always: 'Personen werden hier nicht abgeschaltet',
   },
 );
 
@@ -173,19 +177,54 @@ function Switches() {
       </Text>
       {all.some((i) => i.state === 'halted') && <Nothing>{t.halted}</Nothing>}
       <Group gap="lg">
-        {all.map((i) => (
-          <Toggle
-            key={i.id}
-            label={i.id}
-            on={i.state !== 'stopped'}
-            whyNot={i.id === 'operator' ? t.always : ''}
-            verb={i.state === 'stopped' ? 'interrupter/run' : 'interrupter/stop'}
-            args={{ interrupter: i.id }}
-            what={t.switchLabel(i.id, i.state === 'stopped')}
-          />
-        ))}
+        {all.map((i) =>
+          i.state === 'halted' ? (
+            <Halted key={i.id} id={i.id} />
+          ) : (
+            <Toggle
+              key={i.id}
+              label={i.id}
+              on={i.state !== 'stopped'}
+              whyNot={i.id === 'operator' && i.state !== 'stopped' ? t.always : ''}
+              verb={i.state === 'stopped' ? 'interrupter/run' : 'interrupter/stop'}
+              args={{ interrupter: i.id }}
+              what={t.switchLabel(i.id, i.state === 'stopped')}
+            />
+          ),
+        )}
       </Group>
     </Stack>
+  );
+}
+
+/**
+ * An interrupter while ato is not active. The robot reports halted whether it is on or off then,
+ * so that a switch would show something that nobody knows.
+ */
+function Halted({ id }: { id: string }) {
+  const t = useTexts();
+  const whyNot = useWhyNot();
+  const args = { interrupter: id };
+  return (
+    <Group gap={6}>
+      <Text size="sm">{id}</Text>
+      <Do
+        size="compact-sm"
+        whyNot={whyNot || (id === 'operator' ? t.always : '')}
+        label={`${t.forbid}: ${id}`}
+        sends={['interrupter/stop', args, t.switchLabel(id, false)]}
+      >
+        {t.forbid}
+      </Do>
+      <Do
+        size="compact-sm"
+        whyNot={whyNot}
+        label={`${t.allow}: ${id}`}
+        sends={['interrupter/run', args, t.switchLabel(id, true)]}
+      >
+        {t.allow}
+      </Do>
+    </Group>
   );
 }
 

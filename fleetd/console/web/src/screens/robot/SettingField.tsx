@@ -18,6 +18,11 @@ interface Props {
   onChange: (value: unknown) => void;
 }
 
+/** Text of a JSON field that is no JSON yet. It stands for the value, so that no older one is sent for it. */
+export class Unread {
+  constructor(readonly text: string) {}
+}
+
 /** The field for one value, as its JSON Schema describes it. */
 export function SettingField({ name, schema, value, disabled, onChange }: Props) {
   const t = useTexts();
@@ -82,8 +87,9 @@ export function SettingField({ name, schema, value, disabled, onChange }: Props)
   return <JSONField name={name} value={value} disabled={disabled} onChange={onChange} />;
 }
 
-/** Whether a number is beyond the bounds of its schema. */
+/** Whether a value cannot be sent: a number beyond the bounds of its schema, or text that is no JSON. */
 export function outside(value: unknown, schema: Setting): boolean {
+  if (value instanceof Unread) return true;
   return (
     typeof value === 'number' &&
     ((schema.minimum !== undefined && value < schema.minimum) ||
@@ -93,14 +99,15 @@ export function outside(value: unknown, schema: Setting): boolean {
 
 function JSONField({ name, value, disabled, onChange }: Omit<Props, 'schema'>) {
   const t = useTexts();
-  const [text, setText] = useState<string>();
-  const [wrong, setWrong] = useState(false);
+  const [text, setText] = useState(value instanceof Unread ? value.text : undefined);
+  const [wrong, setWrong] = useState(value instanceof Unread);
   const edit = (next: string) => {
     setText(next);
     try {
       onChange(next.trim() === '' ? undefined : JSON.parse(next));
       setWrong(false);
     } catch {
+      onChange(new Unread(next));
       setWrong(true);
     }
   };

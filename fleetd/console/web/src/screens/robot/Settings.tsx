@@ -8,7 +8,7 @@ import { dateTime } from '../../text/time';
 import { Do, useWhyNot } from './Do';
 import { Nothing, Panel } from './Panel';
 import { usePage } from './page';
-import { outside, SettingField } from './SettingField';
+import { outside, SettingField, Unread } from './SettingField';
 import {
   type Desired,
   type Place,
@@ -46,6 +46,7 @@ const useTexts = texts(
     discard: 'Discard',
     nothing: 'nothing was changed',
     bounds: (key: string) => `${key} is out of its bounds`,
+    unread: (key: string) => `${key} is not JSON yet`,
     overtaken: 'The robot ignores this revision',
   },
   {
@@ -70,6 +71,7 @@ const useTexts = texts(
     discard: 'Verwerfen',
     nothing: 'nichts ist geändert',
     bounds: (key: string) => `${key} liegt außerhalb der Grenzen`,
+    unread: (key: string) => `${key} ist noch kein JSON`,
     overtaken: 'Der Roboter übergeht diese Revision',
   },
 );
@@ -93,6 +95,12 @@ export function Settings() {
   const all = useDesired();
   const whyNot = useWhyNot('assign', true);
   const [draft, setDraft] = useState<Draft>(new Map());
+  // Counts what ended a draft, as a key of the rows: their fields then forget the text that was typed.
+  const [drafts, setDrafts] = useState(0);
+  const endDraft = () => {
+    setDraft(new Map());
+    setDrafts((n) => n + 1);
+  };
   const [text, setText] = useState('');
   const [reviewing, setReviewing] = useState(false);
   const document = all.data?.desired.find((d) => d.topic === 'desired_config');
@@ -110,18 +118,19 @@ export function Settings() {
   const sorted = [...(schemas.data ?? [])].sort((a, b) => own(a) - own(b));
   const rows = sorted.filter(([key, s]) => `${key} ${s.description}`.toLowerCase().includes(wanted));
   const wrong = schemas.data?.find(([key, s]) => draft.has(key) && outside(draft.get(key), s));
+  const wrongText = wrong && (draft.get(wrong[0]) instanceof Unread ? t.unread : t.bounds)(wrong[0]);
   const failed = schemas.error ?? all.error;
   return (
     <Panel
       title={t.title}
       aside={
         <Group gap="xs">
-          <Do whyNot={draft.size > 0 ? '' : t.nothing} onClick={() => setDraft(new Map())}>
+          <Do whyNot={draft.size > 0 ? '' : t.nothing} onClick={endDraft}>
             {t.discard}
           </Do>
           <Do
             variant="filled"
-            whyNot={whyNot || (draft.size === 0 ? t.nothing : wrong ? t.bounds(wrong[0]) : '')}
+            whyNot={whyNot || (draft.size === 0 ? t.nothing : (wrongText ?? ''))}
             onClick={() => setReviewing(true)}
           >
             {t.review(draft.size)}
@@ -158,7 +167,7 @@ export function Settings() {
           <Table.Tbody>
             {rows.map(([key, s]) => (
               <Row
-                key={key}
+                key={`${key} ${drafts}`}
                 name={key}
                 schema={s}
                 desired={desired}
@@ -180,7 +189,7 @@ export function Settings() {
           schemas={new Map(schemas.data)}
           onClose={() => setReviewing(false)}
           onApplied={() => {
-            setDraft(new Map());
+            endDraft();
             setReviewing(false);
             void all.refetch();
           }}
