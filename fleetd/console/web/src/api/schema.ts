@@ -550,8 +550,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that no entry of the audit was changed or removed
-         * @description Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold.
+         * Check the chain of the audit
+         * @description Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold. That the newest entries were removed shows only by a head that was noted earlier.
          */
         get: operations["verify-audit"];
         put?: never;
@@ -1576,7 +1576,7 @@ export interface paths {
         put?: never;
         /**
          * Stop robots and latch the stop
-         * @description Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database. Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop.
+         * @description Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database. Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.
          */
         post: operations["stop"];
         delete?: never;
@@ -3599,7 +3599,7 @@ export interface components {
             name?: string;
             /**
              * Format: int64
-             * @description how often it was taught
+             * @description how often it was taught since it was last deleted
              */
             rev: number;
         };
@@ -4444,6 +4444,8 @@ export interface components {
             latched_by?: string;
             /** @description latched stops; the robot cannot be enabled before they are released */
             latches?: components["schemas"]["SchemaStopLatch"][];
+            /** @description HALT and E_STOP: safety/reset is refused as local_only, because a stop input was pressed; the reset button on the robot's body resets it */
+            local_reset?: boolean;
             /** @description latches or E_STOP are not on the robot's disk; a restart would lose them */
             not_persisted?: boolean;
             /** @description DISABLED, ENABLED, SOFT_STOP, STOP, HALT, E_STOP or RESET */

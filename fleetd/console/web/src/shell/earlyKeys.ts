@@ -3,7 +3,7 @@ import { type FocusEvent, useEffect, useRef } from 'react';
 
 /**
  * Writes the keys typed between the opening of the palette and the focus of its field into the
- * field. Without this they belong to the page below, where "s" and a space stop the robot. Enter
+ * field. Without this they belong to the page below, where "s" and Enter stop the robot. Enter
  * among them ends the text, and calls enter with it. Returns what the field calls when it has the focus.
  */
 export function useEarlyKeys(palette: SpotlightStore, enter: (text: string) => void) {

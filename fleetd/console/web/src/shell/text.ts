@@ -117,7 +117,8 @@ export const useShellTexts = texts(
       `It was ${before} when you looked; now it is ${now}. Look at the check again, then press the button if it is right.`,
     numberAgain: 'Look at the check again, then press the button if it is right.',
     shortcuts: 'Keyboard shortcuts',
-    shortcutStop: 'Go to the stop button, also out of a dialog: Enter stops there',
+    shortcutStop:
+      'Go to the stop button, also out of a dialog: Enter stops one robot; for several, hold Enter for a second',
     shortcutStopField: 'The same while a field is being written',
     stopLine: 'The stop button of this page, on a terminal:',
     shortcutSkip: 'Go to the button that skips the act (on the page of a robot)',
@@ -251,7 +252,8 @@ export const useShellTexts = texts(
       `Es waren ${before}, als Sie nachsahen; jetzt sind es ${now}. Sehen Sie die Prüfung noch einmal an und drücken Sie den Knopf, wenn sie stimmt.`,
     numberAgain: 'Sehen Sie die Prüfung noch einmal an und drücken Sie den Knopf, wenn sie stimmt.',
     shortcuts: 'Tastenkürzel',
-    shortcutStop: 'Zum Stopp-Knopf, auch aus einem Dialog: Enter stoppt dort',
+    shortcutStop:
+      'Zum Stopp-Knopf, auch aus einem Dialog: Enter stoppt einen Roboter; für mehrere Enter eine Sekunde halten',
     shortcutStopField: 'Dasselbe, während ein Feld geschrieben wird',
     stopLine: 'Der Stopp-Knopf dieser Seite, in einem Terminal:',
     shortcutSkip: 'Zum Knopf, der den Akt überspringt (auf der Seite eines Roboters)',

@@ -98,7 +98,7 @@ export const useAlertWords = texts(
     },
     disk_refuses: {
       title: 'its disk does not write',
-      means: 'The disk is full or broken. The robot begins no command until it can write.',
+      means: 'The disk is full or broken. The robot obeys stops, and begins no command that it has to write down.',
       wayOut: "Make room on the robot's disk, or replace it.",
     },
     recorder_fails: {
@@ -134,7 +134,8 @@ export const useAlertWords = texts(
     messages_dropped: {
       title: 'the broker drops its messages',
       means: 'Some messages of the robot do not arrive, so what you see of it may be old.',
-      wayOut: 'Find the program that sends it too many commands; the log of the robot says more.',
+      wayOut:
+        'If there are too many messages, find the program that sends it too many commands; else see the log of the robot.',
     },
     clock_differs: {
       title: 'the clock of a server differs',
@@ -162,13 +163,12 @@ export const useAlertWords = texts(
       title: 'eine kleine Bewegung schlägt fehl',
       means:
         'Ein Teil des Roboters kann nicht, was er zwischen Akten von selbst tut, etwa blinzeln. Die Geschichte läuft.',
-      wayOut:
-        'Sehen Sie nach dem Teil und in das Protokoll seines Adapters. Der Roboter versucht es von selbst wieder.',
+      wayOut: 'Sehen Sie nach dem Teil und in das Log seines Adapters. Der Roboter versucht es von selbst wieder.',
     },
     mode_hung: {
       title: 'ein Modus hing',
       means: 'Ein Modus antwortete nicht mehr, deshalb endete das Programm des Roboters und begann neu.',
-      wayOut: 'Lesen Sie das Protokoll des Roboters. Ein Wechsel in diesen Modus versucht ihn wieder.',
+      wayOut: 'Lesen Sie das Log des Roboters. Ein Wechsel in diesen Modus versucht ihn wieder.',
     },
     link_lost: {
       title: 'keine Bedienperson erreicht ihn',
@@ -208,8 +208,8 @@ export const useAlertWords = texts(
       wayOut: 'Sehen Sie nach, ob es hängt oder ob die Akte ihm zu wenig Zeit geben.',
     },
     battery_low: {
-      title: 'Akku schwach',
-      means: 'Der Akku hat weniger als die Einstellung low_battery.',
+      title: 'Batterie schwach',
+      means: 'Die Batterie hat weniger als die Einstellung low_battery.',
       wayOut: 'Laden Sie den Roboter, wenn er nicht von selbst zum Ladegerät fährt.',
     },
     cannot_charge: {
@@ -245,13 +245,14 @@ export const useAlertWords = texts(
     },
     disk_refuses: {
       title: 'sein Datenträger schreibt nicht',
-      means: 'Der Datenträger ist voll oder defekt. Der Roboter beginnt keinen Befehl, bis er schreiben kann.',
+      means:
+        'Der Datenträger ist voll oder defekt. Der Roboter gehorcht Stopps und beginnt keinen Befehl, den er aufschreiben muss.',
       wayOut: 'Schaffen Sie Platz auf dem Datenträger des Roboters, oder tauschen Sie ihn.',
     },
     recorder_fails: {
       title: 'der Flugschreiber schreibt nicht',
       means: 'Was der Roboter jetzt tut, wird nicht aufgezeichnet. Er tritt auf wie sonst.',
-      wayOut: 'Schaffen Sie Platz auf dem Datenträger des Roboters; sein Protokoll sagt mehr.',
+      wayOut: 'Schaffen Sie Platz auf dem Datenträger des Roboters; sein Log sagt mehr.',
     },
     config_unreadable: {
       title: 'seine Einstellungen sind nicht lesbar',
@@ -283,7 +284,8 @@ export const useAlertWords = texts(
     messages_dropped: {
       title: 'der Broker verwirft seine Nachrichten',
       means: 'Manche Nachrichten des Roboters kommen nicht an; was Sie von ihm sehen, kann veraltet sein.',
-      wayOut: 'Suchen Sie das Programm, das ihm zu viele Befehle sendet; das Protokoll des Roboters sagt mehr.',
+      wayOut:
+        'Sind es zu viele Meldungen, suchen Sie das Programm, das ihm zu viele Befehle sendet; sonst sehen Sie in das Log des Roboters.',
     },
     clock_differs: {
       title: 'die Uhr eines Servers weicht ab',

@@ -5,8 +5,7 @@ export type Multilingual = Readonly<Record<string, string>>;
 export const sameLanguage = (a: string, b: string) => a.split('-')[0] === b.split('-')[0];
 
 /**
- * The text in the wanted language, or else in English, or else in the first by tag: the order
- * in which fleetd draws timelines and robots choose. lang says which one it is.
+ * The text in the wanted language, or else in English, or else in the first by tag. lang says which one it is.
  */
 export function textIn(all: Multilingual | undefined, wanted: string): { text: string; lang: string } | undefined {
   const tags = Object.keys(all ?? {}).sort();

@@ -6,9 +6,9 @@ export function locale(wanted: readonly string[] = navigator.languages): string 
   return wanted.find((l) => l.split('-')[0] === language) ?? language;
 }
 
-/** The time of day of an instant, with seconds. */
+/** The time of day of an instant, with seconds. hour12: false would make Chromium write 24 for the hour after midnight. */
 export function clock(at: string | number): string {
-  return new Date(at).toLocaleTimeString(locale(), { hour12: false });
+  return new Date(at).toLocaleTimeString(locale(), { hourCycle: 'h23' });
 }
 
 /** Date and time of an instant. */
@@ -16,7 +16,7 @@ export function dateTime(at: string | number): string {
   return new Date(at).toLocaleString(locale(), {
     dateStyle: 'medium',
     timeStyle: 'medium',
-    hour12: false,
+    hourCycle: 'h23',
   });
 }
 

@@ -75,7 +75,8 @@ export function Users() {
 
 function SignsIn({ of }: { of: Account }) {
   const t = useAdminTexts();
-  if (!of.disabled) return of.password ? t.withPassword : t.withTokens;
+  if (!of.disabled)
+    return [of.password && t.withPassword, of.subject && t.withProvider].filter(Boolean).join(', ') || t.withTokens;
   return (
     <Badge color="gray" variant="light" tt="none" leftSection={<IconLock size={12} aria-hidden />}>
       {t.disabled}

@@ -14,7 +14,7 @@ import {
 
 import { useModeName } from '../../text/modes';
 import { useEntries } from '../library/api';
-import { SettingField } from '../robot/SettingField';
+import { SettingField, Unread } from '../robot/SettingField';
 import { useSettingSchemas } from '../robot/settings';
 import { valueOf, type What } from './model';
 import { useAssignTexts } from './text';
@@ -65,7 +65,7 @@ export function WhatForm({ what, onChange }: { what: What; onChange: (w: What) =
               label={t.mode}
               value={what.mode}
               allowDeselect={false}
-              data={['str', 'mnl', 'ato'].map((value) => ({ value, label: modeName(value) }))}
+              data={['mnl', 'ato'].map((value) => ({ value, label: modeName(value) }))}
               onChange={(mode) => mode && onChange({ ...what, mode })}
             />
             <Checkbox
@@ -170,7 +170,9 @@ function SettingFields({ what, onChange }: { what: SettingsWhat; onChange: (w: W
             schema={schema}
             disabled={what.none}
             value={what.value === '' ? undefined : valueOf(what.value)}
-            onChange={(v) => onChange({ ...what, value: v === undefined ? '' : JSON.stringify(v) })}
+            onChange={(v) =>
+              onChange({ ...what, value: v === undefined || v instanceof Unread ? '' : JSON.stringify(v) })
+            }
           />
         </div>
       )}

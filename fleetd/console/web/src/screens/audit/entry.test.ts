@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { type Entry, modeOf, saidBy } from './entry';
 
-const states = { SUCCEEDED: 'done', REJECTED: 'refused by the robot', EXPIRED: 'too old when it arrived' };
+const states = { SUCCEEDED: 'done', REJECTED: 'refused by the robot', EXPIRED: 'too old when it was to begin' };
 const entry = (e: Partial<Entry>) => ({ via: 'web', outcome: 'done', what: 'label', ...e }) as Entry;
 const said = (e: Partial<Entry>) => saidBy(entry(e), states);
 
@@ -30,7 +30,9 @@ test('the end of a command is no reason, and its states are said in words', () =
   });
   expect(ended('SUCCEEDED: the robot reports success').ended).toBe('');
   expect(ended('REJECTED').ended).toBe('');
-  expect(ended('EXPIRED: the robot was not online').ended).toBe('too old when it arrived: the robot was not online');
+  expect(ended('EXPIRED: the robot was not online').ended).toBe(
+    'too old when it was to begin: the robot was not online',
+  );
   expect(ended('4 SUCCEEDED: done; it moves; 1 REJECTED: A STOP holds it').ended).toBe(
     '4 done: done; it moves; 1 refused by the robot: A STOP holds it',
   );

@@ -23,7 +23,8 @@ export const useAuditTexts = texts(
     older: 'Show older ones',
     renewals: 'Also show each time that control was kept',
     verify: 'Check the chain',
-    verifyHelp: 'Each entry carries a hash of the one before. The check finds any that was changed or removed.',
+    verifyHelp:
+      'Each entry carries a hash of the one before. The check finds an entry that was changed, or removed from between others. That the newest were removed shows only by a hash kept elsewhere.',
     holds: (n: number) => `The chain holds: ${n} entries`,
     pruned: (n: number) => `entries up to ${n} were pruned`,
     head: 'Newest hash (keep it elsewhere)',
@@ -74,7 +75,7 @@ export const useAuditTexts = texts(
     renewals: 'Auch zeigen, wann die Kontrolle verlängert wurde',
     verify: 'Kette prüfen',
     verifyHelp:
-      'Jeder Eintrag trägt eine Prüfsumme des vorigen. Die Prüfung findet jeden, der geändert oder entfernt wurde.',
+      'Jeder Eintrag trägt eine Prüfsumme des vorigen. Die Prüfung findet jeden, der geändert oder zwischen anderen entfernt wurde. Fehlen die neuesten, zeigt das nur eine anderswo aufbewahrte Prüfsumme.',
     holds: (n: number) => `Die Kette hält: ${n} Einträge`,
     pruned: (n: number) => `Einträge bis ${n} wurden planmäßig gelöscht`,
     head: 'Neueste Prüfsumme (anderswo aufbewahren)',

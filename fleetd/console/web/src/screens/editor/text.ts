@@ -253,7 +253,7 @@ export const useEditorTexts = texts(
     permissions: {
       while_charging: 'beim Laden',
       while_moving: 'während er fährt',
-      in_safeguard: 'bei einer Schutzabschaltung, auf die life nicht reagiert',
+      in_safeguard: 'bei einer Schutzfunktion, auf die sein Leben nicht reagiert',
     },
     suggestions: {
       act: 'Roboter, dessen Klänge, Gesichter und Orte vorgeschlagen werden',

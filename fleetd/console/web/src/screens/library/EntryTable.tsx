@@ -24,6 +24,7 @@ import { type Entry, type Kind, isDeleted, nameOf, recover, useRefresh } from '.
 import { plural } from '../editor/model';
 import { isTodo, isWrong } from '../editor/unfinished';
 import { exportURL } from './files';
+import { length, minute } from './length';
 import { useLibraryTexts } from './text';
 
 interface Props {
@@ -71,12 +72,6 @@ export function EntryTable({ kind, entries, onCopy, onLines, onDelete }: Props) 
       </Table.Tbody>
     </Table>
   );
-}
-
-/** How long one round lasts, for people. */
-export function length(ms: number): string {
-  const s = ms / 1000;
-  return s < 60 ? s.toFixed(1) : `${Math.floor(s / 60)}:${String(Math.round(s) % 60).padStart(2, '0')} min`;
 }
 
 /** Whether a draft could be published, in words and a color. */
@@ -166,7 +161,7 @@ function Row({
       </Table.Td>
       <Table.Td visibleFrom="sm">{e.rev > 0 ? e.rev : '–'}</Table.Td>
       <Table.Td visibleFrom="sm" className="one-line">
-        {e.length_ms ? (e.length_ms < 60_000 ? t.seconds(length(e.length_ms)) : length(e.length_ms)) : '–'}
+        {e.length_ms ? (e.length_ms < minute ? t.seconds(length(e.length_ms)) : length(e.length_ms)) : '–'}
       </Table.Td>
       <Table.Td visibleFrom="md">{(e.languages ?? []).join(', ') || '–'}</Table.Td>
       <Table.Td>

@@ -106,7 +106,7 @@ function Clock() {
   const language = useLanguage((s) => s.language);
   return (
     <Text fz={36} fw={700} ff="monospace" component="time">
-      {new Date(fleetdNow()).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', hour12: false })}
+      {new Date(fleetdNow()).toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}
     </Text>
   );
 }

@@ -7,7 +7,7 @@ export const useOverviewTexts = texts(
       good: 'performing',
       waiting: 'waiting',
       attention: 'need attention',
-      stopped: 'stopped, to be released',
+      stopped: 'stopped',
       away: 'not connected',
     },
     tonesTitle: 'What robots do',

@@ -1,11 +1,13 @@
 import { Badge, Group, Progress, Table, Text } from '@mantine/core';
 
 import { texts } from '../../text/language';
-import { ago, clock } from '../../text/time';
+import { useTermWords, withTerm } from '../../text/terms';
+import { clock, dateTime } from '../../text/time';
 import { batteryOf } from './battery';
 import { Do, useWhyNot } from './Do';
 import { Facts, Nothing, Panel } from './Panel';
-import { type State, useFleetdNow, usePage } from './page';
+import { type State, usePage } from './page';
+import { useRobotTexts } from './text';
 
 const useTexts = texts(
   {
@@ -64,7 +66,8 @@ const useTexts = texts(
 export function Body() {
   const t = useTexts();
   const { robot, detail } = usePage();
-  const now = useFleetdNow(5000);
+  const terms = useTermWords();
+  const common = useRobotTexts();
   const s = detail?.state;
   if (!s)
     return (
@@ -95,7 +98,7 @@ export function Body() {
         rows={[
           [
             t.link,
-            `${s.link.state}, ${ago(now - Date.parse(s.link.since))}${s.link.client ? ` (${s.link.client})` : ''}`,
+            `${withTerm(terms.LinkState, s.link.state)}, ${common.since(dateTime(s.link.since))}${s.link.client ? ` (${s.link.client})` : ''}`,
           ],
           [t.roundTrip, robot.presence.round_trip_ms ? `${robot.presence.round_trip_ms} ms` : ''],
           [t.budget, s.link.budget_ms ? `${(s.link.budget_ms / 1000).toFixed(1)} s` : ''],

@@ -30,7 +30,7 @@ const useTexts = texts(
     title: 'Modus',
     to: (mode: string) => `Wechseln: ${mode}`,
     label: (mode: string) => `Modus ${mode}`,
-    active: 'an der Reihe',
+    active: 'aktiv',
     starting: 'beginnt',
     waitsForRobot: 'wartet 30 s auf den Roboter und läuft dann ab',
     fellBack: (from: string, to: string, why: string, at: string) =>

@@ -28,6 +28,7 @@ const useTexts = texts(
     round: 'Round',
     noStory: 'no story',
     newer: (rev: number, phase: string) => `revision ${rev} is desired: ${phase}`,
+    noneDesired: (phase: string) => `no story is desired: ${phase}`,
     cursor: (at: string, length: string) => `${at} of about ${length}`,
     pauses: 'Pauses',
     noPauses: 'Nobody has paused it.',
@@ -57,6 +58,7 @@ const useTexts = texts(
     round: 'Runde',
     noStory: 'keine Geschichte',
     newer: (rev: number, phase: string) => `Revision ${rev} ist verlangt: ${phase}`,
+    noneDesired: (phase: string) => `keine Geschichte ist verlangt: ${phase}`,
     cursor: (at: string, length: string) => `${at} von etwa ${length}`,
     pauses: 'Pausen',
     noPauses: 'Niemand hat ihn pausiert.',
@@ -92,6 +94,12 @@ export function Performance() {
   const name = useNameOf('story');
   const act = useNameOf('act');
   const ref = (r?: { id: string; rev: number }) => (r ? common.revision(name(r.id), r.id, r.rev) : t.noStory);
+  const phase = [
+    withTerm(terms.DeployPhase, robot.desired.phase),
+    reasonText(reasons, robot.desired.reason, robot.desired.detail),
+  ]
+    .filter(Boolean)
+    .join(', ');
   const length = span ? span.end_ms - span.start_ms : 0;
   return (
     <Panel
@@ -110,15 +118,7 @@ export function Performance() {
           [
             '',
             !robot.desired.converged &&
-              t.newer(
-                robot.desired.story?.rev ?? 0,
-                [
-                  withTerm(terms.DeployPhase, robot.desired.phase),
-                  reasonText(reasons, robot.desired.reason, robot.desired.detail),
-                ]
-                  .filter(Boolean)
-                  .join(', '),
-              ),
+              (robot.desired.story ? t.newer(robot.desired.story.rev, phase) : t.noneDesired(phase)),
           ],
           [
             t.act,

@@ -25,7 +25,7 @@ const useTexts = texts(
     input: 'Stop input',
     pressed: 'pressed',
     free: 'not pressed',
-    safeguards: 'Safeguards',
+    safeguards: 'Active safeguards',
     notSaved: 'The robot could not save this: a restart would lose it.',
     states: {
       ENABLED: 'yes',
@@ -39,7 +39,6 @@ const useTexts = texts(
     release: 'Release…',
     latched: (who: string, at: string, why: string) =>
       `Stopped by ${who} until it is released, ${at}${why ? `: ${why}` : ''}`,
-    keeps: 'keeps it from moving',
   },
   {
     title: 'Sicherheit',
@@ -49,7 +48,7 @@ const useTexts = texts(
     input: 'Stopp-Eingang',
     pressed: 'gedrückt',
     free: 'nicht gedrückt',
-    safeguards: 'Schutzfunktionen',
+    safeguards: 'Aktive Schutzfunktionen',
     notSaved: 'Der Roboter konnte dies nicht speichern: ein Neustart verlöre es.',
     states: {
       ENABLED: 'ja',
@@ -63,7 +62,6 @@ const useTexts = texts(
     release: 'Freigeben…',
     latched: (who: string, at: string, why: string) =>
       `Gestoppt von ${who}, bis zur Freigabe, ${at}${why ? `: ${why}` : ''}`,
-    keeps: 'hält ihn fest',
   },
 );
 
@@ -90,12 +88,7 @@ export function Safety() {
           ],
           [t.by, !stopper && (robot.cause_detail ?? robot.latched_by ?? '')],
           [t.input, robot.estop_input ? t.pressed : t.free],
-          [
-            t.safeguards,
-            (detail?.state?.life?.safeguards ?? [])
-              .map((g) => `${g.name.replaceAll('_', ' ')}${active.has(g.name) ? ` ${t.keeps}` : ''}`)
-              .join(', '),
-          ],
+          [t.safeguards, [...active].map((name) => name.replaceAll('_', ' ')).join(', ')],
         ]}
       />
       {detail?.state?.safety.not_persisted && (

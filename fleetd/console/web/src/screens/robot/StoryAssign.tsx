@@ -51,7 +51,7 @@ const useTexts = texts(
     progress: (n: number) => `${n} %`,
   },
   {
-    title: 'Eigene Geschichte',
+    title: 'Standardgeschichte',
     progressOf: 'Wie weit er ist',
     phases: {
       idle: 'nichts zu tun',
@@ -76,8 +76,8 @@ const useTexts = texts(
     unpublished: 'nicht veröffentlicht',
     when: 'Wann sie wechselt',
     applies: { next_act: 'nach dem Akt', now: 'sofort', next_start: 'beim nächsten Start der Geschichte' },
-    assign: 'Zur eigenen Geschichte machen',
-    label: (story: string) => `eigene Geschichte ${story}`,
+    assign: 'Zur Standardgeschichte machen',
+    label: (story: string) => `Standardgeschichte ${story}`,
     same: 'sie ist schon verlangt',
     first: 'wählen Sie zuerst eine Geschichte',
     accepted: 'fleetd bewahrt sie für den Roboter auf',

@@ -28,7 +28,7 @@ const useTexts = texts(
     noStory: 'it has no story',
     notRunning: 'it is not performed',
     notPaused: 'nobody has paused it',
-    otherPause: 'end that pause below "Pauses"',
+    otherPause: 'it goes on by itself when the interrupt or the activity has ended',
     interrupted: 'an interrupt or an activity is performed now, not the story; end that first',
     cannotSkip: 'this robot has an earlier release, which cannot skip acts',
   },
@@ -45,7 +45,7 @@ const useTexts = texts(
     noStory: 'er hat keine Geschichte',
     notRunning: 'sie wird nicht aufgeführt',
     notPaused: 'niemand hat sie pausiert',
-    otherPause: 'beenden Sie diese Pause unter „Pausen“',
+    otherPause: 'sie geht von selbst weiter, wenn die Unterbrechung oder Aktivität endet',
     interrupted: 'jetzt läuft eine Unterbrechung oder eine Aktivität, nicht die Geschichte; beenden Sie die zuerst',
     cannotSkip: 'dieser Roboter hat eine frühere Version, die keine Akte überspringen kann',
   },
@@ -60,7 +60,7 @@ export function StoryButtons() {
   const ato = robot.mode === 'ato' ? '' : t.notInAto;
   const first = common || ato;
   const { auto } = robot;
-  // The first pause that a person can end; the rest end by themselves.
+  // The first pause that a person can end; those of interrupts and activities end with them.
   const token = robot.pause_holders.find((p) => !/^(interrupt|activity)(:|$)/.test(p.token))?.token;
   const notYet = whyNotContinue(useWayOutTexts(), wayOut(robot, detail), token);
   const plays = auto === 'idle' || auto === 'paused' ? '' : t.notRunning;

@@ -3,7 +3,10 @@ import type { Detail } from './page';
 
 /** One thing that keeps a robot from performing, and what ends it. */
 export type Step =
-  | { key: 'connect' | 'adopt' | 'stopInput' | 'wait' | 'report' | 'reset' | 'resetAtRobot' | 'enable' | 'story' | 'start' }
+  | {
+      key:
+        'connect' | 'adopt' | 'stopInput' | 'wait' | 'report' | 'reset' | 'resetAtRobot' | 'enable' | 'story' | 'start';
+    }
   | { key: 'release'; latch: Robot['latches'][number] }
   | { key: 'repair'; unit: string; fault: string; acknowledge: boolean }
   | { key: 'mode'; whyNot: { reason: string; detail?: string }[] }

@@ -20,7 +20,7 @@ export const useWayOutTexts = texts(
       report: 'It has not reported its state yet. This takes a few seconds after it connected.',
       stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
       wait: 'It is stopping. This takes a moment.',
-      reset: 'It was switched off. A reset clears its units; it does not move yet.',
+      reset: 'Its units are off. A reset clears them; it does not move yet.',
       resetAtRobot: 'A stop input was pressed at the robot. Press the reset button on its body; it does not move yet.',
       enable: 'Look that nobody is in its way, then enable it: it can move at once.',
       story: 'It has no story to perform.',
@@ -93,7 +93,7 @@ export const useWayOutTexts = texts(
       stopInput:
         'Ein Stopp-Eingang am Roboter ist gedrückt. Gehen Sie hin, sehen Sie nach, warum, und entriegeln Sie ihn dort.',
       wait: 'Er hält an. Das dauert einen Augenblick.',
-      reset: 'Er wurde abgeschaltet. Das Zurücksetzen löscht die Fehler; er bewegt sich noch nicht.',
+      reset: 'Seine Einheiten sind abgeschaltet. Das Zurücksetzen löscht ihre Fehler; er bewegt sich noch nicht.',
       resetAtRobot:
         'Am Roboter wurde ein Stopp-Eingang gedrückt. Drücken Sie die Reset-Taste an ihm; er bewegt sich noch nicht.',
       enable: 'Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',

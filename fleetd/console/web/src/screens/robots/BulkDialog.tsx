@@ -54,7 +54,7 @@ export function BulkDialog({ action, selector, name, onClose }: Props) {
     try {
       const batch = await send(action, selector, total, why.trim());
       if (batch) void follow(batch, what);
-      else toast({ color: 'green', message: t.labelled(total) }, selector.ids);
+      else toast({ color: 'green', message: t.labelled(total - (dry.data?.unchanged ?? 0)) }, selector.ids);
       onClose();
     } catch (thrown) {
       if (problemOf(thrown).numberChanged) {
