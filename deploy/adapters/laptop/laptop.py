@@ -88,24 +88,20 @@ class Voice(Speaker):
         seconds = len(c.text) / CHARACTERS_PER_SECOND / c.do.get("rate", 1.0)
         if c.type == "sound":
             samples, rate, channels = recording(c.asset) if c.asset else (notes(c.do["sound"]), RATE, 1)
-            skip = c.from_s
-            if c.do.get("loop") and samples:  # from_s counts all rounds
-                skip %= len(samples) / rate / channels
+            skip = c.from_s % (len(samples) / rate / channels or 1) if c.do.get("loop") else c.from_s  # from_s counts all rounds
             samples = array.array("h", (int(s * volume) for s in samples[int(skip * rate) * channels:]))
             seconds = len(samples) / rate / channels
         else:
             self.page.show(said=c.text)
         self.playing[c.key] = p = Playing([], time.monotonic() + seconds)
-        if self.mute:
-            return
-        if c.type == "sound":
+        if c.type == "sound" and not self.mute:
             p.processes = [self.aplay(sound_file(samples, rate, channels))]
+        if c.type == "sound" or self.mute:
             return
         text = tempfile.TemporaryFile()
         text.write(c.text.encode())
         text.seek(0)
-        speed = str(int(165 * c.do.get("rate", 1.0)))
-        espeak = subprocess.Popen(["espeak-ng", "-v", self.language(c), "-s", speed, "-a", str(int(100 * volume)), "--stdin", "--stdout"], stdin=text, stdout=subprocess.PIPE)
+        espeak = subprocess.Popen(["espeak-ng", "-v", self.language(c), "-s", str(int(165 * c.do.get("rate", 1.0))), "-a", str(int(100 * volume)), "--stdin", "--stdout"], stdin=text, stdout=subprocess.PIPE)
         p.processes = [self.aplay(espeak.stdout), espeak]
         espeak.stdout.close()
 
