@@ -321,6 +321,7 @@ for (const scheme of ['light', 'dark'] as const) {
   }
 
   test(`the dialogs of authors are accessible in ${scheme} colours`, async ({ page }) => {
+    test.setTimeout(240_000); // seven dialogs, each read as a whole
     await colors(page, scheme);
     await page.goto('/acts');
     await live(page);
