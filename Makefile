@@ -42,10 +42,10 @@ plain_sqlite := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org
 
 # Every test, every time: some start programs that Go's cache does not see. The longest ones are
 # first. deploy/e2e waits for processes and what runs in fake time has one processor, so one
-# package more runs at once than there are cores for.
+# package more runs at once than there are cores for. RETRIES=1 runs a failed test once more, alone.
 longest := ./deploy/e2e ./deploy/soak ./fleetd/fleet ./fleetd/store ./fleetd/cli ./robotd/brain ./deploy/stage
-test: setup ## install what is missing, then run every test under the race detector (PKG)
-	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
+test: setup ## install what is missing, then run every test under the race detector (PKG, RETRIES=1)
+	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.

@@ -109,6 +109,33 @@ func TestWebConsole(t *testing.T) {
 	}
 }
 
+func TestRunRepeatsAFailedTestOnce(t *testing.T) {
+	t.Setenv("TROUPE_TEST_RETRIES", "1")
+	late := `package a
+import ("os"; "testing")
+func TestOuter(t *testing.T) {
+	t.Run("late", func(t *testing.T) {
+		if _, err := os.Stat("played"); err != nil {
+			_ = os.WriteFile("played", nil, 0o644)
+			t.Error("later than the test waits")
+		}
+	})
+}
+`
+	status, out := testRun(t, map[string]string{"a/a_test.go": late}, "-count=1", "./...")
+	if want := "passed only when they were played again:\n    example/a.TestOuter"; status != 0 || !strings.Contains(out, want) || !strings.Contains(out, "later than the test waits") {
+		t.Errorf("status %d, want %q in\n%s", status, want, out)
+	}
+	always := "package b\nimport \"testing\"\nfunc TestBad(t *testing.T) { t.Error(\"wrong\") }\n"
+	if status, out := testRun(t, map[string]string{"b/b_test.go": always}, "./..."); status == 0 {
+		t.Errorf("a test that always fails is passed:\n%s", out)
+	}
+	races := "package c\nimport \"testing\"\nvar n int\nfunc TestRaces(t *testing.T) { done := make(chan bool); go func() { n++; close(done) }(); n++; <-done }\n"
+	if status, out := testRun(t, map[string]string{"c/c_test.go": races}, "-race", "./..."); status == 0 || strings.Contains(out, "2 runs") {
+		t.Errorf("status %d of a test that races, want one run:\n%s", status, out)
+	}
+}
+
 func TestRunThatProvesNothingFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

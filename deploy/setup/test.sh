@@ -3,6 +3,9 @@
 # it ends, failed tests at once and again at the end, the slowest tests, and the
 # totals last. It fails where go test fails, and also when a test was skipped or
 # no test ran, because neither proves anything.
+#
+# With TROUPE_TEST_RETRIES=1 a test that failed is run once more, alone, unless it raced or many
+# failed. The summary names each test that passed only then. Flags are written as -name=value.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 gotestsum=$(go -C "$root" tool -n gotestsum)
@@ -19,8 +22,16 @@ touch "$events"
 progress=$!
 trap 'kill $progress 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
+retry=()
+if [ "${TROUPE_TEST_RETRIES:-0}" -gt 0 ]; then
+	packages=$(printf '%s\n' "$@" | grep -v '^-' | tr '\n' ' ')
+	mapfile -t flags < <(printf '%s\n' "$@" | grep '^-')
+	set -- "${flags[@]}"
+	retry=(--packages="$packages" --rerun-fails="$TROUPE_TEST_RETRIES" --rerun-fails-max-failures=10
+		--rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report="$scratch/retried")
+fi
 status=0
-"$gotestsum" --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$events" -- "$@" | tee "$summary" || status=$?
+"$gotestsum" --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$events" "${retry[@]}" -- "$@" | tee "$summary" || status=$?
 
 # A fuzz target skips the inputs in its corpus that its format does not allow;
 # that leaves out no test.
@@ -31,7 +42,10 @@ if [ -n "$skipped" ]; then
 	sed 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/    \1 \2/' <<<"$skipped"
 	status=$((status ? status : 1))
 fi
-again=$(sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events" | sed 's/\\"/"/g')
+again=$(
+	sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events" | sed 's/\\"/"/g'
+	[ ! -e "$scratch/retried" ] || sed 's/^/    /' "$scratch/retried"
+)
 if [ -n "$again" ]; then
 	echo
 	echo "passed only when they were played again:"
