@@ -45,14 +45,16 @@ export function FilterText<K extends string>({
   of,
   name,
   label,
+  example,
   first,
   time,
-}: FieldProps<K> & { first?: boolean; time?: boolean }) {
+}: FieldProps<K> & { example?: string; first?: boolean; time?: boolean }) {
   return (
     <TextInput
       data-filter={first || undefined}
       type={time ? 'datetime-local' : undefined}
       label={label}
+      placeholder={example}
       value={of.values[name]}
       onChange={(e) => of.put(name, e.currentTarget.value)}
       w={time ? undefined : 160}

@@ -65,7 +65,7 @@ export function EventTail() {
       </Text>
       <FilterRow of={filter}>
         <FilterText of={filter} name="robot" label={t.robot} first />
-        <FilterText of={filter} name="type" label={t.typeCode} />
+        <FilterText of={filter} name="type" label={t.typeCode} example="teleop_refused" />
         <FilterChoice of={filter} name="level" label={t.level} values={levels} />
       </FilterRow>
       <ListState of={list} rows={events.length} empty={t.empty} />

@@ -206,8 +206,10 @@ function Halted({ id }: { id: string }) {
   const whyNot = useWhyNot();
   const args = { interrupter: id };
   return (
-    <Group gap={6}>
-      <Text size="sm">{id}</Text>
+    <Group gap={6} w="100%">
+      <Text size="sm" flex={1}>
+        {id}
+      </Text>
       <Do
         size="compact-sm"
         whyNot={whyNot || (id === 'operator' ? t.always : '')}
