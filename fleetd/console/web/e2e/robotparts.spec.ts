@@ -66,6 +66,19 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await expect(touch).not.toBeChecked();
   await touch.click({ force: true });
   await expect(touch).toBeChecked();
+  // In another mode the robot does not report which are off, so both orders are offered.
+  for (const [order, verb] of [
+    ['Forbid in ato', 'stop'],
+    ['Allow in ato', 'run'],
+  ] as const) {
+    await world.cli('mode', 'set', 'mnl', 'r2', '--wait');
+    await interrupts.getByRole('button', { name: `${order}: touch` }).click();
+    await expect
+      .poll(() => world.cli('command', 'list', '--robot', 'r2', '--limit', '1'))
+      .toContain(`interrupter ${verb}`);
+    await world.cli('mode', 'set', 'ato', 'r2', '--wait');
+    await expect(touch).toBeChecked({ checked: verb === 'run' });
+  }
 });
 
 test('life: what has the focus, what would come next, and why each activity does not start', async ({
