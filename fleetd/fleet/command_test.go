@@ -229,7 +229,7 @@ func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 		r = w.robot("r1")
 		w.sleep(2 * time.Second)
 		if n := count(r.Received(), "mode/set"); n != 0 {
-			w.Error("what was called off was sent after all")
+			w.Error("what was cancelled was sent after all")
 		}
 	})
 }

@@ -85,7 +85,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		s.transition(now, d, OnCalibFailed)
 		s.Reason, s.Detail, d.Reason, d.List = schema.ReasonCancelled, "", schema.ReasonCancelled, true
 		d.order(DoEndCalibration, s.Active)
-		ended.Detail = "calibration was called off; only calibration can follow"
+		ended.Detail = "calibration was cancelled; only calibration can follow"
 	case s.Next == c.Default:
 		no(schema.ReasonInvalidTransition, string(c.Default)+" is the mode that follows when a switch is cancelled")
 		return
@@ -94,7 +94,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 			no(why[0].Reason, string(c.Default)+" would have to follow: "+why[0].Detail)
 			return
 		}
-		ended.Detail = "the switch was called off; " + string(c.Default) + " follows"
+		ended.Detail = "the switch was cancelled; " + string(c.Default) + " follows"
 		s.Intended = c.Default
 		s.switchTo(now, c, d, c.Default)
 	}

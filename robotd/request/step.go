@@ -275,7 +275,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 		reject(schema.ReasonInvalidTransition, "/args/id", "a stop cannot be cancelled")
 	case e.take(OnCancelled):
 		about = refsTo(e)
-		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was called off before it was begun"}, out)
+		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began"}, out)
 	default:
 		return out, false
 	}
