@@ -16,14 +16,14 @@ type Need struct {
 	ActsWith, SequencesWith []Ref
 	EntriesOnly             bool // of all these read the entry, but not its newest revision
 
-	// HeldRefs selects robots by what is assigned to them: those whose default story or one of
+	// AssignedRefs selects robots by what is assigned to them: those whose default story or one of
 	// whose activities is among these contents, or refers to one of these acts or assets in its
 	// assigned or in its newest revision. Their defaults or sets are read, and the assigned
 	// revisions.
-	HeldRefs  []Ref
-	Performed bool  // the revisions that are assigned to the robots of the plan
-	Sets      bool  // the activities of the robots of the plan, instead of their default stories
-	Pins      []Pin // these revisions of stories
+	AssignedRefs []Ref
+	Performed    bool  // the revisions that are assigned to the robots of the plan
+	Sets         bool  // the activities of the robots of the plan, instead of their default stories
+	Pins         []Pin // these revisions of stories
 
 	Assets    bool // all assets: the check of a draft looks for similar names
 	ActIDs    bool // the ids of all published acts, for the same reason
@@ -130,13 +130,13 @@ func ForRecover(kind Kind, id string) Need { return ForPublish(kind, id) }
 func ForDelete(kind Kind, id string) Need {
 	if kind != KindAct {
 		n := sequenceNeed(kind, id)
-		n.HeldRefs = []Ref{{kind, id}}
+		n.AssignedRefs = []Ref{{kind, id}}
 		n.Then = func(rows Rows) Need { return Need{Activities: heldActivities(rows), EntriesOnly: true} }
 		return n
 	}
 	act := []Ref{{kind, id}}
 	return Need{
-		Assets: true, Acts: []string{id}, ActsWith: act, SequencesWith: act, HeldRefs: act,
+		Assets: true, Acts: []string{id}, ActsWith: act, SequencesWith: act, AssignedRefs: act,
 		Then: func(rows Rows) Need {
 			return Need{Stories: heldStories(rows), Activities: heldActivities(rows), Acts: actsOfDrafts(rows, id)}
 		},
@@ -153,7 +153,7 @@ func ForPutAsset(name string) Need {
 // ForDeleteAsset is what DeleteAsset looks at.
 func ForDeleteAsset(name string) Need {
 	n := ForPutAsset(name)
-	n.FileBytes, n.HeldRefs = false, []Ref{{KindAsset, name}}
+	n.FileBytes, n.AssignedRefs = false, []Ref{{KindAsset, name}}
 	return n
 }
 
@@ -164,7 +164,7 @@ func ForUses() Need {
 		for _, a := range rows.Assets {
 			assets = append(assets, Ref{KindAsset, a.Name})
 		}
-		return Need{SequencesWith: assets, HeldRefs: assets}
+		return Need{SequencesWith: assets, AssignedRefs: assets}
 	}}
 }
 

@@ -18,7 +18,7 @@ type Performer struct {
 // ForPerformers is what Performers looks at.
 func ForPerformers(act string) Need {
 	of := []Ref{{KindAct, act}}
-	return Need{ActsWith: of, SequencesWith: of, HeldRefs: of, Then: func(rows Rows) Need {
+	return Need{ActsWith: of, SequencesWith: of, AssignedRefs: of, Then: func(rows Rows) Need {
 		return Need{Stories: heldStories(rows), Activities: heldActivities(rows), EntriesOnly: true}
 	}}
 }

@@ -114,7 +114,7 @@ func (w *world) need(n Need, robots ...string) Rows {
 		}
 		for _, d := range w.defaults {
 			at := Ref{KindStory, d.Story}
-			if d.Story == "" || !slices.Contains(n.HeldRefs, at) && !refersTo(w.refs(revisionKey{at, d.Rev}), n.HeldRefs) && !refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.HeldRefs) {
+			if d.Story == "" || !slices.Contains(n.AssignedRefs, at) && !refersTo(w.refs(revisionKey{at, d.Rev}), n.AssignedRefs) && !refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.AssignedRefs) {
 				continue
 			}
 			w.readDefault(&r, d)
@@ -123,7 +123,7 @@ func (w *world) need(n Need, robots ...string) Rows {
 		for _, set := range w.sets {
 			if !slices.ContainsFunc(set.Activities, func(p Pin) bool {
 				at := Ref{KindActivity, p.ID}
-				return slices.Contains(n.HeldRefs, at) || refersTo(w.refs(revisionKey{at, p.Rev}), n.HeldRefs) || refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.HeldRefs)
+				return slices.Contains(n.AssignedRefs, at) || refersTo(w.refs(revisionKey{at, p.Rev}), n.AssignedRefs) || refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.AssignedRefs)
 			}) {
 				continue
 			}

@@ -210,7 +210,7 @@ func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
 	}
 	accepted := Accepted{Rev: s.desired.Rev, Story: pin, Apply: s.desired.Apply, Files: c.Judge.files(l.content)}
 	s.candidate = &Loaded[C]{Accepted: accepted, Content: l.content, Fit: fit}
-	k := s.kept()
+	k := s.persisted()
 	k.Staged = &s.candidate.Accepted
 	out = append(out, Save{Kind: s.kind, Persisted: k, Rev: s.desired.Rev, Blobs: l.blobs(pin.SHA256)})
 	s.load = load[C]{}

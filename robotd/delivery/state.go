@@ -166,10 +166,10 @@ func (s *State[C]) Deadline() (time.Duration, bool) {
 	return at, at > 0
 }
 
-func (s *State[C]) save() Save { return Save{Kind: s.kind, Persisted: s.kept()} }
+func (s *State[C]) save() Save { return Save{Kind: s.kind, Persisted: s.persisted()} }
 
-// kept returns the state to persist.
-func (s *State[C]) kept() Persisted {
+// persisted returns the state to persist.
+func (s *State[C]) persisted() Persisted {
 	k := Persisted{Desired: s.desired, Phase: s.phase, Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous}
 	if s.active != nil {
 		k.Active = &s.active.Accepted
