@@ -14,9 +14,9 @@ import (
 	"troupe/broker/access"
 )
 
-// Patience is how long a client waits for what it expects. A test that waits that long has
+// Timeout is how long a client waits for what it expects. A test that waits that long has
 // failed; it is no performance limit.
-const Patience = 20 * time.Second
+const Timeout = 20 * time.Second
 
 // Client is a plain MQTT client. Its methods fail the test if the broker does not answer.
 type Client struct {
@@ -74,13 +74,13 @@ func connect(t testing.TB, dial Dialer, h Hello, tap func(Message), options ...f
 	for _, o := range options {
 		o(&h)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	conn, err := dial(ctx)
 	if err != nil {
 		t.Fatalf("dial: %v", err)
 	}
-	_ = conn.SetDeadline(time.Now().Add(Patience))
+	_ = conn.SetDeadline(time.Now().Add(Timeout))
 	if _, err := conn.Write(h.Bytes()); err != nil {
 		conn.Close()
 		return nil, 255
@@ -120,7 +120,7 @@ func (c *Client) Cut() {
 
 // Raw writes bytes as they are.
 func (c *Client) Raw(b []byte) error {
-	_ = c.conn.SetWriteDeadline(time.Now().Add(Patience))
+	_ = c.conn.SetWriteDeadline(time.Now().Add(Timeout))
 	_, err := c.conn.Write(b)
 	return err
 }
@@ -281,10 +281,10 @@ func (c *Client) answer(kind byte, id uint16, about string) []byte {
 	return body
 }
 
-// wait returns true as soon as cond holds, and false when Patience or the connection ends
+// wait returns true as soon as cond holds, and false when Timeout or the connection ends
 // first.
 func (c *Client) wait(cond func() bool) bool {
-	limit := time.NewTimer(Patience)
+	limit := time.NewTimer(Timeout)
 	defer limit.Stop()
 	for {
 		c.mu.Lock()

@@ -8,7 +8,7 @@ import (
 // Eventually waits until another goroutine has made the condition true.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	late, look := time.NewTimer(2*Patience), time.NewTicker(10*time.Millisecond)
+	late, look := time.NewTimer(2*Timeout), time.NewTicker(10*time.Millisecond)
 	defer late.Stop()
 	defer look.Stop()
 	for !holds() {

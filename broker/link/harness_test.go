@@ -101,7 +101,7 @@ func open(t *testing.T, cfg link.Config) *link.Link {
 
 func waitUp(t *testing.T, l *link.Link) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), brokertest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), brokertest.Timeout)
 	defer cancel()
 	if err := l.WaitUp(ctx); err != nil {
 		t.Fatal(err)

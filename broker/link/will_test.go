@@ -28,10 +28,10 @@ func TestWillWithoutPayloadIsPublished(t *testing.T) {
 		})
 	c := mqtt.NewClient(options)
 	defer c.Disconnect(0)
-	if token := c.Connect(); !token.WaitTimeout(brokertest.Patience) || token.Error() != nil {
+	if token := c.Connect(); !token.WaitTimeout(brokertest.Timeout) || token.Error() != nil {
 		t.Fatalf("connect: %v", token.Error())
 	}
-	if token := c.Subscribe("troupe/v1/clients/op1/notice", 1, nil); !token.WaitTimeout(brokertest.Patience) || token.Error() != nil {
+	if token := c.Subscribe("troupe/v1/clients/op1/notice", 1, nil); !token.WaitTimeout(brokertest.Timeout) || token.Error() != nil {
 		t.Fatalf("subscribe, to see whether it is connected: %v", token.Error())
 	}
 	line.Close()

@@ -36,7 +36,7 @@ func connack(t *testing.T, dial brokertest.Dialer, first []byte) (code byte, ans
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(brokertest.Patience))
+	_ = conn.SetDeadline(time.Now().Add(brokertest.Timeout))
 	if _, err := conn.Write(first); err != nil {
 		return 0, false
 	}

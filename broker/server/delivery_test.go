@@ -305,7 +305,7 @@ func TestLostDeliveriesOfStalledSubscriberAreCounted(t *testing.T) {
 	gate.shut()
 	filler := strings.Repeat("x", 4000)
 	flood(t, robot, 1000, func(i int) []byte { return publishQoS1(r1+"event", filler, 0, i) })
-	for limit := time.Now().Add(brokertest.Patience); b.Status()["deliveries_lost_stalled"] == 0; robot.Ping() {
+	for limit := time.Now().Add(brokertest.Timeout); b.Status()["deliveries_lost_stalled"] == 0; robot.Ping() {
 		if time.Now().After(limit) {
 			t.Fatalf("status %v", b.Status())
 		}

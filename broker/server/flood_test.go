@@ -45,7 +45,7 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 					continue
 				}
 				unbind := context.AfterFunc(t.Context(), func() { c.Close() })
-				_ = c.SetDeadline(time.Now().Add(brokertest.Patience))
+				_ = c.SetDeadline(time.Now().Add(brokertest.Timeout))
 				_, _ = c.Write(brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", i, try)}.Bytes())
 				answer := make([]byte, 4)
 				switch _, err := io.ReadFull(c, answer); {

@@ -75,7 +75,7 @@ func (s *siege) attack(hello brokertest.Hello, raw ...[]byte) {
 		s.t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(brokertest.Patience))
+	_ = c.SetDeadline(time.Now().Add(brokertest.Timeout))
 	go func() {
 		_, _ = c.Write(append(hello.Bytes(), slices.Concat(raw...)...))
 		_ = c.(*net.TCPConn).CloseWrite()

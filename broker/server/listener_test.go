@@ -26,7 +26,7 @@ func inBubble(t *testing.T, f func(*testing.T, *brokertest.Broker), options ...f
 // closedByPeer waits until the peer has closed c, and reports whether it has.
 func closedByPeer(t *testing.T, c net.Conn) bool {
 	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(brokertest.Patience))
+	_ = c.SetReadDeadline(time.Now().Add(brokertest.Timeout))
 	_, err := c.Read(make([]byte, 1))
 	ne, ok := err.(net.Error)
 	return err != nil && (!ok || !ne.Timeout())

@@ -30,10 +30,10 @@ var dummyHash = argon2id.Nobody()
 //     and the address then comes after others. The answer to a right password is never
 //     delayed: one address may be the NAT of a whole building, with one guesser in it.
 //
-// No client waits longer than patience.
+// No client waits longer than the timeout.
 type passwords struct {
-	patience time.Duration
-	verify   func(argon2id.Hash, []byte) bool
+	timeout time.Duration
+	verify  func(argon2id.Hash, []byte) bool
 
 	mu          sync.Mutex
 	freeHashes  int // further hashes that may be computed at once
@@ -71,7 +71,7 @@ const (
 
 func newPasswords() *passwords {
 	p := &passwords{
-		freeHashes: max(1, runtime.GOMAXPROCS(0)/2), patience: 5 * time.Second,
+		freeHashes: max(1, runtime.GOMAXPROCS(0)/2), timeout: 5 * time.Second,
 		verify: argon2id.Hash.Verify, proven: newProven(), closing: make(chan struct{}),
 	}
 	p.close = sync.OnceFunc(func() { close(p.closing) })
@@ -154,7 +154,7 @@ func (p *passwords) wait(who claimant) answer {
 	}
 	p.mu.Unlock()
 
-	late := time.NewTimer(p.patience)
+	late := time.NewTimer(p.timeout)
 	defer late.Stop()
 	select {
 	case a := <-w.turn:

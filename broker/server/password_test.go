@@ -73,7 +73,7 @@ func TestRightPasswordIsCheckedSoonDuringFlood(t *testing.T) {
 		}
 		close(over)
 		p.close()
-		time.Sleep(p.patience)
+		time.Sleep(p.timeout)
 		if synctest.Wait(); p.freeHashes != 1 || len(p.stop.waiting)+len(p.other.waiting) > 0 {
 			t.Errorf("at the end %d hashes are free, %d and %d clients wait", p.freeHashes, len(p.stop.waiting), len(p.other.waiting))
 		}
@@ -92,7 +92,7 @@ func TestRightPasswordAtFloodingAddressIsCheckedSoon(t *testing.T) {
 			t.Errorf("%v after %v", a, time.Since(began))
 		}
 		p.close()
-		time.Sleep(p.patience)
+		time.Sleep(p.timeout)
 	})
 }
 
@@ -126,7 +126,7 @@ func TestPasswordCheckTimesOut(t *testing.T) {
 		p := newPasswords()
 		p.freeHashes = 0
 		began := time.Now()
-		if a := p.check(newClaimant(netip.Addr{}, "op1"), &dummyHash, nil); a != isBusy || time.Since(began) != p.patience {
+		if a := p.check(newClaimant(netip.Addr{}, "op1"), &dummyHash, nil); a != isBusy || time.Since(began) != p.timeout {
 			t.Errorf("%v after %v", a, time.Since(began))
 		}
 		if len(p.other.waiting) != 0 {
@@ -189,7 +189,7 @@ func TestProvenPasswordNeedsNoHash(t *testing.T) {
 	if a := p.check(op1, &hash, []byte("right")); a != isRight {
 		t.Fatal(a)
 	}
-	p.freeHashes, p.patience = 0, 0 // a client that needs a hash gets isBusy
+	p.freeHashes, p.timeout = 0, 0 // a client that needs a hash gets isBusy
 	for _, c := range []struct {
 		what     string
 		who      claimant
@@ -229,7 +229,7 @@ func TestUnknownNameCostsAHashToo(t *testing.T) {
 	k.current.Store(&credentials{})
 	var n counters
 	g := &guard{creds: k, passwords: newPasswords(), counters: &n}
-	g.passwords.freeHashes, g.passwords.patience = 0, 10*time.Millisecond // a client that needs a hash gets isBusy
+	g.passwords.freeHashes, g.passwords.timeout = 0, 10*time.Millisecond // a client that needs a hash gets isBusy
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()

@@ -55,7 +55,7 @@ func expectSubscriberCut(t *testing.T, b *brokertest.Broker) {
 	fleetd, story := b.Client(t, "fleetd"), strings.Repeat("x", 8<<10)
 	for began := time.Now(); b.Status()["clients"] == 2; {
 		fleetd.Retain(r1+"desired/story", story)
-		if time.Since(began) > brokertest.Patience {
+		if time.Since(began) > brokertest.Timeout {
 			t.Fatal("the subscriber is still connected")
 		}
 	}

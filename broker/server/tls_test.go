@@ -167,7 +167,7 @@ func TestStalledHandshakeIsCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _ = c.Write(first)
-			_ = c.SetReadDeadline(time.Now().Add(brokertest.Patience))
+			_ = c.SetReadDeadline(time.Now().Add(brokertest.Timeout))
 			if _, err := io.Copy(io.Discard, c); err != nil && isTimeout(err) {
 				t.Errorf("%s, after % x: still open", kind, first)
 			}

@@ -51,7 +51,7 @@ func TestMQTTPacketInManyWebSocketMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_ = ws.SetReadDeadline(time.Now().Add(brokertest.Patience))
+	_ = ws.SetReadDeadline(time.Now().Add(brokertest.Timeout))
 	if kind, connack, err := ws.ReadMessage(); err != nil || kind != websocket.BinaryMessage || string(connack) != "\x20\x02\x00\x00" {
 		t.Fatalf("answered % x of kind %d: %v", connack, kind, err)
 	}
@@ -99,7 +99,7 @@ func TestInvalidUpgradeRequestIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetDeadline(time.Now().Add(brokertest.Patience))
+		_ = c.SetDeadline(time.Now().Add(brokertest.Timeout))
 		if _, err := io.WriteString(c, request); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestInvalidUpgradeRequestIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(brokertest.Patience))
+	_ = c.SetDeadline(time.Now().Add(brokertest.Timeout))
 	_, err = io.WriteString(c, "GET /mqtt HTTP/1.1\r\nX: "+strings.Repeat("x", 1<<20))
 	if err == nil {
 		_, err = io.ReadAll(c)

@@ -178,7 +178,7 @@ func TestRetainedMessagesOfRevokedClientAreNotDelivered(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.reload()
-	for deadline := time.Now().Add(2 * brokertest.Patience); countDelivered() != 0; {
+	for deadline := time.Now().Add(2 * brokertest.Timeout); countDelivered() != 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("the document is still delivered")
 		}

@@ -88,7 +88,7 @@ func (s *scenario) send(ctx context.Context, i int, e robot.Entry) {
 	if e.Args != nil {
 		body["args"] = e.Args
 	}
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(retryTimeout); ; {
 		batch, err := request[api.Batch](ctx, s.fleetd, "POST", "/commands", nil, body)
 		refused := ""
 		switch {
@@ -114,9 +114,9 @@ func (s *scenario) send(ctx context.Context, i int, e robot.Entry) {
 	}
 }
 
-// patience is how long people in a scenario try again when a robot refuses. The clock of the
+// retryTimeout is how long people in a scenario try again when a robot refuses. The clock of the
 // scenario may run faster than the robot: it takes its own time to cool for certain.
-const patience = 20 * time.Second
+const retryTimeout = 20 * time.Second
 
 // end waits until no command is being sent. The robots have ended, so no other follows.
 func (s *scenario) end() {

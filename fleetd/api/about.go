@@ -122,7 +122,7 @@ func (h *health) check(ctx context.Context, fleetd Instance, clock func() time.T
 	if !h.at.IsZero() && now.Sub(h.at) < healthInterval {
 		return h.problem
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience) // the result is also for other requests
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseTimeout) // the result is also for other requests
 	defer cancel()
 	h.checkDisk(fleetd)
 	h.problem = nil
@@ -157,7 +157,7 @@ func (h *health) diskAnswer(ctx context.Context) error {
 		h.disk = nil
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("write to the spool of stops: no answer within %v", databasePatience)
+		return fmt.Errorf("write to the spool of stops: no answer within %v", databaseTimeout)
 	}
 }
 

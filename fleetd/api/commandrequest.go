@@ -161,7 +161,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 		return nil, s.fail(err, "the command "+o.Verb)
 	}
 	if stop && !s.Instance.Status().Broker.OK {
-		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.Patience.String(), "stop the robots at the robots")
+		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.AnswerTimeout.String(), "stop the robots at the robots")
 	}
 	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
@@ -173,8 +173,8 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + x.Batch.ID, Body: now}, nil
 }
 
-// heartbeatPatience is a little more than the longest time between two heartbeats of a robot.
-const heartbeatPatience = 2500 * time.Millisecond
+// heartbeatTimeout is a little more than the longest time between two heartbeats of a robot.
+const heartbeatTimeout = 2500 * time.Millisecond
 
 // needsSight reports whether robots carry out a verb only if its sender has seen them since
 // they last stopped.
@@ -194,7 +194,7 @@ func (s *server) sighted(ctx context.Context, sel selector.Selector, targets []c
 			needed[t.Robot] = t.StateSeq
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, heartbeatPatience)
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()

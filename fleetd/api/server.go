@@ -36,11 +36,11 @@ const Prefix = "/api/v1"
 const MaxBody = 1 << 20
 
 const (
-	// databasePatience is how long a request waits for each answer of the database. It is
+	// databaseTimeout is how long a request waits for each answer of the database. It is
 	// short, because a person waits and has to know whether to act at the robot.
-	databasePatience = 2500 * time.Millisecond
-	// uploadPatience is the same for an asset, which takes longer to write.
-	uploadPatience = 12 * time.Second
+	databaseTimeout = 2500 * time.Millisecond
+	// assetTimeout is the same for an asset, which takes longer to write.
+	assetTimeout = 12 * time.Second
 )
 
 // server is the state that the handlers share.
@@ -171,16 +171,16 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 			w.Header().Set("X-Accel-Buffering", "no") // makes nginx pass the stream on unbuffered
 		}
-		limit, patience := int64(MaxBody), databasePatience
+		limit, timeout := int64(MaxBody), databaseTimeout
 		switch {
 		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, Prefix+"/assets/"), r.URL.Path == Prefix+importPath:
-			limit, patience = score.MaxAsset, uploadPatience
+			limit, timeout = score.MaxAsset, assetTimeout
 		case r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, schema.RecordsPath):
 			limit = schema.MaxRecordBytes // which go to the disk as they come
 		case r.URL.Path == Prefix+validatePath, r.URL.Path == Prefix+publishPath:
 			limit = maxTexts
 		}
-		r = r.WithContext(change.WithPatience(r.Context(), patience))
+		r = r.WithContext(change.WithQueryTimeout(r.Context(), timeout))
 		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that huma finds the excess and answers with a problem
 		guarded.ServeHTTP(w, r)
 	})

@@ -19,8 +19,8 @@ var (
 	ErrOutcomeUnknown = store.ErrOutcomeUnknown // it is unknown whether the change was committed
 )
 
-// WithPatience returns a context that bounds how long each answer of the database takes.
-func WithPatience(ctx context.Context, d time.Duration) context.Context {
+// WithQueryTimeout returns a context that bounds how long each answer of the database takes.
+func WithQueryTimeout(ctx context.Context, d time.Duration) context.Context {
 	return store.WithQueryTimeout(ctx, d)
 }
 

@@ -18,8 +18,8 @@ import (
 	"troupe/schema"
 )
 
-// completionPatience bounds what a completion asks fleetd: a person waits between two keys.
-const completionPatience = 800 * time.Millisecond
+// completionTimeout bounds what a completion asks fleetd: a person waits between two keys.
+const completionTimeout = 800 * time.Millisecond
 
 // values lists the values of an argument or a flag. It is silent: without an answer of
 // fleetd there are none.
@@ -112,7 +112,7 @@ func (sh *shell) ask(cmd *cobra.Command, from values, given []string) []string {
 	if sh.chooseServer(cmd) != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	return slices.DeleteFunc(from(sh, ctx, given), func(s string) bool { return slices.Contains(given, s) })
 }

@@ -20,8 +20,8 @@ import (
 	"troupe/fleetd/records"
 )
 
-// recordPatience bounds how long the command line waits for a robot. fleetd ends a record earlier.
-const recordPatience = 20 * time.Minute
+// recordTimeout bounds how long the command line waits for a robot. fleetd ends a record earlier.
+const recordTimeout = 20 * time.Minute
 
 // recordCommand gets what a robot recorded.
 func (sh *shell) recordCommand() *cobra.Command {
@@ -116,7 +116,7 @@ func (sh *shell) getRecord(ctx context.Context, robot, id string) (r records.Rec
 
 // awaitRecord waits until a record has arrived at fleetd, and shows progress on a terminal.
 func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Record, error) {
-	until, cancel := context.WithTimeout(ctx, recordPatience)
+	until, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	var bar *progressbar.ProgressBar
 	for {
@@ -136,7 +136,7 @@ func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Rec
 		case <-ctx.Done():
 			return r, &failure{code: exitTimeout, err: fmt.Errorf("interrupted; fleetd gets the record all the same: fleetd robot record %s --id %s", r.Robot, r.ID)}
 		case <-until.Done():
-			return r, &failure{code: exitTimeout, err: fmt.Errorf("the record has not arrived within %v: fleetd robot records %s says how far it is", recordPatience, r.Robot)}
+			return r, &failure{code: exitTimeout, err: fmt.Errorf("the record has not arrived within %v: fleetd robot records %s says how far it is", recordTimeout, r.Robot)}
 		case <-time.After(pollInterval):
 		}
 		now, err := sh.getRecord(ctx, r.Robot, r.ID)
@@ -149,7 +149,7 @@ func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Rec
 
 // downloadRecord writes the file once it is whole.
 func (sh *shell) downloadRecord(ctx context.Context, r records.Record, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, recordPatience)
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	response, _, err := sh.send(ctx, apiRequest{method: http.MethodGet, path: robotPath(r.Robot, "records/"+r.ID+"/file")})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"troupe/fleetd/api"
 )
 
-// loginPatience is how long login waits for a person at the page.
-const loginPatience = 5 * time.Minute
+// loginTimeout is how long login waits for a person at the page.
+const loginTimeout = 5 * time.Minute
 
 var errNotAllowed = errors.New("the sign-in was not allowed on the page")
 
@@ -27,7 +27,7 @@ var errNotAllowed = errors.New("the sign-in was not allowed on the page")
 // sends the browser to a port that only this machine reaches, with a code that counts once and
 // only with the verifier, which never leaves this process before that.
 func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, loginPatience)
+	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
 	sh.token, sh.cookie = "", ""
 	base, err := url.Parse(sh.server)
@@ -75,7 +75,7 @@ func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return &failure{code: exitTimeout, err: fmt.Errorf("nobody allowed the sign-in within %v; without a browser on this machine, make a token at My account in the console, and set TROUPE_TOKEN and TROUPE_SERVER", loginPatience)}
+		return &failure{code: exitTimeout, err: fmt.Errorf("nobody allowed the sign-in within %v; without a browser on this machine, make a token at My account in the console, and set TROUPE_TOKEN and TROUPE_SERVER", loginTimeout)}
 	}
 }
 

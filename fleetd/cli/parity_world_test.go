@@ -104,7 +104,7 @@ func (p *parity) until(what string, holds func() bool) {
 	p.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(fleettest.Patience); !holds(); <-tick.C {
+	for end := time.Now().Add(fleettest.Timeout); !holds(); <-tick.C {
 		if time.Now().After(end) {
 			p.Fatalf("still not: %s", what)
 		}

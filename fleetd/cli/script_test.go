@@ -145,7 +145,7 @@ func brokertestDial(b *stage) fleettest.Dial {
 }
 
 func until(ts *testscript.TestScript, what string, holds func() bool) {
-	limit := time.NewTimer(fleettest.Patience)
+	limit := time.NewTimer(fleettest.Timeout)
 	defer limit.Stop()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

@@ -21,9 +21,9 @@ const (
 	Silence = 15 * time.Second
 	// MaxAsks bounds the queries in a row without an answer.
 	MaxAsks = 3
-	// Patience is how long to wait for the answer to a command that never expires, such as
+	// AnswerTimeout is how long to wait for the answer to a command that never expires, such as
 	// a stop.
-	Patience = 30 * time.Second
+	AnswerTimeout = 30 * time.Second
 	// AnswerGrace is how long to wait for the answer, which has details, after the robot's
 	// state showed how the command ended.
 	AnswerGrace = time.Second
@@ -173,7 +173,7 @@ func Due(c Command, present bool) (time.Time, bool) {
 // deadline is when to stop sending the command and waiting for its first answer.
 func (c *Command) deadline() time.Time {
 	if c.ExpiresAt.IsZero() {
-		return c.CreatedAt.Add(Patience)
+		return c.CreatedAt.Add(AnswerTimeout)
 	}
 	return c.ExpiresAt
 }

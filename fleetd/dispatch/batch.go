@@ -83,9 +83,9 @@ func (t *Handle) settle() {
 	close(t.settled)
 }
 
-// stopPatience is how long the caller of a stop waits for the database. The stop itself was
+// persistTimeout is how long the caller of a stop waits for the database. The stop itself was
 // sent before.
-const stopPatience = time.Second
+const persistTimeout = time.Second
 
 // issueWithin bounds how long a command may take to be persisted: a person waits for the
 // robot to act.
@@ -151,9 +151,9 @@ func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []c
 	return t
 }
 
-// AwaitPersisted waits up to stopPatience for the database to have the batch.
+// AwaitPersisted waits up to persistTimeout for the database to have the batch.
 func (t *Handle) AwaitPersisted() {
-	wait := time.NewTimer(stopPatience)
+	wait := time.NewTimer(persistTimeout)
 	defer wait.Stop()
 	select {
 	case <-t.persistedSignal:

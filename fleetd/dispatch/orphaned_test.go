@@ -77,7 +77,7 @@ func TestQueuedCommandOfAGoneInstanceWaitsUntilItExpires(t *testing.T) {
 	orphaned(t, func(w *world, _ *dispatch.OrphanEnder) {
 		w.locked(func() { w.gone["other"] = true })
 		id := w.ofOthers("r1", command.Queued)
-		w.sleep(command.Patience - time.Second)
+		w.sleep(command.AnswerTimeout - time.Second)
 		w.is(id, command.Queued) // its instance may return
 		w.sleep(5 * time.Second)
 		w.is(id, command.Unknown)

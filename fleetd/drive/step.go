@@ -16,9 +16,9 @@ const (
 	// which people are warned.
 	MaxLatency  = 800 * time.Millisecond
 	WarnLatency = 300 * time.Millisecond
-	// RobotPatience is how old the newest speed of the robot may be: the robot ignores frames
+	// SpeedTimeout is how old the newest speed of the robot may be: the robot ignores frames
 	// of a sender that has not heard from it for that long.
-	RobotPatience = 500 * time.Millisecond
+	SpeedTimeout = 500 * time.Millisecond
 
 	// StandsWithin: a robot whose braking is known has come to a standstill this long after the last
 	// frame.
@@ -180,7 +180,7 @@ func (s *State) look(now time.Time, f Facts, d *Decision) {
 		s.take(Disconnected, d)
 	case silent >= FrameGap:
 		s.take(NoFrames, d)
-	case f.SeenMonoMS != 0 && now.Sub(f.SeenAt) > RobotPatience:
+	case f.SeenMonoMS != 0 && now.Sub(f.SeenAt) > SpeedTimeout:
 		s.take(RobotSilent, d)
 	}
 	if s.lease == "" {

@@ -44,7 +44,7 @@ func (w *world) caller(name string) *caller {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = l.Close(context.Background()) })
-	ctx, cancel := context.WithTimeout(context.Background(), fleettest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), fleettest.Timeout)
 	defer cancel()
 	if err := l.WaitUp(ctx); err != nil {
 		w.Fatal(err)

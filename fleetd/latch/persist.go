@@ -117,8 +117,8 @@ func (s *Stops) applyBatch(b persistJob, p persisted) {
 	}
 }
 
-// learnPatience bounds readReleased: other stops wait for it.
-const learnPatience = 2500 * time.Millisecond
+// releasedTimeout bounds readReleased: other stops wait for it.
+const releasedTimeout = 2500 * time.Millisecond
 
 // dueLearned takes the stops out of learned that robots have reported for learnAfter.
 func (s *Stops) dueLearned() (due []stop.Request) {
@@ -138,7 +138,7 @@ func (s *Stops) readReleased(ctx context.Context, db Store, b persistJob, p *per
 	if len(b.learned) == 0 {
 		return
 	}
-	ctx = store.WithQueryTimeout(ctx, learnPatience)
+	ctx = store.WithQueryTimeout(ctx, releasedTimeout)
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
 	var rows stop.Rows

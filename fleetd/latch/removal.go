@@ -66,12 +66,12 @@ func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) erro
 	if err := remove(ctx); err != nil {
 		return err
 	}
-	patience := time.NewTimer(removalWait)
-	defer patience.Stop()
+	limit := time.NewTimer(removalWait)
+	defer limit.Stop()
 	select {
 	case <-s.removalArrived:
 		return nil
-	case <-patience.C:
+	case <-limit.C:
 		return fmt.Errorf("no confirmation within %v that the broker removed the live stop; fleetd tries again", removalWait)
 	case <-ctx.Done():
 		return context.Cause(ctx)

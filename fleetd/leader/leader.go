@@ -23,8 +23,8 @@ const (
 	// Settle is how long a new leader waits if the one before did not resign: Trust, plus
 	// time for differences in clock speed and for a last message on its way.
 	Settle = Trust + time.Second
-	// Patience is how long the leader keeps the lock without the broker.
-	Patience = 5 * time.Second
+	// LinkGrace is how long the leader keeps the lock without the broker.
+	LinkGrace = 5 * time.Second
 )
 
 // Role is the role of a fleetd instance.
@@ -79,8 +79,8 @@ func Decide(f Facts, now time.Time) Decision {
 		return Decision{Role: Follows, Why: "no instance leads yet", Ask: true}
 	case now.Sub(f.Proven) >= Trust:
 		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance", Trust)}
-	case !f.Linked && away >= Patience:
-		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", Patience), Resign: true}
+	case !f.Linked && away >= LinkGrace:
+		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", LinkGrace), Resign: true}
 	case f.Predecessor != "" && now.Sub(f.HeldSince) < Settle:
 		return Decision{Role: Waits, Why: f.Predecessor + " may not know yet that it is no longer the leader"}
 	case f.Predecessor != "":

@@ -33,8 +33,8 @@ func TestDecide(t *testing.T) {
 		{"leader before died, after Settle", with(holds, func(f *Facts) { f.Predecessor, f.HeldSince = "fleetd-a", at(-Settle) }), Decision{Role: Leads, Why: "fleetd-a is gone"}},
 		{"lock proven just in time", with(holds, func(f *Facts) { f.Proven = at(1 - Trust) }), Decision{Role: Leads, Why: "no other fleetd led"}},
 		{"lock not proven for too long", with(holds, func(f *Facts) { f.Proven = at(-Trust) }), Decision{Role: Follows, Why: "the database has not answered for 3s and may have given the lock to another instance"}},
-		{"without the broker for a moment", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(1-Patience) }), Decision{Role: Leads, Why: "no other fleetd led"}},
-		{"without the broker for long", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(-Patience) }), Decision{Role: Follows, Why: "it was not connected to the broker for 5s and releases the lock", Resign: true}},
+		{"without the broker for a moment", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(1-LinkGrace) }), Decision{Role: Leads, Why: "no other fleetd led"}},
+		{"without the broker for long", with(holds, func(f *Facts) { f.Linked, f.LinkedSince = false, at(-LinkGrace) }), Decision{Role: Follows, Why: "it was not connected to the broker for 5s and releases the lock", Resign: true}},
 	} {
 		if got := Decide(row.f, at(0)); got != row.want {
 			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)

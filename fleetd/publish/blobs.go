@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// fetchPatience is how long a robot may be fetching a blob before it is
+// fetchGrace is how long a robot may be fetching a blob before it is
 // published again: the broker may have lost it.
-const fetchPatience = 2 * time.Second
+const fetchGrace = 2 * time.Second
 
 // blobs publishes blobs again for robots that have waited too long for the bytes of a story
 // or a set.
@@ -57,7 +57,7 @@ func (b *blobs) due(now time.Time) map[string][]string {
 	defer b.mu.Unlock()
 	out := map[string][]string{}
 	for w, at := range b.at {
-		if now.Sub(at.since) > fetchPatience {
+		if now.Sub(at.since) > fetchGrace {
 			out[at.digest] = append(out[at.digest], w.robot)
 			b.at[w] = fetching{at.digest, now}
 		}
@@ -66,7 +66,7 @@ func (b *blobs) due(now time.Time) map[string][]string {
 }
 
 func (b *blobs) run(ctx context.Context, db Store) {
-	look := time.NewTicker(fetchPatience / 4)
+	look := time.NewTicker(fetchGrace / 4)
 	defer look.Stop()
 	for {
 		select {

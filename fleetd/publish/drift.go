@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// driftPatience is how long an online robot may differ from its desired state before
+	// driftGrace is how long an online robot may differ from its desired state before
 	// it is asked for its documents: most robots follow a desired document within a second.
-	driftPatience = 10 * time.Second
+	driftGrace = 10 * time.Second
 	// driftLimit bounds the pause between two questions, each twice the one before: a
 	// robot may have a good reason to wait.
 	driftLimit = 5 * time.Minute
@@ -50,7 +50,7 @@ func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
 		was, ok := d.at[id]
 		switch {
 		case !ok:
-			was = drift{next: now.Add(driftPatience), wait: driftPatience}
+			was = drift{next: now.Add(driftGrace), wait: driftGrace}
 		case !now.Before(was.next):
 			ask = append(ask, id)
 			was.wait = min(2*was.wait, driftLimit)

@@ -38,7 +38,7 @@ func TestRobotThatDiffersBrieflyIsNotAsked(t *testing.T) {
 	start := time.Unix(0, 0)
 	for at := time.Duration(0); at < 10*time.Minute; at += driftLook {
 		var lacking []string
-		if at%(20*time.Second) < driftPatience {
+		if at%(20*time.Second) < driftGrace {
 			lacking = []string{"r1"}
 		}
 		if ask := d.due(lacking, start.Add(at)); len(ask) > 0 {
@@ -58,7 +58,7 @@ func TestTwoDatabasesWithOneFleetIDRenumberAtGrowingIntervals(t *testing.T) {
 	if published < 5 || published > 20 {
 		t.Errorf("within an hour the desired state was published again %d times", published)
 	}
-	if !o.allows("r1", start.Add(2*time.Hour)) || !o.allows("r1", start.Add(2*time.Hour+2*driftPatience)) {
+	if !o.allows("r1", start.Add(2*time.Hour)) || !o.allows("r1", start.Add(2*time.Hour+2*driftGrace)) {
 		t.Error("after a quiet time it still waits")
 	}
 }

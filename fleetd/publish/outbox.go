@@ -14,8 +14,8 @@ const (
 	// maxBehind is how many unconfirmed documents of its target a document that is not in the
 	// outbox may wait for.
 	maxBehind = 8
-	// ackPatience is how long the broker may take to acknowledge one document.
-	ackPatience = 5 * time.Second
+	// ackTimeout is how long the broker may take to acknowledge one document.
+	ackTimeout = 5 * time.Second
 	// outboxLook is how often the outbox is read without a wake-up: another instance may
 	// have written there.
 	outboxLook = time.Second
@@ -189,7 +189,7 @@ func (o *outbox) send(db Store) {
 		}
 		r := result{document: d, window: o.window}
 		flights := o.ctx
-		ctx, cancel := context.WithTimeout(flights, ackPatience)
+		ctx, cancel := context.WithTimeout(flights, ackTimeout)
 		if d.Unread { // its order among others is the window's: they wait until it is confirmed
 			go func() {
 				defer cancel()

@@ -62,7 +62,7 @@ func TestRobotWithoutConfirmationDelaysNoOther(t *testing.T) {
 				if got := conn.payloads(inFleet.Topic(schema.TopicDesiredStop, "r0")); len(got) != 1 {
 					t.Errorf("the stop of r0 was not sent within %v", time.Since(began))
 				}
-				time.Sleep(ackPatience + retryMin)
+				time.Sleep(ackTimeout + retryMin)
 				synctest.Wait()
 				if got := conn.payloads(stuck); !slices.Equal(got, []string{"1", "1"}) {
 					t.Errorf("sent to r0: %v, want 1 twice", got)
@@ -147,7 +147,7 @@ func TestLongBacklogOfOneRobotDelaysNoOther(t *testing.T) {
 			t.Errorf("%d rows were read, %d at once", db.counts().reads, db.counts().most)
 		}
 		conn.confirm(stuck)
-		time.Sleep(ackPatience + retryMin + 2*backlog*ackLatency) // one at a time
+		time.Sleep(ackTimeout + retryMin + 2*backlog*ackLatency) // one at a time
 		synctest.Wait()
 		if n := db.unsent(); n != 0 {
 			t.Errorf("%d documents are unconfirmed after r0 confirms", n)

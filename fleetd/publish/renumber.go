@@ -81,7 +81,7 @@ func (o backoff) allows(robot string, now time.Time) bool {
 	if known && now.Before(was.next) {
 		return false
 	}
-	wait := driftPatience
+	wait := driftGrace
 	if known && now.Sub(was.next) < driftLimit {
 		wait = min(2*was.wait, driftLimit)
 	}

@@ -234,7 +234,7 @@ func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
 func TestLeaderWithoutABrokerResigns(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *instance) {
 		a.links("")
-		neverBoth(t, a, b, leader.Patience-time.Second)
+		neverBoth(t, a, b, leader.LinkGrace-time.Second)
 		if b.Leads() || !a.Leads() {
 			t.Errorf("a short loss ends the lead: a %+v, b %+v", a.Status(), b.Status())
 		}

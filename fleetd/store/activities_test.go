@@ -95,8 +95,8 @@ func activitiesAreAssigned(t *testing.T, address string) {
 	}
 	ref := func(kind library.Kind, id string) []library.Ref { return []library.Ref{{Kind: kind, ID: id}} }
 	read("sets of the robots of the plan", library.Need{Sets: true}, selector.IDs("r1", "r3"), " r1:[{look 1} {greet 1}]")
-	read("holders of an activity", library.Need{HeldRefs: ref(library.KindActivity, "greet")}, selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
-	read("holders of an act", library.Need{HeldRefs: ref(library.KindAct, "a")}, selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
+	read("holders of an activity", library.Need{AssignedRefs: ref(library.KindActivity, "greet")}, selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
+	read("holders of an act", library.Need{AssignedRefs: ref(library.KindAct, "a")}, selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
 	read("entries", library.Need{Activities: []string{"look"}}, selector.Selector{}, "look look@1")
 	read("stories and activities with an act", library.Need{SequencesWith: ref(library.KindAct, "a")}, selector.Selector{}, "x greet x@1 greet@1")
 

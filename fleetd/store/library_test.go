@@ -108,12 +108,12 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		{"stories with either act", library.Need{SequencesWith: slices.Concat(a, b), EntriesOnly: true}, selector.Selector{}, "x y z"},
 		{"acts with a sound", library.Need{ActsWith: sound}, selector.Selector{}, "a a@1"},
 		{"stories with a sound", library.Need{SequencesWith: sound}, selector.Selector{}, ""},
-		{"holders of a story", library.Need{HeldRefs: []library.Ref{{Kind: library.KindStory, ID: "x"}}}, selector.Selector{}, "x@1 x@2 r1:x@1 r2:x@2"},
-		{"holders of an act of an earlier revision", library.Need{HeldRefs: a}, selector.Selector{}, "x@1 r1:x@1"},
-		{"holders of an act of a newest revision", library.Need{HeldRefs: b}, selector.Selector{}, "x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
-		{"holders of a sound", library.Need{HeldRefs: sound}, selector.Selector{}, "x@1 r1:x@1"},
+		{"holders of a story", library.Need{AssignedRefs: []library.Ref{{Kind: library.KindStory, ID: "x"}}}, selector.Selector{}, "x@1 x@2 r1:x@1 r2:x@2"},
+		{"holders of an act of an earlier revision", library.Need{AssignedRefs: a}, selector.Selector{}, "x@1 r1:x@1"},
+		{"holders of an act of a newest revision", library.Need{AssignedRefs: b}, selector.Selector{}, "x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
+		{"holders of a sound", library.Need{AssignedRefs: sound}, selector.Selector{}, "x@1 r1:x@1"},
 		{"more, by what was read", library.Need{Acts: []string{"a"}, Then: func(rows library.Rows) library.Need {
-			return library.Need{Acts: []string{rows.Entries[0].ID, "b"}, HeldRefs: b}
+			return library.Need{Acts: []string{rows.Entries[0].ID, "b"}, AssignedRefs: b}
 		}}, selector.IDs("r1"), "a b a@1 b@1 x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
 		{"an entry, and then its revision", library.Need{Acts: []string{"a"}, EntriesOnly: true, Then: func(library.Rows) library.Need {
 			return library.Need{Acts: []string{"a"}}
@@ -183,7 +183,7 @@ func libraryForTakesAnyNumberOfNames(t *testing.T, address string) {
 		need.Acts = append(need.Acts, id)
 		need.SequencesWith = append(need.SequencesWith, library.Ref{Kind: library.KindAct, ID: id})
 	}
-	need.HeldRefs = append(need.SequencesWith, library.Ref{Kind: library.KindStory, ID: "x"})
+	need.AssignedRefs = append(need.SequencesWith, library.Ref{Kind: library.KindStory, ID: "x"})
 	transact(t, s, func(tx *store.Tx) error {
 		rows, err := tx.LibraryFor(t.Context(), need, selector.Selector{})
 		wantEqual(t, "rows", rowsText(rows), "a x a@1 x@1")

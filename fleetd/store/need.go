@@ -77,7 +77,7 @@ func (r *libraryReader) read(ctx context.Context, need library.Need) error {
 			return err
 		}
 	}
-	if err := r.readHeldRefs(ctx, need.HeldRefs); err != nil {
+	if err := r.readHeldRefs(ctx, need.AssignedRefs); err != nil {
 		return err
 	}
 	for _, pin := range need.Pins {

@@ -7,9 +7,9 @@ import (
 	"troupe/fleetd/presence"
 )
 
-// behindPatience is how long a robot's newest state may be older than its heartbeat says: the
+// behindGrace is how long a robot's newest state may be older than its heartbeat says: the
 // newer state may still be under way.
-const behindPatience = 2 * time.Second
+const behindGrace = 2 * time.Second
 
 // noteBehind records since when the newest state is older than the robot's heartbeat says. A
 // broker may have dropped the newer one, because it was too large or the queue was full.
@@ -25,7 +25,7 @@ func (e *entry) noteBehind(now time.Time) {
 
 // isBehind reports whether the state is not the robot's newest.
 func (e *entry) isBehind(now time.Time) bool {
-	return !e.behind.IsZero() && now.Sub(e.behind) > behindPatience
+	return !e.behind.IsZero() && now.Sub(e.behind) > behindGrace
 }
 
 // StateMissing lists the online robots whose newest state did not arrive, sorted.

@@ -62,7 +62,7 @@ type entry struct {
 	stateAt            time.Time
 	ahead              time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
 	behind             time.Time     // since when its heartbeat names a newer state; zero = it does not
-	outdated           bool          // for longer than behindPatience
+	outdated           bool          // for longer than behindGrace
 
 	documents    map[schema.TopicKind]store.Document     // exact bytes
 	reportedRevs map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document

@@ -15,19 +15,19 @@ import (
 
 // performAction performs one action; a newer one of its class replaces it.
 func (t Step) performAction(o request.Dispatch, asked verb.Action, do score.Action, unit schema.Unit) {
-	patience := asked.TimeLimit()
+	timeout := asked.TimeLimit()
 	switch {
 	case do.Loop: // no unit ends a loop
-		end := patience.Milliseconds()
+		end := timeout.Milliseconds()
 		do.EndMS = &end
-		patience += instantPatience
-	case patience > 0:
+		timeout += instantTimeout
+	case timeout > 0:
 		// An action that its unit does not end in time has failed. In an act, its time-out
 		// would complete it.
-		limit := (patience + time.Second).Milliseconds()
+		limit := (timeout + time.Second).Milliseconds()
 		do.TimeoutMS = &limit
 	default:
-		patience = instantPatience
+		timeout = instantTimeout
 	}
 	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
 	row, _ := score.RowOf(do.Type)
@@ -50,7 +50,7 @@ func (t Step) performAction(o request.Dispatch, asked verb.Action, do score.Acti
 		t.refuse(o, schema.ReasonResourceBusy, "", "the robot is driven manually")
 		return
 	}
-	h := entry{lane: laneOf(class, unit, t.Body.Units()), class: class, moves: row.Moves(), until: t.Now.Mono + patience}
+	h := entry{lane: laneOf(class, unit, t.Body.Units()), class: class, moves: row.Moves(), until: t.Now.Mono + timeout}
 	languages := t.cfg.Languages
 	for language := range do.Text { // the one that the command names
 		languages = append([]string{language}, languages...)

@@ -60,8 +60,8 @@ func Lanes(units []schema.Unit) []act.LaneConfig {
 	return lanes
 }
 
-// instantPatience is the time limit for a unit's report on an action that takes no time.
-const instantPatience = 5 * time.Second
+// instantTimeout is the time limit for a unit's report on an action that takes no time.
+const instantTimeout = 5 * time.Second
 
 // entry is a manual command that is carried out.
 type entry struct {

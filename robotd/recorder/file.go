@@ -99,16 +99,16 @@ func (w *writer) write(at time.Time, r Record, data []byte) error {
 		}
 	}
 	channel := channelOf(r)
-	patience := chunkUrgent
+	delay := chunkUrgent
 	switch r := r.(type) {
 	case Sample:
-		patience = chunkTime
+		delay = chunkTime
 	case Transition:
 		if r.Machine == "safety" { // robotd may be about to fail
-			patience = 0
+			delay = 0
 		}
 	}
-	if due := at.Add(patience); w.due.IsZero() || due.Before(w.due) {
+	if due := at.Add(delay); w.due.IsZero() || due.Before(w.due) {
 		w.due = due
 	}
 	w.opts.ChunkSize = chunkBytes

@@ -132,7 +132,7 @@ func (s *blobStand) arrives(sha, text string) {
 		if got, ok := ev.(event.Fetched); !ok || got.SHA256 != sha || string(got.Bytes) != text {
 			s.Fatalf("got %T %.100v, want %.12s", ev, ev, sha)
 		}
-	case <-time.After(brokertest.Patience):
+	case <-time.After(brokertest.Timeout):
 		s.Fatalf("blob %.12s has not arrived", sha)
 	}
 	s.end(sha)

@@ -18,9 +18,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// Patience is how long a test waits for what must come. A test that waits so long
+// Timeout is how long a test waits for what must come. A test that waits so long
 // has failed; it is no measure of anything.
-const Patience = 20 * time.Second
+const Timeout = 20 * time.Second
 
 // Dial opens a connection to the broker.
 type Dial func(ctx context.Context) (net.Conn, error)
@@ -101,7 +101,7 @@ func Start(t testing.TB, id string, dial Dial) *Robot {
 	close(r.opened)
 	go r.beat()
 	t.Cleanup(r.Close)
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
 	defer cancel()
 	if err := r.link.WaitUp(ctx); err != nil {
 		t.Fatalf("robot %s: %v", id, err)

@@ -79,7 +79,7 @@ func (b *Bus) take(a *adapter, what string, payload []byte) {
 		}
 		ok, on, why := a.watch.onSession(s.Session)
 		if ok {
-			if a.watch.missing > a.watch.patience() {
+			if a.watch.missing > a.watch.maxMissing() {
 				a.ordered = 0 // it hung, and may not have read the order yet
 			}
 			ok, on, why = a.watch.onState(&s)

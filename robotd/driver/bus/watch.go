@@ -226,7 +226,7 @@ func observationOf(p schema.Problem) observation {
 // onTick judges what has not come, once every driver.Tick.
 func (w *watch) onTick() (observation, string) {
 	w.missing++
-	if w.clean++; w.missing > w.patience() {
+	if w.clean++; w.missing > w.maxMissing() {
 		w.clean = 0
 	}
 	switch {
@@ -244,20 +244,20 @@ func (w *watch) onTick() (observation, string) {
 	return nothing, ""
 }
 
-// stillTicks is the patience with an adapter of which nothing may move: a busy computer that
+// stillTicks is the least number of ticks for an adapter of which nothing may move: a busy computer that
 // starves it for a moment endangers nobody then, and an error would need a person's reset.
 const stillTicks = int(time.Second / driver.Tick)
 
 // silence is how many ticks may pass without a state until the adapter counts as silent.
 func (w *watch) silence() int {
 	if w.still {
-		return max(w.patience(), stillTicks)
+		return max(w.maxMissing(), stillTicks)
 	}
-	return w.patience()
+	return w.maxMissing()
 }
 
-// patience is how many ticks may pass without a state of an adapter whose units may move.
-func (w *watch) patience() int {
+// maxMissing is how many ticks may pass without a state of an adapter whose units may move.
+func (w *watch) maxMissing() int {
 	every := int64(bus.MinStateMS)
 	if w.described != nil {
 		every = w.described.StateMS

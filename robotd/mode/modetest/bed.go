@@ -176,13 +176,13 @@ func (b *bed) answer(why mode.Refusal) {
 // until answers until the mode has left a stage.
 func (b *bed) until(from stage, why mode.Refusal) {
 	b.t.Helper()
-	for range patience {
+	for range maxNotices {
 		if b.at != from {
 			return
 		}
 		b.answer(why)
 	}
-	b.t.Fatalf("it is %s after %d notices", b.at, patience)
+	b.t.Fatalf("it is %s after %d notices", b.at, maxNotices)
 }
 
 func (b *bed) start() {

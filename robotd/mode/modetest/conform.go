@@ -15,8 +15,8 @@ import (
 	"troupe/schema"
 )
 
-// patience is how many notices a mode may take to start or to stop.
-const patience = 1000
+// maxNotices is how many notices a mode may take to start or to stop.
+const maxNotices = 1000
 
 // Conform runs the suite on the mode of a row.
 func Conform(t *testing.T, row mode.Installed) {
