@@ -11,6 +11,15 @@ const (
 	StopHalt StopLevel = "halt"      // halt all units at once; needs a reset too
 )
 
+// Stronger returns the one of two levels that permits less motion.
+func (l StopLevel) Stronger(other StopLevel) StopLevel {
+	rank := map[StopLevel]int{StopSoft: 0, StopStop: 1, StopHalt: 2}
+	if rank[other] > rank[l] {
+		return other
+	}
+	return l
+}
+
 // MoreStops is the id of a latch that represents all stops beyond the number of latches
 // that a robot or fleetd stores individually.
 const MoreStops = "more-stops"

@@ -43,12 +43,12 @@ func (s *Stops) assignID(o stop.Request, fresh []stop.Request) stop.Request {
 	return o
 }
 
-// repeatsWaiting reports whether the same stop waits already, and if so moves that one to the
-// time of this one: a release that is under way does not include it.
+// repeatsWaiting reports whether a stop waits already that includes this one, and if so merges
+// them: a release that is under way does not include it.
 func (s *Stops) repeatsWaiting(o stop.Request) bool {
 	for i := range s.waiting {
-		if w := &s.waiting[i].Request; same(w, &o) {
-			w.At = o.At
+		if w := &s.waiting[i].Request; same(w, &o) || bothMore(w, &o) {
+			merge(w, &o)
 			s.due, s.dirty = true, true
 			return true
 		}
@@ -60,6 +60,17 @@ func (s *Stops) repeatsWaiting(o stop.Request) bool {
 func same(a, b *stop.Request) bool {
 	return a.Client != "" && a.Client == b.Client && a.ID == b.ID && a.Level == b.Level && a.All == b.All && a.By == b.By && a.Why == b.Why &&
 		slices.Equal(a.Robots, b.Robots) && maps.Equal(a.Labels, b.Labels)
+}
+
+// bothMore reports whether two stops of a client are those of all robots beyond its limits,
+// whatever their reasons.
+func bothMore(a, b *stop.Request) bool {
+	return a.Client != "" && a.Client == b.Client && a.ID == schema.MoreStops && b.ID == schema.MoreStops && a.All && b.All
+}
+
+// merge makes a stop that includes another one as late and as strong as both. The first reason stays.
+func merge(into, o *stop.Request) {
+	into.At, into.Level = o.At, into.Level.Stronger(o.Level)
 }
 
 // countWaiting counts the stops of a client that wait to be persisted.

@@ -1,9 +1,11 @@
 package latch_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -119,6 +121,31 @@ func TestFloodOfLiveStopsLosesNone(t *testing.T) {
 			if !slices.ContainsFunc(all, func(l latch.LatchedStop) bool { return l.All || slices.Contains(l.Robots, robot) }) {
 				t.Fatalf("no stop of %s is latched: %+v", robot, all)
 			}
+		}
+	})
+}
+
+// Beyond its limits a client's stops are one, whatever their reasons, and as strong as any of them.
+func TestFloodOfReasonsIsOneStopOfTheStrongestLevel(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.db.set(false)
+		for n := range 1000 {
+			level := schema.StopSoft
+			if n == 700 {
+				level = schema.StopHalt
+			}
+			w.press("admin", fmt.Sprintf(`{"id":"n%d","level":%q,"robots":["r1"],"why":"reason %d"}`, n, level, n))
+		}
+		spooled, err := os.ReadFile(w.spool)
+		if lines := bytes.Count(spooled, []byte("\n")); err != nil || lines > 300 {
+			t.Errorf("%d stops are in the spool: %v", lines, err)
+		}
+		w.db.set(true)
+		if ids := w.settles(); len(ids) > 50 {
+			t.Errorf("%d stops are latched: %q", len(ids), ids)
+		}
+		if all := w.Latched(); !slices.ContainsFunc(all, func(l latch.LatchedStop) bool { return l.All && l.Level == schema.StopHalt }) {
+			t.Errorf("no stop is a halt: %+v", all)
 		}
 	})
 }

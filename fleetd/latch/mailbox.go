@@ -57,7 +57,8 @@ func (m *mailbox) putLive(l live) {
 	client := l.request.Client
 	if i, waits := m.last[client]; waits {
 		if last := &m.live[i]; m.count[client] > maxWaiting || same(&last.request, &l.request) {
-			last.request.At, last.empty = l.request.At, last.empty || l.empty
+			merge(&last.request, &l.request)
+			last.empty = last.empty || l.empty
 			return
 		}
 	}

@@ -252,12 +252,3 @@ func Applies(r schema.StopRequest, f Facts) bool {
 	}
 	return true
 }
-
-// stronger returns the level that permits less motion.
-func stronger(a, b schema.StopLevel) schema.StopLevel {
-	rank := map[schema.StopLevel]int{schema.StopSoft: 0, schema.StopStop: 1, schema.StopHalt: 2}
-	if rank[b] > rank[a] {
-		return b
-	}
-	return a
-}

@@ -74,7 +74,7 @@ func (s *State) asked(a Asked, d *Decision) {
 	if a.All && !l.All {
 		l.All, d.Changed = true, true
 	}
-	if stronger(l.Level, a.Level) != l.Level { // the strongest request wins
+	if l.Level.Stronger(a.Level) != l.Level { // the strongest request wins
 		l.Level, l.By, l.Client, l.Why = a.Level, a.By, a.Client, a.Why
 	}
 	if a.Anew {
