@@ -34,7 +34,7 @@ func (e *HalfOpen) Opened(now time.Duration) { e.open, e.fleetdOnline, e.since =
 func (e *HalfOpen) Closed() { e.open, e.fleetdOnline = false, false }
 
 // Heartbeat records a heartbeat of a fleetd instance.
-func (e *HalfOpen) Heartbeat(now time.Duration) { e.LastHeartbeat = now }
+func (e *HalfOpen) Heartbeat(now time.Duration) { e.LastHeartbeat, e.notBefore = now, 0 }
 
 // SetFleetdOnline records whether fleetd's presence is online.
 func (e *HalfOpen) SetFleetdOnline(there bool, now time.Duration) {

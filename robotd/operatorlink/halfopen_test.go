@@ -76,3 +76,28 @@ func TestHungFleetdCausesFewReconnects(t *testing.T) {
 		}
 	}
 }
+
+// TestHeartbeatEndsTheWait: fleetd hung for an hour, works again, and then the connection is
+// half-open.
+func TestHeartbeatEndsTheWait(t *testing.T) {
+	var e HalfOpen
+	c, now := Defaults(), time.Duration(0)
+	e.Opened(0)
+	e.SetFleetdOnline(true, 0)
+	for ; now < time.Hour || e.notBefore < now+longestWait/2; now += time.Second {
+		if e.Detected(now, c) {
+			e.Closed()
+			e.Opened(now)
+			e.SetFleetdOnline(true, now)
+		}
+	}
+	e.Heartbeat(now)
+	for end := now + 2*c.Lost; now < end; now += time.Second {
+		if e.Detected(now, c) {
+			t.Fatalf("half-open %v before silence is a loss", end-now)
+		}
+	}
+	if !e.Detected(now, c) {
+		t.Errorf("not half-open %v after the last heartbeat", 2*c.Lost)
+	}
+}

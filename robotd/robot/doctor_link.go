@@ -34,7 +34,7 @@ func connect(ctx context.Context, c link.Config, then func()) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close(context.WithoutCancel(ctx), nil) }()
+	defer func() { _ = l.Close(context.WithoutCancel(ctx)) }()
 	late := time.NewTimer(tryWithin)
 	defer late.Stop()
 	for {
