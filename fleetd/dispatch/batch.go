@@ -162,15 +162,16 @@ func (t *Handle) AwaitPersisted() {
 }
 
 // addBatch persists a stop. Robots that the database does not know were stopped all the
-// same; they get no row.
-func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) error {
+// same; they get no row. It reports false if the database has the batch already, from a try
+// whose outcome was unknown, with the states of that time.
+func (d *Dispatcher) addBatch(ctx context.Context, db Store, t *Handle) (added bool, err error) {
 	known := slices.DeleteFunc(t.Commands(), func(c command.Command) bool { return !d.deps.Robots.Adopted(c.Robot) })
-	err := db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
+	err = db.Tx(ctx, func(tx *store.Tx) error { return tx.AddBatch(ctx, t.batch, known) })
 	if err != nil && !errors.Is(err, store.ErrConflict) {
-		return err
+		return false, err
 	}
 	t.markPersisted()
-	return nil
+	return err == nil, nil
 }
 
 // ResumeOwn continues the commands that this instance began before a restart.

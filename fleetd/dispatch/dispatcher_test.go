@@ -299,3 +299,24 @@ func TestCommandsOfAGoneInstanceHoldUpNone(t *testing.T) {
 		w.is(mine, command.Sent)
 	})
 }
+
+// The first try to persist the stop took effect although its outcome was unknown, and its answer
+// comes before the next try.
+func TestAnswerToAStopOfAnUnknownCommitIsSaved(t *testing.T) {
+	inWorld(t, func(w *world) {
+		c := w.made("r1", "safety/stop")
+		w.db.breaks(store.ErrOutcomeUnknown)
+		h, err := w.Issue(context.Background(), batchOf(c), []command.Command{c}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.db.Store.Tx(context.Background(), func(tx *store.Tx) error { return tx.AddBatch(context.Background(), batchOf(c), h.Commands()) }); err != nil {
+			t.Fatal(err)
+		}
+		w.answers("r1", c.ID, schema.StatusSucceeded)
+		<-h.Settled()
+		w.db.breaks(nil)
+		w.sleep(2 * time.Second)
+		w.is(c.ID, command.Succeeded)
+	})
+}

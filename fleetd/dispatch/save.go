@@ -23,12 +23,13 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, saveWithin)
 	defer cancel()
 	for len(d.batches) > 0 {
-		if err := d.addBatch(ctx, db, d.batches[0]); err != nil {
+		added, err := d.addBatch(ctx, db, d.batches[0])
+		if err != nil {
 			d.deps.Failed("stop not persisted", err)
 			return false
 		}
-		for c := range d.dirty { // their batch was written with their present states
-			if c.handle == d.batches[0] {
+		for c := range d.dirty {
+			if added && c.handle == d.batches[0] { // it was written with their present states
 				delete(d.dirty, c)
 			}
 		}
@@ -55,16 +56,10 @@ func (d *Dispatcher) save(ctx context.Context) bool {
 // another instance ended, or has not at all.
 func (d *Dispatcher) write(ctx context.Context, db Store, rows []command.Command) error {
 	var conflict *store.ConflictError
-	if err := db.SaveCommands(ctx, rows); !errors.As(err, &conflict) {
-		return err
+	err := db.SaveCommands(ctx, rows)
+	if errors.As(err, &conflict) {
+		d.deps.Log.Warn("progress of commands not saved: the database has their end already, or does not have them", "commands", conflict.IDs)
+		return nil
 	}
-	for _, row := range rows {
-		switch err := db.SaveCommands(ctx, []command.Command{row}); {
-		case errors.Is(err, store.ErrConflict):
-			d.deps.Log.Warn("progress of a command not saved: the database has its end already, or does not have the command", "command", row.ID, "robot", row.Robot, "state", row.State)
-		case err != nil:
-			return err
-		}
-	}
-	return nil
+	return err
 }

@@ -79,7 +79,8 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 			FROM given WHERE commands.id = given.id AND commands.owner = given.owner AND commands.ended_at = 0 RETURNING commands.id`); err != nil {
 			return err
 		}
-		return tx.noteOutcomes(ctx, commands)
+		slices.Sort(saved)
+		return tx.noteOutcomes(ctx, slices.DeleteFunc(slices.Clone(commands), func(c command.Command) bool { return !inSorted(saved, c.ID) }))
 	}); err != nil {
 		return fmt.Errorf("save %d commands: %w", len(commands), err)
 	}
@@ -87,13 +88,17 @@ func (s *Store) SaveCommands(ctx context.Context, commands []command.Command) er
 		return nil
 	}
 	conflict := &ConflictError{}
-	slices.Sort(saved)
 	for _, c := range commands {
-		if _, ok := slices.BinarySearch(saved, c.ID); !ok {
+		if !inSorted(saved, c.ID) {
 			conflict.IDs = append(conflict.IDs, c.ID)
 		}
 	}
 	return conflict
+}
+
+func inSorted(sorted []string, id string) bool {
+	_, found := slices.BinarySearch(sorted, id)
+	return found
 }
 
 // commandRow is a command with its encoded answer.

@@ -76,6 +76,15 @@ func finalCommandIsNotOverwritten(t *testing.T, address string) {
 	conflicts("saving another instance's command", []string{sent.ID}, foreign)
 	wantEqual(t, "another instance's command", must[command.Command](t)(s.Command(t.Context(), sent.ID)), sent)
 	wantEqual(t, "open commands", must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", time.Time{})), []command.Command{sent})
+
+	sent.State, sent.EndedAt = command.Succeeded, at(10)
+	if err := s.SaveCommands(t.Context(), []command.Command{sent}); err != nil {
+		t.Fatal(err)
+	}
+	ends := func() int { return len(must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{}))) }
+	before := ends()
+	conflicts("saving over the last command of a batch", []string{done.ID}, failed)
+	wantEqual(t, "how often the audit says how the batch ended", ends()-before, 0)
 }
 
 func commandsAreFound(t *testing.T, address string) {
