@@ -31,7 +31,7 @@ func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
 		Users:  []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}, Sites: []string{"lobby"}}, {Name: "ben", Roles: []auth.Role{auth.Operator}, Disabled: true}},
 		Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: later}, {ID: "2", Digest: auth.Digest(secret + "b"), User: "ben", ExpiresAt: later}},
 	}
-	k.install(all)
+	k.install(all, nil)
 	k.saveCopy()
 
 	k = newKeeper(path, &log)
@@ -45,11 +45,11 @@ func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
 			t.Error("a disabled user or a wrong token is accepted")
 		}
 	}
-	k.install(auth.Accounts{Rev: 1}) // a backup of the database that is older than the file
+	k.install(auth.Accounts{Rev: 1}, nil) // a backup of the database that is older than the file
 	if _, err := k.bearer("Bearer " + secret); err == nil {
 		t.Error("the copy counts after the database was read")
 	}
-	k.install(all)
+	k.install(all, nil)
 	k.copy.path = filepath.Join(t.TempDir(), "other")
 	k.Restore()
 	if _, err := k.bearer("Bearer " + secret); err != nil {
@@ -62,7 +62,7 @@ func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleetd.accounts")
 	var log strings.Builder
 	k := newKeeper(path, &log)
-	k.install(auth.Accounts{Users: []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}}}})
+	k.install(auth.Accounts{Users: []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}}}}, nil)
 	k.Changes = awayDatabase()
 	u, _ := k.User("anna")
 	var cookies [2]*http.Cookie
@@ -151,5 +151,30 @@ func TestNoPasswordIsWrongBeforeTheAccountsAreRead(t *testing.T) {
 		if _, _, err := k.SignIn(t.Context(), "anna", "a password", "127.0.0.1", ""); !errors.Is(err, ErrNoAccounts) {
 			t.Fatalf("signing in: %v", err)
 		}
+	}
+}
+
+func TestSessionThatAnotherInstanceEndedIsOver(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper(filepath.Join(t.TempDir(), "fleetd.accounts"), &log)
+	all := auth.Accounts{Users: []auth.User{{Name: "anna", Roles: []auth.Role{auth.Operator}}}}
+	k.install(all, nil)
+	k.Changes = awayDatabase()
+	u, _ := k.User("anna")
+	ctx, _ := audit.WithMark(t.Context())
+	cookie, _, err := k.StartSession(ctx, u, "in a test", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() bool { _, ok := k.session(t.Context(), cookie.Value); return ok }
+	if k.install(all, nil); !open() {
+		t.Error("a session is over because the database does not have it yet")
+	}
+	saved := map[string]bool{}
+	for digest := range k.unsavedOpen {
+		saved[digest] = true
+	}
+	if k.install(all, saved); open() || len(k.unsavedOpen) > 0 {
+		t.Error("a session is open that the database had and does not have any more")
 	}
 }

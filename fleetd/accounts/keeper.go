@@ -169,24 +169,32 @@ func (k *Keeper) makeAdmin(ctx context.Context) error {
 
 // Reload reads the accounts from the database.
 func (k *Keeper) Reload(ctx context.Context) error {
+	k.mu.Lock()
+	saved := map[string]bool{} // what is read now shows them, unless another instance has ended them
+	for digest, s := range k.unsavedOpen {
+		saved[digest] = s.done
+	}
+	k.mu.Unlock()
 	all, err := k.Changes.Read(ctx)
 	if err != nil {
 		return err
 	}
-	if k.install(all) {
+	if k.install(all, saved) {
 		k.saveCopy()
 	}
 	return nil
 }
 
-// install replaces what is known, except by something older.
-func (k *Keeper) install(all auth.Accounts) (installed bool) {
+// install replaces what is known, except by something older. saved are the sessions opened here
+// that were in the database before all was read.
+func (k *Keeper) install(all auth.Accounts, saved map[string]bool) (installed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if all.Rev < k.rev {
 		return false
 	}
 	k.rev = all.Rev
+	maps.DeleteFunc(k.unsavedOpen, func(digest string, _ *opened) bool { return saved[digest] })
 	k.replace(all)
 	return true
 }

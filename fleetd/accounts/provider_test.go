@@ -19,7 +19,7 @@ func TestPersonOfTheProviderIsFoundWhileUsersChange(t *testing.T) {
 	for i := range 300 {
 		many.Users = append(many.Users, auth.User{Name: fmt.Sprintf("a%d", i), Subject: fmt.Sprintf("issuer a%d", i)})
 	}
-	k.install(few)
+	k.install(few, nil)
 	ended := make(chan struct{})
 	var changing sync.WaitGroup
 	changing.Go(func() {
@@ -28,8 +28,8 @@ func TestPersonOfTheProviderIsFoundWhileUsersChange(t *testing.T) {
 			case <-ended:
 				return
 			default:
-				k.install(many)
-				k.install(few)
+				k.install(many, nil)
+				k.install(few, nil)
 			}
 		}
 	})
