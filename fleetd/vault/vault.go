@@ -198,7 +198,10 @@ func SavePair(certificate, key string, replace bool, p ca.Pair, chain []*x509.Ce
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(key, text, secret), write(certificate, ca.EncodeCertificates(chain...), public))
+	if err := write(key, text, secret); err != nil {
+		return err
+	}
+	return write(certificate, ca.EncodeCertificates(chain...), public)
 }
 
 func writePair(certificate, key string, p ca.Pair) error {

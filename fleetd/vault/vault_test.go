@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"os"
@@ -105,6 +106,21 @@ func TestSavedPairCanBeLoaded(t *testing.T) {
 	}
 	if pair, err := tls.LoadX509KeyPair(certificate, key); err != nil || len(pair.Certificate) != 2 {
 		t.Errorf("%d certificates, %v", len(pair.Certificate), err)
+	}
+	before, err := os.ReadFile(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "folder")
+	if err := os.MkdirAll(filepath.Join(folder, "not empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = v.Server([]string{"localhost"}, nil, morning); err != nil {
+		t.Fatal(err)
+	}
+	err = vault.SavePair(certificate, folder, true, p, v.Chain(p.Certificate))
+	if after, _ := os.ReadFile(certificate); err == nil || !bytes.Equal(before, after) {
+		t.Errorf("a key that cannot be written: %v, and the certificate is replaced: %v", err, !bytes.Equal(before, after))
 	}
 }
 
