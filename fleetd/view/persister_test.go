@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -133,5 +134,22 @@ func TestUnchangedDocumentIsNotSavedAgain(t *testing.T) {
 				<-done
 			})
 		})
+	}
+}
+
+func TestEachReportOfTheDatabaseIsShownAfterARestart(t *testing.T) {
+	for kind, file := range map[schema.TopicKind]string{
+		schema.TopicReportedStory: "ReportedStory.active", schema.TopicReportedConfig: "ReportedConfig.applied", schema.TopicReportedMode: "ReportedMode.held",
+		schema.TopicReportedActivities: "ReportedSet.fetching", schema.TopicReportedPlaces: "ReportedSet.fetching",
+	} {
+		body, err := os.ReadFile("../../testdata/messages/ok/" + file + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
+		v.LoadDocument(store.Document{Robot: "r1", Kind: kind, Body: body, ReceivedAt: time.Now()})
+		if all, _ := v.Documents("r1"); len(all) != 1 || all[0].Kind != kind {
+			t.Errorf("%s: the documents of the robot are %+v", kind, all)
+		}
 	}
 }

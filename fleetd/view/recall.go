@@ -35,6 +35,12 @@ func (e *entry) recall(d store.Document) bool {
 		return recall(d, func(v *schema.Acts) { e.acts = v })
 	case schema.TopicReportedStory:
 		return recall(d, func(v *schema.ReportedStory) { e.reported = v })
+	case schema.TopicReportedConfig:
+		return recall(d, func(*schema.ReportedConfig) {})
+	case schema.TopicReportedMode:
+		return recall(d, func(*schema.ReportedMode) {})
+	case schema.TopicReportedPlaces:
+		return recall(d, func(*schema.ReportedSet) {})
 	case schema.TopicReportedActivities:
 		return recall(d, func(v *schema.ReportedSet) { e.reportedActivities = v })
 	}
