@@ -217,7 +217,7 @@ func (sh *shell) auditExportCommand() *cobra.Command {
 lines of JSON; what a filter left out is missing in the chain, so verify an export without one.
 In CSV, a text that a spreadsheet would take for a formula gets an apostrophe in front.`,
 		Example: "  fleetd audit export --out audit.jsonl\n  fleetd audit export --format csv --since 720h >audit.csv",
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
+		RunE: run(func(cmd *cobra.Command, _ []string) (err error) {
 			query, err := f.query()
 			if err != nil {
 				return err
@@ -241,7 +241,11 @@ In CSV, a text that a spreadsheet would take for a formula gets an apostrophe in
 				if err != nil {
 					return usage("%v", err)
 				}
-				defer to.Close()
+				defer func() {
+					if failed := to.Close(); failed != nil && err == nil {
+						err = fmt.Errorf("the export is not whole: %w", failed)
+					}
+				}()
 				out = to
 			}
 			if _, err := io.Copy(out, response.Body); err != nil {

@@ -59,7 +59,8 @@ type kept struct {
 func New(d Deps) *Keeper {
 	if d.Create == nil {
 		d.Create = func(path string) (io.WriteCloser, error) {
-			return os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a path of the folder
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a path of the folder
+			return syncedFile{f}, err
 		}
 	}
 	k := &Keeper{Deps: d}
@@ -78,6 +79,11 @@ const (
 	partSuffix  = ".part"
 	aboutSuffix = ".json"
 )
+
+// syncedFile is on the disk once it is closed without an error.
+type syncedFile struct{ *os.File }
+
+func (f syncedFile) Close() error { return errors.Join(f.Sync(), f.File.Close()) }
 
 func (k *Keeper) path(id, suffix string) string { return filepath.Join(k.Dir, id+suffix) }
 
