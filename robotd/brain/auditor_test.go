@@ -94,7 +94,7 @@ func (a *auditor) look() snapshot {
 
 // lives is how autonomous life stands, as far as commands change it.
 func (a *auditor) lives() string {
-	d := (&step{State: a.r.s, now: a.r.wall()}).lives().Document(func(schema.Ability) bool { return false })
+	d := (&step{State: a.r.s, now: a.r.wall()}).lifeStep().Document(func(schema.Ability) bool { return false })
 	return fmt.Sprint(d.State, d.Focused, d.Stack, d.Launchpad, d.Plugins, d.Safeguards)
 }
 

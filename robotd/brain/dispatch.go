@@ -49,7 +49,7 @@ func (t *step) dispatch(o request.Dispatch) {
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.toStops(func(s stops.Step) { s.Command(o) })
-		t.collect(func() { t.permissions().Ask(o, asker) })
+		t.collect(func() { t.permissionStep().Ask(o, asker) })
 	case verb.PartMode:
 		taken = t.takeMode(o, asker)
 	case verb.PartLife:
@@ -71,7 +71,7 @@ func (t *step) dispatch(o request.Dispatch) {
 	case verb.PartRobot:
 		t.toModes(func(m supervisor.Step) { taken = m.AskRobot(o, asker) })
 	case verb.PartDiagnosis:
-		t.collect(func() { taken = t.healths().Ask(o) })
+		t.collect(func() { taken = t.diagnosisStep().Ask(o) })
 	default:
 		taken = false
 	}

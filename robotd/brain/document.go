@@ -11,12 +11,12 @@ import (
 func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
-		Safety: t.permissions().Document(),
+		Safety: t.permissionStep().Document(),
 		Mode:   t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
-		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lives().Document(t.perform.Performs),
+		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lifeStep().Document(t.perform.Performs),
 		Link:  t.beats.Link(t.now, t.cfg.Mode.Settings(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
-		Control: t.manual.Document(), Recording: t.manuals().Recording(),
+		Control: t.manual.Document(), Recording: t.manualStep().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
 		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
 	}

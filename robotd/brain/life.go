@@ -7,7 +7,7 @@ import (
 )
 
 // lives returns the part life with its facts.
-func (t *step) lives() life.Step {
+func (t *step) lifeStep() life.Step {
 	ato, interrupts := t.perform.Auto(), t.perform.InterruptState()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
 		CurrentState: t.currentState(),
@@ -19,4 +19,4 @@ func (t *step) lives() life.Step {
 	}}
 }
 
-func (t *step) toLife(do func(life.Step)) { t.collect(func() { do(t.lives()) }) }
+func (t *step) toLife(do func(life.Step)) { t.collect(func() { do(t.lifeStep()) }) }

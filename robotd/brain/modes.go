@@ -16,7 +16,7 @@ func (t *step) toModes(do func(supervisor.Step)) {
 	}
 	head, has := t.body.First(schema.UnitHead)
 	f.NoLook = !has || t.lanes.Owner(head.ID) != "" || t.health.Unusable(head.ID) != ""
-	if why, detail, ok := t.performs().Ready(); !ok {
+	if why, detail, ok := t.performStep().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}
 	f.Map = t.body.Map()
@@ -47,7 +47,7 @@ func (t *step) noteStartupEnded() {
 // performed.
 func (t *step) performAuto() {
 	from := t.list.Len()
-	r := t.performs().StepAuto()
+	r := t.performStep().StepAuto()
 	t.carryOut(from)
 	if r.Entered {
 		t.toModes(func(m supervisor.Step) { m.StoryAnswered(r.Refused) })

@@ -61,7 +61,7 @@ func (t *step) carryOut(from int) {
 		case effect.SetMode:
 			t.modes.Set(in.Mode, in.By)
 		case effect.ModeIntended:
-			t.desires().NoteIntendedMode(in.By, in.Mode)
+			t.desiredStep().NoteIntendedMode(in.By, in.Mode)
 		case effect.PerformStory:
 			if in.On {
 				t.perform.Enter()
@@ -108,11 +108,13 @@ func (t *step) collect(do func()) {
 }
 
 // reports returns the part report with its facts.
-func (t *step) reports() report.Step { return report.Step{State: &t.report, Now: t.now, Out: &t.list} }
+func (t *step) reportStep() report.Step {
+	return report.Step{State: &t.report, Now: t.now, Out: &t.list}
+}
 
 // toReport and its siblings call a part and carry out what it
 // returns.
-func (t *step) toReport(do func(report.Step)) { t.collect(func() { do(t.reports()) }) }
+func (t *step) toReport(do func(report.Step)) { t.collect(func() { do(t.reportStep()) }) }
 
 // recordEvent adds an event to the history.
 func (t *step) recordEvent(kind, source, cause, req string, data any) {
@@ -146,7 +148,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 }
 
 // manuals returns the part manual with its facts.
-func (t *step) manuals() manual.Step {
+func (t *step) manualStep() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
 		CurrentState: t.currentState(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
@@ -157,10 +159,10 @@ func (t *step) manuals() manual.Step {
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
-func (t *step) toManual(do func(manual.Step)) { t.collect(func() { do(t.manuals()) }) }
+func (t *step) toManual(do func(manual.Step)) { t.collect(func() { do(t.manualStep()) }) }
 
 // performs returns the part perform with its facts.
-func (t *step) performs() perform.Step {
+func (t *step) performStep() perform.Step {
 	lost, _ := t.beats.Lost(t.now)
 	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
@@ -174,7 +176,7 @@ func (t *step) performs() perform.Step {
 	}}
 }
 
-func (t *step) toPerform(do func(perform.Step)) { t.collect(func() { do(t.performs()) }) }
+func (t *step) toPerform(do func(perform.Step)) { t.collect(func() { do(t.performStep()) }) }
 
 func (t *step) toHeartbeat(do func(heartbeat.Step)) {
 	t.collect(func() { do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
@@ -188,12 +190,12 @@ func (t *step) toIntent(do func(intent.Step)) {
 }
 
 // healths returns the part diagnosis.
-func (t *step) healths() diagnosis.Step {
+func (t *step) diagnosisStep() diagnosis.Step {
 	return diagnosis.Step{State: &t.health, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
 // desires returns the part desired with its facts.
-func (t *step) desires() desired.Step {
+func (t *step) desiredStep() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Out: &t.list}
 	if !t.report.NewSession() { // a new session gets the reports after the state
 		d.Session = t.report.Session()
@@ -207,9 +209,9 @@ func (t *step) desires() desired.Step {
 // toDesired also makes the performance follow the active story.
 func (t *step) toDesired(do func(desired.Step)) {
 	from := t.list.Len()
-	do(t.desires())
+	do(t.desiredStep())
 	l, why := t.desired.Story().InUse()
-	t.performs().Accept(l, why)
+	t.performStep().Accept(l, why)
 	t.carryOut(from)
 }
 

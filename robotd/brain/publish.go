@@ -36,7 +36,7 @@ func (t *step) publishDue() {
 	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)
 	t.toManual(manual.Step.Telemetry)
-	if seq, due := t.reports().HeartbeatDue(); due {
+	if seq, due := t.reportStep().HeartbeatDue(); due {
 		// It depends on no save, so it waits for no disk: a robot whose disk hangs must not
 		// look dead.
 		t.publish(effect.Document{Topic: schema.TopicHeartbeat, Value: t.heartbeatDocument(seq), First: true})
@@ -49,7 +49,7 @@ func (t *step) publishState() {
 	if t.Pending() || !t.report.StateDue(t.now.Mono) {
 		return
 	}
-	_, urgent := t.reports().NextState()
+	_, urgent := t.reportStep().NextState()
 	t.publish(effect.Document{Topic: schema.TopicState, Value: t.stateDocument(), First: urgent})
 }
 
@@ -59,7 +59,7 @@ func (t *step) publishModes() {
 	if lost, _ := t.beats.Lost(t.now); lost {
 		t.report.ModesChanged()
 	}
-	if t.reports().ModesDue() {
+	if t.reportStep().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}
 		t.toModes(func(m supervisor.Step) { d.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 		t.toReport(func(r report.Step) { r.PublishModes(d) })

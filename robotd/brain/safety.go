@@ -9,7 +9,7 @@ import (
 
 // stepSafety lets the safety core decide. It runs before everything else that decides.
 func (t *step) stepSafety() {
-	core, from := t.permissions(), t.list.Len()
+	core, from := t.permissionStep(), t.list.Len()
 	d, by := core.Decide()
 	t.carryOut(from)
 	t.stops.SetPendingReset(t.safety.State)
@@ -21,7 +21,7 @@ func (t *step) stepSafety() {
 }
 
 // permissions returns the part permission with its facts.
-func (t *step) permissions() permission.Step {
+func (t *step) permissionStep() permission.Step {
 	f := permission.Facts{CurrentState: t.currentState(), Robot: t.safetyFacts()}
 	return permission.Step{State: &t.safety, Facts: f, Now: t.now, Out: &t.list}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (t *step) connected(ev event.Connected) {
-	t.reports().Connected(ev.Session)
+	t.reportStep().Connected(ev.Session)
 	t.log("mqtt", "down", "up", "the broker granted everything", "")
 	t.toHeartbeat(heartbeat.Step.Connected)
 }
@@ -20,7 +20,7 @@ func (t *step) connected(ev event.Connected) {
 // the robot did meanwhile, or does in the same event, belongs to the state that the answers
 // refer to.
 func (t *step) greet() {
-	t.reports().Begun()
+	t.reportStep().Begun()
 	t.documents()
 	t.toReport(report.Step.EndGreeting)
 	t.stepRequests(request.Connected{})
@@ -30,7 +30,7 @@ func (t *step) greet() {
 // documents publishes every retained document of the robot except its presence.
 func (t *step) documents() {
 	t.publishCaps()
-	t.reports().RepublishAll()
+	t.reportStep().RepublishAll()
 	t.publishModes()
 	t.publishActs()
 	t.publishState()
@@ -47,7 +47,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 	if ev.HalfOpen {
 		fault = ev.Why
 	}
-	t.reports().Disconnected(fault)
+	t.reportStep().Disconnected(fault)
 	t.answers.Disconnected()
 	t.stops.Disconnected()
 	t.toHeartbeat(func(h heartbeat.Step) { h.Disconnected(t.safety.At == schema.SafetyDisabled) })

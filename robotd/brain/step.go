@@ -113,7 +113,7 @@ func (t *step) sense(ev event.Event) {
 // react takes the other inputs, after the safety core has decided.
 func (t *step) react(ev event.Event) {
 	t.body.UpdateAlerts(t.cfg.Mode.Calibration, t.standstill().WayOutOfUnitError(), &t.list)
-	t.healths().Report()
+	t.diagnosisStep().Report()
 	t.carryOut(0)
 	t.toAnswers(answer.Step.RaiseAlerts)
 	switch ev := ev.(type) {

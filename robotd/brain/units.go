@@ -50,8 +50,9 @@ func (t *step) reported(ev driver.Event) {
 	}
 }
 
-// pressReset is the input that resets, a button at the robot. It is the only way to release
-// a stop of a stop input, which no restart releases. The units stay disabled.
+// pressReset is the input that resets, a button on the robot's body. Only it resets an E_STOP
+// that a stop input caused; a restart does not. It also releases the latched stops that fleetd
+// has not recorded. The units stay disabled.
 const pressReset = "reset"
 
 func (t *step) sensed(ev driver.Event) {
@@ -149,7 +150,7 @@ func (t *step) carryOutActs() {
 		case perform.IsAbility(o.Lane): // no act
 			if o.Kind == act.Ended {
 				from := t.list.Len()
-				t.performs().AbilityEnded(o)
+				t.performStep().AbilityEnded(o)
 				t.carryOut(from)
 			}
 		case o.Kind == act.Began:
@@ -168,13 +169,13 @@ func (t *step) carryOutActs() {
 func (t *step) actEnded(o *act.Effect) {
 	t.changed(effect.FlushSoon)
 	if !t.manualEnded(o) {
-		t.collect(func() { t.performs().Ended(o) })
+		t.collect(func() { t.performStep().Ended(o) })
 	}
 }
 
 // manualEnded reports whether the entry that ended was a manual command.
 func (t *step) manualEnded(o *act.Effect) (was bool) {
-	t.collect(func() { was = t.manuals().Ended(o) })
+	t.collect(func() { was = t.manualStep().Ended(o) })
 	return was
 }
 
