@@ -13,8 +13,8 @@ import (
 	"troupe/robotd/robot"
 )
 
-// errIll is the error of an examination that found something that fails.
-var errIll = errors.New("the robot does not work as it is")
+// errFindings is the error of an examination that found something that fails.
+var errFindings = errors.New("the robot does not work as it is")
 
 func doctorCommand() *cobra.Command {
 	var output string
@@ -36,8 +36,8 @@ exit status is 1 if something fails.`,
 				return err
 			}
 			for _, f := range found {
-				if f.Verdict == robot.Ill {
-					return errIll
+				if f.Severity == robot.FindingFail {
+					return errFindings
 				}
 			}
 			return nil
@@ -56,7 +56,7 @@ func printFindings(out io.Writer, found []robot.Finding, asJSON bool) error {
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range found {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Verdict, f.Part, strings.ReplaceAll(f.Detail, "\n", " "))
+		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Severity, f.Part, strings.ReplaceAll(f.Detail, "\n", " "))
 		if f.Help != "" {
 			fmt.Fprintf(table, "\t\t-> %s\n", f.Help)
 		}

@@ -22,18 +22,18 @@ func TestDoctorFailsIfTheRobotDoesNotWork(t *testing.T) {
 		return out.String(), err
 	}
 	text, err := examine()
-	if !errors.Is(err, errIll) || !strings.Contains(text, "\nfail  broker ") || !strings.Contains(text, "-> nothing listens there") {
+	if !errors.Is(err, errFindings) || !strings.Contains(text, "\nfail  broker ") || !strings.Contains(text, "-> nothing listens there") {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	text, err = examine("-o", "json")
 	var found []robot.Finding
-	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errIll) || e != nil || len(found) < 7 || found[0].Part != "settings" || found[0].Verdict != robot.Healthy {
+	if e := json.Unmarshal([]byte(text), &found); !errors.Is(err, errFindings) || e != nil || len(found) < 7 || found[0].Part != "settings" || found[0].Severity != robot.FindingOK {
 		t.Errorf("%v, %v:\n%s", err, e, text)
 	}
-	if text, err = examine("--link-loss-mnl", "perhaps"); !errors.Is(err, errIll) || !strings.Contains(text, "fail  settings") {
+	if text, err = examine("--link-loss-mnl", "perhaps"); !errors.Is(err, errFindings) || !strings.Contains(text, "fail  settings") {
 		t.Errorf("%v:\n%s", err, text)
 	}
-	if _, err = examine("-o", "yaml"); err == nil || errors.Is(err, errIll) {
+	if _, err = examine("-o", "yaml"); err == nil || errors.Is(err, errFindings) {
 		t.Errorf("an unknown output: %v", err)
 	}
 }

@@ -83,7 +83,7 @@ func enrol(ctx context.Context, out io.Writer, a identity.Enrolment, text string
 }
 
 func describe(i *identity.Identity) string {
-	return fmt.Sprintf("  robot        %s\n  certificate  %s, good until %s; robotd renews it by itself\n  broker       %s\n",
+	return fmt.Sprintf("  robot        %s\n  certificate  %s, valid until %s; robotd renews it by itself\n  broker       %s\n",
 		i.Robot, i.Serial(), i.Leaf().NotAfter.UTC().Format(time.DateOnly), strings.Join(i.Fleetd.Brokers, " "))
 }
 

@@ -5,7 +5,7 @@
 // of another fleet, even a document that cannot be decoded. Only two can release
 // one. The robot's fleet releases what its documents latch, by a newer revision that
 // leaves the stop out. A person at the robot releases what no such document latches, with
-// the button reset on its body or with Release the stop on its own page, so that no
+// the "reset" button on its body or with "Release the stop" on its own page, so that no
 // robot is stuck forever when fleetd is gone; safety/reset releases no latch. A stop that fleetd latches
 // cannot be reset at the robot, and a stop that fleetd has not recorded cannot be
 // released by a document that never knew of it.

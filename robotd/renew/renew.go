@@ -82,7 +82,7 @@ func Decide(s State, c Certificate, now time.Time) Decision {
 	d := Decision{Alert: alert(s, c, now)}
 	switch {
 	case now.Before(due):
-		d.NextCheck, d.Why = due, "it is good until "+day(c.NotAfter)
+		d.NextCheck, d.Why = due, "it is valid until "+day(c.NotAfter)
 	case !now.Before(c.NotAfter):
 		d.NextCheck, d.Why = now.Add(longestWait), "it has ended; the robot cannot prove itself any more"
 	case now.Before(s.RetryAt):

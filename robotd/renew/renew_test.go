@@ -41,7 +41,7 @@ func TestTraces(t *testing.T) {
 					if word == "answered" {
 						c = certificateOf("r7", now)
 						c.Serial = fmt.Sprint("4f", now.Unix())
-						fmt.Fprintf(&out, "good until day %.2f\n", c.NotAfter.Sub(morning).Hours()/24)
+						fmt.Fprintf(&out, "valid until day %.2f\n", c.NotAfter.Sub(morning).Hours()/24)
 					} else {
 						s = RecordFailure(s, c, strings.Join(words, " "), now)
 						fmt.Fprintf(&out, "failed, again after %v\n", s.RetryAt.Sub(now).Round(time.Second))

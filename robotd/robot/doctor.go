@@ -21,23 +21,23 @@ import (
 	"troupe/schema/build"
 )
 
-// Verdict is how grave a finding is.
-type Verdict string
+// Severity is how grave a finding is.
+type Severity string
 
-// The verdicts.
+// The severities.
 const (
-	Healthy Verdict = "ok"
-	Doubt   Verdict = "warn" // the robot works, perhaps not for long or not in all ways
-	Ill     Verdict = "fail" // the robot does not work until somebody sees to it
+	FindingOK   Severity = "ok"
+	FindingWarn Severity = "warn" // the robot works, perhaps not for long or not in all ways
+	FindingFail Severity = "fail" // the robot does not work until somebody sees to it
 )
 
 // Finding is what an examination found about one part. Help says what to do; it is empty
-// with the verdict ok.
+// with severity ok.
 type Finding struct {
-	Part    string  `json:"part"`
-	Verdict Verdict `json:"verdict"`
-	Detail  string  `json:"detail"`
-	Help    string  `json:"help,omitempty"`
+	Part     string   `json:"part"`
+	Severity Severity `json:"severity"`
+	Detail   string   `json:"detail"`
+	Help     string   `json:"help,omitempty"`
 }
 
 // Computer is what an examination reads of the robot's computer. Tests put a fault into it.
@@ -73,9 +73,9 @@ const (
 func Examine(ctx context.Context, c Config, unread error, on Computer) []Finding {
 	x := examination{c: c, on: on}
 	if unread != nil {
-		x.ill("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; robotd --help lists all. What depends on them was not examined: run this again then")
+		x.fail("settings", strings.ReplaceAll(unread.Error(), "\n", "; "), "correct them in the file, the environment or the flags that they come from; robotd --help lists all. What depends on them was not examined: run this again then")
 	} else {
-		x.well("settings", "robot "+c.ID)
+		x.ok("settings", "robot "+c.ID)
 	}
 	x.clock()
 	x.processor()
@@ -102,12 +102,12 @@ type examination struct {
 	serving, connected bool // robotd runs, and has a session with a broker
 }
 
-func (x *examination) add(part string, v Verdict, detail, help string) {
+func (x *examination) add(part string, v Severity, detail, help string) {
 	x.found = append(x.found, Finding{part, v, detail, help})
 }
-func (x *examination) well(part, detail string)        { x.add(part, Healthy, detail, "") }
-func (x *examination) doubt(part, detail, help string) { x.add(part, Doubt, detail, help) }
-func (x *examination) ill(part, detail, help string)   { x.add(part, Ill, detail, help) }
+func (x *examination) ok(part, detail string)         { x.add(part, FindingOK, detail, "") }
+func (x *examination) warn(part, detail, help string) { x.add(part, FindingWarn, detail, help) }
+func (x *examination) fail(part, detail, help string) { x.add(part, FindingFail, detail, help) }
 
 func (x *examination) clock() {
 	now := x.on.Now()
@@ -117,15 +117,15 @@ func (x *examination) clock() {
 	following, unknown := x.on.Synchronised()
 	switch {
 	case now.Before(x.on.Built):
-		x.ill("clock", says+", and this robotd was built at "+x.on.Built.UTC().Format(time.RFC3339), set)
+		x.fail("clock", says+", and this robotd was built at "+x.on.Built.UTC().Format(time.RFC3339), set)
 	case err == nil && now.Before(fleet.Add(-time.Minute)):
-		x.ill("clock", says+", and the fleet's time was "+fleet.UTC().Format(time.RFC3339)+" before", set)
+		x.fail("clock", says+", and the fleet's time was "+fleet.UTC().Format(time.RFC3339)+" before", set)
 	case unknown != nil:
-		x.doubt("clock", says+"; whether it follows a source is unknown: "+unknown.Error(), set)
+		x.warn("clock", says+"; whether it follows a source is unknown: "+unknown.Error(), set)
 	case !following:
-		x.doubt("clock", says+", and it follows no source", set)
+		x.warn("clock", says+", and it follows no source", set)
 	default:
-		x.well("clock", says+", and it follows a source")
+		x.ok("clock", says+", and it follows a source")
 	}
 }
 
@@ -140,11 +140,11 @@ func (x *examination) processor() {
 	says := fmt.Sprintf("load average %.1f in the last minute, %d processors", average, x.on.Processors)
 	switch {
 	case err != nil:
-		x.well("processor", fmt.Sprintf("%d processors; the load average is unknown: %v", x.on.Processors, err))
+		x.ok("processor", fmt.Sprintf("%d processors; the load average is unknown: %v", x.on.Processors, err))
 	case average > float64(busyLoad*x.on.Processors):
-		x.doubt("processor", says, "programs wait for a processor, and an adapter that waits is silent for robotd: see with top what runs, and start robotd and the adapters with a higher priority (sudo nice -n -5, or Nice=-5 in their services)")
+		x.warn("processor", says, "programs wait for a processor, and an adapter that waits is silent for robotd: see with top what runs, and start robotd and the adapters with a higher priority (sudo nice -n -5, or Nice=-5 in their services)")
 	default:
-		x.well("processor", says)
+		x.ok("processor", says)
 	}
 }
 
@@ -159,21 +159,21 @@ func (x *examination) disk() {
 	const owner = "give it to the user that runs robotd, or run this as that user"
 	switch room := x.on.Free(dir); {
 	case errors.Is(err, syscall.EROFS):
-		x.ill("disk", "nothing can be written to "+dir+": "+err.Error(), "see in the kernel's log (dmesg) why its file system is read-only, and mount it writable; a worn-out card has to be replaced")
+		x.fail("disk", "nothing can be written to "+dir+": "+err.Error(), "see in the kernel's log (dmesg) why its file system is read-only, and mount it writable; a worn-out card has to be replaced")
 	case errors.Is(err, fs.ErrPermission):
-		x.ill("disk", "nothing can be written to "+dir+": "+err.Error(), owner)
+		x.fail("disk", "nothing can be written to "+dir+": "+err.Error(), owner)
 	case errors.Is(err, syscall.ENOSPC) || err == nil && room < freeLeast:
-		x.ill("disk", fmt.Sprintf("%s is full: %d MiB are free", dir, room>>20), "make room; the robot refuses commands that it cannot write down, and obeys stops only")
+		x.fail("disk", fmt.Sprintf("%s is full: %d MiB are free", dir, room>>20), "make room; the robot refuses commands that it cannot write down, and obeys stops only")
 	case err != nil:
-		x.ill("disk", err.Error(), "see whether the disk is broken: the kernel's log (dmesg) says")
+		x.fail("disk", err.Error(), "see whether the disk is broken: the kernel's log (dmesg) says")
 	case errors.Is(none, fs.ErrNotExist):
-		x.doubt("disk", "the data directory "+x.c.dir()+" does not exist yet", "robotd makes it; if the robot ran before, name its directory with --data")
+		x.warn("disk", "the data directory "+x.c.dir()+" does not exist yet", "robotd makes it; if the robot ran before, name its directory with --data")
 	case room < freeEnough:
-		x.doubt("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir), "make room for stories with sounds: at least 512 MiB")
+		x.warn("disk", fmt.Sprintf("%d MiB are free in %s", room>>20, dir), "make room for stories with sounds: at least 512 MiB")
 	case took > syncSlow:
-		x.doubt("disk", fmt.Sprintf("writing to %s took %d ms", dir, took.Milliseconds()), "each command waits for the disk: use a faster one, or see what else writes to it")
+		x.warn("disk", fmt.Sprintf("writing to %s took %d ms", dir, took.Milliseconds()), "each command waits for the disk: use a faster one, or see what else writes to it")
 	default:
-		x.well("disk", fmt.Sprintf("%s is written in %d ms, %d MiB are free", dir, took.Milliseconds(), room>>20))
+		x.ok("disk", fmt.Sprintf("%s is written in %d ms, %d MiB are free", dir, took.Milliseconds(), room>>20))
 	}
 }
 
@@ -194,36 +194,36 @@ func (x *examination) identity() {
 	who, err := identity.Load(x.c.dir())
 	switch {
 	case errors.Is(err, identity.ErrNone) && !encrypted(x.c.Broker):
-		x.well("identity", "the robot has no certificate; its broker asks for none")
+		x.ok("identity", "the robot has no certificate; its broker asks for none")
 		return
 	case errors.Is(err, identity.ErrNone):
 		if x.c.Password == "" {
-			x.ill("identity", "the robot has neither a certificate nor a password for "+x.c.Broker, "make a token with fleetd robot enrol, then robotd enrol; or give --password-file")
+			x.fail("identity", "the robot has neither a certificate nor a password for "+x.c.Broker, "make a token with fleetd robot enrol, then robotd enrol; or give --password-file")
 			return
 		}
-		x.well("identity", "the robot has a password and no certificate")
+		x.ok("identity", "the robot has a password and no certificate")
 		return
 	case errors.Is(err, fs.ErrPermission):
-		x.ill("identity", err.Error(), "run robotd, and this, as the user that enrolled the robot")
+		x.fail("identity", err.Error(), "run robotd, and this, as the user that enrolled the robot")
 		return
 	case err != nil:
-		x.ill("identity", err.Error(), again)
+		x.fail("identity", err.Error(), again)
 		return
 	}
 	leaf, now := who.Leaf(), x.on.Now()
-	until := "the certificate of " + who.Robot + " is good until " + leaf.NotAfter.UTC().Format(time.DateOnly)
+	until := "the certificate of " + who.Robot + " is valid until " + leaf.NotAfter.UTC().Format(time.DateOnly)
 	key := filepath.Join(x.c.dir(), "identity", "key.pem")
 	switch {
 	case readable(key):
-		x.ill("identity", "others on this computer may read "+key, "chmod 600 "+key+"; if others have used the computer, enrol the robot anew")
+		x.fail("identity", "others on this computer may read "+key, "chmod 600 "+key+"; if others have used the computer, enrol the robot anew")
 	case now.After(leaf.NotAfter):
-		x.ill("identity", "the certificate of "+who.Robot+" ended on "+leaf.NotAfter.UTC().Format(time.DateOnly), again)
+		x.fail("identity", "the certificate of "+who.Robot+" expired on "+leaf.NotAfter.UTC().Format(time.DateOnly), again)
 	case now.Before(leaf.NotBefore):
-		x.ill("identity", "the certificate of "+who.Robot+" begins on "+leaf.NotBefore.UTC().Format(time.DateOnly), "see whether the clock is right")
+		x.fail("identity", "the certificate of "+who.Robot+" is valid only from "+leaf.NotBefore.UTC().Format(time.DateOnly), "see whether the clock is right")
 	case now.After(renew.Due(renew.Certificate{Robot: who.Robot, Serial: who.Serial(), NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter}).Add(24 * time.Hour)):
-		x.doubt("identity", until+", and it should have been renewed", "see whether robotd runs and reaches fleetd: robotd renew")
+		x.warn("identity", until+", and it should have been renewed", "see whether robotd runs and reaches fleetd: robotd renew")
 	default:
-		x.well("identity", until)
+		x.ok("identity", until)
 	}
 }
 
@@ -241,14 +241,14 @@ func readable(path string) bool {
 func (x *examination) sound() {
 	const where = "; or let the speaker's adapter run where there is one"
 	if _, err := os.Stat(x.on.Sounds); err != nil {
-		x.doubt("sound", "this computer has no sound device: "+err.Error(), "connect one if the robot's speaker plays here, or it stays silent"+where)
+		x.warn("sound", "this computer has no sound device: "+err.Error(), "connect one if the robot's speaker plays here, or it stays silent"+where)
 		return
 	}
 	if err := x.on.Find("aplay"); err != nil {
-		x.doubt("sound", "aplay is not installed", "the adapter of a speaker plays with it: apt-get install alsa-utils"+where)
+		x.warn("sound", "aplay is not installed", "the adapter of a speaker plays with it: apt-get install alsa-utils"+where)
 		return
 	}
-	x.well("sound", "there is a device in "+x.on.Sounds)
+	x.ok("sound", "there is a device in "+x.on.Sounds)
 }
 
 func (x *examination) page(ctx context.Context) {
@@ -256,15 +256,15 @@ func (x *examination) page(ctx context.Context) {
 	password := filepath.Join(x.c.dir(), page.PasswordFile)
 	switch {
 	case at == noPage:
-		x.well("page", "the robot has none")
+		x.ok("page", "the robot has none")
 	case readable(password):
-		x.doubt("page", "others on this computer may read "+password, "chmod 600 "+password+", and write another password into it")
+		x.warn("page", "others on this computer may read "+password, "chmod 600 "+password+", and write another password into it")
 	case !x.serves(ctx, at):
-		x.doubt("page", "the address "+at+" is in use by another program", "choose another one with --page")
+		x.warn("page", "the address "+at+" is in use by another program", "choose another one with --page")
 	case x.serving:
-		x.well("page", "robotd serves it at http://"+at)
+		x.ok("page", "robotd serves it at http://"+at)
 	default:
-		x.well("page", "http://"+at+" is free for robotd")
+		x.ok("page", "http://"+at+" is free for robotd")
 	}
 }
 

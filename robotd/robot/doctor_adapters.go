@@ -75,17 +75,17 @@ func (x *examination) reportAdapters(v busView, adapters []string) {
 	for _, name := range adapters {
 		switch h := v.health[name]; {
 		case h.Health == "good":
-			x.well("body", "adapter "+name+" is there, and robotd uses it")
+			x.ok("body", "adapter "+name+" is there, and robotd uses it")
 		case h.Health != "":
-			x.ill("body", "robotd does not use adapter "+name+": "+cmp.Or(h.Why, h.Health), cmp.Or(h.WayOut, "see the adapter's log and robotd's"))
+			x.fail("body", "robotd does not use adapter "+name+": "+cmp.Or(h.Why, h.Health), cmp.Or(h.WayOut, "see the adapter's log and robotd's"))
 		case v.present[name]:
-			x.well("body", "adapter "+name+" is there")
+			x.ok("body", "adapter "+name+" is there")
 		default:
 			on := "no adapter is there"
 			if len(v.present) > 0 {
 				on = "there are: " + strings.Join(slices.Sorted(maps.Keys(v.present)), ", ")
 			}
-			x.ill("body", "adapter "+name+" is not on "+x.c.Body.Bus+"; "+on, "start it; if it runs, its log says why it does not connect, and its name must be as in --bus-adapters")
+			x.fail("body", "adapter "+name+" is not on "+x.c.Body.Bus+"; "+on, "start it; if it runs, its log says why it does not connect, and its name must be as in --bus-adapters")
 		}
 	}
 }

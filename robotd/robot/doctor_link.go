@@ -65,16 +65,16 @@ func (x *examination) broker(ctx context.Context, url string) {
 		part += " " + url
 	}
 	if x.connected {
-		x.well(part, url+": not tried, because robotd is connected")
+		x.ok(part, url+": not tried, because robotd is connected")
 		return
 	}
 	c.clock = &certificateClock{wall: x.on.Now, news: make(chan struct{}, 1)}
 	err := connect(ctx, link.Config{URL: url, Dial: c.Dial, TLS: c.encryption, Name: c.ID, ClientID: c.ID + ".doctor", Password: c.Password}, func() {})
 	if err != nil {
-		x.ill(part, url+": "+err.Error(), helpWith(err))
+		x.fail(part, url+": "+err.Error(), helpWith(err))
 		return
 	}
-	x.well(part, url+" lets the robot in")
+	x.ok(part, url+" accepts the robot's connection")
 }
 
 // helpWith returns what to do about a connection that failed.
@@ -109,13 +109,13 @@ func helpWithTLS(err error) string {
 	case strings.Contains(text, "configure TLS"):
 		return "the robot's own files are wrong: see the finding identity, and --broker-ca"
 	case errors.As(err, &authority):
-		return "the broker's certificate is not of the CA that this robot trusts: correct --broker-ca, or enrol the robot with the fleet of this broker"
+		return "the broker's certificate is not signed by the CA that this robot trusts: correct --broker-ca, or enrol the robot with the fleet of this broker"
 	case errors.As(err, &name):
 		return "the broker's certificate is for other names: write one of them in --broker, or give the broker a certificate for this one"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the broker's certificate is over or begins later: renew it at the broker; or the clock here is wrong: see the finding clock"
+		return "the broker's certificate has expired or is not valid yet: renew it at the broker; or the clock here is wrong: see the finding clock"
 	case strings.Contains(text, "remote error: tls") && strings.Contains(text, "certificate"):
-		return "the broker does not take the robot's certificate: see the finding identity; if it is good there, enrol the robot with the fleet of this broker"
+		return "the broker rejects the robot's certificate: see the finding identity; if it is valid there, enrol the robot with the fleet of this broker"
 	case strings.Contains(text, "x509:") || strings.Contains(text, "remote error: tls"):
 		return "the broker and the robot do not agree about TLS: the error and the broker's log say on what"
 	case strings.Contains(text, "TLS handshake"): // it was cut off, or what came is not TLS
@@ -128,7 +128,7 @@ func helpWithTLS(err error) string {
 func (x *examination) adapters(ctx context.Context) {
 	b := x.c.Body
 	if len(b.Adapters) == 0 {
-		x.well("body", "it is simulated")
+		x.ok("body", "it is simulated")
 		return
 	}
 	received := make(chan link.Message, 256)
@@ -147,8 +147,8 @@ func (x *examination) adapters(ctx context.Context) {
 	err := connect(ctx, config, func() { x.reportAdapters(listen(ctx, b.Adapters, received)) })
 	switch {
 	case err != nil && b.Listen != "":
-		x.doubt("body", b.Bus+": "+err.Error(), "robotd serves this bus itself: run this while robotd runs to find the adapters")
+		x.warn("body", b.Bus+": "+err.Error(), "robotd serves this bus itself: run this while robotd runs to find the adapters")
 	case err != nil:
-		x.ill("body", b.Bus+": "+err.Error(), "start robotd if it serves the bus (--bus-listen), else the broker of the bus")
+		x.fail("body", b.Bus+": "+err.Error(), "start robotd if it serves the bus (--bus-listen), else the broker of the bus")
 	}
 }

@@ -19,7 +19,7 @@ func (x *examination) running(ctx context.Context) {
 	}
 	if !page.At(ctx, at, x.c.ID) {
 		if x.serves(ctx, at) {
-			x.doubt("robotd", "it does not run: nothing is at http://"+at, "start it; its log says why it ended")
+			x.warn("robotd", "it does not run: nothing is at http://"+at, "start it; its log says why it ended")
 		}
 		return // otherwise another program has the address, which the page's finding says
 	}
@@ -27,12 +27,12 @@ func (x *examination) running(ctx context.Context) {
 	s, err := page.StatusAt(ctx, at, x.c.dir())
 	switch {
 	case err != nil:
-		x.doubt("robotd", "it runs, and does not say what it does: "+err.Error(), "run this as the user of robotd and with its --data; if its control loop hangs, restart it")
+		x.warn("robotd", "it runs, and does not say what it does: "+err.Error(), "run this as the user of robotd and with its --data; if its control loop hangs, restart it")
 	case s.Waiting != "":
-		x.doubt("robotd", s.Waiting, "robotd begins when its body is there")
+		x.warn("robotd", s.Waiting, "robotd begins when its body is there")
 	default:
 		x.connected = s.Connected
-		x.well("robotd", "it runs, in mode "+string(s.Mode))
+		x.ok("robotd", "it runs, in mode "+string(s.Mode))
 		x.safety(s)
 	}
 }
@@ -64,16 +64,16 @@ func (x *examination) safety(s page.Status) {
 	}
 	switch detail := string(s.Safety.State); {
 	case s.Safety.EStopInput:
-		x.doubt("safety", detail+": a stop input at the robot is pressed", "release it, and press the button reset on the robot's body")
+		x.warn("safety", detail+": a stop input at the robot is pressed", "release it, and press the button reset on the robot's body")
 	case len(s.Faults) > 0:
-		x.doubt("safety", detail+": "+strings.Join(s.Faults, "; "), repair)
+		x.warn("safety", detail+": "+strings.Join(s.Faults, "; "), repair)
 	case safety.NeedsReset(s.Safety.State):
-		x.doubt("safety", detail+", because of what is over: "+cmp.Or(s.Safety.CauseDetail, string(s.Safety.Cause)), help)
+		x.warn("safety", detail+": it waits for a reset; the cause is gone: "+cmp.Or(s.Safety.CauseDetail, string(s.Safety.Cause)), help)
 	case len(s.Safety.Latches) > 0:
-		x.doubt("safety", detail+": a stop is latched", help)
+		x.warn("safety", detail+": a stop is latched", help)
 	case s.Continue && s.Safety.State == schema.SafetyEnabled:
-		x.doubt("safety", detail+", and the story is paused until somebody continues it", help)
+		x.warn("safety", detail+", and the story is paused until somebody continues it", help)
 	default:
-		x.well("safety", detail)
+		x.ok("safety", detail)
 	}
 }

@@ -49,7 +49,7 @@ func TestRunningRobotIsNoMistake(t *testing.T) {
 	p.serve(standing())
 	p.c.Broker = "mqtts://127.0.0.1:1" // nobody tries it
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-		if f.Verdict != Healthy || f.Part == "page" && !strings.Contains(f.Detail, "robotd serves it") {
+		if f.Severity != FindingOK || f.Part == "page" && !strings.Contains(f.Detail, "robotd serves it") {
 			t.Errorf("found %+v", f)
 		}
 	}
@@ -62,7 +62,7 @@ func TestDoctorLeavesTheRobotsConnectionForBlobs(t *testing.T) {
 	p.anonymous()
 	blobs := brokertest.Connect(t, p.plain.Dial, brokertest.Hello{Name: "r1", ClientID: "r1.blob"})
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-		if f.Part == "broker" && f.Verdict != Healthy {
+		if f.Part == "broker" && f.Severity != FindingOK {
 			t.Errorf("found %+v", f)
 		}
 	}
@@ -77,10 +77,10 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 		"E_STOP whose cause is over": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, CauseDetail: "unit head: parrot: the adapter is gone"}
 			r.view.State.Auto.PauseHolders = []schema.Pause{{Token: "safety", NeedsContinue: true}}
-		}, "safety", "E_STOP, because of what is over: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1", ""},
+		}, "safety", "E_STOP: it waits for a reset; the cause is gone: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1", ""},
 		"E_STOP after a stop input": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput, LocalReset: true}
-		}, "safety", "E_STOP, because of what is over: estop_input", "press the button reset on the robot's body, then fleetd safety enable r1; or the buttons but Reset, ", ""},
+		}, "safety", "E_STOP: it waits for a reset; the cause is gone: estop_input", "press the button reset on the robot's body, then fleetd safety enable r1; or the buttons but Reset, ", ""},
 		"E_STOP with a fault": {func(r *shownRobot) {
 			r.view.State.Safety.State = schema.SafetyEStop
 			r.view.State.Units = []schema.UnitState{{ID: "head", State: "error", Detail: "it is jammed"}}
@@ -103,7 +103,7 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 			row.change(r)
 			p.serve(r)
 			for _, f := range Examine(t.Context(), p.c, nil, p.on) {
-				if f.Part == row.part && f.Verdict == Doubt && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help) && !strings.Contains(f.Help, "then ;") {
+				if f.Part == row.part && f.Severity == FindingWarn && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help) && !strings.Contains(f.Help, "then ;") {
 					return
 				}
 			}
@@ -125,7 +125,7 @@ func TestDoctorSaysThatRobotdDoesNotRun(t *testing.T) {
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
 		found[f.Part] = f
 	}
-	if f := found["robotd"]; f.Verdict != Doubt || !strings.Contains(f.Detail, "it does not run") || f.Help == "" {
+	if f := found["robotd"]; f.Severity != FindingWarn || !strings.Contains(f.Detail, "it does not run") || f.Help == "" {
 		t.Errorf("found %+v", f)
 	}
 	if f := found["page"]; !strings.Contains(f.Detail, "is free for robotd") {

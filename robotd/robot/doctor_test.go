@@ -106,110 +106,110 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 		name    string
 		mistake func(p *patient)
 		part    string
-		verdict Verdict
+		verdict Severity
 		detail  string
 		help    string
 	}{
-		{"none", func(*patient) {}, "", Healthy, "", ""},
-		{"none without certificates", (*patient).anonymous, "", Healthy, "", ""},
-		{"none with an adapter", func(p *patient) { p.onBus(describedBase) }, "", Healthy, "", ""},
-		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", Ill, "was built at", "set the clock"},
+		{"none", func(*patient) {}, "", FindingOK, "", ""},
+		{"none without certificates", (*patient).anonymous, "", FindingOK, "", ""},
+		{"none with an adapter", func(p *patient) { p.onBus(describedBase) }, "", FindingOK, "", ""},
+		{"a clock before the build", func(p *patient) { p.on.Built = time.Now().Add(time.Hour) }, "clock", FindingFail, "was built at", "set the clock"},
 		{"a clock before the fleet's time", func(p *patient) {
 			if err := identity.SaveFleetTime(p.c.Data, time.Now().Add(time.Hour)); err != nil {
 				p.t.Fatal(err)
 			}
-		}, "clock", Ill, "the fleet's time was", "set the clock"},
-		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", Doubt, "follows no source", "timesyncd"},
+		}, "clock", FindingFail, "the fleet's time was", "set the clock"},
+		{"a clock that follows nothing", func(p *patient) { p.on.Synchronised = func() (bool, error) { return false, nil } }, "clock", FindingWarn, "follows no source", "timesyncd"},
 		{"a clock that nobody knows of", func(p *patient) {
 			p.on.Synchronised = func() (bool, error) { return false, errors.ErrUnsupported }
-		}, "clock", Doubt, "unknown", "timesyncd"},
-		{"a busy computer", func(p *patient) { p.on.Load = func() (float64, error) { return 12.34, nil } }, "processor", Doubt, "load average 12.3 in the last minute, 2 processors", "nice -n -5"},
-		{"a load that nobody knows", func(p *patient) { p.on.Load = func() (float64, error) { return 0, errors.ErrUnsupported } }, "", Healthy, "", ""},
-		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", Ill, "1 MiB are free", "make room"},
-		{"a disk that says that it is full", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.ENOSPC } }, "disk", Ill, "is full", "make room"},
-		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", Doubt, "100 MiB", "stories with sounds"},
-		{"a disk of another user", func(p *patient) { p.on.Sync = func(*os.File) error { return fs.ErrPermission } }, "disk", Ill, "nothing can be written", "user that runs robotd"},
-		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", Ill, "input/output error", "dmesg"},
+		}, "clock", FindingWarn, "unknown", "timesyncd"},
+		{"a busy computer", func(p *patient) { p.on.Load = func() (float64, error) { return 12.34, nil } }, "processor", FindingWarn, "load average 12.3 in the last minute, 2 processors", "nice -n -5"},
+		{"a load that nobody knows", func(p *patient) { p.on.Load = func() (float64, error) { return 0, errors.ErrUnsupported } }, "", FindingOK, "", ""},
+		{"a full disk", func(p *patient) { p.on.Free = func(string) uint64 { return 1 << 20 } }, "disk", FindingFail, "1 MiB are free", "make room"},
+		{"a disk that says that it is full", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.ENOSPC } }, "disk", FindingFail, "is full", "make room"},
+		{"little room", func(p *patient) { p.on.Free = func(string) uint64 { return 100 << 20 } }, "disk", FindingWarn, "100 MiB", "stories with sounds"},
+		{"a disk of another user", func(p *patient) { p.on.Sync = func(*os.File) error { return fs.ErrPermission } }, "disk", FindingFail, "nothing can be written", "user that runs robotd"},
+		{"a broken disk", func(p *patient) { p.on.Sync = func(*os.File) error { return syscall.EIO } }, "disk", FindingFail, "input/output error", "dmesg"},
 		{"a slow disk", func(p *patient) {
 			late := time.Duration(0)
 			p.on.Now = func() time.Time { return time.Now().Add(late) }
 			p.on.Sync = func(*os.File) error { late += 7 * time.Second; return nil }
-		}, "disk", Doubt, "took 70", "faster one"},
+		}, "disk", FindingWarn, "took 70", "faster one"},
 		{"a directory that is not there", func(p *patient) {
 			p.anonymous()
 			p.c.Data = filepath.Join(p.c.Data, "none")
-		}, "disk", Doubt, "does not exist yet", "--data"},
+		}, "disk", FindingWarn, "does not exist yet", "--data"},
 		{"a directory whose parent is not there either", func(p *patient) {
 			p.anonymous()
 			p.c.Data = filepath.Join(p.c.Data, "none", "below")
-		}, "disk", Doubt, "does not exist yet", "--data"},
+		}, "disk", FindingWarn, "does not exist yet", "--data"},
 		{"no identity", func(p *patient) {
 			p.anonymous()
 			p.c.Broker = "mqtts://" + p.secured.AddrOf("mqtts")
 			p.c.BrokerCA = p.ca.Path("ca.pem")
-		}, "identity", Ill, "neither a certificate nor a password", "robotd enrol"},
+		}, "identity", FindingFail, "neither a certificate nor a password", "robotd enrol"},
 		{"a torn identity", func(p *patient) {
 			if err := os.WriteFile(filepath.Join(p.c.Data, "identity", "cert.pem"), []byte("torn"), 0o600); err != nil {
 				p.t.Fatal(err)
 			}
-		}, "identity", Ill, "open the identity", "enrol --again"},
+		}, "identity", FindingFail, "open the identity", "enrol --again"},
 		{"an identity that has ended", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
 			})
-		}, "identity", Ill, "ended on", "enrol --again"},
+		}, "identity", FindingFail, "expired on", "enrol --again"},
 		{"an identity that has not begun", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(time.Hour), time.Now().Add(40*time.Hour)
 			})
-		}, "identity", Ill, "begins on", "clock"},
+		}, "identity", FindingFail, "is valid only from", "clock"},
 		{"an identity that is not renewed", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(-80*24*time.Hour), time.Now().Add(10*24*time.Hour)
 			})
-		}, "identity", Doubt, "should have been renewed", "robotd renew"},
+		}, "identity", FindingWarn, "should have been renewed", "robotd renew"},
 		{"a key that everybody may read", func(p *patient) {
 			if err := os.Chmod(filepath.Join(p.c.Data, "identity", "key.pem"), 0o644); err != nil {
 				p.t.Fatal(err)
 			}
-		}, "identity", Ill, "others on this computer may read", "chmod 600"},
-		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", Ill, "connection refused", "nothing listens there"},
-		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", Ill, "broker.invalid", "name of the broker"},
-		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", Ill, "certificate", "--broker-ca"},
+		}, "identity", FindingFail, "others on this computer may read", "chmod 600"},
+		{"no broker", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://127.0.0.1:1" }, "broker", FindingFail, "connection refused", "nothing listens there"},
+		{"a name that nobody knows", func(p *patient) { p.anonymous(); p.c.Broker = "mqtt://broker.invalid:1883" }, "broker", FindingFail, "broker.invalid", "name of the broker"},
+		{"a broker of another CA", func(p *patient) { p.c.BrokerCA = brokertest.NewCA(p.t).Path("ca.pem") }, "broker", FindingFail, "certificate", "--broker-ca"},
 		{"a broker of another name", func(p *patient) {
 			p.c.Broker = strings.Replace(p.c.Broker, "127.0.0.1", "0.0.0.0", 1)
-		}, "broker", Ill, "0.0.0.0", "for other names"},
+		}, "broker", FindingFail, "0.0.0.0", "for other names"},
 		{"a broker whose certificate is over", func(p *patient) {
 			p.on.Now = func() time.Time { return time.Now().AddDate(50, 0, 0) }
-		}, "broker", Ill, "expired", "the finding clock"},
+		}, "broker", FindingFail, "expired", "the finding clock"},
 		{"a broker that refuses the certificate", func(p *patient) {
 			p.certify(func(c *x509.Certificate) {
 				c.NotBefore, c.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-time.Hour)
 			})
-		}, "broker", Ill, "remote error", "the finding identity"},
-		{"a port without TLS", func(p *patient) { p.c.Broker = "mqtts://" + p.plain.Addr() }, "broker", Ill, "TLS", "has no TLS"},
-		{"no file of the CA", func(p *patient) { p.c.BrokerCA = "none.pem" }, "broker", Ill, "none.pem", "--broker-ca"},
+		}, "broker", FindingFail, "remote error", "the finding identity"},
+		{"a port without TLS", func(p *patient) { p.c.Broker = "mqtts://" + p.plain.Addr() }, "broker", FindingFail, "TLS", "has no TLS"},
+		{"no file of the CA", func(p *patient) { p.c.BrokerCA = "none.pem" }, "broker", FindingFail, "none.pem", "--broker-ca"},
 		{"a robot that the broker does not know", func(p *patient) {
 			p.anonymous()
 			p.c.Broker = "mqtt://" + brokertest.Start(p.t, brokertest.Users(p.t, "op1 operator\n")).Addr()
-		}, "broker", Ill, "refused by the broker", "name and password"},
+		}, "broker", FindingFail, "refused by the broker", "name and password"},
 		{"no bus", func(p *patient) {
 			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1"}
-		}, "body", Ill, "connection refused", "--bus-listen"},
+		}, "body", FindingFail, "connection refused", "--bus-listen"},
 		{"a bus that robotd serves and does not", func(p *patient) {
 			p.c.Body = Body{Adapters: []string{"base"}, Bus: "mqtt://127.0.0.1:1", Listen: "127.0.0.1:1"}
-		}, "body", Doubt, "connection refused", "while robotd runs"},
-		{"an adapter that is gone", func(p *patient) { p.onBus(`{"v":1,"present":false,"session":"s1"}`) }, "body", Ill, "adapter base is not on", "start it"},
+		}, "body", FindingWarn, "connection refused", "while robotd runs"},
+		{"an adapter that is gone", func(p *patient) { p.onBus(`{"v":1,"present":false,"session":"s1"}`) }, "body", FindingFail, "adapter base is not on", "start it"},
 		{"an adapter of another name", func(p *patient) {
 			p.onBus(describedBase)
 			p.c.Body.Adapters = []string{"bass"}
-		}, "body", Ill, "adapter bass is not on mqtt://bus; there are: base", "its name must be as in"},
-		{"an adapter that robotd uses", func(p *patient) { p.judged(`{"v":1,"health":"good"}`) }, "", Healthy, "", ""},
+		}, "body", FindingFail, "adapter bass is not on mqtt://bus; there are: base", "its name must be as in"},
+		{"an adapter that robotd uses", func(p *patient) { p.judged(`{"v":1,"health":"good"}`) }, "", FindingOK, "", ""},
 		{"an adapter that hangs", func(p *patient) {
 			p.judged(`{"v":1,"health":"silent","why":"the adapter is silent","way_out":"if it stays silent, restart the adapter"}`)
-		}, "body", Ill, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
-		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", Doubt, "no sound device", "if the robot's speaker plays here"},
-		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", Doubt, "aplay", "apt-get install alsa-utils"},
+		}, "body", FindingFail, "robotd does not use adapter base: the adapter is silent", "restart the adapter"},
+		{"no sound device", func(p *patient) { p.on.Sounds += "/none" }, "sound", FindingWarn, "no sound device", "if the robot's speaker plays here"},
+		{"no player", func(p *patient) { p.on.Find = func(string) error { return errors.New("not found") } }, "sound", FindingWarn, "aplay", "apt-get install alsa-utils"},
 		{"a page that somebody else serves", func(p *patient) {
 			other, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -217,12 +217,12 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			}
 			p.t.Cleanup(func() { _ = other.Close() })
 			p.c.Page.Listen = other.Addr().String()
-		}, "page", Doubt, "is in use", "--page"},
+		}, "page", FindingWarn, "is in use", "--page"},
 		{"a password that everybody may read", func(p *patient) {
 			if err := os.WriteFile(filepath.Join(p.c.Data, page.PasswordFile), []byte("x"), 0o644); err != nil { //nolint:gosec // that is the mistake
 				p.t.Fatal(err)
 			}
-		}, "page", Doubt, "may read", "chmod 600"},
+		}, "page", FindingWarn, "may read", "chmod 600"},
 	} {
 		t.Run(strings.ReplaceAll(row.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
@@ -232,11 +232,11 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			met := row.part == ""
 			for _, f := range found {
 				switch {
-				case f.Part == row.part && f.Verdict == row.verdict && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help):
+				case f.Part == row.part && f.Severity == row.verdict && strings.Contains(f.Detail, row.detail) && strings.Contains(f.Help, row.help):
 					met = true
-				case f.Part == row.part || f.Verdict != Healthy && row.part == "":
+				case f.Part == row.part || f.Severity != FindingOK && row.part == "":
 					t.Errorf("found %+v", f)
-				case f.Verdict != Healthy && f.Help == "":
+				case f.Severity != FindingOK && f.Help == "":
 					t.Errorf("no help: %+v", f)
 				}
 			}
@@ -252,7 +252,7 @@ func TestUnreadSettingsAreFound(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	found := Examine(t.Context(), Config{}, errors.New("configuration robot.yaml: there is no setting brokr"), p.on)
-	if f := found[0]; f.Part != "settings" || f.Verdict != Ill || !strings.Contains(f.Detail, "brokr") || !strings.Contains(f.Help, "was not examined") {
+	if f := found[0]; f.Part != "settings" || f.Severity != FindingFail || !strings.Contains(f.Detail, "brokr") || !strings.Contains(f.Help, "was not examined") {
 		t.Errorf("found %+v", f)
 	}
 	for _, f := range found[1:] {

@@ -22,8 +22,9 @@ const (
 
 // pace delays retained documents when the robot publishes much. Of each document only the
 // newest waits, so nothing current is lost. Answers, events, urgent messages and the state
-// (answers depend on it, and it has an interval of its own) are published at once, and are
-// counted.
+// (answers depend on it, and it has an interval of its own) are published at once; they are
+// counted if they come this way, and not if they go straight to the connection, for which the
+// limits of documents leave room.
 type pace struct {
 	messages, bytes *rate.Limiter
 	wake            chan struct{} // capacity 1: something waits
