@@ -194,7 +194,7 @@ func (l *Link) run(ctx context.Context) {
 		st := State{Phase: Down, Session: s.id, Attempt: attempt}
 		switch {
 		case err == nil:
-			l.cfg.Logger.Info("link up", "session", s.id, "attempt", attempt)
+			l.cfg.Logger.Info("connected to broker", "session", s.id, "attempt", attempt)
 			select {
 			case <-l.renew: // was meant for an earlier session
 			default:
@@ -225,7 +225,7 @@ func (l *Link) run(ctx context.Context) {
 		if s.sawRival.Load() { // leave the id to the other client for a while, or the two take over each other's sessions all the time
 			st.Contested, st.Wait = true, l.cfg.BackoffMax
 		}
-		l.cfg.Logger.Warn("link "+string(st.Phase), "session", s.id, "error", err, "wait", st.Wait, "contested", st.Contested)
+		l.cfg.Logger.Warn("not connected to broker", "phase", st.Phase, "session", s.id, "error", err, "wait", st.Wait, "contested", st.Contested)
 		l.dispatcher.pushState(st)
 		if !l.sleep(ctx, st.Wait) {
 			return

@@ -60,10 +60,10 @@ var counterNames = [events]counterName{
 	connectFlapping:    {"connects_too_often", "connections_refused_total", "reason", "too_often"},
 	passwordWrong:      {"passwords_wrong", "connections_refused_total", "reason", "password"},
 	noHandshake:        {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
-	passwordBusy:       {"passwords_put_off", "connections_refused_total", "reason", "passwords_busy"},
+	passwordBusy:       {"passwords_deferred", "connections_refused_total", "reason", "passwords_busy"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
-	noSlot:             {"connects_without_place", "connections_refused_total", "reason", "no_place"},
+	noSlot:             {"connects_without_slot", "connections_refused_total", "reason", "no_slot"},
 	kicked:             {"clients_kicked", "connections_cut_total", "reason", "kicked"},
 	fileRefused:        {"files_refused", "files_refused_total", "", ""},
 	acceptError:        {"accept_errors", "accept_errors_total", "", ""},
@@ -89,7 +89,7 @@ var counterNames = [events]counterName{
 	lostStalled:        {"deliveries_lost_stalled", "deliveries_dropped_total", "reason", "write_deadline"},
 	lostUnacknowledged: {"deliveries_lost_unacknowledged", "deliveries_dropped_total", "reason", "inflight_full"},
 	lostGone:           {"deliveries_lost_gone", "deliveries_dropped_total", "reason", "disconnected"},
-	pendingSent:        {"deliveries_made_good", "deliveries_made_good_total", "", ""},
+	pendingSent:        {"deliveries_resent", "deliveries_resent_total", "", ""},
 }
 
 // counters only increase.

@@ -156,7 +156,7 @@ func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) 
 func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 	if c.tally.cut.CompareAndSwap(0, int64(e)) {
 		g.counters.add(e)
-		g.throttledLog.add(slog.LevelWarn, "client cut", why.Error(), cl.ID, "client", cl.ID, "why", why)
+		g.throttledLog.add(slog.LevelWarn, "client disconnected by broker", why.Error(), cl.ID, "client", cl.ID, "why", why)
 	}
 	c.end(why)
 }

@@ -137,7 +137,7 @@ func TestBurstLeavesNewestStateAndCountsDrops(t *testing.T) {
 			live++
 		}
 	}
-	dropped, madeGood := metric(t, b, `deliveries_dropped_total{reason="pending_full"}`), metric(t, b, "deliveries_made_good_total")
+	dropped, madeGood := metric(t, b, `deliveries_dropped_total{reason="pending_full"}`), metric(t, b, "deliveries_resent_total")
 	t.Logf("%d published, %d received, %d dropped, %d sent later", n, live, dropped, again)
 	if dropped == 0 {
 		t.Error("nothing was dropped: the burst is too small")

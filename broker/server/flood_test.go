@@ -135,7 +135,7 @@ func TestConnectionSlotsPerNameAndReservedSlots(t *testing.T) {
 			t.Errorf("%s, for which slots are reserved: code %d", id, code)
 		}
 	}
-	if n := b.Status()["connects_without_place"]; n < 5 {
+	if n := b.Status()["connects_without_slot"]; n < 5 {
 		t.Errorf("%d refusals counted", n)
 	}
 }

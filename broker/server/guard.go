@@ -249,7 +249,7 @@ func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, top
 	g.report(c, e, r, topic, detail)
 	if !c.refusals.Allow() {
 		g.counters.add(abuse)
-		g.throttledLog.add(slog.LevelWarn, "client cut", "abuse", cl.ID, "client", cl.ID, "why", errAbuse)
+		g.throttledLog.add(slog.LevelWarn, "client disconnected by broker", "abuse", cl.ID, "client", cl.ID, "why", errAbuse)
 		connOf(cl).end(errAbuse)
 	}
 }

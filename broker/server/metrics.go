@@ -28,7 +28,7 @@ var familyHelp = map[string]string{
 	"wills_total":                 "Wills of connections that ended without DISCONNECT.",
 	"deliveries_dropped_total":    "Messages that a subscriber did not get because its queue was full or its connection ended first.",
 	"commands_undelivered_total":  "Commands and stops of clients other than fleetd to robots that were not connected.",
-	"deliveries_made_good_total":  "Documents delivered later, in their then present state, to a subscriber whose queue had been full.",
+	"deliveries_resent_total":     "Documents delivered later, in their then present state, to a subscriber whose queue had been full.",
 }
 
 // readings are metrics that are read when they are scraped.

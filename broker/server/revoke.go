@@ -109,6 +109,6 @@ func (g *guard) kick(nc *conn, k kick) {
 		id = c.ClientID
 	}
 	g.counters.add(kicked)
-	g.log.Warn("client kicked", "client", id, "remote", remote(nc.raw), "why", k.why)
+	g.log.Warn("client disconnected by broker", "client", id, "remote", remote(nc.raw), "why", k.why)
 	nc.Close()
 }

@@ -19,7 +19,7 @@ func TestClientConnectsToTheNextBroker(t *testing.T) {
 		w.mustRunCLI("story", "assign", "round", "r1")
 		w.awaitConverged("round", 1, "r1")
 		w.fleetd.log.await(w.t, "fleetd", "its second connection to be up", func(line string) bool {
-			return strings.Contains(line, "link up") && strings.Contains(line, "connection=drive")
+			return strings.Contains(line, "connected to broker") && strings.Contains(line, "connection=drive")
 		})
 
 		other := launch(w.t, "the first broker", program(w.t, "broker"), []string{"--dev", "--mqtt", "127.0.0.1:0", "--http", ""}, nil)
