@@ -16,8 +16,8 @@ import (
 
 // Drafts changes and describes drafts. Problems refuse a change.
 type Drafts interface {
-	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
-	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
+	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, draftRev *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
+	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, draftRev *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
 	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by audit.Attribution) (library.Saved, []schema.Problem, error)
 	Summaries(ctx context.Context, kind library.Kind, ids []string) (map[string]library.Summary, []schema.Problem, error)
 	// Performers lists what performs an act.
@@ -40,10 +40,10 @@ type DraftMatch struct {
 	IfMatch string `header:"If-Match" doc:"the draft revision that you read, as the ETag has it; \"0\" for a new draft; * for any"`
 }
 
-// over returns the draft revision to save over; nil = any.
-func (m DraftMatch) over() (*int64, error) {
+// draftRev returns the draft revision to save over; nil = any.
+func (m DraftMatch) draftRev() (*int64, error) {
 	if m.IfMatch == "" {
-		return nil, KindNoMatch.Problem("If-Match is missing: fleetd cannot tell whether somebody else changed the draft meanwhile", `send the ETag that you got, "0" for a new draft, or * to overwrite any`)
+		return nil, KindPreconditionRequired.Problem("If-Match is missing: fleetd cannot tell whether somebody else changed the draft meanwhile", `send the ETag that you got, "0" for a new draft, or * to overwrite any`)
 	}
 	return draftOf(m.IfMatch)
 }
@@ -62,7 +62,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			By     string `query:"by" maxLength:"63"`
 			Format string `query:"format" enum:"yaml"`
 		}) (*savedAnswer, error) {
-			over, err := in.over()
+			draftRev, err := in.draftRev()
 			if err != nil {
 				return nil, err
 			}
@@ -73,7 +73,7 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 					return nil, refusal(inDocument(problems))
 				}
 			}
-			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, over, audit.Attribution{Who: actingName(in.principal, in.By)})
+			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, draftRev, audit.Attribution{Who: actingName(in.principal, in.By)})
 			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 		})
 	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",
@@ -84,11 +84,11 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			Rev  int64 `path:"rev" minimum:"1"`
 			Body audit.Attribution
 		}) (*savedAnswer, error) {
-			over, err := in.over()
+			draftRev, err := in.draftRev()
 			if err != nil {
 				return nil, err
 			}
-			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, over, attribute(in.principal, in.Body))
+			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, draftRev, attribute(in.principal, in.Body))
 			return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
 		})
 	register(h, at("duplicate", http.MethodPost, "/duplicate", "Save a copy of the draft under another id", "Refused if the id is taken."), auth.Edit,

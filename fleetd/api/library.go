@@ -20,7 +20,7 @@ import (
 // Library changes acts, stories and activities. Problems refuse a change.
 type Library interface {
 	Validate(ctx context.Context, texts []library.Source, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
-	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by audit.Attribution) (library.Published, []schema.Problem, error)
+	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, acts []string, by audit.Attribution) (library.Published, []schema.Problem, error)
 	PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (library.PublishedAll, []schema.Problem, error)
 	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (library.Removal, []schema.Problem, error)
 	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (library.Saved, []schema.Problem, error)
@@ -85,11 +85,11 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			IfMatch string `header:"If-Match"`
 			Body    ToPublish
 		}) (*answer[PublishedWith], error) {
-			over, err := draftOf(in.IfMatch)
+			draftRev, err := draftOf(in.IfMatch)
 			if err != nil {
 				return nil, err
 			}
-			return s.publish(ctx, in.principal, kind, in.ID, over, in.Body)
+			return s.publish(ctx, in.principal, kind, in.ID, draftRev, in.Body)
 		})
 	register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
 		"An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."), auth.Edit,
@@ -160,7 +160,7 @@ func draftOf(match string) (*int64, error) {
 	}
 	rev, err := strconv.ParseInt(match, 10, 64)
 	if err != nil {
-		return nil, KindStale.Problem(fmt.Sprintf("If-Match %q is not a revision of a draft", match), "send the ETag that you got")
+		return nil, KindPreconditionFailed.Problem(fmt.Sprintf("If-Match %q is not a revision of a draft", match), "send the ETag that you got")
 	}
 	return &rev, nil
 }
@@ -270,8 +270,8 @@ func (s *server) validate(ctx context.Context, in Validation) (*answer[Validitie
 	return &answer[Validities]{out}, nil
 }
 
-func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, in ToPublish) (*answer[PublishedWith], error) {
-	done, problems, err := s.Library.Publish(ctx, p, kind, id, over, in.Acts, attribute(p, in.Attribution))
+func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, in ToPublish) (*answer[PublishedWith], error) {
+	done, problems, err := s.Library.Publish(ctx, p, kind, id, draftRev, in.Acts, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, string(kind)+" "+id)
 	}

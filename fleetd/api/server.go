@@ -254,7 +254,7 @@ func (s *server) fail(err error, what string) error {
 var kindsByCode = map[string]Kind{
 	library.CodeNotFound:          KindNotFound,
 	library.CodeDeleted:           KindNotFound,
-	library.CodeConflict:          KindStale,
+	library.CodeConflict:          KindPreconditionFailed,
 	library.CodeNotPublished:      KindUnpublished,
 	library.CodeActGone:           KindConflict,
 	library.CodeCountChanged:      KindCount,

@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// Restore saves the content of a published revision as the draft. over is the draft revision
+// Restore saves the content of a published revision as the draft. draftRev is the draft revision
 // that the caller read; nil overwrites any.
-func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, over *int64, by audit.Attribution) (library.Saved, []schema.Problem, error) {
+func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, draftRev *int64, by audit.Attribution) (library.Saved, []schema.Problem, error) {
 	v, err := l.Revision(ctx, kind, id, rev)
 	if err != nil {
 		return library.Saved{}, nil, err
@@ -23,7 +23,7 @@ func (l *Library) Restore(ctx context.Context, p auth.Principal, kind library.Ki
 		return library.Saved{}, nil, err
 	}
 	by = by.Because(fmt.Sprintf("restored revision %d", rev))
-	return l.Save(ctx, p, kind, id, text, over, by)
+	return l.Save(ctx, p, kind, id, text, draftRev, by)
 }
 
 // Duplicate saves a copy of a draft under another id, which must be free.

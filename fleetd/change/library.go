@@ -28,12 +28,12 @@ func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, need l
 	return found, err
 }
 
-// Save saves a draft under an id. over is the draft revision that its author read; nil
+// Save saves a draft under an id. draftRev is the draft revision that its author read; nil
 // overwrites any.
-func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, over *int64, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
+func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, draftRev *int64, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
 	found, err = l.applyLibraryPlan(ctx, p, library.ForDraft(kind, text), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		if saved, found = library.Save(rows, kind, text, over, by.WithTime(now)); len(found) > 0 {
+		if saved, found = library.Save(rows, kind, text, draftRev, by.WithTime(now)); len(found) > 0 {
 			return library.Changes{}, found
 		}
 		if saved.Entry.ID != id {
@@ -56,10 +56,10 @@ func (l *Library) Validate(ctx context.Context, texts []library.Source, assets [
 }
 
 // Publish publishes the draft as the next revision, and before it the drafts of these acts.
-func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, over *int64, acts []string, by audit.Attribution) (done library.Published, found []schema.Problem, err error) {
+func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, acts []string, by audit.Attribution) (done library.Published, found []schema.Problem, err error) {
 	found, err = l.applyLibraryPlan(ctx, p, library.ForPublish(kind, id, acts...), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		done, found = library.Publish(rows, kind, id, over, by.WithTime(now), acts...)
+		done, found = library.Publish(rows, kind, id, draftRev, by.WithTime(now), acts...)
 		return done.Changes, found
 	})
 	return done, found, err

@@ -70,7 +70,7 @@ func matchOf(rev int64) string { return strconv.Quote(strconv.FormatInt(rev, 10)
 func (sh *shell) saveOver(ctx context.Context, err error, kind, id, command string) error {
 	var refused *failure
 	var e api.Entry
-	if !errors.As(err, &refused) || refused.problem == nil || !refused.problem.Of(api.KindStale) ||
+	if !errors.As(err, &refused) || refused.problem == nil || !refused.problem.Of(api.KindPreconditionFailed) ||
 		sh.call(ctx, apiRequest{method: http.MethodGet, path: entryPath(kind, id)}, &e) != nil {
 		return err
 	}

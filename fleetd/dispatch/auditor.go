@@ -23,12 +23,12 @@ const (
 	// auditRate and auditBurst bound the commands that are audited; the rest is counted.
 	auditRate  = 20
 	auditBurst = 200
-	// auditMost bounds the commands that wait to be written.
-	auditMost = auditBurst * 10
+	// maxQueuedEntries bounds the commands that wait to be written.
+	maxQueuedEntries = auditBurst * 10
 	// auditEvery is how often the audit is written.
 	auditEvery = time.Second
-	// auditOpen bounds the commands whose answers are awaited.
-	auditOpen = 10_000
+	// maxAwaitedAnswers bounds the commands whose answers are awaited.
+	maxAwaitedAnswers = 10_000
 	// auditDetail bounds what is audited of one command's payload, in bytes.
 	auditDetail = 256
 )
@@ -55,7 +55,7 @@ type commandKey struct{ robot, client, id string }
 
 // NewAuditor makes an auditor.
 func NewAuditor(d Deps) *Auditor {
-	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan audit.Entry, auditMost), open: map[commandKey]audit.Entry{}}
+	return &Auditor{deps: d, room: rate.NewLimiter(auditRate, auditBurst), came: make(chan audit.Entry, maxQueuedEntries), open: map[commandKey]audit.Entry{}}
 }
 
 // Note records a command of a client; it does not block.
@@ -96,7 +96,7 @@ func (w *Auditor) add(c commandKey, e audit.Entry) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.open) >= auditOpen {
+	if len(w.open) >= maxAwaitedAnswers {
 		clear(w.open) // robots answer within seconds; these were not going to
 	}
 	w.open[c] = e
@@ -148,7 +148,7 @@ func (w *Auditor) Run(ctx context.Context, db Store) {
 
 // take takes what came, as far as there is room; the rest waits.
 func (w *Auditor) take() {
-	for len(w.notes) < auditMost {
+	for len(w.notes) < maxQueuedEntries {
 		select {
 		case n := <-w.came:
 			w.notes = append(w.notes, n)

@@ -22,7 +22,7 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 			w.Fatalf("the story has another name: %s", museum)
 		}
 		w.must("PUT", "/stories/museum", changed, &s, "If-Match", `"1"`)
-		if p := w.ask("PUT", "/stories/museum", museum, nil, "If-Match", `"1"`); p == nil || !p.Of(api.KindStale) {
+		if p := w.ask("PUT", "/stories/museum", museum, nil, "If-Match", `"1"`); p == nil || !p.Of(api.KindPreconditionFailed) {
 			w.Errorf("a second save over the same draft revision: %+v", p)
 		}
 		var e api.Entry
@@ -49,7 +49,7 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 		if s.Entry.ID != "museum-2" || s.Entry.Rev != 0 || !strings.HasPrefix(s.Entry.Draft, "story: museum-2\n") {
 			w.Errorf("the copy is %+v", s.Entry)
 		}
-		if p := w.ask("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, nil); p == nil || !p.Of(api.KindStale) {
+		if p := w.ask("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, nil); p == nil || !p.Of(api.KindPreconditionFailed) {
 			w.Errorf("a copy over another story: %+v", p)
 		}
 	})
@@ -63,7 +63,7 @@ func TestFormOfTheBrowserIsStoredAsYAML(t *testing.T) {
 		if s.Entry.Draft != "act: wave\nactions:\n  - {type: face, start_ms: 0, face: smile}\n" || s.Entry.DraftRev != 1 {
 			w.Errorf("stored as %q", s.Entry.Draft)
 		}
-		if p := w.ask("PUT", "/acts/wave?format=yaml", `{"act":"wave","actions":[{"type":"face","start_ms":0}]}`, nil, "If-Match", `"0"`); p == nil || !p.Of(api.KindStale) {
+		if p := w.ask("PUT", "/acts/wave?format=yaml", `{"act":"wave","actions":[{"type":"face","start_ms":0}]}`, nil, "If-Match", `"0"`); p == nil || !p.Of(api.KindPreconditionFailed) {
 			w.Errorf("a new act over one that exists: %+v", p)
 		}
 	})

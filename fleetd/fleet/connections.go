@@ -23,14 +23,14 @@ const (
 )
 
 // connections bounds the connections of one address. At the limit a new connection evicts the
-// one that has been idle longest and whose requests hold no place from admit. So a client that
+// one that has been idle longest and whose requests hold no slot from admit. So a client that
 // opens connections, or sends half a request on each, locks nobody out. With a
-// reserve there are fewer places than connections, so a stop always gets one; the address for
+// reserve there are fewer slots than connections, so a stop always gets one; the address for
 // robots takes no stops and has no reserve.
 type connections struct {
 	most     int
-	requests chan struct{} // places for other requests than stops
-	stops    chan struct{} // places for stops that have arrived in full; a stop without a place is served too
+	requests chan struct{} // slots for other requests than stops
+	stops    chan struct{} // slots for stops that have arrived in full; a stop without a slot is served too
 
 	mu        sync.Mutex
 	evictable *list.List // of *connection, the oldest first
@@ -40,8 +40,8 @@ type connections struct {
 // connection is a connection that counts against the limit.
 type connection struct {
 	net.Conn
-	places int           // that its requests hold; over HTTP/2 there may be several
-	at     *list.Element // in evictable; nil while it holds a place
+	slots int           // that its requests hold; over HTTP/2 there may be several
+	at    *list.Element // in evictable; nil while it holds a slot
 }
 
 type connectionKey struct{}
@@ -102,11 +102,11 @@ func (c *connections) makeRoom() bool {
 	return true
 }
 
-// take takes a place for a request, which keeps its connection open until release is
-// called. It reports false if there is no place.
-func (c *connections) take(places chan struct{}, r *http.Request) (release func(), ok bool) {
+// take takes a slot for a request, which keeps its connection open until release is
+// called. It reports false if there is no slot.
+func (c *connections) take(slots chan struct{}, r *http.Request) (release func(), ok bool) {
 	select {
-	case places <- struct{}{}:
+	case slots <- struct{}{}:
 	default:
 		return nil, false
 	}
@@ -115,17 +115,17 @@ func (c *connections) take(places chan struct{}, r *http.Request) (release func(
 	defer c.mu.Unlock()
 	n := c.open[conn]
 	if n == nil { // evicted a moment ago: nobody reads the answer
-		return func() { <-places }, true
+		return func() { <-slots }, true
 	}
-	if n.places++; n.at != nil {
+	if n.slots++; n.at != nil {
 		c.evictable.Remove(n.at)
 		n.at = nil
 	}
 	return func() {
-		<-places
+		<-slots
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if n.places--; n.places == 0 && c.open[conn] == n {
+		if n.slots--; n.slots == 0 && c.open[conn] == n {
 			n.at = c.evictable.PushBack(n)
 		}
 	}, true
@@ -141,7 +141,7 @@ func cut(conn net.Conn) {
 }
 
 // admit bounds the requests that are served at once. A connection is safe from eviction only
-// while a request on it holds a place: not before, not when the request is refused, and not
+// while a request on it holds a slot: not before, not when the request is refused, and not
 // afterwards, when the server may wait for the rest of a body.
 func (c *connections) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -164,7 +164,7 @@ func (c *connections) admit(next http.Handler) http.Handler {
 	})
 }
 
-// stopBody takes a place for a stop when its body has arrived in full. Only the handler's
+// stopBody takes a slot for a stop when its body has arrived in full. Only the handler's
 // goroutine uses it.
 type stopBody struct {
 	io.ReadCloser

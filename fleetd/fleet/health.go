@@ -101,7 +101,7 @@ func (h *health) fill(s *api.Status, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Broker, s.Database = h.broker, h.database
-	if !h.rivalAt.IsZero() && now.Sub(h.rivalAt) < presence.Disputed {
+	if !h.rivalAt.IsZero() && now.Sub(h.rivalAt) < presence.DisputeTimeout {
 		s.Disputed = h.rival
 	}
 	if h.db != nil {

@@ -27,9 +27,9 @@ const (
 	Grace = 10 * time.Second
 	// Slow is the round trip time above which a robot is degraded.
 	Slow = time.Second
-	// Disputed is how long a name counts as used by two robots after the last sign of it.
+	// DisputeTimeout is how long a name counts as used by two robots after the last sign of it.
 	// Two robots that take over each other's session reconnect within seconds.
-	Disputed = 5 * time.Minute
+	DisputeTimeout = 5 * time.Minute
 	// sessionsRemembered is how many ended sessions are remembered.
 	sessionsRemembered = 8
 	// bootsRemembered is how many boots of robotd are remembered.
