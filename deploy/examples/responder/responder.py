@@ -53,7 +53,11 @@ def main():
         if actions is None:
             print(f"{intent['name']}: no answer", flush=True)
             continue
-        answer = robot.ask("act/perform", {"actions": actions, "clear": True})
+        try:
+            answer = robot.ask("act/perform", {"actions": actions, "clear": True})
+        except (PermissionError, TimeoutError) as e:  # the robot is away, or the broker refuses the command
+            print(f"{intent['name']}: no answer: {e}", flush=True)
+            continue
         print(f"{intent['name']}: {answer['status']} {answer.get('reason', '')} {answer.get('detail', '')}".strip(), flush=True)
 
 

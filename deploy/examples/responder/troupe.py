@@ -51,7 +51,7 @@ class Robot:
         """Waits for the final answer to a command. A message that the broker refuses raises an error."""
         def final():
             if self.refused:
-                raise PermissionError(self.refused[0])
+                raise PermissionError(self.refused.pop(0))
             return next((a for a in self.acks if a.get("id") == id and a["status"] not in NOT_FINAL), None)
         return self.wait(f"the answer to {id}", final, timeout)
 
