@@ -334,7 +334,7 @@ test('words that miss their field press no button', async ({ page, world }) => {
 test('a filter keeps every letter of somebody who types fast, and the address follows', async ({ page }) => {
   for (const [path, label] of [
     ['/audit', 'What'],
-    ['/events', 'Type (code, such as teleop_refused)'],
+    ['/events', 'Type, by its code'],
   ] as const) {
     await page.goto(path);
     await live(page);
