@@ -236,6 +236,25 @@ for (const c of causes) {
   });
 }
 
+test('a gamepad drives only a window with focus, and only after it was let go', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await chooseGamepad(page);
+  const focus = (has: boolean) => page.evaluate((h) => void (document.hasFocus = () => h), has);
+  await focus(false);
+  await sources.gamepad!.push(page);
+  expect(still(await t.pass(500))).toBe(true);
+  await focus(true);
+  expect(still(await t.pass(500))).toBe(true); // still deflected
+  await sources.gamepad!.release(page);
+  await t.pass(100);
+  await sources.gamepad!.push(page);
+  expect(moving(await t.pass(200))).toBe(true);
+  await focus(false);
+  expect(still((await t.pass(500)).slice(1))).toBe(true);
+  await expect(page.getByTestId('interrupted')).toBeVisible();
+});
+
 test('a velocity is zero at the very moment the focus, the tab or the pointer is lost', async ({ page }) => {
   const t = await Teleop.of(page);
   await t.takeControl();

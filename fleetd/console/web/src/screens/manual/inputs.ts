@@ -77,18 +77,27 @@ export function useGamepads(): { index: number; id: string }[] {
   return pads;
 }
 
-/** Drives with a gamepad, and stops when it is lost. */
+/** Drives with a gamepad, and stops when it is lost. A window without focus takes nothing from it. */
 export function useGamepad(drive: Drive | undefined, index: number | undefined, seen: (axes: number[]) => void): void {
   useEffect(() => {
     if (!drive || index === undefined) return;
+    let awaitsNeutral = false;
     drive.poll = () => {
       const pad = find(navigator.getGamepads(), index);
       if (!pad) {
         drive.zero('gamepad');
         return;
       }
+      if (!document.hasFocus()) {
+        drive.zero('blur');
+        awaitsNeutral = true;
+        return;
+      }
       const v = ofAxes(pad.axes);
-      if (v.vx !== 0 || v.wz !== 0) drive.push('gamepad', v);
+      const deflected = v.vx !== 0 || v.wz !== 0;
+      awaitsNeutral &&= deflected;
+      if (awaitsNeutral) return;
+      if (deflected) drive.push('gamepad', v);
       else drive.release('gamepad');
       seen([...pad.axes]);
     };
