@@ -159,7 +159,7 @@ func TestFaultsOfAnAdapterStopTheRobotUntilAReset(t *testing.T) {
 			s, _ := w.state()
 			w.inject(bus.OutState, fmt.Sprintf(`{"v":1,"session":%q,"seq":1,"t_ms":1,"units":{}}`, s.Session), 1)
 		}, func() {}, "time went back", "restart the adapter"},
-		{"two processes for one unit", func() { second = w.newBase() }, func() { second.kill() }, "adapter", "adapter"},
+		{"two processes for one unit", func() { second = w.newBase() }, func() { second.kill() }, "process", "end one of the two"}, // whichever of the two is noticed first
 	} {
 		w.drive()
 		_, before := w.state()
