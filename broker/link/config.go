@@ -68,7 +68,7 @@ const (
 	Connecting Phase = "connecting" // an attempt begins
 	Up         Phase = "up"         // subscriptions granted and own presence echoed
 	Down       Phase = "down"       // a session that was up has ended, or an attempt failed
-	Refused    Phase = "refused"    // the broker refused the CONNECT or a subscription at the begin of a session
+	Refused    Phase = "refused"    // the broker refused the CONNECT or a subscription, at the start of a session
 	Closed     Phase = "closed"     // the last state that a link reports
 )
 

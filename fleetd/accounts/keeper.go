@@ -170,7 +170,7 @@ func (k *Keeper) makeAdmin(ctx context.Context) error {
 // Reload reads the accounts from the database.
 func (k *Keeper) Reload(ctx context.Context) error {
 	k.mu.Lock()
-	saved := map[string]bool{} // what is read now shows them, unless another instance has ended them
+	saved := map[string]bool{} // what is read now has them, unless another instance ended them
 	for digest, s := range k.unsavedOpen {
 		saved[digest] = s.done
 	}

@@ -22,9 +22,9 @@ const (
 
 // pace delays retained documents when the robot publishes much. Of each document only the
 // newest waits, so nothing current is lost. Answers, events, urgent messages and the state
-// (answers depend on it, and it has an interval of its own) are published at once; they are
-// counted if they come this way, and not if they go straight to the connection, for which the
-// limits of documents leave room.
+// (answers depend on it, and it has an interval of its own) are published at once. Those that
+// take this way are counted; the limits of documents leave room for those that go straight to
+// the connection.
 type pace struct {
 	messages, bytes *rate.Limiter
 	wake            chan struct{} // capacity 1: something waits
