@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,8 +157,21 @@ func TestFileOfOldFormatIsRefusedUnchanged(t *testing.T) {
 	}
 }
 
-// RLIMIT_FSIZE simulates the full disk.
+// limitedFiles names the environment variable that makes a test limit the size of this
+// process's files.
+const limitedFiles = "TROUPE_TEST_LIMITED_FILES"
+
+// RLIMIT_FSIZE simulates the full disk, in a process of its own: go test logs what a test
+// binary opens, and the limit would refuse that file too.
 func TestFullDiskStoresLatches(t *testing.T) {
+	if os.Getenv(limitedFiles) == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), limitedFiles+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("PASS")) {
+			t.Errorf("with limited files: %v\n%s", err, out)
+		}
+		return
+	}
 	d, _ := mustOpen(t, t.TempDir())
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
