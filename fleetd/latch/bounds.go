@@ -63,9 +63,11 @@ func same(a, b *stop.Request) bool {
 }
 
 // bothMore reports whether two stops of a client are those of all robots beyond its limits,
-// whatever their reasons.
+// whatever their reasons, and the first is as strong as the second. A stronger one is spooled as
+// well: the spool still has the first with its own level.
 func bothMore(a, b *stop.Request) bool {
-	return a.Client != "" && a.Client == b.Client && a.ID == schema.MoreStops && b.ID == schema.MoreStops && a.All && b.All
+	return a.Client != "" && a.Client == b.Client && a.ID == schema.MoreStops && b.ID == schema.MoreStops && a.All && b.All &&
+		a.Level.Stronger(b.Level) == a.Level
 }
 
 // merge makes a stop that includes another one as late and as strong as both. The first reason stays.

@@ -125,7 +125,8 @@ func TestFloodOfLiveStopsLosesNone(t *testing.T) {
 	})
 }
 
-// Beyond its limits a client's stops are one, whatever their reasons, and as strong as any of them.
+// Beyond its limits a client's stops are one, whatever their reasons, and as strong as any of
+// them, even if fleetd ends before the database is back.
 func TestFloodOfReasonsIsOneStopOfTheStrongestLevel(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.db.set(false)
@@ -140,6 +141,8 @@ func TestFloodOfReasonsIsOneStopOfTheStrongestLevel(t *testing.T) {
 		if lines := bytes.Count(spooled, []byte("\n")); err != nil || lines > 300 {
 			t.Errorf("%d stops are in the spool: %v", lines, err)
 		}
+		w.end()
+		w.start()
 		w.db.set(true)
 		if ids := w.settles(); len(ids) > 50 {
 			t.Errorf("%d stops are latched: %q", len(ids), ids)

@@ -247,10 +247,14 @@ type entryKey struct {
 
 func keyOf(e spool.Entry) entryKey { return entryKey{e.N, e.Request.ID, e.Request.At.UnixMicro()} }
 
-// setLatched replaces the latched stops by those of the database.
-func (s *Stops) setLatched(latched []stop.Latch) {
-	s.latched, s.loaded, s.dirty, s.latchedOn = latched, true, true, map[string]map[string]bool{}
-	for _, l := range latched {
+// setLatched replaces the latched stops by those of the database, unless a newer list has arrived.
+func (s *Stops) setLatched(r reading) {
+	if r.n < s.newest {
+		return
+	}
+	s.newest = r.n
+	s.latched, s.loaded, s.dirty, s.latchedOn = r.stops, true, true, map[string]map[string]bool{}
+	for _, l := range r.stops {
 		if s.latchedOn[l.Robot] == nil {
 			s.latchedOn[l.Robot] = map[string]bool{}
 		}

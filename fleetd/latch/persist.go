@@ -24,7 +24,7 @@ type persistJob struct {
 type persisted struct {
 	done     []spool.Entry
 	selects  []bool // of each of own: whether it selects any robot
-	latched  []stop.Latch
+	latched  reading
 	read     bool // latched was read
 	renewed  bool
 	released func(stop.Request) bool // of learned; nil if it could not be read
@@ -78,7 +78,7 @@ func (s *Stops) persistBatch(ctx context.Context, db Store, b persistJob, p *per
 	}
 	done := append(slices.Clone(b.own), ofLeader...)
 	if len(done) > 0 || b.read {
-		if p.latched, err = db.LatchedStops(ctx); err != nil { // before they stop waiting, so that every stop is always listed
+		if p.latched, err = s.readLatched(ctx, db); err != nil { // before they stop waiting, so that every stop is always listed
 			s.deps.Failed("stops not read", err)
 			return
 		}
@@ -235,13 +235,26 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 
 // Read reads the latched stops after another instance has changed them.
 func (s *Stops) Read(ctx context.Context, db Store) error {
-	latched, err := db.LatchedStops(ctx)
+	latched, err := s.readLatched(ctx, db)
 	if err != nil {
 		return err
 	}
 	s.MarkCurrent()
 	s.mail.post(func() { s.setLatched(latched) })
 	return nil
+}
+
+// reading is a list of the latched stops as the database had it. The worker and Read both read, so
+// the owner may receive them in another order than that in which they began; a later one is newer.
+type reading struct {
+	n     int64
+	stops []stop.Latch
+}
+
+func (s *Stops) readLatched(ctx context.Context, db Store) (reading, error) {
+	n := s.readings.Add(1)
+	latched, err := db.LatchedStops(ctx)
+	return reading{n, latched}, err
 }
 
 // readAgainWithin bounds how long a persisted release waits for the list.
@@ -254,7 +267,7 @@ func (s *Stops) readAgain(ctx context.Context, db Store, do func()) {
 	s.start(func() func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readAgainWithin)
 		defer cancel()
-		latched, err := db.LatchedStops(ctx)
+		latched, err := s.readLatched(ctx, db)
 		if err != nil {
 			s.deps.Failed("stops not read", err)
 		}

@@ -28,9 +28,9 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 		s.removingClient = client
 		o := stop.RequestOf(client, payload, s.deps.Now())
 		s.start(func() func() {
-			latched, failed := db.LatchedStops(ctx)
+			latched, failed := s.readLatched(ctx, db)
 			if err = failed; err == nil {
-				if why = whyNotRemove(latched, o); why == "" {
+				if why = whyNotRemove(latched.stops, o); why == "" {
 					err = s.removeNow(ctx, remove)
 				}
 			}

@@ -57,10 +57,13 @@ type Stops struct {
 	list  atomic.Pointer[listing] // snapshot of the state for other goroutines
 	fresh atomic.Int64            // when latched was last known to be current, in Unix ns
 
+	readings atomic.Int64 // of the latched stops from the database that have begun
+
 	// Owned by Run.
 	waiting        []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
 	stopIDs        map[string]map[string]bool      // ids of a client's stops, by client
 	latched        []stop.Latch                    // persisted
+	newest         int64                           // number of the reading that latched is from
 	latchedOn      map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
 	loaded         bool                            // latched was read from the database
 	renewed        bool                            // latched was checked for documents to be signed again

@@ -137,10 +137,18 @@ func (p *plan) latch(o *Request, robot string) bool {
 	case !known:
 		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
 		p.latches[at] = l
-	case !o.NoOwnID && !o.FromRobot, !o.At.After(l.AskedAt), o.FromRobot && l.IsLatched():
+	case !o.NoOwnID && !o.FromRobot, o.FromRobot && l.IsLatched():
 		return false
-	}
-	if !l.IsLatched() || o.Level == schema.StopHalt {
+	case !o.At.After(l.AskedAt):
+		if !l.IsLatched() || l.Level.Stronger(o.Level) == l.Level {
+			return false
+		}
+		l.Level = o.Level // of stops that share an id, the strongest counts in whatever order they are persisted
+		p.changed[at], p.robots[robot] = true, true
+		return true
+	case l.IsLatched():
+		l.Level = l.Level.Stronger(o.Level)
+	default:
 		l.Level = o.Level
 	}
 	l.By, l.Client, l.Why, l.AskedAt = validText(o.By), validText(o.Client), validText(o.Why), o.At

@@ -295,6 +295,25 @@ func TestDocumentsOfManyLongStopsFit(t *testing.T) {
 	}
 }
 
+func TestStopsUnderOneIDAreAsStrongAsTheStrongest(t *testing.T) {
+	levels := []schema.StopLevel{schema.StopSoft, schema.StopStop, schema.StopHalt}
+	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		for _, later := range []bool{false, true} {
+			d := newFleetModel(t)
+			for i, n := range order {
+				second := 9 - i
+				if later {
+					second = i
+				}
+				d.hold(10+i, Request{ID: "wall1", Level: levels[n], At: at(second), Robots: []string{"r1"}, NoOwnID: true})
+			}
+			if got := d.documents["r1"].Stops; len(got) != 1 || got[0].Level != schema.StopHalt {
+				t.Errorf("levels in the order %v, each requested later %v: %+v", order, later, got)
+			}
+		}
+	}
+}
+
 // For any stops and releases, the documents match the rows.
 func TestDocumentsMatchLatchedStops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
