@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"troupe/schema"
@@ -123,14 +122,7 @@ func ValidateActivities(b Activities) []schema.Problem {
 // that only an activity has.
 func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Problem {
 	var c checks
-	story := ValidateStory(a.Story(), lookup)
-	for i := range story {
-		if story[i].Pointer == "/story" {
-			story[i].Pointer = "/activity"
-		}
-		story[i].Detail, story[i].Hint = aboutActivity.Replace(story[i].Detail), aboutActivity.Replace(story[i].Hint)
-	}
-	c.addUnder("", story)
+	c.addUnder("", validateStory(a.Story(), anActivity, lookup))
 	if a.Nature != NatureSolitary && a.Nature != NatureInteractive {
 		c.add("/nature", CodeBadValue, fmt.Sprintf("%q is not a nature", a.Nature), nearWord(string(a.Nature), []string{"solitary", "interactive"}, "write solitary (it may start while the robot is alone) or interactive (it is for people)"))
 	}
@@ -156,9 +148,6 @@ func ValidateActivity(a Activity, lookup func(string) (Act, bool)) []schema.Prob
 	}
 	return c.found
 }
-
-// aboutActivity changes the texts of problems with stories.
-var aboutActivity = strings.NewReplacer("a story", "an activity", "story", "activity", "Museum morning", "Look around")
 
 func (c *checks) duration(pointer, s string) {
 	if s == "" {

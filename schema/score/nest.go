@@ -131,7 +131,7 @@ func (a Act) Expand(lookup Lookup) (Act, []schema.Problem) {
 	a.Actions = e.list("/actions", "", a.Actions, 1)
 	if e.errors == 0 {
 		if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
-			e.add("/actions", CodeTooBig, fmt.Sprintf("with the acts that it performs it has %d bytes, over %d", len(data), MaxBytes), "perform them as steps of a story")
+			e.add("/actions", CodeTooBig, fmt.Sprintf("with the acts that it performs it has %d bytes, over %d", len(data), MaxBytes), "make them acts of a story instead")
 		}
 	}
 	return a, e.found
@@ -170,7 +170,7 @@ func (e *expansion) limits(p string, depth int) {
 	case e.full:
 	case e.count > MaxActions:
 		e.full = true
-		e.add(p, CodeTooMany, fmt.Sprintf("with the acts that it performs it has over %d actions", MaxActions), "perform them as steps of a story")
+		e.add(p, CodeTooMany, fmt.Sprintf("with the acts that it performs it has over %d actions", MaxActions), "make them acts of a story instead")
 	case depth > MaxDepth:
 		e.full = true
 		e.add(p, CodeTooDeep, fmt.Sprintf("with the acts that it performs, groups nest over %d deep: %s", MaxDepth, strings.Join(e.path, " > ")), "flatten them")

@@ -12,10 +12,22 @@ import (
 // ValidateStory returns the errors and warnings about a story in the order of its text.
 // lookup returns an act of the library; ValidateStory does not validate the acts.
 func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem {
+	return validateStory(s, aStory, lookup)
+}
+
+// noun is what the texts of problems call a list of acts.
+type noun struct{ word, withArticle, exampleName string }
+
+var (
+	aStory     = noun{"story", "a story", "Museum morning"}
+	anActivity = noun{"activity", "an activity", "Look around"}
+)
+
+func validateStory(s Story, n noun, lookup func(id string) (Act, bool)) []schema.Problem {
 	var c checks
-	c.id("/story", s.ID)
+	c.id("/"+n.word, s.ID)
 	if len(s.Name) == 0 {
-		c.add("/name", CodeMissing, "a story has a name", "add name: {en: Museum morning}")
+		c.add("/name", CodeMissing, n.withArticle+" has a name", "add name: {en: "+n.exampleName+"}")
 	}
 	c.texts("/name", s.Name, MaxPlain)
 	c.labels("/labels", s.Labels)
@@ -23,13 +35,13 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 		c.language(at("/languages", i), lang)
 	}
 	if s.Repeat == (Repeat{}) {
-		c.add("/repeat", CodeMissing, "a story says how often it is performed", "add repeat: once, repeat: loop or repeat: {times: 3}")
+		c.add("/repeat", CodeMissing, n.withArticle+" says how often it is performed", "add repeat: once, repeat: loop or repeat: {times: 3}")
 	}
 	if len(s.Acts) == 0 {
-		c.add("/acts", CodeStoryEmpty, "the story has no act", "add acts: [{act: welcome}]")
+		c.add("/acts", CodeStoryEmpty, "the "+n.word+" has no act", "add acts: [{act: welcome}]")
 	}
 	if len(s.Acts) > maxStoryLen {
-		c.add("/acts", CodeTooMany, fmt.Sprintf("a story has at most %d acts", maxStoryLen), "split it in two")
+		c.add("/acts", CodeTooMany, fmt.Sprintf("%s has at most %d acts", n.withArticle, maxStoryLen), "split it in two")
 	}
 	if s.Shutdown != "" {
 		c.shutdown("/shutdown", s.Shutdown, lookup)
@@ -40,7 +52,7 @@ func ValidateStory(s Story, lookup func(id string) (Act, bool)) []schema.Problem
 		lasts = lasts || !s.Repeat.Loop || mayLast(step.Act, lookup)
 	}
 	if len(s.Acts) > 0 && !lasts {
-		c.add("/acts", CodeZeroLength, "the story loops, and nothing in it lasts", loopHint)
+		c.add("/acts", CodeZeroLength, "the "+n.word+" loops, and nothing in it lasts", loopHint)
 	}
 	return c.found
 }
@@ -169,7 +181,7 @@ func ValidatePublishedStory(b PublishedStory) []schema.Problem {
 			c.add(at(p, "act"), CodeWrongKey, fmt.Sprintf("the act %q is filed under %q", a.ID, id), "file it under its own id")
 		}
 		if !slices.Contains(reached, id) {
-			c.warn(p, CodeUnreached, "no step of the story performs it", "leave it out, or name it in a step")
+			c.warn(p, CodeUnreached, "no act of the story performs it", "leave it out, or name it among the acts of the story")
 		}
 		c.addUnder(p, ValidateActWith(a, In(b.Acts)))
 	}
