@@ -42,3 +42,31 @@ func TestStoryThatBecomesUnusableBeforeItBeginsLeavesTheActiveOne(t *testing.T) 
 		})
 	}
 }
+
+func TestContentThatIsBeingWrittenIsFittedAgainWhenTheRobotChanges(t *testing.T) {
+	w := newWorld()
+	w.missing["y"] = true
+	pin := w.pin("a x y")
+	w.step(Document{Desired: Desired{Rev: 1, FleetID: "home", Apply: schema.ApplyNow, Pin: pin}})
+	w.step(Fetched{SHA256: pin.SHA256, Bytes: []byte("a x y")})
+	clear(w.missing)
+	w.step(RobotChanged{ActsDigest: "with y"})
+	w.step(Written{Rev: 1})
+	if r := w.s.Report(); r.Phase != schema.DeployActive || len(r.Names) != 2 || len(r.Pruned) != 0 {
+		t.Errorf("the robot got what y needs while the disk wrote: %s", w.report(r))
+	}
+}
+
+func TestContentThatBecomesUnusableWhileItIsWrittenIsRefused(t *testing.T) {
+	w := newWorld()
+	w.story("a x", 1)
+	pin := w.pin("b y")
+	w.step(Document{Desired: Desired{Rev: 2, FleetID: "home", Apply: schema.ApplyNow, Pin: pin}})
+	w.step(Fetched{SHA256: pin.SHA256, Bytes: []byte("b y")})
+	w.missing["y"] = true
+	w.step(RobotChanged{ActsDigest: "without y"})
+	w.step(Written{Rev: 2})
+	if r := w.s.Report(); r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil || r.Active.Story.ID != "a" {
+		t.Errorf("the robot lost what y needs while the disk wrote: %s", w.report(r))
+	}
+}

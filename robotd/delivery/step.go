@@ -192,10 +192,12 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the parts that can be performed have changed", Report: s.Report()})
 		}
 	}
-	if s.staged != nil {
-		l := *s.staged
-		l.Fit = c.Judge.Fit(l.Content)
-		s.staged = &l // advance drops it if nothing of it can be used any more
+	for _, one := range []**Loaded[C]{&s.candidate, &s.staged} {
+		if *one != nil {
+			l := **one
+			l.Fit = c.Judge.Fit(l.Content)
+			*one = &l // advance drops it, once it is written, if nothing of it can be used any more
+		}
 	}
 	if refetch {
 		out = s.fetch(now, c, OnRefit, out)
