@@ -28,9 +28,10 @@ type device struct {
 	late        int           // how many commands in a row were ended by their time-out
 	heat        heat
 
-	damage    string // what damaged it, until that is acknowledged
-	heatSaved bool   // the disk has its heat
-	shown     shown
+	damage      string // what damaged it, until that is acknowledged
+	savedDamage string // the damage on the disk
+	heatSaved   bool   // the disk has its heat
+	shown       shown
 }
 
 // shown is what is reported of a device.

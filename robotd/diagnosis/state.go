@@ -57,7 +57,7 @@ func New(cfg *config.Config, units []schema.Unit, now clock.Now, saved map[strin
 			d.heat.level, d.heatSaved, d.phase = len(heats)-1, true, Resting
 		}
 		if d.damage = saved[FaultKey+u.ID]; d.damage != "" {
-			d.phase = Repaired
+			d.phase, d.savedDamage = Repaired, d.damage
 		}
 		d.shown = shown{phase: d.phase}
 		s.devices = append(s.devices, d)

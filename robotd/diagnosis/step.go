@@ -69,7 +69,8 @@ func (t Step) report(d *device) {
 	t.Out.Changed(effect.FlushSoon)
 	t.Out.Do(effect.Note{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, Logged: was.lost || is.lost})
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
-	if was.phase != is.phase && (is.phase == Damaged || was.phase == Repaired || was.phase == Damaged && is.phase == Normal) {
+	if d.damage != d.savedDamage {
+		d.savedDamage = d.damage
 		t.Out.Do(effect.SaveValue{Name: FaultKey + d.unit.ID, Value: d.damage})
 	}
 }
