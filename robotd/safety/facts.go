@@ -60,6 +60,16 @@ type Facts struct {
 	NeedsContinue bool
 }
 
+// stopAsked reports whether the mode, a unit or robotd itself asks for a stop in this step.
+func (f *Facts) stopAsked() bool {
+	for i := range f.Asked {
+		if f.Asked[i].Verb.Stops() {
+			return true
+		}
+	}
+	return false
+}
+
 // Verb is a request to the core. The values are those of the wire.
 type Verb string
 

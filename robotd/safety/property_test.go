@@ -26,6 +26,7 @@ func drawFacts(t *rapid.T) Facts {
 		for i := range f.Units {
 			f.Units[i].State = UnitIdle
 		}
+		f.Asked = drawAsked(t)
 		return f
 	}
 	f.Units = rapid.SliceOfN(unit, 0, 3).Draw(t, "units")
@@ -38,10 +39,16 @@ func drawFacts(t *rapid.T) Facts {
 	if rapid.IntRange(0, 4).Draw(t, "critical") == 0 {
 		f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: "battery"}}
 	}
-	if rapid.IntRange(0, 4).Draw(t, "asked") == 0 {
-		f.Asked = []Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks"), Source: "mode"}}
-	}
+	f.Asked = drawAsked(t)
 	return f
+}
+
+// drawAsked draws a stop that the mode asks for, or none.
+func drawAsked(t *rapid.T) []Request {
+	if rapid.IntRange(0, 4).Draw(t, "asked") > 0 {
+		return nil
+	}
+	return []Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks"), Source: "mode"}}
 }
 
 func drawRequest(t *rapid.T) Request {
@@ -116,6 +123,16 @@ func TestEnabledNeedsEnableAfterEveryStop(t *testing.T) {
 			}
 			if s.At != schema.SafetyEnabled {
 				earned = false
+			}
+		})
+	})
+}
+
+func TestStopInTheSameStepRefusesTheEnable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+			if r.Verb == Enable && len(f.Asked) > 0 && d.Changed && s.At == schema.SafetyEnabled {
+				t.Fatalf("%s was asked for, and the robot is ENABLED", f.Asked[0].Verb)
 			}
 		})
 	})

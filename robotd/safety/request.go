@@ -58,6 +58,8 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 		return refused(causes[0].Reason, detail), false
 	}
 	switch {
+	case f.stopAsked():
+		return refused(schema.ReasonStopped, "the robot was asked to stop at the same moment; ask again"), false
 	case !f.Mode.Active:
 		return refused(schema.ReasonPrecondition, "no mode is in charge; mode/set starts one"), false
 	case !f.Mode.Wants:
@@ -70,8 +72,10 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 // errors, and the latch prevents only enabling.
 func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
-	case schema.SafetyDisabled, schema.SafetyReset:
-		return unchanged("nothing is left to reset: the robot is in " + string(s.At)), false
+	case schema.SafetyReset:
+		return unchanged("a reset is in progress; wait for DISABLED"), false
+	case schema.SafetyDisabled:
+		return unchanged("nothing is left to reset: the robot is in DISABLED"), false
 	case schema.SafetyHalt:
 		return refused(schema.ReasonResetSettling, "units are still halting; ask again in E_STOP"), false
 	case schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop:

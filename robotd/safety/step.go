@@ -1,7 +1,6 @@
 package safety
 
 import (
-	"slices"
 	"time"
 
 	"troupe/schema"
@@ -23,10 +22,10 @@ type Decision struct {
 func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 	s.remember(now, f)
 	d := Decision{From: s.At, To: s.At}
-	on, cause := s.urgent(now, l, f, r)
-	if slices.ContainsFunc(f.Asked, func(a Request) bool { return a.Verb.Stops() }) {
-		s.SaferAt = now // also if the robot stands already: what was requested before does not enable it
+	if f.stopAsked() {
+		s.SaferAt = now // also in DISABLED: a sender who has not seen this stop does not enable the robot
 	}
+	on, cause := s.urgent(now, l, f, r)
 	switch {
 	case on == BadState:
 		s.enter(now, &d, schema.SafetyEStop, cause, "the core does not know its own state")
