@@ -58,12 +58,8 @@ func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, passwo
 
 // CheckPassword reports whether a user has this password. Wrong ones count against the address.
 func (k *Keeper) CheckPassword(ctx context.Context, name, password, address string) error {
-	if k.wrong.exceeded(address, k.Now()) {
-		return ErrTooOften
-	}
-	_, ok, err := k.check(ctx, name, password)
+	_, ok, err := k.check(ctx, name, password, address)
 	if err == nil && !ok {
-		k.wrong.count(address, k.Now())
 		err = ErrCredentials
 	}
 	return err

@@ -33,28 +33,28 @@ func newSalt() (salt [argon2id.SaltBytes]byte) {
 // SignIn opens a session for a user and returns its cookie. address says where the request comes
 // from; before is the cookie of the session that the new one replaces, if any.
 func (k *Keeper) SignIn(ctx context.Context, name, password, address, before string) (*http.Cookie, auth.Principal, error) {
-	if k.wrong.exceeded(address, k.Now()) {
-		return nil, auth.Principal{}, ErrTooOften
-	}
-	u, ok, err := k.check(ctx, name, password)
+	u, ok, err := k.check(ctx, name, password, address)
 	if err != nil {
 		return nil, auth.Principal{}, err
 	}
 	if !ok {
-		k.wrong.count(address, k.Now())
 		k.Log.Warn("sign-in refused", "user", name, "address", address)
 		return nil, auth.Principal{}, ErrCredentials
 	}
 	return k.StartSession(ctx, u, "with a password from "+address, before)
 }
 
-// check reports whether this is the password of a user who may sign in.
-func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User, ok bool, err error) {
+// check reports whether this is the password of a user who may sign in. A wrong one counts
+// against the address.
+func (k *Keeper) check(ctx context.Context, name, password, address string) (u auth.User, ok bool, err error) {
 	k.mu.Lock()
 	nobody := k.knowsNobody()
 	k.mu.Unlock()
-	if nobody {
+	switch {
+	case nobody:
 		return u, false, ErrNoAccounts
+	case k.wrong.exceeded(address, k.Now()): // so that it takes no place among those that wait
+		return u, false, ErrTooOften
 	}
 	u, known := k.User(name)
 	hash, err := argon2id.Parse(u.Password)
@@ -66,7 +66,14 @@ func (k *Keeper) check(ctx context.Context, name, password string) (u auth.User,
 		return u, false, err
 	}
 	defer done()
-	return u, hash.Verify([]byte(password)) && known && !u.Disabled, nil
+	// Only now, since right passwords that wait do not count, and wrong ones were compared meanwhile.
+	attempt, allowed := k.wrong.begin(address, k.Now())
+	if !allowed {
+		return u, false, ErrTooOften
+	}
+	ok = hash.Verify([]byte(password)) && known && !u.Disabled
+	k.wrong.end(attempt, !ok, k.Now())
+	return u, ok, nil
 }
 
 // StartSession starts a session for a user who has proved who they are.
