@@ -16,6 +16,8 @@ import (
 type retainedByUser struct {
 	mu sync.Mutex
 	by map[string]access.User // by topic
+
+	deleted string // publisher of the document that the broker deleted last; owned by the file watcher
 }
 
 // recordWriter is called for each document that is retained or deleted, while the guard
@@ -40,31 +42,42 @@ func (g *guard) latchesStop(topic string) bool {
 	return ok && (row.Kind == schema.TopicDesiredStop || row.Kind == schema.TopicFleetStop)
 }
 
-// deleteOfLostUsers deletes the documents of users who have lost their role.
-func (g *guard) deleteOfLostUsers(users access.Users) {
+// deleteDocumentsOfFormerUsers deletes the documents of users who have lost their role. Only the
+// goroutine of the file watcher calls it.
+func (g *guard) deleteDocumentsOfFormerUsers() {
 	g.byUser.mu.Lock()
 	all := maps.Clone(g.byUser.by)
 	g.byUser.mu.Unlock()
-	for topic, was := range all {
-		if is, known := users.Find(was.Name); known && is.Role == was.Role {
+	for topic, publisher := range all {
+		if g.hasItsRole(publisher) {
 			continue
 		}
-		g.log.Warn("document deleted: its publisher lost its role", "topic", topic, "user", was.Name)
+		g.byUser.deleted = ""
 		if err := g.publish(topic, nil, 0, true); err != nil {
 			g.log.Error("delete document", "topic", topic, "error", err)
+		} else if g.byUser.deleted != "" {
+			g.log.Warn("document deleted: its publisher lost its role", "topic", topic, "user", g.byUser.deleted)
 		}
 	}
 }
 
-// beginDelete prepares the broker's own deletion of a document, unless another client has
-// replaced it meanwhile.
+// hasItsRole reports whether the users file still gives a user the same role.
+func (g *guard) hasItsRole(was access.User) bool {
+	is, known := g.creds.current.Load().users.Find(was.Name)
+	return known && is.Role == was.Role
+}
+
+// beginDelete prepares the broker's own deletion of a document, unless a client that has its
+// role has replaced it meanwhile. publish calls it on its own goroutine.
 func (g *guard) beginDelete(topic string) bool {
 	g.retained.begin(topic, 0, true)
 	g.byUser.mu.Lock()
-	_, still := g.byUser.by[topic]
+	publisher, known := g.byUser.by[topic]
 	g.byUser.mu.Unlock()
-	if !still {
+	if !known || g.hasItsRole(publisher) {
 		g.retained.Unlock()
+		return false
 	}
-	return still
+	g.byUser.deleted = publisher.Name
+	return true
 }

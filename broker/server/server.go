@@ -69,7 +69,7 @@ func New(cfg Config) (*Server, error) {
 	s.files.onChanged = func() {
 		s.guard.passwords.forget(s.files.current.Load().users)
 		s.guard.recheckAll(s.guard.whyRefused)
-		s.guard.deleteOfLostUsers(s.files.current.Load().users)
+		s.guard.deleteDocumentsOfFormerUsers()
 	}
 	if hln != nil {
 		s.http = serveStatus(hln, s)
