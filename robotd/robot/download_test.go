@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/download"
 	"troupe/schema"
 	"troupe/schema/bubble"
+	"troupe/schema/score"
 )
 
 // files is a fleetd instance that serves large files over pipes, so that it works in fake
@@ -120,6 +123,30 @@ func (s *stand) play() schema.State {
 }
 
 const megabyte = 1 << 20
+
+func TestFilesThatArrivedForOtherContentsStay(t *testing.T) {
+	quiet := slog.New(slog.DiscardHandler)
+	disk, a, _, err := openStore(t.TempDir(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = disk.close() })
+	for _, arrived := range []string{"a", "b"} { // of a story and of activities, which wait for another file each
+		f, err := os.Create(a.incoming.path(arrived))
+		if err := errors.Join(err, f.Truncate(score.MaxAssetBytes-megabyte), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := newDownloads(t.Context(), Config{}, a, newLoop(nil, time.Now(), nil), quiet)
+	d.fleetd = func() (*download.Fleetd, error) { return nil, errors.New("offline") }
+	d.fetch(download.File{SHA256: "c", Size: megabyte})
+	d.work.Wait()
+	for _, arrived := range []string{"a", "b"} {
+		if _, err := os.Stat(a.incoming.path(arrived)); err != nil {
+			t.Errorf("the next download removed a file that has arrived: %v", err)
+		}
+	}
+}
 
 func TestHangingDownloadDelaysNothingAndIsResumed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

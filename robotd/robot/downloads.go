@@ -16,8 +16,10 @@ import (
 const (
 	// progressEvery is the minimum interval between reports of a download's progress.
 	progressEvery = 500 * time.Millisecond
-	// leftovers bounds the bytes of partial files that no content waits for any more.
-	leftovers = score.MaxAssetBytes
+	// leftovers bounds the bytes of files in incoming that are not being fetched: partial ones that
+	// no content waits for, and complete ones whose content is not saved yet. Story, activities and
+	// places can each wait with all of their files.
+	leftovers = 3 * score.MaxAssetBytes
 )
 
 // downloads fetches large files from fleetd, each in a goroutine of its own, so that nothing
