@@ -89,9 +89,24 @@ func (sh *shell) writeContexts(all contexts) error {
 	return nil
 }
 
-// useContext takes server, CA and token from the context of --context, from that of a server
-// that was named otherwise, or from the current one. Of several contexts of one server the
-// current one counts: TROUPE_SERVER may be set while its user signs in as somebody else.
+// contextOf returns the name of the context of --context, or of a server that was named
+// otherwise, or the current one. Of several contexts of one server the current one counts:
+// TROUPE_SERVER may be set while its user signs in as somebody else.
+func (sh *shell) contextOf(all contexts, serverGiven bool) string {
+	name := orElse(sh.context, all.Current)
+	if !serverGiven || sh.context != "" || all.Contexts[name].Server == sh.server {
+		return name
+	}
+	name = ""
+	for _, one := range slices.Sorted(maps.Keys(all.Contexts)) {
+		if all.Contexts[one].Server == sh.server {
+			name = one
+		}
+	}
+	return name
+}
+
+// useContext takes server, CA and token from a context, if there is one.
 func (sh *shell) useContext(serverGiven bool) error {
 	all, err := sh.readContexts()
 	switch {
@@ -103,15 +118,7 @@ func (sh *shell) useContext(serverGiven bool) error {
 		}
 		return nil
 	}
-	name := orElse(sh.context, all.Current)
-	if serverGiven && sh.context == "" && all.Contexts[all.Current].Server != sh.server {
-		name = ""
-		for _, one := range slices.Sorted(maps.Keys(all.Contexts)) {
-			if all.Contexts[one].Server == sh.server {
-				name = one
-			}
-		}
-	}
+	name := sh.contextOf(all, serverGiven)
 	c, ok := all.Contexts[name]
 	switch {
 	case !ok && sh.context != "":
@@ -124,15 +131,27 @@ func (sh *shell) useContext(serverGiven bool) error {
 }
 
 // chooseServer takes server, CA and token for a command from its flags, the environment and the contexts.
+// A --server that the person typed counts before TROUPE_CONTEXT: a stop must not go to another fleet.
 func (sh *shell) chooseServer(cmd *cobra.Command) error {
 	sh.token = sh.Env("TROUPE_TOKEN")
+	server, context := cmd.Flags().Changed("server"), cmd.Flags().Changed("context")
+	if server && !context {
+		sh.context = ""
+	}
 	switch {
+	case server && context:
+		return usage("--server and --context both name a server: leave out one of them")
 	case sh.token != "" && sh.context != "": // a stop must not go to the default address instead
 		return usage("TROUPE_TOKEN is set, and context %s has a token of its own: unset TROUPE_TOKEN, or leave out --context and TROUPE_CONTEXT and name the address with --server", sh.context)
 	case sh.token != "":
 		return nil
 	}
-	return sh.useContext(cmd.Flags().Changed("server") || sh.Env("TROUPE_SERVER") != "")
+	return sh.useContext(sh.serverGiven(cmd))
+}
+
+// serverGiven reports whether a person named a server, instead of the default address.
+func (sh *shell) serverGiven(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("server") || sh.Env("TROUPE_SERVER") != ""
 }
 
 func (sh *shell) contextCommand() *cobra.Command {

@@ -73,3 +73,34 @@ func TestDamagedContextsReachNoServer(t *testing.T) {
 		}
 	}
 }
+
+// A stop goes to the server that a person typed, not to that of a context in the environment.
+func TestTypedServerCountsBeforeContextOfEnvironment(t *testing.T) {
+	var reached string
+	at := func(name string) string {
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			reached += name + r.Header.Get("Authorization")
+		}))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	museum, lobby := at("museum "), at("lobby ")
+	environ := []string{"XDG_CONFIG_HOME=" + t.TempDir(), "TROUPE_CONTEXT=museum"}
+	all := contexts{Contexts: map[string]serverContext{"museum": {Server: museum, Token: "m"}, "lobby": {Server: lobby, Token: "l"}}}
+	if err := (&shell{Streams: Streams{Environ: environ}}).writeContexts(all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"stop --all", "museum Bearer m"},
+		{"stop --all --server " + lobby, "lobby Bearer l"},
+		{"stop --all --context lobby", "lobby Bearer l"},
+		{"stop --all --context museum --server " + lobby, ""},
+	} {
+		reached = ""
+		var text strings.Builder
+		Main(t.Context(), Streams{Out: &text, Err: &text, Environ: environ}, "test", strings.Fields(c.line)...)
+		if reached != c.want || c.want == "" && !strings.Contains(text.String(), "--server and --context both name a server") {
+			t.Errorf("%s reached %q, not %q: %s", c.line, reached, c.want, text.String())
+		}
+	}
+}

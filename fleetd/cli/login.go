@@ -123,7 +123,7 @@ func (sh *shell) logoutCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name := orElse(sh.context, all.Current)
+			name := sh.contextOf(all, sh.serverGiven(cmd))
 			c, ok := all.Contexts[name]
 			if !ok {
 				return errors.New("there is no context to sign out of; fleetd context list shows them")
