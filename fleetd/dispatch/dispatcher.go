@@ -182,16 +182,23 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	id := *p.ack.ID
 	if about, ok := strings.CutPrefix(id, queryPrefix); ok {
 		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
-			about, _, _ = strings.Cut(about, ":")
-			d.step(ctx, now, about, command.Event{Kind: command.NoRecord})
+			if about, _, _ = strings.Cut(about, ":"); d.isOf(p.robot, about) {
+				d.step(ctx, now, about, command.Event{Kind: command.NoRecord})
+			}
 		}
 		return
 	}
-	if c := d.open[id]; c == nil || c.Robot != p.robot {
+	if !d.isOf(p.robot, id) {
 		return // another instance's, final, or not this robot's
 	}
 	d.step(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
 	d.wakeQueued(ctx, now, p.robot)
+}
+
+// isOf reports whether a command is in progress and for this robot: a robot must not end another's.
+func (d *Dispatcher) isOf(robot, id string) bool {
+	c := d.open[id]
+	return c != nil && c.Robot == robot
 }
 
 // wakeQueued wakes the queued commands of a robot: one may be next.

@@ -116,6 +116,14 @@ func TestAnswerOfAnotherRobotIsIgnored(t *testing.T) {
 		id := w.issue("r1", "mode/set")
 		w.answers("r2", id, schema.StatusSucceeded)
 		w.is(id, command.Sent)
+		w.answers("r1", id, schema.StatusAccepted)
+		ask := "ask:" + id + ":1"
+		w.Answer("r2", schema.Ack{ID: &ask, Status: schema.StatusRejected, Reason: schema.ReasonUnknownID})
+		synctest.Wait()
+		w.is(id, command.Acked)
+		w.Shown("r2", schema.LastRequest{ID: id, Verb: "mode/set", Status: schema.StatusSucceeded})
+		w.sleep(2 * command.AnswerGrace)
+		w.is(id, command.Acked)
 	})
 }
 

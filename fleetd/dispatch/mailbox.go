@@ -104,7 +104,9 @@ func (d *Dispatcher) take(ctx context.Context) {
 		case eventAnswer:
 			d.answer(ctx, now, p)
 		case eventShown:
-			d.step(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
+			if d.isOf(p.robot, p.last.ID) {
+				d.step(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
+			}
 			d.wakeQueued(ctx, now, p.robot)
 		case eventCancel:
 			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
