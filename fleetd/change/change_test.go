@@ -3,11 +3,14 @@ package change_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
@@ -177,6 +180,31 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 	if notes := w.audit(); len(notes) > 0 || w.commits > 0 {
 		t.Errorf("a dry run is noted: %+v; %d were reported", notes, w.commits)
+	}
+}
+
+// The audit has room for the beginning of such a table only.
+func TestDryRunOfARevertShowsLongSettingsInFull(t *testing.T) {
+	w, ctx := newWorld(t), t.Context()
+	d := &change.Desired{Deps: w.deps}
+	table := "[" + strings.Repeat(`{"intent":"greet","act":"greet-the-visitors-of-this-hall"},`, 60) + `{"intent":"%s","act":"greet"}]`
+	for i := range 60 {
+		table = strings.Replace(table, `"greet"`, fmt.Sprintf(`"greet-%d"`, i), 1)
+	}
+	settings := func(last string) desired.Request {
+		return desired.Request{Config: &desired.Config{Set: map[string]jsontext.Value{"intents": jsontext.Value(fmt.Sprintf(table, last))}}}
+	}
+	for _, last := range []string{"wave", "nod"} {
+		if _, _, found, err := d.Set(ctx, anna, selector.IDs("r1"), settings(last), false, who); err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+	}
+	c, _, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Back: schema.TopicDesiredConfig}, true, who)
+	if err != nil || len(found) > 0 || len(c.ValuesAfter) != 1 {
+		t.Fatal(c.ValuesAfter, found, err)
+	}
+	if want := `{"intents":` + fmt.Sprintf(table, "wave") + `}`; string(c.ValuesAfter[0].Value) != want {
+		t.Errorf("it gets %s", c.ValuesAfter[0].Value)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/desired"
@@ -168,8 +166,8 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter
 			c.ValuesBefore = append(c.ValuesBefore, done.ValuesBefore...)
-			if ask.Back != "" && len(done.Updated) > 0 {
-				c.ValuesAfter = append(c.ValuesAfter, desired.ValueOfRobots{Value: jsontext.Value(done.After), Robots: done.Updated})
+			if ask.Back != "" {
+				c.ValuesAfter = append(c.ValuesAfter, done.ValuesAfter...)
 			}
 			if dryRun {
 				continue

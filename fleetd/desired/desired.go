@@ -93,7 +93,7 @@ type Changes struct {
 
 	Before, After string          // for the audit, as JSON: what changed; of several robots Before has their names by what they had
 	ValuesBefore  []ValueOfRobots // what Updated had before
-	ValuesAfter   []ValueOfRobots // what they get, of a request that reverts
+	ValuesAfter   []ValueOfRobots // what they get
 	NotReverted   []NotReverted   // robots that it does not revert
 }
 
@@ -116,8 +116,18 @@ func (a Request) Topic() schema.TopicKind {
 	return schema.TopicDesiredPlaces
 }
 
+// withDefaults returns the request with what it leaves out; the document, the audit and comparisons
+// must say the same.
+func (a Request) withDefaults() Request {
+	if a.Mode != nil && a.Mode.Apply == "" {
+		a.Mode = &Mode{Mode: a.Mode.Mode, Apply: schema.ApplyModeBoot}
+	}
+	return a
+}
+
 // Plan returns the changes for a request, or problems.
 func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem) {
+	a = a.withDefaults()
 	c := Changes{Topic: a.Topic()}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	if found := p.check(a); len(found) > 0 {
@@ -148,6 +158,9 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 	c.Counter = p.seal.Counter
 	c.Note = p.describe(a)
 	c.After = noted(p.value(a))
+	if len(c.Updated) > 0 {
+		c.ValuesAfter = []ValueOfRobots{{Value: jsontext.Value(p.value(a)), Robots: c.Updated}}
+	}
 	switch {
 	case len(c.Updated) == 1:
 		c.Before = noted(string(c.ValuesBefore[0].Value))
@@ -217,7 +230,7 @@ func (m *Mode) check() []schema.Problem {
 		found = append(found, schema.NewProblem("/mode/mode", "bad_value", fmt.Sprintf("%q cannot be the desired mode", m.Mode), "write mnl or ato"))
 	}
 	switch m.Apply {
-	case "", schema.ApplyModeBoot, schema.ApplyModeNow:
+	case schema.ApplyModeBoot, schema.ApplyModeNow:
 	default:
 		found = append(found, schema.NewProblem("/mode/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", m.Apply), "write boot or now"))
 	}
@@ -236,9 +249,6 @@ func (p *plan) document(a Request, r Robot) (Document, bool, error) {
 }
 
 func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
-	if m.Apply == "" {
-		m.Apply = schema.ApplyModeBoot
-	}
 	was, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 	// A mode with apply now is always published again: the robot may have left it since.
 	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig) {

@@ -229,11 +229,16 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, ask := range map[string]Request{
-		"settings": {Config: &Config{Set: value(`"ato"`)}},
-		"a mode":   {Mode: &Mode{Mode: "ato"}},
-		"places":   {Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},
+		"settings":  {Config: &Config{Set: value(`"ato"`)}},
+		"a mode":    {Mode: &Mode{Mode: "ato"}},
+		"places":    {Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},
+		"no places": {Places: &Set{}},
 	} {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
+		if ask.Places != nil {
+			set, _ := Plan(rows, Request{Places: &Set{ID: "shop", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
+			rows = applyChanges(rows, set)
+		}
 		first, _ := Plan(rows, ask, by)
 		rows = applyChanges(rows, first)
 		rows.Seal.Key = key
@@ -246,6 +251,41 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		if third, _ := Plan(rows, ask, by); len(third.Updated) != 0 {
 			t.Errorf("%s: the signed document is published again", name)
 		}
+	}
+}
+
+func TestPlacesOfARobotWithoutPlacesAreNotClearedWithKey(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key}, Robots: []Robot{{ID: "r1"}}}
+	if c, found := Plan(rows, Request{Places: &Set{}}, by); len(found) > 0 || len(c.Unchanged) != 1 {
+		t.Errorf("%v %+v", found, c)
+	}
+}
+
+// A mode that is published again only for its signature is no change: a revert leads to the mode before.
+func TestModeWithoutApplyIsApplyBoot(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1"}}}
+	ask := Request{Mode: &Mode{Mode: "ato"}}
+	first, _ := Plan(rows, ask, by)
+	if first.Note != "mode ato boot" || first.After != `{"apply":"boot","mode":"ato"}` {
+		t.Errorf("the audit says %q, %s", first.Note, first.After)
+	}
+	rows = applyChanges(rows, first)
+	rows.Robots[0].Previous = []byte(`{"mode":"mnl"}`)
+	rows.Seal.Key = key
+	again, _ := Plan(rows, ask, by)
+	if len(again.Documents) != 1 || string(again.Documents[0].Previous) != `{"mode":"mnl"}` {
+		t.Errorf("a revert leads to another mode than the one before: %+v", again.Documents)
+	}
+	if ask.Mode.Apply != "" {
+		t.Error("the request was changed, with which the transaction may run again")
 	}
 }
 

@@ -74,10 +74,11 @@ func (p *plan) pinPlaces(set *Set) []schema.Problem {
 
 func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	was, _ := schema.Decode[schema.DesiredSet](r.Current.Payload)
+	same := p.pin == nil && was.Set == nil || p.pin != nil && was.Set != nil && *p.pin == *was.Set
 	switch {
-	case p.pin == nil && was.Set == nil && !r.Reported.MustRenumber(r.Current.Rev): // nothing to clear
+	case p.pin == nil && r.Current.Rev == 0 && !r.Reported.MustRenumber(0): // no document, and nothing to clear
 		return r.Current, false, nil
-	case p.pin != nil && was.Set != nil && *p.pin == *was.Set && !p.mustRepublish(r, was.Sig):
+	case same && r.Current.Rev > 0 && !p.mustRepublish(r, was.Sig):
 		return r.Current, false, nil
 	}
 	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}

@@ -122,7 +122,7 @@ func TestEveryChangeLeavesOneEntryOfItsTransaction(t *testing.T) {
 			{"PUT", "/stories/tour?by=anna", story, "save", "story tour", audit.Done},
 			{"POST", "/stories/tour/publish", signed, "publish", "story tour revision 1", audit.Done},
 			{"POST", "/assignments", map[string]any{"story": "tour", "selector": all, "by": "anna", "why": "the show"}, "assign", "story tour revision 1", audit.Done},
-			{"POST", "/desired", map[string]any{"mode": map[string]any{"mode": "ato"}, "selector": all, "by": "anna", "why": "the show"}, "desired", "mode ato ", audit.Done},
+			{"POST", "/desired", map[string]any{"mode": map[string]any{"mode": "ato"}, "selector": all, "by": "anna", "why": "the show"}, "desired", "mode ato boot", audit.Done},
 			{"PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "a"}, "by": "anna", "why": "the show"}, "label", "robot r1", audit.Done},
 			{"POST", "/commands", map[string]any{"verb": "mode/set", "args": map[string]any{"mode": "mnl"}, "selector": all, "by": "anna", "why": "the show"}, "command mode/set", "robot r1", audit.Accepted},
 			{"DELETE", "/stories/tour?expected_stories=1&expected_robots=1&clear=tour&by=anna&why=the+show", nil, "delete", "story tour", audit.Done},
