@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -126,45 +125,6 @@ func New(d Deps) *Keeper {
 		Cookie: scs.SessionCookie{Name: CookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.Secure},
 	}
 	return k
-}
-
-// Begin reads the accounts from a database that was just opened. The first time it makes the
-// user admin, unless in development mode.
-func (k *Keeper) Begin(ctx context.Context) error {
-	k.beginning.Lock()
-	defer k.beginning.Unlock()
-	if k.begun {
-		return nil
-	}
-	if err := k.Reload(ctx); err != nil {
-		return err
-	}
-	if err := k.makeAdmin(ctx); err != nil {
-		return err
-	}
-	k.begun = true
-	return nil
-}
-
-// makeAdmin makes the first user, or gives it a new password.
-func (k *Keeper) makeAdmin(ctx context.Context) error {
-	k.mu.Lock()
-	first := len(k.users) == 0 && !k.Dev
-	k.mu.Unlock()
-	if k.FirstAdmin == nil || !first && !k.ResetAdmin {
-		return nil
-	}
-	password := auth.NewPassword()
-	hash, err := k.hash(ctx, password)
-	if err != nil {
-		return err
-	}
-	written, err := k.Changes.FirstAdmin(ctx, hash, k.ResetAdmin)
-	if err != nil || !written { // another instance was faster
-		return err
-	}
-	k.FirstAdmin(string(auth.Admin), password)
-	return k.Reload(ctx)
 }
 
 // Reload reads the accounts from the database.
@@ -314,38 +274,4 @@ func sameOrigin(r *http.Request) bool {
 		return origin.Check(&as) == nil
 	}
 	return true
-}
-
-// Users lists the users by name, with the hashes of their passwords.
-func (k *Keeper) Users() []auth.User {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := make([]auth.User, 0, len(k.users))
-	for _, u := range k.users {
-		all = append(all, u)
-	}
-	slices.SortFunc(all, func(a, b auth.User) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
-
-// User returns one user.
-func (k *Keeper) User(name string) (auth.User, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	u, ok := k.users[name]
-	return u, ok
-}
-
-// Tokens lists the valid tokens of a user, those of everybody if the name is empty.
-func (k *Keeper) Tokens(user string) []auth.Token {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	all := []auth.Token{}
-	for _, t := range k.tokens {
-		if (user == "" || t.User == user) && k.Now().Before(t.ExpiresAt) {
-			all = append(all, t)
-		}
-	}
-	slices.SortFunc(all, func(a, b auth.Token) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return all
 }

@@ -1,0 +1,46 @@
+package accounts
+
+import (
+	"context"
+
+	"troupe/fleetd/auth"
+)
+
+// Begin reads the accounts from a database that was just opened. The first time it makes the
+// user admin, unless in development mode.
+func (k *Keeper) Begin(ctx context.Context) error {
+	k.beginning.Lock()
+	defer k.beginning.Unlock()
+	if k.begun {
+		return nil
+	}
+	if err := k.Reload(ctx); err != nil {
+		return err
+	}
+	if err := k.makeAdmin(ctx); err != nil {
+		return err
+	}
+	k.begun = true
+	return nil
+}
+
+// makeAdmin makes the first user, or gives it a new password.
+func (k *Keeper) makeAdmin(ctx context.Context) error {
+	k.mu.Lock()
+	first := len(k.users) == 0 && !k.Dev
+	k.mu.Unlock()
+	if k.FirstAdmin == nil || !first && !k.ResetAdmin {
+		return nil
+	}
+	password := auth.NewPassword()
+	hash, err := k.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	written, err := k.Changes.FirstAdmin(ctx, hash, k.ResetAdmin)
+	if err != nil || !written { // another instance was faster
+		return err
+	}
+	k.FirstAdmin(string(auth.Admin), password)
+	return k.Reload(ctx)
+}
