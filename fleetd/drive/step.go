@@ -202,7 +202,10 @@ func (s *State) take(on Cause, d *Decision) {
 		return
 	}
 	if s.At != row.To {
-		d.Changed, d.On, d.Why = true, on, row.Why
+		d.Changed = true
+		if d.Zeroed == "" { // otherwise people are told why fleetd stopped the robot, also if the stick is released in the same step
+			d.On, d.Why = on, row.Why
+		}
 		if s.At == Driving && on != Released {
 			d.Zeroed = on
 		}
