@@ -67,7 +67,7 @@ func (t *step) restoreStops(m Memory) {
 func (m *Memory) stops() stops.Memory {
 	return stops.Memory{
 		Saved: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
-		Missing: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
+		LatchesLost: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
 	}
 }
 

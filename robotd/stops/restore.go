@@ -14,11 +14,11 @@ import (
 
 // Memory is what the disk has of the stops.
 type Memory struct {
-	Saved   []byte        // of effect.SaveLatches; empty before the first
-	Old     [2]string     // SafetyKey and LatchesKey, as releases before format 2 of the disk stored them
-	Missing bool          // the newest write may be missing
-	Lost    bool          // the robot ran before, but its disk is empty
-	Refused schema.Reason // the disk refuses to write
+	Saved       []byte        // of effect.SaveLatches; empty before the first
+	Old         [2]string     // SafetyKey and LatchesKey, as releases before format 2 of the disk stored them
+	LatchesLost bool          // the newest write may be missing
+	Lost        bool          // the robot ran before, but its disk is empty
+	Refused     schema.Reason // the disk refuses to write
 }
 
 // Restore latches again what was latched, and returns the HALT or E_STOP that waits for a reset, or false
@@ -37,7 +37,7 @@ func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 	}
 	t.restorePendingReset(pendingReset)
 	t.restoreLatches(t.Now, latches)
-	if m.Missing {
+	if m.LatchesLost {
 		t.latchBecauseOf(DiskLatch, "the robot's disk lost the latched stops, or the newest of them")
 	}
 	if m.Refused != "" {

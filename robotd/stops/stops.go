@@ -20,7 +20,8 @@ const memoryLost = "memory_lost" // the alert, raised while LostLatch is latched
 
 // The stops that a robot latches by itself because of its disk.
 const (
-	// DiskLatch: the robot cannot read which stops were latched.
+	// DiskLatch: the robot cannot read which stops were latched, or the newest write of them may be
+	// missing.
 	DiskLatch = "unreadable-disk"
 	// LostLatch: the robot has lost its memory, and with it which stops were latched.
 	LostLatch = "lost-disk"

@@ -110,7 +110,7 @@ func TestLatchesSurviveARestart(t *testing.T) {
 	}{
 		"as it was":         {Memory{Saved: save.Value}, []string{"k1"}},
 		"unreadable":        {Memory{Saved: []byte("{{{")}, []string{DiskLatch}},
-		"the newest lost":   {Memory{Saved: save.Value, Missing: true}, []string{"k1", DiskLatch}},
+		"the newest lost":   {Memory{Saved: save.Value, LatchesLost: true}, []string{"k1", DiskLatch}},
 		"a lost memory":     {Memory{Lost: true}, []string{LostLatch}},
 		"a disk that fails": {Memory{Saved: save.Value, Refused: schema.ReasonNoSpace}, []string{"k1", RefusingLatch}},
 	} {
