@@ -87,7 +87,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 		d.order(DoEndCalibration, s.Active)
 		ended.Detail = "calibration was cancelled; only calibration can follow"
 	case s.Next == c.Default:
-		no(schema.ReasonInvalidTransition, string(c.Default)+" is the mode that follows when a switch is cancelled")
+		no(schema.ReasonInvalidTransition, "a switch to "+string(c.Default)+" cannot be cancelled: cancelling a switch leads to "+string(c.Default))
 		return
 	default:
 		if why := s.WhyNot(c, f, c.Default, nil); len(why) > 0 {

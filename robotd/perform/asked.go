@@ -52,7 +52,7 @@ func (t Step) wanted(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
 func (t Step) performable(a *asked) (ok bool, why string) {
 	switch {
 	case a == nil:
-		return false, "it performs the act that act/perform asks for"
+		return false, "the handler request performs only what act/perform asks for; send act/perform"
 	case a.Act.Moves() && t.Safety != schema.SafetyEnabled:
 		return false, "the act moves: " + t.Standstill.String()
 	}

@@ -182,7 +182,7 @@ func onlyLatch(args verb.Args) verb.Args {
 	return verb.StopManual{}
 }
 
-// cancelWaiting cancels the commands that are accepted and not yet performed,
+// cancelWaiting cancels the commands that are admitted and not yet performed,
 // because of a stop; by refers to the stop if that was a command.
 func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
@@ -266,7 +266,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 	case e == nil:
 		reject(schema.ReasonUnknownID, "/args/id", "no command of "+client+" with the id "+of+" is in the journal: it was not accepted, or it is too old")
 	case id == query && (e.phase == Saving || e.phase == Dispatched):
-		ans.Detail = "it was accepted; its answer follows"
+		ans.Detail = "it waits and has not begun; its answer follows"
 	case id == query:
 		out = s.resend(e, out)
 	case !e.open():

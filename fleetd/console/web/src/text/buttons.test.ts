@@ -13,7 +13,7 @@ test.each([
   ['no client has control; acquire it with control/acquire', 'no client has control; acquire it with “Take control”'],
   ['release the latched stop stop-1-a, stop-2-b, then safety/enable', 'release the latched stop, then “Enable”'],
   ['mode/set ato starts the story', '“automatic (ato)” starts the story'],
-  ['it performs the act that act/perform asks for', 'it performs the act that “perform an act in between” asks for'],
+  ['the handler performs only what act/perform asks for', 'the handler performs only what “perform an act in between” asks for'],
   ['the file and/or the folder', 'the file and/or the folder'],
 ])('%s', (text, shown) => {
   expect(inButtons(text)).toBe(shown);
