@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// lives returns the part life with its facts.
+// lifeStep returns the part life with its facts.
 func (t *step) lifeStep() life.Step {
 	ato, interrupts := t.perform.Auto(), t.perform.InterruptState()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{

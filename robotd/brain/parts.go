@@ -107,13 +107,12 @@ func (t *step) collect(do func()) {
 	t.carryOut(from)
 }
 
-// reports returns the part report with its facts.
+// reportStep returns the part report with its facts.
 func (t *step) reportStep() report.Step {
 	return report.Step{State: &t.report, Now: t.now, Out: &t.list}
 }
 
-// toReport and its siblings call a part and carry out what it
-// returns.
+// toReport and its siblings call a part and carry out what it returns.
 func (t *step) toReport(do func(report.Step)) { t.collect(func() { do(t.reportStep()) }) }
 
 // recordEvent adds an event to the history.
@@ -147,7 +146,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 	return found
 }
 
-// manuals returns the part manual with its facts.
+// manualStep returns the part manual with its facts.
 func (t *step) manualStep() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
@@ -161,7 +160,7 @@ func (t *step) manualStep() manual.Step {
 
 func (t *step) toManual(do func(manual.Step)) { t.collect(func() { do(t.manualStep()) }) }
 
-// performs returns the part perform with its facts.
+// performStep returns the part perform with its facts.
 func (t *step) performStep() perform.Step {
 	lost, _ := t.beats.Lost(t.now)
 	people, bearing := t.modes.People()
@@ -189,12 +188,12 @@ func (t *step) toIntent(do func(intent.Step)) {
 	t.carryOut(from)
 }
 
-// healths returns the part diagnosis.
+// diagnosisStep returns the part diagnosis.
 func (t *step) diagnosisStep() diagnosis.Step {
 	return diagnosis.Step{State: &t.health, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
-// desires returns the part desired with its facts.
+// desiredStep returns the part desired with its facts.
 func (t *step) desiredStep() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Out: &t.list}
 	if !t.report.NewSession() { // a new session gets the reports after the state

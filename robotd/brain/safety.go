@@ -20,7 +20,7 @@ func (t *step) stepSafety() {
 	t.carryOut(from)
 }
 
-// permissions returns the part permission with its facts.
+// permissionStep returns the part permission with its facts.
 func (t *step) permissionStep() permission.Step {
 	f := permission.Facts{CurrentState: t.currentState(), Robot: t.safetyFacts()}
 	return permission.Step{State: &t.safety, Facts: f, Now: t.now, Out: &t.list}

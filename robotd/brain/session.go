@@ -11,7 +11,7 @@ import (
 
 func (t *step) connected(ev event.Connected) {
 	t.reportStep().Connected(ev.Session)
-	t.log("mqtt", "down", "up", "the broker granted everything", "")
+	t.log("mqtt", "down", "up", "connected; the broker granted every subscription", "")
 	t.toHeartbeat(heartbeat.Step.Connected)
 }
 
