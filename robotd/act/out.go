@@ -59,7 +59,7 @@ type Effect struct {
 	// Choices are the texts of the action's choices, like Text.
 	Choices []string
 	From    time.Duration // how much of it was done before it was interrupted
-	Holds   bool          // it lasts until its Stop or the unit's report; otherwise it has no end
+	Holds   bool          // it lasts until its Stop or the unit's report; false: it is complete at once, and no Stop follows
 
 	// Ended
 	Outcome Outcome

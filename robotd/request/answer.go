@@ -8,7 +8,7 @@ import (
 	"troupe/schema/verb"
 )
 
-// refuse answers a command that is not accepted. Its id may be used again.
+// refuse answers a command that is not admitted. Its id may be used again.
 func (s *State) refuse(v verb.Verb, client, id string, ans schema.Verdict, out []Effect) []Effect {
 	if ans.Status == "" {
 		ans.Status = schema.StatusRejected

@@ -6,14 +6,14 @@ import (
 	"troupe/schema/verb"
 )
 
-// seqMark is the highest accepted seq of one client's session in one verb group.
+// seqMark is the highest admitted seq of one client's session in one verb group.
 type seqMark struct {
 	client, session, group string
 	seq                    int64
 }
 
 // outOfOrder reports whether a command of the same client, session and group with
-// the same or a higher seq was accepted before req, and returns that seq. A
+// the same or a higher seq was admitted before req, and returns that seq. A
 // command without a seq is never out of order.
 func (s *State) outOfOrder(client, group string, req verb.Request) (newest int64, late bool) {
 	if i := s.indexOfMark(client, group, req.Session); i >= 0 && req.Seq != 0 {
@@ -26,7 +26,7 @@ func (s *State) indexOfMark(client, group, session string) int {
 	return slices.IndexFunc(s.marks, func(m seqMark) bool { return m.client == client && m.group == group && m.session == session })
 }
 
-// markSeq records the seq of an accepted command. A stop is accepted whatever its
+// markSeq records the seq of an admitted command. A stop is admitted whatever its
 // seq, and makes commands with a lower seq out of order.
 func (s *State) markSeq(client, group, session string, seq int64) {
 	if seq == 0 {

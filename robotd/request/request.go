@@ -3,14 +3,15 @@
 // for it, and it keeps the journal that makes commands idempotent: a command
 // that is sent twice has one effect, also across a restart.
 //
-// It does not decide what a command does. A Dispatch effect hands an accepted
-// command on, and an Outcome reports the result. Every accepted command gets
-// exactly one final answer. A command that is refused on arrival is not
+// It does not decide what a command does. A Dispatch effect hands a command on
+// that passed these checks (it is admitted), and an Outcome reports the result. Every
+// admitted command gets exactly one final answer; the status ACCEPTED may precede it,
+// and means that the command has begun. A command that is refused on arrival is not
 // recorded, so its id may be used again.
 //
 // Stops bypass these checks: whatever the payload and age of a stop and the
 // state of the disk, Dispatch is the first effect of its arrival. A stop also
-// cancels every command that was accepted before it and not yet performed, so
+// cancels every command that was admitted before it and not yet performed, so
 // that no command older than a stop takes effect after it.
 package request
 
@@ -83,7 +84,7 @@ type Record struct {
 	Client       string      `json:"client"`
 	ID           string      `json:"id"`
 	Verb         string      `json:"verb"`
-	Word         string      `json:"word,omitempty"`
+	Word         string      `json:"word,omitempty"` // the first argument, for displays
 	By           string      `json:"by,omitempty"`
 	Session      string      `json:"session,omitempty"` // of the sender; Seq counts within it
 	Seq          int64       `json:"seq,omitzero"`
@@ -152,7 +153,7 @@ type (
 	Connected struct{}
 	// Stopped reports that the robot was stopped by something other than a
 	// command, or that such a stop was released. It cancels the commands that were
-	// accepted before and have not begun.
+	// admitted before and have not begun.
 	Stopped struct{ Detail string }
 	// Tick reports that time has passed; State.Deadline returns when the next one
 	// is due.

@@ -8,7 +8,7 @@ type Phase string
 // The phases. A command leaves Received within the step of its arrival.
 const (
 	Received     Phase = "received"
-	Saving       Phase = "saving"       // accepted; its record is being written to disk
+	Saving       Phase = "saving"       // admitted; its record is being written to disk
 	Dispatched   Phase = "dispatched"   // Dispatch was emitted; no outcome yet
 	Working      Phase = "working"      // begun; ACCEPTED has not been sent
 	Acknowledged Phase = "acknowledged" // begun, and ACCEPTED was sent
@@ -40,7 +40,7 @@ const (
 // Phases lists every phase.
 var Phases = []Phase{Received, Saving, Dispatched, Working, Acknowledged, Done, Refused}
 
-// Table is the life of an accepted command. A command that is refused on
+// Table is the life of an admitted command. A command that is refused on
 // arrival or that repeats another one never enters it.
 var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Received), On: OnTake, To: Saving, Why: "the record must be on disk before the command takes effect"},

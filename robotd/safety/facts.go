@@ -145,7 +145,7 @@ const (
 type Cause struct {
 	Event  Event         `json:"event,omitempty"`
 	Reason schema.Reason `json:"reason,omitempty"`
-	Source string        `json:"source,omitempty"` // operator, mode, input, unit, latch, core
+	Source string        `json:"source,omitempty"` // operator, mode, input, unit, latch, core, disk, boot
 	Key    string        `json:"key,omitempty"`    // the input, the unit, the mode or the id of the latch
 	By     string        `json:"by,omitempty"`
 	Why    string        `json:"why,omitempty"` // explanation of the person or device that caused it
