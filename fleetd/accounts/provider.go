@@ -27,6 +27,7 @@ var (
 	ErrDisabled   = errors.New("the user is disabled")
 	ErrNameTaken  = errors.New("a user of this name exists who does not sign in with the provider")
 	ErrRoles      = errors.New("the roles that the provider's claims give cannot be given")
+	errNotRead    = errors.New("the user is added, but fleetd could not read the accounts: sign in again")
 )
 
 // ProviderName is the name of the provider; empty without one.
@@ -128,7 +129,7 @@ func (k *Keeper) admit(ctx context.Context, who provider.Person) (auth.User, err
 			return u, notGiven(found, err)
 		}
 		if u, known = k.bySubject(who.Subject); !known {
-			return u, ErrNameTaken // the reading after the change failed
+			return u, errNotRead
 		}
 	}
 	if u.Disabled {

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -8,6 +9,10 @@ import (
 	"time"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/provider"
+	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 )
 
 // A change of the accounts during a sign-in neither signs in somebody else nor panics.
@@ -39,5 +44,29 @@ func TestPersonOfTheProviderIsFoundWhileUsersChange(t *testing.T) {
 		if u, known := k.bySubject(person.Subject); !known || u.Name != person.Name {
 			t.Fatalf("found %q, %v", u.Name, known)
 		}
+	}
+}
+
+func TestPersonIsToldThatTheAccountsWereNotRead(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper("", &log)
+	k.Provider = &provider.Provider{}
+	db, opened := storetest.Open(t, storetest.SQLite(t)), 0
+	k.Changes = &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) {
+		if opened++; opened > 1 {
+			return nil, errors.New("the database is away")
+		}
+		return db, nil
+	}}}
+	anna := provider.Person{Subject: "issuer anna", Name: "anna", Roles: []auth.Role{auth.Viewer}}
+	if _, err := k.admit(t.Context(), anna); !errors.Is(err, errNotRead) {
+		t.Errorf("the user is added and not read again: %v", err)
+	}
+	k.Changes.Store = func() (*store.Store, error) { return db, nil }
+	if err := k.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if u, err := k.admit(t.Context(), anna); err != nil || u.Name != "anna" {
+		t.Errorf("the next attempt: %q, %v", u.Name, err)
 	}
 }
