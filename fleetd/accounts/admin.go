@@ -2,9 +2,15 @@ package accounts
 
 import (
 	"context"
+	"errors"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 )
+
+// newAdmin is a password of admin of which the database did not say whether it was saved. It is
+// printed if the next reading of the accounts shows that it was.
+type newAdmin struct{ hash, password string }
 
 // Begin reads the accounts from a database that was just opened. The first time it makes the
 // user admin, unless in development mode.
@@ -28,7 +34,12 @@ func (k *Keeper) Begin(ctx context.Context) error {
 func (k *Keeper) makeAdmin(ctx context.Context) error {
 	k.mu.Lock()
 	first := len(k.users) == 0 && !k.Dev
+	admin := k.users[string(auth.Admin)]
 	k.mu.Unlock()
+	if m := k.maybeAdmin; m.hash != "" && m.hash == admin.Password {
+		k.FirstAdmin(admin.Name, m.password)
+		return nil
+	}
 	if k.FirstAdmin == nil || !first && !k.ResetAdmin {
 		return nil
 	}
@@ -38,6 +49,9 @@ func (k *Keeper) makeAdmin(ctx context.Context) error {
 		return err
 	}
 	written, err := k.Changes.FirstAdmin(ctx, hash, k.ResetAdmin)
+	if errors.Is(err, change.ErrOutcomeUnknown) {
+		k.maybeAdmin = newAdmin{hash: hash, password: password}
+	}
 	if err != nil || !written { // another instance was faster
 		return err
 	}

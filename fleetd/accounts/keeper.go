@@ -74,8 +74,9 @@ type Keeper struct {
 	wrong    *limiter
 	copy     localCopy
 
-	beginning sync.Mutex
-	begun     bool // a Begin succeeded
+	beginning  sync.Mutex
+	begun      bool     // a Begin succeeded
+	maybeAdmin newAdmin // the caller holds beginning
 
 	mu          sync.Mutex
 	rev         int64 // of what was read; -1 = nothing yet
@@ -109,6 +110,8 @@ type writing struct{ inProgress, done bool }
 type opening struct {
 	who auth.Principal
 	how string // for the audit
+	// replaced is the user of the session that was open in the browser; empty: none was.
+	replaced string
 }
 
 type openingKey struct{}
