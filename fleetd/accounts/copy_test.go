@@ -178,3 +178,31 @@ func TestSessionThatAnotherInstanceEndedIsOver(t *testing.T) {
 		t.Error("a session is open that the database had and does not have any more")
 	}
 }
+
+// Who signs in where somebody else is signed in ends that session; the audit says whose it was.
+func TestSignInOverTheSessionOfAnotherUserIsAudited(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper(filepath.Join(t.TempDir(), "fleetd.accounts"), &log)
+	anna, ben := auth.User{Name: "anna", Roles: []auth.Role{auth.Viewer}}, auth.User{Name: "ben", Roles: []auth.Role{auth.Viewer}}
+	k.install(auth.Accounts{Users: []auth.User{anna, ben}}, nil)
+	k.Changes = awayDatabase()
+	ctx, _ := audit.WithMark(t.Context())
+	before := ""
+	for _, u := range []auth.User{anna, ben, ben} {
+		cookie, _, err := k.StartSession(ctx, u, "in a test", before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before = cookie.Value
+	}
+	ended := map[string]audit.Note{}
+	for _, e := range k.unsavedEnd {
+		ended[e.note.Target] = e.note
+	}
+	if n := ended["user anna"]; n.Who != "ben" || n.What != "sign out" || n.Detail != "ben signed in in the same browser" {
+		t.Errorf("the end of anna's session: %+v", n)
+	}
+	if n := ended["user ben"]; n.Who != "ben" || n.Detail != "" {
+		t.Errorf("the end of ben's first session: %+v", n)
+	}
+}

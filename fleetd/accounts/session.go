@@ -80,11 +80,11 @@ func (k *Keeper) check(ctx context.Context, name, password, address string) (u a
 func (k *Keeper) StartSession(ctx context.Context, u auth.User, how, before string) (*http.Cookie, auth.Principal, error) {
 	p := u.Principal(auth.KindSession)
 	p.From = auth.Of(ctx).From
-	ctx = context.WithValue(ctx, openingKey{}, opening{p, how})
 	ctx, err := k.sessions.Load(ctx, before)
 	if err != nil {
 		return nil, p, err
 	}
+	ctx = context.WithValue(ctx, openingKey{}, opening{who: p, how: how, replaced: k.sessions.GetString(ctx, userKey)})
 	// A new token, and none of what the earlier session held: somebody may know its cookie.
 	if err := k.sessions.RenewToken(ctx); err != nil {
 		return nil, p, err
@@ -171,7 +171,11 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 // DeleteCtx implements scs.CtxStore.
 func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
 	by, _ := ctx.Value(openingKey{}).(opening)
-	s.k.end(ctx, digest, &ended{who: by.who, note: audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.who.ID}})
+	note := audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.who.ID}
+	if by.replaced != "" && by.replaced != by.who.ID {
+		note.Target, note.Detail = "user "+by.replaced, by.who.ID+" signed in in the same browser"
+	}
+	s.k.end(ctx, digest, &ended{who: by.who, note: note})
 	return nil
 }
 
