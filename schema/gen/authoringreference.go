@@ -39,16 +39,18 @@ func typeTables(common score.Object) string {
 			unit = "none"
 		}
 		var ends []string
-		if row.AtOnce {
-			ends = append(ends, "neither")
-		}
 		if row.End {
 			ends = append(ends, "`end_ms`")
 		}
 		if row.Timeout {
 			ends = append(ends, "`timeout_ms`")
 		}
-		fmt.Fprintf(&b, "\n### `%s`\nUnit: %s. Ends %s. Takes %s. `method`: %s.", row.Type, unit, row.Ends, orWords(ends, "no end of its own"), row.Method)
+		takes := orWords(ends, "no end of its own")
+		if row.AtOnce {
+			takes += ", or neither"
+		}
+		ending := strings.ReplaceAll(row.Ends, "end_ms", "`end_ms`")
+		fmt.Fprintf(&b, "\n### `%s`\nUnit: %s. Ends %s. Takes %s. `method`: %s.", row.Type, unit, ending, takes, row.Method)
 		if row.OnResume != "" {
 			fmt.Fprintf(&b, " `on_resume`: %s.", row.OnResume)
 		}
@@ -75,7 +77,7 @@ func fieldTable(t reflect.Type, fields []score.Field) string {
 		if f.Required {
 			otherwise = "**required**"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` | %s |\n", f.Name, valueWords(f, typeOf(t, f.Name)), dash(f.Unit()), dash(otherwise), f.Example, f.Doc)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` | %s |\n", f.Name, valueWords(f, typeOf(t, f.Name)), dash(f.Measure()), dash(otherwise), f.Example, f.Doc)
 	}
 	return b.String()
 }

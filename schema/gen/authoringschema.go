@@ -164,7 +164,7 @@ const idPattern = "^[a-z0-9][a-z0-9-]{0,62}$"
 func fieldSchema(f score.Field, t reflect.Type) object {
 	s := typeSchema(t)
 	doc := strings.ToUpper(f.Doc[:1]) + f.Doc[1:] + "."
-	if u := f.Unit(); u != "" {
+	if u := f.Measure(); u != "" {
 		doc += " In " + u + "."
 	}
 	if f.Default != "" {

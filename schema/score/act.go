@@ -51,7 +51,7 @@ func validateAct(a Act, defers bool) []schema.Problem {
 	}
 	// The times of an act that nests depend on other acts, see ValidateActWith.
 	if !slices.ContainsFunc(c.found, spoilsTimes) && !a.nests() {
-		c.timeline(a)
+		c.checkOverlaps(a)
 		if c.errors == 0 {
 			c.rehearse(a)
 		}

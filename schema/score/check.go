@@ -16,26 +16,26 @@ import (
 // the file that could be read.
 func CheckAct(text []byte, lookup Lookup) (a Act, readable bool, problems []schema.Problem) {
 	a, unread := ParseAct(text)
-	return a, len(unread) == 0, both(text, unread, ValidateActWith(a, lookup))
+	return a, len(unread) == 0, joinProblems(text, unread, ValidateActWith(a, lookup))
 }
 
 // CheckStory checks the file of a story as CheckAct that of an act.
 func CheckStory(text []byte, lookup Lookup) (s Story, readable bool, problems []schema.Problem) {
 	s, unread := ParseStory(text)
-	return s, len(unread) == 0, both(text, unread, ValidateStory(s, lookup))
+	return s, len(unread) == 0, joinProblems(text, unread, ValidateStory(s, lookup))
 }
 
 // CheckActivity checks the file of an activity as CheckAct that of an act.
 func CheckActivity(text []byte, lookup Lookup) (a Activity, readable bool, problems []schema.Problem) {
 	a, unread := ParseActivity(text)
-	return a, len(unread) == 0, both(text, unread, ValidateActivity(a, lookup))
+	return a, len(unread) == 0, joinProblems(text, unread, ValidateActivity(a, lookup))
 }
 
-// both joins what is wrong with the syntax of a file and with the rest of its content. It
+// joinProblems joins what is wrong with the syntax of a file and with the rest of its content. It
 // leaves out what only follows from the former: of a field that could not be read, nothing
 // else is said.
-func both(text []byte, unread, found []schema.Problem) []schema.Problem {
-	if len(unread) > MaxProblems || slices.ContainsFunc(unread, func(p schema.Problem) bool { return p.Pointer == "" || !passable(p) }) {
+func joinProblems(text []byte, unread, found []schema.Problem) []schema.Problem {
+	if len(unread) > MaxProblems || slices.ContainsFunc(unread, func(p schema.Problem) bool { return p.Pointer == "" || !canContinueAfter(p) }) {
 		return unread // nothing of it was read
 	}
 	found = slices.DeleteFunc(found, func(p schema.Problem) bool {
@@ -44,8 +44,8 @@ func both(text []byte, unread, found []schema.Problem) []schema.Problem {
 	return Locate(text, append(slices.Clip(unread), found...))
 }
 
-// passable reports whether decodeAll can continue after p.
-func passable(p schema.Problem) bool {
+// canContinueAfter reports whether decodeAll can continue after p.
+func canContinueAfter(p schema.Problem) bool {
 	return p.Code == "unknown_field" || p.Code == "bad_type" || p.Code == CodeBadValue
 }
 

@@ -23,7 +23,7 @@ func decodeAll[T any](text []byte) (T, []schema.Problem) {
 			return v, found
 		}
 		p := problems[0]
-		if !passable(p) || len(found) == MaxProblems || tree == nil && json.Unmarshal(text, &tree) != nil {
+		if !canContinueAfter(p) || len(found) == MaxProblems || tree == nil && json.Unmarshal(text, &tree) != nil {
 			return *new(T), append(found, problems...)
 		}
 		value, ok := remove(tree, p.Pointer)

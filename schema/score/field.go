@@ -159,9 +159,9 @@ func (c *checks) field(pointer string, f Field, w setField) {
 // one in another unit.
 func rangeHint(f Field, v float64) string {
 	within := fmt.Sprintf("choose a value from %v to %v", f.Min, f.Max)
-	_, unit, _ := cutUnit(f.Name)
-	degrees, _ := unitNamed("deg")
-	perSecond, _ := unitNamed("degps")
+	_, unit, _ := cutMeasure(f.Name)
+	degrees, _ := measureNamed("deg")
+	perSecond, _ := measureNamed("degps")
 	percent := math.Round(v*10) / 1000
 	switch {
 	case unit.name == "rad" && math.Abs(v) <= 360:

@@ -163,7 +163,7 @@ func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effect
 		if !checked[step.Act] {
 			checked[step.Act] = true
 			c.addUnder(at("/acts", step.Act), found)
-			c.addUnder(at("/acts", step.Act), a.outside(Fit(whole, caps)))
+			c.addUnder(at("/acts", step.Act), a.reportAtOuterAction(Fit(whole, caps)))
 		}
 		e.Steps = append(e.Steps, step)
 		e.Acts = append(e.Acts, whole.Resolve(step))
@@ -171,7 +171,7 @@ func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effect
 	if a, ok := lookup(b.Story.Shutdown); ok && !checked[b.Story.Shutdown] {
 		whole, found := a.Expand(lookup)
 		c.addUnder(at("/acts", b.Story.Shutdown), found)
-		c.addUnder(at("/acts", b.Story.Shutdown), a.outside(Fit(whole, caps)))
+		c.addUnder(at("/acts", b.Story.Shutdown), a.reportAtOuterAction(Fit(whole, caps)))
 	}
 	if len(e.Steps) == 0 {
 		c.add("/story/acts", CodeStoryEmpty, "no act of the story can be found on this robot", "publish it with its acts")

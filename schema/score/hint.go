@@ -122,12 +122,12 @@ var otherNames = map[string][]string{
 // durationHint returns how to write a duration, which is no field: an action has the time of
 // its end, or the longest time that it may take.
 func durationHint(name string, known []string, value, object any) string {
-	base, from, ok := cutUnit(name)
+	base, from, ok := cutMeasure(name)
 	if !ok {
-		from, _ = unitNamed("ms")
+		from, _ = measureNamed("ms")
 	}
 	lasts, isNumber := value.(float64)
-	ms, _ := unitNamed("ms")
+	ms, _ := measureNamed("ms")
 	switch {
 	case base != "duration" && base != "length" && base != "dur":
 		return ""
@@ -147,15 +147,15 @@ func durationHint(name string, known []string, value, object any) string {
 
 // unknownFieldHint returns how to correct the name of a field.
 func unknownFieldHint(name string, known []string, value any) string {
-	if base, unit, ok := cutUnit(name); ok {
+	if base, unit, ok := cutMeasure(name); ok {
 		for _, k := range known {
-			if kb, to, ok := cutUnit(k); ok && kb == base && to.name != unit.name {
-				return "write " + k + inUnit(k, to, unit, value)
+			if kb, to, ok := cutMeasure(k); ok && kb == base && to.name != unit.name {
+				return "write " + k + inMeasure(k, to, unit, value)
 			}
 		}
 	}
 	for _, k := range known {
-		if base, to, ok := cutUnit(k); ok && base == name {
+		if base, to, ok := cutMeasure(k); ok && base == name {
 			return "write " + k + ", in " + to.words
 		}
 	}
@@ -167,7 +167,7 @@ func unknownFieldHint(name string, known []string, value any) string {
 		return fmt.Sprintf("write it below launch: launch: {%s: %s%s}", name, strings.Trim(written(value), `"`), rest)
 	}
 	bare := name
-	if base, _, ok := cutUnit(name); ok {
+	if base, _, ok := cutMeasure(name); ok {
 		bare = base
 	}
 	for _, other := range otherNames[bare] {
@@ -189,7 +189,7 @@ func unknownFieldHint(name string, known []string, value any) string {
 // typeHint returns how to correct a value that does not fit t.
 func typeHint(t reflect.Type, pointer jsontext.Pointer, value any) string {
 	name := pointer.LastToken()
-	_, unit, hasUnit := cutUnit(name)
+	_, unit, hasUnit := cutMeasure(name)
 	text, isText := value.(string)
 	number, isNumber := value.(float64)
 	switch {

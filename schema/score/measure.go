@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unit is a unit of quantities in files, or one that authors write in place of it.
-type unit struct {
+// measure is a unit of measure of quantities in files, or one that authors write in place of it.
+type measure struct {
 	name    string // as the end of a field's name
 	words   string
 	kind    string  // units of one kind can be converted
@@ -18,7 +18,7 @@ type unit struct {
 	example string
 }
 
-var units = []unit{
+var measures = []measure{
 	{"ms", "milliseconds", "time", 1, "1500"},
 	{"s", "seconds", "time", 1000, ""},
 	{"sec", "seconds", "time", 1000, ""},
@@ -37,43 +37,43 @@ var units = []unit{
 	{"degps", "degrees per second", "turn", math.Pi / 180, ""},
 }
 
-func unitNamed(name string) (unit, bool) {
-	i := slices.IndexFunc(units, func(u unit) bool { return u.name == name })
+func measureNamed(name string) (measure, bool) {
+	i := slices.IndexFunc(measures, func(u measure) bool { return u.name == name })
 	if i < 0 {
-		return unit{}, false
+		return measure{}, false
 	}
-	return units[i], true
+	return measures[i], true
 }
 
-// cutUnit splits the name of a field into what it says and its unit.
-func cutUnit(name string) (base string, u unit, ok bool) {
+// cutMeasure splits the name of a field into what it says and its unit.
+func cutMeasure(name string) (base string, u measure, ok bool) {
 	i := strings.LastIndexByte(name, '_')
 	if i <= 0 {
-		return name, unit{}, false
+		return name, measure{}, false
 	}
-	u, ok = unitNamed(name[i+1:])
+	u, ok = measureNamed(name[i+1:])
 	return name[:i], u, ok
 }
 
 var quantityForm = regexp.MustCompile(`^\s*([-+]?[0-9.]+)\s*([a-zA-Z°/]+)\s*$`)
 
 // quantity splits a text such as 30deg or "1.5 s".
-func quantity(text string) (float64, unit, bool) {
+func quantity(text string) (float64, measure, bool) {
 	m := quantityForm.FindStringSubmatch(text)
 	if m == nil {
-		return 0, unit{}, false
+		return 0, measure{}, false
 	}
 	n, err := strconv.ParseFloat(m[1], 64)
 	name := strings.ToLower(m[2])
 	if cut, ok := strings.CutSuffix(name, "rees"); ok {
 		name = cut // degrees
 	}
-	u, ok := unitNamed(name)
+	u, ok := measureNamed(name)
 	return n, u, ok && err == nil
 }
 
 // convert converts a quantity and returns it with as many digits as an author writes.
-func convert(n float64, from, to unit) (string, bool) {
+func convert(n float64, from, to measure) (string, bool) {
 	if from.kind != to.kind {
 		return "", false
 	}
@@ -86,8 +86,8 @@ func convert(n float64, from, to unit) (string, bool) {
 	return strconv.FormatFloat(v, 'f', -1, 64), true
 }
 
-// inUnit completes a hint with the value of a field in its own unit.
-func inUnit(field string, to, from unit, value any) string {
+// inMeasure completes a hint with the value of a field in its own unit.
+func inMeasure(field string, to, from measure, value any) string {
 	n, ok := value.(float64)
 	v, can := convert(n, from, to)
 	if !ok || !can {

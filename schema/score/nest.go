@@ -99,16 +99,16 @@ func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 		return append(found, problems...)
 	}
 	c := checks{defers: defers}
-	c.timeline(whole)
+	c.checkOverlaps(whole)
 	if c.errors == 0 && len(schema.Errors(found)) == 0 {
 		c.rehearse(whole)
 	}
-	return append(found, a.outside(c.found)...)
+	return append(found, a.reportAtOuterAction(c.found)...)
 }
 
-// outside moves each problem within a nested act to the action that performs this act: the
+// reportAtOuterAction moves each problem within a nested act to the action that performs this act: the
 // author of a can change that action only.
-func (a Act) outside(found []schema.Problem) []schema.Problem {
+func (a Act) reportAtOuterAction(found []schema.Problem) []schema.Problem {
 	a.walk(func(p string, x *Action, _ int) {
 		for i := range found {
 			if x.Type == TypeAct && strings.HasPrefix(found[i].Pointer, p+"/actions") {

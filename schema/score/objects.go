@@ -52,7 +52,7 @@ var Objects = []Object{
 		{Name: "activity", Required: true, Form: FormName, Doc: "the id of the activity", Example: "greet-visitor"},
 		{Name: "nature", Required: true, OneOf: []string{"solitary", "interactive"}, Doc: "whether it involves people; an interactive one interrupts a solitary one, never the other way round", Example: "interactive"},
 		{Name: "launch", Doc: "when it starts by itself", Default: "only on request", Example: "{when: people > 0, for: 3s, cooldown: 1m}"},
-		{Name: "permissions", Doc: "circumstances in which it may start, that otherwise forbid it: while_charging, while_moving (the robot drives), in_safeguard (one is active to which life does not react)", Default: "none", Example: "{while_charging: true}"},
+		{Name: "permissions", Doc: "circumstances in which it may start, that otherwise forbid it: while_charging, while_moving (the robot drives), in_safeguard (a safeguard such as pushed or lifted is active, and it is switched off for autonomous life)", Default: "none", Example: "{while_charging: true}"},
 	}, programme...)},
 	{Name: "launch", Type: reflect.TypeFor[Launch](), Doc: "When an activity starts by itself.", Fields: []Field{
 		{Name: "when", Doc: "a condition, see Conditions", Default: "it starts only on request", Example: "people > 0 && battery > 0.3"},
@@ -78,9 +78,9 @@ var programme = []Field{
 	{Name: "acts", Required: true, Doc: "the acts in their order; at most 200", Example: "[{act: welcome, with: {guest: Ada}}]"},
 }
 
-// Unit returns the unit of a number in words; empty if it has none.
-func (f Field) Unit() string {
-	if _, u, ok := cutUnit(f.Name); ok {
+// Measure returns the unit of measure of a number in words; empty if it has none.
+func (f Field) Measure() string {
+	if _, u, ok := cutMeasure(f.Name); ok {
 		return u.words
 	}
 	return ""

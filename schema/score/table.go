@@ -71,7 +71,7 @@ var unitField = Field{Name: "unit", Form: FormName, Doc: "the unit that performs
 // the robot.
 var Table = []ActionRow{
 	{Type: TypeSay, Unit: schema.UnitSpeaker, Class: ClassSpeech, Method: MethodNoSameType,
-		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when spoken, or at its end", Example: `{type: say, start_ms: 500, timeout_ms: 8000, text: {en: "Welcome to ${house}.", de: "Willkommen."}}`,
+		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when spoken, or at end_ms", Example: `{type: say, start_ms: 500, timeout_ms: 8000, text: {en: "Welcome to ${house}.", de: "Willkommen."}}`,
 		Fields: []Field{
 			{Name: "text", Required: true, Doc: "what is said, by language", Example: `{en: "Welcome ${guest}", de: "Willkommen"}`},
 			{Name: "voice", Form: FormPlain, Doc: "a voice of the speaker", Default: "its usual one", Example: `clara`},
@@ -80,7 +80,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeSound, Unit: schema.UnitSpeaker, Class: ClassSound, Method: MethodMultiple,
-		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "when played, or at its end", Example: `{type: sound, start_ms: 0, timeout_ms: 5000, sound: fanfare, volume: 0.5}`,
+		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "when played, or at end_ms", Example: `{type: sound, start_ms: 0, timeout_ms: 5000, sound: fanfare, volume: 0.5}`,
 		Fields: []Field{
 			{Name: "sound", Required: true, Form: FormName, Doc: "an asset, or a sound that the robot has", Example: `fanfare`},
 			{Name: "volume", Min: 0, Max: 1, Doc: "share of the volume of the speaker", Default: "1", Example: `0.5`},
@@ -88,13 +88,13 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeFace, Unit: schema.UnitFace, Class: ClassFace, Method: MethodNoSameType,
-		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at its end: then the face before it returns", Example: `{type: face, start_ms: 0, end_ms: 3000, face: smile}`,
+		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at end_ms: then the face before it returns", Example: `{type: face, start_ms: 0, end_ms: 3000, face: smile}`,
 		Fields: []Field{
 			{Name: "face", Required: true, Form: FormName, Doc: "an asset, or a face that the robot has", Example: `smile`},
 			unitField,
 		}},
 	{Type: TypeLED, Unit: schema.UnitLED, Class: ClassLED, Method: MethodNoSameType,
-		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at its end", Example: `{type: led, start_ms: 0, end_ms: 6000, colour: "#20c0ff", pattern: breathe, period_ms: 2000}`,
+		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at end_ms", Example: `{type: led, start_ms: 0, end_ms: 6000, colour: "#20c0ff", pattern: breathe, period_ms: 2000}`,
 		Fields: []Field{
 			{Name: "led", Form: FormName, Doc: "one led of the unit", Default: "all", Example: `left`},
 			{Name: "colour", Form: FormColour, Doc: "#rrggbb, in quotes; every pattern but rainbow needs it", Example: `"#20c0ff"`},
@@ -103,7 +103,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeScreen, Unit: schema.UnitScreen, Class: ClassScreen, Method: MethodNoSameType,
-		AtOnce: true, End: true, Timeout: true, OnResume: ResumeContinue, Ends: "at once, at its end, or at a choice", Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
+		AtOnce: true, End: true, Timeout: true, OnResume: ResumeContinue, Ends: "at once, at end_ms, or at a choice", Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
 		Fields: []Field{
 			{Name: "view", Form: FormName, Doc: "a view that the robot has", Example: `map`},
 			{Name: "text", Doc: "text on the screen, by language", Example: `{en: "This way"}`},
@@ -112,7 +112,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeHead, Unit: schema.UnitHead, Class: ClassHead, Method: MethodNoSameType,
-		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when reached, or at its end", Example: `{type: head, start_ms: 0, timeout_ms: 2000, yaw_rad: 0.4, pitch_rad: -0.1}`,
+		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when reached, or at end_ms", Example: `{type: head, start_ms: 0, timeout_ms: 2000, yaw_rad: 0.4, pitch_rad: -0.1}`,
 		Fields: []Field{
 			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Doc: "to the left", Default: "as it is", Example: `0.4`},
 			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Doc: "up", Default: "as it is", Example: `-0.1`},
@@ -137,7 +137,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeGoto, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
-		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "on arrival, when it fails, or at its end", Example: `{type: goto, start_ms: 0, timeout_ms: 60000, point: entrance}`,
+		End: true, Timeout: true, OnResume: ResumeContinue, Ends: "on arrival, when it fails, or at end_ms", Example: `{type: goto, start_ms: 0, timeout_ms: 60000, point: entrance}`,
 		Fields: []Field{
 			{Name: "point", Form: FormName, Doc: "a named point; this, or x_m and y_m", Example: `entrance`},
 			{Name: "x_m", Min: -10_000, Max: 10_000, Doc: "a place on the map, with y_m", Example: `2.5`},
@@ -147,7 +147,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeDrive, Unit: schema.UnitDrive, Class: ClassBody, Method: MethodNoSameType,
-		End: true, OnResume: ResumeSkip, Ends: "at its end, for whose last 100 ms its velocity is zero", Example: `{type: drive, start_ms: 0, end_ms: 2000, vx_mps: 0.2}`,
+		End: true, OnResume: ResumeSkip, Ends: "at end_ms; its velocity is zero in the last 100 ms before", Example: `{type: drive, start_ms: 0, end_ms: 2000, vx_mps: 0.2}`,
 		Fields: []Field{
 			{Name: "vx_mps", Min: -3, Max: 3, Doc: "forward", Default: "0", Example: `0.3`},
 			{Name: "vy_mps", Min: -3, Max: 3, Doc: "to the left, for a drive that can", Default: "0", Example: `0.1`},
@@ -155,7 +155,7 @@ var Table = []ActionRow{
 			unitField,
 		}},
 	{Type: TypeWait, Class: ClassWait, Method: MethodMultiple,
-		End: true, OnResume: ResumeContinue, Ends: "at its end", Example: `{type: wait, start_ms: 0, end_ms: 12000}`},
+		End: true, OnResume: ResumeContinue, Ends: "at end_ms", Example: `{type: wait, start_ms: 0, end_ms: 12000}`},
 	{Type: TypeAct, Class: ClassGroup, Method: MethodMultiple, Ends: "when every action of that act has ended", Example: `{type: act, start_ms: 0, act: bow, with: {depth: low}}`,
 		Fields: []Field{
 			{Name: "act", Required: true, Form: FormName, Doc: "the act to perform", Example: `bow`},

@@ -32,7 +32,7 @@ type child struct {
 	busy    int64 // if alone: when, on the group's clock, all previous actions are over
 }
 
-// timeline refuses an act in which actions with fixed times overlap on one unit. Whether an
+// checkOverlaps refuses an act in which actions with fixed times overlap on one unit. Whether an
 // action that names no unit and one that names a unit meet on the same one depends on the
 // robot: Fit decides that. Each group has a
 // clock that runs from its start and stops while an exclusive child of the group runs. An
@@ -42,7 +42,7 @@ type child struct {
 // action that has to wait for another of its class waits for one with timeout_ms (all later
 // ones may then be late too). Until then, no action with a duration overtakes a waiting
 // exclusive action.
-func (c *checks) timeline(a Act) {
+func (c *checks) checkOverlaps(a Act) {
 	length, _ := c.layOut("", a.Actions)
 	if length.hi > MaxActMS {
 		c.add("/actions", CodeTooLong, fmt.Sprintf("the act may take %d s, over one hour", length.hi/1000), "split it in two, or allow less with timeout_ms")
