@@ -77,7 +77,7 @@ func (t Step) explain(a *activity) (truth bool, why string) {
 	case !t.on:
 		return true, "the launchpad is off"
 	case !a.held:
-		return true, fmt.Sprintf("true for %s of %s", round(a.hold.Since(t.Now.Mono)), round(a.needs))
+		return true, fmt.Sprintf("true for %s of %s", round(a.hold.TrueFor(t.Now.Mono)), round(a.needs))
 	case r == nil:
 		return true, ""
 	case r.Reason == schema.ReasonCooldown:

@@ -102,7 +102,7 @@ func (t Step) evaluate(a *activity) {
 		t.Out.Changed(effect.FlushSoon)
 	}
 	if truth && !held {
-		t.due = sooner(t.due, t.Now.Mono+a.needs-a.hold.Since(t.Now.Mono))
+		t.due = sooner(t.due, t.Now.Mono+a.needs-a.hold.TrueFor(t.Now.Mono))
 	}
 	t.due = sooner(t.due, a.watch.Due())
 }

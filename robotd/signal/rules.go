@@ -82,7 +82,7 @@ func (r *Rules) Step(now time.Duration, set *Set, v *Values, asks []Ask) []Ask {
 			asks = append(asks, Ask{rule.ID, rule.Interrupter, rule.Handler})
 		}
 		if s.held = held && !rule.pulse; truth && !held {
-			r.next = sooner(r.next, now+rule.hold-s.hold.Since(now))
+			r.next = sooner(r.next, now+rule.hold-s.hold.TrueFor(now))
 		}
 		r.next = sooner(r.next, s.watch.due)
 	}

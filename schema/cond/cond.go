@@ -45,7 +45,8 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(options...)
 })
 
-// sinceCall makes since_s("name") a lookup, so that a missing name is missing.
+// sinceCall turns since_s("name") into a lookup in the map of times, so that a name without a
+// time is a missing fact.
 func sinceCall(f cel.MacroExprFactory, _ ast.Expr, args []ast.Expr) (ast.Expr, *common.Error) {
 	return f.NewCall(operators.Index, f.NewIdent(Since), args[0]), nil
 }

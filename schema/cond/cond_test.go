@@ -156,7 +156,7 @@ func TestHoldCountsFromTheLastInterruption(t *testing.T) {
 			t.Errorf("at %v it holds: %v, want %v", c.at, got, c.want)
 		}
 	}
-	if got := h.Since(10 * time.Second); got != 4*time.Second {
+	if got := h.TrueFor(10 * time.Second); got != 4*time.Second {
 		t.Errorf("it has been true for %v, want 4s", got)
 	}
 	if !new(cond.Hold).Step(0, true, 0) {

@@ -22,8 +22,8 @@ func (h *Hold) Step(now time.Duration, truth bool, d time.Duration) bool {
 	return now-h.since >= d
 }
 
-// Since is how long the condition has been true at now; 0 if it is not.
-func (h Hold) Since(now time.Duration) time.Duration {
+// TrueFor is how long the condition has been true at now; 0 if it is not.
+func (h Hold) TrueFor(now time.Duration) time.Duration {
 	if !h.begun {
 		return 0
 	}
