@@ -55,7 +55,7 @@ type TaughtPoint struct {
 type CapsLimits struct {
 	MaxCmdBytes  int `json:"max_cmd_bytes" doc:"size of a command"`
 	MaxBlobBytes int `json:"max_blob_bytes" doc:"size of a blob that is fetched over MQTT"`
-	DedupeWindow int `json:"dedupe_window" doc:"so many commands of each client with an id are remembered and not carried out twice"`
+	DedupeWindow int `json:"dedupe_window" doc:"how many commands with an id the robot remembers of each client; it carries out none of them twice"`
 }
 
 // UnitKind is the kind of a unit; the action table lists which kind each action needs.
@@ -91,9 +91,9 @@ type Unit struct {
 	Views        []string `json:"views,omitempty" doc:"that a screen shows"`
 	Images       []string `json:"images,omitempty" doc:"that a screen shows"`
 	Motions      []string `json:"motions,omitempty" doc:"that the unit performs"`
-	YawRad       *Range   `json:"yaw_rad,omitzero" doc:"to the left"`
-	PitchRad     *Range   `json:"pitch_rad,omitzero" doc:"up"`
-	RollRad      *Range   `json:"roll_rad,omitzero" doc:"to the side"`
+	YawRad       *Range   `json:"yaw_rad,omitzero" doc:"how far it turns to the left; less than 0: to the right"`
+	PitchRad     *Range   `json:"pitch_rad,omitzero" doc:"how far a head looks up, or a body leans back; less than 0: down, or forward"`
+	RollRad      *Range   `json:"roll_rad,omitzero" doc:"how far it leans to the side; the driver decides which side is positive"`
 	HeightM      *Range   `json:"height_m,omitzero" doc:"of a pose"`
 	MaxSpeedMPS  float64  `json:"max_speed_mps,omitzero" doc:"of a drive"`
 	MaxSideMPS   float64  `json:"max_side_mps,omitzero" doc:"to the left and right; left out: it cannot"`

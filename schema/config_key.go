@@ -75,7 +75,7 @@ var ConfigKeys = []ConfigKey{
 	{Name: "estop_text", Type: ConfigLabels, Purpose: "what the robot says once when it comes to E_STOP, by language; {} = nothing; the default is a sentence about the cause"},
 	{Name: "diagnosis.severity", Type: ConfigUnits, OneOf: []string{string(SeverityNegligible), string(SeveritySerious), string(SeverityCritical)}, Purpose: "what a fault of each unit means; without a value a battery is critical and every other unit serious"},
 	{Name: "diagnosis.temperatures", Type: ConfigThresholds, Min: 20, Max: 150, Purpose: "from which temperatures each unit is warm, hot and critical, in degrees Celsius; default 45, 55 and 65 for a battery, and 60, 70 and 80 for other units"},
-	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Purpose: "which safeguards keep the robot from moving; default all"},
+	{Name: "safeguards", Type: ConfigSwitches, OneOf: safeguardNames(), Purpose: "which safeguards keep the robot from moving; default all. life/safeguard decides which of them end activities"},
 	{Name: "life.enabled", Type: ConfigBoolean, Purpose: "whether a robot in ato lives: starts activities by itself and performs its abilities; if not, ato performs the story only; default true"},
 	{Name: "life.humans_lost_timeout_ms", Type: ConfigInteger, Min: 0, Max: 600_000, Purpose: "how long the robot may see no people before it ends an interactive activity; 0 = it does not, the default"},
 	{Name: "heartbeat_ms", Type: ConfigInteger, Min: 1000, Max: 5000, Purpose: "interval of the robot's heartbeat; default 2000"},

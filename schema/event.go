@@ -83,7 +83,7 @@ var Events = []EventRow{
 	{Type: "life_state", Level: EventInfo, Data: "from, to, reason", Text: "the state of the robot's life changed (`life.state`)"},
 	{Type: "life_focused", Level: EventInfo, Data: "activity, nature, stack", Text: "an activity has the focus, or none; cause is who asked for it, or `launchpad`"},
 	{Type: "life_next", Level: EventInfo, Data: "activity", Text: "the activity that gets the focus next, or none"},
-	{Type: "life_completed", Level: EventInfo, Data: "activity, outcome, reason, ms", Text: "an activity no longer has the focus: it `finished`, `failed` or was `stopped`"},
+	{Type: "life_completed", Level: EventInfo, Data: "activity, outcome, reason, ms", Text: "an activity is over, however it ended: it `finished`, `failed` or was `stopped`"},
 	{Type: "life_suggestion", Level: EventInfo, Data: "activities", Text: "the activities that could get the focus by their conditions, the first choice first; at most one event in 1 s", Routine: true},
 	{Type: "intent", Level: EventInfo, Data: "name, confidence, emotion, reaction, resulting_emotion, reason", Text: "the robot received an intent; source is the client, or `body`, and cause the name of the intent. `robots/{rid}/intent` has what the person said"},
 	{Type: "intent_ignored", Level: EventInfo, Data: "name, confidence, reason", Text: "the robot received an intent of too low a confidence and did nothing; source and cause are as in `intent`"},

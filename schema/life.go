@@ -14,7 +14,7 @@ type StateLife struct {
 	Abilities   []LifeAbility     `json:"abilities,omitempty" doc:"small things that the robot does by itself beside its acts"`
 	Plugins     []LifePlugin      `json:"plugins,omitempty" doc:"the sources of values for launch conditions"`
 	Safeguards  []SafeguardSwitch `json:"safeguards,omitempty" doc:"which safeguards life reacts to; whether the robot may move does not depend on it"`
-	Conditions  []LifeCondition   `json:"conditions,omitempty" doc:"of activities with a launch condition, by name: whether it is true, and what else keeps the activity"`
+	Conditions  []LifeCondition   `json:"conditions,omitempty" doc:"of activities with a launch condition, by name: whether it is true, and what else keeps the activity from starting"`
 	Statistics  []LifeStatistics  `json:"statistics,omitempty" doc:"how often each activity had the focus since robotd started, the last focused one first"`
 	Focuses     []LifeFocus       `json:"focus_history,omitempty" doc:"activities that got the focus, the newest first"`
 	States      []LifeEntry       `json:"state_history,omitempty" doc:"states that were entered, the newest first"`
@@ -40,7 +40,7 @@ type LifeLaunchpad struct {
 type LifeAbility struct {
 	Name    Ability `json:"name" doc:"awareness, breathing, blinking or background_movement"`
 	Enabled bool    `json:"enabled" doc:"the state of life has it"`
-	Running bool    `json:"running" doc:"it is performed now: no act, person or stop keeps its unit"`
+	Running bool    `json:"running" doc:"it is performed now: no act or person uses its unit, and no stop is in force"`
 }
 
 // LifePlugin is a source of values for launch conditions. Those of a plug-in that is off are
@@ -63,7 +63,7 @@ type SafeguardSwitch struct {
 type LifeCondition struct {
 	Activity string `json:"activity" doc:"its id"`
 	True     bool   `json:"true" doc:"the condition is true now; the activity can start if why is empty"`
-	Why      string `json:"why,omitempty" doc:"the first part that is not true, with its value; or what else keeps it"`
+	Why      string `json:"why,omitempty" doc:"the first part that is not true, with its value; or what else keeps the activity from starting"`
 }
 
 // LifeStatistics counts how often an activity had the focus.

@@ -49,7 +49,7 @@ type Heartbeat struct {
 // so can compute the round-trip time.
 type HeartbeatLink struct {
 	State      LinkState `json:"state" doc:"never, up, degraded or lost"`
-	Client     string    `json:"client,omitempty" doc:"the fleetd instance whose heartbeat came last; a console if none of fleetd came"`
+	Client     string    `json:"client,omitempty" doc:"the fleetd instance whose heartbeat came last; if none came, the client of role console, such as a panel at the robot"`
 	FleetSeq   int64     `json:"fleet_seq,omitzero" doc:"seq of that heartbeat, if it is of a fleetd"`
 	FleetAgeMS int64     `json:"fleet_age_ms,omitzero" doc:"how long before this heartbeat it arrived"`
 }

@@ -27,7 +27,7 @@ const (
 	ReasonForbidden          Reason = "forbidden"
 	ReasonTimeout            Reason = "timeout"
 	ReasonUnknownMode        Reason = "unknown_mode"
-	ReasonModeDisabled       Reason = "not_enabled"
+	ReasonModeDisabled       Reason = "not_enabled" // of a mode that was disabled with mode/disable, as opposed to ReasonSafetyDisabled
 	ReasonLifeDisabled       Reason = "life_disabled"
 	ReasonNotCalibrated      Reason = "not_calibrated"
 	ReasonBadMap             Reason = "bad_map"
@@ -59,6 +59,7 @@ const (
 	ReasonUnknownHandler     Reason = "unknown_handler"
 	ReasonUnknownInterrupter Reason = "unknown_interrupter"
 	ReasonInterrupterStopped Reason = "interrupter_stopped"
+	// The words of the next three are older than the Go names.
 	ReasonNotPerforming      Reason = "ignored_global"
 	ReasonAlreadyRunning     Reason = "ignored_duplicate"
 	ReasonHandlerCondition   Reason = "ignored_condition"

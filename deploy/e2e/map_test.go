@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// critical returns what calibration has checked and loads next, by its name.
-func critical(m schema.Modes, name string) schema.CalibrationCheck {
+// calibrationCheck returns what calibration has checked and loads next, by its name.
+func calibrationCheck(m schema.Modes, name string) schema.CalibrationCheck {
 	for _, mode := range m.Modes {
 		for _, c := range mode.CalibrationChecks {
 			if c.Name == name {
@@ -52,7 +52,7 @@ func TestCalibrationLoadsTheMapOfTheDesiredPlaces(t *testing.T) {
 
 		assign("hall", `{"version":1,"bounds":{"min_x_m":-2,"min_y_m":-2,"max_x_m":2,"max_y_m":2},"points":{"corner":{"x_m":-0.8,"y_m":0}}}`)
 		modes("the map to wait for calibration", func(m schema.Modes) bool {
-			c := critical(m, "map")
+			c := calibrationCheck(m, "map")
 			return c.Value == "the body's own map" && strings.HasPrefix(c.Pending, "hall (sha256 ")
 		})
 		w.awaitState("r1", "an alert that says so", func(s schema.State) bool {
@@ -60,7 +60,7 @@ func TestCalibrationLoadsTheMapOfTheDesiredPlaces(t *testing.T) {
 		})
 		w.mustRequest("op1", "r1", "mode/set", "str")
 		modes("the map in force", func(m schema.Modes) bool {
-			c := critical(m, "map")
+			c := calibrationCheck(m, "map")
 			return strings.HasPrefix(c.Value, "hall (sha256 ") && c.Pending == ""
 		})
 		w.mustRequest("op1", "r1", "mode/set", "mnl")
@@ -76,7 +76,7 @@ func TestCalibrationLoadsTheMapOfTheDesiredPlaces(t *testing.T) {
 		}
 
 		assign("cellar", `{"version":7}`)
-		modes("the next map to wait", func(m schema.Modes) bool { return strings.HasPrefix(critical(m, "map").Pending, "cellar ") })
+		modes("the next map to wait", func(m schema.Modes) bool { return strings.HasPrefix(calibrationCheck(m, "map").Pending, "cellar ") })
 		if a := w.request("op1", "r1", "mode/set", "str"); a.Status != schema.StatusFailed || a.Reason != schema.ReasonBadMap || !strings.Contains(a.Detail, "version 7") {
 			t.Errorf("calibration with a bad map: %s", jsonText(a))
 		}
@@ -89,7 +89,7 @@ func TestCalibrationLoadsTheMapOfTheDesiredPlaces(t *testing.T) {
 			return false
 		})
 		modes("the reason at every mode", func(m schema.Modes) bool {
-			why := critical(m, "map")
+			why := calibrationCheck(m, "map")
 			for _, mode := range m.Modes {
 				if mode.ID == schema.ModeMnl {
 					return why.Reason == schema.ReasonBadMap && len(mode.WhyNot) > 0 && strings.Contains(mode.WhyNot[0].Detail, "version 7")
@@ -98,7 +98,7 @@ func TestCalibrationLoadsTheMapOfTheDesiredPlaces(t *testing.T) {
 			return false
 		})
 		w.mustRunCLI("desired", "places", "--none", "r1")
-		modes("its own map to wait", func(m schema.Modes) bool { return critical(m, "map").Pending == "the body's own map" })
+		modes("its own map to wait", func(m schema.Modes) bool { return calibrationCheck(m, "map").Pending == "the body's own map" })
 		w.mustRequest("op1", "r1", "mode/set", "str")
 		w.mustRequest("op1", "r1", "mode/set", "mnl")
 	})

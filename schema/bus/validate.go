@@ -9,8 +9,9 @@ import (
 	"troupe/schema"
 )
 
-// The codes of problems. A value with CodeWrongUnit is a number that cannot be meant in the
-// unit of measure that its field has.
+// The codes of problems. CodeWrongUnit is about a unit of measure: the number cannot be meant in
+// the unit that its field has, such as degrees for radians. CodeUnknown is about a unit of the
+// body: the adapter has not described it.
 const (
 	CodeVersion   = "unsupported_version"
 	CodeBadValue  = "bad_value"

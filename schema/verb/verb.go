@@ -29,8 +29,9 @@ const (
 	ClassSys       Class = "sys"
 )
 
-// LiveStop is the verb in answers to live stops, which clients send to robots without fleetd.
-// The table has no row for them, because they come on a topic of their own.
+// LiveStop is the verb that robots write into their answers to live stops, which clients send to
+// robots without fleetd. The table has no row for it: nobody can send it as a command, because
+// live stops have a topic of their own.
 const LiveStop = "fleet/stop"
 
 // Journaled says when a robot writes a command to its disk: before it begins it,
