@@ -42,7 +42,7 @@ func TestCheckPrintsEachRuleAndWhatBreaksIt(t *testing.T) {
 			"adapter show on the bus mqtt://127.0.0.1:1884: face, battery; this takes up to a minute\n",
 			"BREAKS   units-of-measure     every number is in its unit of measure: state /units/battery/level: 87 is not between 0 and 1; write a share of 1, not percent\n",
 			"keeps    actions              every unit that does not move carries out an action and answers done\n",
-			"untried  dead-man ",
+			"untried  watchdog ",
 		} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q is not in\n%s", want, out.String())

@@ -18,10 +18,10 @@ const Version = 1
 
 // The rates of both sides.
 const (
-	// TickEvery is the interval of ticks while robotd feeds. DeadMan is how long a unit may
+	// TickEvery is the interval of ticks while robotd feeds. Watchdog is how long a unit may
 	// move without one.
 	TickEvery = 20 * time.Millisecond
-	DeadMan   = 200 * time.Millisecond
+	Watchdog  = 200 * time.Millisecond
 	// MissedStates is how many states may be missing before an adapter counts as silent.
 	MissedStates = 10
 	// MaxRate is how many messages per second an adapter may send, MaxBurst how many at once.

@@ -209,7 +209,7 @@ class Robotd(unittest.TestCase):
         self.order("run", 3)
         self.assertEqual((self.wheels.vx, self.wheels.wz), (0.5, -1.0))
 
-    # The dead man.
+    # The watchdog: robotd feeds the adapter.
 
     def test_moving_drive_brakes_without_ticks(self):
         self.order("run")
@@ -448,6 +448,12 @@ class Robotd(unittest.TestCase):
             with self.assertRaises(SystemExit) as ended:
                 troupe_unit.serve(self.adapter, bus)
             self.assertIn(f"--bus {bus}: want an address such as mqtt://127.0.0.1:1884", ended.exception.code)
+
+    def test_bus_is_an_argument_of_its_own_or_after_an_equals_sign(self):
+        for given in (["--bus", "wrong"], ["--bus=wrong"]):
+            with unittest.mock.patch.object(sys, "argv", ["adapter.py", *given]), self.assertRaises(SystemExit) as ended:
+                troupe_unit.serve(self.adapter)
+            self.assertIn("--bus wrong: want an address", ended.exception.code)
 
     def test_session_names_the_process(self):
         self.assertRegex(self.adapter.session, f"^pid{os.getpid()}-[0-9a-f]{{8}}$")

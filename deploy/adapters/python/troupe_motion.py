@@ -8,7 +8,7 @@ import math, threading, time
 
 from troupe_unit import Refused, Unit, log
 
-DEAD_MAN = 0.200  # s without robotd's tick after which a unit that moves brakes by itself
+WATCHDOG = 0.200  # s without robotd's tick after which a unit that moves brakes by itself
 HOLD, SETTLE = 0.100, 0.200  # s at standstill after which a halted unit is in error, and one in error may be reset
 VELOCITY_TTL = 0.400  # s; the longest time for which a velocity is valid
 
@@ -63,8 +63,8 @@ class Mover(Unit):
 
     def watch(self, sleep=time.sleep):  # stops the motors from a thread of its own when a method of the adapter hangs
         while True:
-            sleep(DEAD_MAN / 4)
-            if self.adapter.clock() - self.ticked_at > DEAD_MAN and not self.at_rest():
+            sleep(WATCHDOG / 4)
+            if self.adapter.clock() - self.ticked_at > WATCHDOG and not self.at_rest():
                 log.error("the adapter hangs while the %s moves; a method of a unit has to return at once", self.id)
                 self.attempt(self.brake)
 
@@ -82,7 +82,7 @@ class Mover(Unit):
 
     def tick(self, dt):
         self.ticked_at = self.adapter.clock()
-        if not self.at_rest() and self.ticked_at - self.fed_at > DEAD_MAN:
+        if not self.at_rest() and self.ticked_at - self.fed_at > WATCHDOG:
             self.unfed = True
         elif self.rested >= SETTLE:
             self.unfed = False
@@ -169,7 +169,7 @@ class Drive(Mover):
             want = self.way or (c.do.get("vx_mps", 0.0), c.do.get("wz_radps", 0.0))
         want = tuple(max(-most, min(most, v)) for v, most in zip(want, self.most))
         self.vx = ramp(self.vx, want[0], self.up * dt, self.down * dt)
-        self.wz = ramp(self.wz, want[1], 6 * self.up * dt, 6 * self.down * dt)
+        self.wz = ramp(self.wz, want[1], 6 * self.up * dt, 6 * self.down * dt)  # 6 rad/s² for each m/s²
         self.apply(self.vx, self.wz)
 
     def report(self):

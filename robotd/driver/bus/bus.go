@@ -6,10 +6,10 @@
 // and of each adapter no more messages than its rate allows. Stops and orders are always
 // accepted.
 //
-// The driver is the dead man for its adapters, as they are for it. It answers commands by
-// itself when their unit may not run any more, trusts no adapter's word about permission, and
-// distrusts what moves when its adapter was lost or wrong: such a unit stays in error until a
-// reset. It counts its own ticks, so that pausing the whole computer is no fault.
+// The driver and its adapters watch each other. The driver answers commands by itself when
+// their unit may not run any more, trusts no adapter's word about permission, and distrusts
+// what moves when its adapter was lost or wrong: such a unit stays in error until a reset. It
+// counts its own ticks, so that pausing the whole computer is no fault.
 //
 // A stop is at most two steps of the robot's loop (TestStopCutsOffTheShutdownActInTwoSteps of
 // robotd/brain) and then one message on the bus, which waits for no tick

@@ -162,7 +162,7 @@ func TestFaultsOfAnAdapterStopItsUnitsAndHealOnlyWithAReset(t *testing.T) {
 				}
 
 				c.begin(r)
-				r.pass(contract.DeadMan + 2*driver.Tick)
+				r.pass(contract.Watchdog + 2*driver.Tick)
 				if r.state["drive"] != driver.Error || r.state["head"] != driver.Error || r.state["battery"] != driver.Error || !strings.Contains(r.fault["drive"], c.says) {
 					t.Errorf("the drive is in %s: %s", r.state["drive"], r.fault["drive"])
 				}

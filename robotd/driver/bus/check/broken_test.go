@@ -111,7 +111,7 @@ func newForgetful() forgetful {
 }
 
 func (b forgetful) Feed() {
-	b.timer.Reset(bus.DeadMan)
+	b.timer.Reset(bus.Watchdog)
 	b.Sim.Feed()
 }
 

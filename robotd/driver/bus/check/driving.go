@@ -100,14 +100,14 @@ func brakes(c *checker) string {
 	return ""
 }
 
-func deadMan(c *checker) string {
+func watchdog(c *checker) string {
 	if why := c.underWay(); why != "" {
 		return why
 	}
 	c.velocity(0.3, 400*time.Millisecond)
 	c.feeds = false
 	fault := ""
-	stopped := c.until(bus.DeadMan+100*time.Millisecond, func() bool {
+	stopped := c.until(bus.Watchdog+100*time.Millisecond, func() bool {
 		_, now, _ := c.drive()
 		if now.Fault != "" {
 			fault = now.Fault
@@ -126,13 +126,13 @@ func deadMan(c *checker) string {
 	return ""
 }
 
-// deadManEnds is the way out of the dead man.
-func deadManEnds(c *checker) string {
+// watchdogEnds tries how a drive gets back into use after its watchdog tripped.
+func watchdogEnds(c *checker) string {
 	if why := c.underWay(); why != "" {
 		return why
 	}
 	c.feeds = false
-	c.pass(bus.DeadMan + c.braking())
+	c.pass(bus.Watchdog + c.braking())
 	c.feeds = true
 	if !c.until(2*time.Second, func() bool { _, now, _ := c.drive(); return now.Fault == "" }) {
 		_, now, _ := c.drive()

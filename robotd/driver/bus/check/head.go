@@ -115,14 +115,14 @@ func headStops(c *checker) string {
 	return c.interrupted("the order stop", func() { c.setOrder(bus.OrderStop) }, "idle")
 }
 
-func headDeadMan(c *checker) string {
+func headWatchdog(c *checker) string {
 	return c.interrupted("the last tick", func() { c.feeds = false }, "error")
 }
 
 // interrupted does something while a head turns slowly, and returns what is wrong if the head
 // turns on or is in another state afterwards.
 func (c *checker) interrupted(what string, do func(), want string) string {
-	const late = bus.DeadMan + 100*time.Millisecond
+	const late = bus.Watchdog + 100*time.Millisecond
 	for _, u := range c.about.Units {
 		axis, ok := c.axis(u)
 		if !ok {

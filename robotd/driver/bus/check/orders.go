@@ -53,17 +53,17 @@ func refusesDisabled(c *checker) string {
 	return strings.Join(wrong, "; ")
 }
 
-// staysInForce lets ticks be missing while everything stands: only what moves minds.
+// staysInForce leaves out ticks while nothing moves: the watchdog trips only for a unit that moves.
 func staysInForce(c *checker) string {
 	if why := c.enable(); why != "" {
 		return why
 	}
 	c.feeds = false
-	c.pass(5 * bus.DeadMan)
+	c.pass(5 * bus.Watchdog)
 	was := c.others("run")
 	c.feeds = true
 	if was != "" {
-		return fmt.Sprintf("it stood still without ticks for %v, and a unit is in %s", 5*bus.DeadMan, was)
+		return fmt.Sprintf("it stood still without ticks for %v, and a unit is in %s", 5*bus.Watchdog, was)
 	}
 	return ""
 }
@@ -115,7 +115,7 @@ func robotdGone(c *checker) string {
 	}
 	c.feeds = false
 	c.publishPresence(c.gone(c.link.Session()))
-	gone := c.until(bus.DeadMan+100*time.Millisecond, func() bool { return c.all("error") })
+	gone := c.until(bus.Watchdog+100*time.Millisecond, func() bool { return c.all("error") })
 	was := c.others("error")
 	c.publishPresence(c.presence(c.link.Session()))
 	c.setOrder(bus.OrderIdle)

@@ -37,7 +37,7 @@ var rules = []rule{
 	{name: "actions", says: "every unit that does not move carries out an action and answers done", applies: shows, try: carriesOut},
 	{name: "turns", says: "a head turns to angles that it describes, and answers done", moves: true, applies: hasHead, try: turns},
 	{name: "head-stops", says: "the order stop ends the turning of a head", moves: true, applies: hasHead, cannot: noAngles, try: headStops},
-	{name: "head-dead-man", says: "a head that turns and gets no tick for 200 ms stops by itself, in error", moves: true, applies: hasHead, cannot: noAngles, try: headDeadMan},
+	{name: "head-watchdog", says: "a head that turns and gets no tick for 200 ms stops by itself, in error", moves: true, applies: hasHead, cannot: noAngles, try: headWatchdog},
 	{name: "led-colour", says: "an led takes a pattern without a colour", applies: hasLED, try: ledWithoutColour},
 	{name: "sound-beside-speech", says: "a sound beside speech does not end it", applies: speaksAndPlays, try: soundBesideSpeech},
 	{name: "supersedes", says: "a newer speech ends the running one, which fails with superseded", applies: speaks, try: supersedes},
@@ -51,8 +51,8 @@ var rules = []rule{
 	{name: "start-ends-velocity", says: "the next start for the drive ends a velocity", moves: true, applies: drives, try: startEndsVelocity},
 	{name: "clamped", says: "a velocity beyond the limits is clamped", moves: true, applies: drives, try: clamped},
 	{name: "brakes", says: "the order stop brakes to standstill", moves: true, applies: drives, try: brakes},
-	{name: "dead-man", says: "a drive that moves and gets no tick for 200 ms stops by itself, in error with a fault", moves: true, applies: drives, try: deadMan},
-	{name: "dead-man-ends", says: "the fault of its dead man ends at standstill, and reset ends the error", moves: true, applies: drives, try: deadManEnds},
+	{name: "watchdog", says: "a drive that moves and gets no tick for 200 ms stops by itself, in error with a fault", moves: true, applies: drives, try: watchdog},
+	{name: "watchdog-ends", says: "the fault of its watchdog ends at standstill, and reset ends the error", moves: true, applies: drives, try: watchdogEnds},
 	{name: "nothing-by-itself", says: "after reset and run nothing moves by itself", moves: true, applies: drives, try: nothingByItself},
 }
 

@@ -10,9 +10,9 @@ import (
 	"troupe/schema/score"
 )
 
-// obeyTicks is how long an adapter may take to obey: its own dead man, and a little for the
+// obeyTicks is how long an adapter may take to obey: its own watchdog, and a little for the
 // way.
-const obeyTicks = int((bus.DeadMan + 100*time.Millisecond) / bus.TickEvery)
+const obeyTicks = int((bus.Watchdog + 100*time.Millisecond) / bus.TickEvery)
 
 // pass feeds the adapter, or not, for a time, and looks at what it sends.
 func (c *checker) pass(d time.Duration) { c.until(d, func() bool { return false }) }
