@@ -2,6 +2,8 @@ package adapters
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -91,6 +93,29 @@ func TestLaptopSpeaksAndPlays(t *testing.T) {
 		t.Errorf("aplay got %q and %d bytes that begin with %q", speech, len(sound), sound[:min(4, len(sound))])
 	}
 	look(t, page, "no note", func(s shown) bool { return s.Note == "" && s.Said == "" })
+}
+
+func TestLaptopPlaysARecordingToItsEnd(t *testing.T) {
+	t.Parallel()
+	const seconds, rate = 20, 8000
+	wav := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+2*seconds*rate)
+	wav = append(wav, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
+	wav = binary.LittleEndian.AppendUint32(wav, 2*seconds*rate)
+	wav = append(wav, bytes.Repeat([]byte{200, 0}, seconds*rate)...)
+	folder := t.TempDir()
+	recording, played := filepath.Join(folder, "recording"), filepath.Join(folder, "played")
+	if err := os.WriteFile(recording, wav, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRobotd(t)
+	r.laptop(map[string]string{"espeak-ng": "exit 1", "aplay": "/bin/cat > " + played})
+	r.publish("bus/laptop/in/start", fmt.Sprintf(`{"v":1,"key":1,"unit":"speaker","holds":true,"asset":%q,"do":{"type":"sound","start_ms":0,"timeout_ms":9000,"sound":"long","volume":0.5}}`, recording))
+	r.await("the end of the sound", func(s seen) bool { return len(s.events) == 1 })
+	r.wantAnswers("done")
+	got, err := os.ReadFile(played)
+	if want := append(slices.Clone(wav[:44]), bytes.Repeat([]byte{100, 0}, seconds*rate)...); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("aplay got %d bytes that begin with %q, want %d of half the volume: %v", len(got), got[:min(60, len(got))], len(want), err)
+	}
 }
 
 func TestLaptopWithoutSoundShowsTheText(t *testing.T) {

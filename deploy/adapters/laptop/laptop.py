@@ -9,6 +9,7 @@ sound device it shows the text for as long as it would take to say it. A click o
 
 import argparse
 import array
+import contextlib
 import math
 import os
 import random
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import wave
 
@@ -36,14 +38,12 @@ SOUNDS = {  # notes of the sounds that the laptop makes itself: Hz and s; 0 Hz i
 FACES = ["laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"]
 
 
-def sound_file(samples, rate=RATE, channels=1):
-    """Returns an open WAV file; samples are of 16 bits."""
-    f = tempfile.TemporaryFile()
-    with wave.open(f, "wb") as w:
-        w.setparams((channels, 2, rate, 0, "NONE", ""))
-        w.writeframes(samples.tobytes())
-    f.seek(0)
-    return f
+def feed(pipe, samples, rate, channels, volume):
+    """Writes a WAV file a second at a time, in a thread of its own: a long sound would delay the other units."""
+    with contextlib.suppress(OSError), pipe, wave.open(pipe, "wb") as w:  # an error: aplay was ended
+        w.setparams((channels, 2, rate, len(samples) // channels, "NONE", ""))
+        for at in range(0, len(samples), rate * channels):
+            w.writeframesraw(array.array("h", (int(s * volume) for s in samples[at:at + rate * channels])).tobytes())
 
 
 def notes(name):
@@ -89,13 +89,13 @@ class Voice(Speaker):
         if c.type == "sound":
             samples, rate, channels = recording(c.asset) if c.asset else (notes(c.do["sound"]), RATE, 1)
             skip = c.from_s % (len(samples) / rate / channels or 1) if c.do.get("loop") else c.from_s  # from_s counts all rounds
-            samples = array.array("h", (int(s * volume) for s in samples[int(skip * rate) * channels:]))
-            seconds = len(samples) / rate / channels
+            seconds = len(samples := samples[int(skip * rate) * channels:]) / rate / channels
         else:
             self.page.show(said=c.text)
         self.playing[c.key] = p = Playing([], time.monotonic() + seconds)
         if c.type == "sound" and not self.mute:
-            p.processes = [self.aplay(sound_file(samples, rate, channels))]
+            p.processes = [self.aplay(subprocess.PIPE)]
+            threading.Thread(target=feed, args=(p.processes[0].stdin, samples, rate, channels, volume), daemon=True).start()
         if c.type == "sound" or self.mute:
             return
         text = tempfile.TemporaryFile()

@@ -25,7 +25,6 @@ class Command:
 
 class Unit:
     """A unit. Its keyword arguments are fields of its description, such as sounds=["chime"]."""
-
     kind, types, state, fault, moves, adapter = "", (), "idle", "", False, None
 
     def __init__(self, id=None, **fields):
@@ -73,7 +72,7 @@ class Unit:
             if not isinstance(e, Refused):
                 log.exception("unit %s failed", self.id)
                 e = Refused(f"the {self.id} failed: {e!r}")
-            failed(**dict(zip(("detail", "reason"), (*e.args, "unit_error"))))
+            failed(**dict(zip(("detail", "reason"), (*e.args, "unit_error"))))  # or unit_error
 
     def tick(self, dt):
         self.set_fault(self.check() or "")
@@ -89,7 +88,7 @@ class Unit:
         self.end({m["key"]} & self.running.keys())
 
     def bus_robotd_presence(self, m):
-        self.end(self.running)  # robotd has answered for what runs
+        self.end(self.running)  # without events: robotd has reported all of them as failed
 
 
 class Adapter:
@@ -103,9 +102,9 @@ class Adapter:
         self.describe = {"model": model, "units": has, "calibrates": "points" in about, **about}
         self.describe["state_ms"] = 20 if any(u.moves for u in units) else 100  # or at a change
         self.session, self.clock = f"pid{os.getpid()}-{os.urandom(4).hex()}", time.monotonic
-        self.language, self.assets, self.keys = "", "", []
+        self.language, self.assets, self.keys, self.lock = "", "", [], threading.RLock()
         self.seq, self.sent, self.sent_ms = 0, None, 0
-        self.lock, self.say_once = threading.RLock(), functools.lru_cache(1)(log.warning)
+        self.say_once = functools.lru_cache(1)(log.warning)  # unless it is what it logged last
         for u in units: u.adapter = self
 
     def call(self, f, *args):
@@ -129,7 +128,7 @@ class Adapter:
             self.seq, self.sent, self.sent_ms = self.seq + 1, units, now
             self.publish("state", {"seq": self.seq, "t_ms": now, "units": units})
 
-    def receive(self, topic, payload):  # it or its units have a method for the end of each topic
+    def receive(self, topic, payload):  # in/start calls in_start of the adapter and its units
         try:
             what, m = topic.removeprefix(f"bus/{self.name}/").replace("/", "_"), json.loads(payload)
             assert m["v"] == 1, "it has another version"
@@ -159,7 +158,8 @@ class Adapter:
 
 def serve(adapter, bus=""):
     """Serves the units until the process is ended. bus is the robot's bus, by default --bus."""
-    bus = bus or dict(zip(sys.argv, sys.argv[1:])).get("--bus", "mqtt://127.0.0.1:1884")
+    words = "=".join(sys.argv).split("=")  # so --bus=X is read as --bus X
+    bus = bus or dict(zip(words, words[1:])).get("--bus", "mqtt://127.0.0.1:1884")
     version = [mqtt.CallbackAPIVersion.VERSION1] if hasattr(mqtt, "CallbackAPIVersion") else []
     c = adapter.mqtt = mqtt.Client(*version, client_id=f"{adapter.name}.{adapter.session}")
     absent = json.dumps({"v": 1, "session": adapter.session, "present": False})
@@ -170,7 +170,7 @@ def serve(adapter, bus=""):
             return log.error("the bus refuses the adapter: %s", mqtt.connack_string(code))
         adapter.say_once("connected to %s", bus)
         c.subscribe([(f"bus/{adapter.name}/in/#", 1), ("bus/robotd/presence", 1), (gone[0], 1)])
-        c.publish(*gone)  # comes back once it is subscribed, so it misses nothing then
+        c.publish(*gone)  # comes back once it is subscribed: out_presence then says present
 
     c.will_set(*gone)  # the end of the process is enough
     c.on_connect = on_connect

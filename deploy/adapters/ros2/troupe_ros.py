@@ -128,7 +128,7 @@ class Base(Drive):
             raise Refused("nav2 does not offer navigate_to_pose", "precondition")
         x, y, theta = self.points.get(c.do.get("point"), (c.do.get("x_m"), c.do.get("y_m"), None))
         theta = c.do.get("theta_rad", theta)
-        if theta is None:  # as it arrives
+        if theta is None:  # no heading is wanted: that of the way there
             theta = math.atan2(y - self.pose[1], x - self.pose[0]) if self.pose else 0.0
         goal = NavigateToPose.Goal()
         goal.pose.header.frame_id = "map"
@@ -137,7 +137,7 @@ class Base(Drive):
         self.nav, self.goal = (0.0, 0.0), Goal(self.client, goal)
 
     def steer(self, c):
-        if self.goal.done("nav2's way"):
+        if self.goal.done("nav2's way"):  # raises Refused if nav2 gave up
             return None
         most = c.do.get("speed_mps", self.most[0])
         return max(-most, min(most, self.nav[0])), self.nav[1]
