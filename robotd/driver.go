@@ -18,7 +18,7 @@ import (
 
 // driverCommand is for those who write an adapter of their robot's units.
 func driverCommand() *cobra.Command {
-	root := &cobra.Command{Use: "driver", Short: "for the adapters of a robot's units", Args: cobra.NoArgs}
+	root := &cobra.Command{Use: "driver", Short: "try the adapters of a robot's units", Args: cobra.NoArgs}
 	var cfg check.Config
 	var listen string
 	try := &cobra.Command{
