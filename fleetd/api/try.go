@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -53,7 +54,7 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 	if err != nil {
 		return nil, fmt.Errorf("write the actions: %w", err)
 	}
-	send := func(verb string, args json.RawMessage, prefer string) (Batch, error) {
+	send := func(ctx context.Context, verb string, args json.RawMessage, prefer string) (Batch, error) {
 		o := CommandRequest{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
 		b, err := s.issue(ctx, p, o, prefer, "")
 		if err != nil {
@@ -62,7 +63,7 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		return b.Body, nil
 	}
 	out := Tried{}
-	if out.Control, err = send("control/acquire", json.RawMessage(`{"ttl_ms":60000}`), "wait=5"); err != nil {
+	if out.Control, err = send(ctx, "control/acquire", json.RawMessage(`{"ttl_ms":60000}`), "wait=5"); err != nil {
 		return nil, err
 	}
 	c := out.Control.Commands[0]
@@ -77,10 +78,28 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		}
 		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", robot, orElse(why, "it does not answer")), hint)
 	}
-	if out.Perform, err = send("act/perform", args, ""); err != nil {
+	if out.Perform, err = send(ctx, "act/perform", args, ""); err != nil {
+		// Nobody knows of the lease, and nobody else could drive the robot until it ends.
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
+		defer cancel()
+		if _, failed := send(last, "control/release", releaseOf(c.Answer.Lease), ""); failed != nil {
+			s.Log.Warn("control not given back", "robot", robot, "error", failed)
+		}
 		return nil, err
 	}
 	return &answer[Tried]{out}, nil
+}
+
+// giveBackTimeout bounds giving control back after a trial that could not be sent.
+const giveBackTimeout = 5 * time.Second
+
+// releaseOf returns the arguments that give back this lease, and no later one of the same holder.
+func releaseOf(l *schema.Lease) json.RawMessage {
+	if l == nil {
+		return json.RawMessage("{}")
+	}
+	args, _ := json.Marshal(map[string]string{"lease": l.ID}) // cannot fail: a text
+	return args
 }
 
 // trialOf returns the actions that perform a text, or parts of it, with everything that it

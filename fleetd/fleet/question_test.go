@@ -1,9 +1,12 @@
 package fleet_test
 
 import (
+	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
@@ -69,6 +72,36 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 		w.awaitPresence("r1", "offline")
 		if _, p := ask("people > 0"); p == nil || !p.Of(api.KindNoAnswer) || !strings.Contains(p.Detail, "offline") {
 			t.Errorf("a robot that is offline: %v", p)
+		}
+	}, roles().option)
+}
+
+// TestTrialThatCannotBePerformedGivesControlBack tries one on a robot whose caps do not list act/perform.
+func TestTrialThatCannotBePerformedGivesControlBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		w.must("POST", "/robots/r1/adopt", audit.Attribution{}, nil)
+		was, _ := schema.Decode[schema.Caps](w.Document("r1", schema.TopicCaps))
+		was.Verbs = slices.DeleteFunc(was.Verbs, func(id string) bool { return id == "act/perform" })
+		caps, err := schema.Encode(was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Raw(schema.TopicCaps, string(caps))
+		w.until("its caps are known", func() bool {
+			d, _ := w.Robot("r1")
+			return d.Caps != nil && len(d.Caps.Verbs) == len(was.Verbs)
+		})
+		r.Answer(func(string, verb.Request) []schema.Ack {
+			return []schema.Ack{{Status: schema.StatusSucceeded, Lease: &schema.Lease{ID: "lease-7", Holder: "fleetd", By: "anna"}}}
+		})
+		trial := api.Trial{SourceText: api.SourceText{Kind: "act", Text: welcome}}
+		if p := w.ask("POST", "/robots/r1/try", trial, nil, "As", "author"); p == nil || !strings.Contains(p.Detail+fmt.Sprint(p.Errors), "act/perform") {
+			t.Errorf("the trial: %v", p)
+		}
+		w.sleep(time.Second)
+		if all := r.Received(); count(all, "control/release") != 1 || !strings.Contains(all[len(all)-1].Payload, `"lease-7"`) {
+			t.Errorf("control is not given back: %v", all)
 		}
 	}, roles().option)
 }
