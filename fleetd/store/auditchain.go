@@ -91,13 +91,30 @@ var entryColumnsOfAudit = []column[audit.Entry]{
 	text("hash", func(e audit.Entry) string { return e.Hash }),
 }
 
-// VerifyAudit checks the whole chain as it is at the beginning of the check.
+// VerifyAudit checks the whole chain. It reads it in pages, each as it is at that moment, so that
+// no transaction stays open meanwhile.
 func (s *Store) VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdict, error) {
+	return verifyPages(noted, func(after int64, limit int) ([]audit.Entry, error) { return s.AuditChain(ctx, after, limit) })
+}
+
+// verifyPages checks a chain that read returns in pages. It begins again if the entries that it
+// has checked, and some after them, were pruned before the next page: that leaves no gap in the chain.
+func verifyPages(noted audit.Head, read func(after int64, limit int) ([]audit.Entry, error)) (audit.Verdict, error) {
 	v := audit.Verifier{Noted: noted}
 	for after := int64(0); ; {
-		rows, err := s.AuditChain(ctx, after, rowsAtOnce)
+		rows, err := read(after, rowsAtOnce)
 		if err != nil {
 			return audit.Verdict{}, err
+		}
+		if after > 0 && len(rows) > 0 && rows[0].Seq > after+1 {
+			oldest, err := read(0, 1)
+			if err != nil {
+				return audit.Verdict{}, err
+			}
+			if len(oldest) > 0 && oldest[0].Seq > after {
+				v, after = audit.Verifier{Noted: noted}, 0
+				continue
+			}
 		}
 		for _, e := range rows {
 			if !v.Add(e) {
