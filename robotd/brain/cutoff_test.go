@@ -25,12 +25,12 @@ var askerMode = mode.Installed{
 
 func (asker) Step(h *mode.Host, n mode.Notice) {
 	touch, ok := n.(mode.Touched)
-	switch drive := map[string]mode.Drive{"fast": {VX: 9, WZ: -9}, "slow": {VX: 0.1}, "nowhere": {VX: math.NaN(), WZ: math.Inf(1)}}[touch.Place]; {
+	switch drive := map[string]mode.Drive{"fast": {VX: 9, WZ: -9}, "slow": {VX: 0.1}, "nowhere": {VX: math.NaN(), WZ: math.Inf(1)}}[touch.Area]; {
 	case !ok || !touch.On:
 	case drive != mode.Drive{}:
 		h.Do(drive)
 	default:
-		h.Do(mode.Stop{Verb: touch.Place, Why: "it was touched"})
+		h.Do(mode.Stop{Verb: touch.Area, Why: "it was touched"})
 	}
 }
 

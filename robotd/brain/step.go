@@ -120,7 +120,7 @@ func (t *step) react(ev event.Event) {
 	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
 	case event.Reported:
 		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
-			t.notifyMode(mode.Touched{Place: schema.SanitizeText(ev.Name), On: ev.On})
+			t.notifyMode(mode.Touched{Area: schema.SanitizeText(ev.Name), On: ev.On})
 		}
 		if ev.Kind == driver.Sensed && ev.Signal == driver.People {
 			t.modes.SetPeople(int(body.Rounded(ev.Level)), body.Rounded(ev.Bearing))
@@ -203,7 +203,7 @@ func (s *State) Pending() bool {
 // not move.
 func (t *step) over() bool {
 	return t.modes.Stopped() && !t.Pending() &&
-		safety.Level(t.safety.At) >= safety.Level(schema.SafetyDisabled)
+		safety.Restriction(t.safety.At) >= safety.Restriction(schema.SafetyDisabled)
 }
 
 // watchEvery is the interval at which the robot checks the link, and the time limits of

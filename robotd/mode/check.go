@@ -30,7 +30,7 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 		return out
 	}
 	if s.Status[i] == schema.ModeDisabled {
-		add(schema.ResultNoMode, schema.ReasonModeDisabled, string(m)+" is switched off")
+		add(schema.ResultNoMode, schema.ReasonModeDisabled, string(m)+" is disabled")
 	}
 	if !s.Calibrated && m != c.Calibration {
 		detail := "calibration has not succeeded; mode/set " + string(c.Calibration) + " runs it"

@@ -13,8 +13,8 @@ type Facts struct {
 	Forbid schema.Reason
 	// ForbidDetail is for people why that is and what to do; empty = what Forbid says.
 	ForbidDetail string
-	// Enabled reports whether the body may move.
-	Enabled bool
+	// MotionEnabled reports whether the body may move.
+	MotionEnabled bool
 	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is for how
 	// long none has arrived, the silence before the loss included, and 0 while the link is
 	// not lost. A robot that never received one has lost the link only if the

@@ -79,10 +79,10 @@ type (
 	CalibrationEnded struct{ Refusal }
 	// StoryAnswered answers BeginStory; without a refusal the story is performed.
 	StoryAnswered struct{ Refusal }
-	// Touched: somebody begins or ends to touch the robot at a place.
+	// Touched: somebody begins or ends to touch an area of the robot.
 	Touched struct {
-		Place string
-		On    bool
+		Area string
+		On   bool
 	}
 )
 

@@ -30,7 +30,7 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now 
 	step(Facts{}, Input{Kind: Begin})
 	for range rapid.IntRange(1, 50).Draw(t, "steps") {
 		now += time.Duration(rapid.IntRange(0, 4000).Draw(t, "ms")) * time.Millisecond
-		f := Facts{Enabled: rapid.Bool().Draw(t, "enabled")}
+		f := Facts{MotionEnabled: rapid.Bool().Draw(t, "enabled")}
 		if rapid.IntRange(0, 5).Draw(t, "lost") == 0 {
 			f.LinkLost, f.LostFor = true, time.Duration(rapid.IntRange(0, 70).Draw(t, "lost for"))*time.Second
 		}

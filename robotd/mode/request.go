@@ -165,11 +165,11 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	case !s.has(i):
 		d.Answer = rejectedWith(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+s.modeNames(c))
 	case in.Kind == Enable && s.Status[i] != schema.ModeDisabled:
-		d.Answer = unchanged(string(in.Mode) + " already is switched on")
+		d.Answer = unchanged(string(in.Mode) + " already is enabled")
 	case in.Kind == Disable && s.Status[i] == schema.ModeDisabled:
-		d.Answer = unchanged(string(in.Mode) + " already is switched off")
+		d.Answer = unchanged(string(in.Mode) + " already is disabled")
 	case in.Kind == Disable && c.Serves(in.Mode) != "":
-		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be switched off: it is the robot's "+c.Serves(in.Mode)+" mode")
+		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be disabled: it is the robot's "+c.Serves(in.Mode)+" mode")
 	case in.Kind == Disable && in.Mode == s.Next:
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
 	default:
@@ -185,7 +185,7 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 	}
 }
 
-// setLoaded attaches or detaches a mode that is compiled in. The default, calibration and
+// setLoaded loads or unloads a mode that is compiled in. The default, calibration and
 // safe modes cannot be unloaded, nor can a mode that is active or next.
 func (s *State) setLoaded(c *Config, in Input, d *Decision) {
 	i, m := c.index(in.Mode), string(in.Mode)

@@ -43,7 +43,7 @@ type Config struct {
 type Settings struct {
 	ID          schema.ModeID
 	Moves       bool            // it wants the safety core ENABLED
-	Off         bool            // disabled until a request enables it
+	Disabled    bool            // until a request enables it
 	Calibrates  bool            // it carries out CalibrationOrdered
 	Conditional bool            // it has an entry check of its own: Installed.Ready
 	LinkLoss    schema.LinkLoss // the reaction when no heartbeat of fleetd or of a console arrives
@@ -114,9 +114,9 @@ type role struct {
 // roles lists the roles with the modes that have them.
 func (c *Config) roles() []role {
 	return []role{
-		{"calibration", c.Calibration, func(m Settings) bool { return m.Calibrates && !m.Off }, "it has to be one that calibrates"},
-		{"default", c.Default, func(m Settings) bool { return !m.Calibrates && !m.Conditional && !m.Off && m.ID != c.Safe }, "other modes fall back on it, so it must not depend on anything"},
-		{"safe", c.Safe, func(m Settings) bool { return !m.Moves && !m.Conditional && !m.Off }, "it must not move nor depend on anything"},
+		{"calibration", c.Calibration, func(m Settings) bool { return m.Calibrates && !m.Disabled }, "it has to be one that calibrates"},
+		{"default", c.Default, func(m Settings) bool { return !m.Calibrates && !m.Conditional && !m.Disabled && m.ID != c.Safe }, "other modes fall back on it, so it must not depend on anything"},
+		{"safe", c.Safe, func(m Settings) bool { return !m.Moves && !m.Conditional && !m.Disabled }, "it must not move nor depend on anything"},
 		{"boot", c.Boot, func(Settings) bool { return true }, ""},
 	}
 }
@@ -204,7 +204,7 @@ func Boot(c *Config) State {
 	s := State{System: schema.SystemStarting, Phase: Booting, Intended: c.Boot}
 	for i, m := range c.Modes {
 		s.Status[i] = schema.ModeAvailable
-		if m.Off {
+		if m.Disabled {
 			s.Status[i] = schema.ModeDisabled
 		}
 	}
@@ -221,7 +221,7 @@ func (s *State) MarkFailed(c *Config, m schema.ModeID) {
 // has reports whether the robot has the mode with that index: it is loaded.
 func (s *State) has(i int) bool { return i >= 0 && s.Status[i] != schema.ModeUnloaded }
 
-// off reports whether the mode with that index may not start: it is switched off or unloaded.
+// off reports whether the mode with that index may not start: it is disabled or unloaded.
 func (s *State) off(i int) bool { return !s.has(i) || s.Status[i] == schema.ModeDisabled }
 
 // Paused reports whether the active mode is paused.

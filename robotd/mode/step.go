@@ -275,7 +275,7 @@ func (s *State) linkLossApplies(c *Config, f Facts) bool {
 	if s.Phase == Starting {
 		m = s.Next
 	}
-	if m == c.Safe || s.ByBoot && m == c.Calibration && !f.Enabled {
+	if m == c.Safe || s.ByBoot && m == c.Calibration && !f.MotionEnabled {
 		return false
 	}
 	settings := c.Settings(m)

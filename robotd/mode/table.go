@@ -111,10 +111,10 @@ var Statuses = []schema.ModeStatus{
 // StatusTable is the state table of each mode's status. A failure stays visible until the mode
 // is requested again.
 var StatusTable = fsm.Table[schema.ModeStatus, StatusEvent]{
-	{From: fsm.In(schema.ModeDisabled), On: StatusEnable, To: schema.ModeAvailable, Why: "an administrator switched it on"},
-	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusDisable, To: schema.ModeDisabled, Why: "an administrator switched it off"},
-	{From: fsm.In(schema.ModeDisabled, schema.ModeAvailable, schema.ModeFailed), On: StatusUnload, To: schema.ModeUnloaded, Why: "an administrator detached it"},
-	{From: fsm.In(schema.ModeUnloaded), On: StatusLoad, To: schema.ModeAvailable, Why: "an administrator attached it; what is attached is selectable"},
+	{From: fsm.In(schema.ModeDisabled), On: StatusEnable, To: schema.ModeAvailable, Why: "an administrator enabled it"},
+	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusDisable, To: schema.ModeDisabled, Why: "an administrator disabled it"},
+	{From: fsm.In(schema.ModeDisabled, schema.ModeAvailable, schema.ModeFailed), On: StatusUnload, To: schema.ModeUnloaded, Why: "an administrator unloaded it"},
+	{From: fsm.In(schema.ModeUnloaded), On: StatusLoad, To: schema.ModeAvailable, Why: "an administrator loaded it; what is loaded is selectable"},
 	{From: fsm.In(schema.ModeAvailable, schema.ModeFailed), On: StatusStart, To: schema.ModeStarting, Why: "the supervisor starts it"},
 	{From: fsm.In(schema.ModeStarting), On: StatusStarted, To: schema.ModeRunning, Why: "it reports that it runs"},
 	{From: fsm.In(schema.ModeStarting), On: StatusFailed, To: schema.ModeFailed, Why: "it reports that it cannot start, or does not report in time"},

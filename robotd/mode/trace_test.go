@@ -66,7 +66,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "link-up":
 		w.f.LinkLost, in.Kind = false, Tick
 	case "may-move":
-		w.f.Enabled, in.Kind = true, Tick
+		w.f.MotionEnabled, in.Kind = true, Tick
 	case "not-ready":
 		w.f.NotReady, in.Kind = append(w.f.NotReady, NotReady{in.Mode, in.Reason, "as the script says"}), Tick
 	case "all-ready":

@@ -78,7 +78,7 @@ func (s *State) ResetAtRobot() {
 func (t Step) Ask(o request.Dispatch, asker string) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: asker,
-		Why: o.Why, Asked: o.Arrived, HasAsked: true,
+		Why: o.Why, AskedAt: o.Arrived, HasAskedAt: true,
 	}
 	switch a := o.Args.(type) {
 	case verb.Stop:
@@ -108,7 +108,7 @@ func (t Step) Decide() (d safety.Decision, by request.Key) {
 	if waits && !t.Out.Met(in.By, in.When, t.CurrentState) {
 		in = request.Waiting[safety.Request]{}
 	}
-	t.Robot.Asked = t.asked
+	t.Robot.StopsAsked = t.asked
 	d = safety.Step(&t.State.State, t.Now.Mono, t.cfg.Safety, t.Robot, in.In)
 	t.asked = t.asked[:0]
 	if d.Changed {
@@ -121,7 +121,7 @@ func (t Step) Decide() (d safety.Decision, by request.Key) {
 
 // Answer answers the command that led to a decision, and a granted reset when it has ended.
 func (t Step) Answer(d safety.Decision, by request.Key) {
-	if a := d.Answer; a.Asked {
+	if a := d.Answer; a.Present {
 		v := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
 		switch {
 		case !a.Taken:

@@ -128,7 +128,7 @@ func (s *State) remember(now time.Duration, f Facts) {
 		s.erred = erred
 		s.Physical = s.Physical || len(f.Inputs) > 0
 		if faulty {
-			s.Troubled = now
+			s.LastCauseAt = now
 		}
 	case schema.SafetyReset:
 		s.erred &= erred
@@ -141,8 +141,8 @@ func (s *State) remember(now time.Duration, f Facts) {
 	}
 	switch {
 	case !f.Mode.Switching || s.At != schema.SafetyEnabled:
-		s.Switching, s.InSwitching = 0, false
+		s.SwitchingSince, s.InSwitching = 0, false
 	case !s.InSwitching:
-		s.Switching, s.InSwitching = now, true
+		s.SwitchingSince, s.InSwitching = now, true
 	}
 }

@@ -48,10 +48,10 @@ type Mode struct {
 // Facts is the present situation. The core keeps no facts from step to step: a fact
 // that a step does not name is no longer true.
 type Facts struct {
-	Units   []Unit   // in configuration order, the same in every step; at most MaxUnits
-	Inputs  []string // names of the stop inputs that are pressed
-	Latches []Latch
-	Asked   []Request // stops that the mode in charge, a unit or robotd itself asks for in this step
+	Units      []Unit   // in configuration order, the same in every step; at most MaxUnits
+	Inputs     []string // names of the stop inputs that are pressed
+	Latches    []Latch
+	StopsAsked []Request // stops that the mode in charge, a unit or robotd itself asks for in this step
 	// Critical is what keeps a robot at rest without a stop: the faults of units without
 	// which it must not move. The Event of each is SoftStopAsked.
 	Critical []Cause
@@ -62,8 +62,8 @@ type Facts struct {
 
 // stopAsked reports whether the mode, a unit or robotd itself asks for a stop in this step.
 func (f *Facts) stopAsked() bool {
-	for i := range f.Asked {
-		if f.Asked[i].Verb.Stops() {
+	for i := range f.StopsAsked {
+		if f.StopsAsked[i].Verb.Stops() {
 			return true
 		}
 	}
@@ -119,9 +119,9 @@ type Request struct {
 	Why    string
 	Local  bool // the sender is at the robot
 
-	// Asked is when the request arrived, since boot. It may have waited for the disk.
-	Asked    time.Duration
-	HasAsked bool
+	// AskedAt is when the request arrived, since boot. It may have waited for the disk.
+	AskedAt    time.Duration
+	HasAskedAt bool
 
 	// Seen is the newest time since boot that the sender has read in the robot's
 	// heartbeats.

@@ -26,7 +26,7 @@ func drawFacts(t *rapid.T) Facts {
 		for i := range f.Units {
 			f.Units[i].State = UnitIdle
 		}
-		f.Asked = drawAsked(t)
+		f.StopsAsked = drawAsked(t)
 		return f
 	}
 	f.Units = rapid.SliceOfN(unit, 0, 3).Draw(t, "units")
@@ -39,7 +39,7 @@ func drawFacts(t *rapid.T) Facts {
 	if rapid.IntRange(0, 4).Draw(t, "critical") == 0 {
 		f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: "battery"}}
 	}
-	f.Asked = drawAsked(t)
+	f.StopsAsked = drawAsked(t)
 	return f
 }
 
@@ -73,7 +73,7 @@ func walk(t *rapid.T, see func(was State, s State, f Facts, r Request, d Decisio
 func TestOnlyGrantedRequestsLowerTheLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
-			if Level(s.At) >= Level(was.At) {
+			if Restriction(s.At) >= Restriction(was.At) {
 				return
 			}
 			granted := d.Answer.Taken && (r.Verb == Enable || r.Verb == Reset) && d.Answer.Reason == ""
@@ -98,13 +98,13 @@ func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
 			case 2:
 				worse.Units = append(append([]Unit{}, f.Units...), Unit{ID: "x", State: UnitError, Fault: "hot"})
 			case 3:
-				worse.Asked = append([]Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks too")}}, f.Asked...)
+				worse.StopsAsked = append([]Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks too")}}, f.StopsAsked...)
 			}
 			other := was
 			Step(&other, now, Defaults(), worse, r)
 			// STOP may take longer with a fault than without: coming to rest is
 			// progress, not permission.
-			if Level(other.At) < Level(s.At) && !(s.At == schema.SafetyDisabled && Level(other.At) >= Level(was.At)) {
+			if Restriction(other.At) < Restriction(s.At) && !(s.At == schema.SafetyDisabled && Restriction(other.At) >= Restriction(was.At)) {
 				t.Fatalf("from %s: %s with fewer causes, %s with more", was.At, s.At, other.At)
 			}
 		})
@@ -131,8 +131,8 @@ func TestEnabledNeedsEnableAfterEveryStop(t *testing.T) {
 func TestStopInTheSameStepRefusesTheEnable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
-			if r.Verb == Enable && len(f.Asked) > 0 && d.Changed && s.At == schema.SafetyEnabled {
-				t.Fatalf("%s was asked for, and the robot is ENABLED", f.Asked[0].Verb)
+			if r.Verb == Enable && len(f.StopsAsked) > 0 && d.Changed && s.At == schema.SafetyEnabled {
+				t.Fatalf("%s was asked for, and the robot is ENABLED", f.StopsAsked[0].Verb)
 			}
 		})
 	})
@@ -153,7 +153,7 @@ func TestStopRequestIsNeverRefused(t *testing.T) {
 			if r.Verb == EStop && s.At != schema.SafetyEStop {
 				t.Fatalf("estop in %s led to %s", was.At, s.At)
 			}
-			if Level(s.At) < Level(was.At) && was.At != schema.SafetyReset {
+			if Restriction(s.At) < Restriction(was.At) && was.At != schema.SafetyReset {
 				t.Fatalf("%s led from %s to %s", r.Verb, was.At, s.At)
 			}
 		})

@@ -10,21 +10,21 @@ import (
 // Answer is the answer to the sender of a request. Taken with the reason "unchanged"
 // means that the request had nothing to change.
 type Answer struct {
-	Asked  bool // there was a request
-	Taken  bool
-	Reason schema.Reason
-	Detail string        // for people
-	Wait   time.Duration // retry after this time; 0 = waiting alone does not help
+	Present bool // there was a request
+	Taken   bool
+	Reason  schema.Reason
+	Detail  string        // for people
+	Wait    time.Duration // retry after this time; 0 = waiting alone does not help
 }
 
-func taken() Answer { return Answer{Asked: true, Taken: true} }
+func taken() Answer { return Answer{Present: true, Taken: true} }
 
 func unchanged(detail string) Answer {
-	return Answer{Asked: true, Taken: true, Reason: schema.ReasonUnchanged, Detail: detail}
+	return Answer{Present: true, Taken: true, Reason: schema.ReasonUnchanged, Detail: detail}
 }
 
 func refused(r schema.Reason, detail string) Answer {
-	return Answer{Asked: true, Reason: r, Detail: detail}
+	return Answer{Present: true, Reason: r, Detail: detail}
 }
 
 // mayEnable checks an enable: first the state, then every cause, then whether the
@@ -95,7 +95,7 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 	if a, ok := s.checkSight(now, l, r); !ok {
 		return a, false
 	}
-	if left := s.Troubled + l.Settle - now; left > 0 {
+	if left := s.LastCauseAt + l.Settle - now; left > 0 {
 		a := refused(schema.ReasonResetSettling, fmt.Sprintf("the units settle for another %d ms", (left+time.Millisecond-1).Milliseconds()))
 		a.Wait = left
 		return a, false
@@ -107,7 +107,7 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 // to a safer state.
 func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool) {
 	switch {
-	case r.HasAsked && r.Asked < s.SaferAt:
+	case r.HasAskedAt && r.AskedAt < s.SaferAt:
 		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
 	case r.Local: // the sender sees the robot
 		return taken(), true

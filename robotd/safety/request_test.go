@@ -28,7 +28,7 @@ func TestEnableFromBeforeAStopIsRefused(t *testing.T) {
 		if s.At != schema.SafetyDisabled {
 			t.Fatalf("the robot is in %s", s.At)
 		}
-		d := Step(&s, 4*time.Second, Defaults(), mode, Request{Verb: Enable, ID: "b", Asked: asked, HasAsked: true})
+		d := Step(&s, 4*time.Second, Defaults(), mode, Request{Verb: Enable, ID: "b", AskedAt: asked, HasAskedAt: true})
 		if d.Answer.Taken != granted || d.Changed != granted {
 			t.Errorf("asked at %v: %+v", asked, d)
 		}

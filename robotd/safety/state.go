@@ -61,15 +61,15 @@ type State struct {
 	// Physical: a stop input at the robot has been pressed since E_STOP began, so
 	// that only a person at the robot may reset it.
 	Physical bool
-	// Troubled is when a cause was last present in E_STOP.
-	Troubled time.Duration
+	// LastCauseAt is when a cause was last present in E_STOP.
+	LastCauseAt time.Duration
 	// Restless: in DISABLED, a unit has not been idle since RestlessSince.
 	Restless      bool
 	RestlessSince time.Duration
-	// Switching is when the present switch between modes began; valid if
+	// SwitchingSince is when the present switch between modes began; valid if
 	// InSwitching is set.
-	Switching   time.Duration
-	InSwitching bool
+	SwitchingSince time.Duration
+	InSwitching    bool
 
 	erred   uint64    // bit set by unit index: in error since before the reset
 	usedIDs [8]string // ids of the last granted enables and resets, newest first
@@ -107,13 +107,13 @@ func PendingResetOf(s State, before PendingReset) PendingReset {
 // BootPending returns the state of a robot that has just started and waited for a reset when it
 // ended: a restart does not replace a reset.
 func BootPending(now time.Duration, h PendingReset) State {
-	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, Troubled: now}
+	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, LastCauseAt: now}
 }
 
-// Level orders the states by how little they permit. Faults and stops never lower the
+// Restriction orders the states by how little they permit. Faults and stops never lower the
 // level. Only three transitions do: a granted enable, a granted reset, and the end of a
 // reset.
-func Level(s schema.SafetyState) int {
+func Restriction(s schema.SafetyState) int {
 	switch s {
 	case schema.SafetyEnabled:
 		return 0

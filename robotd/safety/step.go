@@ -53,9 +53,9 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 		if c, ok = latchCause(f.Latches, on); ok {
 			return c, true
 		}
-		for i := range f.Asked {
-			if f.Asked[i].Verb == v {
-				return f.Asked[i].cause(on), true
+		for i := range f.StopsAsked {
+			if f.StopsAsked[i].Verb == v {
+				return f.StopsAsked[i].cause(on), true
 			}
 		}
 		return c, false
@@ -170,7 +170,7 @@ func granted(r Request, on Event) (Event, Cause) {
 // enter makes a transition and fills in the decision.
 func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c Cause, why string) {
 	d.Changed, d.To, d.Cause, d.Why = true, to, c, why
-	raised := Level(to) > Level(s.At)
+	raised := Restriction(to) > Restriction(s.At)
 	s.At, s.Since = to, now
 	switch {
 	case d.From == schema.SafetyReset && c.Event == UnitsIdle:
@@ -188,7 +188,7 @@ func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c C
 	}
 	switch to {
 	case schema.SafetyEStop:
-		s.Troubled = now
+		s.LastCauseAt = now
 		s.Physical = s.Physical || c.Event == InputPressed
 	case schema.SafetyReset, schema.SafetyEnabled:
 		s.markUsed(c.Req)
@@ -229,7 +229,7 @@ func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decis
 // modes that both want to move, it waits for l.Switch.
 func (s *State) modeless(now time.Duration, l Limits, m Mode) bool {
 	if m.Switching && s.InSwitching {
-		return now-s.Switching >= l.Switch
+		return now-s.SwitchingSince >= l.Switch
 	}
 	return !m.Active || !m.Wants
 }

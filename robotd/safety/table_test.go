@@ -31,7 +31,7 @@ func TestEveryStateLeadsToEStop(t *testing.T) {
 func TestOnlyEnableAndResetLowerTheLevel(t *testing.T) {
 	for _, row := range Table {
 		for _, from := range row.From {
-			if Level(row.To) > Level(from) {
+			if Restriction(row.To) > Restriction(from) {
 				continue
 			}
 			endOfReset := from == schema.SafetyReset && row.On == UnitsIdle

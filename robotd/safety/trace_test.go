@@ -73,10 +73,10 @@ func (w *world) play(t *testing.T, line string) string {
 		if words[0] != "mode" {
 			a.Source, a.Key = "unit", words[0]
 		}
-		if w.f.Asked = []Request{a}; args["operator"] != "" { // in the same step
+		if w.f.StopsAsked = []Request{a}; args["operator"] != "" { // in the same step
 			r = Request{Verb: Verb(args["operator"]), Source: "operator", By: "op1"}
 		}
-		defer func() { w.f.Asked = nil }()
+		defer func() { w.f.StopsAsked = nil }()
 	case "critical":
 		w.f.Critical = []Cause{{Event: SoftStopAsked, Reason: schema.ReasonUnitCritical, Source: "unit", Key: words[0], Why: args["why"]}}
 	case "uncritical":
@@ -110,7 +110,7 @@ func (w *world) play(t *testing.T, line string) string {
 	} else {
 		fmt.Fprintf(&b, "  %s\n", w.s.At)
 	}
-	if a := d.Answer; a.Asked {
+	if a := d.Answer; a.Present {
 		verdict := "refused"
 		if a.Taken {
 			verdict = "taken"

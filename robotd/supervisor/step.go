@@ -78,7 +78,7 @@ type fallback struct {
 
 // facts is what the supervisor has to know of the others, to decide about in.
 func (t Step) facts(in mode.Input) mode.Facts {
-	f := mode.Facts{Enabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
+	f := mode.Facts{MotionEnabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
 	if safety.NeedsReset(t.Safety) {
 		f.Forbid, f.ForbidDetail = schema.ReasonNeedsReset, t.Standstill.WayOut()
 	}

@@ -150,7 +150,7 @@ func (r *rig) set(m schema.ModeID) {
 // wants lets the dance want something.
 func (r *rig) wants(e ...mode.Effect) {
 	r.next = e
-	r.do(func(t Step) { t.Notify(mode.Touched{Place: "left"}) })
+	r.do(func(t Step) { t.Notify(mode.Touched{Area: "left"}) })
 }
 
 func (r *rig) expect(what string, want ...string) {

@@ -63,11 +63,11 @@ func (f *following) Step(h *mode.Host, n mode.Notice) {
 	switch n := n.(type) {
 	case mode.Touched:
 		sides := map[string]float64{"left": 1, "arm-left": 1, "right": -1, "arm-right": -1}
-		if n.On && (n.Place == "front" || n.Place == "chest") {
-			h.Do(mode.Stop{Verb: "stop", Why: "somebody touches its " + n.Place})
+		if n.On && (n.Area == "front" || n.Area == "chest") {
+			h.Do(mode.Stop{Verb: "stop", Why: "somebody touches its " + n.Area})
 		}
 		if f.target = 0; n.On {
-			f.target = sides[n.Place]
+			f.target = sides[n.Area]
 		}
 		if f.target == 0 {
 			h.Do(mode.Drive{})

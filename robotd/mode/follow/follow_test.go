@@ -28,7 +28,7 @@ func TestTouchTurnsOrStopsTheRobot(t *testing.T) {
 		r.Update(0, mode.Robot{MayMove: true, Units: []schema.Unit{{ID: "drive", Kind: schema.UnitDrive}, {ID: "head", Kind: schema.UnitHead}}})
 		r.Execute(mode.Order{Do: mode.DoStart, Mode: Mode.ID})
 		r.Clear()
-		r.Notify(mode.Touched{Place: row.place, On: row.on})
+		r.Notify(mode.Touched{Area: row.place, On: row.on})
 		r.Notify(mode.TimePassed{})
 		var got []string
 		for _, e := range r.Effects() {

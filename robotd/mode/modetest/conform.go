@@ -135,11 +135,11 @@ func pauses(t rapid.TB, row mode.Installed) {
 	for range 2 {
 		if b.r.MayPause().Reason == "" {
 			b.order(mode.DoPause)
-			b.tell(mode.Touched{Place: "left", On: true})
+			b.tell(mode.Touched{Area: "left", On: true})
 			b.answer(mode.Refusal{})
 			b.order(mode.DoResume)
 		}
-		b.tell(mode.Touched{Place: "left"})
+		b.tell(mode.Touched{Area: "left"})
 	}
 	b.order(mode.DoPause)
 	b.order(mode.DoStop)
@@ -156,7 +156,7 @@ func dies(t rapid.TB, row mode.Installed) {
 				if calibrating {
 					b.order(mode.DoCalibrate)
 				}
-				b.tell(mode.Touched{Place: "left", On: true})
+				b.tell(mode.Touched{Area: "left", On: true})
 				b.tell(mode.TimePassed{})
 			}
 			switch at {
@@ -170,7 +170,7 @@ func dies(t rapid.TB, row mode.Installed) {
 			}
 			b.order(mode.DoKill)
 			run := b.run
-			for _, n := range []mode.Notice{mode.TimePassed{}, mode.StoryAnswered{}, mode.CalibrationEnded{}, mode.Touched{Place: "left", On: true}} {
+			for _, n := range []mode.Notice{mode.TimePassed{}, mode.StoryAnswered{}, mode.CalibrationEnded{}, mode.Touched{Area: "left", On: true}} {
 				b.tell(n)
 			}
 			if b.r.Awaits(run) {
@@ -211,7 +211,7 @@ func random(t rapid.TB, row mode.Installed) {
 			case 0:
 				b.tell(mode.TimePassed{})
 			case 1:
-				b.tell(mode.Touched{Place: rapid.SampledFrom([]string{"left", "right", "front", "head", ""}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
+				b.tell(mode.Touched{Area: rapid.SampledFrom([]string{"left", "right", "front", "head", ""}).Draw(t, "place"), On: rapid.Bool().Draw(t, "on")})
 			case 2:
 				b.tell(mode.StoryAnswered{Refusal: why}) // late, or twice
 			default:
