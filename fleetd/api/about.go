@@ -129,7 +129,7 @@ func (h *health) check(ctx context.Context, fleetd Instance, clock func() time.T
 	if err := fleetd.CheckDatabase(ctx); err != nil {
 		h.problem = databaseProblem(err.Error())
 	} else if err := h.diskAnswer(ctx); err != nil {
-		h.problem = KindDisk.Problem(err.Error(), "free space on the disk, or find out why writes fail; stops work meanwhile")
+		h.problem = KindDisk.Problem(err.Error(), "free space on the disk, or find out why writes fail; you can still stop robots meanwhile")
 	}
 	h.at = clock()
 	return h.problem
@@ -162,5 +162,5 @@ func (h *health) diskAnswer(ctx context.Context) error {
 }
 
 func databaseProblem(why string) *Problem {
-	return KindDatabase.Problem("the database accepts no writes: "+why, "robots continue, and stops work; check the database, its server and its disk")
+	return KindDatabase.Problem("the database accepts no writes: "+why, "robots continue, and you can still stop them; check the database, its server and its disk")
 }

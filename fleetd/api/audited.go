@@ -165,7 +165,7 @@ func (h *head) Read(p []byte) (int, error) {
 // is refused.
 func (h *head) fill(r *http.Request) {
 	if n := r.ContentLength; len(h.bytes) == 0 && n > 0 && n <= mostHead && r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, h, n) // what is missing is not said
+		_, _ = io.CopyN(io.Discard, h, n) // of a body that ends early, what arrived is used
 	}
 }
 

@@ -22,7 +22,7 @@ var commandLines = map[string]string{
 	"end-session":         "session end 5d41402abc4b",
 	"end-sessions":        "session end --all",
 	"sign-in":             "login --user anna --password-file password",
-	"sign-out":            "login --user anna --password-file password",
+	"sign-out":            "login --user anna --password-file password", // login ends the session that it opened
 
 	"list-robots":   "robot list",
 	"export-robots": "robot list --csv",

@@ -94,14 +94,14 @@ type DesiredResult struct {
 	Updated   []string        `json:"updated" doc:"robots that get a new desired document"`
 	Unchanged []string        `json:"unchanged" doc:"robots that had this desired state already"`
 	Before    []ValueOfRobots `json:"was" doc:"what the updated robots had before"`
-	After     []ValueOfRobots `json:"to,omitempty" doc:"what the updated robots get back, if previous was asked"`
+	After     []ValueOfRobots `json:"to,omitempty" doc:"what the updated robots get back, if the request reverts them"`
 
 	Skipped []SkippedRobot `json:"skipped,omitempty" doc:"robots that cannot be reverted, and why"`
 }
 
 // ValueOfRobots is a value that robots have in common, before or after a change.
 type ValueOfRobots struct {
-	Value  jsontext.Value `json:"value,omitempty" doc:"what their desired document said about the same: values by key (null = default), mode and apply, or places; left out if they had no document"`
+	Value  jsontext.Value `json:"value,omitempty" doc:"what their desired document said about what the request sets: values by key (null = default), mode and apply, or places; left out if they had no document"`
 	Robots []string       `json:"robots"`
 }
 

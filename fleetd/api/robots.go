@@ -166,7 +166,7 @@ func (s *server) robot(id string) (view.Detail, error) {
 func (s *server) loading(unknown string) *Problem {
 	p := KindLoading.Problem("fleetd has not read its robots from the database yet, so it does not know "+unknown, "try again in a second")
 	if database := s.Instance.Status().Database; !database.OK {
-		p = KindDatabase.Problem("the database does not answer, so fleetd does not know "+unknown, "robots continue, and stops work; try again when the database answers; fleetd's log has details")
+		p = KindDatabase.Problem("the database does not answer, so fleetd does not know "+unknown, "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
 	}
 	p.retryAfter = 1
 	return p

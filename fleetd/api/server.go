@@ -242,12 +242,12 @@ func (s *server) fail(err error, what string) error {
 		return KindBusy.Problem("too many concurrent changes; this request changed nothing", "try again")
 	case errors.Is(err, change.ErrOutcomeUnknown):
 		s.Log.Error("commit outcome unknown", "resource", what, "error", err)
-		return KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; stops work")
+		return KindOutcome.Problem("it is unknown whether the change was made ("+what+"): the database stopped answering during the commit", "when the database answers again, check before you repeat the request; you can still stop robots")
 	case errors.Is(err, context.Canceled): // or the client is gone and does not read this
 		return KindEnding.Problem(what+": the request was abandoned because fleetd is shutting down", "when fleetd runs again, check whether the change was made before you repeat the request")
 	}
 	s.Log.Error("request failed", "resource", what, "error", err)
-	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and stops work; try again when the database answers; fleetd's log has details")
+	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
 }
 
 // kindsByCode maps the codes of problems that are not about the document itself.

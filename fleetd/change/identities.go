@@ -60,7 +60,7 @@ func (i *Identities) checkName(ctx context.Context, tx *store.Tx, robot string) 
 		if !ranked[robot] {
 			return nil
 		}
-		who = "a client whose rank is in the settings of robots"
+		who = "a client that the setting clients of some robot names"
 	}
 	return &NameRefused{robot, who}
 }

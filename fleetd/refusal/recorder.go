@@ -25,7 +25,7 @@ const (
 	allBurst     = 200
 	// maxSources bounds the sources that are told apart; further ones share one limit.
 	maxSources = 1000
-	// every is how often entries are written, and tellEvery how often how many were left out.
+	// every is how often entries are written, and tellEvery how often the audit says how many were left out.
 	every     = 500 * time.Millisecond
 	tellEvery = time.Minute
 	// lastWrite bounds the write at shutdown.
@@ -47,8 +47,8 @@ type Recorder struct {
 	all     *rate.Limiter
 	sources map[string]*rate.Limiter
 	came    []entry
-	left    int // not recorded since told
-	told    time.Time
+	left    int       // entries that were not recorded since told
+	told    time.Time // when the audit was last told how many were left out
 }
 
 type entry struct {
@@ -130,7 +130,7 @@ func (r *Recorder) write(ctx context.Context, db *store.Store, last bool) {
 		}
 		return nil
 	}); err != nil {
-		r.deps.Failed("refused requests not audited", err) // they are written with the next ones
+		r.deps.Failed("audit entries not written", err) // they are written with the next ones
 		return
 	}
 	r.mu.Lock()

@@ -24,7 +24,7 @@ type Robot struct {
 	ModePhase  schema.ModePhase   `json:"mode_phase,omitempty"`
 	Calibrated bool               `json:"calibrated,omitempty"`
 	Safety     schema.SafetyState `json:"safety,omitempty"`
-	StoppedBy  string             `json:"latched_by,omitempty"`
+	StoppedBy  string             `json:"latched_by,omitempty"` // who or what caused the stop in force, also if no stop is latched
 	Cause      schema.Reason      `json:"cause,omitempty"`
 	EStopInput bool               `json:"estop_input,omitempty"`
 
