@@ -174,8 +174,8 @@ func (t Target) refuses(v verb.Verb, args verb.Args) (name string, refuses bool)
 	return "", false
 }
 
-// mayAdd reports whether fleetd may add an argument: only if the robot is known to support
-// it, because robots refuse commands with unknown arguments.
+// mayAdd reports whether fleetd may add an argument by itself: not if the robot's caps are known and do
+// not list it, because robots refuse commands with unknown arguments.
 func (t Target) mayAdd(v verb.Verb, name string) bool {
 	if t.Caps == nil {
 		return true

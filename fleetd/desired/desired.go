@@ -91,15 +91,15 @@ type Changes struct {
 	Counter   int64         // the newest signature counter that was used
 	Note      string        // for the audit
 
-	Before, After string          // for the audit, as JSON: what changed; of several robots Before has their names by what they had
+	Before, After string          // for the audit, as JSON, shortened: what changed; for several robots Before lists them by what they had
 	ValuesBefore  []ValueOfRobots // what Updated had before
 	ValuesAfter   []ValueOfRobots // what they get
-	NotReverted   []NotReverted   // robots that it does not revert
+	NotReverted   []NotReverted   // robots that a revert leaves as they are, and why
 }
 
 // ValueOfRobots is a value that robots have in common, before or after a change.
 type ValueOfRobots struct {
-	Value  jsontext.Value // what their documents say about the same; empty = they have none
+	Value  jsontext.Value // what their documents say about the settings, mode or places of the request; empty = they have none
 	Robots []string
 }
 
@@ -308,7 +308,7 @@ func (p *plan) value(a Request) string {
 	return encoded(map[string]any{"places": p.pin})
 }
 
-// encoded returns a value as JSON, in full: two that differ near their ends are two.
+// encoded returns a value as JSON, in full: values that differ only near their ends must compare as different.
 func encoded(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

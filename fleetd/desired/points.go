@@ -24,8 +24,7 @@ const (
 	CodeExists   = "exists"
 )
 
-// SubRequest is a part of a request: for those of its robots that have the same places now, and
-// get the same next ones.
+// SubRequest is a part of a request, for those of its robots that get the same.
 type SubRequest struct {
 	Rows    Rows
 	Request Request

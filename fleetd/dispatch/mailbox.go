@@ -42,11 +42,11 @@ const (
 	eventRelease eventKind = "release" // this instance releases stops: see EndReleased
 
 	eventReleased eventKind = "released" // the stops that any instance has released lately: see ReadReleased
-	eventUnsent   eventKind = "unsent"   // commands that may be persisted and were not sent
+	eventUnsent   eventKind = "unsent"   // commands that were not sent, and of which fleetd does not know whether they were saved
 )
 
 // post puts an event into the mailbox; it does not block. New commands, releases, and
-// commands that may be persisted are never dropped.
+// commands of which fleetd does not know whether they were saved are never dropped.
 func (d *Dispatcher) post(p event) {
 	d.mu.Lock()
 	if len(d.events) >= maxEvents && p.kind != eventBatch && p.kind != eventRelease && p.kind != eventReleased && p.kind != eventUnsent {

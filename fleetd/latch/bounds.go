@@ -14,7 +14,7 @@ const (
 	// robots do.
 	maxStopIDs = 16
 	// maxWaiting bounds the live stops of one client that wait to be persisted. Further ones
-	// become one stop of all robots, which any live stop may be anyway.
+	// are kept as one stop of all robots: who may publish a live stop may stop all robots.
 	maxWaiting = 256
 )
 
@@ -44,10 +44,10 @@ func (s *Stops) assignID(o stop.Request, fresh []stop.Request) stop.Request {
 }
 
 // repeatsWaiting reports whether a stop waits already that includes this one, and if so merges
-// them: a release that is under way does not include it.
+// them. The merged stop has the later time, so that a release that is under way does not end it.
 func (s *Stops) repeatsWaiting(o stop.Request) bool {
 	for i := range s.waiting {
-		if w := &s.waiting[i].Request; same(w, &o) || bothMore(w, &o) {
+		if w := &s.waiting[i].Request; same(w, &o) || bothOverLimit(w, &o) {
 			merge(w, &o)
 			s.due, s.dirty = true, true
 			return true
@@ -62,10 +62,10 @@ func same(a, b *stop.Request) bool {
 		slices.Equal(a.Robots, b.Robots) && maps.Equal(a.Labels, b.Labels)
 }
 
-// bothMore reports whether two stops of a client are those of all robots beyond its limits,
-// whatever their reasons, and the first is as strong as the second. A stronger one is spooled as
-// well: the spool still has the first with its own level.
-func bothMore(a, b *stop.Request) bool {
+// bothOverLimit reports whether two stops of one client stop all robots under the id of stops beyond its
+// limits, whatever their reasons, and the first is at least as strong as the second. A stronger second
+// one is spooled by itself, because the spool has the first one with its own level.
+func bothOverLimit(a, b *stop.Request) bool {
 	return a.Client != "" && a.Client == b.Client && a.ID == schema.MoreStops && b.ID == schema.MoreStops && a.All && b.All &&
 		a.Level.Stronger(b.Level) == a.Level
 }

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"troupe/schema/score"
 )
 
@@ -132,9 +130,6 @@ func cellOf(v any) string {
 		return s
 	}
 	text, _ := json.Marshal(v) // it was decoded from JSON
-	if ok {
-		text = jsontext.Value(text)
-	}
 	return string(text)
 }
 

@@ -45,7 +45,7 @@ type snapshot struct {
 	offered   []string             // ids of the acts that are validated in this request
 	actIDs    []string             // ids of published acts, for hints
 	faulty    map[string]bool      // acts that are validated in this request, and have errors
-	checking  map[string]score.Act // acts in whose validation another one is validated first
+	checking  map[string]score.Act // acts whose validation has begun and waits for that of an act that they perform, so that a cycle is found
 
 	changes    Changes
 	sent       map[string]bool       // blobs in the outbox of this plan

@@ -22,11 +22,11 @@ type blobs struct {
 	outbox *outbox
 
 	mu sync.Mutex
-	at map[waiting]fetching
+	at map[reportKey]fetching
 }
 
-// waiting is a robot with one of its reports.
-type waiting struct {
+// reportKey is a robot with one of its reports.
+type reportKey struct {
 	robot string
 	on    schema.TopicKind
 }
@@ -39,14 +39,14 @@ type fetching struct {
 }
 
 // reported records how far a robot is.
-func (b *blobs) reported(w waiting, phase schema.DeployPhase, digest string, now time.Time) {
+func (b *blobs) reported(k reportKey, phase schema.DeployPhase, digest string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch was, ok := b.at[w]; {
+	switch was, ok := b.at[k]; {
 	case phase != schema.DeployFetching || digest == "":
-		delete(b.at, w)
+		delete(b.at, k)
 	case !ok || was.digest != digest:
-		b.at[w] = fetching{digest, now}
+		b.at[k] = fetching{digest, now}
 	}
 }
 
@@ -56,10 +56,10 @@ func (b *blobs) due(now time.Time) map[string][]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := map[string][]string{}
-	for w, at := range b.at {
+	for k, at := range b.at {
 		if now.Sub(at.since) > fetchGrace {
-			out[at.digest] = append(out[at.digest], w.robot)
-			b.at[w] = fetching{at.digest, now}
+			out[at.digest] = append(out[at.digest], k.robot)
+			b.at[k] = fetching{at.digest, now}
 		}
 	}
 	return out

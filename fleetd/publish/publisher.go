@@ -79,7 +79,7 @@ func New(d Deps) *Publisher {
 	return &Publisher{
 		before: d.BeforePart,
 		outbox: o,
-		blobs:  &blobs{deps: d, outbox: o, at: map[waiting]fetching{}},
+		blobs:  &blobs{deps: d, outbox: o, at: map[reportKey]fetching{}},
 		drift:  &driftChecker{deps: d, outbox: o, renumbered: backoff{}, askedForState: backoff{}},
 	}
 }
@@ -107,7 +107,7 @@ func (p *Publisher) Enqueue(m link.Message) { p.outbox.enqueue(m) }
 
 // Reported records how far a robot is with a story or a set, and which blob it fetches.
 func (p *Publisher) Reported(robot string, on schema.TopicKind, phase schema.DeployPhase, digest string, now time.Time) {
-	p.blobs.reported(waiting{robot, on}, phase, digest, now)
+	p.blobs.reported(reportKey{robot, on}, phase, digest, now)
 }
 
 // signal wakes the goroutine that waits at c; it does not block.

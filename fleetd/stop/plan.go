@@ -57,8 +57,8 @@ func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	return p.changes()
 }
 
-// maxAll bounds the stops for all robots of which fleetd knows only from reports of robots. Further ones are latched
-// together under the one id schema.MoreStops.
+// maxAll is from how many stops latched for all robots on, whoever requested them, further ones of which
+// fleetd knows only from reports of robots are latched together under the one id schema.MoreStops.
 const maxAll = 16
 
 // acceptedRequests decides which requests from robots count for all robots. A robot that was offline

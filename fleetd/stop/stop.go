@@ -80,8 +80,8 @@ func RequestOf(client string, payload []byte, at time.Time) Request {
 // RequestFromRobot returns the request for a stop that a robot reports as latched; false if the id is
 // not valid. ahead is how far fleetd's clock is ahead of the robot's.
 //
-// Only the robot says that the stop was for all robots: live stops are not signed, and no
-// other robot may have received it. Persist accepts this within limits, because an unneeded stop
+// Only the robot says that the stop was for all robots: live stops are not signed, and perhaps
+// no other robot received it. Persist accepts this within limits, because an unneeded stop
 // is the safe error.
 func RequestFromRobot(robot string, l schema.StopLatch, ahead time.Duration, at time.Time) (Request, bool) {
 	switch l.Level {

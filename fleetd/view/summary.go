@@ -15,7 +15,7 @@ func (e *entry) makeSummary(id, fleetID string) Robot {
 	return r
 }
 
-// summaryOfDocuments is the summary without what follows from the rest of it.
+// summaryOfDocuments makes the row without Doing, which follows from its other fields.
 func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.dbRow.Labels), Adopted: e.adopted,
