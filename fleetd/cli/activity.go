@@ -24,12 +24,13 @@ func (sh *shell) assignActivitiesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "assign ACTIVITY[,ACTIVITY...] ROBOT...", Short: "set the activities of robots", Args: atLeastOne,
 		Long: `Set the activities of robots: the newest revision of each. They replace the activities that the
-robots have. Names of several activities are joined by commas; with -l or --all all arguments
-are activities. Robots keep these revisions until activities are assigned again.`,
+robots have. Names of several activities are joined by commas; with --all, -l or
+another flag that selects robots, all arguments are activities. Robots keep these revisions until
+activities are assigned again.`,
 		Example: "  fleetd activity assign greet,look-around r1 r2\n  fleetd activity assign greet look-around -l site=museum",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			words, robots := args[:1], args[1:]
-			if w.all || len(w.labels) > 0 {
+			if w.any() {
 				words, robots = args, nil
 			}
 			var activities []string
