@@ -102,10 +102,10 @@ type Verdict struct {
 	Decision Decision
 	Reason   schema.Reason
 	Detail   string
-	// Urgent exempts the message from rate limits and from the limit of retained bytes.
-	// Stops, documents that latch stops, and presence are urgent. A refused stop is urgent
+	// Exempt exempts the message from rate limits and from the limit of retained bytes.
+	// Stops, documents that latch stops, and presence are. A refused stop is exempt
 	// too, so that a client that keeps pressing stop is not disconnected for it.
-	Urgent bool
+	Exempt bool
 }
 
 // Judge decides about a message.
@@ -125,7 +125,7 @@ func (r *Rights) Judge(p Publish) Verdict {
 	}
 	stop := isStop(row, params)
 	v := r.judge(p, row, params, stop)
-	v.Urgent = v.Urgent || stop
+	v.Exempt = v.Exempt || stop
 	return v
 }
 
@@ -161,7 +161,7 @@ func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams, s
 	case !row.Retain && p.Retain:
 		return Verdict{Decision: Strip, Reason: schema.ReasonBadRequest, Detail: "the message was passed on without the retain flag: nothing is retained on this topic"}
 	}
-	return Verdict{Decision: Pass, Urgent: exemptFromLimits(row.Kind)}
+	return Verdict{Decision: Pass, Exempt: exemptFromLimits(row.Kind)}
 }
 
 // exemptFromLimits reports whether documents on a topic are accepted regardless of rates
@@ -172,9 +172,9 @@ func exemptFromLimits(k schema.TopicKind) bool {
 }
 
 // JudgeWill decides about a will at CONNECT, since the server library does not check when
-// it sends one. For every role, a will may only be the sender's presence, or a stop of
-// one robot or a live one: a lost connection must not set a robot in motion, and no document is newer because
-// of it. The documents that latch stops are not allowed, because they also release every
+// it sends one. For every role, a will may only be the sender's presence, or a stop: of
+// one robot, or a live stop. A lost connection must not set a robot in motion, and it is no reason
+// to replace another document. The documents that latch stops are not allowed, because they also release every
 // stop that they do not contain.
 func (r *Rights) JudgeWill(w Publish) Verdict {
 	v := r.Judge(w)

@@ -103,8 +103,8 @@ func TestPassingMessagesAreGrantedByTheTables(t *testing.T) {
 			if v.Reason == "" || v.Detail == "" {
 				t.Fatalf("%+v by %+v: refused without a reason or detail", m, id)
 			}
-			if v.Urgent != stopTopic(m.Topic) {
-				t.Fatalf("%+v by %+v: refused with urgent %v", m, id, v.Urgent)
+			if v.Exempt != stopTopic(m.Topic) {
+				t.Fatalf("%+v by %+v: refused with exempt %v", m, id, v.Exempt)
 			}
 			return
 		}
@@ -149,21 +149,21 @@ func TestStopFromAllowedRoleAlwaysPasses(t *testing.T) {
 		m := message(t)
 		m.Topic = rapid.SampledFrom([]string{ns.Topic(schema.TopicCmd, "r1", "me", "safety", stop), ns.Topic(schema.TopicFleetStopCmd, "me")}).Draw(t, "topic")
 		v := rightsOf(role, "me").Judge(m)
-		if v.Decision == Refuse || !v.Urgent || m.Retain != (v.Decision == Strip) {
+		if v.Decision == Refuse || !v.Exempt || m.Retain != (v.Decision == Strip) {
 			t.Fatalf("%+v by %s: %+v", m, role, v)
 		}
 	})
 }
 
-func TestDocumentsThatLatchStopsAreUrgent(t *testing.T) {
+func TestDocumentsThatLatchStopsAreExempt(t *testing.T) {
 	for _, topic := range []string{ns.Topic(schema.TopicDesiredStop, "r1"), ns.Topic(schema.TopicFleetStop)} {
 		for _, size := range []int{0, 300} {
-			if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Decision != Pass || !v.Urgent {
+			if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Decision != Pass || !v.Exempt {
 				t.Errorf("%s of %d bytes: %+v", topic, size, v)
 			}
 		}
 	}
-	if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Urgent {
+	if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Exempt {
 		t.Errorf("a desired story is urgent: %+v", v)
 	}
 }

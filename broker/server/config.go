@@ -44,7 +44,7 @@ type Config struct {
 	Namespace schema.Namespace // troupe
 
 	ConnectTimeout   time.Duration // 10 s from accept to CONNECT
-	WriteTimeout     time.Duration // 1 s for 64 KiB to a client; what a client is slower adds up, see unsent.go
+	WriteTimeout     time.Duration // 1 s for 64 KiB to a client; the delays of several writes add up, see unsent.go
 	DrainTimeout     time.Duration // 1 s from Close until clients that have not read everything are cut
 	MaxClients       int           // 20000; every twentieth slot is reserved for clients of role stop and fleetd instances
 	MaxPerName       int           // 64 connections of one name; a robot's ids are three: its own, for blobs, for robotd doctor
@@ -55,7 +55,7 @@ type Config struct {
 	RobotRate        int           // 50 messages a second, twice that at once; answers and presence are not counted
 	RobotBytes       int           // 64 KiB of messages a second, four times that at once, which is more than all its documents
 	RobotConnects    int           // 15 connects of a robot at once, then one every 3 s
-	MaxPending       int           // 8192 messages in the queue of one client; delivery.go says what happens beyond
+	MaxQueued        int           // 8192 messages in the queue of one client; delivery.go says what happens beyond
 	MaxInflight      int           // 65535 deliveries to one client that it has not acknowledged; also the maximum
 	MaxRetainedBytes int64         // 1 GiB of retained documents
 	CommandRate      int           // 20 commands a second of one sender to each robot, twice that at once; stops are not counted
@@ -97,7 +97,7 @@ func (c Config) complete() (Config, error) {
 	num(&c.CommandRate, 20)
 	num(&c.FrameRate, 50)
 	num(&c.RobotConnects, 15)
-	num(&c.MaxPending, 8192)
+	num(&c.MaxQueued, 8192)
 	num(&c.MaxInflight, math.MaxUint16)
 	if c.MaxRetainedBytes == 0 {
 		c.MaxRetainedBytes = 1 << 30
@@ -132,8 +132,8 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("--client-ca needs --mqtts or --wss: clients present certificates only with TLS")
 	case c.Files.CRL != "" && c.Files.ClientCA == "":
 		return c, errors.New("--crl needs --client-ca: the list must be signed by that CA")
-	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxPending < 1 || c.MaxPending > math.MaxInt32:
-		return c, fmt.Errorf("%d pending and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged", c.MaxPending, c.MaxInflight, math.MaxUint16)
+	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxQueued < 1 || c.MaxQueued > math.MaxInt32:
+		return c, fmt.Errorf("%d queued and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged", c.MaxQueued, c.MaxInflight, math.MaxUint16)
 	}
 	if err := c.checkAddresses(); err != nil {
 		return c, err

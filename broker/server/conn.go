@@ -38,10 +38,10 @@ type conn struct {
 	cut         atomic.Pointer[error]  // why the guard ended it, if it did
 	searching   atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
 	tally       tally
-	pending     pendingRetained
+	postponed   postponedDocs
 	connectDone func()        // stops counting it as waiting for CONNECT; idempotent
 	done        chan struct{} // closed when the library has finished with it
-	flush       func()        // closes flushed; idempotent
+	markFlushed func()        // closes flushed; idempotent
 	flushed     chan struct{} // closed when everything is written
 }
 
@@ -85,7 +85,7 @@ func (c *conn) Read(b []byte) (n int, err error) {
 	for err == nil {
 		_, err = c.Conn.Read(b)
 	}
-	c.flush() // the peer has closed, so it reads nothing more
+	c.markFlushed() // the peer has closed, so it reads nothing more
 	return 0, err
 }
 

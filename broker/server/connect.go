@@ -38,7 +38,7 @@ func (g *guard) OnConnect(cl *mqtt.Client, pk packets.Packet) error {
 	cl.Properties.Clean = true
 	c.refusals = rate.NewLimiter(rate.Limit(g.rates.refused), g.rates.refusedBurst)
 	c.notices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
-	c.frames = rate.NewLimiter(1, 1)
+	c.frameNotices = rate.NewLimiter(1, 1)
 	if c.Role == schema.RoleRobot {
 		c.messages = rate.NewLimiter(rate.Limit(g.rates.robot), g.rates.robotBurst)
 		c.bytes = rate.NewLimiter(rate.Limit(g.rates.bytes), g.rates.bytesBurst)
@@ -87,7 +87,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	switch {
 	case errors.Is(err, errOtherRole):
 		g.counters.add(otherRole)
-		g.throttledLog.add(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "there", old.client.Load().Role, "from", remote(old.raw))
+		g.throttledLog.add(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "connected_role", old.client.Load().Role, "connected_remote", remote(old.raw))
 		if g.clashNotices.Allow() {
 			g.notify(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a client of role %s tried to connect with this name from %s and was refused", c.Role, cl.Net.Remote), Count: 1})
 		}
@@ -103,7 +103,7 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 		g.throttledLog.add(slog.LevelError, "connect refused", "old connection open", c.Name, "client", cl.ID, "why", err)
 		return false
 	case old != nil:
-		g.throttledLog.add(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "from", remote(old.raw), "by", cl.Net.Remote)
+		g.throttledLog.add(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "old_remote", remote(old.raw), "new_remote", cl.Net.Remote)
 	}
 	// A right that was lost since identify checked it is noticed here or by recheckAll.
 	if why := g.whyRefused(connOf(cl), c); why != "" {

@@ -16,7 +16,7 @@ const (
 	panicked
 	stalled
 	unacknowledged
-	pendingFull
+	queueFull
 	connectRefused
 	connectFlapping
 	passwordWrong
@@ -43,7 +43,7 @@ const (
 	lostStalled
 	lostUnacknowledged
 	lostGone
-	pendingSent
+	postponedSent
 	events // number of events
 )
 
@@ -70,7 +70,7 @@ var counterNames = [events]counterName{
 	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},
 	stalled:            {"connections_stalled", "connections_cut_total", "reason", "write_deadline"},
 	unacknowledged:     {"connections_unacknowledged", "connections_cut_total", "reason", "inflight_full"},
-	pendingFull:        {"connections_undelivered", "connections_cut_total", "reason", "pending_full"},
+	queueFull:          {"connections_undelivered", "connections_cut_total", "reason", "pending_full"},
 	abuse:              {"clients_cut_for_abuse", "connections_cut_total", "reason", "abuse"},
 	subscribeRefused:   {"subscriptions_refused", "subscriptions_refused_total", "", ""},
 	forbidden:          {"publishes_forbidden", "publishes_refused_total", "reason", "forbidden"},
@@ -89,7 +89,7 @@ var counterNames = [events]counterName{
 	lostStalled:        {"deliveries_lost_stalled", "deliveries_dropped_total", "reason", "write_deadline"},
 	lostUnacknowledged: {"deliveries_lost_unacknowledged", "deliveries_dropped_total", "reason", "inflight_full"},
 	lostGone:           {"deliveries_lost_gone", "deliveries_dropped_total", "reason", "disconnected"},
-	pendingSent:        {"deliveries_resent", "deliveries_resent_total", "", ""},
+	postponedSent:      {"deliveries_postponed", "deliveries_postponed_total", "", ""},
 }
 
 // counters only increase.

@@ -15,8 +15,8 @@ import (
 // acknowledgement. The library drops what does not fit into the queue, and silently drops
 // what would exceed the maximum in flight. So that nothing is lost unnoticed:
 //
-//   - a document that did not fit becomes pending and is sent when there is room
-//     (pendingretained.go);
+//   - a document that did not fit is postponed, and sent when there is room
+//     (postponed.go);
 //   - a robot for which a command did not fit is disconnected: the command might have
 //     been a stop, and a robot handles the loss of its connection safely;
 //   - the queues of all connections of one user name together hold no more than four full
@@ -29,7 +29,7 @@ import (
 //     connection that ends.
 
 var (
-	errPendingFull    = errors.New("delivery queue full: a command did not fit")
+	errQueueFull      = errors.New("delivery queue full: a command did not fit")
 	errUnacknowledged = errors.New("too many unacknowledged deliveries")
 )
 
@@ -56,35 +56,37 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	if who == nil || !isNote(topic) && !who.rights.MayRead(topic) {
 		return false
 	}
-	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.addPending(cl, c, topic) {
+	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.postpone(cl, c, topic) {
 		return false // more documents are retained than can be in flight at once
 	}
 	if !isNote(topic) && g.backlogged(c, who) {
 		g.countDropped(cl, c, topic)
-		g.addPending(cl, c, topic)
+		g.postpone(cl, c, topic)
 		return false
 	}
 	c.tally.queued.Add(1)
-	c.pending.versionQueued(topic, 1)
+	c.postponed.versionQueued(topic, 1)
 	return true
 }
 
 // maxFullQueues is how many full queues the connections of one user name may have together.
 const maxFullQueues = 4
 
-// shareDivisor: from 1/shareDivisor of its own limit on, a connection counts against the limit of its
-// user name.
+// shareDivisor protects small connections: one with less than 1/shareDivisor of its own limit is
+// never treated as full because of the other connections of its user name.
 const shareDivisor = 64
 
-// backlogged reports whether too many deliveries wait for all connections of a user name.
-// A connection with almost nothing waiting still gets its messages: the others cause the
-// backlog. A robot's connections never have that many.
+// backlogged reports whether c is to be treated as if its queue were full, because too many
+// deliveries wait for all connections of its user name together. A connection for which almost
+// nothing waits still gets its messages: the others cause the backlog. The connections of a robot
+// are too few to reach this limit.
 func (g *guard) backlogged(c *conn, who *client) bool {
-	return c.tally.queued.Load() >= int64(max(1, g.maxPending/shareDivisor)) &&
-		g.sessions.sumOf(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= maxFullQueues*g.maxPending
+	return c.tally.queued.Load() >= int64(max(1, g.maxQueued/shareDivisor)) &&
+		g.sessions.sumOf(who.Name, func(_ string, c *conn) int { return int(c.tally.queued.Load()) }) >= maxFullQueues*g.maxQueued
 }
 
-// unanswered reports whether a user name has too many unacknowledged deliveries.
+// unanswered reports whether cl is to be cut, because all connections of its user name together
+// have too many unacknowledged deliveries.
 func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
 	return cl.State.Inflight.Len() >= max(1, g.maxInflight/shareDivisor) &&
 		g.sessions.sumOf(who.Name, func(id string, _ *conn) int {
@@ -101,7 +103,7 @@ func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte)
 		for i, code := range granted {
 			if code <= 2 {
 				c.tally.queued.Add(-1)
-				c.pending.versionQueued(pk.Filters[i].Filter, -1)
+				c.postponed.versionQueued(pk.Filters[i].Filter, -1)
 			}
 		}
 	}
@@ -115,24 +117,24 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 		return
 	}
 	c.tally.queued.Add(-1)
-	c.pending.versionQueued(pk.TopicName, -1)
+	c.postponed.versionQueued(pk.TopicName, -1)
 	if isNote(pk.TopicName) {
-		c.pending.requeue(string(pk.Payload))
+		c.postponed.requeue(string(pk.Payload))
 		return
 	}
 	g.countDropped(cl, c, pk.TopicName)
 	if who := c.client.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.isCommand(pk.TopicName)) {
-		g.cut(cl, c, pendingFull, errPendingFull)
+		g.cut(cl, c, queueFull, errQueueFull)
 		return
 	}
-	g.addPending(cl, c, pk.TopicName)
+	g.postpone(cl, c, pk.TopicName)
 }
 
 // countDropped counts a delivery that was dropped.
 func (g *guard) countDropped(cl *mqtt.Client, c *conn, topic string) {
 	g.counters.add(deliveryDropped)
 	c.tally.dropped.Add(1)
-	if c.pending.firstDrop() {
+	if c.postponed.firstDrop() {
 		g.throttledLog.add(slog.LevelWarn, "deliveries dropped: queue of slow client full", "", cl.ID, "client", cl.ID, "topic", topic)
 	}
 }
@@ -163,7 +165,7 @@ func (g *guard) cut(cl *mqtt.Client, c *conn, e event, why error) {
 
 // countLost counts what was in the queue of a connection that ended.
 func (g *guard) countLost(c *conn) {
-	lost := map[event]event{stalled: lostStalled, unacknowledged: lostUnacknowledged, pendingFull: deliveryDropped}
+	lost := map[event]event{stalled: lostStalled, unacknowledged: lostUnacknowledged, queueFull: deliveryDropped}
 	e, ok := lost[event(c.tally.cut.Load())]
 	if !ok {
 		e = lostGone
@@ -178,5 +180,5 @@ func (g *guard) afterWrite(cl *mqtt.Client, c *conn, pk packets.Packet) {
 	if pk.FixedHeader.Type == packets.Publish {
 		c.tally.queued.Add(-1)
 	}
-	g.flushPending(cl, c)
+	g.queueNote(cl, c)
 }

@@ -137,7 +137,7 @@ func TestBurstLeavesNewestStateAndCountsDrops(t *testing.T) {
 			live++
 		}
 	}
-	dropped, madeGood := metric(t, b, `deliveries_dropped_total{reason="pending_full"}`), metric(t, b, "deliveries_resent_total")
+	dropped, madeGood := metric(t, b, `deliveries_dropped_total{reason="pending_full"}`), metric(t, b, "deliveries_postponed_total")
 	t.Logf("%d published, %d received, %d dropped, %d sent later", n, live, dropped, again)
 	if dropped == 0 {
 		t.Error("nothing was dropped: the burst is too small")
@@ -192,7 +192,7 @@ func TestNewSubscriberGetsEveryDocument(t *testing.T) {
 func TestSlowSubscriberGetsNewestDocuments(t *testing.T) {
 	t.Parallel()
 	const robots, rounds = 8, 60
-	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxPending = 4 })
+	b := start(t, withoutTimeouts, func(c *server.Config) { c.MaxQueued = 4 })
 	slow, gate := connectGated(t, b, "op1")
 	slow.TrySubscribe(0, "troupe/v1/robots/+/state")
 	filler := strings.Repeat("x", 12<<10) // so that few messages fit into the pipe

@@ -164,7 +164,7 @@ func connectMany(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Con
 // their queues are bounded, and no other client misses anything because of them.
 func TestQueuesOfOneNameAreBounded(t *testing.T) {
 	const pending, sockets = 64, 24
-	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxPending = "127.0.0.1:0", time.Hour, pending })
+	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxQueued = "127.0.0.1:0", time.Hour, pending })
 	connectMany(t, b, sockets)
 	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")

@@ -42,7 +42,7 @@ type guard struct {
 	byUser       retainedByUser
 	passwords    *passwords
 
-	maxPending  int // deliveries in the queue of one client
+	maxQueued   int // deliveries in the queue of one client
 	maxInflight int // unacknowledged deliveries to one client
 	closing     atomic.Bool
 }
@@ -56,9 +56,9 @@ type client struct {
 	serial string // of its certificate; empty: it authenticated by password
 	rights *access.Rights
 
-	messages, bytes           *rate.Limiter // for a robot, else nil
-	refusals, notices, frames *rate.Limiter // frames: of notices about frames
-	unreported                int64         // refusals since the last notice
+	messages, bytes                 *rate.Limiter // for a robot, else nil
+	refusals, notices, frameNotices *rate.Limiter // frameNotices: notices about frames of manual driving
+	unreported                      int64         // refusals since the last notice
 }
 
 var errAbuse = errors.New("too many refusals")
@@ -180,7 +180,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 	m := access.Publish{Topic: pk.TopicName, Retain: pk.FixedHeader.Retain, Size: len(pk.Payload)}
 	v := c.rights.Judge(m)
 	if v.Decision == access.Refuse {
-		if v.Urgent {
+		if v.Exempt {
 			g.report(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 		} else {
 			g.refuse(cl, c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
@@ -191,7 +191,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.report(c, e, schema.ReasonOverloaded, pk.TopicName, why)
 		return pk, packets.CodeSuccessIgnore
 	}
-	must := v.Urgent
+	must := v.Exempt
 	if pk.TopicName == g.revoked.topic {
 		must = true // the list takes effect now, so it must be retained even if there is no room
 		if why := g.revoke(cl, pk.Payload); why != "" {
@@ -260,7 +260,7 @@ func (g *guard) report(c *client, e event, r schema.Reason, topic, detail string
 	g.counters.add(e)
 	c.unreported++
 	g.throttledLog.add(slog.LevelWarn, "refused", string(r), c.Name, "client", c.ClientID, "reason", r, "topic", topic, "detail", detail)
-	if e == framesOverRate && !c.frames.Allow() || !c.notices.Allow() {
+	if e == framesOverRate && !c.frameNotices.Allow() || !c.notices.Allow() {
 		return
 	}
 	n := schema.Notice{Reason: r, Topic: topic, Detail: detail, Count: c.unreported}
@@ -277,7 +277,7 @@ func (g *guard) notify(name string, n schema.Notice) {
 		return
 	}
 	if err := g.publish(access.NoticeTopic(g.ns, name), payload, 1, false); err != nil {
-		g.log.Error("publish notice", "client", name, "error", err)
+		g.log.Error("publish notice", "user", name, "error", err)
 		return
 	}
 	g.counters.add(noticeSent)

@@ -198,7 +198,7 @@ func (s *siege) randomFrames(frames int64) {
 }
 
 func TestBrokerSurvivesHostileInput(t *testing.T) {
-	b := start(t, func(c *server.Config) { c.MaxPending = 256 })
+	b := start(t, func(c *server.Config) { c.MaxQueued = 256 })
 	s := &siege{t: t, b: b, robot: b.Client(t, "r1"), op: b.Client(t, "op1", brokertest.WithID("op1"))}
 	s.robot.Subscribe(r1 + "cmd/#")
 	s.op.Subscribe(r1+"ack/op1", r1+"presence")

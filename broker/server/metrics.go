@@ -18,7 +18,7 @@ const metricPrefix = "troupe_broker_"
 // there may be ten thousand of them.
 var familyHelp = map[string]string{
 	"connections_accepted_total":  "Connections that were accepted.",
-	"connections_refused_total":   "Connections that were refused before or at CONNECT. Those with reason password, passwords_busy or certificate count under not_allowed, too.",
+	"connections_refused_total":   "Connections that were refused before or at CONNECT. too_many: the limit of connections that have not sent CONNECT; too_fast: the limit of connections a second; too_often: a robot that connects again and again; no_slot: the limit of clients, or of connections of one name. Those with reason password, passwords_busy or certificate count under not_allowed, too.",
 	"connections_cut_total":       "Connections that the broker ended, by reason.",
 	"files_refused_total":         "Changed files of users or certificates that were refused; their previous contents remain in effect.",
 	"accept_errors_total":         "Failed attempts to accept a connection, such as for lack of file descriptors.",
@@ -28,7 +28,7 @@ var familyHelp = map[string]string{
 	"wills_total":                 "Wills of connections that ended without DISCONNECT.",
 	"deliveries_dropped_total":    "Messages that a subscriber did not get because its queue was full or its connection ended first.",
 	"commands_undelivered_total":  "Commands and stops of clients other than fleetd to robots that were not connected.",
-	"deliveries_resent_total":     "Documents delivered later, in their then present state, to a subscriber whose queue had been full.",
+	"deliveries_postponed_total":  "Documents delivered later, in their then present state, to a subscriber whose queue had been full.",
 }
 
 // readings are metrics that are read when they are scraped.

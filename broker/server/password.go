@@ -85,8 +85,8 @@ func (p *passwords) check(who claimant, hash *argon2id.Hash, password []byte) an
 	if hash != nil && p.isProven(who.claim, *hash, password) {
 		return isRight
 	}
-	if no := p.wait(who); no != isRight {
-		return no
+	if !p.wait(who) {
+		return isBusy
 	}
 	against := &dummyHash
 	if hash != nil {
@@ -129,43 +129,44 @@ func (p *passwords) isProven(who claim, hash argon2id.Hash, password []byte) boo
 	return p.proven.has(who, hash, password)
 }
 
-// forget drops the remembered passwords of users whose line has changed.
-func (p *passwords) forget(users access.Users) {
+// forgetChanged forgets the right passwords of users whose password has changed or who were
+// removed.
+func (p *passwords) forgetChanged(users access.Users) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.proven.keep(users)
+	p.proven.deleteChanged(users)
 }
 
-// wait waits for the turn of who, which ends with next. It returns isRight when the turn has
-// come.
-func (p *passwords) wait(who claimant) answer {
+// wait waits for the turn of who, and reports whether it has come. The caller ends its turn with
+// next.
+func (p *passwords) wait(who claimant) (hasTurn bool) {
 	p.mu.Lock()
 	if p.freeHashes > 0 { // then the queues are empty
 		p.freeHashes--
 		p.mu.Unlock()
-		return isRight
+		return true
 	}
-	w, queue := &waiter{claimant: who, turn: make(chan answer, 1)}, &p.other
+	w, queue := &waiter{claimant: who, turn: make(chan bool, 1)}, &p.other
 	if who.stop {
 		queue = &p.stop
 	}
 	for _, no := range queue.add(w, p.suspect()) {
-		no.turn <- isBusy
+		no.turn <- false
 	}
 	p.mu.Unlock()
 
 	late := time.NewTimer(p.timeout)
 	defer late.Stop()
 	select {
-	case a := <-w.turn:
-		return a
+	case hasTurn = <-w.turn:
+		return hasTurn
 	case <-late.C:
 	}
 	p.mu.Lock()
 	waits := queue.drop(w)
 	p.mu.Unlock()
 	if waits {
-		return isBusy
+		return false
 	}
 	return <-w.turn // the turn came at the same moment
 }
@@ -181,10 +182,10 @@ func (p *passwords) next() {
 			p.freeHashes++
 			return
 		case w.gone():
-			w.turn <- isBusy
+			w.turn <- false
 		default:
 			p.lastWasStop = w.stop
-			w.turn <- isRight
+			w.turn <- true
 			return
 		}
 	}

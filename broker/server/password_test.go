@@ -214,11 +214,11 @@ func TestProvenPasswordNeedsNoHash(t *testing.T) {
 		}
 		return u
 	}
-	p.forget(users("op1 operator " + hash.String() + "\nop2 operator " + other.String()))
+	p.forgetChanged(users("op1 operator " + hash.String() + "\nop2 operator " + other.String()))
 	if a := p.check(op1, &hash, []byte("right")); a != isRight {
 		t.Error("forgotten although the line is unchanged")
 	}
-	if p.forget(users("op1 operator " + other.String())); len(p.proven.of) != 0 {
+	if p.forgetChanged(users("op1 operator " + other.String())); len(p.proven.of) != 0 {
 		t.Error("remembered although the line has changed")
 	}
 }

@@ -25,7 +25,7 @@ type proven struct {
 }
 
 type proof struct {
-	line   string // of the users file
+	hash   string // of the password, as in the users file
 	digest [sha256.Size]byte
 }
 
@@ -35,9 +35,9 @@ func newProven() proven {
 	return p
 }
 
-func (p *proven) digest(c claim, line string, password []byte) (sum [sha256.Size]byte) {
+func (p *proven) digest(c claim, hash string, password []byte) (sum [sha256.Size]byte) {
 	m := hmac.New(sha256.New, p.key[:])
-	m.Write([]byte(c.name + " " + line + " ")) // unambiguous: neither contains a space
+	m.Write([]byte(c.name + " " + hash + " ")) // unambiguous: neither contains a space
 	m.Write(password)
 	m.Sum(sum[:0])
 	return sum
@@ -46,10 +46,10 @@ func (p *proven) digest(c claim, line string, password []byte) (sum [sha256.Size
 // has reports whether c was right before with this password and hash.
 func (p *proven) has(c claim, hash argon2id.Hash, password []byte) bool {
 	was, known := p.of[c]
-	if !known || was.line != hash.String() {
+	if !known || was.hash != hash.String() {
 		return false
 	}
-	now := p.digest(c, was.line, password)
+	now := p.digest(c, was.hash, password)
 	return hmac.Equal(was.digest[:], now[:])
 }
 
@@ -60,14 +60,13 @@ func (p *proven) add(c claim, hash argon2id.Hash, password []byte) {
 			break
 		}
 	}
-	line := hash.String()
-	p.of[c] = proof{line, p.digest(c, line, password)}
+	p.of[c] = proof{hash.String(), p.digest(c, hash.String(), password)}
 }
 
-// keep drops the claims of users whose password has changed or who were removed.
-func (p *proven) keep(users access.Users) {
+// deleteChanged deletes the claims of users whose password has changed or who were removed.
+func (p *proven) deleteChanged(users access.Users) {
 	maps.DeleteFunc(p.of, func(c claim, was proof) bool {
 		user, known := users.Find(c.name)
-		return !known || user.Hash == nil || user.Hash.String() != was.line
+		return !known || user.Hash == nil || user.Hash.String() != was.hash
 	})
 }

@@ -60,7 +60,7 @@ func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 		c.searching.Store(true)
 	case err != nil: // what is queued for it is lost, and counted when it has ended
 	case pk.TopicName == endTopic:
-		c.flush()
+		c.markFlushed()
 	default:
 		g.afterWrite(cl, c, pk)
 	}
@@ -72,7 +72,7 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 		g.searched(connOf(cl))
 	}
 	if c := connOf(cl); c != nil {
-		g.flushPending(cl, c)
+		g.queueNote(cl, c)
 	}
 }
 

@@ -97,7 +97,7 @@ func (p *senderRates) frame(c *client, robot string) bool { return p.sender(c).f
 // as well. So no answer is omitted: it was acknowledged, and the robot would not send it
 // again.
 func (g *guard) exceedsRate(c *client, v access.Verdict, m access.Publish) (e event, why string) {
-	if v.Urgent {
+	if v.Exempt {
 		return 0, ""
 	}
 	row, params, _ := g.ns.Match(m.Topic)

@@ -67,7 +67,7 @@ func New(cfg Config) (*Server, error) {
 	s.listener.open()
 	s.files.onRefused = func() { s.counters.add(fileRefused) }
 	s.files.onChanged = func() {
-		s.guard.passwords.forget(s.files.current.Load().users)
+		s.guard.passwords.forgetChanged(s.files.current.Load().users)
 		s.guard.recheckAll(s.guard.whyRefused)
 		s.guard.deleteDocumentsOfFormerUsers()
 	}
@@ -95,7 +95,7 @@ func capabilities(cfg Config) *mqtt.Capabilities {
 	c.MaximumClients = math.MaxInt64   // the guard's sessions limit them after authentication
 	c.MaximumMessageExpiryInterval = 0 // otherwise the library deletes retained documents after a day
 	c.MaximumPacketSize = maxPacket
-	c.MaximumClientWritesPending = int32(cfg.MaxPending)
+	c.MaximumClientWritesPending = int32(cfg.MaxQueued)
 	c.MaximumInflight = uint16(cfg.MaxInflight)
 	c.TopicAliasMaximum = 0
 	c.SharedSubAvailable = 0
@@ -121,7 +121,7 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 	g.clashNotices = rate.NewLimiter(rate.Limit(g.rates.notice), g.rates.noticeBurst)
 	g.searches = limiters[string]{limit: rate.Limit(g.rates.search), burst: g.rates.searchBurst}
 	g.connects = limiters[string]{limit: rate.Every(connectInterval), burst: cfg.RobotConnects}
-	g.maxInflight, g.maxPending = cfg.MaxInflight, cfg.MaxPending
+	g.maxInflight, g.maxQueued = cfg.MaxInflight, cfg.MaxQueued
 	g.retained.maxBytes = cfg.MaxRetainedBytes
 	g.retained.size = func(topic string) int {
 		pk, _ := srv.Topics.Retained.Get(topic)

@@ -32,7 +32,7 @@ func connectStalled(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 // The subscriber is not disconnected and every buffer is full, and still each publish is
 // acknowledged and another subscriber receives it.
 func TestStalledSubscriberDelaysNobody(t *testing.T) {
-	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = time.Hour, 64 })
+	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxQueued = time.Hour, 64 })
 	connectStalled(t, b, 300)
 	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
@@ -67,7 +67,7 @@ func expectSubscriberCut(t *testing.T, b *brokertest.Broker) {
 
 // A subscriber that does not read is disconnected after the write timeout.
 func TestStalledSubscriberIsCut(t *testing.T) {
-	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxPending = 100*time.Millisecond, 64 })
+	b := start(t, func(c *server.Config) { c.WriteTimeout, c.MaxQueued = 100*time.Millisecond, 64 })
 	connectStalled(t, b, 300)
 	expectSubscriberCut(t, b)
 }

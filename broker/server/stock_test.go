@@ -94,8 +94,8 @@ type stockBroker struct {
 
 func newStockBroker(cfg server.Config) (*stockBroker, error) {
 	capabilities := mqtt.NewDefaultServerCapabilities()
-	if cfg.MaxPending > 0 { // the library has this setting itself
-		capabilities.MaximumClientWritesPending = int32(cfg.MaxPending)
+	if cfg.MaxQueued > 0 { // the library has this setting itself
+		capabilities.MaximumClientWritesPending = int32(cfg.MaxQueued)
 	}
 	s := &stockBroker{srv: mqtt.New(&mqtt.Options{Logger: slog.New(slog.DiscardHandler), Capabilities: capabilities})}
 	if err := s.srv.AddHook(&server.AcceptAll{}, nil); err != nil {

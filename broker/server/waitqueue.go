@@ -17,7 +17,7 @@ type waitQueue struct {
 
 type waiter struct {
 	claimant
-	turn chan answer // capacity 1; sent to once
+	turn chan bool // whether it has its turn; capacity 1; sent to once
 	// The last turns of its address and of its claim. A waiter whose address or claim
 	// has had none comes after those that already wait.
 	addressAt, claimAt uint64

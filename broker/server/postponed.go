@@ -11,15 +11,15 @@ import (
 	"troupe/broker/access"
 )
 
-// pendingRetained holds the documents that did not fit into a client's queue. For each one
+// postponedDocs holds the documents that did not fit into a client's queue. For each one
 // a note is queued as soon as there is room, and when the note is about to be written, the
 // document in its present state takes its place. So the client cannot get it after a newer
 // or before an older version, and a document that changed a thousand times while the
 // client was slow is sent once. If a newer version of the document was queued behind its
 // note, the note is void: the present state, sent in the note's place, would come before
 // that version, and the client would see the document go backwards.
-type pendingRetained struct {
-	dropped    atomic.Bool // a delivery was dropped since the last time when nothing was pending
+type postponedDocs struct {
+	dropped    atomic.Bool // a delivery was dropped since the last time when nothing was postponed
 	hasWaiting atomic.Bool // some documents wait for their note to be queued
 	hasNotes   atomic.Bool // there are notes
 
@@ -49,16 +49,16 @@ const (
 
 // noteTopic is the prefix of the topics of notes; the client id follows. No client can
 // publish or subscribe below it. The payload is the topic of the document.
-const noteTopic = "$pending/"
+const noteTopic = "$postponed/"
 
 func isNote(topic string) bool { return strings.HasPrefix(topic, noteTopic) }
 
-// firstDrop reports whether this is the first drop since nothing was pending, for the log.
-func (o *pendingRetained) firstDrop() bool { return !o.dropped.Swap(true) }
+// firstDrop reports whether this is the first drop since nothing was postponed, for the log.
+func (o *postponedDocs) firstDrop() bool { return !o.dropped.Swap(true) }
 
 // add adds a document, and reports whether the caller has to queue a note at once: the
 // queue may have become empty meanwhile, and then no write would trigger it.
-func (o *pendingRetained) add(topic string) (first bool) {
+func (o *postponedDocs) add(topic string) (first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if n, known := o.notes[topic]; known {
@@ -73,7 +73,7 @@ func (o *pendingRetained) add(topic string) (first bool) {
 
 // versionQueued records that a version of a document is about to be queued, or with -1
 // that it was not. Messages that are no documents have no notes.
-func (o *pendingRetained) versionQueued(topic string, versions int) {
+func (o *postponedDocs) versionQueued(topic string, versions int) {
 	if !o.hasNotes.Load() {
 		return
 	}
@@ -86,7 +86,7 @@ func (o *pendingRetained) versionQueued(topic string, versions int) {
 }
 
 // addWaiting adds a note that is to be queued, and reports whether no other was waiting.
-func (o *pendingRetained) addWaiting(topic string) (first bool) {
+func (o *postponedDocs) addWaiting(topic string) (first bool) {
 	if o.notes == nil {
 		o.notes = map[string]note{}
 	}
@@ -97,7 +97,7 @@ func (o *pendingRetained) addWaiting(topic string) (first bool) {
 }
 
 // requeue takes back a note for which the queue had no room.
-func (o *pendingRetained) requeue(topic string) {
+func (o *postponedDocs) requeue(topic string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.addWaiting(topic)
@@ -105,7 +105,7 @@ func (o *pendingRetained) requeue(topic string) {
 
 // next returns a document whose note is to be queued. Before the first one it calls route,
 // and returns no other before that is done: a note without a route would be lost.
-func (o *pendingRetained) next(route func()) (topic string, ok bool) {
+func (o *postponedDocs) next(route func()) (topic string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.waiting) == 0 {
@@ -123,7 +123,7 @@ func (o *pendingRetained) next(route func()) (topic string, ok bool) {
 
 // done removes a note: its document is being written, or the client no longer wants it.
 // The note is void if a newer version is queued behind it.
-func (o *pendingRetained) done(topic string) (void bool) {
+func (o *postponedDocs) done(topic string) (void bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := o.notes[topic]
@@ -137,25 +137,25 @@ func (o *pendingRetained) done(topic string) (void bool) {
 	return n.behind > 0
 }
 
-// addPending adds a document that did not reach the client; it returns false if topic is
+// postpone adds a document that did not reach the client; it returns false if topic is
 // not that of a document.
-func (g *guard) addPending(cl *mqtt.Client, c *conn, topic string) bool {
+func (g *guard) postpone(cl *mqtt.Client, c *conn, topic string) bool {
 	if row, _, ok := g.ns.Match(topic); !ok || !row.Retain {
 		return false
 	}
-	if c.pending.add(topic) {
-		g.flushPending(cl, c)
+	if c.postponed.add(topic) {
+		g.queueNote(cl, c)
 	}
 	return true
 }
 
-// flushPending queues one note, if one is due. It is called after each packet written or
+// queueNote queues one note, if one is due. It is called after each packet written or
 // read, so either there is room in the queue or there will be another call.
-func (g *guard) flushPending(cl *mqtt.Client, c *conn) {
-	if !c.pending.hasWaiting.Load() || cl.State.Inflight.Len() >= g.maxInflight/2 {
+func (g *guard) queueNote(cl *mqtt.Client, c *conn) {
+	if !c.postponed.hasWaiting.Load() || cl.State.Inflight.Len() >= g.maxInflight/2 {
 		return
 	}
-	topic, ok := c.pending.next(func() {
+	topic, ok := c.postponed.next(func() {
 		g.srv.Topics.Subscribe(cl.ID, packets.Subscription{Filter: noteTopic + cl.ID, Qos: 1})
 	})
 	if !ok {
@@ -171,7 +171,7 @@ func (g *guard) flushPending(cl *mqtt.Client, c *conn) {
 		qos = min(qos, doc.FixedHeader.Qos)
 	}
 	if !wanted || !c.client.Load().rights.MayRead(topic) {
-		c.pending.done(topic)
+		c.postponed.done(topic)
 		return
 	}
 	if err := g.publish(noteTopic+cl.ID, []byte(topic), qos, false); err != nil {
@@ -191,9 +191,9 @@ func (g *guard) unroute(c *conn) {
 func (g *guard) replaceNote(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	topic := string(pk.Payload)
 	// Read the document before the note is removed: a later change is queued behind the
-	// note and makes it void, or becomes pending again.
+	// note and makes it void, or is postponed again.
 	doc, kept := g.srv.Topics.Retained.Get(topic)
-	if c := connOf(cl); c != nil && c.pending.done(topic) {
+	if c := connOf(cl); c != nil && c.postponed.done(topic) {
 		if pk.FixedHeader.Qos > 0 && cl.State.Inflight.Delete(pk.PacketID) {
 			atomic.AddInt64(&g.srv.Info.Inflight, -1)
 		}
@@ -201,6 +201,6 @@ func (g *guard) replaceNote(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		return noPacket
 	}
 	pk.TopicName, pk.Payload, pk.FixedHeader.Retain = topic, doc.Payload, kept
-	g.counters.add(pendingSent)
+	g.counters.add(postponedSent)
 	return pk
 }

@@ -47,7 +47,7 @@ const unlimited = 1 << 62
 // A document that was dropped is sent again from its note's place in the queue. What was
 // queued behind that place is newer than what was dropped, and older than what is retained
 // by then.
-func TestPendingDocumentDoesNotGoBackwards(t *testing.T) {
+func TestPostponedDocumentDoesNotGoBackwards(t *testing.T) {
 	for qos := range byte(2) {
 		checkGoesForward(t, qos)
 	}
@@ -100,8 +100,8 @@ func checkGoesForward(t *testing.T, qos byte) {
 		}
 		for _, c := range server.Connected(b.Backend.(*server.Server)) {
 			if c.Pending != 0 || c.Unacknowledged != 0 {
-				t.Errorf("at the end %s has %d pending and %d unacknowledged deliveries", c.ClientID, c.Pending, c.Unacknowledged)
+				t.Errorf("at the end %s has %d queued and %d unacknowledged deliveries", c.ClientID, c.Pending, c.Unacknowledged)
 			}
 		}
-	}, withoutTimeouts, func(c *server.Config) { c.MaxPending = 4 })
+	}, withoutTimeouts, func(c *server.Config) { c.MaxQueued = 4 })
 }
