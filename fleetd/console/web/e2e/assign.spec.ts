@@ -15,14 +15,13 @@ const progress = (page: Page) => page.getByTestId('progress');
 const toAll = (what = '') => `/assign?${what}&selector=${encodeURIComponent('{"all":true}')}`;
 
 /** The button that takes back the assignment that was just made. */
-const wayBack = (page: Page) =>
-  page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Take back…' });
+const wayBack = (page: Page) => page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Revert…' });
 
 /** Takes the assignment back, after a look at what that does. */
 async function back(page: Page, says: string | RegExp) {
   await wayBack(page).click();
   await expect(page.getByTestId('back')).toContainText(says);
-  await page.getByRole('button', { name: /^Take back on \d+ robots?$/ }).click();
+  await page.getByRole('button', { name: /^Revert on \d+ robots?$/ }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
 }
 
@@ -128,18 +127,18 @@ test('an assignment can be taken back after the page is gone, and stays listed w
     .click();
   await expect(page.getByRole('dialog')).toContainText('museum-welcome revision 1: r1, r3');
   await page.getByRole('link', { name: 'Show it in Assign, where it can be taken back' }).click();
-  await item.getByRole('button', { name: 'Take back…' }).click();
+  await item.getByRole('button', { name: 'Revert…' }).click();
   await expect(page.getByTestId('back')).toContainText('2 go back to Museum welcome 1 (r1, r3)');
-  await page.getByRole('button', { name: 'Take back on 2 robots' }).click();
+  await page.getByRole('button', { name: 'Revert on 2 robots' }).click();
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
   await expect(item).toContainText('Story: Museum welcome 1 (again)');
   await expect(item).toContainText(/Taken back by .*: r1, r3 – taken back in the console/);
   await expect(item).toContainText(/before: Quiet hour 1, assigned by .* – an evening/);
   // One robot alone goes forth again, from its own page.
   await page.goto('/robots/r3/story');
-  await last.getByRole('button', { name: 'Undo taking back…' }).click();
+  await last.getByRole('button', { name: 'Undo the revert…' }).click();
   await expect(page.getByTestId('back')).toContainText('1 goes back to Quiet hour 1 (r3)');
-  await page.getByRole('button', { name: 'Take back on 1 robot' }).click();
+  await page.getByRole('button', { name: 'Revert on 1 robot' }).click();
   await expect(last).toContainText('before: Museum welcome 1');
   expect(await world.cli('desired', 'assignments', 'r3', '--limit=1')).toContain('quiet-hour@1');
 });
@@ -154,7 +153,7 @@ test('what somebody else assigned meanwhile is left alone', async ({ page, world
   await expect(progress(page)).toContainText(/1\s*has been assigned something else since/);
   await wayBack(page).click();
   await expect(page.getByRole('dialog')).toContainText('left alone: r3');
-  await page.getByRole('button', { name: 'Take back on 2 robots' }).click();
+  await page.getByRole('button', { name: 'Revert on 2 robots' }).click();
   await expect(page.getByText('Accepted for 2 robots')).toBeVisible();
 });
 
@@ -300,7 +299,7 @@ for (const scheme of ['light', 'dark'] as const) {
     await accessible(page);
     await wayBack(page).click();
     await expect(page.getByTestId('back')).toContainText('Museum welcome');
-    await expect(page.getByRole('button', { name: 'Take back on 3 robots' })).toBeEnabled();
+    await expect(page.getByRole('button', { name: 'Revert on 3 robots' })).toBeEnabled();
     await accessible(page);
   });
 }
@@ -324,9 +323,9 @@ async function task(page: Page, hand: Hand, world: World) {
   await page.goto('/assign');
   const last = page.getByTestId('last').first();
   await expect(last).toContainText('r1, r3');
-  await hand.press(last.getByRole('button', { name: 'Take back…' }));
+  await hand.press(last.getByRole('button', { name: 'Revert…' }));
   await expect(page.getByTestId('back')).toContainText('2 go back to Museum welcome 1 (r1, r3)');
-  await hand.press(button('Take back on 2 robots'));
+  await hand.press(button('Revert on 2 robots'));
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
   await expect(progress(page)).toBeInViewport();
   expect(await world.cli('robot', 'get', 'r3')).toContain('museum-welcome');

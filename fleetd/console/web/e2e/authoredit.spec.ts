@@ -153,3 +153,39 @@ test('an author who looks at places and comes back finds the act and the points,
   await nav.getByRole('link', { name: 'Places' }).click();
   await expect(page.getByText('entrance').first()).toBeVisible();
 });
+
+test('a draft that fleetd does not take is not left without a question', async ({ page, request }) => {
+  const act = fresh('unsaved');
+  await draftAct(
+    request,
+    act,
+    '{type: wait, start_ms: 0, end_ms: 1000}',
+    '{type: face, start_ms: 1000, end_ms: 3000, face: smile}',
+  );
+  await page.goto(`/acts/${act}`);
+  await live(page);
+  const saves = new RegExp(`/api/v1/acts/${act}(\\?|$)`);
+  await page.route(saves, (route) =>
+    route.request().method() === 'PUT'
+      ? route.fulfill({
+          status: 503,
+          contentType: 'application/problem+json',
+          json: { type: '/problems/store', title: 'the database does not answer', status: 503 },
+        })
+      : route.continue(),
+  );
+  await page.getByRole('checkbox', { name: /^Choose face: smile/ }).check();
+  await page.getByRole('checkbox', { name: /^Choose wait/ }).check();
+  await page.getByRole('button', { name: 'Group', exact: true }).click();
+  await expect(page.getByTestId('save-state')).toContainText('Not saved');
+  await page.getByRole('link', { name: 'Robots', exact: true }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'Your changes are not saved' });
+  await expect(dialog).toContainText('If you leave now, they are lost.');
+  await accessible(page);
+  await dialog.getByRole('button', { name: 'Stay here' }).click();
+  await page.unroute(saves);
+  await page.getByRole('button', { name: /again/i }).first().click();
+  await expect(page.getByTestId('save-state')).toContainText('Draft saved');
+  await page.getByRole('link', { name: 'Robots', exact: true }).first().click();
+  await expect(page).toHaveURL(/\/robots$/);
+});

@@ -31,7 +31,7 @@ test.describe('by touch, on a phone', () => {
     await page.getByLabel('Why may it move again?').fill('the child is with its parents');
     await touchOnce(page.getByRole('button', { name: 'Release', exact: true }));
 
-    await expect(way).toContainText('Next: Look that nobody is in its way, then enable it');
+    await expect(way).toContainText('Next: Make sure that nobody is in its way, then enable it');
     await expect(safety.getByRole('row', { name: /^Cause/ })).toContainText('nora stopped it at');
     await touchOnce(way.getByRole('button', { name: 'Enable' }));
     await expect(way).toContainText('It performs.');
@@ -239,14 +239,14 @@ test('the dialog of the flight record says what it saves and how far it is', asy
   );
   await page.goto('/robots/r2');
   await live(page);
-  await page.getByRole('button', { name: 'Save its recording…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Recording of r2 (flight record)' });
+  await page.getByRole('button', { name: 'Save its flight record…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Flight record of r2' });
   await expect(dialog).toContainText('10 minutes');
   await expect(dialog).toContainText(/about \d\d:\d\d:\d\d to \d\d:\d\d:\d\d/);
   await expect(dialog).toContainText('Foxglove (foxglove.dev) opens it');
   await accessible(page);
-  await dialog.getByRole('button', { name: 'Save the record' }).click();
-  await expect(dialog.getByRole('status')).toContainText('Waiting for r2: it collects the record');
+  await dialog.getByRole('button', { name: 'Save the flight record' }).click();
+  await expect(dialog.getByRole('status')).toContainText('Waiting for r2: it collects the flight record');
   now = record({ state: 'sending', bytes: 2048, size: 8192 });
   await expect(dialog.getByRole('status')).toContainText('Arriving: fleetd has 2 of 8 KiB');
   const saved = page.waitForEvent('download');
@@ -266,20 +266,20 @@ test('the dialog of the flight record says what it saves and how far it is', asy
   // A robot that cannot, and a fleetd that refuses, say why and what to do.
   id = '20260102t030500-ef01';
   now = record({ state: 'failed', why: 'its recorder is off; start robotd with --recorder-mib' });
-  await dialog.getByRole('button', { name: 'Save the record' }).click();
+  await dialog.getByRole('button', { name: 'Save the flight record' }).click();
   await expect(dialog.getByRole('alert')).toContainText('its recorder is off');
   refusal = {
     type: '/problems/busy',
     detail: 'a record of robot r2 is on its way already, for anna',
     hint: 'wait for it',
   };
-  await dialog.getByRole('button', { name: 'Save the record' }).click();
+  await dialog.getByRole('button', { name: 'Save the flight record' }).click();
   await expect(dialog.getByRole('alert')).toContainText('on its way already, for anna');
   await expect(dialog.getByRole('alert')).toContainText('wait for it');
   // Away, the robot cannot send it.
   await world.control('robot/cut?robot=r2');
   await expect(dialog).toContainText('r2 is not connected');
-  await expect(dialog.getByRole('button', { name: 'Save the record' })).toHaveAttribute('aria-disabled', 'true');
+  await expect(dialog.getByRole('button', { name: 'Save the flight record' })).toHaveAttribute('aria-disabled', 'true');
   await world.control('robot/join?robot=r2');
 });
 

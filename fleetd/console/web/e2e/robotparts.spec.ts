@@ -39,7 +39,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   await open(page, '/robots/r2');
   const interrupts = part(page, 'Interrupts');
   await expect(interrupts).toContainText('Nothing interrupts the story.');
-  await interrupts.getByRole('combobox', { name: 'Reaction (handler)' }).click();
+  await interrupts.getByRole('combobox', { name: 'Handler' }).click();
   await page.getByRole('option', { name: 'service', exact: true }).click();
   await interrupts.getByRole('button', { name: 'Raise', exact: true }).click();
   await expect(interrupts).toContainText('Running (1)');
@@ -53,14 +53,14 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   const at = '2026-01-02T03:04:05Z';
   const refused = { robot: 'r2', boot: 'b1', seq: 1, ts: at, received: at, type: 'interrupt_refused', data };
   await page.route(/\/api\/v1\/events\?.*interrupt_refused/, (route) => route.fulfill({ json: { events: [refused] } }));
-  await expect(interrupts).toContainText('power, power: this reaction already runs (ignored_duplicate), 3 times');
+  await expect(interrupts).toContainText('power, power: this interrupt already runs (ignored_duplicate), 3 times');
   await world.control('robot/sim?robot=r2&name=battery', '{"level":0.12}');
   const body = part(page, 'Body and link');
   await expect(body).toContainText('Battery: 12 %');
   await world.control('robot/sim?robot=r2&name=battery', '{"level":0.9}');
   await expect(body).toContainText('Battery: 90 %');
   await expect(interrupts).toContainText('Running (0)');
-  // Who may interrupt is switched off and on.
+  // An interrupter is forbidden and allowed.
   const touch = interrupts.getByRole('switch', { name: /^touch/ });
   await touch.click({ force: true });
   await expect(touch).not.toBeChecked();

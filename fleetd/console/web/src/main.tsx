@@ -24,8 +24,8 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"
 // ... as do those that keep the page from scrolling behind a dialog.
 if (nonce) setNonce(nonce);
 
-// fleetd encodes the robots while the page is still being made; the frame of the screens starts the stream
-// otherwise.
+// fleetd encodes the robots while the page is still being made. On a bare page, such as the sign-in, it is not
+// started; Shell starts it later.
 if (!bare.some((s) => s.path === window.location.pathname)) startStream();
 
 document.documentElement.dir = chosenDirection();

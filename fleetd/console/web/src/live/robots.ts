@@ -135,7 +135,7 @@ export function useRobots(): readonly Robot[] {
   return useSyncExternalStore(census.subscribe, census.now);
 }
 
-/** A word that is found among all robots: who reads it is drawn again only if it changes. */
+/** A string computed from all robots; a component that uses it is drawn again only when the string changes. */
 export function useAmongRobots(find: (all: readonly Robot[]) => string): string {
   return useSyncExternalStore(census.subscribe, () => find(census.now()));
 }

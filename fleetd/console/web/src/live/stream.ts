@@ -62,7 +62,7 @@ async function reopen(): Promise<void> {
     }
     useLive.setState({ connection: 'lost' });
   }
-  open();
+  if (!source) open();
 }
 
 function heard(): void {
@@ -95,7 +95,9 @@ function open(): void {
 /** Opens the one stream of this tab. Every connection begins with all robots, so nothing survives a lost one. */
 export function startStream(): void {
   useLive.setState({ signInRequired: false });
-  if (!source) open();
+  if (source) return;
+  clearTimeout(retry); // of a stream that failed before this call
+  open();
 }
 
 /** Closes the stream, such as at sign-out. */

@@ -14,11 +14,13 @@ import { Link, useLocation } from 'react-router';
 
 import { api } from '../api/client';
 import { useMe } from '../api/me';
+import { problemOf } from '../api/problem';
 import { stopStream } from '../live/stream';
 import { useLanguage, type Language } from '../text/language';
 import { OwnPassword } from './OwnPassword';
 import { type Direction, keepDirection } from './direction';
 import { useShellTexts } from './text';
+import { toast } from './toast';
 
 /** Who is signed in, colours, language, direction of text, own password, sign-out. */
 export function UserMenu() {
@@ -30,8 +32,13 @@ export function UserMenu() {
   const location = useLocation();
   const [changing, setChanging] = useState(false);
   const signOut = async () => {
+    try {
+      await api.DELETE('/api/v1/session');
+    } catch (thrown) {
+      toast({ color: 'red', title: t.stillSignedIn, message: problemOf(thrown).message, autoClose: false });
+      return;
+    }
     stopStream();
-    await api.DELETE('/api/v1/session');
     window.location.assign('/sign-in');
   };
   return (

@@ -12,10 +12,14 @@ vi.mock('../text/time', () => ({ clock: () => '12:00:00' }));
 vi.mock('../text/language', () => ({ texts: (en: object) => ({ now: () => en }) }));
 
 const row = (id: string, safety: string, ...latches: string[]) =>
-  ({ id, safety, latches: latches.map((l) => ({ id: l })) }) as unknown as Robot;
+  ({ id, safety, latches: latches.map((l) => ({ id: l })), presence: { status: 'online' } }) as unknown as Robot;
+const offline = (id: string) => ({ ...row(id, 'ENABLED'), presence: { status: 'offline' } }) as unknown as Robot;
 const titles = () => shown.mock.calls.map(([note]) => note.title);
 
-beforeEach(() => shown.mockReset());
+beforeEach(() => {
+  shown.mockReset();
+  vi.useFakeTimers();
+});
 
 test('the notice of a stop names the robots, and says when all of them stand', () => {
   robots.reset([row('r1', 'ENABLED'), row('r2', 'ENABLED')]);
@@ -33,4 +37,23 @@ test('many robots are counted', () => {
   robots.reset(all.map((id) => row(id, 'DISABLED', 's2')));
   noteStop({ latch: 's2', total: 9 } as Batch, all);
   expect(titles()).toEqual(['Stop accepted for 9 robots', 'All 9 robots stand']);
+});
+
+test('robots that do not report that they stand are named in a note that stays, until they do', () => {
+  robots.reset([row('r1', 'ENABLED'), offline('r3'), row('r4', 'ENABLED')]);
+  noteStop({ latch: 's3', total: 3 } as Batch, ['r1', 'r3', 'r4']);
+  robots.apply([row('r1', 'DISABLED', 's3')]);
+  vi.advanceTimersByTime(8000);
+  expect(titles().at(-1)).toBe('Not confirmed to stand: r3 (not connected), r4');
+  expect(shown.mock.lastCall![0]).toMatchObject({ message: 'Stop the robots at the robots.', autoClose: false });
+  robots.apply([row('r3', 'DISABLED', 's3'), row('r4', 'HALT', 's3')]);
+  expect(titles().at(-1)).toBe('r1, r3, r4 stand');
+  expect(shown.mock.lastCall![0].autoClose).not.toBe(false);
+});
+
+test('a stop of a filter is about the robots that it was sent to', () => {
+  robots.reset([row('r1', 'ENABLED'), row('r2', 'ENABLED')]);
+  noteStop({ latch: 's4', total: 2, commands: [{ robot: 'r1' }, { robot: 'r2' }] } as Batch, []);
+  robots.apply([row('r1', 'DISABLED', 's4'), row('r2', 'DISABLED', 's4')]);
+  expect(titles()).toEqual(['Stop accepted for r1, r2', 'r1, r2 stand']);
 });

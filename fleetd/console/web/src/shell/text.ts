@@ -49,7 +49,10 @@ export const useShellTexts = texts(
     stopUnderWay: 'Whether it stands is reported in a moment.',
     stands: (n: number, names?: string) =>
       n === 1 && names ? `${names} stands` : `${names ?? `All ${n} robots`} stand`,
+    notStanding: (n: number, names?: string) => `Not confirmed to stand: ${names ?? `${n} robots`}`,
+    notConnected: 'not connected',
     stoppedByYou: (at: string) => `Stopped by you at ${at}, until the stop is released.`,
+    stillSignedIn: 'You are still signed in',
     stopFailed: 'The stop was not accepted',
     stopFailedHelp: 'Stop the robots at the robots.',
     releasing: 'being released',
@@ -114,8 +117,8 @@ export const useShellTexts = texts(
     passwordChanged: 'The password is changed',
     numberChanged: 'Nothing was sent: the number of robots changed meanwhile',
     numberNow: (before: number, now: number) =>
-      `It was ${before} when you looked; now it is ${now}. Look at the check again, then press the button if it is right.`,
-    numberAgain: 'Look at the check again, then press the button if it is right.',
+      `It was ${before} when you looked; now it is ${now}. Look again at what it would change, then press the button if it is right.`,
+    numberAgain: 'Look again at what it would change, then press the button if it is right.',
     shortcuts: 'Keyboard shortcuts',
     shortcutStop:
       'Go to the stop button, also out of a dialog: Enter stops one robot; for several, hold Enter for a second',
@@ -180,7 +183,10 @@ export const useShellTexts = texts(
     stopSent: (n, names) => `Stopp für ${names || `${n} Roboter`} angenommen`,
     stopUnderWay: 'Gleich wird gemeldet, ob gehalten wird.',
     stands: (n, names) => (n === 1 && names ? `${names} steht` : `${names ?? `Alle ${n} Roboter`} stehen`),
+    notStanding: (n, names) => `Stillstand nicht bestätigt: ${names ?? `${n} Roboter`}`,
+    notConnected: 'nicht verbunden',
     stoppedByYou: (at) => `Um ${at} von Ihnen gestoppt, bis der Stopp freigegeben wird.`,
+    stillSignedIn: 'Sie sind noch angemeldet',
     stopFailed: 'Der Stopp wurde nicht angenommen',
     stopFailedHelp: 'Stoppen Sie die Roboter an den Robotern.',
     releasing: 'wird freigegeben',

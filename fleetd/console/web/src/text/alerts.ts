@@ -17,7 +17,7 @@ export const useAlertWords = texts(
     },
     ability_failed: {
       title: 'a small movement fails',
-      means: 'A part of the robot fails what it does by itself between acts, such as blinking. The story goes on.',
+      means: 'A unit of the robot fails what it does by itself between acts, such as blinking. The story goes on.',
       wayOut: 'Look at the part and at the log of its adapter. The robot tries again by itself.',
     },
     mode_hung: {
@@ -26,8 +26,8 @@ export const useAlertWords = texts(
       wayOut: "Read the robot's log. Switching to that mode tries it again.",
     },
     link_lost: {
-      title: 'no operator reaches it',
-      means: 'The robot receives no sign of the console or of another operator, so nobody could stop it.',
+      title: 'no heartbeat reaches it',
+      means: 'The robot receives no heartbeat of fleetd or of a panel beside it, so nobody could stop it from afar.',
       wayOut: "Check the network and whether fleetd runs. The alert ends when an operator's signs arrive again.",
     },
     safeguard: {

@@ -36,7 +36,7 @@ export const useAuditedWords = texts(
     'delete documents': 'delete the documents of a removed robot',
     'remove retained': 'delete a retained message that does not belong there',
     acknowledge: 'acknowledge an alert',
-    'flight record': 'save a recording',
+    'flight record': 'save a flight record',
     'download a flight record': 'download a recording',
     user: 'print a password for the administrator',
     'user add': 'add a user',

@@ -17,7 +17,7 @@ export function Enrol() {
   const robots = new Set(useRobots().map((r) => r.id));
   const [robot, setRobot] = useState('');
   const [serial, setSerial] = useState('');
-  const [made, setMade] = useState<Schemas['EnrolmentToken']>();
+  const [made, setMade] = useState<Schemas['EnrolmentToken'] & { known: boolean }>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const valid = /^[a-z0-9-]+$/.test(robot);
@@ -28,7 +28,10 @@ export function Enrol() {
     setMade(undefined);
     try {
       const params = { path: { id: robot } };
-      setMade(await data(api.POST('/api/v1/robots/{id}/tokens', { params, body: { serial: serial || undefined } })));
+      const token = await data(
+        api.POST('/api/v1/robots/{id}/tokens', { params, body: { serial: serial || undefined } }),
+      );
+      setMade({ ...token, known: robots.has(robot) });
     } catch (thrown) {
       setError(thrown);
     }
@@ -82,7 +85,11 @@ export function Enrol() {
                 {t.until} {dateTime(made.expires)}
               </Text>
               <Text size="sm" role="status" data-testid="enrolled">
-                {robots.has(made.robot) ? t.isThere(made.robot) : t.waitsFor(made.robot)}
+                {made.known
+                  ? t.isKnown(made.robot)
+                  : robots.has(made.robot)
+                    ? t.isThere(made.robot)
+                    : t.waitsFor(made.robot)}
               </Text>
             </Stack>
           </Group>

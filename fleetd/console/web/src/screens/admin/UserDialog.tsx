@@ -39,8 +39,8 @@ export function UserDialog({ user, onClose }: { user?: Account; onClose: () => v
     user
       ? [
           ...(password ? [lineOf('set-password', { path, body: { password } })] : []),
-          lineOf('change-user', { path, body: { ...changed, disabled: false } }),
-          ...(disabled ? [lineOf('change-user', { path, body: { disabled } })] : []),
+          lineOf('change-user', { path, body: disabled ? { display, roles: has, sites } : changed }),
+          ...(disabled && !user.disabled ? [lineOf('change-user', { path, body: { disabled } })] : []),
         ]
       : [lineOf('add-user', { body: added })];
   const submit = async (e: FormEvent) => {

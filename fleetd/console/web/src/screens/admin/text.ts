@@ -21,7 +21,7 @@ export const useAdminTexts = texts(
     sitesHelp: 'the user sees and commands robots of these sites only (label site); empty: every robot',
     purposes: {
       viewer: 'sees robots, the library and what happened',
-      operator: 'runs robots: modes, stories, manual control, stops and their release',
+      operator: 'runs robots: modes, stories, manual control, stops and their release; reads flight records',
       author: 'writes and publishes acts, stories, activities and assets',
       releaser:
         'decides what robots get: assigns stories, activities, settings, modes and places; cannot release stops, which operators do',
@@ -106,7 +106,7 @@ export const useAdminTexts = texts(
     leads: 'leads',
     standsBy: 'stands by',
     noLeader: 'No leader is known. Stops work; changes reach robots once there is one.',
-    whyLeader: (why: string) => `About this one: ${why}.`,
+    whyLeader: (why: string) => `Why: ${why}.`,
     started: 'Running since',
     heard: 'Last heartbeat',
     silent: 'silent',
@@ -152,6 +152,7 @@ export const useAdminTexts = texts(
     qrHelp:
       'The code holds the same line, for a phone or a robot with a camera. A person who has it can enrol as this robot, once.',
     waitsFor: (robot: string) => `Waiting for ${robot}.`,
+    isKnown: (robot: string) => `${robot} is part of the fleet already; the line gives it new credentials.`,
     isThere: (robot: string) => `${robot} is part of the fleet.`,
     loading: 'Loading',
     forbidden: 'Only administrators see this; an administrator can give you the role admin.',
@@ -176,7 +177,8 @@ export const useAdminTexts = texts(
     sitesHelp: 'der Benutzer sieht und steuert nur Roboter dieser Standorte (Label site); leer: alle Roboter',
     purposes: {
       viewer: 'sieht Roboter, die Bibliothek und was geschehen ist',
-      operator: 'bedient Roboter: Modi, Geschichten, Handsteuerung, Stopps und ihre Freigabe',
+      operator:
+        'bedient Roboter: Modi, Geschichten, Handsteuerung, Stopps und ihre Freigabe; liest Flugschreiber-Aufzeichnungen',
       author: 'schreibt und veröffentlicht Akte, Geschichten, Aktivitäten und Dateien',
       releaser:
         'entscheidet, was Roboter bekommen: weist Geschichten, Aktivitäten, Einstellungen, Modi und Orte zu; kann keine Stopps freigeben, das tun Operatoren',
@@ -308,6 +310,7 @@ export const useAdminTexts = texts(
     qrHelp:
       'Der Code enthält dieselbe Zeile, für ein Telefon oder einen Roboter mit Kamera. Wer ihn hat, kann sich einmal als dieser Roboter anmelden.',
     waitsFor: (robot: string) => `Warte auf ${robot}.`,
+    isKnown: (robot: string) => `${robot} gehört schon zur Flotte; die Zeile gibt ihm neue Zugangsdaten.`,
     isThere: (robot: string) => `${robot} gehört zur Flotte.`,
     loading: 'Lädt',
     forbidden: 'Das sehen nur Administratoren; ein Administrator kann Ihnen die Rolle admin geben.',

@@ -35,7 +35,7 @@ interface Props {
   label?: string;
 }
 
-/** Gives the robots of an assignment back what they had, after a look at what that is. */
+/** Reverts an assignment, after a look at what the robots had before. */
 export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
   const t = useAssignTexts();
   const reasonID = useId();
@@ -63,6 +63,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
     queryKey: ['back', way],
     enabled: open,
     gcTime: 0,
+    staleTime: 0,
     retry: false,
     queryFn: async () => {
       const found = [];
@@ -89,8 +90,9 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
         back: backAfter(sent),
       });
     } catch (thrown) {
+      // A second revert undoes the first, and fleetd may have carried this one out, or some of it: it is not
+      // offered again before a new look at what the robots have.
       setRefused(problemOf(thrown));
-      await dry.refetch();
     }
     setBusy(false);
   };
@@ -101,7 +103,10 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
           variant="default"
           disabled={!!whyNot}
           aria-describedby={whyNot ? reasonID : undefined}
-          onClick={() => setOpen(true)}
+          onClick={() => {
+            setRefused(undefined);
+            setOpen(true);
+          }}
         >
           {label ?? (what.kind === 'back' ? t.forth : t.undo)}
         </Button>
@@ -144,6 +149,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
           {go.length > 0 && when && <Text size="sm">{when}</Text>}
           {what.kind === 'activities' && <Text size="sm">{t.newestAgain}</Text>}
           {refused && <Refusal p={refused} title={t.refused} />}
+          {refused && <Text size="sm">{t.revertUnclear}</Text>}
           <Group justify="flex-end">
             {dry.data && go.length === 0 && (
               <Text size="sm" c="dimmed" role="status">
@@ -154,7 +160,11 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
             <Button variant="default" onClick={() => setOpen(false)}>
               {t.cancel}
             </Button>
-            <Button loading={busy} disabled={go.length === 0} onClick={() => void submit()}>
+            <Button
+              loading={busy}
+              disabled={go.length === 0 || dry.isFetching || !!refused}
+              onClick={() => void submit()}
+            >
               {t.undoNow(go.length)}
             </Button>
           </Group>

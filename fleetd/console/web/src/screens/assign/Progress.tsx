@@ -2,6 +2,7 @@ import { Alert, Badge, Card, Group, List, Progress as Bar, Stack, Text, Title } 
 
 import { useEffect, useRef } from 'react';
 
+import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
 import { useFieldWord } from '../editor/fields/words';
 import { BackButton } from './BackButton';
@@ -38,6 +39,7 @@ export function Progress({
   onBack: (w: What, o: Outcome) => void;
 }) {
   const t = useAssignTexts();
+  const phases: Record<string, string> = useTermWords().DeployPhase;
   const word = useFieldWord();
   const named = useNamed(what);
   const { all, failed } = useReports(what, outcome);
@@ -95,15 +97,13 @@ export function Progress({
               rows={[...all]
                 .sort((a, b) => steps.indexOf(a.step) - steps.indexOf(b.step))
                 .map((r) => {
-                  const reported = r.report
-                    ? t.phases[r.report.phase as keyof typeof t.phases] || r.report.phase || t.nothing
-                    : t.nothing;
+                  const reported = withTerm(phases, r.report?.phase) || t.nothing;
                   const state = stepText(t, r.step, what);
                   return [
                     r.robot,
                     r.report ? (document ? t.documentRevision(r.report.requested) : named(r.report.requested)) : '',
                     reported,
-                    reported.startsWith(state) ? '' : state, // it says the same
+                    r.report && r.step === 'has' ? '' : state, // the phase says the same
                     r.step === 'refused' ? '' : r.report?.detail, // a refusal stands above, by reason
                   ];
                 })}

@@ -21,7 +21,7 @@ export const useAuditTexts = texts(
     toMode: (mode: string) => `switch the mode to ${mode}`,
     empty: 'No entry matches.',
     older: 'Show older ones',
-    renewals: 'Also show each time that control was kept',
+    renewals: 'Also show renewals of control (every few seconds while somebody drives)',
     verify: 'Check the chain',
     verifyHelp:
       'Each entry carries a hash of the one before. The check finds an entry that was changed, or removed from between others. That the newest were removed shows only by a hash kept elsewhere.',

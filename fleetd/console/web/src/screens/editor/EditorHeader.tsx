@@ -58,7 +58,7 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
   const unassignable = !mayAssign ? t.noAssign : newest.rev === 0 ? t.publishFirst : undefined;
   const askToPublish = () => {
     if (missing.length === 0) return void openSaved('publish');
-    editor.demand();
+    editor.treatMissingAsErrors();
     notifications.show({ id: 'unfinished', color: 'orange', message: t.publishUnfinished });
     jump(editor, missing[0]!.pointer);
   };

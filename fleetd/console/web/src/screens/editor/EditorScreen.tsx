@@ -20,6 +20,7 @@ import { Problems } from './Problems';
 import { type Schema, useSchema } from './schemas';
 import { useEditorTexts } from './text';
 import { TimelineView } from './TimelineView';
+import { UnsavedDialog } from './UnsavedDialog';
 import { useEditor } from './useEditor';
 
 /** The editor of one act, story or activity. */
@@ -125,6 +126,7 @@ function Loaded({ kind, entry, schema }: { kind: Kind; entry: Entry; schema: Sch
         <Palette editor={editor} schema={schema} onAdded={() => setAdding(false)} />
       </Drawer>
       {editor.saving === 'conflict' && <ConflictDialog editor={editor} />}
+      <UnsavedDialog editor={editor} />
     </Stack>
   );
 }

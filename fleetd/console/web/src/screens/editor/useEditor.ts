@@ -50,7 +50,8 @@ export interface Editor {
   strict: boolean;
   /** Asks again what is wrong: acts that it names have changed. */
   recheck: () => void;
-  demand: () => void;
+  /** Counts what is missing as an error from now on. */
+  treatMissingAsErrors: () => void;
   /** The language in which texts are shown and tried: the console's, unless another one was chosen. */
   lang: string;
   setLang: (lang: string) => void;
@@ -105,7 +106,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
 
   const flush = useCallback(
     async (over?: number | '*'): Promise<boolean> => {
-      await inFlight.current;
+      while (inFlight.current) await inFlight.current; // of several that wait, the next one saves first
       if (newest.current === saved.current.doc && over === undefined) return true;
       const sent = newest.current;
       const send = async () => {
@@ -122,7 +123,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
           return false;
         }
       };
-      inFlight.current = send();
+      inFlight.current = send().finally(() => (inFlight.current = undefined));
       return inFlight.current;
     },
     [kind, entry.id],
@@ -183,7 +184,7 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     mayEdit,
     strict,
     recheck: () => setAsked((n) => n + 1),
-    demand: () => setStrict(true),
+    treatMissingAsErrors: () => setStrict(true),
     lang,
     setLang,
   };

@@ -79,11 +79,11 @@ export const useLibraryTexts = texts(
     copy: 'Duplicate',
     deleteTitle: (id: string) => `Delete ${id}?`,
     deleteNothing: 'Nothing else uses it.',
-    deleteShortens: 'Who would be shortened:',
+    deleteShortens: 'What would become shorter:',
     shortened: (id: string, before: number, after: number) => `${id}: ${before} acts become ${after}`,
     emptied: (id: string) => `${id} would be left empty and is deleted too`,
     draftOnly: 'in the draft only',
-    deleteRobots: (n: number) => (n === 1 ? '1 robot gets a new version.' : `${n} robots get a new version.`),
+    deleteRobots: (n: number) => (n === 1 ? '1 robot gets a new revision.' : `${n} robots get new revisions.`),
     deleteClears: (stories: string) =>
       `Robots are left without a default story: ${stories}. They have nothing to perform then.`,
     deleteUndo: 'Recover undoes it, but does not assign it again.',

@@ -1,5 +1,6 @@
 import { Button, Tooltip } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
+import { useRef } from 'react';
 
 import { useMayStop } from '../../api/me';
 import { noteStop } from '../../shell/sendStop';
@@ -18,6 +19,10 @@ export function BigStop() {
       (batch) => noteStop(batch, [id]),
       () => toast({ color: 'red', title: t.stopFailed, message: id, autoClose: false }, [id]),
     );
+  const press = () => may && void send();
+  // The click that ends a press of the pointer or of a key sends nothing more. Programs and screen readers click
+  // without a press.
+  const keyed = useRef(false);
   return (
     <Tooltip label={t.stopHelp}>
       <Button
@@ -28,8 +33,17 @@ export function BigStop() {
         aria-disabled={!may}
         data-disabled={!may || undefined}
         leftSection={<IconHandStop size={40} aria-hidden />}
-        onPointerDown={() => may && void send()}
-        onKeyDown={(e) => may && !e.repeat && (e.key === ' ' || e.key === 'Enter') && void send()}
+        onPointerDown={press}
+        onKeyDown={(e) => {
+          if (e.repeat || (e.key !== ' ' && e.key !== 'Enter')) return;
+          keyed.current = true;
+          press();
+        }}
+        onBlur={() => (keyed.current = false)}
+        onClick={(e) => {
+          if (e.detail === 0 && !keyed.current) press();
+          keyed.current = false;
+        }}
         data-testid="big-stop"
       >
         {t.stop}

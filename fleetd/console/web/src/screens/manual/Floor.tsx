@@ -17,7 +17,7 @@ export function Floor({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
   const { id, detail } = usePage();
   const whyNot = useWhyNotManual(drive, 'manual/goto');
-  const whyNotHalt = useWhyNotManual(drive);
+  const whyNotStandStill = useWhyNotManual(drive);
   const { figures, path } = useDriving();
   const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];
   const { ref: box, width } = useElementSize();
@@ -91,8 +91,8 @@ export function Floor({ drive }: { drive?: Drive }) {
         >
           {target ? t.goHere(number(target.x), number(target.y)) : t.goTarget}
         </CommandButton>
-        <Do whyNot={whyNotHalt} h={48} sends={['manual/stop', {}, t.haltDone]}>
-          {t.halt}
+        <Do whyNot={whyNotStandStill} h={48} sends={['manual/stop', {}, t.standStillDone]}>
+          {t.standStill}
         </Do>
       </Group>
     </Part>

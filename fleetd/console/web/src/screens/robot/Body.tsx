@@ -15,9 +15,9 @@ const useTexts = texts(
     battery: 'Battery',
     charging: 'charging',
     noBattery: 'It reports no battery.',
-    link: 'Link to operators',
+    link: 'Link (heartbeats)',
     roundTrip: 'Round trip',
-    budget: 'Lost after silence of',
+    budget: 'Silence left until the link is lost',
     outage: 'Last outage',
     clock: 'Clock',
     clockOff: (ms: number) => `${Math.abs(ms)} ms ${ms > 0 ? 'behind' : 'ahead of'} the fleet`,
@@ -33,7 +33,7 @@ const useTexts = texts(
     senses: 'It senses',
     nothing: 'The robot has not reported its state yet.',
     effects: { none: 'used as ever', disabled: 'not used', rest: 'keeps the robot at rest' },
-    states: { idle: 'at rest', run: 'may move', halt: 'braking', error: 'switched off' },
+    states: { idle: 'at rest', run: 'may move', halt: 'braking', error: 'stopped until a reset' },
   },
   {
     title: 'Körper und Verbindung',
@@ -42,7 +42,7 @@ const useTexts = texts(
     noBattery: 'Er meldet keine Batterie.',
     link: 'Verbindung',
     roundTrip: 'Umlaufzeit',
-    budget: 'Verloren nach Stille von',
+    budget: 'Noch mögliche Stille bis zum Verlust der Verbindung',
     outage: 'Letzter Ausfall',
     clock: 'Uhr',
     clockOff: (ms: number) => `geht ${Math.abs(ms)} ms ${ms > 0 ? 'nach' : 'vor'}`,
@@ -58,7 +58,7 @@ const useTexts = texts(
     senses: 'Er spürt',
     nothing: 'Der Roboter hat seinen Zustand noch nicht gemeldet.',
     effects: { none: 'weiter benutzt', disabled: 'nicht benutzt', rest: 'hält den Roboter in Ruhe' },
-    states: { idle: 'in Ruhe', run: 'darf sich bewegen', halt: 'bremst', error: 'abgeschaltet' },
+    states: { idle: 'in Ruhe', run: 'darf sich bewegen', halt: 'bremst', error: 'gestoppt bis zum Zurücksetzen' },
   },
 );
 

@@ -23,7 +23,7 @@ const useTexts = texts(
     neverSeen: 'never seen',
     noSite: 'no site',
     labels: 'Labels…',
-    record: 'Save its recording…',
+    record: 'Save its flight record…',
     control: (who: string, scope: string) => `${who} has control (${scope})`,
     left: (s: number) => `${s} s left`,
     free: 'nobody has control',

@@ -30,7 +30,7 @@ type FlightRecord = Schemas['RecordsRecord'];
 
 const useTexts = texts(
   {
-    title: (robot: string) => `Recording of ${robot} (flight record)`,
+    title: (robot: string) => `Flight record of ${robot}`,
     help: 'The robot always records what it does, like the flight recorder of an airplane. This saves the last minutes of that recording as a file on your computer. Nothing at the robot starts or changes.',
     last: 'Span: the last',
     minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),
@@ -39,17 +39,18 @@ const useTexts = texts(
     what: 'A file .mcap is a recording for engineers: what was demanded of the robot and what it did, its state, commands, events and signals, each with its time. Foxglove (foxglove.dev) opens it and draws it as curves.',
     people: 'It may have what people said to the robot. The audit keeps who got it.',
     why: 'Reason, for the audit',
-    get: 'Save the record',
-    asked: (robot: string) => `Waiting for ${robot}: it collects the record. This takes seconds, at most 2 minutes.`,
+    get: 'Save the flight record',
+    asked: (robot: string) =>
+      `Waiting for ${robot}: it collects the flight record. This takes seconds, at most 2 minutes.`,
     sending: (kib: number, of: number) => `Arriving: fleetd has ${kib} of ${of} KiB`,
     done: (file: string) => `Ready: your browser saves it as ${file}`,
-    content: (n: number, kib: number, from: string, to: string) => `${n} records, ${kib} KiB, ${from} to ${to}`,
+    content: (n: number, kib: number, from: string, to: string) => `${n} entries, ${kib} KiB, ${from} to ${to}`,
     download: 'Download again',
     until: (at: string) => `fleetd keeps it until ${at}.`,
-    refused: 'There is no record',
+    refused: 'The flight record did not arrive',
     away: (robot: string) => `${robot} is not connected`,
     awayHelp:
-      'It can send its record when it is back; what it recorded until then is not lost. On the robot itself, robotd record export writes the same file.',
+      'It can send its flight record when it is back; what it recorded until then is not lost. On the robot itself, robotd record export writes the same file.',
   },
   {
     title: (robot: string) => `Flugschreiber von ${robot}`,
@@ -69,7 +70,7 @@ const useTexts = texts(
     content: (n: number, kib: number, from: string, to: string) => `${n} Einträge, ${kib} KiB, ${from} bis ${to}`,
     download: 'Noch einmal herunterladen',
     until: (at: string) => `fleetd bewahrt sie bis ${at} auf.`,
-    refused: 'Es gibt keine Aufzeichnung',
+    refused: 'Die Aufzeichnung kam nicht an',
     away: (robot: string) => `${robot} ist nicht verbunden`,
     awayHelp:
       'Er kann seine Aufzeichnung senden, wenn er zurück ist; was er bis dahin aufzeichnet, geht nicht verloren. Auf dem Roboter selbst schreibt robotd record export dieselbe Datei.',

@@ -9,6 +9,7 @@ import { texts } from '../../text/language';
 import { LastStory } from '../assign/Last';
 import { useNameOf } from '../library/api';
 import { reasonText, useReasonTexts } from '../../text/reasons';
+import { useTermWords } from '../../text/terms';
 import { Do, useWhyNot } from './Do';
 import { duration } from './elapsed';
 import { Facts, Panel } from './Panel';
@@ -20,21 +21,6 @@ const useTexts = texts(
   {
     title: 'Default story',
     progressOf: 'How far it is',
-    phases: {
-      idle: 'nothing to do',
-      fetching: 'fetches it',
-      verifying: 'checks it',
-      validating: 'checks it',
-      staged: 'has it, and waits for its turn',
-      waiting: 'waits',
-      activating: 'takes it',
-      active: 'has it',
-      rejected: 'refused it',
-      failed: 'could not get it, and tries again',
-      rolled_back: 'tried it, and went back to the one before',
-      superseded: 'replaced',
-      withdrawn: 'has none, as desired',
-    },
     noStory: 'no story',
     notYet: 'has not reported about it yet',
     later: 'The robot is not connected: it gets the story when it is back.',
@@ -53,21 +39,6 @@ const useTexts = texts(
   {
     title: 'Standardgeschichte',
     progressOf: 'Wie weit er ist',
-    phases: {
-      idle: 'nichts zu tun',
-      fetching: 'holt sie',
-      verifying: 'prüft sie',
-      validating: 'prüft sie',
-      staged: 'hat sie und wartet, bis sie dran ist',
-      waiting: 'wartet',
-      activating: 'übernimmt sie',
-      active: 'hat sie',
-      rejected: 'hat sie abgelehnt',
-      failed: 'bekam sie nicht und versucht es wieder',
-      rolled_back: 'hat sie versucht und ist zur vorigen zurück',
-      superseded: 'ersetzt',
-      withdrawn: 'hat keine, wie verlangt',
-    },
     noStory: 'keine Geschichte',
     notYet: 'hat noch nichts dazu gemeldet',
     later: 'Der Roboter ist nicht verbunden: er bekommt die Geschichte, wenn er zurück ist.',
@@ -92,6 +63,7 @@ export function StoryAssign() {
   const t = useTexts();
   const common = useRobotTexts();
   const reasons = useReasonTexts();
+  const phases: Record<string, string> = useTermWords().DeployPhase;
   const { id, robot, stale } = usePage();
   const whyNot = useWhyNot('assign', true);
   const queries = useQueryClient();
@@ -115,7 +87,7 @@ export function StoryAssign() {
       },
       lineOf('assign', { body }),
     );
-  const phase = t.phases[d.phase as keyof typeof t.phases] ?? d.phase ?? '';
+  const phase = d.phase ? (phases[d.phase] ?? d.phase) : '';
   return (
     <Panel title={t.title}>
       <Facts

@@ -11,7 +11,7 @@ const useTexts = texts(
     kept: 'fleetd keeps no measurements. These were collected by this tab since you opened the page of the robot, for an hour at most.',
     battery: 'Battery',
     'round trip': 'Round trip of a message',
-    'silence budget': 'Silence until the link counts as lost',
+    'silence budget': 'Silence left until the link is lost',
     temperature: 'Temperatures',
     noTemperature: 'A robot reports the temperature of a unit only while it is warm, hot or out of order. None is now.',
     speed: 'Speed',

@@ -167,7 +167,10 @@ export async function send(
       const next = await api.GET('/api/v1/commands/{id}', { params: { path: { id: sent.id } } });
       if (next.data!.state !== sent.state || next.data!.because !== sent.because) take(next.data!);
     } catch (thrown) {
-      if (problemOf(thrown).status !== 0) break;
+      const p = problemOf(thrown);
+      if (p.status === 0 || p.status >= 500) continue; // fleetd, or a proxy before it, is away for a moment
+      sent = { ...sent, state: 'UNKNOWN', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) };
+      put(robot, sent);
     }
   }
   if (sent.state === 'SUCCEEDED' && (toPerform.has(verb) || (verb === 'mode/set' && args.mode === 'ato')))
@@ -175,7 +178,7 @@ export async function send(
   return { ...sent, answer };
 }
 
-/** Reports something that fleetd did itself, such as a change of desired state, or its refusal. */
+/** Does `work`, a change by fleetd itself such as one of desired state, and shows its result or refusal. */
 export async function change(
   robot: string,
   label: string,

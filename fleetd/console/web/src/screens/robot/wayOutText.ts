@@ -20,9 +20,10 @@ export const useWayOutTexts = texts(
       report: 'It has not reported its state yet. This takes a few seconds after it connected.',
       stopInput: 'A stop input at the robot is pressed. Go to the robot, look why, and unlock it there.',
       wait: 'It is stopping. This takes a moment.',
-      reset: 'Its units are off. A reset clears them; it does not move yet.',
+      reset:
+        'Its units take no commands; motors may still hold with power. A reset clears their errors; it does not move yet.',
       resetAtRobot: 'A stop input was pressed at the robot. Press the reset button on its body; it does not move yet.',
-      enable: 'Look that nobody is in its way, then enable it: it can move at once.',
+      enable: 'Make sure that nobody is in its way, then enable it: it can move at once.',
       story: 'It has no story to perform.',
       start: 'Its story has ended or was stopped.',
       shutDown: (at: string) => `It was shut down at ${at}.`,
@@ -45,7 +46,7 @@ export const useWayOutTexts = texts(
       release: 'Make sure that it is safe, then release the stop.',
       mode: 'Switch it back to automatic: it goes on with its story.',
       continue: 'Continue when the reason for the pause is over.',
-      resume: 'Look that nobody is in its way, then continue: it can move at once.',
+      resume: 'Make sure that nobody is in its way, then continue: it can move at once.',
     } as Record<string, string>,
     doing: {
       adopt: 'Add to the fleet',
@@ -93,7 +94,8 @@ export const useWayOutTexts = texts(
       stopInput:
         'Ein Stopp-Eingang am Roboter ist gedrückt. Gehen Sie hin, sehen Sie nach, warum, und entriegeln Sie ihn dort.',
       wait: 'Er hält an. Das dauert einen Augenblick.',
-      reset: 'Seine Einheiten sind abgeschaltet. Das Zurücksetzen löscht ihre Fehler; er bewegt sich noch nicht.',
+      reset:
+        'Seine Einheiten nehmen keine Befehle an; Motoren können unter Strom halten. Das Zurücksetzen löscht ihre Fehler; er bewegt sich noch nicht.',
       resetAtRobot:
         'Am Roboter wurde ein Stopp-Eingang gedrückt. Drücken Sie die Reset-Taste an ihm; er bewegt sich noch nicht.',
       enable: 'Sehen Sie nach, dass niemand im Weg ist, und geben Sie die Bewegung frei: er kann sofort losfahren.',

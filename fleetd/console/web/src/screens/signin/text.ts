@@ -21,12 +21,12 @@ const english = {
     'name-taken':
       'There is a user with your name already who signs in with a password. Sign in with that password, or ask an administrator to link that user with you; the audit names your subject.',
     roles: 'Your name or your roles cannot be used here. Ask an administrator; the audit says why.',
-    'no-name': 'You have no user name or verified e-mail address there. Ask an administrator.',
-    denied: 'The sign-in was cancelled or denied there. Try again, or sign in with a password.',
+    'no-name': 'You have no user name or verified e-mail address at your sign-in provider. Ask an administrator.',
+    denied: 'The sign-in was cancelled or denied at your sign-in provider. Try again, or sign in with a password.',
     attempt: 'The sign-in took too long, or began in another window. Sign in again.',
     invalid:
       'The answer was not valid. Sign in again; if that does not help, tell an administrator, who finds the reason in the audit.',
-    unavailable: 'The service does not answer. Try again later, or sign in with a password.',
+    unavailable: 'Your sign-in provider does not answer. Try again later, or sign in with a password.',
     database: 'fleetd could not save the sign-in, because its database does not answer. Try again later.',
     'no-provider': 'This console knows passwords only.',
   },
@@ -60,7 +60,7 @@ export const useSignInTexts = texts(english, {
     attempt: 'Die Anmeldung dauerte zu lange oder begann in einem anderen Fenster. Melden Sie sich neu an.',
     invalid:
       'Die Antwort war ungültig. Melden Sie sich neu an; hilft das nicht, findet ein Administrator den Grund im Protokoll.',
-    unavailable: 'Der Dienst antwortet nicht. Versuchen Sie es später, oder nehmen Sie ein Passwort.',
+    unavailable: 'Ihr Anmeldedienst antwortet nicht. Versuchen Sie es später, oder nehmen Sie ein Passwort.',
     database:
       'fleetd konnte die Anmeldung nicht speichern, weil seine Datenbank nicht antwortet. Versuchen Sie es später.',
     'no-provider': 'Diese Konsole kennt nur Passwörter.',
