@@ -26,7 +26,7 @@ func driving(drove *int) func(t *rapid.T) {
 	return func(t *rapid.T) {
 		now := morning
 		s := New(now)
-		f := Facts{Lease: "a", Linked: true, Limits: Limits{MPS: 0.6, RadPS: 1.5, Braking: 1}, SeenMonoMS: 1000, SeenAt: now}
+		f := Facts{Lease: "a", Connected: true, Limits: Limits{MPS: 0.6, RadPS: 1.5, Braking: 1}, SeenMonoMS: 1000, SeenAt: now}
 		var seq int64
 		heard, released, sent := now, false, 0.0
 		take := func(d Decision) {
@@ -66,7 +66,7 @@ func driving(drove *int) func(t *rapid.T) {
 			case "zero":
 				seq++
 				take(Tick(&s, now, f))
-				if f.Lease == "a" && f.Linked {
+				if f.Lease == "a" && f.Connected {
 					heard, released = now, true
 				}
 				take(Receive(&s, now, f, Frame{Lease: "a", Seq: seq}))
@@ -74,7 +74,7 @@ func driving(drove *int) func(t *rapid.T) {
 				f.SeenMonoMS, f.SeenAt = 1000+now.Sub(morning).Milliseconds(), now
 				take(Tick(&s, now, f))
 			case "link":
-				f.Linked = !f.Linked
+				f.Connected = !f.Connected
 				take(Tick(&s, now, f))
 			case "lease":
 				f.Lease = rapid.SampledFrom([]string{"a", "a", "a", "", "b"}).Draw(t, "lease")

@@ -10,8 +10,8 @@ import (
 const (
 	// FrameGap is after how long without a frame fleetd stops the robot.
 	FrameGap = 250 * time.Millisecond
-	// KeepControl is after how long without a frame fleetd gives control back.
-	KeepControl = 2 * time.Second
+	// GiveBackAfter is after how long without a frame fleetd gives control back.
+	GiveBackAfter = 2 * time.Second
 	// MaxLatency is the latency at which fleetd stops the robot, and WarnLatency the one at
 	// which people are warned.
 	MaxLatency  = 800 * time.Millisecond
@@ -23,9 +23,9 @@ const (
 	// StandsWithin: a robot whose braking is known has come to a standstill this long after the last
 	// frame.
 	StandsWithin = 400 * time.Millisecond
-	// minHold and maxHold bound how long the robot follows one frame.
-	minHold = 150 * time.Millisecond
-	maxHold = FrameGap
+	// minFrameTTL and maxFrameTTL bound how long the robot follows one frame.
+	minFrameTTL = 150 * time.Millisecond
+	maxFrameTTL = FrameGap
 	// robotTick is by how much the robot may act later than it decided.
 	robotTick = 20 * time.Millisecond
 )
@@ -51,7 +51,7 @@ type Facts struct {
 	Gone      bool // the connection to the person's device ended
 	Ending    bool // fleetd shuts down
 	Replaced  bool // the lease is used by a newer connection
-	Linked    bool // to the broker
+	Connected bool // to the broker
 
 	Limits Limits
 	// SeenMonoMS is the robot's time of the newest speed that it reported, and SeenAt when
@@ -74,7 +74,7 @@ const blindMPS = 0.2
 // LimitsOf returns the limits of a drive that can drive and turn as fast as that. A person
 // drives a robot only as fast as it can brake: it stands StandsWithin after the last frame.
 func LimitsOf(mps, radps, braking float64) Limits {
-	most := braking * (StandsWithin - minHold - robotTick).Seconds()
+	most := braking * (StandsWithin - minFrameTTL - robotTick).Seconds()
 	if braking <= 0 {
 		most = blindMPS
 	}
@@ -103,10 +103,10 @@ type Decision struct {
 	Why      string
 	Detail   string
 
-	Send    *schema.VelocityFrame // to the robot; nil = nothing
-	Zeroed  Cause                 // why fleetd stopped the driving robot; empty if it did not, or if the person released the stick
-	Release bool                  // give control back
-	Refused string                // why the frame did not count
+	Send            *schema.VelocityFrame // to the robot; nil = nothing
+	Zeroed          Cause                 // why fleetd stopped the driving robot; empty if it did not, or if the person released the stick
+	GiveBackControl bool
+	Refused         string                // why the frame did not count
 }
 
 // Tick processes the passing of time and changed facts.
@@ -139,10 +139,10 @@ func Receive(s *State, now time.Time, f Facts, in Frame) Decision {
 		s.take(Latency, &d)
 	}
 	switch {
-	case !f.Linked || f.SeenMonoMS == 0:
+	case !f.Connected || f.SeenMonoMS == 0:
 		return d
 	case vx == 0 && wz == 0:
-		s.take(Released, &d)
+		s.take(StickReleased, &d)
 	case s.At == ReleaseFirst:
 		if !d.Changed {
 			d.Refused = "release the stick first"
@@ -163,7 +163,7 @@ func (s *State) look(now time.Time, f Facts, d *Decision) {
 		return
 	case f.Forbidden != "":
 		s.end(RightLost, f.Forbidden, d)
-		d.Release = f.Lease != "" && !f.Replaced
+		d.GiveBackControl = f.Lease != "" && !f.Replaced
 	case f.Replaced:
 		s.end(Replaced, "", d)
 		return // the newer session drives
@@ -171,10 +171,10 @@ func (s *State) look(now time.Time, f Facts, d *Decision) {
 		s.end(LeaseOver, f.Why, d)
 	case f.Ending:
 		s.end(FleetdEnding, "", d) // with this instance its control ends
-	case silent >= KeepControl:
+	case silent >= GiveBackAfter:
 		s.end(Silent, "", d)
-		d.Release = true
-	case !f.Linked:
+		d.GiveBackControl = true
+	case !f.Connected:
 		s.take(NoBroker, d)
 	case f.Gone:
 		s.take(Disconnected, d)
@@ -206,7 +206,7 @@ func (s *State) take(on Cause, d *Decision) {
 		if d.Zeroed == "" { // otherwise people are told why fleetd stopped the robot, also if the stick is released in the same step
 			d.On, d.Why = on, row.Why
 		}
-		if s.At == Driving && on != Released {
+		if s.At == Driving && on != StickReleased {
 			d.Zeroed = on
 		}
 	}
@@ -223,18 +223,18 @@ func (s *State) send(now time.Time, f Facts, vx, wz float64, d *Decision) {
 	s.sent = max(s.sent+1, now.UnixMilli())
 	d.Send = &schema.VelocityFrame{
 		Lease: s.lease, Seq: s.sent, VXMPS: vx, WZRadPS: wz,
-		TTLMS: f.Limits.hold(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1), // 0 would be left out on the wire, where the field is required
+		TTLMS: f.Limits.frameTTL(vx, wz).Milliseconds(), SeenMonoMS: max(f.SeenMonoMS, 1), // 0 would be left out on the wire, where the field is required
 	}
 }
 
-// hold is how long the robot follows a frame: so briefly that it can brake to a standstill
+// frameTTL is how long the robot follows a frame: so briefly that it can brake to a standstill
 // StandsWithin after the frame. How fast it can stop turning is not known.
-func (l Limits) hold(vx, wz float64) time.Duration {
+func (l Limits) frameTTL(vx, wz float64) time.Duration {
 	if l.Braking <= 0 || wz != 0 {
-		return minHold
+		return minFrameTTL
 	}
 	braking := time.Duration(math.Abs(vx) / l.Braking * float64(time.Second))
-	return min(max(StandsWithin-robotTick-braking, minHold), maxHold)
+	return min(max(StandsWithin-robotTick-braking, minFrameTTL), maxFrameTTL)
 }
 
 func limit(v, most float64) float64 { return min(max(v, -most), most) }

@@ -16,7 +16,7 @@ func TestRobotIsDrivenOnlyAsFastAsItCanBrake(t *testing.T) {
 		if c.braking == 0 {
 			continue
 		}
-		stands := l.hold(l.MPS, 0) + robotTick + time.Duration(l.MPS/c.braking*float64(time.Second))
+		stands := l.frameTTL(l.MPS, 0) + robotTick + time.Duration(l.MPS/c.braking*float64(time.Second))
 		if stands > StandsWithin+time.Microsecond {
 			t.Errorf("a drive of %v m/s that brakes with %v m/s² stands %v after the last frame", c.mps, c.braking, stands)
 		}

@@ -21,8 +21,8 @@ type Cause string
 
 // The causes. The first two are a person's; those that end a session are the last five.
 const (
-	Pushed   Cause = "pushed"
-	Released Cause = "released"
+	Pushed        Cause = "pushed"
+	StickReleased Cause = "released"
 
 	NoFrames     Cause = "no-frames"
 	Disconnected Cause = "disconnected"
@@ -40,7 +40,7 @@ const (
 // Table lists the transitions of a session.
 var Table = fsm.Table[Stage, Cause]{
 	{From: fsm.In(Standing, Driving), On: Pushed, To: Driving, Why: "the stick is deflected"},
-	{From: fsm.In(ReleaseFirst, Standing, Driving), On: Released, To: Standing, Why: "the stick is released"},
+	{From: fsm.In(ReleaseFirst, Standing, Driving), On: StickReleased, To: Standing, Why: "the stick is released"},
 
 	{From: fsm.In(Standing, Driving), On: NoFrames, To: ReleaseFirst, Why: "no frame arrived from the person's device for a moment"},
 	{From: fsm.In(Standing, Driving), On: Disconnected, To: ReleaseFirst, Why: "the connection to the person's device ended"},

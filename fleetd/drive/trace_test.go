@@ -28,7 +28,7 @@ func TestTableMatchesDiagram(t *testing.T) {
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{s: New(morning), f: Facts{
-			Lease: "a", Linked: true, Limits: Limits{MPS: 0.6, RadPS: 1.5, Braking: 1}, SeenMonoMS: 1000, SeenAt: morning,
+			Lease: "a", Connected: true, Limits: Limits{MPS: 0.6, RadPS: 1.5, Braking: 1}, SeenMonoMS: 1000, SeenAt: morning,
 		}}
 		return func(line string) string { return w.play(t, line) }
 	})
@@ -62,7 +62,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "forbid":
 		w.f.Forbidden = rest
 	case "linked", "unlinked":
-		w.f.Linked = word == "linked"
+		w.f.Connected = word == "linked"
 	case "gone":
 		w.f.Gone = true
 	case "replaced":
@@ -113,7 +113,7 @@ func (w *world) text(now time.Time, d Decision) string {
 	if f := d.Send; f != nil {
 		fmt.Fprintf(&b, "  send %s +%d vx %v wz %v for %d ms, seen %d\n", f.Lease, f.Seq-morning.UnixMilli(), f.VXMPS, f.WZRadPS, f.TTLMS, f.SeenMonoMS)
 	}
-	if d.Release {
+	if d.GiveBackControl {
 		b.WriteString("  give control back\n")
 	}
 	fmt.Fprintf(&b, "  = %s", w.s.At)

@@ -18,7 +18,7 @@ import (
 // newTeleop makes the hub of the sessions of people who drive robots.
 func (f *Fleet) newTeleop() *teleop.Hub {
 	return teleop.New(teleop.Deps{
-		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Open: f.open, Robot: f.view.Robot, Release: f.releaseControl,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Open: f.open, Robot: f.view.Robot, GiveBackControl: f.releaseControl,
 	})
 }
 

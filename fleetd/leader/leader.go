@@ -41,13 +41,13 @@ type Facts struct {
 	Alone  bool // no other instance can use this database
 	Ending bool // this instance is shutting down
 
-	Linked      bool      // all connections to the broker are up
-	LinkedSince time.Time // when Linked last changed
+	Connected           bool      // all connections to the broker are up
+	ConnectionChangedAt time.Time // when Connected last changed
 
-	Held        bool // this instance got the lock
-	HeldSince   time.Time
-	Proven      time.Time // when the newest successful proof of the lock was started
-	Predecessor string    // the leader before, if it did not resign; empty = no need to wait
+	HasLock      bool // this instance got the lock
+	HasLockSince time.Time
+	Proven       time.Time // when the newest successful proof of the lock was started
+	Predecessor  string    // the leader before, if it did not resign; empty = no need to wait
 
 	Other           string // instance with the lock, as the database answered last; empty = unknown
 	DatabaseProblem string // why the database does not answer; empty = it answers
@@ -64,24 +64,24 @@ type Decision struct {
 // Decide returns the role for the facts. Call it before each publication, because an
 // instance loses leadership by the passing of time alone.
 func Decide(f Facts, now time.Time) Decision {
-	switch away := now.Sub(f.LinkedSince); {
+	switch away := now.Sub(f.ConnectionChangedAt); {
 	case f.Ending:
 		return Decision{Role: Follows, Why: "it is shutting down", Resign: true}
-	case f.Alone && f.Held:
+	case f.Alone && f.HasLock:
 		return Decision{Role: Leads, Why: "it is the only instance on its database"}
-	case !f.Held && !f.Linked:
+	case !f.HasLock && !f.Connected:
 		return Decision{Role: Follows, Why: "it is not connected to the broker"}
-	case !f.Held && f.Other != "":
+	case !f.HasLock && f.Other != "":
 		return Decision{Role: Follows, Why: f.Other + " leads", Ask: true}
-	case !f.Held && f.DatabaseProblem != "":
+	case !f.HasLock && f.DatabaseProblem != "":
 		return Decision{Role: Follows, Why: "the database does not answer: " + f.DatabaseProblem, Ask: true}
-	case !f.Held:
+	case !f.HasLock:
 		return Decision{Role: Follows, Why: "no instance leads yet", Ask: true}
 	case now.Sub(f.Proven) >= Trust:
 		return Decision{Role: Follows, Why: fmt.Sprintf("the database has not answered for %v and may have given the lock to another instance", Trust)}
-	case !f.Linked && away >= LinkGrace:
+	case !f.Connected && away >= LinkGrace:
 		return Decision{Role: Follows, Why: fmt.Sprintf("it was not connected to the broker for %v and releases the lock", LinkGrace), Resign: true}
-	case f.Predecessor != "" && now.Sub(f.HeldSince) < Settle:
+	case f.Predecessor != "" && now.Sub(f.HasLockSince) < Settle:
 		return Decision{Role: Waits, Why: f.Predecessor + " may not know yet that it is no longer the leader"}
 	case f.Predecessor != "":
 		return Decision{Role: Leads, Why: f.Predecessor + " is gone"}

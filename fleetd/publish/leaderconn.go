@@ -47,11 +47,11 @@ type LeaderConnDeps struct {
 	Started   time.Time
 	Now       func() time.Time
 	// Open makes another connection of this instance, whose client id ends with suffix.
-	Open      func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
-	Leads     func() bool
-	Linked    func()                          // the connection came up or went down
-	Replaced  func()                          // another instance leads now, and has published the presence
-	RivalSeen func(why string, now time.Time) // another client seems to use fleetd's name, or to write its presence
+	Open              func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
+	Leads             func() bool
+	ConnectionChanged func()                          // the connection came up or went down
+	Replaced          func()                          // another instance leads now, and has published the presence
+	RivalSeen         func(why string, now time.Time) // another client seems to use fleetd's name, or to write its presence
 }
 
 // OpenLeaderConn opens the leader's connection. Its presence names the session of fleetd's
@@ -87,7 +87,7 @@ func (p *LeaderConn) linked(s link.State) {
 	if s.Contested {
 		p.deps.RivalSeen(rivalFleet, p.deps.Now())
 	}
-	p.deps.Linked()
+	p.deps.ConnectionChanged()
 	if up {
 		p.publisher.PublishAll()
 	}

@@ -71,7 +71,7 @@ type Conn interface {
 // New makes the leadership of an instance that follows.
 func New(d Deps) *Leadership {
 	now := d.Now()
-	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{LinkedSince: now}, since: now, logged: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
+	return &Leadership{deps: d, wake: make(chan struct{}, 1), facts: leader.Facts{ConnectionChangedAt: now}, since: now, logged: leader.Decision{Role: leader.Follows, Why: "it has just begun"}}
 }
 
 // Leads reports whether this instance may now write what only the leader writes.
@@ -91,7 +91,7 @@ func (l *Leadership) Conn() Conn {
 func (l *Leadership) AnotherLeads() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.facts.Held && l.facts.Other != ""
+	return !l.facts.HasLock && l.facts.Other != ""
 }
 
 // Status says who leads, as far as this instance knows.
@@ -119,8 +119,8 @@ func (l *Leadership) ConnectionChanged() {
 	session := l.deps.Session()
 	l.mu.Lock()
 	up := session != "" && (l.conn == nil || l.conn.Up())
-	if up != l.facts.Linked {
-		l.facts.Linked, l.facts.LinkedSince = up, l.deps.Now()
+	if up != l.facts.Connected {
+		l.facts.Connected, l.facts.ConnectionChangedAt = up, l.deps.Now()
 	}
 	l.mu.Unlock()
 	l.Wake()
@@ -198,7 +198,7 @@ func (l *Leadership) ask(ctx context.Context) {
 	case lead == nil:
 		f.Other = who.Name
 	default:
-		f.Held, f.HeldSince, f.Proven, f.Predecessor = true, l.deps.Now(), begun, ""
+		f.HasLock, f.HasLockSince, f.Proven, f.Predecessor = true, l.deps.Now(), begun, ""
 		if who.Term > 0 && who.ResignedAt.IsZero() && who.Name != l.deps.Name {
 			f.Predecessor = who.Name
 		}
@@ -213,7 +213,7 @@ func (l *Leadership) proven(begun time.Time, err error) {
 		l.facts.Proven = begun
 		return
 	}
-	l.facts.Held, l.facts.Other, l.facts.DatabaseProblem = false, "", err.Error()
+	l.facts.HasLock, l.facts.Other, l.facts.DatabaseProblem = false, "", err.Error()
 	l.lock.Drop()
 	l.lock = nil
 }
@@ -221,7 +221,7 @@ func (l *Leadership) proven(begun time.Time, err error) {
 // resign gives the lock up for another instance. This one writes nothing from here on.
 func (l *Leadership) resign(ctx context.Context) {
 	l.mu.Lock()
-	l.facts.Held, l.facts.Other, l.facts.DatabaseProblem = false, "", ""
+	l.facts.HasLock, l.facts.Other, l.facts.DatabaseProblem = false, "", ""
 	l.mu.Unlock()
 	l.applyRole()
 	if l.lock == nil {

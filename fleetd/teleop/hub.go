@@ -24,10 +24,10 @@ type Hub struct {
 	deps   Deps
 	leases leases
 
-	link   atomic.Pointer[link.Link]
-	linked atomic.Bool
-	ctx    context.Context // of the sessions; ends with the hub
-	end    context.CancelFunc
+	link      atomic.Pointer[link.Link]
+	connected atomic.Bool
+	ctx       context.Context // of the sessions; ends with the hub
+	end       context.CancelFunc
 
 	mu       sync.Mutex
 	closed   bool
@@ -45,8 +45,8 @@ type Deps struct {
 	// Open makes another connection of this instance, whose client id ends with suffix.
 	Open  func(ctx context.Context, suffix string, cfg link.Config) (*link.Link, error)
 	Robot func(id string) (view.Detail, bool)
-	// Release gives control of a robot back, as a command of this person.
-	Release func(ctx context.Context, p auth.Principal, robot, by, lease, why string) error
+	// GiveBackControl gives control of a robot back, as a command of this person.
+	GiveBackControl func(ctx context.Context, p auth.Principal, robot, by, lease, why string) error
 }
 
 // New makes a hub without sessions.
@@ -74,7 +74,7 @@ func (h *Hub) Follow(broker string) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			if h.link.Load() == opened { // not one that is being closed
-				h.linked.Store(s.Phase == link.Up)
+				h.connected.Store(s.Phase == link.Up)
 			}
 		},
 		Logger: h.deps.Log.With("connection", "drive"),
@@ -156,7 +156,7 @@ func (h *Hub) Begin(robot string, p Person) (*Session, error) {
 		return nil, errors.New("fleetd shuts down; try again when it runs again")
 	}
 	if old := h.sessions[robot]; old != nil && old.lease == l.ID {
-		if !old.silent(now) {
+		if !old.mayBeReplaced(now) {
 			return nil, fmt.Errorf("%s is driven with this lease from another window or device; close it, or take control again here", robot)
 		}
 		old.replaced.Store(true)
@@ -203,7 +203,7 @@ func (h *Hub) publish(robot string, f schema.VelocityFrame, wait bool) error {
 		err = l.Publish(ctx, m)
 	}
 	if errors.Is(err, link.ErrNotReady) {
-		h.linked.Store(false)
+		h.connected.Store(false)
 	}
 	return err
 }

@@ -64,8 +64,8 @@ func newSession(h *Hub, robot string, l lease, p Person, now time.Time) *session
 	return s
 }
 
-// silent reports whether no frame came for so long that another connection may drive with the lease.
-func (s *session) silent(now time.Time) bool {
+// mayBeReplaced reports whether no frame came for so long that another connection may drive with the lease.
+func (s *session) mayBeReplaced(now time.Time) bool {
 	return now.Sub(time.Unix(0, s.heard.Load())) >= drive.FrameGap
 }
 
@@ -133,7 +133,7 @@ func (s *session) facts() drive.Facts {
 	}
 	return drive.Facts{
 		Lease: l.ID, Why: l.over, Forbidden: *s.forbidden.Load(), Gone: s.gone, Ending: s.hub.ctx.Err() != nil, Replaced: s.replaced.Load(),
-		Linked: s.hub.linked.Load(), Limits: *s.limits.Load(), SeenMonoMS: s.seen.monoMS, SeenAt: s.seenAt, RobotLatency: s.trip,
+		Connected: s.hub.connected.Load(), Limits: *s.limits.Load(), SeenMonoMS: s.seen.monoMS, SeenAt: s.seenAt, RobotLatency: s.trip,
 	}
 }
 
@@ -170,16 +170,16 @@ func (s *session) carryOut(d drive.Decision) {
 		}
 		s.tell(Message{Type: TypeEnded, Cause: d.On, Detail: detail})
 	}
-	if d.Release {
-		s.release(d)
+	if d.GiveBackControl {
+		s.giveBackControl(d)
 	}
 }
 
-// release gives control back. Without the database it cannot, and the lease runs out.
-func (s *session) release(d drive.Decision) {
+// giveBackControl gives control back. Without the database it cannot, and the lease runs out.
+func (s *session) giveBackControl(d drive.Decision) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.hub.ctx), releaseWithin)
 	defer cancel()
-	if err := s.hub.deps.Release(ctx, s.person.Principal, s.robot, s.by, s.lease, d.Why); err != nil {
+	if err := s.hub.deps.GiveBackControl(ctx, s.person.Principal, s.robot, s.by, s.lease, d.Why); err != nil {
 		s.hub.deps.Log.Error("control not given back", "robot", s.robot, "by", s.by, "error", err)
 	}
 }
