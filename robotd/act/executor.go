@@ -146,7 +146,7 @@ func (x *Executor) Pause(of Lane, how Pausing, now time.Duration, out []Effect) 
 	if p := l.current; p != nil {
 		l.lag = max(0, now-l.at)
 		for i := range p.nodes {
-			x.interrupt(p, i)
+			x.suspend(p, i)
 		}
 	}
 	return x.takeOut()
@@ -174,7 +174,7 @@ func (x *Executor) Cancel(of Lane, entry string, why schema.Reason, out []Effect
 	x.out = out
 	if p := l.current; p != nil && (entry == "" || p.ID == entry) {
 		for i := range p.runs {
-			if s := p.runs[i].stage; s == Pending || s == Deferred || s == Executing || s == Held {
+			if s := p.runs[i].stage; s == Pending || s == Deferred || s == Executing || s == Suspended {
 				p.runs[i].stage = s.next(Cancel)
 			}
 		}
@@ -203,7 +203,7 @@ func (x *Executor) Gate(g Gate, out []Effect) []Effect {
 				continue
 			}
 			if g.blocks(l.Lane, x.units[u].kind) != "" {
-				x.interrupt(l.current, i)
+				x.suspend(l.current, i)
 			}
 		}
 	}

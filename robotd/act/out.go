@@ -35,7 +35,7 @@ type Warning string
 // The warnings.
 const (
 	WarnDeferred Warning = "deferred"  // an action waits
-	WarnMissed   Warning = "missed"    // an interrupted action was not resumed
+	WarnMissed   Warning = "missed"    // a suspended action was not resumed
 	WarnTimedOut Warning = "timed_out" // an action was cut off at its timeout
 	WarnLate     Warning = "late"      // ticks came so late that the act stood still
 )
@@ -58,7 +58,7 @@ type Effect struct {
 	Text string        // of the action, in the entry's language, with its parameters filled in
 	// Choices are the texts of the action's choices, like Text.
 	Choices []string
-	From    time.Duration // how much of it was done before it was interrupted
+	From    time.Duration // how much of it was done before it was suspended
 	Holds   bool          // it lasts until its Stop or the unit's report; false: it is complete at once, and no Stop follows
 
 	// Ended

@@ -138,7 +138,7 @@ func (x *Executor) startDue(li int) (changed bool) {
 			if parent.frozen {
 				continue
 			}
-		case Held:
+		case Suspended:
 			if n.resume == score.ResumeSkip {
 				x.finish(p, i, Skip)
 				x.warn(l, p, i, WarnMissed, "", "was interrupted and is not resumed")
@@ -198,7 +198,7 @@ func (x *Executor) advance(p *performance, d time.Duration) {
 		switch {
 		case r.stage == Executing && !r.frozen:
 			r.elapsed += d
-		case r.stage == Held, r.stage == Deferred && !p.runs[p.nodes[i].parent].frozen:
+		case r.stage == Suspended, r.stage == Deferred && !p.runs[p.nodes[i].parent].frozen:
 			r.waited += d // not while an exclusive sibling runs
 		}
 		if r.report != noReport {
@@ -238,7 +238,7 @@ func (x *Executor) untilDue(p *performance) time.Duration {
 			if parent := &p.runs[n.parent]; parent.stage == Executing && !parent.frozen {
 				q = min(q, n.start-parent.elapsed)
 			}
-		case Deferred, Held:
+		case Deferred, Suspended:
 			if r.stage == Deferred && p.runs[n.parent].frozen {
 				continue
 			}
@@ -260,7 +260,7 @@ func (x *Executor) untilDue(p *performance) time.Duration {
 // ended.
 func (x *Executor) unitsBusy(l *lane, p *performance) bool {
 	for i := range p.runs {
-		if r := &p.runs[i]; r.stopNextTick || r.stage == Executing || r.stage == Held || r.key != 0 && l.AwaitsReports {
+		if r := &p.runs[i]; r.stopNextTick || r.stage == Executing || r.stage == Suspended || r.key != 0 && l.AwaitsReports {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ func (x *Executor) start(li, i int) {
 	p := l.current
 	n, r := &p.nodes[i], &p.runs[i]
 	parent := &p.runs[n.parent]
-	fresh := r.stage != Held
+	fresh := r.stage != Suspended
 	r.stage = r.stage.next(Begin)
 	r.waited, r.warned = 0, false
 	if fresh || n.resume == score.ResumeRestart {
@@ -42,9 +42,9 @@ func (x *Executor) start(li, i int) {
 
 // finish completes one node. If an action with a fixed duration started in this
 // same tick, its unit is stopped with the next one.
-func (x *Executor) finish(p *performance, i int, on Step) {
+func (x *Executor) finish(p *performance, i int, on Event) {
 	n, r := &p.nodes[i], &p.runs[i]
-	wasHeld := r.stage == Held
+	wasSuspended := r.stage == Suspended
 	r.stage = r.stage.next(on)
 	if n.parent != none && n.span != detached {
 		parent := &p.runs[n.parent]
@@ -55,7 +55,7 @@ func (x *Executor) finish(p *performance, i int, on Step) {
 		}
 	}
 	switch {
-	case r.key == 0 || wasHeld || n.span == instant: // the unit may still report that an instant command failed
+	case r.key == 0 || wasSuspended || n.span == instant: // the unit may still report that an instant command failed
 	case n.span == fixed && r.tick == x.tick:
 		r.stopNextTick = true
 	default:
@@ -70,7 +70,7 @@ func (x *Executor) fail(l *lane, i int, why schema.Reason, detail string) {
 		switch s := p.runs[j].stage; {
 		case j == i:
 			p.runs[j].stage = s.next(Fail)
-		case s == Pending || s == Deferred || s == Executing || s == Held:
+		case s == Pending || s == Deferred || s == Executing || s == Suspended:
 			p.runs[j].stage = s.next(Cancel)
 		}
 	}
@@ -93,16 +93,16 @@ func (x *Executor) end(l *lane, o Effect) {
 	}
 }
 
-// interrupt stops a node's command on its unit; the node's time stands still until
+// suspend stops a node's command on its unit; the node's time stands still until
 // it is resumed.
-func (x *Executor) interrupt(p *performance, i int) {
+func (x *Executor) suspend(p *performance, i int) {
 	n, r := &p.nodes[i], &p.runs[i]
 	switch {
 	case n.unit == none || r.report != noReport:
 	case r.stopNextTick:
 		x.stop(x.laneOf(p), p, i)
 	case r.stage == Executing:
-		r.stage, r.waited = r.stage.next(Hold), 0
+		r.stage, r.waited = r.stage.next(Suspend), 0
 		if r.key != 0 {
 			x.stop(x.laneOf(p), p, i)
 		}

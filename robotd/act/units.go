@@ -43,7 +43,7 @@ func (x *Executor) blockerOf(li, i int) blocker {
 	l := &x.lanes[li]
 	p := l.current
 	n, r := &p.nodes[i], &p.runs[i]
-	if r.stage != Held && n.exclusive && p.runs[n.parent].active > 0 {
+	if r.stage != Suspended && n.exclusive && p.runs[n.parent].active > 0 {
 		return blocker{kind: groupBusy, reason: schema.ReasonBusy}
 	}
 	if n.unit == none {
@@ -53,8 +53,8 @@ func (x *Executor) blockerOf(li, i int) blocker {
 		if j == i || !n.competes(&p.nodes[j]) || n.shares && p.nodes[j].shares {
 			continue
 		}
-		// An interrupted action resumes before another one that competes with it starts.
-		if s := p.runs[j].stage; s == Executing || s == Held && r.stage != Held {
+		// A suspended action resumes before another one that competes with it starts.
+		if s := p.runs[j].stage; s == Executing || s == Suspended && r.stage != Suspended {
 			return blocker{kind: sameClass, reason: schema.ReasonBusy, with: p.nodes[j].id}
 		}
 	}
@@ -81,7 +81,7 @@ func (x *Executor) claim(li, ui int, brief bool) {
 			p := x.lanes[l].current
 			for i := 0; p != nil && x.sameOccupant(owner, l) && i < len(p.nodes); i++ {
 				if p.nodes[i].unit == ui {
-					x.interrupt(p, i)
+					x.suspend(p, i)
 				}
 			}
 		}

@@ -9,15 +9,15 @@ import (
 
 // View is the state of a lane, for people.
 type View struct {
-	Entry       string // the current entry's id; empty = none
-	Act         string
-	Elapsed     time.Duration // time performed, without pauses
-	Paused      bool
-	Finishing   bool     // pauses when the current entry has ended
-	Executing   []string // ids of actions
-	Deferred    []string // due, but blocked
-	Interrupted []string
-	Waiting     []string // ids of queued entries
+	Entry     string // the current entry's id; empty = none
+	Act       string
+	Elapsed   time.Duration // time performed, without pauses
+	Paused    bool
+	Finishing bool     // pauses when the current entry has ended
+	Executing []string // ids of actions
+	Deferred  []string // due, but blocked
+	Suspended []string
+	Waiting   []string // ids of queued entries
 }
 
 // View returns the state of a lane.
@@ -43,8 +43,8 @@ func (x *Executor) View(of Lane) View {
 			v.Executing = append(v.Executing, id)
 		case p.runs[i].stage == Deferred:
 			v.Deferred = append(v.Deferred, id)
-		case p.runs[i].stage == Held:
-			v.Interrupted = append(v.Interrupted, id)
+		case p.runs[i].stage == Suspended:
+			v.Suspended = append(v.Suspended, id)
 		}
 	}
 	return v

@@ -73,9 +73,9 @@ type Report interface {
 // Journal is the journal of requests.
 func (s *State) Journal() *request.State { return s.journal }
 
-// Take gives the journal of requests one input. Answers are collected, and published at the
+// ToJournal gives the journal of requests one input. Answers are collected, and published at the
 // end of the step.
-func (t Step) Take(in request.Input) {
+func (t Step) ToJournal(in request.Input) {
 	t.effects = request.Step(t.journal, request.Now{Mono: t.Now.Mono, Wall: t.Now.Wall, Offset: t.FleetOffset, ClockKnown: t.ClockKnown, CurrentState: t.CurrentState}, in, t.effects[:0])
 	for _, e := range t.effects {
 		switch e := e.(type) {
@@ -96,7 +96,7 @@ func (t Step) Take(in request.Input) {
 // Tick gives the journal the time if it is due.
 func (t Step) Tick() {
 	if at, ok := t.journal.Deadline(); ok && t.Now.Mono >= at {
-		t.Take(request.Tick{})
+		t.ToJournal(request.Tick{})
 	}
 }
 
@@ -140,7 +140,7 @@ func (t Step) Release() {
 			keep = append(keep, r)
 			continue
 		}
-		t.Take(request.Outcome{
+		t.ToJournal(request.Outcome{
 			Key: r.To, Verdict: r.Verdict, Lease: r.Lease, StateSeq: seq, Current: &current, StartsMotion: r.StartsMotion,
 		})
 	}
@@ -179,7 +179,7 @@ func (t Step) Revoke(in effect.Revoke) {
 			return
 		}
 	}
-	t.Take(request.Revoked{Key: in.Key, Reason: schema.ReasonNotInControl, Detail: in.Detail, Lease: in.Lease, Refs: in.By})
+	t.ToJournal(request.Revoked{Key: in.Key, Reason: schema.ReasonNotInControl, Detail: in.Detail, Lease: in.Lease, Refs: in.By})
 }
 
 // CancelLater notes a sys/cancel that is answered after the command that it cancels.

@@ -146,7 +146,7 @@ type Input struct {
 	Client string // that sent the request
 	Person string
 	Req    string
-	Why    string
+	Why    string // the reason of a stop, safeguard or lost link; a person's words, a handler or an activity of other kinds
 	Token  string // continue: the name of a pause
 	Kind   Kind   // acquire, release
 	Key    string

@@ -33,7 +33,7 @@ type Token struct {
 	Client string // of an operator's token: the client, person and request
 	Person string
 	Req    string
-	Why    string
+	Why    string // the reason of a stop, safeguard or lost link; a person's words, a handler or an activity of other kinds
 	Since  time.Duration
 
 	causeEnded bool // the cause of a safety, safeguard or link token has ended
@@ -62,11 +62,10 @@ func (t Token) same(o Token) bool {
 	return t.Kind == o.Kind && t.Key == o.Key && t.Client == o.Client && t.Person == o.Person && t.Req == o.Req
 }
 
-// MaxTokens bounds the tokens held at once, MaxPauses the operators' tokens among
-// them.
+// MaxTokens bounds the tokens held at once, MaxOperatorPauses those of operators among them.
 const (
-	MaxTokens = 32
-	MaxPauses = 16
+	MaxTokens         = 32
+	MaxOperatorPauses = 16
 )
 
 // tokens is the set of held tokens in the order in which they were acquired.
@@ -157,12 +156,12 @@ func (h *tokens) acquire(t Token, d *Decision) (added bool) {
 			pauses++
 		}
 	}
-	// Three places are reserved for safety, safeguard and link.
+	// Three slots are reserved for safety, safeguard and link.
 	room := MaxTokens - 3
 	if t.Kind.Global() && t.Kind != ByOperator {
 		room = MaxTokens
 	}
-	if h.find(t) >= 0 || h.n >= room || t.Kind == ByOperator && pauses >= MaxPauses {
+	if h.find(t) >= 0 || h.n >= room || t.Kind == ByOperator && pauses >= MaxOperatorPauses {
 		return false
 	}
 	h.held[h.n] = t

@@ -19,23 +19,23 @@ import (
 
 // State is what the robot knows of its units: what its driver reported.
 type State struct {
-	driver  driver.Body
-	units   []schema.Unit
-	states  []unitNow // of units, in the same order
-	movers  []safety.Unit
-	place   []int    // of a mover among the units
-	inputs  []string // stop inputs that are pressed, sorted
-	battery Battery
-	volume  verb.Number // of the speaker; not set = as loud as it is
-	trouble bool        // a unit or a stop input changed: the alerts have to be looked at
-	homing  homing
-	ordered driver.Order
-	places  places
-	taught  map[string]taught.Point
-	at      *score.Point // where the body is on the map in force; nil = it has not reported that
+	driver     driver.Body
+	units      []schema.Unit
+	states     []unitNow // of units, in the same order
+	movers     []safety.Unit
+	moverUnits []int    // of each mover, its index in units
+	inputs     []string // stop inputs that are pressed, sorted
+	battery    Battery
+	volume     verb.Number // of the speaker; not set = as loud as it is
+	trouble    bool        // a unit or a stop input changed: the alerts have to be looked at
+	homing     homing
+	ordered    driver.Order
+	places     places
+	taught     map[string]taught.Point
+	at         *score.Point // where the body is on the map in force; nil = it has not reported that
 }
 
-// unitNow is where one unit stands.
+// unitNow is the state of one unit.
 type unitNow struct {
 	state   driver.State
 	detail  string
@@ -50,7 +50,7 @@ func New(d driver.Body) State {
 		b.states[i].state = driver.Idle
 		if u.Kind.Moves() {
 			b.movers = append(b.movers, safety.Unit{ID: u.ID, State: safety.UnitIdle})
-			b.place = append(b.place, i)
+			b.moverUnits = append(b.moverUnits, i)
 		}
 	}
 	return b
@@ -78,7 +78,7 @@ func Step(b *State, ev driver.Event, out *effect.List) {
 			out.Changed(effect.FlushNow)
 		}
 	case driver.Position:
-		b.move(ev)
+		b.setPosition(ev)
 	case driver.Waits:
 		b.homing.waitsFor(ev)
 	}
@@ -103,7 +103,7 @@ func (b *State) input(name string, on bool) bool {
 // the safety core has decided; wayOut is what to do about such a unit. The diagnosis has the alerts
 // about other units, whose faults do not lead to E_STOP.
 func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effect.List) {
-	b.lookAtMap(calibration, out)
+	b.updateMapAlert(calibration, out)
 	if !b.trouble {
 		return
 	}
@@ -201,7 +201,7 @@ func (b *State) unit(ev driver.Event) bool {
 	}
 	b.trouble = true
 	b.states[i].state, b.states[i].detail, b.states[i].lost = ev.State, ev.Detail, ev.Lost
-	for m, at := range b.place {
+	for m, at := range b.moverUnits {
 		if at == i {
 			b.movers[m].State = safety.UnitState(ev.State)
 			b.movers[m].Fault = ""

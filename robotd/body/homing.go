@@ -14,7 +14,7 @@ import (
 type homing struct {
 	waits  []driver.Event // of each unit that waits
 	raised bool           // the alerts show waits
-	held   schema.Reason  // why nothing may move although the safety core permits it
+	barred schema.Reason  // why nothing may move although the safety core permits it
 }
 
 // waitsFor notes that the calibration of a unit waits.
@@ -24,20 +24,20 @@ func (h *homing) waitsFor(ev driver.Event) {
 }
 
 // OrderHoming sends the safety core's order to the units that move while a mode calibrates them.
-// Homing moves them, so while held says why nothing may move they come to rest; the driver then
+// Homing moves them, so while motionBarred says why nothing may move they come to rest; the driver then
 // waits as it does for safety/enable.
-func (b *State) OrderHoming(o driver.Order, held schema.Reason, out *effect.List) {
+func (b *State) OrderHoming(o driver.Order, motionBarred schema.Reason, out *effect.List) {
 	if o != driver.ToRun {
-		held = ""
+		motionBarred = ""
 	}
-	if held != "" {
+	if motionBarred != "" {
 		o = driver.Order(safety.Orders(schema.SafetyStop, b.movers))
 	}
 	b.Order(o, out)
 	h := &b.homing
-	resumes := o == driver.ToRun && h.held != ""
-	if h.held != held {
-		h.held, h.raised = held, false
+	resumes := o == driver.ToRun && h.barred != ""
+	if h.barred != motionBarred {
+		h.barred, h.raised = motionBarred, false
 	}
 	for _, w := range h.waits {
 		switch {
@@ -46,10 +46,10 @@ func (b *State) OrderHoming(o driver.Order, held schema.Reason, out *effect.List
 			out.Clear("calibration_waits", w.Unit)
 		default:
 			hint := "send safety/enable when nobody is near"
-			if held != "" {
-				hint = "remove the cause of the alert " + string(held) + "; calibration then continues by itself"
+			if motionBarred != "" {
+				hint = "remove the cause of the alert " + string(motionBarred) + "; calibration then continues by itself"
 			}
-			out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+cmp.Or(held, w.Reason).Describe().Text, hint)
+			out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+cmp.Or(motionBarred, w.Reason).Describe().Text, hint)
 		}
 	}
 	h.raised = true

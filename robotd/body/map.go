@@ -61,9 +61,9 @@ func (b *State) inForce() driver.Map {
 // pendingAlert is raised while a map waits for calibration.
 const pendingAlert = "map_pending"
 
-// lookAtMap raises or clears the alert of a map that waits for calibration. At boot it waits
+// updateMapAlert raises or clears the alert of a map that waits for calibration. At boot it waits
 // for the calibration that runs by itself.
-func (b *State) lookAtMap(calibration schema.ModeID, out *effect.List) {
+func (b *State) updateMapAlert(calibration schema.ModeID, out *effect.List) {
 	if !b.places.dirty {
 		return
 	}

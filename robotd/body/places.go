@@ -15,8 +15,8 @@ import (
 // SetTaught are the points that people taught the robot.
 func (b *State) SetTaught(points map[string]taught.Point) { b.taught = points }
 
-// here returns a taught point, if it lies on the map in force.
-func (b *State) here(id string) (score.Point, bool) {
+// taughtOnMapInForce returns a taught point, if it lies on the map in force.
+func (b *State) taughtOnMapInForce(id string) (score.Point, bool) {
 	p, known := b.taught[id]
 	return p.Point, known && p.MapSHA256 == b.inForce().SHA256
 }
@@ -33,7 +33,7 @@ func (b *State) Points() []string {
 		all = slices.AppendSeq(all, maps.Keys(b.places.newest.Points))
 	}
 	for id := range b.taught {
-		if _, ok := b.here(id); ok {
+		if _, ok := b.taughtOnMapInForce(id); ok {
 			all = append(all, id)
 		}
 	}
@@ -47,7 +47,7 @@ func (b *State) HasPoint(name string) bool { return slices.Contains(b.Points(), 
 // taughtPoints lists the taught points that goto uses.
 func (b *State) taughtPoints() (list []schema.TaughtPoint) {
 	for _, id := range slices.Sorted(maps.Keys(b.taught)) {
-		p, ok := b.here(id)
+		p, ok := b.taughtOnMapInForce(id)
 		if used, _ := b.point(id); ok && used == p { // the fleet's places have no other
 			list = append(list, schema.TaughtPoint{ID: id, XM: p.XM, YM: p.YM, ThetaRad: *cmp.Or(p.ThetaRad, new(float64))})
 		}
@@ -62,7 +62,7 @@ func (b *State) point(name string) (p score.Point, known bool) {
 		p, known = b.places.used.Points[name]
 	}
 	if !known {
-		p, known = b.here(name)
+		p, known = b.taughtOnMapInForce(name)
 	}
 	return p, known
 }
@@ -83,8 +83,8 @@ func (b *State) located(do *score.Action) (_ *score.Action, waits string) {
 	return &at, ""
 }
 
-// move notes where the body is.
-func (b *State) move(ev driver.Event) {
+// setPosition notes where the body is.
+func (b *State) setPosition(ev driver.Event) {
 	if math.IsNaN(ev.X+ev.Y+ev.Theta) || math.IsInf(ev.X+ev.Y+ev.Theta, 0) {
 		return
 	}

@@ -19,7 +19,7 @@ func (t *step) toAnswers(do func(answer.Step)) {
 }
 
 // stepRequests gives the journal of requests one input.
-func (t *step) stepRequests(in request.Input) { t.toAnswers(func(a answer.Step) { a.Take(in) }) }
+func (t *step) stepRequests(in request.Input) { t.toAnswers(func(a answer.Step) { a.ToJournal(in) }) }
 
 // reply answers a command.
 func (t *step) reply(to request.Key, v schema.Verdict) { t.answer(effect.Reply{To: to, Verdict: v}) }

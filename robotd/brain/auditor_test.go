@@ -232,8 +232,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	a.living(a.handled)
 	a.handled = len(s.perform.InterruptState().Running())
-	if len(s.perform.InterruptState().Running()) != s.perform.Handling() && !s.Pending() {
-		a.fail("%d interrupts run, %d handlers at work", len(s.perform.InterruptState().Running()), s.perform.Handling())
+	if len(s.perform.InterruptState().Running()) != s.perform.RunningHandlers() && !s.Pending() {
+		a.fail("%d interrupts run, %d handlers at work", len(s.perform.InterruptState().Running()), s.perform.RunningHandlers())
 	}
 }
 

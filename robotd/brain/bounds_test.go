@@ -48,7 +48,7 @@ func TestOversizedDocumentIsReducedByRules(t *testing.T) {
 		if n := len(d.Alerts); crowd > 0 && n > 0 && d.Alerts[n-1].Source != fmt.Sprint("source", crowd-1) {
 			t.Errorf("with a crowd of %d the newest alert is from %s", crowd, d.Alerts[n-1].Source)
 		}
-		if want := min(crowd, auto.MaxPauses); d.Auto.PauseCount != want {
+		if want := min(crowd, auto.MaxOperatorPauses); d.Auto.PauseCount != want {
 			t.Errorf("with a crowd of %d: %d pauses, want %d", crowd, d.Auto.PauseCount, want)
 		}
 	}

@@ -14,7 +14,7 @@ func (t *step) lifeStep() life.Step {
 		Ato:          t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive,
 		Paused:       ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
 		Interrupts: len(interrupts.Running()) > 0, Preempts: interrupts.Preempts(&t.cfg.Interrupts),
-		Safety: life.StopReason(t.safety.At, len(t.stops.Latches()) > 0, ato), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
+		StopReason: life.StopReason(t.safety.At, len(t.stops.Latches()) > 0, ato), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
 		Health: &t.health, Signals: &t.signals, Activities: t.desired.Activities(),
 	}}
 }

@@ -137,7 +137,9 @@ func (t *step) clear(kind, source string) {
 
 func (t *step) changed(u effect.Urgency) { t.report.Changed(u) }
 
-func (t *step) disk(refused schema.Reason) { t.toReport(func(r report.Step) { r.Disk(refused) }) }
+func (t *step) disk(refused schema.Reason) {
+	t.toReport(func(r report.Step) { r.NoteDiskWrite(refused) })
+}
 
 func (t *step) publish(d effect.Document) { t.toReport(func(r report.Step) { r.PublishWithin(d) }) }
 
@@ -196,7 +198,7 @@ func (t *step) diagnosisStep() diagnosis.Step {
 // desiredStep returns the part desired with its facts.
 func (t *step) desiredStep() desired.Step {
 	d := desired.Step{State: &t.desired, Now: t.now, Out: &t.list}
-	if !t.report.NewSession() { // a new session gets the reports after the state
+	if !t.report.DocumentsPending() { // a new session gets the reports after the state
 		d.Session = t.report.Session()
 	}
 	if fleet, known := t.beats.FleetTime(t.now); known {
@@ -246,9 +248,9 @@ func (s *others) DeliveryFacts() delivery.Facts {
 	at := s.perform.Auto().Status
 	return delivery.Facts{
 		Performing:  at == schema.AutoPerforming || at == schema.AutoPaused,
-		Held:        at == schema.AutoPaused,
+		Paused:      at == schema.AutoPaused,
 		BetweenActs: s.perform.BetweenActs(),
-		Interrupted: !s.perform.Idle(),
+		Interrupted: s.perform.InterruptRuns(),
 	}
 }
 

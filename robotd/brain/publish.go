@@ -14,7 +14,7 @@ import (
 // answers that depend on it, then the other documents.
 func (t *step) publishDue() {
 	t.persistStops()
-	if t.report.NewSession() {
+	if t.report.DocumentsPending() {
 		if t.Pending() {
 			return
 		}

@@ -20,9 +20,9 @@ func (t *step) connected(ev event.Connected) {
 // the robot did meanwhile, or does in the same event, belongs to the state that the answers
 // refer to.
 func (t *step) greet() {
-	t.reportStep().Begun()
+	t.reportStep().DocumentsPublished()
 	t.documents()
-	t.toReport(report.Step.EndGreeting)
+	t.toReport(report.Step.StartHeartbeats)
 	t.stepRequests(request.Connected{})
 	t.publishAnswers()
 }

@@ -114,7 +114,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 }
 
 // Boots are those of this robot that it knows, including the present one.
-func (s *State) Boots() []string { return s.report.Boots() }
+func (s *State) Boots() []string { return s.report.BootIDs() }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {

@@ -102,7 +102,7 @@ func TestStormOfRequestsLeavesNothing(t *testing.T) {
 	if started < 20 || started != ended || events["interrupt_refused"] == 0 {
 		t.Errorf("%d interrupts started, %d ended, events: %v", started, ended, events)
 	}
-	if n := len(r.s.perform.InterruptState().Running()) + r.s.perform.Handling(); n > 0 {
+	if n := len(r.s.perform.InterruptState().Running()) + r.s.perform.RunningHandlers(); n > 0 {
 		t.Errorf("interrupts are left: %+v", r.s.perform.InterruptState().Running())
 	}
 	if held := r.s.perform.Auto().Held(); len(held) > 0 {

@@ -35,7 +35,7 @@ type Config struct {
 	Control    control.Config
 	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
 	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
-	Rules      *signal.Set             // which signals ask for which handler
+	Rules      *signal.CompiledRules   // which signals ask for which handler
 	Zone       *time.Location          // where the robot is
 
 	FleetID   string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already

@@ -30,8 +30,8 @@ type Handler struct {
 	// is low and not charging, and waits until the body may move; it ends when the battery
 	// is full enough, and fails when the level does not rise.
 	UntilCharged bool
-	// Asked: its act is the one that somebody asks for with it.
-	Asked bool
+	// PerformsRequest: its act is the one that somebody asks for with it.
+	PerformsRequest bool
 }
 
 // DefaultHandlers serve people and look after the battery.
@@ -39,7 +39,7 @@ func DefaultHandlers() []Handler {
 	zero, look := 0.0, 0.15
 	ms := func(n int64) *int64 { return &n }
 	return []Handler{
-		{ID: interrupt.RequestHandler, Asked: true},
+		{ID: interrupt.RequestHandler, PerformsRequest: true},
 		{ID: "service", Idle: time.Minute, Act: score.Act{
 			ID: "service", Method: score.MethodMultiple,
 			Actions: []score.Action{

@@ -13,7 +13,7 @@ import (
 	"troupe/schema/interrupts"
 )
 
-func defaultRules() *signal.Set {
+func defaultRules() *signal.CompiledRules {
 	set, problems := signal.Compile(interrupts.DefaultRules())
 	if len(problems) > 0 {
 		panic(problems[0].String()) // a test compiles them

@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
+	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/intents"
@@ -197,9 +198,6 @@ func (s *State) decide(u schema.Utterance) decision {
 	return d
 }
 
-// interrupter is the interrupter on whose behalf intents interrupt the story.
-const interrupter = "ai"
-
 // react lets the robot carry out the reaction in place of the command that posted the intent.
 func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
 	if FromBody(o.Key) {
@@ -213,7 +211,7 @@ func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
 		}
 		o.Verb, o.Args = verb.Must("act", "perform"), a
 	case does.Interrupt != "":
-		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: interrupter}
+		o.Verb, o.Args = verb.Must("interrupt", "request"), verb.RequestInterrupt{Handler: does.Interrupt, Interrupter: interrupt.AIInterrupter}
 	case does.Mode != "" && t.ModePrevented != "":
 		t.Out.Refuse(o.Key, t.ModePrevented, "", t.Detail)
 		return

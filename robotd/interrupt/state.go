@@ -30,6 +30,10 @@ const (
 // as it begins.
 const PowerInterrupter = "power"
 
+// AIInterrupter is the interrupter on whose behalf requested acts and intents interrupt the story; if
+// it is forbidden to interrupt, all of them are refused.
+const AIInterrupter = "ai"
+
 // RequestHandler is the handler that performs a requested act.
 const RequestHandler = "request"
 
@@ -62,7 +66,7 @@ func Defaults() Registry {
 			{ID: "attend", Priority: 8, Deadline: 30 * time.Second, Moves: true},
 			{ID: "power", Priority: 20, Preempt: true}, // no deadline: it waits and charges as long as it takes
 		},
-		Interrupters: []string{"ai", "touch", "screen", PowerInterrupter, "operator"},
+		Interrupters: []string{AIInterrupter, "touch", "screen", PowerInterrupter, "operator"},
 	}
 }
 
@@ -133,12 +137,12 @@ type State struct {
 	lastN    int64
 }
 
-// Boot returns the state after boot: ato is not active, and all interrupters will
-// run when it is.
+// Boot returns the state after boot: ato is not active, and all interrupters will be
+// allowed when it is.
 func Boot(r *Registry) State {
 	var s State
 	for i := range r.Interrupters {
-		s.switches[i] = HaltedOn
+		s.switches[i] = SuspendedAllowed
 	}
 	return s
 }
@@ -159,9 +163,9 @@ func (s *State) Preempts(r *Registry) bool {
 // Interrupter returns the state of the i-th interrupter of the registry.
 func (s *State) Interrupter(i int) schema.InterrupterState {
 	switch s.switches[i] {
-	case SwitchOn:
+	case Allowed:
 		return schema.InterrupterAllowed
-	case SwitchOff:
+	case Forbidden:
 		return schema.InterrupterForbidden
 	}
 	return schema.InterrupterSuspended
@@ -186,8 +190,8 @@ type What string
 const (
 	Request What = "request"
 	Cancel  What = "cancel" // one interrupt, by its id
-	Run     What = "run"    // enable an interrupter
-	Stop    What = "stop"   // disable an interrupter
+	Run     What = "run"    // allow an interrupter
+	Stop    What = "stop"   // forbid an interrupter
 
 	Tick      What = "tick"
 	Enter     What = "enter" // ato becomes the active mode

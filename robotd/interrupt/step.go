@@ -77,9 +77,9 @@ func (s *State) check(r *Registry, f Facts, in Input) (h Handler, why schema.Rea
 		return h, schema.ReasonUnknownHandler, r.Unknown(in.Handler) + "; a handler that was added since robotd started is known after its next start"
 	case who < 0:
 		return h, schema.ReasonUnknownInterrupter, "there is no interrupter " + in.Interrupter + "; the interrupters are " + strings.Join(r.Interrupters, ", ")
-	case s.switches[who] == SwitchOff:
-		return h, schema.ReasonInterrupterStopped, in.Interrupter + " is stopped; interrupter/run lets it ask again"
-	case !f.Ato || s.switches[who] != SwitchOn:
+	case s.switches[who] == Forbidden:
+		return h, schema.ReasonInterrupterStopped, in.Interrupter + " is forbidden to interrupt; interrupter/run allows it again"
+	case !f.Ato || s.switches[who] != Allowed:
 		return h, schema.ReasonNotPerforming, "ato is not in charge; mode/set ato starts it"
 	case f.Paused && (in.Interrupter != PowerInterrupter || h.Moves):
 		return h, schema.ReasonNotPerforming, f.PausedBy
@@ -124,7 +124,7 @@ func (s *State) preempt(now time.Duration, r *Registry, h Handler, d *Decision) 
 
 func (s *State) runs(handler string) bool { return s.index(handler) >= 0 }
 
-// index returns the place of a handler's interrupt, or -1.
+// index returns the index of a handler's interrupt, or -1.
 func (s *State) index(handler string) int {
 	for i := range s.n {
 		if s.running[i].Handler == handler {
@@ -158,7 +158,7 @@ func (s *State) endAll(now time.Duration, why schema.Reason, d *Decision) {
 	}
 }
 
-// setSwitch enables or disables an interrupter. While ato is not active, it changes
+// setSwitch allows or forbids an interrupter. While ato is not active, it changes
 // the state that the interrupter returns to.
 func (s *State) setSwitch(r *Registry, in Input, d *Decision) {
 	i := r.interrupter(in.Interrupter)

@@ -53,10 +53,10 @@ type Switch string
 
 // The states of an interrupter.
 const (
-	SwitchOn  Switch = "running"
-	SwitchOff Switch = "stopped"
-	HaltedOn  Switch = "halted-running"
-	HaltedOff Switch = "halted-stopped"
+	Allowed            Switch = "allowed"
+	Forbidden          Switch = "forbidden"
+	SuspendedAllowed   Switch = "suspended-allowed"
+	SuspendedForbidden Switch = "suspended-forbidden"
 )
 
 // SwitchEvent is what happens to an interrupter.
@@ -71,16 +71,16 @@ const (
 )
 
 // Switches lists every state of an interrupter.
-var Switches = []Switch{SwitchOn, SwitchOff, HaltedOn, HaltedOff}
+var Switches = []Switch{Allowed, Forbidden, SuspendedAllowed, SuspendedForbidden}
 
 // SwitchTable lists the transitions of one interrupter.
 var SwitchTable = fsm.Table[Switch, SwitchEvent]{
-	{From: fsm.In(SwitchOn), On: OnStop, To: SwitchOff, Why: "an operator disabled its requests"},
-	{From: fsm.In(SwitchOff), On: OnRun, To: SwitchOn, Why: "an operator enabled its requests again"},
-	{From: fsm.In(HaltedOn), On: OnStop, To: HaltedOff, Why: "it will be stopped when ato is active again"},
-	{From: fsm.In(HaltedOff), On: OnRun, To: HaltedOn, Why: "it will run when ato is active again"},
-	{From: fsm.In(SwitchOn), On: OnLeave, To: HaltedOn, Why: "there is nothing to interrupt"},
-	{From: fsm.In(SwitchOff), On: OnLeave, To: HaltedOff, Why: "there is nothing to interrupt"},
-	{From: fsm.In(HaltedOn), On: OnEnter, To: SwitchOn, Why: "it returns to the state it had"},
-	{From: fsm.In(HaltedOff), On: OnEnter, To: SwitchOff, Why: "it returns to the state it had"},
+	{From: fsm.In(Allowed), On: OnStop, To: Forbidden, Why: "an operator forbade it to interrupt"},
+	{From: fsm.In(Forbidden), On: OnRun, To: Allowed, Why: "an operator allowed it to interrupt again"},
+	{From: fsm.In(SuspendedAllowed), On: OnStop, To: SuspendedForbidden, Why: "it will be forbidden when ato is active again"},
+	{From: fsm.In(SuspendedForbidden), On: OnRun, To: SuspendedAllowed, Why: "it will be allowed when ato is active again"},
+	{From: fsm.In(Allowed), On: OnLeave, To: SuspendedAllowed, Why: "there is nothing to interrupt"},
+	{From: fsm.In(Forbidden), On: OnLeave, To: SuspendedForbidden, Why: "there is nothing to interrupt"},
+	{From: fsm.In(SuspendedAllowed), On: OnEnter, To: Allowed, Why: "it returns to the state it had"},
+	{From: fsm.In(SuspendedForbidden), On: OnEnter, To: Forbidden, Why: "it returns to the state it had"},
 }

@@ -9,12 +9,12 @@ import (
 
 func TestTablesAreSound(t *testing.T) {
 	fsmtest.Check(t, Table, Requested, Stages, Ends...)
-	fsmtest.Check(t, SwitchTable, HaltedOn, Switches)
+	fsmtest.Check(t, SwitchTable, SuspendedAllowed, Switches)
 }
 
 func TestTablesMatchDiagrams(t *testing.T) {
 	fsmtest.CheckDiagram(t, "testdata/interrupt.md", Table, Requested)
-	fsmtest.CheckDiagram(t, "testdata/interrupter.md", SwitchTable, HaltedOn)
+	fsmtest.CheckDiagram(t, "testdata/interrupter.md", SwitchTable, SuspendedAllowed)
 }
 
 func TestInvalidRegistriesAreReported(t *testing.T) {

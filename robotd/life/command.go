@@ -92,10 +92,10 @@ func (t Step) refuseState() schema.Verdict {
 func (t Step) refuseProtected(cause int) schema.Verdict {
 	switch causes[cause] {
 	case "":
-		if t.Safety == schema.ReasonNeedsStart { // somebody stopped the story; the robot is not at rest
-			return refused(t.Safety, "the robot protects itself: "+t.Safety.Describe().Text)
+		if t.StopReason == schema.ReasonNeedsStart { // somebody stopped the story; the robot is not at rest
+			return refused(t.StopReason, "the robot protects itself: "+t.StopReason.Describe().Text)
 		}
-		return refused(t.Safety, "the robot protects itself: "+t.Standstill.String())
+		return refused(t.StopReason, "the robot protects itself: "+t.Standstill.String())
 	case schema.SafeguardCriticalDiagnosis:
 		return refused(schema.ReasonUnitCritical, "the robot protects itself: a critical unit is damaged; after its repair sys/ack-fault acknowledges that")
 	}
@@ -129,7 +129,7 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	case t.focus.activity == a.ID:
 		return unchanged(a.ID + " has the focus")
 	}
-	for _, rules := range [...][]Rule{FocusBlocks, Permissions} {
+	for _, rules := range [...][]FocusRule{FocusBlocks, Permissions} {
 		if r := prevents(rules, t, a); r != nil {
 			return refused(r.Reason, a.ID+": "+t.whyRefused(r))
 		}
@@ -193,7 +193,7 @@ func (t Step) setSafeguard(a verb.SetSafeguard) schema.Verdict {
 
 func (t Step) askLaunchpad(on bool) schema.Verdict {
 	switch {
-	case on == t.on:
+	case on == t.launchpadOn:
 		return unchanged("")
 	case t.at == solitary:
 		return refused(schema.ReasonInvalidTransition, "in solitary the launchpad always runs")

@@ -17,7 +17,7 @@ import (
 func (t Step) Document(running func(schema.Ability) bool) *schema.StateLife {
 	d := &schema.StateLife{
 		State: t.at, Reason: t.reason, Since: t.Now.At(t.since), Focused: t.focus.activity, Next: t.next,
-		Launchpad: schema.LifeLaunchpad{On: t.on}, Focuses: slices.Clone(t.focuses), States: slices.Clone(t.states),
+		Launchpad: schema.LifeLaunchpad{On: t.launchpadOn}, Focuses: slices.Clone(t.focuses), States: slices.Clone(t.states),
 	}
 	if len(t.stack) > 0 {
 		d.Stack = t.stacked()
@@ -74,7 +74,7 @@ func (t Step) explain(a *activity) (truth bool, why string) {
 	switch r := cmp.Or(prevents(CandidateBlocks, t, a), prevents(Permissions, t, a), prevents(LaunchBlocks, t, a)); {
 	case a.ID == t.focus.activity:
 		return true, "it has the focus"
-	case !t.on:
+	case !t.launchpadOn:
 		return true, "the launchpad is off"
 	case !a.held:
 		return true, fmt.Sprintf("true for %s of %s", round(a.hold.TrueFor(t.Now.Mono)), round(a.needs))
@@ -100,12 +100,12 @@ func (t Step) untrue(c *cond.Condition, facts cond.Facts, separator string) stri
 			values = append(values, fmt.Sprintf("%s is %v for %s", key, p.Facts[key], round(t.Signals.Age(key))))
 		}
 		for _, key := range p.Missing {
-			values = append(values, key+" is unknown"+t.off(key))
+			values = append(values, key+" is unknown"+t.offPlugin(key))
 		}
 		if name, never := strings.CutPrefix(p.Error, noSuchKey); never {
 			values = append(values, name+" has not happened")
-		} else if p.Error != "" && t.off(cond.Since) != "" {
-			values = append(values, "no time is known"+t.off(cond.Since))
+		} else if p.Error != "" && t.offPlugin(cond.Since) != "" {
+			values = append(values, "no time is known"+t.offPlugin(cond.Since))
 		} else if p.Error != "" {
 			values = append(values, p.Error)
 		}
@@ -126,8 +126,8 @@ const noSuchKey = "no such key: "
 // maxPart bounds the text of a part in an explanation, in bytes, so that its values have room.
 const maxPart = 72
 
-// off names the plug-in of a key, if it is off.
-func (t Step) off(key string) string {
+// offPlugin names the plug-in of a key, if it is off.
+func (t Step) offPlugin(key string) string {
 	for i, p := range Plugins {
 		if slices.Contains(p.Keys, key) && !t.plugins[i] {
 			return " (the plug-in " + string(p.Name) + " is off)"

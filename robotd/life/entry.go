@@ -96,12 +96,12 @@ func (t Step) enter(on Event, reason schema.Reason, cause string) bool {
 
 // setLaunchpad starts the launchpad, whose conditions then begin to hold, or stops it.
 func (s *State) setLaunchpad(on bool) {
-	if on && !s.on {
+	if on && !s.launchpadOn {
 		for i := range s.activities {
 			s.activities[i].hold, s.activities[i].held = cond.Hold{}, false
 		}
 	}
-	s.on, s.dirty = on, true
+	s.launchpadOn, s.dirty = on, true
 }
 
 // hide makes the keys of plug-ins that are off missing in all conditions.

@@ -64,7 +64,7 @@ func (t Step) Launch() {
 // choose lists the candidates, the first choice first.
 func (t Step) choose() {
 	t.chosen = t.chosen[:0]
-	if !t.on {
+	if !t.launchpadOn {
 		return
 	}
 	t.chose++

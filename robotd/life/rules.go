@@ -9,8 +9,8 @@ import (
 	"troupe/schema/score"
 )
 
-// Rule keeps an activity from getting the focus, or from being a candidate for it.
-type Rule struct {
+// FocusRule keeps an activity from getting the focus, or from being a candidate for it.
+type FocusRule struct {
 	Name     string
 	Reason   schema.Reason
 	Why      string // for people: why the activity waits
@@ -21,7 +21,7 @@ type Rule struct {
 const pausedRule = "paused"
 
 // whyRefused says for the person at the client why a rule keeps an activity from the focus.
-func (t Step) whyRefused(r *Rule) string {
+func (t Step) whyRefused(r *FocusRule) string {
 	if r.Name == pausedRule {
 		return t.Pauses.PausedBy("", "", t.Standstill.String())
 	}
@@ -29,7 +29,7 @@ func (t Step) whyRefused(r *Rule) string {
 }
 
 // prevents returns the first rule that keeps an activity from the focus, or nil.
-func prevents(rules []Rule, t Step, a *activity) *Rule {
+func prevents(rules []FocusRule, t Step, a *activity) *FocusRule {
 	for i := range rules {
 		if rules[i].Prevents(t, a) {
 			return &rules[i]
@@ -40,7 +40,7 @@ func prevents(rules []Rule, t Step, a *activity) *Rule {
 
 // FocusBlocks keep an activity from the focus for a while, also if a person asks for it. An
 // activity on the stack waits until they are over.
-var FocusBlocks = []Rule{
+var FocusBlocks = []FocusRule{
 	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt has precedence", func(t Step, a *activity) bool {
 		return t.Preempts || t.Interrupts && a.Nature == score.NatureSolitary
@@ -48,7 +48,7 @@ var FocusBlocks = []Rule{
 }
 
 // Permissions are what an activity needs in some circumstances, also if a person asks for it.
-var Permissions = []Rule{
+var Permissions = []FocusRule{
 	{string(score.PermitNature), schema.ReasonInteractiveFocused, "an interactive activity has the focus or is stacked", func(t Step, a *activity) bool {
 		return a.Nature == score.NatureSolitary && t.interacts()
 	}},
@@ -71,7 +71,7 @@ const (
 )
 
 // CandidateBlocks are the rules by which the launchpad leaves activities out, besides Permissions.
-var CandidateBlocks = []Rule{
+var CandidateBlocks = []FocusRule{
 	{"condition", "", "its condition is not true", func(_ Step, a *activity) bool { return !a.held }},
 	{"focused", "", "it has the focus", func(t Step, a *activity) bool { return a.ID == t.focus.activity }},
 	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool { return t.Now.Mono < a.rests() }},
@@ -124,7 +124,7 @@ func lastStart(a *activity) time.Duration {
 }
 
 // LaunchBlocks keep the launchpad from giving its first choice the focus: it only suggests it.
-var LaunchBlocks = []Rule{
+var LaunchBlocks = []FocusRule{
 	{"interactive", "", "while an interactive activity has the focus, the launchpad only suggests", func(t Step, _ *activity) bool { return t.at != solitary }},
 	{pausedRule, schema.ReasonNotPerforming, "the story is paused", func(t Step, _ *activity) bool { return t.Paused }},
 	{"interrupt", schema.ReasonBusy, "an interrupt runs", func(t Step, _ *activity) bool { return t.Interrupts }},

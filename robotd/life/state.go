@@ -41,9 +41,9 @@ type State struct {
 	stack []string // activities that start again, the next one last
 	runs  int64    // performances since the start
 
-	on      bool // the launchpad is
-	plugins [len(Plugins)]bool
-	hidden  []string // keys of plug-ins that are off
+	launchpadOn bool
+	plugins     [len(Plugins)]bool
+	hidden      []string // keys of plug-ins that are off
 
 	begun   bool              // as last seen: ato performs, and life is switched on
 	ignored [len(causes)]bool // causes to which life does not react until an activity ends
@@ -106,7 +106,7 @@ type Facts struct {
 	Standstill   safety.Standstill // why the robot is at rest, and the way out
 	Interrupts   bool              // a handler runs
 	Preempts     bool              // one that preempts activities does
-	Safety       schema.Reason     // why the safety core keeps the robot from living: a stop, or what is left of one
+	StopReason   schema.Reason     // why a stop keeps the robot from living: of the safety core, a latch, a pause that needs auto/continue, or auto/stop
 	AtRest       bool              // the safety core is DISABLED
 	Charging     bool
 	Health       Health

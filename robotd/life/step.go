@@ -9,8 +9,8 @@ import (
 	"troupe/schema/score"
 )
 
-// causes are what makes the robot protect itself, the most urgent first. The first one is that
-// of the safety core, to which life always reacts.
+// causes are what makes the robot protect itself, the most urgent first. The first one is a
+// stop (Facts.StopReason), to which life always reacts.
 var causes = [...]schema.Safeguard{
 	"",
 	schema.SafeguardCriticalDiagnosis, schema.SafeguardCriticalTemperature,
@@ -73,7 +73,7 @@ func (t Step) follow() bool {
 
 // topCause is the most urgent cause to which life reacts; -1 = none.
 func (t Step) topCause() int {
-	if t.Safety != "" {
+	if t.StopReason != "" {
 		return 0
 	}
 	for i := 1; i < len(causes); i++ {
@@ -84,7 +84,8 @@ func (t Step) topCause() int {
 	return -1
 }
 
-// causeName names a cause in logs and events.
+// causeName names a cause in logs and events. Every stop has the name safety, also auto/stop of the
+// story.
 func causeName(i int) string {
 	if i == 0 {
 		return "safety"
@@ -95,7 +96,7 @@ func causeName(i int) string {
 // whyProtected is the reason of a cause.
 func (t Step) whyProtected(cause int) schema.Reason {
 	if cause == 0 {
-		return t.Safety
+		return t.StopReason
 	}
 	return schema.ReasonSafeguard
 }
@@ -114,15 +115,15 @@ func (t Step) protect(on Event, cause int) bool {
 func (t Step) recover(cause int) bool {
 	switch {
 	case cause < 0:
-		return t.enter(OnProcessed, "", causeName(t.cause))
+		return t.enter(OnCauseGone, "", causeName(t.cause))
 	case cause != t.cause && t.can(OnOtherCause):
 		t.cause, t.stays = cause, false
 		return t.enter(OnOtherCause, t.whyProtected(cause), causeName(cause))
-	case causes[cause] == schema.SafeguardCriticalDiagnosis && t.AtRest && !t.stays && t.can(OnDamage):
+	case causes[cause] == schema.SafeguardCriticalDiagnosis && t.AtRest && !t.stays && t.can(OnAtRestWithDamage):
 		t.stays = true
-		return t.enter(OnDamage, schema.ReasonUnitCritical, causeName(cause))
+		return t.enter(OnAtRestWithDamage, schema.ReasonUnitCritical, causeName(cause))
 	case cause == 0:
-		t.setReason(t.Safety)
+		t.setReason(t.StopReason)
 	}
 	return false
 }
@@ -171,7 +172,7 @@ func (t Step) proceed() bool {
 		}
 		on := OnNext
 		if a != nil && a.Nature == score.NatureSolitary {
-			on = OnNextAlone
+			on = OnNextSolitary
 		}
 		t.stack = t.stack[:last]
 		if a == nil || !t.can(on) || prevents(Permissions, t, a) != nil { // a set that came meanwhile has changed it, or it lacks a permission now

@@ -10,24 +10,24 @@ type Event string
 
 // The events.
 const (
-	OnBegin       Event = "begin"        // ato began, or life was switched on in it
-	OnBeginCaused Event = "begin-caused" // the same, with the cause of a safeguard
-	OnSetSolitary Event = "set"          // somebody asked for it
-	OnSolitary    Event = "solitary"     // a solitary activity gets the focus
-	OnInteractive Event = "interactive"  // an interactive activity gets the focus
-	OnNext        Event = "next"         // the stack gives the focus to an interactive activity
-	OnNextAlone   Event = "next-alone"   // the stack gives it to a solitary one
-	OnEnded       Event = "ended"        // the activity ended, and the stack is empty
-	OnInterrupted Event = "interrupted"  // an interrupt ends a solitary activity
-	OnPreempted   Event = "preempted"    // an interrupt that preempts takes the place of an interactive one
-	OnHumansLost  Event = "humans-lost"
-	OnStopAll     Event = "stop-all"
-	OnCause       Event = "cause"       // of a safeguard
-	OnOtherCause  Event = "other-cause" // another one counts now
-	OnDamage      Event = "damage"      // the robot is at rest, and stays there
-	OnProcessed   Event = "processed"   // no cause is left
-	OnDisable     Event = "disable"     // somebody asked for it, or life was switched off
-	OnLeave       Event = "leave"       // ato is left
+	OnBegin            Event = "begin"        // ato began, or life was switched on in it
+	OnBeginCaused      Event = "begin-caused" // the same, with the cause of a safeguard
+	OnSetSolitary      Event = "set"          // somebody asked for it
+	OnSolitary         Event = "solitary"     // a solitary activity gets the focus
+	OnInteractive      Event = "interactive"  // an interactive activity gets the focus
+	OnNext             Event = "next"         // the stack gives the focus to an interactive activity
+	OnNextSolitary     Event = "next-alone"   // the stack gives it to a solitary one
+	OnEnded            Event = "ended"        // the activity ended, and the stack is empty
+	OnInterrupted      Event = "interrupted"  // an interrupt ends a solitary activity
+	OnPreempted        Event = "preempted"    // an interrupt that preempts takes the place of an interactive one
+	OnHumansLost       Event = "humans-lost"
+	OnStopAll          Event = "stop-all"
+	OnCause            Event = "cause"       // of a safeguard
+	OnOtherCause       Event = "other-cause" // another one counts now
+	OnAtRestWithDamage Event = "damage"      // the robot is at rest, and stays there
+	OnCauseGone        Event = "processed"   // no cause is left
+	OnDisable          Event = "disable"     // somebody asked for it, or life was switched off
+	OnLeave            Event = "leave"       // ato is left
 )
 
 const (
@@ -48,7 +48,7 @@ var Table = fsm.Table[schema.LifeState, Event]{
 	{From: fsm.In(solitary), On: OnSolitary, To: solitary, Why: "a solitary activity has the focus"},
 	{From: fsm.In(solitary, interactive), On: OnInteractive, To: interactive, Why: "an interactive activity has the focus"},
 	{From: fsm.In(interactive), On: OnNext, To: interactive, Why: "the next activity of the stack starts again"},
-	{From: fsm.In(solitary, interactive), On: OnNextAlone, To: solitary, Why: "all interactive activities have ended; the solitary one of the stack starts again"},
+	{From: fsm.In(solitary, interactive), On: OnNextSolitary, To: solitary, Why: "all interactive activities have ended; the solitary one of the stack starts again"},
 	{From: fsm.In(solitary), On: OnEnded, To: solitary, Why: "the solitary activity has ended"},
 	{From: fsm.In(interactive), On: OnEnded, To: solitary, Why: "all interactive activities have ended"},
 
@@ -59,8 +59,8 @@ var Table = fsm.Table[schema.LifeState, Event]{
 
 	{From: fsm.In(solitary, interactive), On: OnCause, To: safeguard, Why: "the robot protects itself"},
 	{From: fsm.In(safeguard), On: OnOtherCause, To: safeguard, Why: "another safeguard has precedence, or is left"},
-	{From: fsm.In(safeguard), On: OnDamage, To: safeguard, Why: "the robot is at rest; it stays so until its damage is repaired and a person acknowledges that"},
-	{From: fsm.In(safeguard), On: OnProcessed, To: solitary, Why: "no safeguard has a cause any more"},
+	{From: fsm.In(safeguard), On: OnAtRestWithDamage, To: safeguard, Why: "the robot is at rest; it stays so until its damage is repaired and a person acknowledges that"},
+	{From: fsm.In(safeguard), On: OnCauseGone, To: solitary, Why: "no safeguard has a cause any more"},
 
 	{From: fsm.In(solitary, interactive, safeguard), On: OnDisable, To: disabled, Why: "somebody switched life off"},
 	{From: fsm.In(solitary, interactive, safeguard), On: OnLeave, To: disabled, Why: "the robot lives in ato only"},

@@ -33,7 +33,7 @@ type world struct {
 	s       State
 	f       Facts
 	signals signal.State
-	rules   *signal.Set
+	rules   *signal.CompiledRules
 	guards  map[schema.Safeguard]bool
 	set     score.Activities
 	at      time.Duration
@@ -132,7 +132,7 @@ func (w *world) play(line string) string {
 	case "humans-lost-timeout":
 		w.cfg.Life.HumansLost = duration(arg(0))
 	case "safety":
-		w.f.Safety = schema.Reason(strings.TrimPrefix(arg(0), "ok"))
+		w.f.StopReason = schema.Reason(strings.TrimPrefix(arg(0), "ok"))
 	case "at-rest":
 		switchTo(&w.f.AtRest)
 	case "paused":
@@ -232,7 +232,7 @@ func (w *world) line() string {
 	if stack := w.s.stacked(); len(stack) > 0 {
 		fmt.Fprintf(&b, " stack %s", strings.Join(stack, " "))
 	}
-	if w.s.on {
+	if w.s.launchpadOn {
 		b.WriteString(" launchpad")
 	}
 	b.WriteString("\n")
@@ -335,8 +335,8 @@ func TestTracesNeedEveryTransition(t *testing.T) {
 // Each rule of the launchpad's choice, each permission and each block is removed in turn.
 func TestTracesNeedEveryRule(t *testing.T) {
 	want := replays(t)
-	for _, list := range []*[]Rule{&FocusBlocks, &Permissions, &CandidateBlocks, &LaunchBlocks} {
-		everyOneIsNeeded(t, list, func(r Rule) string { return r.Name + ": " + r.Why }, want)
+	for _, list := range []*[]FocusRule{&FocusBlocks, &Permissions, &CandidateBlocks, &LaunchBlocks} {
+		everyOneIsNeeded(t, list, func(r FocusRule) string { return r.Name + ": " + r.Why }, want)
 	}
 	everyOneIsNeeded(t, &Order, func(o Preference) string { return o.Name }, want)
 	everyOneIsNeeded(t, &LaunchpadRuns, func(s schema.LifeState) string { return "the launchpad in " + string(s) }, want)
@@ -376,7 +376,7 @@ func everyOneIsNeeded[T any](t *testing.T, list *[]T, name func(T) string, want 
 }
 
 func TestEveryRuleHasItsWhy(t *testing.T) {
-	for _, rules := range [][]Rule{FocusBlocks, Permissions, CandidateBlocks, LaunchBlocks} {
+	for _, rules := range [][]FocusRule{FocusBlocks, Permissions, CandidateBlocks, LaunchBlocks} {
 		for _, r := range rules {
 			if r.Name == "" || r.Why == "" {
 				t.Errorf("%+v", r)

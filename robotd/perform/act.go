@@ -70,7 +70,7 @@ func (t Step) freeze(f auto.Freeze) {
 	t.frozen = f
 	t.freezeLane(storyLane, f)
 	t.freezeActivity()
-	for _, h := range t.handling {
+	for _, h := range t.runningHandlers {
 		t.freezeHandler(h.handler)
 	}
 }
@@ -86,7 +86,7 @@ func (t Step) freezeHandler(handler string) {
 
 // beginHandlerAct performs the part of a handler's act that is possible now. While the
 // robot may not move, that is the part without motion.
-func (t Step) beginHandlerAct(h *handling, e act.Entry) {
+func (t Step) beginHandlerAct(h *runningHandler, e act.Entry) {
 	a := t.fitting(*e.Act, !t.mayMove())
 	e.Act = &a
 	h.choice = a.Offers()
@@ -152,7 +152,7 @@ func (t Step) cancelHandlerAct(handler string) {
 // cancelLanes cancels all acts, because ato is left.
 func (t Step) cancelLanes() {
 	t.cancelAct(schema.ReasonStopped)
-	for _, h := range t.handling {
+	for _, h := range t.runningHandlers {
 		t.cancelHandlerAct(h.handler)
 	}
 	t.EndFocus(effect.EndActivity{Run: t.focus.run, Reason: schema.ReasonNotInAto})
@@ -163,7 +163,7 @@ func (s *State) Busy(lanes *act.Lanes) bool {
 	if !lanes.Idle(SafetyLane) || !lanes.Idle(storyLane) && s.frozen == auto.FreezeNone {
 		return true
 	}
-	for _, h := range s.handling {
+	for _, h := range s.runningHandlers {
 		if !lanes.Idle(handlerLane(h.handler)) && s.frozen != auto.FreezeAll {
 			return true
 		}
@@ -214,7 +214,7 @@ func (t Step) Ended(o *act.Effect) {
 // Acts lists the acts that are performed and those that wait, the handlers' first.
 func (s *State) Acts(lanes *act.Lanes) (acts []schema.QueuedAct) {
 	acts = lanes.Acts(SafetyLane)
-	for _, h := range s.handling {
+	for _, h := range s.runningHandlers {
 		acts = append(acts, lanes.Acts(handlerLane(h.handler))...)
 	}
 	acts = append(acts, lanes.Acts(activityLane)...)

@@ -67,17 +67,17 @@ func (t Step) endFocus(how effect.Outcome, why schema.Reason) {
 func (t Step) Activity() {
 	f := &t.focus
 	switch {
-	case f.run == "" && t.heldBy != "" && !t.ending: // another activity may get the focus in the next step
+	case f.run == "" && t.pausedForRun != "" && !t.ending: // another activity may get the focus in the next step
 		t.ending = true
-	case f.run != t.heldBy:
+	case f.run != t.pausedForRun:
 		t.ending = false
 		if f.run != "" {
 			t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByActivity, Key: f.run, Why: f.id}})
 		}
-		if t.heldBy != "" {
-			t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByActivity, Key: t.heldBy}})
+		if t.pausedForRun != "" {
+			t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByActivity, Key: t.pausedForRun}})
 		}
-		t.heldBy = f.run
+		t.pausedForRun = f.run
 	}
 	t.freezeActivity()
 	if f.run == "" || t.frozen == auto.FreezeAll {
@@ -133,7 +133,7 @@ func (t Step) freezeActivity() {
 	switch {
 	case t.frozen == auto.FreezeAll:
 		f = auto.FreezeAll
-	case len(t.handling) > 0:
+	case len(t.runningHandlers) > 0:
 		f = auto.FreezeStory
 	}
 	if f != t.frozenFocus {

@@ -13,15 +13,12 @@ import (
 	"troupe/schema/verb"
 )
 
-// asked is an act that was requested while ato performs: an interrupt of the story, which
+// requestedAct is an act that was requested while ato performs: an interrupt of the story, which
 // continues afterwards.
-type asked struct {
+type requestedAct struct {
 	key request.Key
 	act.Entry
 }
-
-// askedBy is the interrupter of requested acts; if it is stopped, all of them are refused.
-const askedBy = "ai"
 
 // AskAct queues the act as an interrupt, after all checks. One at a time is performed:
 // further ones wait for it, or replace all of them with clear.
@@ -31,8 +28,8 @@ func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
 		return
 	}
 	t.toInterrupts.Put(interruptInput{
-		Input: interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: askedBy, Replaces: a.Replaces()},
-		asked: &asked{o.Key, e},
+		Input:     interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: interrupt.AIInterrupter, Replaces: a.Replaces()},
+		requested: &requestedAct{o.Key, e},
 	}, o.Key, o.If)
 }
 
@@ -49,7 +46,7 @@ func (t Step) wanted(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
 
 // performable reports whether the robot can perform a requested act completely now, and if not,
 // why.
-func (t Step) performable(a *asked) (ok bool, why string) {
+func (t Step) performable(a *requestedAct) (ok bool, why string) {
 	switch {
 	case a == nil:
 		return false, "the handler request performs only what act/perform asks for; send act/perform"
@@ -61,11 +58,11 @@ func (t Step) performable(a *asked) (ok bool, why string) {
 
 // answerAsked answers the commands of the acts of an interrupt that ended, in the same step.
 func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
-	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
+	i := slices.IndexFunc(t.runningHandlers, func(h runningHandler) bool { return h.id == e.ID })
 	if i < 0 {
 		return
 	}
-	for _, a := range t.handling[i].asked {
+	for _, a := range t.runningHandlers[i].requests {
 		r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
 		switch e.Outcome {
 		case interrupt.Failed, interrupt.TimedOut:
@@ -84,9 +81,9 @@ func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
 // Cancel marks the act that a command requested; Handlers ends it, or removes it from those that
 // wait. It reports whether there is such an act.
 func (s *State) Cancel(key, by request.Key) bool {
-	for i := range s.handling {
-		for j := range s.handling[i].asked {
-			if a := &s.handling[i].asked[j]; a.key == key {
+	for i := range s.runningHandlers {
+		for j := range s.runningHandlers[i].requests {
+			if a := &s.runningHandlers[i].requests[j]; a.key == key {
 				a.cancelled, a.by = true, by
 				return true
 			}
@@ -98,8 +95,8 @@ func (s *State) Cancel(key, by request.Key) bool {
 // cancelAsked ends the requested acts because of a stop: what was requested before a stop does not continue
 // when the robot may move again.
 func (t Step) cancelAsked() {
-	for _, h := range t.handling {
-		if len(h.asked) > 0 {
+	for _, h := range t.runningHandlers {
+		if len(h.requests) > 0 {
 			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})
 		}
 	}
@@ -154,7 +151,7 @@ func (s *State) Drop(k request.Key) bool {
 // left for the next one.
 func (s *State) Pending() bool {
 	return s.toInterrupts.Len()+s.toAuto.Len() > 0 || s.again ||
-		s.focus.run != s.heldBy || s.focus.next != nil && s.frozen != auto.FreezeAll
+		s.focus.run != s.pausedForRun || s.focus.next != nil && s.frozen != auto.FreezeAll
 }
 
 // Refs lists what a reason is about.

@@ -15,7 +15,7 @@ import (
 
 // call sends the HTTP request of a handler, which names the interrupt. The event Called brings
 // the answer.
-func (t Step) call(h *handling, c *interrupts.Call, interrupter string) {
+func (t Step) call(h *runningHandler, c *interrupts.Call, interrupter string) {
 	h.calling = true
 	t.Out.Do(effect.Call{
 		ID: h.id, URL: c.URL, Timeout: cmp.Or(interrupts.Duration(c.Timeout), interrupts.DefaultTimeout),
@@ -41,8 +41,8 @@ type answer struct {
 // Called takes the answer to a call: the act in it is performed. An answer that comes after
 // the end of its interrupt does not count.
 func (t Step) Called(ev event.Called) {
-	for i := range t.handling {
-		h := &t.handling[i]
+	for i := range t.runningHandlers {
+		h := &t.runningHandlers[i]
 		if h.id != ev.ID || !h.calling {
 			continue
 		}
@@ -69,7 +69,7 @@ func (t Step) Called(ev event.Called) {
 	}
 }
 
-func (t Step) performAnswer(h *handling, a answer) {
+func (t Step) performAnswer(h *runningHandler, a answer) {
 	with, _ := schema.Encode(a.With)
 	acts, files, languages := t.Repertoire()
 	e, no := t.Lanes.Resolve(verb.Perform{Act: a.Act, Actions: verb.Objects(a.Actions), With: verb.Values(with)}, acts, languages,

@@ -44,13 +44,13 @@ func (t Step) script(h *config.Handler) (s script, why string) {
 }
 
 // beginHandler performs a handler's acts in the handler's own lane.
-func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
+func (t Step) beginHandler(e interrupt.Entry, wanted *requestedAct) {
 	cfg, _ := t.cfg.Handler(e.Handler)
-	t.handling = append(t.handling, handling{id: e.ID, handler: cfg.ID, until: t.Now.Mono + cfg.Idle})
-	h := &t.handling[len(t.handling)-1]
+	t.runningHandlers = append(t.runningHandlers, runningHandler{id: e.ID, handler: cfg.ID, until: t.Now.Mono + cfg.Idle})
+	h := &t.runningHandlers[len(t.runningHandlers)-1]
 	switch {
 	case wanted != nil:
-		h.asked = []asking{{entry: e.ID, key: wanted.key}}
+		h.requests = []pendingRequest{{entry: e.ID, key: wanted.key}}
 		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: wanted.Act.Moves()})
 		h.acts = []act.Entry{wanted.Entry}
 		t.nextAct(h)
@@ -59,17 +59,17 @@ func (t Step) beginHandler(e interrupt.Entry, wanted *asked) {
 	case cfg.Call != nil:
 		t.call(h, cfg.Call, e.Interrupter)
 	default:
-		h.script, _ = t.script(cfg) // its condition was that it has one
+		h.script, _ = t.script(cfg) // condition has checked already that it has one
 		t.nextAct(h)
 	}
 }
 
 // nextAct begins the next act of the script.
-func (t Step) nextAct(h *handling) {
+func (t Step) nextAct(h *runningHandler) {
 	e := h.acts[0]
 	h.acts = h.acts[1:]
 	e.ID, e.Clear = h.id, true
-	if h.did || h.failed != "" {
+	if h.oneSucceeded || h.failed != "" {
 		e.ID = t.Lanes.NextEntry("handler")
 		h.entry = e.ID
 	}
@@ -81,14 +81,14 @@ func (t Step) nextAct(h *handling) {
 func (t Step) Handlers() {
 	t.reportCounted()
 	t.cancelMarked()
-	for i := range t.handling {
-		h := &t.handling[i]
+	for i := range t.runningHandlers {
+		h := &t.runningHandlers[i]
 		cfg, _ := t.cfg.Handler(h.handler)
 		switch {
 		case h.ending:
 		case cfg.UntilCharged:
 			t.charge(h, cfg)
-		case h.dismiss, cfg.Idle > 0 && t.Now.Mono >= h.until, h.acted && (cfg.Idle == 0 || h.choice):
+		case h.dismiss, cfg.Idle > 0 && t.Now.Mono >= h.until, h.actsOver && (cfg.Idle == 0 || h.choice):
 			t.done(h)
 		}
 	}
@@ -97,20 +97,20 @@ func (t Step) Handlers() {
 // handlerActEnded notes that a handler's act is over, and begins the next one. A failure
 // ends the handler, unless it is to skip failed acts and another one succeeded.
 func (t Step) handlerActEnded(id string, failed schema.Reason) {
-	for i := range t.handling {
-		h := &t.handling[i]
-		if h.performs() != id || h.acted {
+	for i := range t.runningHandlers {
+		h := &t.runningHandlers[i]
+		if h.performs() != id || h.actsOver {
 			continue
 		}
 		cfg, _ := t.cfg.Handler(h.handler)
-		h.did, h.failed = h.did || failed == "", failed
+		h.oneSucceeded, h.failed = h.oneSucceeded || failed == "", failed
 		if !h.ending && len(h.acts) > 0 && (failed == "" || h.skips) {
 			t.nextAct(h)
 			return
 		}
-		h.acted, h.highest, h.rose = true, t.Battery.Share, t.Now.Mono
+		h.actsOver, h.highest, h.rose = true, t.Battery.Share, t.Now.Mono
 		switch {
-		case failed == "" || h.ending || h.skips && h.did:
+		case failed == "" || h.ending || h.skips && h.oneSucceeded:
 		case cfg.UntilCharged:
 			t.chargeFailed(h, failed, "the robot did not reach its charger: "+failed.Describe().Text, "clear its way and check its drive, or bring it to another charger")
 		default:
@@ -125,8 +125,8 @@ func (s *State) Senses(now time.Duration, ev driver.Event) (dismissed bool) {
 	if !ev.On || ev.Signal != driver.Touch && ev.Signal != driver.Press {
 		return false
 	}
-	for i := range s.handling {
-		h := &s.handling[i]
+	for i := range s.runningHandlers {
+		h := &s.runningHandlers[i]
 		if cfg, _ := s.cfg.Handler(h.handler); cfg.Idle == 0 {
 			continue
 		} else if h.until = now + cfg.Idle; ev.Signal == driver.Press && ev.Name == interrupts.Done {
@@ -138,9 +138,9 @@ func (s *State) Senses(now time.Duration, ev driver.Event) (dismissed bool) {
 
 // detail returns the detail of why a handler failed.
 func (s *State) detail(id string) string {
-	i := slices.IndexFunc(s.handling, func(h handling) bool { return h.id == id })
+	i := slices.IndexFunc(s.runningHandlers, func(h runningHandler) bool { return h.id == id })
 	if i < 0 {
 		return ""
 	}
-	return s.handling[i].detail
+	return s.runningHandlers[i].detail
 }

@@ -15,16 +15,16 @@ import (
 
 // StepInterrupts gives the interrupts one input: the oldest queued one, or the passing of time.
 func (t Step) StepInterrupts() {
-	if t.UnitCritical && !t.unitCritical && !t.State.Idle() { // what they do makes no sense when the robot may move again
+	if t.UnitCritical && !t.unitCritical && t.InterruptRuns() { // what they do makes no sense when the robot may move again
 		t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
 	}
 	t.unitCritical = t.UnitCritical
-	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*asked)(nil)
+	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*requestedAct)(nil)
 	switch next, waits := t.toInterrupts.Take(); {
 	case waits && t.isStale(next.In.Input):
 	case waits && t.Out.Met(next.By, next.When, t.CurrentState):
-		in, by, wanted = next.In.Input, next.By, next.In.asked
-	case !waits && t.Idle():
+		in, by, wanted = next.In.Input, next.By, next.In.requested
+	case !waits && !t.InterruptRuns():
 		return
 	}
 	f := interrupt.Facts{
@@ -89,16 +89,16 @@ type ended struct {
 	Detail  string `json:"detail,omitempty"`
 }
 
-// Idle reports whether no interrupt runs. One that runs can end by time alone, without an event.
-func (s *State) Idle() bool { return len(s.interrupts.Running()) == 0 }
+// InterruptRuns reports whether one runs. One that runs can end by time alone, without an event.
+func (s *State) InterruptRuns() bool { return len(s.interrupts.Running()) > 0 }
 
 // condition reports whether a handler's own condition holds, and it has something to do.
-func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
+func (t Step) condition(handler string, wanted *requestedAct) (ok bool, why string) {
 	h, known := t.cfg.Handler(handler)
 	switch {
 	case !known:
 		return true, ""
-	case h.Asked:
+	case h.PerformsRequest:
 		return t.performable(wanted)
 	case h.When != nil && !h.When.Eval(t.Signals.Facts(t.Now.Mono)):
 		return false, untrue(h.When, t.Signals.Facts(t.Now.Mono))
@@ -119,12 +119,12 @@ func (t Step) condition(handler string, wanted *asked) (ok bool, why string) {
 }
 
 // done and fail end a handler.
-func (t Step) done(h *handling) {
+func (t Step) done(h *runningHandler) {
 	h.ending = true
 	t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Done, ID: h.id}})
 }
 
-func (t Step) fail(h *handling, why schema.Reason) {
+func (t Step) fail(h *runningHandler, why schema.Reason) {
 	h.ending = true
 	t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Error, ID: h.id, Reason: why}})
 }
@@ -141,12 +141,12 @@ func untrue(c *cond.Condition, facts cond.Facts) string {
 
 // endHandler removes a handler whose interrupt is over.
 func (t Step) endHandler(handler string) {
-	for i := range t.handling {
-		if t.handling[i].handler == handler {
-			if t.handling[i].calling {
-				t.Out.Do(effect.EndCall{ID: t.handling[i].id})
+	for i := range t.runningHandlers {
+		if t.runningHandlers[i].handler == handler {
+			if t.runningHandlers[i].calling {
+				t.Out.Do(effect.EndCall{ID: t.runningHandlers[i].id})
 			}
-			t.handling = append(t.handling[:i], t.handling[i+1:]...)
+			t.runningHandlers = append(t.runningHandlers[:i], t.runningHandlers[i+1:]...)
 			break
 		}
 	}
@@ -157,7 +157,7 @@ func (t Step) endHandler(handler string) {
 func (t Step) endStopped(to schema.SafetyState) {
 	switch {
 	case safety.Halts(to):
-		if !t.Idle() {
+		if t.InterruptRuns() {
 			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonNeedsReset}})
 		}
 	case to == schema.SafetySoftStop || to == schema.SafetyStop:
@@ -165,22 +165,22 @@ func (t Step) endStopped(to schema.SafetyState) {
 	}
 }
 
-// handling is a running handler.
-type handling struct {
-	id      string // id of the interrupt
-	handler string
-	entry   string // id of the lane's entry that is performed; empty = the id of the interrupt
-	script         // the acts that follow
-	acted   bool   // its acts are over
-	did     bool   // one of them succeeded
-	choice  bool   // the act offers choices on the screen
-	calling bool   // the answer to its HTTP call is to come
-	dismiss bool   // a person pressed done on the screen
-	ending  bool   // the input that ends it is queued
-	until   time.Duration
-	failed  schema.Reason // why its act failed
-	detail  string
-	asked   []asking // commands that requested acts: of the one that is performed, then of those that wait
+// runningHandler is a running handler.
+type runningHandler struct {
+	id           string // id of the interrupt
+	handler      string
+	entry        string // id of the lane's entry that is performed; empty = the id of the interrupt
+	script              // the acts that follow
+	actsOver     bool   // its acts are over
+	oneSucceeded bool   // one of its acts succeeded
+	choice       bool   // the act offers choices on the screen
+	calling      bool   // the answer to its HTTP call is to come
+	dismiss      bool   // a person pressed done on the screen
+	ending       bool   // the input that ends it is queued
+	until        time.Duration
+	failed       schema.Reason // why its act failed
+	detail       string
+	requests     []pendingRequest // commands that requested acts: of the one that is performed, then of those that wait
 
 	// Of a handler that charges: its act is under way; the highest level since it is at
 	// its charger, and when that was reached.
@@ -194,7 +194,7 @@ const (
 	switchedOff    = "off"
 )
 
-// Restore stops the interrupters that were stopped before the restart.
+// Restore forbids the interrupters that were forbidden before the restart.
 func (s *State) Restore(now clock.Now, saved map[string]string) {
 	for _, id := range s.cfg.Interrupts.Interrupters {
 		if saved[interrupterKey+id] == switchedOff {
@@ -203,7 +203,7 @@ func (s *State) Restore(now clock.Now, saved map[string]string) {
 	}
 }
 
-// keepInterrupter saves that an interrupter was started or stopped.
+// keepInterrupter saves that an interrupter was allowed or forbidden.
 func (t Step) keepInterrupter(in interrupt.Input, a schema.Verdict) {
 	if a.Status != schema.StatusSucceeded || a.Reason != "" || in.What != interrupt.Run && in.What != interrupt.Stop {
 		return

@@ -259,8 +259,8 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 			if slices.Sort(w.started); !slices.Equal(w.started, c.want) {
 				t.Errorf("units %v were started, want %v", w.started, c.want)
 			}
-			if w.state.Auto().Status != schema.AutoPaused || w.state.Handling() != 1 {
-				t.Errorf("ato is %s with %d handlers", w.state.Auto().Status, w.state.Handling())
+			if w.state.Auto().Status != schema.AutoPaused || w.state.RunningHandlers() != 1 {
+				t.Errorf("ato is %s with %d handlers", w.state.Auto().Status, w.state.RunningHandlers())
 			}
 		})
 	}
@@ -273,8 +273,8 @@ func TestLowBatteryWithoutADockRaisesAnAlert(t *testing.T) {
 	w.body.points = nil
 	w.facts.Battery = Battery{Known: true, Share: 0.1}
 	w.pass(time.Hour)
-	if slices.Contains(w.started, "drive") || w.state.Handling() != 0 || !w.alerts["cannot_charge"] {
-		t.Errorf("units %v work, %d handlers run, alerts %v", w.started, w.state.Handling(), w.alerts)
+	if slices.Contains(w.started, "drive") || w.state.RunningHandlers() != 0 || !w.alerts["cannot_charge"] {
+		t.Errorf("units %v work, %d handlers run, alerts %v", w.started, w.state.RunningHandlers(), w.alerts)
 	}
 	w.body.points = []string{"dock"}
 	w.pass(time.Second)
@@ -289,7 +289,7 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 	at := func(share float64, charging bool, d time.Duration) (alert bool, handlers int) {
 		w.facts.Battery = Battery{Known: true, Share: share, Charging: charging}
 		w.pass(d)
-		return w.alerts["battery_low"], w.state.Handling()
+		return w.alerts["battery_low"], w.state.RunningHandlers()
 	}
 	for i, c := range []struct {
 		share    float64

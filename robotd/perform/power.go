@@ -103,22 +103,22 @@ func (t Step) lowHint() string {
 func (t Step) mayAskPower() bool {
 	i := slices.Index(t.cfg.Interrupts.Interrupters, interrupt.PowerInterrupter)
 	return i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterAllowed && !safety.Halts(t.Safety) &&
-		!slices.ContainsFunc(t.handling, func(h handling) bool { return h.handler == powerHandler })
+		!slices.ContainsFunc(t.runningHandlers, func(h runningHandler) bool { return h.handler == powerHandler })
 }
 
 // charge advances the handler that charges: it waits until the body may move, goes to the
 // charger, and stays there until the battery is full enough. If the body may not move
 // meanwhile, the handler waits, and then begins its way again.
-func (t Step) charge(h *handling, cfg *config.Handler) {
+func (t Step) charge(h *runningHandler, cfg *config.Handler) {
 	b := t.Battery
 	switch {
 	case b.Share >= t.cfg.Charged:
 		t.done(h)
-	case h.acted && b.Share > h.highest:
+	case h.actsOver && b.Share > h.highest:
 		h.highest, h.rose = b.Share, t.Now.Mono
-	case h.acted && t.Now.Mono-h.rose >= chargeStalls:
+	case h.actsOver && t.Now.Mono-h.rose >= chargeStalls:
 		t.chargeFailed(h, schema.ReasonTimeout, "the battery level has not risen for 5 min at the charger", "check that the charger has power and the robot stands on it, or bring it to another charger")
-	case h.acted:
+	case h.actsOver:
 	case h.going && !t.mayMove():
 		h.going = false
 		t.cancelHandlerAct(h.handler)
@@ -167,7 +167,7 @@ func (t Step) chargeRefused(handler string, a schema.Verdict) {
 }
 
 // chargeFailed ends the handler that charges, with an alert.
-func (t Step) chargeFailed(h *handling, why schema.Reason, detail, hint string) {
+func (t Step) chargeFailed(h *runningHandler, why schema.Reason, detail, hint string) {
 	t.fail(h, why)
 	t.raiseCannotCharge(detail, hint)
 }

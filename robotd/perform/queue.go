@@ -11,9 +11,9 @@ import (
 	"troupe/schema"
 )
 
-// asking is one request for an act, from its acceptance to its answer. The requests of
+// pendingRequest is one request for an act, from its acceptance to its answer. The requests of
 // one interrupt are performed one after the other in its lane.
-type asking struct {
+type pendingRequest struct {
 	entry     string // of the lane
 	key       request.Key
 	cancelled bool        // its act has to end
@@ -21,56 +21,56 @@ type asking struct {
 }
 
 // performs returns the id of the lane's entry that the handler performs now.
-func (h *handling) performs() string {
-	if len(h.asked) > 0 {
-		return h.asked[0].entry
+func (h *runningHandler) performs() string {
+	if len(h.requests) > 0 {
+		return h.requests[0].entry
 	}
 	return cmp.Or(h.entry, h.id)
 }
 
 // joinHandler queues a requested act behind those that were requested before.
-func (t Step) joinHandler(e interrupt.Entry, wanted *asked) {
-	i := slices.IndexFunc(t.handling, func(h handling) bool { return h.id == e.ID })
+func (t Step) joinHandler(e interrupt.Entry, wanted *requestedAct) {
+	i := slices.IndexFunc(t.runningHandlers, func(h runningHandler) bool { return h.id == e.ID })
 	if wanted == nil || i < 0 {
 		return
 	}
-	h, does := &t.handling[i], wanted.Entry
+	h, does := &t.runningHandlers[i], wanted.Entry
 	fits := t.fitting(*does.Act, !t.mayMove())
 	does.Act, does.ID, does.Clear = &fits, t.Lanes.NextEntry("asked"), false
 	if refused := t.Lanes.Push(handlerLane(h.handler), does); refused != nil {
 		t.Out.Refuse(wanted.key, refused.Reason, refused.Pointer, refused.Detail)
 		return
 	}
-	if h.acted { // the one before is over, but its interrupt has not ended yet
+	if h.actsOver { // the one before is over, but its interrupt has not ended yet
 		t.answerFirst(h, h.failed)
-		h.acted, h.ending, h.failed = false, false, ""
+		h.actsOver, h.ending, h.failed = false, false, ""
 	}
-	h.asked = append(h.asked, asking{entry: does.ID, key: wanted.key})
+	h.requests = append(h.requests, pendingRequest{entry: does.ID, key: wanted.key})
 	t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: does.Act.Moves()})
 }
 
 // answerFirst answers the command of the act that has ended, and continues with the next.
-func (t Step) answerFirst(h *handling, failed schema.Reason) {
+func (t Step) answerFirst(h *runningHandler, failed schema.Reason) {
 	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: failed}
 	if failed != "" {
 		r.Status = schema.StatusFailed
 	}
-	t.Out.Reply(h.asked[0].key, r)
-	h.asked = slices.Delete(h.asked, 0, 1)
+	t.Out.Reply(h.requests[0].key, r)
+	h.requests = slices.Delete(h.requests, 0, 1)
 }
 
 // askedEnded takes the end of a requested act after which others of the same interrupt
 // continue. The end of the last one ends the interrupt, and is answered then.
 func (t Step) askedEnded(o *act.Effect) bool {
-	for i := range t.handling {
-		h := &t.handling[i]
-		j := slices.IndexFunc(h.asked, func(a asking) bool { return a.entry == o.Entry })
-		if j < 0 || len(h.asked) == 1 {
+	for i := range t.runningHandlers {
+		h := &t.runningHandlers[i]
+		j := slices.IndexFunc(h.requests, func(a pendingRequest) bool { return a.entry == o.Entry })
+		if j < 0 || len(h.requests) == 1 {
 			continue
 		}
-		if a := h.asked[j]; o.Outcome == act.EntryCancelled {
+		if a := h.requests[j]; o.Outcome == act.EntryCancelled {
 			t.Out.Reply(a.key, schema.Verdict{Status: schema.StatusCancelled, Reason: o.Reason, Refs: a.by.Refs()})
-			h.asked = slices.Delete(h.asked, j, j+1)
+			h.requests = slices.Delete(h.requests, j, j+1)
 			return true
 		}
 		t.answerFirst(h, failure(o))
@@ -82,21 +82,21 @@ func (t Step) askedEnded(o *act.Effect) bool {
 // cancelMarked ends the acts whose requests were cancelled: the interrupt with them, if
 // nothing else waits in it.
 func (t Step) cancelMarked() {
-	for i := range t.handling {
-		h := &t.handling[i]
+	for i := range t.runningHandlers {
+		h := &t.runningHandlers[i]
 		marked := 0
-		for _, a := range h.asked {
+		for _, a := range h.requests {
 			if a.cancelled {
 				marked++
 			}
 		}
 		switch {
 		case marked == 0:
-		case marked == len(h.asked) && !h.ending:
+		case marked == len(h.requests) && !h.ending:
 			h.ending = true
 			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonCancelled}})
-		case marked < len(h.asked):
-			for _, a := range slices.Clone(h.asked) {
+		case marked < len(h.requests):
+			for _, a := range slices.Clone(h.requests) {
 				if a.cancelled {
 					t.Lanes.Cancel(handlerLane(h.handler), a.entry, schema.ReasonCancelled)
 				}
@@ -109,7 +109,7 @@ func (t Step) cancelMarked() {
 // joined it.
 func (t Step) isStale(in interrupt.Input) bool {
 	return (in.What == interrupt.Done || in.What == interrupt.Error) &&
-		slices.ContainsFunc(t.handling, func(h handling) bool { return h.id == in.ID && !h.ending })
+		slices.ContainsFunc(t.runningHandlers, func(h runningHandler) bool { return h.id == in.ID && !h.ending })
 }
 
 // failure returns why an act failed; empty if it did not.

@@ -26,22 +26,22 @@ type State struct {
 	toAuto       request.Inbox[autoInput]
 	again        bool // ato has another transition to make
 
-	accepted   *program // to be performed
-	noStory    schema.Reason
-	taught     map[string]score.Act
-	repertoire map[string]score.Act // acts by id: those of accepted, and taught
-	playing    *program             // being performed
-	storyEntry string               // entry on the story's lane
-	failed     schema.FailedAct     // act of the story that failed last
-	failing    bool                 // the alert is raised
-	frozen     auto.Freeze
-	handling   []handling
+	accepted        *program // to be performed
+	noStory         schema.Reason
+	taught          map[string]score.Act
+	repertoire      map[string]score.Act // acts by id: those of accepted, and taught
+	playing         *program             // being performed
+	storyEntry      string               // entry on the story's lane
+	failed          schema.FailedAct     // act of the story that failed last
+	failing         bool                 // the alert is raised
+	frozen          auto.Freeze
+	runningHandlers []runningHandler
 
-	focus       focus
-	heldBy      string // performance of an activity whose pause token is held
-	ending      bool   // that performance has ended; its token is released in the next step, if no other activity gets the focus
-	frozenFocus auto.Freeze
-	abilities   abilities
+	focus        focus
+	pausedForRun string // performance of an activity whose pause token is held
+	ending       bool   // that performance has ended; its token is released in the next step, if no other activity gets the focus
+	frozenFocus  auto.Freeze
+	abilities    abilities
 
 	unitCritical bool // as at the last step
 	power        power
@@ -57,7 +57,7 @@ type (
 	}
 	interruptInput struct {
 		interrupt.Input
-		asked *asked // the requested act; nil = the handler's own
+		requested *requestedAct // the requested act; nil = the handler's own
 	}
 )
 
@@ -120,5 +120,5 @@ type Body interface {
 func (s *State) Auto() *auto.State                { return &s.auto }
 func (s *State) InterruptState() *interrupt.State { return &s.interrupts }
 
-// Handling returns the number of running handlers.
-func (s *State) Handling() int { return len(s.handling) }
+// RunningHandlers returns the number of running handlers.
+func (s *State) RunningHandlers() int { return len(s.runningHandlers) }

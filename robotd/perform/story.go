@@ -151,7 +151,7 @@ func (s *State) ActName() string {
 // File returns the file that an action names: of a handler, of the activity, of the story
 // that is performed, or else of the accepted one.
 func (s *State) File(do *score.Action) string {
-	for _, h := range s.handling {
+	for _, h := range s.runningHandlers {
 		if sum := fileOf(h.files, do); sum != "" {
 			return sum
 		}

@@ -17,10 +17,10 @@ func (s *State) expireOnArrival(e *entry, ans schema.Verdict, out []Effect) []Ef
 		return s.refuse(e.dispatch.Verb, e.rec.Client, e.rec.ID, ans, out)
 	}
 	forget = append(forget, j.add(s, e)...)
-	e.take(OnTake)
+	e.transition(OnTake)
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
-	e.take(OnExpired)
+	e.transition(OnExpired)
 	return s.finish(e, ans, out)
 }
 

@@ -57,7 +57,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 			continue
 		}
 		if in.Refused != "" {
-			if e.take(OnUnsaved) {
+			if e.transition(OnUnsaved) {
 				v := e.dispatch.Verb
 				s.closeEntry(e)
 				s.remove(e)
@@ -71,7 +71,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 			out = s.expire(e, out)
 			continue
 		}
-		if e.take(OnSaved) {
+		if e.transition(OnSaved) {
 			out = append(out, e.dispatch)
 		}
 	}
@@ -98,7 +98,7 @@ func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
 }
 
 func (s *State) expire(e *entry, out []Effect) []Effect {
-	e.take(OnExpired)
+	e.transition(OnExpired)
 	return s.finish(e, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"}, out)
 }
 
@@ -114,7 +114,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 		if o.Progress != nil {
 			e.progress, e.remaining = o.Progress, o.Remaining
 		}
-		if !e.take(OnBegun) {
+		if !e.transition(OnBegun) {
 			return out
 		}
 		if e.interimAt = e.arrived + acceptWithin; o.StartsMotion {
@@ -125,7 +125,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 		}
 		return s.tick(now, out)
 	}
-	if e.take(OnEnded) {
+	if e.transition(OnEnded) {
 		out = s.finish(e, o.Verdict, out)
 	}
 	return out
@@ -136,7 +136,7 @@ func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
 // none.
 func (s *State) supersede(e *entry, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
-		if old != e && old.class == verb.ClassMode && old.rec.N < e.rec.N && old.take(OnSuperseded) {
+		if old != e && old.class == verb.ClassMode && old.rec.N < e.rec.N && old.transition(OnSuperseded) {
 			old.refs = refsTo(e)
 			out = s.finish(old, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
 		}
@@ -174,7 +174,7 @@ func (s *State) noteLast(e *entry) {
 // is ignored.
 func (s *State) revoked(in Revoked, out []Effect) []Effect {
 	e := s.find(in.Key)
-	if e == nil || e.rec.Answer.Status != schema.StatusSucceeded || !e.take(OnRevoked) {
+	if e == nil || e.rec.Answer.Status != schema.StatusSucceeded || !e.transition(OnRevoked) {
 		return out
 	}
 	e.rec.Answer.Verdict = complete(verbOf(e.rec.Verb), schema.Verdict{
@@ -231,9 +231,9 @@ func (s *State) tick(now Now, out []Effect) []Effect {
 		case e.phase == Saving && e.expires > 0 && now.Mono >= e.expires:
 			out = s.expire(e, out)
 		case e.interimAt == 0 || now.Mono < e.interimAt:
-		case e.take(OnAckDue):
+		case e.transition(OnAckDue):
 			out = s.sendInterim(now, e, schema.StatusAccepted, out)
-		case e.take(OnProgressDue):
+		case e.transition(OnProgressDue):
 			out = s.sendInterim(now, e, schema.StatusInProgress, out)
 		}
 	}

@@ -32,8 +32,8 @@ type entry struct {
 	refs        []schema.Ref
 }
 
-// take moves e along the table and reports whether there is such a transition.
-func (e *entry) take(on Event) bool {
+// transition moves e along the table, and reports whether there is such a transition.
+func (e *entry) transition(on Event) bool {
 	row, ok := Table.Next(e.phase, on)
 	if ok {
 		e.phase = row.To
@@ -90,7 +90,7 @@ func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 		e := &entry{rec: r, phase: Done, ackID: r.ID}
 		if !r.Answer.Status.Final() {
 			e.phase = Dispatched
-			e.take(OnRestart)
+			e.transition(OnRestart)
 			v := verbOf(r.Verb)
 			e.rec.Answer.Verdict = complete(v, schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonRestarted,
 				Detail: "the robot restarted before this ended; it starts from rest"})

@@ -103,7 +103,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	e.rec.Answer.UncheckedAge = fresh.unchecked
 	if v.Journal == verb.JournalNever {
 		s.markSeq(a.Client, v.Group, req.Session, req.Seq)
-		e.take(OnTakeNow)
+		e.transition(OnTakeNow)
 		s.open = append(s.open, e)
 		return append(out, e.dispatch)
 	}
@@ -114,17 +114,17 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	forget = append(forget, j.add(s, e)...)
 	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
 	if a.InForce != nil && req.Args == a.InForce && !a.Overtaken {
-		e.take(OnTakeNow)
+		e.transition(OnTakeNow)
 		s.open = append(s.open, e)
 		if len(forget) > 0 {
 			out = append(out, s.save(forget))
 		}
 		return append(out, e.dispatch)
 	}
-	e.take(OnTake)
+	e.transition(OnTake)
 	s.open = append(s.open, e)
 	out = append(out, s.save(forget, e.rec))
-	if a.Overtaken && e.take(OnStopped) {
+	if a.Overtaken && e.transition(OnStopped) {
 		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"}, out)
 	}
 	return out
@@ -156,7 +156,7 @@ func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 		e.ackID, e.dup, e.dispatch.ID = asked, dup, asked
 	}
 	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
-	e.take(OnTakeNow)
+	e.transition(OnTakeNow)
 	s.open = append(s.open, e)
 	out = append(out, e.dispatch)
 
@@ -186,7 +186,7 @@ func onlyLatch(args verb.Args) verb.Args {
 // because of a stop; by refers to the stop if that was a command.
 func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Effect {
 	for _, old := range slices.Clone(s.open) {
-		if old.take(OnStopped) {
+		if old.transition(OnStopped) {
 			old.refs = by
 			out = s.finish(old, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail}, out)
 		}
@@ -273,7 +273,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 		reject(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
 	case e.class == verb.ClassStop:
 		reject(schema.ReasonInvalidTransition, "/args/id", "a stop cannot be cancelled")
-	case e.take(OnCancelled):
+	case e.transition(OnCancelled):
 		about = refsTo(e)
 		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began"}, out)
 	default:

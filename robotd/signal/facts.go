@@ -25,10 +25,10 @@ type Known struct {
 
 // Values are the signals of the body and the facts of conditions.
 type Values struct {
-	slots  []slot
-	pulses bool // one happened since the last step
-	shown  bool // what List returns has changed since the last call of Changed
-	next   time.Duration
+	slots       []slot
+	pulses      bool // one happened since the last step
+	listChanged bool // what List returns has changed since the last call of Changed
+	next        time.Duration
 
 	known    Known
 	quarter  int64 // of an hour, on the wall; the local hour changes with it

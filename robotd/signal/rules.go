@@ -9,8 +9,8 @@ import (
 	"troupe/schema/interrupts"
 )
 
-// Set is a compiled list of rules. It is immutable, and may be shared.
-type Set struct{ rules []rule }
+// CompiledRules is a compiled list of rules. It is immutable, and may be shared.
+type CompiledRules struct{ rules []rule }
 
 type rule struct {
 	interrupts.Rule
@@ -20,8 +20,8 @@ type rule struct {
 }
 
 // Compile returns the rules in a form that can be applied.
-func Compile(list []interrupts.Rule) (*Set, []schema.Problem) {
-	s := &Set{rules: make([]rule, len(list))}
+func Compile(list []interrupts.Rule) (*CompiledRules, []schema.Problem) {
+	s := &CompiledRules{rules: make([]rule, len(list))}
 	for i, r := range list {
 		row, _ := interrupts.RowOf(r.On)
 		s.rules[i] = rule{Rule: r, pulse: row.Pulse, hold: interrupts.Duration(r.For), cooldown: interrupts.Duration(r.Cooldown)}
@@ -38,7 +38,7 @@ func Compile(list []interrupts.Rule) (*Set, []schema.Problem) {
 }
 
 // Handlers lists the handlers that rules ask for, with the pointer to each.
-func (s *Set) Handlers() map[string]string {
+func (s *CompiledRules) Handlers() map[string]string {
 	list := map[string]string{}
 	for i, r := range s.rules {
 		list[r.Handler] = fmt.Sprintf("/%d/handler", i)
@@ -51,7 +51,7 @@ type Ask struct{ Rule, Interrupter, Handler string }
 
 // Rules is the state of each rule of a set.
 type Rules struct {
-	set    *Set
+	set    *CompiledRules
 	states []ruleState
 	next   time.Duration
 }
@@ -65,7 +65,7 @@ type ruleState struct {
 
 // Step appends to asks the requests of the rules that have begun to hold. If set is another one
 // than in the last step, its rules start without a state.
-func (r *Rules) Step(now time.Duration, set *Set, v *Values, asks []Ask) []Ask {
+func (r *Rules) Step(now time.Duration, set *CompiledRules, v *Values, asks []Ask) []Ask {
 	if r.set != set {
 		*r = Rules{set: set, states: make([]ruleState, len(set.rules))}
 		for i := range r.states {

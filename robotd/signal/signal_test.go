@@ -19,7 +19,7 @@ import (
 type bench struct {
 	t     *testing.T
 	s     State
-	set   *Set
+	set   *CompiledRules
 	known Known
 	said  []string
 }

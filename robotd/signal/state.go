@@ -20,7 +20,7 @@ type State struct {
 func New() State { return State{Values: newValues()} }
 
 // Step returns what the rules ask for now. It is valid until the next call.
-func (s *State) Step(now clock.Now, set *Set, k Known) []Ask {
+func (s *State) Step(now clock.Now, set *CompiledRules, k Known) []Ask {
 	k.Location = s.At
 	s.Values.Step(now, k)
 	s.asks = s.rules.Step(now.Mono, set, &s.Values, s.asks[:0])

@@ -123,7 +123,7 @@ func (v *Values) takeLasting(now time.Duration) (next time.Duration) {
 			s.Since = now
 		}
 		began := s.on && !s.On
-		v.shown = v.shown || s.on != s.On || s.Signal == interrupts.People
+		v.listChanged = v.listChanged || s.on != s.On || s.Signal == interrupts.People
 		s.pending, s.On, s.Level = false, s.on, s.level
 		v.changes++
 		if began {
@@ -159,9 +159,9 @@ func (v *Values) List() (list []Value) {
 
 // Changed reports whether what List returns has changed since the last call.
 func (v *Values) Changed() bool {
-	shown := v.shown
-	v.shown = false
-	return shown
+	changed := v.listChanged
+	v.listChanged = false
+	return changed
 }
 
 // sooner is the earlier of two times, of which 0 is none.

@@ -97,13 +97,13 @@ func Stop(s *State) Decision {
 // Update processes changes without a frame: of time and of the facts.
 func Update(s *State, now time.Duration, f Facts) Decision {
 	d := Decision{From: s.At, To: s.At}
-	s.look(now, f, &d)
+	s.applyFacts(now, f, &d)
 	s.report(now, &d)
 	return d
 }
 
-// look makes at most one transition.
-func (s *State) look(now time.Duration, f Facts, d *Decision) {
+// applyFacts makes at most one transition.
+func (s *State) applyFacts(now time.Duration, f Facts, d *Decision) {
 	if f.Lease != s.lease {
 		s.lease, s.seq = f.Lease, 0
 		if f.Lease != "" {
@@ -125,7 +125,7 @@ func (s *State) look(now time.Duration, f Facts, d *Decision) {
 // expired just before the frame arrived), the decision contains the second.
 func ReceiveFrame(s *State, now time.Duration, f Facts, in Frame) Decision {
 	d := Decision{From: s.At, To: s.At}
-	s.look(now, f, &d)
+	s.applyFacts(now, f, &d)
 	if why, detail := s.judge(now, f, in); why != "" {
 		s.refused, s.detail, s.client = why, detail, in.Client
 		s.count++
