@@ -51,9 +51,9 @@ const Lifetime = 12 * time.Hour
 const (
 	// hashers bounds the password hashes that are computed at once: each takes 19 MiB.
 	hashers = 2
-	// keepEvery is the pause between two looks for what other instances changed, and
+	// pollInterval is the pause between two reads of what other instances changed, and
 	// between two attempts to save what the database did not take.
-	keepEvery = time.Second
+	pollInterval = time.Second
 	// tidyEvery is the pause between deletions of what has expired.
 	tidyEvery = time.Hour
 )
@@ -91,7 +91,7 @@ type Keeper struct {
 // opened is a session of this instance that the database may not have yet.
 type opened struct {
 	auth.Session
-	opening
+	sessionActor
 	at time.Time
 	writing
 }
@@ -106,15 +106,15 @@ type ended struct {
 // writing is how far a change has come on its way into the database.
 type writing struct{ inProgress, done bool }
 
-// opening is who opens or ends a session, and how it was opened: with what, from which address.
-type opening struct {
+// sessionActor is who opens or ends a session, and how it was opened: with what, from which address.
+type sessionActor struct {
 	who auth.Principal
 	how string // for the audit
 	// replaced is the user of the session that was open in the browser; empty: none was.
 	replaced string
 }
 
-type openingKey struct{}
+type sessionActorKey struct{}
 
 // New makes a keeper that knows nobody.
 func New(d Deps) *Keeper {
@@ -193,8 +193,8 @@ func (k *Keeper) replace(all auth.Accounts) {
 
 // Run follows changes of other instances, and saves what the database did not take, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
-	look, tidy := time.NewTicker(keepEvery), time.NewTicker(tidyEvery)
-	defer look.Stop()
+	poll, tidy := time.NewTicker(pollInterval), time.NewTicker(tidyEvery)
+	defer poll.Stop()
 	defer tidy.Stop()
 	for {
 		select {
@@ -204,9 +204,9 @@ func (k *Keeper) Run(ctx context.Context) {
 			if err := k.Changes.DeleteExpired(ctx); err != nil {
 				k.Log.Debug("expired sessions not deleted", "error", err)
 			}
-		case <-look.C:
+		case <-poll.C:
 			if err := k.Begin(ctx); err != nil {
-				continue // mostly because there is no database yet; the next look tries again
+				continue // mostly because there is no database yet; the next poll tries again
 			}
 			k.save(ctx)
 			k.saveStaleCopy()

@@ -84,8 +84,8 @@ func (k *Keeper) StartSession(ctx context.Context, u auth.User, how, before stri
 	if err != nil {
 		return nil, p, err
 	}
-	ctx = context.WithValue(ctx, openingKey{}, opening{who: p, how: how, replaced: k.sessions.GetString(ctx, userKey)})
-	// A new token, and none of what the earlier session held: somebody may know its cookie.
+	ctx = context.WithValue(ctx, sessionActorKey{}, sessionActor{who: p, how: how, replaced: k.sessions.GetString(ctx, userKey)})
+	// A new cookie, and none of what the earlier session held: somebody may know the old one.
 	if err := k.sessions.RenewToken(ctx); err != nil {
 		return nil, p, err
 	}
@@ -97,26 +97,26 @@ func (k *Keeper) StartSession(ctx context.Context, u auth.User, how, before stri
 	k.sessions.Put(ctx, epochKey, u.Epoch)
 	k.sessions.Put(ctx, addressKey, p.From.Address)
 	k.sessions.Put(ctx, agentKey, audit.Text(p.From.Agent, maxAgent))
-	token, expires, err := k.sessions.Commit(ctx)
+	cookieValue, expires, err := k.sessions.Commit(ctx)
 	if err != nil {
 		return nil, p, err
 	}
-	return k.cookie(token, expires), p, nil
+	return k.cookie(cookieValue, expires), p, nil
 }
 
-// cookie is the cookie of a session; an empty token deletes it.
-func (k *Keeper) cookie(token string, expires time.Time) *http.Cookie {
+// cookie is the cookie of a session; an empty value deletes it.
+func (k *Keeper) cookie(value string, expires time.Time) *http.Cookie {
 	c := k.sessions.Cookie
-	out := &http.Cookie{Name: c.Name, Value: token, Path: c.Path, HttpOnly: c.HttpOnly, SameSite: c.SameSite, Secure: c.Secure, Expires: expires}
-	if token == "" {
+	out := &http.Cookie{Name: c.Name, Value: value, Path: c.Path, HttpOnly: c.HttpOnly, SameSite: c.SameSite, Secure: c.Secure, Expires: expires}
+	if value == "" {
 		out.MaxAge = -1
 	}
 	return out
 }
 
 // session returns the principal of a session.
-func (k *Keeper) session(ctx context.Context, token string) (auth.Principal, bool) {
-	ctx, err := k.sessions.Load(ctx, token)
+func (k *Keeper) session(ctx context.Context, cookieValue string) (auth.Principal, bool) {
+	ctx, err := k.sessions.Load(ctx, cookieValue)
 	if err != nil {
 		return auth.Principal{}, false
 	}
@@ -125,15 +125,15 @@ func (k *Keeper) session(ctx context.Context, token string) (auth.Principal, boo
 		return auth.Principal{}, false
 	}
 	k.mu.Lock()
-	k.used[digestOf(token)] = k.Now()
+	k.used[digestOf(cookieValue)] = k.Now()
 	k.mu.Unlock()
 	return u.Principal(auth.KindSession), true
 }
 
 // SignOut ends a session and returns the cookie that makes the browser forget it.
-func (k *Keeper) SignOut(ctx context.Context, p auth.Principal, token string) (*http.Cookie, error) {
-	ctx = context.WithValue(ctx, openingKey{}, opening{who: p})
-	ctx, err := k.sessions.Load(ctx, token)
+func (k *Keeper) SignOut(ctx context.Context, p auth.Principal, cookieValue string) (*http.Cookie, error) {
+	ctx = context.WithValue(ctx, sessionActorKey{}, sessionActor{who: p})
+	ctx, err := k.sessions.Load(ctx, cookieValue)
 	if err == nil {
 		err = k.sessions.Destroy(ctx)
 	}
@@ -157,8 +157,8 @@ func (s sessionStore) FindCtx(_ context.Context, digest string) ([]byte, bool, e
 
 // CommitCtx implements scs.CtxStore.
 func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte, expires time.Time) error {
-	by, _ := ctx.Value(openingKey{}).(opening)
-	one := &opened{Session: auth.Session{Digest: digest, Data: data, ExpiresAt: expires}, opening: by, at: s.k.Now()}
+	by, _ := ctx.Value(sessionActorKey{}).(sessionActor)
+	one := &opened{Session: auth.Session{Digest: digest, Data: data, ExpiresAt: expires}, sessionActor: by, at: s.k.Now()}
 	s.k.mu.Lock()
 	s.k.open[digest], s.k.unsavedOpen[digest] = one.Session, one
 	s.k.mu.Unlock()
@@ -170,7 +170,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 
 // DeleteCtx implements scs.CtxStore.
 func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
-	by, _ := ctx.Value(openingKey{}).(opening)
+	by, _ := ctx.Value(sessionActorKey{}).(sessionActor)
 	note := audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.who.ID}
 	if by.replaced != "" && by.replaced != by.who.ID {
 		note.Target, note.Detail = "user "+by.replaced, by.who.ID+" signed in in the same browser"

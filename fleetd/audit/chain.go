@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Sum is the hash of a row: SHA-256 over its fields in this order, each written as a
-// netstring (length in bytes, colon, bytes, comma), so that no two rows have the same
+// Sum is the hash of an entry: SHA-256 over its fields in this order, each written as a
+// netstring (length in bytes, colon, bytes, comma), so that no two entries have the same
 // encoding and any language can compute it. Numbers are decimal, and the time is in
 // microseconds since 1970 UTC.
 func (e *Entry) Sum() string {
@@ -27,24 +27,24 @@ func (e *Entry) Sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Head is the newest row of the chain. The zero value is the head of an empty one.
+// Head is the newest entry of the chain. The zero value is the head of an empty one.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// Link makes e the next row after head, and returns the new head.
+// Link makes e the next entry after head, and returns the new head.
 func (e *Entry) Link(head Head) Head {
 	e.Seq, e.Prev = head.Seq+1, head.Hash
 	e.Hash = e.Sum()
 	return Head{e.Seq, e.Hash}
 }
 
-// Prune is the value of Note.What in the entry that takes the place of pruned rows; its After is
+// Prune is the value of Note.What in the entry that takes the place of pruned entries; its After is
 // a Checkpoint.
 const Prune = "prune"
 
-// Checkpoint says which rows were pruned: all up to one, with the hash that the first row
+// Checkpoint says which entries were pruned: all up to one, with the hash that the first entry
 // after it carries.
 type Checkpoint struct {
 	Through int64  `json:"through"`
@@ -62,16 +62,16 @@ type Verdict struct {
 	Broken *Broken `json:"broken,omitempty" doc:"the first row that does not hold"`
 }
 
-// Broken is a row that does not hold.
+// Broken is an entry that does not hold.
 type Broken struct {
 	Seq int64  `json:"seq"`
 	ID  string `json:"id,omitempty"`
 	Why string `json:"why"`
 }
 
-// Verifier checks a chain row by row, the oldest first.
+// Verifier checks a chain entry by entry, the oldest first.
 type Verifier struct {
-	// Partial accepts a chain whose first rows are missing without a checkpoint, as in an
+	// Partial accepts a chain whose first entries are missing without a checkpoint, as in an
 	// export of the last month.
 	Partial bool
 	// Noted is a head that was noted earlier; zero = none.
@@ -84,7 +84,7 @@ type Verifier struct {
 	broken      *Broken
 }
 
-// Add checks the next row, and reports whether the chain holds so far.
+// Add checks the next entry, and reports whether the chain holds so far.
 func (v *Verifier) Add(e Entry) bool {
 	if v.broken != nil {
 		return false
@@ -95,15 +95,15 @@ func (v *Verifier) Add(e Entry) bool {
 	v.rows++
 	switch {
 	case v.rows > 1 && e.Seq != v.last.Seq+1:
-		v.refuse(e, fmt.Sprintf("it does not follow row %d: rows between them are missing or out of order", v.last.Seq))
+		v.refuse(e, fmt.Sprintf("it does not follow entry %d: entries between them are missing or out of order", v.last.Seq))
 	case v.rows > 1 && e.Prev != v.last.Hash:
-		v.refuse(e, fmt.Sprintf("it does not carry the hash of row %d before it: that row was replaced", v.last.Seq))
+		v.refuse(e, fmt.Sprintf("it does not carry the hash of entry %d before it: that entry was replaced", v.last.Seq))
 	case e.Seq < 1, e.Seq == 1 && e.Prev != "":
-		v.refuse(e, "it is not the first row of a chain")
+		v.refuse(e, "it is not the first entry of a chain")
 	case e.Sum() != e.Hash:
 		v.refuse(e, "its hash is not that of its contents: it was changed")
 	case e.Seq == v.Noted.Seq && e.Hash != v.Noted.Hash:
-		v.refuse(e, "its hash is not the one that was noted earlier: it was replaced, or rows before it")
+		v.refuse(e, "its hash is not the one that was noted earlier: it was replaced, or entries before it")
 	}
 	if v.broken != nil {
 		return false
@@ -121,13 +121,13 @@ func (v *Verifier) Add(e Entry) bool {
 
 func (v *Verifier) refuse(e Entry, why string) { v.broken = &Broken{e.Seq, e.ID, why} }
 
-// Verdict returns the result, after the last row.
+// Verdict returns the result, after the last entry.
 func (v *Verifier) Verdict() Verdict {
 	if v.broken == nil && v.rows > 0 && v.first.Seq > 1 && !v.pruned && !v.Partial {
-		v.refuse(v.first, "rows before it are missing, and no later row says that they were pruned")
+		v.refuse(v.first, "entries before it are missing, and no later entry says that they were pruned")
 	}
 	if v.broken == nil && v.Noted.Seq > 0 && !v.noted && v.Noted.Seq >= v.first.Seq {
-		v.broken = &Broken{Seq: v.Noted.Seq, Why: fmt.Sprintf("this row was noted earlier and is missing: the chain ends at row %d", v.last.Seq)}
+		v.broken = &Broken{Seq: v.Noted.Seq, Why: fmt.Sprintf("this entry was noted earlier and is missing: the chain ends at entry %d", v.last.Seq)}
 	}
 	out := Verdict{Holds: v.broken == nil, Rows: v.rows, First: v.first.Seq, Head: Head{v.last.Seq, v.last.Hash}, Broken: v.broken}
 	if v.pruned {

@@ -13,7 +13,7 @@ import (
 
 func (sh *shell) alertCommand() *cobra.Command {
 	var robot, site, note string
-	var unseen bool
+	var unacknowledged bool
 	list := &cobra.Command{
 		Use: "list", Short: "list the alerts of robots, the worst first", Args: cobra.NoArgs,
 		Long:    "List the alerts of robots, the worst first. An alert is a present problem; when it is over, it leaves the list, and fleetd event list --type alert_raised still has it.",
@@ -26,7 +26,7 @@ func (sh *shell) alertCommand() *cobra.Command {
 			if site != "" {
 				query.Set("site", site)
 			}
-			if unseen {
+			if unacknowledged {
 				query.Set("unacknowledged", "true")
 			}
 			var got struct {
@@ -40,7 +40,7 @@ func (sh *shell) alertCommand() *cobra.Command {
 	}
 	list.Flags().StringVar(&robot, "robot", "", "only alerts of this robot")
 	list.Flags().StringVar(&site, "site", "", "only alerts of robots of this site, which is their label site")
-	list.Flags().BoolVar(&unseen, "unacknowledged", false, "only alerts that nobody has acknowledged")
+	list.Flags().BoolVar(&unacknowledged, "unacknowledged", false, "only alerts that nobody has acknowledged")
 	ack := &cobra.Command{
 		Use: "ack ROBOT ALERT", Short: "acknowledge an alert, with a note", Args: cobra.ExactArgs(2),
 		Long:    "Acknowledge an alert: others see that you took note of it, and your note. It changes nothing at the robot, and the alert stays until its cause is gone.",

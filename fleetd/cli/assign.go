@@ -169,8 +169,8 @@ func countText(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// awaitConvergence waits until each of these robots has its desired story or has refused it. What
-// selected them may not hold any more once they have it.
+// awaitConvergence waits until each of these robots has its desired story or has refused it. It
+// names the robots, since a selector such as --in-mode may not match them any more once they have it.
 func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait time.Duration) error {
 	if len(robots) == 0 {
 		return nil
@@ -236,7 +236,7 @@ func hasRefused(w view.DesiredStory) bool {
 
 func convergenceTable(out io.Writer, robots []view.Robot) {
 	w := newTable(out)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tDESIRED\tWHY")
+	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tDESIRED\tBECAUSE")
 	for _, r := range robots {
 		has := "-"
 		if r.Desired.Active != nil {

@@ -196,12 +196,12 @@ func verifyFile(path string, noted audit.Head, partial bool) (audit.Verdict, err
 
 func verdictText(v audit.Verdict) string {
 	if b := v.Broken; b != nil {
-		return strings.TrimSpace(fmt.Sprintf("DOES NOT HOLD at entry %d %s", b.Seq, b.ID)) + ": " + b.Why
+		return strings.TrimSpace(fmt.Sprintf("BROKEN at entry %d %s", b.Seq, b.ID)) + ": " + b.Why
 	}
 	if v.Rows == 0 {
 		return "the audit is empty"
 	}
-	text := fmt.Sprintf("holds: %d entries, %d to %d", v.Rows, v.First, v.Head.Seq)
+	text := fmt.Sprintf("intact: %d entries, %d to %d", v.Rows, v.First, v.Head.Seq)
 	if v.Pruned > 0 {
 		text += fmt.Sprintf("; those up to %d were pruned", v.Pruned)
 	}

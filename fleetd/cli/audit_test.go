@@ -80,14 +80,14 @@ func TestAuditExportIsVerifiedOffline(t *testing.T) {
 		code int
 		says string
 	}{
-		"whole":              {write(chain...), nil, 0, "holds: 3 entries, 1 to 3\nhead 3:" + chain[2].Hash},
-		"changed":            {write(chain[0], changed, chain[2]), nil, 1, "DOES NOT HOLD at entry 2 b: its hash is not that of its contents"},
-		"removed":            {write(chain[0], chain[2]), nil, 1, "DOES NOT HOLD at entry 3 c: it does not follow row 1"},
-		"begins late":        {write(chain[1:]...), nil, 1, "DOES NOT HOLD at entry 2 b: rows before it are missing"},
-		"partial":            {write(chain[1:]...), []string{"--partial"}, 0, "holds: 2 entries, 2 to 3"},
-		"end removed":        {write(chain[:2]...), []string{"--head", "3:" + chain[2].Hash}, 1, "DOES NOT HOLD at entry 3: this row was noted earlier and is missing"},
-		"end not removed":    {write(chain...), []string{"--head", "2:" + chain[1].Hash}, 0, "holds: 3"},
-		"replaced":           {write(chain...), []string{"--head", "2:" + chain[0].Hash}, 1, "DOES NOT HOLD at entry 2 b: its hash is not the one that was noted"},
+		"whole":              {write(chain...), nil, 0, "intact: 3 entries, 1 to 3\nhead 3:" + chain[2].Hash},
+		"changed":            {write(chain[0], changed, chain[2]), nil, 1, "BROKEN at entry 2 b: its hash is not that of its contents"},
+		"removed":            {write(chain[0], chain[2]), nil, 1, "BROKEN at entry 3 c: it does not follow entry 1"},
+		"begins late":        {write(chain[1:]...), nil, 1, "BROKEN at entry 2 b: entries before it are missing"},
+		"partial":            {write(chain[1:]...), []string{"--partial"}, 0, "intact: 2 entries, 2 to 3"},
+		"end removed":        {write(chain[:2]...), []string{"--head", "3:" + chain[2].Hash}, 1, "BROKEN at entry 3: this entry was noted earlier and is missing"},
+		"end not removed":    {write(chain...), []string{"--head", "2:" + chain[1].Hash}, 0, "intact: 3"},
+		"replaced":           {write(chain...), []string{"--head", "2:" + chain[0].Hash}, 1, "BROKEN at entry 2 b: its hash is not the one that was noted"},
 		"not a chain at all": {filepath.Join("testdata", "script", "points.txtar"), nil, 1, ""},
 	} {
 		code, out, errs := runCLI(t, append([]string{"audit", "verify", test.file}, test.args...)...)

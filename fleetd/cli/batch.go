@@ -105,13 +105,13 @@ func (sh *shell) resetSettled(ctx context.Context, request api.CommandRequest, b
 	return b, nil
 }
 
-// mostNotes is the number of robots whose reasons not to perform are printed one by one.
-const mostNotes = 20
+// maxNotes is the number of robots whose reasons not to perform are printed one by one.
+const maxNotes = 20
 
 // noteLatched prints which robots are in the mode that was asked for, and do not perform because
 // a latched stop keeps them stopped.
 func (sh *shell) noteLatched(ctx context.Context, b api.Batch) {
-	for _, c := range b.Commands[:min(len(b.Commands), mostNotes)] {
+	for _, c := range b.Commands[:min(len(b.Commands), maxNotes)] {
 		if c.State != command.Succeeded {
 			continue
 		}
@@ -182,7 +182,7 @@ func batchTable(out io.Writer, b api.Batch) {
 			writeRow(w, c.Robot)
 		}
 	} else if seen := seenOf(b); len(seen) > 0 || len(b.NeverSeen) == 0 {
-		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tWHY")
+		fmt.Fprintln(w, "ROBOT\tSTATE\tRESULT\tBECAUSE")
 		for _, c := range seen {
 			writeRow(w, c.Robot, c.State, dash(resultOf(c)), becauseText(c))
 		}

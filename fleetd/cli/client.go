@@ -27,7 +27,7 @@ type apiRequest struct {
 	path    string // below the API's prefix, or with a slash before it below the address
 	query   url.Values
 	body    any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
-	onSent  func(n int)   // called with the number of body bytes sent so far; may be nil
+	onSent  func(n int)   // called with the number of bytes of the body that are sent; may be nil
 	prefer  string        // header Prefer: how long fleetd waits for the result
 	match   string        // header If-Match: the draft revision that the request overwrites
 	file    string        // file that the body was read from, for problems

@@ -53,7 +53,7 @@ var flagSources = map[string]values{
 func (sh *shell) complete(c *cobra.Command) {
 	if words := argumentsOf(c.Use); len(words) > 0 && c.ValidArgsFunction == nil && c.ValidArgs == nil {
 		c.ValidArgsFunction = func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-			from, known := sh.sourceOf(cmd, words, len(given))
+			from, known := sh.completerOf(cmd, words, len(given))
 			if !known {
 				return nil, cobra.ShellCompDirectiveDefault // files
 			}
@@ -90,7 +90,7 @@ func argumentsOf(use string) (words []string) {
 	return words
 }
 
-func (sh *shell) sourceOf(c *cobra.Command, words []string, at int) (values, bool) {
+func (sh *shell) completerOf(c *cobra.Command, words []string, at int) (values, bool) {
 	word := words[min(at, len(words)-1)]
 	if from, known := argSources[word]; known {
 		return from, true
@@ -193,7 +193,7 @@ func ofRobot(of func(d view.Detail) []string) values {
 var modes = ofRobotOr([]string{string(schema.ModeStr), string(schema.ModeMnl), string(schema.ModeAto)}, func(d view.Detail) (ids []string) {
 	if d.Modes != nil {
 		for _, m := range d.Modes.Modes {
-			if m.ID != schema.ModeSafe { // people cannot ask for it
+			if m.ID != schema.ModeSafe { // no command sets it
 				ids = append(ids, string(m.ID))
 			}
 		}

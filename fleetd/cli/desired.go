@@ -109,7 +109,7 @@ func (sh *shell) desiredPlaces() *cobra.Command {
 	var w desiredFlags
 	var path, id, digest string
 	var none bool
-	var taught pointFlags
+	var newPoints pointFlags
 	c := &cobra.Command{
 		Use: "places ROBOT...", Short: "set the desired map and named points",
 		Long: `Set the desired map and named points, from a file in YAML or JSON; --none removes both.
@@ -121,19 +121,19 @@ map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			set := api.DesiredSet{ID: id, SHA256: digest}
 			switch {
-			case countOf(none, path != "", digest != "", taught.from != "", len(taught.add) > 0) != 1:
+			case countOf(none, path != "", digest != "", newPoints.from != "", len(newPoints.add) > 0) != 1:
 				return usage("write one of -f FILE, --digest SHA256, --from ROBOT, --add NAME=X,Y and --none")
-			case taught.from != "":
-				return sh.addPoints(cmd.Context(), args, w, taught, id)
-			case len(taught.points) > 0:
+			case newPoints.from != "":
+				return sh.addPoints(cmd.Context(), args, w, newPoints, id)
+			case len(newPoints.points) > 0:
 				return usage("--point belongs to --from ROBOT")
-			case len(taught.add) > 0:
-				points, err := taught.given(id)
+			case len(newPoints.add) > 0:
+				points, err := newPoints.given(id)
 				if err != nil {
 					return err
 				}
 				return sh.setDesired(cmd.Context(), args, w, api.DesiredRequest{Points: points})
-			case taught.replace || taught.onMap != "":
+			case newPoints.replace || newPoints.onMap != "":
 				return usage("--replace and --on-map belong to --add NAME=X,Y")
 			case path != "":
 				body, err := sh.readDocument(path)
@@ -150,8 +150,8 @@ map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
 	f.StringVar(&id, "id", "places", "name of the set")
 	f.StringVar(&digest, "digest", "", "SHA-256 of places that were published before, instead of a file")
-	f.BoolVar(&none, "none", false, "clear it")
-	taught.flags(c)
+	f.BoolVar(&none, "none", false, "remove the map and all points")
+	newPoints.flags(c)
 	return c
 }
 
@@ -246,7 +246,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 			return sh.show(list, func(out io.Writer) {
 				t := newTable(out)
 				defer t.Flush()
-				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tWHY")
+				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tBECAUSE")
 				for _, w := range list.Desired {
 					writeRow(t, desiredLine(w)...)
 				}

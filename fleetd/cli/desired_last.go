@@ -42,7 +42,7 @@ To revert robots: fleetd story revert, fleetd desired revert, fleetd activity as
 			return sh.show(list, func(out io.Writer) {
 				t := newTable(out)
 				defer t.Flush()
-				fmt.Fprintln(t, "AT\tBY\tKIND\tGIVEN\tBEFORE\tROBOTS\tENDED\tWHY")
+				fmt.Fprintln(t, "AT\tBY\tKIND\tGIVEN\tBEFORE\tROBOTS\tOUTCOME\tWHY")
 				for _, a := range list.Assignments {
 					for _, g := range a.Groups {
 						writeRow(t, a.At.Local().Format(time.DateTime), orElse(a.By, "fleetd"), a.Kind, givenText(a.Kind, g.Now), orElse(g.NoWayBack, givenText(a.Kind, g.Before)),

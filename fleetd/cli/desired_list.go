@@ -36,7 +36,7 @@ func (sh *shell) desiredList() *cobra.Command {
 			return sh.show(list, func(out io.Writer) {
 				t := newTable(out)
 				defer t.Flush()
-				fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tOUTCOME\tWHY")
+				fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tOUTCOME\tBECAUSE")
 				for _, r := range list.Robots {
 					says := "nothing yet"
 					if r.Phase != "" {

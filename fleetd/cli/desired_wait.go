@@ -69,7 +69,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	if err := sh.show(map[string]any{"desired": all}, func(out io.Writer) {
 		t := newTable(out)
 		defer t.Flush()
-		fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tWHY")
+		fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tBECAUSE")
 		for _, r := range all {
 			line := desiredLine(r.DesiredState)
 			writeRow(t, r.Robot, line[1], line[3], line[4])

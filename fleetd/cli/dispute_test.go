@@ -30,7 +30,7 @@ func TestDisputedNameIsShown(t *testing.T) {
 	}))
 	defer fleetd.Close()
 	for line, want := range map[string][]string{
-		"robot list":   {"r1     lost (two robots)", "warning: another client connects under the name fleetd", "start it with another --name"},
+		"robot list":   {"r1     lost (name used by two robots)", "warning: another client connects under the name fleetd", "start it with another --name"},
 		"robot get r1": {"two robots connect under this name"},
 		"version":      {"DISPUTED: another client connects under the name fleetd", "leader: fleetd-a"},
 	} {

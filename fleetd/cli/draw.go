@@ -20,11 +20,11 @@ type drawing struct {
 
 // ink is the characters of a drawing, each one column wide.
 type ink struct {
-	begin, estimatedBegin, fill, end string // of a bar with a fixed end
-	estimatedFill, estimatedEnd      string // of one that ends with its unit
-	short, estimatedShort, mark      string // bars of one column; an action at once
-	axis, tick, first, last, beside  string // beside: in the rows below a tick
-	cut                              string // after a text that is too long
+	begin, estimatedBegin, fill, end  string // of a bar with a fixed end
+	estimatedFill, estimatedEnd       string // of one that ends with its unit
+	short, estimatedShort, mark       string // bars of one column; an action at once
+	axis, tick, first, last, gridMark string // gridMark: in the rows below a tick
+	cut                               string // after a text that is too long
 }
 
 var (
@@ -74,7 +74,7 @@ func (d drawing) draw(w io.Writer, title string, t score.Timeline) {
 	}
 	fmt.Fprintln(w, indent+c.legend(rows))
 	if len(t.Frozen) > 0 {
-		fmt.Fprintln(w, indent+exclusiveRow+": the clock of its group stands still")
+		fmt.Fprintln(w, indent+exclusiveRow+": everything else in the same list of actions waits meanwhile")
 	}
 }
 
@@ -116,10 +116,10 @@ func rowsOf(t score.Timeline) []row {
 	return append(rows, frozenRows(t.Frozen)...)
 }
 
-// exclusiveRow is the label of rows in which the clock of a group stands still.
+// exclusiveRow is the label of rows of actions during which the rest of their list waits.
 const exclusiveRow = "exclusive"
 
-// frozenRows puts times in which clocks stand still into as few rows as possible.
+// frozenRows puts actions that run alone into as few rows as possible.
 func frozenRows(frozen []score.Freeze) []row {
 	var rows []row
 	for _, f := range frozen {
@@ -190,7 +190,7 @@ func (c chart) line(bars []bar) string {
 	cells := make([]string, c.columns)
 	step := c.step()
 	for ms := int64(0); ms <= c.length; ms += step {
-		cells[c.column(ms)] = c.beside
+		cells[c.column(ms)] = c.gridMark
 	}
 	for i, b := range bars {
 		free := c.columns // the first column that the text of b may not use
@@ -236,7 +236,7 @@ func (c chart) bar(cells []string, b bar, free int) {
 		c.write(cells, from+2, inside, b.text)
 	default:
 		c.write(cells, to+1, behind, b.text)
-		if to < free && cells[to] == c.beside {
+		if to < free && cells[to] == c.gridMark {
 			cells[to] = ""
 		}
 	}
@@ -288,7 +288,7 @@ func (c chart) legend(rows []row) string {
 		parts = append(parts, c.begin+c.estimatedFill+c.estimatedEnd+" until done, estimated")
 	}
 	if mark {
-		parts = append(parts, c.mark+" at once")
+		parts = append(parts, c.mark+" no duration")
 	}
 	return strings.Join(parts, "   ")
 }

@@ -33,8 +33,8 @@ type failure struct {
 	problem *api.Problem // of the API; nil without one
 }
 
-// passes reports whether fleetd may answer otherwise when it is asked again.
-func (f *failure) passes() bool { return f.problem != nil && f.problem.Status >= 500 }
+// isTemporary reports whether fleetd may answer otherwise when it is asked again.
+func (f *failure) isTemporary() bool { return f.problem != nil && f.problem.Status >= 500 }
 
 func (f *failure) Error() string {
 	if f.err == nil {

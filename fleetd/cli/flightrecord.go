@@ -60,7 +60,7 @@ said to the robot and what it answered; the audit says who got it.`,
 				records.Record
 				File string `json:"file"`
 			}{r, out}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %d records, %d KiB, %s to %s\n", out, r.Records, (r.Bytes+1023)>>10, formatTime(r.From), formatTime(r.To))
+				fmt.Fprintf(w, "%s: %d messages, %d KiB, %s to %s\n", out, r.Records, (r.Bytes+1023)>>10, formatTime(r.From), formatTime(r.To))
 			})
 		}),
 	}

@@ -15,7 +15,7 @@ const followInterval = time.Second
 
 // followEvents prints the newest events that a query selects, the oldest first, and then each
 // as fleetd receives it, until interrupted. While fleetd does not answer it says so once, and
-// goes on with what it missed. A table has lines with columns as events have them.
+// goes on with what it missed. With columns, each line of a table has the columns of an event.
 func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) error {
 	seen := map[eventID]time.Time{} // when fleetd received them
 	reported, answered := false, false
@@ -26,7 +26,7 @@ func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) e
 		switch {
 		case ctx.Err() != nil:
 			return nil // interrupted by the user
-		case errors.As(err, &f) && f.code != exitTimeout && !(answered && f.passes()), err != nil && !answered:
+		case errors.As(err, &f) && f.code != exitTimeout && !(answered && f.isTemporary()), err != nil && !answered:
 			return err
 		case err != nil && !reported:
 			reported = true

@@ -15,7 +15,7 @@ import (
 )
 
 // The events are those of a robot that played a day of visitors.
-func TestDayIsToldAsAStory(t *testing.T) {
+func TestDayOfARobotIsNarrated(t *testing.T) {
 	golden.Compare(t, "testdata/watch/day.txt", tellEvents(t, "testdata/watch/day.jsonl"))
 }
 

@@ -28,7 +28,7 @@ func (sh *shell) noteNotPerforming(robots []view.Robot) {
 	}
 	for _, text := range order {
 		ids, names := alike[text], strings.Join(alike[text], " ")
-		if len(ids) > mostNotes {
+		if len(ids) > maxNotes {
 			names = "ROBOT..."
 			fmt.Fprintf(sh.Err, "%d robots", len(ids))
 		} else {

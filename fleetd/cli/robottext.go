@@ -16,7 +16,7 @@ import (
 func presenceText(r view.Robot) string {
 	var marks []string
 	if r.Presence.Disputed {
-		marks = append(marks, "two robots")
+		marks = append(marks, "name used by two robots")
 	}
 	if !r.Adopted && !r.Gone {
 		marks = append(marks, "not adopted")

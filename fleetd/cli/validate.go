@@ -138,8 +138,8 @@ func validateOffline(all []source, assets []api.NewAsset) ([]library.Checked, er
 	return found, nil
 }
 
-// ofNoKind returns what to say of a file that does not tell what it is: what keeps it from
-// being read as YAML, or else that.
+// ofNoKind returns the problems of a file that names no kind: that it is no YAML, or else that
+// the kind is missing.
 func ofNoKind(problems []schema.Problem) []schema.Problem {
 	if len(problems) > 0 && problems[0].Pointer == "" {
 		return problems

@@ -60,7 +60,7 @@ func (sh *shell) watch(ctx context.Context, query url.Values, robots []string) e
 		switch {
 		case ctx.Err() != nil:
 			return nil // interrupted by the user
-		case errors.As(err, &f) && !f.passes():
+		case errors.As(err, &f) && !f.isTemporary():
 			return err
 		}
 		if err.Error() != reported {

@@ -4,8 +4,8 @@
 // presence first, so that no client takes the others for those of a live robot; then its row is
 // archived.
 //
-// Each step is persisted before its effect, and its effect must be idempotent: a fleetd
-// instance that dies in between repeats the step.
+// The stop is sent before its step is saved, so a fleetd instance that dies in between sends it
+// twice. Every other effect is in the transaction that saves its step.
 package decommission
 
 import (

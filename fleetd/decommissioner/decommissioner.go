@@ -20,9 +20,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// lookInterval is how often Run looks without a wake-up: presence changes, and another instance
+// pollInterval is how often Run reads the decommissions without a wake-up: presence changes, and another instance
 // may have begun a decommission.
-const lookInterval = time.Second
+const pollInterval = time.Second
 
 // Decommissioner carries out the steps of decommissions.
 type Decommissioner struct {
@@ -40,7 +40,7 @@ type Deps struct {
 	Failed     func(what string, err error) // records a failure of the database
 	Connection func(robot string, now time.Time) decommission.Connection
 	Send       func(ctx context.Context, c command.Command) // to a robot
-	Wake       func()                                       // has the outbox published
+	Wake       func()                                       // makes the publisher send what is in the outbox
 	Refresh    func(ctx context.Context) error              // reads the robots from the database again
 }
 
@@ -60,20 +60,20 @@ func New(d Deps) *Decommissioner {
 
 // Run carries out steps until ctx ends.
 func (d *Decommissioner) Run(ctx context.Context, db Store) {
-	look := time.NewTicker(lookInterval)
-	defer look.Stop()
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
 	for {
 		d.advanceAll(ctx, db)
 		select {
 		case <-ctx.Done():
 			return
 		case <-d.wake:
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 }
 
-// Wake has Run look now.
+// Wake makes Run advance the decommissions now.
 func (d *Decommissioner) Wake() {
 	select {
 	case d.wake <- struct{}{}:

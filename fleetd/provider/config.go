@@ -77,9 +77,9 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// rights returns the roles and sites that the values of the claim give. If one of them names a
+// rolesAndSites returns the roles and sites that the values of the claim give. If one of them names a
 // site, the person has the named sites only, so that no group adds robots to the role of another.
-func (c Config) rights(values []string) (roles []auth.Role, sites []string) {
+func (c Config) rolesAndSites(values []string) (roles []auth.Role, sites []string) {
 	for _, g := range c.Grants {
 		if !slices.Contains(values, g.Value) {
 			continue

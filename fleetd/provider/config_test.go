@@ -30,7 +30,7 @@ func TestParseGrant(t *testing.T) {
 }
 
 // One group never adds robots to the role of another.
-func TestRightsOfSeveralGroups(t *testing.T) {
+func TestSeveralGroupsGiveTheirRolesAndSites(t *testing.T) {
 	c := Config{Grants: []Grant{{"guides", auth.Operator, "lobby"}, {"guides", auth.Operator, "hall"}, {"staff", auth.Viewer, ""}, {"it", auth.Admin, ""}}}
 	for _, one := range []struct {
 		values []string
@@ -42,7 +42,7 @@ func TestRightsOfSeveralGroups(t *testing.T) {
 		{[]string{"guides", "it"}, []auth.Role{auth.Admin, auth.Operator}, nil},
 		{[]string{"choir"}, nil, nil},
 	} {
-		if roles, sites := c.rights(one.values); !reflect.DeepEqual(roles, one.roles) && len(roles)+len(one.roles) > 0 || len(sites) != len(one.sites) || len(sites) > 0 && !reflect.DeepEqual(sites, one.sites) {
+		if roles, sites := c.rolesAndSites(one.values); !reflect.DeepEqual(roles, one.roles) && len(roles)+len(one.roles) > 0 || len(sites) != len(one.sites) || len(sites) > 0 && !reflect.DeepEqual(sites, one.sites) {
 			t.Errorf("%v gives %v at %v", one.values, roles, sites)
 		}
 	}

@@ -53,7 +53,7 @@ func (c Config) person(token *oidc.IDToken) (Person, error) {
 		return who, ErrNotAllowed
 	}
 	values := claimed(all, c.Claim)
-	if who.Roles, who.Sites = c.rights(values); len(who.Roles) == 0 {
+	if who.Roles, who.Sites = c.rolesAndSites(values); len(who.Roles) == 0 {
 		return who, fmt.Errorf("%w: %s is %q", ErrNoRole, c.Claim, values)
 	}
 	return who, nil

@@ -272,12 +272,12 @@ func (k *Keeper) remove(ids []string) {
 	k.all = slices.DeleteFunc(k.all, func(r *kept) bool { return slices.Contains(ids, r.ID) })
 }
 
-// lookEvery is how often the keeper looks for records that end by themselves.
-const lookEvery = time.Second
+// pollInterval is how often the keeper checks for records that end by themselves.
+const pollInterval = time.Second
 
 // Run ends records that robots do not send, and removes old ones, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		select {

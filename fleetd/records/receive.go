@@ -8,7 +8,7 @@ import (
 
 // Upload is the bytes of a record on their way.
 type Upload struct {
-	Robot string // that the connection authenticates; empty = only the key says it
+	Robot string // that the client certificate names; empty without one: then the key alone names the record
 	Size  int64
 	Body  io.Reader
 	// Extend allows so much more time for the next bytes.

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// lookInterval is how often the publisher looks without a wake-up: another instance may
+	// pollInterval is how often the publisher reads the revocations without a wake-up: another instance may
 	// have revoked something.
-	lookInterval = time.Second
+	pollInterval = time.Second
 	// listAge is the age at which the CRL is signed anew, so that the list of a broker that reads it
 	// does not expire: it would keep its revocations and miss later ones.
 	listAge = 24 * time.Hour
@@ -58,7 +58,7 @@ type Deps struct {
 	Leads     func() bool
 	Failed    func(what string, err error) // records a failure of the database
 	Enqueue   func(m link.Message)         // queues a document for the broker
-	Wake      func()                       // has the outbox published
+	Wake      func()                       // makes the publisher send what is in the outbox
 }
 
 // Store is the part of the database with revocations.
@@ -76,8 +76,8 @@ func New(d Deps) *Publisher {
 
 // Run publishes until ctx ends.
 func (p *Publisher) Run(ctx context.Context, db Store) {
-	look := time.NewTicker(lookInterval)
-	defer look.Stop()
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
 	for {
 		p.writeCRL(ctx, db, p.deps.Now())
 		p.repair(ctx, db, p.deps.Now())
@@ -86,7 +86,7 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 		case <-ctx.Done():
 			return
 		case <-p.wake:
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 	p.deps.Log.Info("CRL written", "certificates", len(revoked), "revision", rev)
 }
 
-// Wake has Run look now.
+// Wake makes Run read the revocations now.
 func (p *Publisher) Wake() {
 	select {
 	case p.wake <- struct{}{}:

@@ -139,14 +139,14 @@ func (t *Tx) DeleteSession(ctx context.Context, digest string) error {
 	return t.raiseAccountsRev(ctx)
 }
 
-// AddLoginCode adds a permission to sign in.
+// AddLoginCode adds a login code.
 func (t *Tx) AddLoginCode(ctx context.Context, c auth.LoginCode) error {
 	n, err := t.exec(ctx, `INSERT INTO login_codes (digest, challenge, user_name, machine, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 		c.Digest, c.Challenge, c.User, c.Machine, micros(c.ExpiresAt))
 	return expectOne(n, err, "a permission of "+c.User)
 }
 
-// TakeLoginCode deletes a permission to sign in and returns it, or ErrNotFound.
+// TakeLoginCode deletes a login code and returns it, or ErrNotFound.
 func (t *Tx) TakeLoginCode(ctx context.Context, digest string) (auth.LoginCode, error) {
 	c, err := queryOne(ctx, t.reads, func(scan func(...any) error) (c auth.LoginCode, err error) {
 		var expires int64

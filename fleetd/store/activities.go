@@ -8,8 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// activitySets returns the activities of the robots that a query lists, which has the
-// arguments of w.
+// activitySets returns the activities of the robots that a query lists. w has the arguments of
+// the query.
 func (r reads) activitySets(ctx context.Context, robots string, w where) ([]library.ActivitySet, error) {
 	sets, err := queryAll(ctx, r, func(scan func(...any) error) (s library.ActivitySet, err error) {
 		var changed int64

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// AlertAck says that somebody has seen an alert of a robot.
+// AlertAck says that somebody has acknowledged an alert of a robot.
 type AlertAck struct {
 	Robot string
 	Alert string
@@ -22,7 +22,7 @@ type AlertAck struct {
 // over.
 const maxAlertAcks = 10_000
 
-// AckAlert saves that somebody has seen an alert, in place of whoever has seen it before. The
+// AckAlert saves that somebody has acknowledged an alert, in place of an earlier acknowledgement. The
 // error is ErrNotFound if the robot is unknown.
 func (t *Tx) AckAlert(ctx context.Context, a AlertAck) error {
 	if _, err := t.exec(ctx, `INSERT INTO alert_acks (robot, alert, first_ts, at, acked_by, note) VALUES ($1, $2, $3, $4, $5, $6)

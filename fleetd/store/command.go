@@ -130,8 +130,8 @@ var (
 		number("sent_at", func(c commandRow) int64 { return micros(c.SentAt) }),
 		number("reached", func(c commandRow) int64 { return boolToInt(c.Reached) }),
 		number("heard_at", func(c commandRow) int64 { return micros(c.AnsweredAt) }),
-		number("asks", func(c commandRow) int64 { return int64(c.Asks) }),
-		number("asked_at", func(c commandRow) int64 { return micros(c.AskedAt) }),
+		number("asks", func(c commandRow) int64 { return int64(c.Queries) }),
+		number("asked_at", func(c commandRow) int64 { return micros(c.QueriedAt) }),
 		binary("answer", func(c commandRow) []byte { return c.answer }),
 		number("ended_at", func(c commandRow) int64 { return micros(c.EndedAt) }),
 	}
@@ -160,12 +160,12 @@ func scanCommand(scan func(...any) error) (command.Command, error) {
 	var created, expires, sent, reached, answered, asked, ended int64
 	var answer []byte
 	err := scan(&c.ID, &c.Batch, &c.Robot, &c.Verb, &c.Payload, &created, &expires, &c.State, &c.Because, &c.Sends, &sent, &reached,
-		&answered, &c.Asks, &asked, &answer, &ended, &c.Owner)
+		&answered, &c.Queries, &asked, &answer, &ended, &c.Owner)
 	if err != nil {
 		return c, err
 	}
 	c.CreatedAt, c.ExpiresAt, c.SentAt, c.Reached = timeOf(created), timeOf(expires), timeOf(sent), reached == 1
-	c.AnsweredAt, c.AskedAt, c.EndedAt, c.Payload = timeOf(answered), timeOf(asked), timeOf(ended), nilIfEmpty(c.Payload)
+	c.AnsweredAt, c.QueriedAt, c.EndedAt, c.Payload = timeOf(answered), timeOf(asked), timeOf(ended), nilIfEmpty(c.Payload)
 	if len(answer) > 0 {
 		a, problems := schema.Decode[schema.Ack](answer)
 		if len(problems) > 0 {

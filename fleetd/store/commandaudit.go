@@ -21,7 +21,7 @@ func (t *Tx) noteOutcomes(ctx context.Context, commands []command.Command) error
 		if c.State.Settled() {
 			ended[c.Batch] = ended[c.Batch] || c.State.Final()
 		}
-		for _, at := range []time.Time{c.EndedAt, c.AskedAt, c.SentAt, c.CreatedAt} {
+		for _, at := range []time.Time{c.EndedAt, c.QueriedAt, c.SentAt, c.CreatedAt} {
 			if at.After(now) {
 				now = at
 			}

@@ -31,7 +31,7 @@ func commandsAreReadBack(t *testing.T, address string) {
 
 	id := c.ID
 	c.State, c.Because, c.Sends, c.SentAt, c.Reached = command.Running, "the robot is at it", 2, at(5), true
-	c.AnsweredAt, c.Asks, c.AskedAt = at(6), 1, at(7)
+	c.AnsweredAt, c.Queries, c.QueriedAt = at(6), 1, at(7)
 	c.Answer = &schema.Ack{TS: schema.TimeOf(at(6)), Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusInProgress, Detail: "„half“"}
 	if err := s.SaveCommands(t.Context(), []command.Command{c}); err != nil {
 		t.Fatal(err)

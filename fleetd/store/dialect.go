@@ -83,7 +83,7 @@ var sqlite3 = dialect{
 		code := sqliteCode(err)
 		return code == 2067 || code == 1555 // unique, primary key
 	},
-	refusesCommit: func(error) bool { return true }, // there is no connection that could break between the two
+	refusesCommit: func(error) bool { return true }, // the database is in this process, so no connection breaks during a commit
 }
 
 func pgCode(err error) string {

@@ -63,8 +63,8 @@ func (r reads) LastGiven(ctx context.Context, robots selector.Selector, q desire
 	return all, r.addActivities(ctx, all, shown)
 }
 
-// mostNotes bounds the times of one query.
-const mostNotes = 1000
+// maxTimes bounds the times of one query.
+const maxTimes = 1000
 
 // AssignmentNotes lists what the audit says about the assignments of these times, at most a thousand.
 func (r reads) AssignmentNotes(ctx context.Context, times []time.Time) ([]audit.Entry, error) {
@@ -72,7 +72,7 @@ func (r reads) AssignmentNotes(ctx context.Context, times []time.Time) ([]audit.
 		return nil, nil
 	}
 	var w where
-	at := make([]string, min(len(times), mostNotes))
+	at := make([]string, min(len(times), maxTimes))
 	for i := range at {
 		at[i] = w.arg(micros(times[i]))
 	}

@@ -77,7 +77,7 @@ func (r *libraryReader) read(ctx context.Context, need library.Need) error {
 			return err
 		}
 	}
-	if err := r.readHeldRefs(ctx, need.AssignedRefs); err != nil {
+	if err := r.readAssignedRefs(ctx, need.AssignedRefs); err != nil {
 		return err
 	}
 	for _, pin := range need.Pins {
@@ -151,9 +151,9 @@ func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids 
 	return nil
 }
 
-// readHeldRefs reads the defaults and sets of the robots that hold refs, and the revisions
-// that they perform.
-func (r *libraryReader) readHeldRefs(ctx context.Context, refs []library.Ref) error {
+// readAssignedRefs reads the assigned stories and activities of the robots to which refs are
+// assigned, and the revisions that they perform.
+func (r *libraryReader) readAssignedRefs(ctx context.Context, refs []library.Ref) error {
 	var stories, activities []string
 	var others []library.Ref
 	for _, ref := range refs {
@@ -195,8 +195,8 @@ func (r *libraryReader) readHeldRefs(ctx context.Context, refs []library.Ref) er
 	return nil
 }
 
-// readSets reads the activities of the robots that a query lists, which has the arguments of
-// w, and if performed the revisions that they perform.
+// readSets reads the activities of the robots that a query lists, and if performed the
+// revisions that they perform. w has the arguments of the query.
 func (r *libraryReader) readSets(ctx context.Context, robots string, w where, performed bool) error {
 	sets, err := r.tx.activitySets(ctx, robots, w)
 	if err != nil {
@@ -214,8 +214,8 @@ func (r *libraryReader) readSets(ctx context.Context, robots string, w where, pe
 	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
 }
 
-// readDefaults reads the defaults of the robots that a query lists, which has the arguments
-// of w, and if performed the revisions that they perform.
+// readDefaults reads the assigned stories of the robots that a query lists, and if performed the
+// revisions that they perform. w has the arguments of the query.
 func (r *libraryReader) readDefaults(ctx context.Context, robots string, w where, performed bool) error {
 	defaults, err := queryAll(ctx, r.tx.reads, scanDefault, defaultSelect+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
 	if err != nil {

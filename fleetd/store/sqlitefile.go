@@ -52,7 +52,7 @@ func (l *fileLock) write(mark string) error {
 	return err
 }
 
-// prepareFile creates the file of a new database, so that SQLite gives its log the same mode,
+// prepareFile creates the file of a new database, so that SQLite gives its WAL the same mode,
 // and restricts the modes of existing files. If the lock's mark says that a fleet was here
 // whose file is empty or missing, it refuses to begin a new one. The caller holds the lock.
 func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) {
@@ -60,14 +60,14 @@ func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	logged, _, err := sizeOf(path + "-wal")
+	walSize, _, err := sizeOf(path + "-wal")
 	if err != nil {
 		return false, err
 	}
 	switch {
 	case size > 0:
-	case logged > 0: // SQLite would delete it
-		return false, fmt.Errorf("%w: the file is empty or missing, but its log %s-wal is not; restore the backup, or remove the log to begin a new fleet", ErrDamaged, path)
+	case walSize > 0: // SQLite would delete it
+		return false, fmt.Errorf("%w: the file is empty or missing, but its WAL %s-wal is not; restore the backup, or remove the WAL to begin a new fleet", ErrDamaged, path)
 	case there && (mark == markFleet || mark == ""):
 		return false, fmt.Errorf("%w: the file is empty, and %s.lock shows that a fleetd used it; restore the backup, or remove both to begin a new fleet", ErrDamaged, path)
 	case mark == markFleet:
@@ -114,7 +114,7 @@ func restrictMode(path string, log *slog.Logger) {
 }
 
 // checkFile reads the whole file and refuses one with inconsistent pages. It changes nothing
-// and does not even move the log into the file. SQLite has no checksums, so a flipped bit
+// and does not even checkpoint the WAL. SQLite has no checksums, so a flipped bit
 // in a text goes unnoticed.
 func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	where := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=busy_timeout(5000)"}

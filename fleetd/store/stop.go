@@ -19,7 +19,7 @@ func scanStop(scan func(...any) error) (stop.Latch, error) {
 	var l stop.Latch
 	var asked, released int64
 	err := scan(&l.ID, &l.Robot, &l.Level, &l.By, &l.Why, &asked, &released, &l.ReleasedBy, &l.ReleasedWhy, &l.Client)
-	l.AskedAt, l.ReleasedAt = timeOf(asked), timeOf(released)
+	l.RequestedAt, l.ReleasedAt = timeOf(asked), timeOf(released)
 	return l, err
 }
 
@@ -236,7 +236,7 @@ var latchColumns = []column[stop.Latch]{
 	text("level", func(l stop.Latch) string { return string(l.Level) }),
 	text("asked_by", func(l stop.Latch) string { return l.By }),
 	text("why", func(l stop.Latch) string { return l.Why }),
-	number("asked_at", func(l stop.Latch) int64 { return micros(l.AskedAt) }),
+	number("asked_at", func(l stop.Latch) int64 { return micros(l.RequestedAt) }),
 	number("released_at", func(l stop.Latch) int64 { return micros(l.ReleasedAt) }),
 	text("released_by", func(l stop.Latch) string { return l.ReleasedBy }),
 	text("released_why", func(l stop.Latch) string { return l.ReleasedWhy }),

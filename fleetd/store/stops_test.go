@@ -51,10 +51,10 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 	order := stop.Request{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", At: at(1), All: true}
 	holdStops(t, s, 2, order, stop.Request{ID: "s-2", Level: schema.StopStop, At: at(2), Robots: []string{"r1"}})
 	wantEqual(t, "what is held", must[[]stop.Latch](t)(s.LatchedStops(t.Context())), []stop.Latch{
-		{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
-		{ID: "s-1", Robot: "r1", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
-		{ID: "s-1", Robot: "r2", Level: schema.StopHalt, By: "anna", Why: "„children“", AskedAt: at(1)},
-		{ID: "s-2", Robot: "r1", Level: schema.StopStop, AskedAt: at(2)},
+		{ID: "s-1", Level: schema.StopHalt, By: "anna", Why: "„children“", RequestedAt: at(1)},
+		{ID: "s-1", Robot: "r1", Level: schema.StopHalt, By: "anna", Why: "„children“", RequestedAt: at(1)},
+		{ID: "s-1", Robot: "r2", Level: schema.StopHalt, By: "anna", Why: "„children“", RequestedAt: at(1)},
+		{ID: "s-2", Robot: "r1", Level: schema.StopStop, RequestedAt: at(2)},
 	})
 	if c := holdStops(t, s, 3, order); !c.Empty() {
 		t.Errorf("saved again: %+v", c)

@@ -161,19 +161,19 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 // release, which the first migration creates.
 const oldestVersion = 10
 
-// An instance looks every migrationLook how far another one has come, which may take
-// migrationLooks of them for one migration.
+// An instance asks every migrationPoll how far another one has migrated the database. It gives up
+// after maxIdlePolls without a new version.
 const (
-	migrationLook  = 100 * time.Millisecond
-	migrationLooks = 20
+	migrationPoll = 100 * time.Millisecond
+	maxIdlePolls  = 20
 )
 
 // awaitReadable is refuseUnreadable, except that it waits while another instance creates the
 // database at this moment: on the way it passes through versions that nobody can read.
 func (s *Store) awaitReadable(ctx context.Context, provider *goose.Provider) error {
-	look := time.NewTicker(migrationLook)
-	defer look.Stop()
-	version, looks := int64(-1), 0
+	poll := time.NewTicker(migrationPoll)
+	defer poll.Stop()
+	version, idle := int64(-1), 0
 	for {
 		err := s.refuseUnreadable(ctx, provider)
 		if !s.dialect.migrateLocked || !errors.Is(err, ErrOlder) {
@@ -184,14 +184,14 @@ func (s *Store) awaitReadable(ctx context.Context, provider *goose.Provider) err
 			return fmt.Errorf("read the database's version: %w", failed)
 		}
 		if now != version {
-			version, looks = now, 0
-		} else if looks++; looks >= migrationLooks {
+			version, idle = now, 0
+		} else if idle++; idle >= maxIdlePolls {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for another instance to migrate the database: %w", context.Cause(ctx))
-		case <-look.C:
+		case <-poll.C:
 		}
 	}
 }

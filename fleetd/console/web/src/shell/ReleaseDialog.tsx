@@ -21,7 +21,6 @@ const named = 4;
 /** The robots on which a stop is latched, for people. */
 export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robots?: string[] }): string {
   const t = useShellTexts();
-  // Robots that it no longer holds still have their names in it.
   const reported = heldBy(stop.id, useRobots()).sort();
   // A robot that is not connected may never have reported it: fleetd's list names those.
   const unnamed = !stop.all && stop.count > 0 && stop.count <= named && reported.length !== stop.count;

@@ -16,7 +16,7 @@ import { inButtons } from '../../text/buttons';
 import { dateTime } from '../../text/time';
 import { useVerbWords } from '../../text/verbs';
 import { CancelDialog } from './CancelDialog';
-import { type Command, groupOf, inProgress, refusals, stateColor } from './states';
+import { type Command, groupOf, inProgress, notCarriedOut, stateColor } from './states';
 import { useCommandsTexts } from './text';
 
 const page = 100;
@@ -48,7 +48,7 @@ export default function Commands() {
     placeholderData: keepPreviousData,
   });
   const all = list.data?.commands ?? [];
-  const groups = refusals(all);
+  const groups = notCarriedOut(all);
   const shown = reason ? all.filter((c) => groupOf(c) === reason) : all;
   return (
     <Stack>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type Command, groupOf, inProgress, refusals } from './states';
+import { type Command, groupOf, inProgress, notCarriedOut } from './states';
 
 const command = (state: string, because: string, reason?: string): Command =>
   ({ robot: 'r1', verb: 'mode/set', state, because, answer: reason ? { reason } : undefined }) as unknown as Command;
@@ -13,7 +13,7 @@ test('commands that were not carried out are grouped by the reason of the robot'
     command('SUCCEEDED', 'the robot reports success'),
     command('RUNNING', 'the robot does it'),
   ];
-  expect(refusals(all)).toEqual([
+  expect(notCarriedOut(all)).toEqual([
     { reason: 'REJECTED: mode_busy', text: 'the mode is busy: now', count: 2 },
     { reason: 'UNDELIVERED: the robot was not there', text: 'the robot was not there', count: 1 },
   ]);

@@ -25,7 +25,7 @@ export const stateColor: Record<string, string> = {
 export const reasonOf = (c: Command): string => c.answer?.reason || c.because || '';
 
 /** Commands that were not carried out, counted by their reason, the most frequent first. */
-export function refusals(commands: readonly Command[]): { reason: string; text: string; count: number }[] {
+export function notCarriedOut(commands: readonly Command[]): { reason: string; text: string; count: number }[] {
   const by = new Map<string, { reason: string; text: string; count: number }>();
   for (const c of commands) {
     if (inProgress(c) || c.state === 'SUCCEEDED') continue;
@@ -37,5 +37,5 @@ export function refusals(commands: readonly Command[]): { reason: string; text: 
   return [...by.values()].sort((a, b) => b.count - a.count || a.reason.localeCompare(b.reason));
 }
 
-/** The key by which refusals groups a command. */
+/** The key by which notCarriedOut groups a command. */
 export const groupOf = (c: Command): string => `${c.state}: ${reasonOf(c)}`;

@@ -10,17 +10,17 @@ import { alertColor, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { clock } from '../../text/time';
 import { AckDialog } from '../events/AckDialog';
 import { useEventsTexts } from '../events/text';
-import { every, most, Panel, RobotLink } from './Panels';
+import { refreshMs, maxRows, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
 
-/** The alerts of these robots, those first that nobody has acknowledged. Without actions it only shows them. */
+/** The alerts of these robots, those first that nobody has acknowledged. With `show` they have no buttons. */
 export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
   const t = useOverviewTexts();
   const words = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
   const may = useMay('command');
   const [open, setOpen] = useState<RobotAlert>();
-  const list = useAlerts(every);
+  const list = useAlerts(refreshMs);
   const all = (list.data?.alerts ?? [])
     .filter((a) => !ids || ids.has(a.robot))
     .sort((a, b) => Number(!!a.acknowledged) - Number(!!b.acknowledged));
@@ -39,7 +39,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
         </Text>
       )}
       <Stack gap={8}>
-        {all.slice(0, most).map((a) => (
+        {all.slice(0, maxRows).map((a) => (
           <Group key={`${a.robot} ${a.id} ${a.first_ts}`} gap="xs" align="flex-start">
             <IconAlertTriangle
               size={14}
@@ -78,7 +78,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
             )}
           </Group>
         ))}
-        {all.length > most && <Text size="sm">{t.more(all.length - most)}</Text>}
+        {all.length > maxRows && <Text size="sm">{t.more(all.length - maxRows)}</Text>}
         {!show && (
           <Anchor component={Link} to="/events" size="sm">
             {t.allAlerts}

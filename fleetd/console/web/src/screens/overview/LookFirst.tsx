@@ -9,7 +9,7 @@ import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { clock } from '../../text/time';
 import { BulkDialog } from '../robots/BulkDialog';
 import { lookFirst, pausedByPeople } from './first';
-import { most, Panel, RobotLink } from './Panels';
+import { maxRows, Panel, RobotLink } from './Panels';
 import { useOverviewTexts } from './text';
 
 /** The robots that need a person, the most urgent first, each with the reason. */
@@ -24,7 +24,7 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
     <Panel title={t.firstTitle}>
       {all.length === 0 && fleet.length > 0 && <Text size="sm">{t.allWell}</Text>}
       <Stack gap={0}>
-        {all.slice(0, most).map((r) => (
+        {all.slice(0, maxRows).map((r) => (
           <div key={r.id} className="look-first">
             <Group gap="xs">
               <RobotLink id={r.id} />
@@ -45,9 +45,9 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
             </Text>
           </div>
         ))}
-        {all.length > most && (
+        {all.length > maxRows && (
           <Anchor component={Link} to="/robots" size="sm">
-            {t.more(all.length - most)}: {t.allOfThem}
+            {t.more(all.length - maxRows)}: {t.allOfThem}
           </Anchor>
         )}
       </Stack>
@@ -56,11 +56,11 @@ export function LookFirst({ fleet }: { fleet: readonly Robot[] }) {
           {t.pausedBy(
             paused.length,
             paused
-              .slice(0, most)
+              .slice(0, maxRows)
               .map((p) => t.pausedOne(p.id, p.by, clock(p.since)))
               .join('; '),
           )}
-          {paused.length > most && `; ${t.more(paused.length - most)}`}
+          {paused.length > maxRows && `; ${t.more(paused.length - maxRows)}`}
         </Text>
       )}
       {back && (

@@ -16,7 +16,7 @@ import { type Counts, quantile } from './counts';
 import { useOverviewTexts } from './text';
 
 /** ms between two looks at what the stream does not carry. */
-export const every = 4000;
+export const refreshMs = 4000;
 
 export function Panel({ title, children }: { title: string; children: ReactNode }) {
   return (
@@ -38,7 +38,7 @@ export function RobotLink({ id }: { id: string }) {
 }
 
 /** Up to this many are listed; more are counted. */
-export const most = 12;
+export const maxRows = 12;
 
 export function Driving({ fleet }: { fleet: readonly Robot[] }) {
   const t = useOverviewTexts();
@@ -47,7 +47,7 @@ export function Driving({ fleet }: { fleet: readonly Robot[] }) {
     <Panel title={t.drivingTitle}>
       {driven.length === 0 && <Text size="sm">{t.noDriving}</Text>}
       <Stack gap={4}>
-        {driven.slice(0, most).map((r) => (
+        {driven.slice(0, maxRows).map((r) => (
           <Group key={r.id} gap="xs">
             <RobotLink id={r.id} />
             <Text size="sm" dir="auto">
@@ -56,7 +56,7 @@ export function Driving({ fleet }: { fleet: readonly Robot[] }) {
             </Text>
           </Group>
         ))}
-        {driven.length > most && <Text size="sm">{t.more(driven.length - most)}</Text>}
+        {driven.length > maxRows && <Text size="sm">{t.more(driven.length - maxRows)}</Text>}
       </Stack>
     </Panel>
   );
@@ -75,7 +75,7 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
       const level: ('warn' | 'error' | 'safety')[] | undefined = notable ? ['warn', 'error', 'safety'] : undefined;
       return (await data(api.GET('/api/v1/events', { params: { query: { limit, level } } }))).events ?? [];
     },
-    refetchInterval: every,
+    refetchInterval: refreshMs,
   });
   const shown = events.data?.filter((e) => !ids || ids.has(e.robot));
   return (
@@ -151,7 +151,7 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
         0.5,
       );
     },
-    refetchInterval: 3 * every,
+    refetchInterval: 3 * refreshMs,
   });
   if (!fleetd) return null;
   const led = fleetd.leadership;
@@ -195,7 +195,7 @@ export function Attention({ fleet, actions }: { fleet: readonly Robot[]; actions
   const orphans = useQuery({
     queryKey: ['orphans'],
     queryFn: async () => (await data(api.GET('/api/v1/orphans'))).orphans ?? [],
-    refetchInterval: every,
+    refetchInterval: refreshMs,
   });
   const remove = async (id: string) => {
     try {
@@ -220,13 +220,13 @@ export function Attention({ fleet, actions }: { fleet: readonly Robot[]; actions
   return (
     <Panel title={t.attention}>
       <List size="sm" spacing={4}>
-        {texts.slice(0, most).map((text) => (
+        {texts.slice(0, maxRows).map((text) => (
           <List.Item key={text} dir="auto">
             {text}
           </List.Item>
         ))}
-        {texts.length > most && <List.Item>{t.more(texts.length - most)}</List.Item>}
-        {orphans.data?.slice(0, most).map((o) => (
+        {texts.length > maxRows && <List.Item>{t.more(texts.length - maxRows)}</List.Item>}
+        {orphans.data?.slice(0, maxRows).map((o) => (
           <List.Item key={o.robot}>
             <Group gap="sm">
               <Text size="sm" title={o.topics.join('\n')}>

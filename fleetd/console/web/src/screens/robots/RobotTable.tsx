@@ -178,7 +178,7 @@ const Row = memo(function Row({ id, index, top, height, template, columns, activ
   );
 });
 
-/** A person who may do nothing to robots has no use for a selection, but for a table of the selected ones. */
+/** Also for a person who may do nothing to robots: the CSV of the selected ones needs it. */
 export function Tick({ id, selected }: { id: string; selected: boolean }) {
   const t = useRobotsTexts();
   const toggle = useSelection((s) => s.toggle);
