@@ -30,7 +30,7 @@ func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
 		w.awaitAdopted("r1")
 		clone := w.runRobotWith("r1", "clone")
 		w.awaitRobot("r1", "disputed", func(r view.Robot) bool { return r.Presence.Disputed })
-		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "(two robots)") {
+		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "(name used by two robots)") {
 			w.t.Errorf("the list does not show two robots:\n%s", out)
 		}
 		w.until("one of them to back off", func() bool {

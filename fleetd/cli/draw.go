@@ -74,7 +74,7 @@ func (d drawing) draw(w io.Writer, title string, t score.Timeline) {
 	}
 	fmt.Fprintln(w, indent+c.legend(rows))
 	if len(t.Frozen) > 0 {
-		fmt.Fprintln(w, indent+exclusiveRow+": everything else in the same list of actions waits meanwhile")
+		fmt.Fprintln(w, indent+exclusiveRow+": other actions of its list wait")
 	}
 }
 
@@ -288,7 +288,7 @@ func (c chart) legend(rows []row) string {
 		parts = append(parts, c.begin+c.estimatedFill+c.estimatedEnd+" until done, estimated")
 	}
 	if mark {
-		parts = append(parts, c.mark+" no duration")
+		parts = append(parts, c.mark+" instant")
 	}
 	return strings.Join(parts, "   ")
 }
