@@ -103,7 +103,7 @@ type Now struct {
 // Facts is what a delivery needs to know about the use of its content.
 type Facts struct {
 	Performing  bool // a story runs or is paused
-	Held        bool // the story is paused
+	Paused      bool // the story is paused
 	BetweenActs bool // no act is running, or one has just ended
 	Interrupted bool // an interrupt is running
 }

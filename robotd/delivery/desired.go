@@ -106,9 +106,9 @@ func (s *State[C]) abandon(out []Effect) []Effect {
 	if s.phase == schema.DeployFetching {
 		out = append(out, StopFetch{s.load.current.SHA256})
 	}
-	moving := s.inProgress()
+	inProgress := s.inProgress()
 	s.load, s.candidate = load[C]{}, nil
-	if moving {
+	if inProgress {
 		s.why = cause{reason: schema.ReasonSuperseded}
 		out = s.take(OnNewer, out)
 	}

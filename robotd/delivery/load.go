@@ -57,14 +57,14 @@ func (l *load[C]) progress() *int {
 
 // take adds the verified piece and goes on to the next one; it returns false if
 // there is none.
-func (l *load[C]) take(j *Judge[C], held []string) (more bool) {
+func (l *load[C]) take(j *Judge[C], onDisk []string) (more bool) {
 	l.doneBytes += l.current.Size
 	l.partBytes, l.bestBytes = 0, 0
 	if l.body == nil {
 		l.body = l.arrived
 		l.content, l.problems = j.Read(l.body)
 		if len(schema.Errors(l.problems)) == 0 {
-			l.addMissing(j.files(l.content), held)
+			l.addMissing(j.files(l.content), onDisk)
 		}
 	} else if !l.stored {
 		l.files = append(l.files, Blob{l.current.SHA256, l.arrived})
@@ -78,10 +78,10 @@ func (l *load[C]) take(j *Judge[C], held []string) (more bool) {
 }
 
 // addMissing adds the files that are not on disk to the missing pieces.
-func (l *load[C]) addMissing(files []score.Asset, held []string) {
+func (l *load[C]) addMissing(files []score.Asset, onDisk []string) {
 	for _, f := range files {
 		p := piece{f.SHA256, f.Size}
-		if !slices.Contains(held, f.SHA256) && !slices.Contains(l.missing, p) {
+		if !slices.Contains(onDisk, f.SHA256) && !slices.Contains(l.missing, p) {
 			l.missing = append(l.missing, p)
 			l.totalBytes += f.Size
 		}

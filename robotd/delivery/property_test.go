@@ -215,7 +215,7 @@ func (f *fleet) pass(d time.Duration) {
 }
 
 func (f *fleet) perform() {
-	f.facts = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Held: rapid.Bool().Draw(f.t, "held"),
+	f.facts = Facts{Performing: rapid.Bool().Draw(f.t, "performing"), Paused: rapid.Bool().Draw(f.t, "held"),
 		BetweenActs: rapid.Bool().Draw(f.t, "boundary"), Interrupted: rapid.Bool().Draw(f.t, "interrupted")}
 	trial := f.s.ProbationDigest()
 	switch rapid.IntRange(0, 2).Draw(f.t, "trial") {

@@ -86,8 +86,8 @@ func (s *State[C]) advance(now Now, c *Config[C], f Facts, out []Effect) []Effec
 			switch {
 			case s.staged.Fit.Reason != "":
 				out = s.refuseStaged(out)
-			case !f.Performing || f.Held:
-				out = s.activate(now, OnAtRest, out)
+			case !f.Performing || f.Paused:
+				out = s.activate(now, OnNothingPerformed, out)
 			case now.Mono >= s.deadline:
 				out = s.rollBack(OnProbation, cause{reason: schema.ReasonTimeout, detail: fmt.Sprintf("it did not begin within %s", c.Probation)}, out)
 			}

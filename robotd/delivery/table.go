@@ -29,7 +29,7 @@ const (
 	OnWait             Event = "wait"
 	OnDue              Event = "due"
 	OnStarted          Event = "started"
-	OnAtRest           Event = "nothing-runs"
+	OnNothingPerformed Event = "nothing-runs"
 	OnStartFailed      Event = "start-failed"
 	OnProbation        Event = "probation-over"
 	OnNothingLeft      Event = "nothing-left"
@@ -47,7 +47,7 @@ var Phases = []schema.DeployPhase{
 }
 
 var (
-	atRest = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
+	settled = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
 		schema.DeployRolledBack, schema.DeploySuperseded, schema.DeployWithdrawn)
 	// withStory does not contain withdrawn, which has no active story.
 	withStory = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
@@ -59,11 +59,11 @@ var (
 
 // Table is the life of a desired document.
 var Table = fsm.Table[schema.DeployPhase, Event]{
-	{From: atRest, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
+	{From: settled, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
 	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
-	{From: atRest, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet withdrew it"},
-	{From: atRest, On: OnUnusable, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
-	{From: atRest, On: OnAdopted, To: schema.DeployIdle, Why: "the robot obeys another fleet now, whose desired document is not known yet"},
+	{From: settled, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet withdrew it"},
+	{From: settled, On: OnUnusable, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
+	{From: settled, On: OnAdopted, To: schema.DeployIdle, Why: "the robot obeys another fleet now, whose desired document is not known yet"},
 	{From: underWay, On: OnNewer, To: schema.DeploySuperseded, Why: "a newer desired state came before this one was fulfilled"},
 
 	{From: fsm.In(schema.DeployFetching, schema.DeployFailed, schema.DeployWaiting), On: OnTooLate, To: schema.DeployRejected, Why: "the fleet no longer waits for it"},
@@ -87,7 +87,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: fsm.In(schema.DeployWaiting, schema.DeployActivating), On: OnRefused, To: schema.DeployRejected, Why: "the robot changed meanwhile; nothing of it can be performed any more"},
 
 	{From: fsm.In(schema.DeployActivating), On: OnStarted, To: schema.DeployActive, Why: "its first act began"},
-	{From: fsm.In(schema.DeployActivating), On: OnAtRest, To: schema.DeployActive, Why: "nothing is performed now; this one is next"},
+	{From: fsm.In(schema.DeployActivating), On: OnNothingPerformed, To: schema.DeployActive, Why: "nothing is performed now; this one is next"},
 	{From: fsm.In(schema.DeployActivating), On: OnStartFailed, To: schema.DeployRolledBack, Why: "it could not begin; the previous one continues"},
 	{From: fsm.In(schema.DeployActivating), On: OnProbation, To: schema.DeployRolledBack, Why: "it did not begin in time; the previous one continues"},
 

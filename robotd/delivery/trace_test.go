@@ -95,7 +95,7 @@ func (w *world) play(t *testing.T, line string) string {
 			case "performing":
 				w.facts.Performing = true
 			case "held":
-				w.facts.Held = true
+				w.facts.Paused = true
 			case "boundary":
 				w.facts.BetweenActs = true
 			case "interrupted":

@@ -22,7 +22,7 @@ type content[C any] struct {
 func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
 	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
-	t.placed, _ = t.places.InUse()
+	t.placesInUse, _ = t.places.InUse()
 	t.placesToBody()
 	restore(t, &t.story, m, sign.Story, t.judge())
 }
@@ -62,7 +62,7 @@ func (t Step) stepSet(k sign.Kind, in delivery.Input) {
 		deliver(t, &t.activities, delivery.Facts{}, in)
 	case sign.Places:
 		deliver(t, &t.places, delivery.Facts{}, in)
-		t.place()
+		t.applyPlaces()
 	}
 }
 
@@ -94,19 +94,19 @@ func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 		case delivery.Save:
 			t.Out.Do(effect.SaveContent{Save: detached(e)})
 		case delivery.RecordEvent:
-			t.Out.Event(orWord(e.Reason, string(k)+"_deletion_ignored"), deliveryOf(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
+			t.Out.Event(orWord(e.Reason, string(k)+"_deletion_ignored"), eventSource(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
 		case delivery.PublishReport:
-			t.Out.Note(deliveryOf(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
+			t.Out.Note(eventSource(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {
-				t.Out.Event(string(k)+"_"+string(e.To), deliveryOf(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
+				t.Out.Event(string(k)+"_"+string(e.To), eventSource(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
 			}
 			t.report(k, e.Report)
 		}
 	}
 }
 
-// deliveryOf is the name of a delivery in the log and as the source of events.
-func deliveryOf(k sign.Kind) string {
+// eventSource is the source of events about a content: the name of its delivery, as in the log.
+func eventSource(k sign.Kind) string {
 	if k == sign.Story {
 		return "delivery"
 	}
@@ -213,14 +213,14 @@ func filesOfActivities(a *score.Activities) []score.Asset { return a.Assets }
 // fitAll returns a content unchanged: every robot can use it.
 func fitAll[C any](c *C) delivery.Fit[C] { return delivery.Fit[C]{Content: c} }
 
-// place applies the active places: goto can use their points, so stories that need them can
+// applyPlaces applies the active places: goto can use their points, so stories that need them can
 // be performed.
-func (t Step) place() {
+func (t Step) applyPlaces() {
 	l, _ := t.places.InUse()
-	if l == t.placed || l != nil && t.placed != nil && l.Content == t.placed.Content {
+	if l == t.placesInUse || l != nil && t.placesInUse != nil && l.Content == t.placesInUse.Content {
 		return
 	}
-	t.placed = l
+	t.placesInUse = l
 	t.placesToBody()
 	t.Out.Do(effect.CapsChanged{})
 	t.RobotChanged()
@@ -229,8 +229,8 @@ func (t Step) place() {
 // placesToBody gives the body the places.
 func (t Step) placesToBody() {
 	var p *score.Places
-	if t.placed != nil {
-		p = t.placed.Content
+	if t.placesInUse != nil {
+		p = t.placesInUse.Content
 	}
 	t.robot.SetPlaces(p)
 }

@@ -43,7 +43,7 @@ func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step
 	switch {
 	case len(ev.Problems) > 0:
 		p := ev.Problems[0]
-		t.Out.Event("bad_request", deliveryOf(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.SanitizeText(p.String())})
+		t.Out.Event("bad_request", eventSource(k), p.Pointer, "", effect.Described{Reason: schema.ReasonBadRequest, Detail: "the desired " + string(k) + " was not understood: " + schema.SanitizeText(p.String())})
 	case ev.Emptied:
 		t.deleted(k)
 	default:
@@ -68,7 +68,7 @@ func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 	w := delivery.DesiredStory(&ev.Document)
 	t.stepStory(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if t.story.IsCurrent(w) {
-		t.accept(v)
+		t.noteAccepted(v)
 	}
 }
 
@@ -77,7 +77,7 @@ func (t Step) takeSet(ev event.DesiredSet, v Verified) {
 	w := delivery.DesiredSet(&ev.Document)
 	t.stepSet(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if ev.Kind == sign.Places && t.places.IsCurrent(w) || ev.Kind == sign.Activities && t.activities.IsCurrent(w) {
-		t.accept(v)
+		t.noteAccepted(v)
 	}
 }
 

@@ -28,7 +28,7 @@ type notObeyed struct {
 // forged one would block the true ones after it.
 func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	w, was := v.what, d.refused
-	switch source := deliveryOf(w.Kind); {
+	switch source := eventSource(w.Kind); {
 	case t.fleetID != "" && w.FleetID != t.fleetID:
 		d.foreign = ev
 		d.refused = notObeyed{w.Rev, schema.ReasonWrongFleet, fmt.Sprintf("revision %d of fleet %s is not obeyed: this robot belongs to %s; sys/adopt changes that", w.Rev, w.FleetID, t.fleetID)}
@@ -49,7 +49,7 @@ func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 		return false
 	}
 	d.refused, d.foreign = notObeyed{}, nil
-	t.accept(v)
+	t.noteAccepted(v)
 	if w.Rev == d.rev {
 		return false // received before
 	}

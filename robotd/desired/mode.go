@@ -118,7 +118,7 @@ func (s *State) Starting() bool { return s.mode.starting }
 // the desired mode is not active, a request has superseded it.
 func (t Step) StartupEnded(why schema.Reason) {
 	t.mode.starting = false
-	t.stepMode(desiredmode.Input{What: desiredmode.BootEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})
+	t.stepMode(desiredmode.Input{What: desiredmode.StartupEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})
 }
 
 // NoteIntendedMode takes the mode of a request that was granted to by: if it is not the

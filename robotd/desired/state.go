@@ -23,16 +23,16 @@ type State struct {
 	base  *config.Config // as configured on the robot
 	cfg   *config.Config // overridden by the desired configuration
 
-	story      content[score.PublishedStory]
-	activities content[score.Activities]
-	fitted     fitted
-	places     content[score.Places]
-	placed     *delivery.Loaded[score.Places] // the fleet's places that goto can use
+	story       content[score.PublishedStory]
+	activities  content[score.Activities]
+	fitted      fitted
+	places      content[score.Places]
+	placesInUse *delivery.Loaded[score.Places] // the fleet's places that goto can use
 
-	fleetID string // the fleet that the robot obeys: that of its enrolment, or else of the first desired document; empty = neither
-	marks   sign.Marks
-	config  configState
-	mode    modeState
+	fleetID  string     // the fleet that the robot obeys: that of its enrolment, or else of the first desired document; empty = neither
+	counters sign.Marks // newest counters of signed documents
+	config   configState
+	mode     modeState
 
 	reportAll       bool // everything has to be reported again
 	playingReported bool

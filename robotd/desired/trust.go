@@ -23,10 +23,10 @@ const (
 // restoreTrust reads which fleet the robot obeys. If the counters cannot be read, the robot
 // starts with none and raises an alert.
 func (t Step) restoreTrust(m Memory) {
-	t.fleetID, t.marks = cmp.Or(m.Values[FleetIDKey], m.Deliveries[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
+	t.fleetID, t.counters = cmp.Or(m.Values[FleetIDKey], m.Deliveries[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
 	if kept := m.Values[CountersKey]; kept != "" {
-		if err := json.Unmarshal([]byte(kept), &t.marks); err != nil {
-			t.marks = sign.Marks{}
+		if err := json.Unmarshal([]byte(kept), &t.counters); err != nil {
+			t.counters = sign.Marks{}
 			t.Out.Raise("untrusted_document", schema.AlertError, "disk", "the signature counters could not be read and are counted anew", "change something that the fleet desires of the robot: the next document that fleetd signs sets the counter")
 		}
 	}
@@ -44,7 +44,7 @@ type Verified struct {
 // released content; it is nil for documents without a blob.
 func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) Verified {
 	v := Verified{what: w}
-	policy, source := t.cfg.Signing, sourceOf(w.Kind)
+	policy, source := t.cfg.Signing, alertSource(w.Kind)
 	if policy == sign.Off || policy == "" {
 		return v
 	}
@@ -57,7 +57,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 		}
 	}
 	if err == nil {
-		switch clash, detail := t.marks.Check(w); clash {
+		switch clash, detail := t.counters.Check(w); clash {
 		case sign.Fresh:
 			t.Out.Clear("untrusted_document", source)
 			t.Out.Clear("equivocation", source)
@@ -97,8 +97,8 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	return v
 }
 
-// sourceOf is the topic of a document, as in alerts.
-func sourceOf(k sign.Kind) string {
+// alertSource is the source of alerts about a document: its topic.
+func alertSource(k sign.Kind) string {
 	if k == sign.FleetStop {
 		return "fleet/stop"
 	}
@@ -109,7 +109,7 @@ func sourceOf(k sign.Kind) string {
 // unless it is of another fleet.
 func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verified {
 	v := t.Verify(w, sig, nil, nil)
-	if v.Refused == "" && v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.marks.Note(v.what) {
+	if v.Refused == "" && v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.counters.Note(v.what) {
 		t.saveCounters()
 	}
 	return v
@@ -117,18 +117,18 @@ func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verified {
 
 // saveCounters saves the newest counters, with which those that could not be read are replaced.
 func (t Step) saveCounters() {
-	t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.marks))})
+	t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.counters))})
 	t.Out.Clear("untrusted_document", "disk")
 }
 
-// accept remembers the counter of a document that is obeyed, and its fleet if the robot has none yet.
-func (t Step) accept(v Verified) {
+// noteAccepted remembers the counter of a document that is obeyed, and its fleet if the robot has none yet.
+func (t Step) noteAccepted(v Verified) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
 		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: t.fleetID})
 		t.ToDeliveries(delivery.FleetKnown{FleetID: t.fleetID})
 	}
-	if v.verified && t.marks.Note(v.what) {
+	if v.verified && t.counters.Note(v.what) {
 		t.saveCounters()
 	}
 }

@@ -58,10 +58,10 @@ type InputKind string
 
 // The inputs.
 const (
-	Newer     InputKind = "desired"    // Desired: a newer document
-	Answered  InputKind = "answered"   // Verdict: the supervisor's answer
-	BootEnded InputKind = "boot-ended" // start-up has ended; Reason: why, if not in the desired mode
-	Adopted   InputKind = "adopted"    // the robot now obeys another fleet
+	Newer        InputKind = "desired"    // Desired: a newer document
+	Answered     InputKind = "answered"   // Verdict: the supervisor's answer
+	StartupEnded InputKind = "boot-ended" // start-up has ended; Reason: why, if not in the desired mode
+	Adopted      InputKind = "adopted"    // the robot now obeys another fleet
 )
 
 // Input is one input. Fields that What does not need stay empty.
@@ -96,11 +96,11 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		s.Desired = in.Desired
 		switch {
 		case f.Starting:
-			s.transition(&d, OnBoot, "", "")
+			s.transition(&d, OnStartup, "", "")
 		case f.Active == s.Desired.Mode && f.Settled:
 			s.transition(&d, OnAlreadyActive, "", "")
 		case s.Desired.Apply == schema.ApplyModeBoot:
-			s.transition(&d, OnBoot, "", "")
+			s.transition(&d, OnStartup, "", "")
 		case f.Prevented != "":
 			s.transition(&d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
 		default:
@@ -117,7 +117,7 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		default:
 			s.transition(&d, OnFell, in.Reason, in.Detail)
 		}
-	case BootEnded:
+	case StartupEnded:
 		switch {
 		case s.At() != schema.DeployWaiting:
 		case f.Active == s.Desired.Mode:

@@ -110,7 +110,7 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := Facts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
 				Settled: rapid.Bool().Draw(t, "settled"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
-			in := Input{What: rapid.SampledFrom([]InputKind{Newer, Answered, BootEnded, Adopted}).Draw(t, "what")}
+			in := Input{What: rapid.SampledFrom([]InputKind{Newer, Answered, StartupEnded, Adopted}).Draw(t, "what")}
 			in.Status = rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")
 			in.Desired = Desired{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {

@@ -64,7 +64,7 @@ var (
 
 // Saved is everything that Open has read.
 type Saved struct {
-	Boots      int64 // number of starts of the robot, including this one
+	Starts     int64 // number of starts of the robot, including this one
 	Deliveries map[sign.Kind]delivery.Persisted
 	Blobs      map[string][]byte // by SHA-256
 	Commands   []request.Record
@@ -82,7 +82,7 @@ type Disk struct {
 	path    string
 	db      *bbolt.DB
 	latches *latches
-	boots   int64 // the number of starts to store with the next write; 0 = stored
+	starts  int64 // the number of starts to store with the next write; 0 = stored
 }
 
 var (
@@ -202,14 +202,14 @@ func (d *Disk) load(dir string) (Saved, error) {
 		if was, err = d.formatOf(tx); err != nil || was == 0 {
 			return err
 		}
-		saved.Boots = number(tx.Bucket(metaBucket).Get(bootsKey))
+		saved.Starts = number(tx.Bucket(metaBucket).Get(bootsKey))
 		return d.read(tx, &saved)
 	})
 	if err != nil {
 		return Saved{}, err
 	}
-	saved.Boots++
-	d.boots = saved.Boots
+	saved.Starts++
+	d.starts = saved.Starts
 	var refused error
 	d.latches, saved.Latches, saved.LatchesLost, refused = openLatches(dir, was > 0)
 	err = d.db.Update(func(tx *bbolt.Tx) error {
@@ -218,11 +218,11 @@ func (d *Disk) load(dir string) (Saved, error) {
 				return err
 			}
 		}
-		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(format)), d.countBoot(tx))
+		return errors.Join(tx.Bucket(metaBucket).Put(formatKey, bigEndian(format)), d.countStart(tx))
 	})
 	switch {
 	case err == nil:
-		d.boots = 0
+		d.starts = 0
 	case was == 0: // nothing was read with which the robot could run
 		return Saved{}, fmt.Errorf("write to %s: %w", d.path, err)
 	}
@@ -230,12 +230,12 @@ func (d *Disk) load(dir string) (Saved, error) {
 	return saved, nil
 }
 
-// countBoot stores the number of starts if that is still to do.
-func (d *Disk) countBoot(tx *bbolt.Tx) error {
-	if d.boots == 0 {
+// countStart stores the number of starts if that is still to do.
+func (d *Disk) countStart(tx *bbolt.Tx) error {
+	if d.starts == 0 {
 		return nil
 	}
-	return tx.Bucket(metaBucket).Put(bootsKey, bigEndian(d.boots))
+	return tx.Bucket(metaBucket).Put(bootsKey, bigEndian(d.starts))
 }
 
 // formatOf returns the format of the file; 0 if the file is new.

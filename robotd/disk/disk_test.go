@@ -67,7 +67,7 @@ func kept() delivery.Persisted {
 
 func TestStoredStateSurvivesRestart(t *testing.T) {
 	d, saved := mustOpen(t, filepath.Join(t.TempDir(), "new", "directory"))
-	if want := (Saved{Boots: 1, Deliveries: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Values: map[string]string{}}); !reflect.DeepEqual(saved, want) {
+	if want := (Saved{Starts: 1, Deliveries: map[sign.Kind]delivery.Persisted{}, Blobs: map[string][]byte{}, Values: map[string]string{}}); !reflect.DeepEqual(saved, want) {
 		t.Fatalf("a new directory contains %+v", saved)
 	}
 	k := kept()
@@ -79,7 +79,7 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []request.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
-	want := Saved{Boots: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
+	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
 		Commands: []request.Record{record(1), record(3)}, Values: map[string]string{"mode.ato": "off"}}
 	if !reflect.DeepEqual(saved, want) {
 		t.Errorf("got\n%+v, want\n%+v", saved, want)
@@ -87,8 +87,8 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	if events, err := d.Events(); err != nil || len(events) != 2 || string(events[1]) != `{"seq":2}` {
 		t.Errorf("events %q, %v", events, err)
 	}
-	if _, saved = reopen(t, d); saved.Boots != 3 {
-		t.Errorf("the third boot is counted as %d", saved.Boots)
+	if _, saved = reopen(t, d); saved.Starts != 3 {
+		t.Errorf("the third start is counted as %d", saved.Starts)
 	}
 }
 

@@ -92,8 +92,8 @@ func TestAcknowledgedWritesSurviveKill(t *testing.T) {
 		if n := int64(len(saved.Commands)); acknowledged < 50 || n > acknowledged+1 || saved.Values["newest"] != fmt.Sprint(n) {
 			t.Errorf("round %d: %d acknowledged, %d records, newest %q", round, acknowledged, n, saved.Values["newest"])
 		}
-		if want := int64(2 * round); saved.Boots != want {
-			t.Errorf("round %d: %d boots, want %d", round, saved.Boots, want)
+		if want := int64(2 * round); saved.Starts != want {
+			t.Errorf("round %d: %d starts, want %d", round, saved.Starts, want)
 		}
 	}
 }

@@ -199,13 +199,13 @@ func TestFullDiskStoresLatches(t *testing.T) {
 		t.Errorf("on a disk that refuses every write: %v", err)
 	}
 	d, saved := reopen(t, d)
-	if string(saved.Latches) != "held" || Reason(saved.WriteErr) != schema.ReasonNoSpace || saved.Boots != 2 {
-		t.Errorf("latches %q, refused %v, boot %d", saved.Latches, saved.WriteErr, saved.Boots)
+	if string(saved.Latches) != "held" || Reason(saved.WriteErr) != schema.ReasonNoSpace || saved.Starts != 2 {
+		t.Errorf("latches %q, refused %v, start %d", saved.Latches, saved.WriteErr, saved.Starts)
 	}
 	limitFileSize(was.Cur)
 	mustApply(t, d, setting("a", "1"))
 	mustKeep(t, d, "again")
-	if _, saved := reopen(t, d); saved.WriteErr != nil || saved.Boots != 3 || string(saved.Latches) != "again" {
-		t.Errorf("with free space again: latches %q, refused %v, boot %d", saved.Latches, saved.WriteErr, saved.Boots)
+	if _, saved := reopen(t, d); saved.WriteErr != nil || saved.Starts != 3 || string(saved.Latches) != "again" {
+		t.Errorf("with free space again: latches %q, refused %v, start %d", saved.Latches, saved.WriteErr, saved.Starts)
 	}
 }

@@ -15,14 +15,14 @@ import (
 
 func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 	d, saved := mustOpen(t, t.TempDir())
-	s, _ := request.Restore(saved.Boots, saved.Commands, nil)
+	s, _ := request.Restore(saved.Starts, saved.Commands, nil)
 	ask := request.Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
 	for _, e := range request.Step(s, request.Now{}, ask, nil) {
 		mustApply(t, d, effect.SaveRequests{Save: e.(request.Save)})
 	}
 
 	d, saved = reopen(t, d)
-	s, effects := request.Restore(saved.Boots, saved.Commands, nil)
+	s, effects := request.Restore(saved.Starts, saved.Commands, nil)
 	for _, e := range effects {
 		mustApply(t, d, effect.SaveRequests{Save: e.(request.Save)})
 	}
@@ -33,7 +33,7 @@ func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 	request.Step(s, request.Now{}, request.Delivered{Key: "op1/k1"}, nil)
 
 	_, saved = reopen(t, d)
-	s, effects = request.Restore(saved.Boots, saved.Commands, nil)
+	s, effects = request.Restore(saved.Starts, saved.Commands, nil)
 	if len(effects) != 0 {
 		t.Errorf("a delivered answer is sent again: %+v", effects)
 	}

@@ -53,12 +53,12 @@ func (d *Disk) update(batch []effect.Save) error {
 				return err
 			}
 		}
-		return d.countBoot(tx)
+		return d.countStart(tx)
 	})
 	if err != nil {
 		return fmt.Errorf("write to %s: %w", d.path, err)
 	}
-	d.boots = 0
+	d.starts = 0
 	return nil
 }
 

@@ -13,16 +13,16 @@ import (
 // timeFile contains the newest fleet time that the robot has received, in RFC 3339.
 const timeFile = "time"
 
-// Floor is a lower bound of the present time. The robot's own clock may have stood still
+// ClockFloor is a lower bound of the present time. The robot's own clock may have stood still
 // while it was switched off, or restarted in 1970. Certificates are checked at the later
 // of the two times.
-type Floor struct {
+type ClockFloor struct {
 	Built     time.Time // when the program was built; zero: unknown
 	FleetTime time.Time // the newest time from the fleet; zero: none
 }
 
 // Now returns the later of clock and the floor.
-func (f Floor) Now(clock time.Time) time.Time {
+func (f ClockFloor) Now(clock time.Time) time.Time {
 	for _, t := range []time.Time{f.Built, f.FleetTime} {
 		if t.After(clock) {
 			clock = t
@@ -36,7 +36,7 @@ func (f Floor) Now(clock time.Time) time.Time {
 // authenticated. A time from an unauthenticated sender is ignored, and so is a time
 // after until: otherwise a fleetd whose clock is years ahead would lock every robot out
 // for good.
-func (f Floor) Observe(fleet, until time.Time) Floor {
+func (f ClockFloor) Observe(fleet, until time.Time) ClockFloor {
 	if fleet.After(f.FleetTime) && fleet.Before(until) {
 		f.FleetTime = fleet
 	}

@@ -15,13 +15,13 @@ type alerts struct {
 // Alerts are those that are on the state.
 func (s *State) Alerts() []schema.Alert { return s.alerts.list }
 
-// Raise puts an alert on the state whose source is no unit.
+// Raise adds an alert to the robot's state; its source is not a unit.
 func (t Step) Raise(kind string, level schema.AlertLevel, source, detail, hint string) {
 	t.RaiseAlert(effect.RaiseAlert{Kind: kind, Level: level, Source: source, Detail: detail, Hint: hint}, false)
 }
 
-// RaiseAlert puts an alert on the state, once for the same detail, with the newest hint; unit says
-// that its source is a unit. Clear takes it off.
+// RaiseAlert adds an alert to the robot's state, unless it is there with the same detail; then it
+// only gets the new hint. unit says that its source is a unit. Clear removes it.
 func (t Step) RaiseAlert(n effect.RaiseAlert, unit bool) {
 	for i := range t.alerts.list {
 		a := &t.alerts.list[i]

@@ -10,27 +10,28 @@ import (
 
 // disk is whether the disk takes what it is given.
 type disk struct {
-	okAt time.Duration // when the alert of a disk that refused is cleared at the earliest; 0 = there is none
-	fits bool          // it took something since it refused
+	okAt       time.Duration // when the alert of a disk that refused is cleared at the earliest; 0 = there is none
+	wroteSince bool          // it took a write since it refused one
 }
 
 // DiskAlertClearsAfter is how long a disk must not have refused until its alert is cleared: on
 // one that is full something small fits now and then.
 const DiskAlertClearsAfter = 10 * time.Second
 
-// Disk raises an alert while the robot cannot keep what it promises.
-func (t Step) Disk(refused schema.Reason) {
+// NoteDiskWrite takes the result of a write. It raises an alert while the disk refuses writes, so
+// that the robot cannot keep what it promises.
+func (t Step) NoteDiskWrite(refused schema.Reason) {
 	if refused == "" {
-		t.disk.fits = true
+		t.disk.wroteSince = true
 		return
 	}
-	t.disk.fits, t.disk.okAt = false, t.Now.Mono+DiskAlertClearsAfter
+	t.disk.wroteSince, t.disk.okAt = false, t.Now.Mono+DiskAlertClearsAfter
 	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it, or see with robotd doctor whether it is broken; until then the robot obeys stops and begins no command that it has to write down")
 }
 
 // ClearDiskAlert clears the alert when the disk has refused nothing for DiskAlertClearsAfter.
 func (t Step) ClearDiskAlert() {
-	if t.disk.okAt > 0 && t.disk.fits && t.Now.Mono >= t.disk.okAt {
+	if t.disk.okAt > 0 && t.disk.wroteSince && t.Now.Mono >= t.disk.okAt {
 		t.disk.okAt = 0
 		t.Clear("disk_refuses", "disk")
 	}

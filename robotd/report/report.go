@@ -67,8 +67,9 @@ type stateTiming struct {
 	changed     effect.Urgency
 	seq         int64
 	publishedAt time.Duration
-	// paidUntil limits the rate of states for answers: each state adds a gathering time to it, and one
-	// for an answer is published while it is at most answeredStates gathering times ahead.
+	// paidUntil limits the rate of states for answers, as a token bucket does: each state moves it on
+	// by a gathering time, and one for an answer is published at once while it is at most
+	// answeredStates gathering times later than now.
 	paidUntil time.Duration
 }
 
@@ -93,7 +94,7 @@ type heartbeats struct {
 // modesGather is how long changes of the catalogue of modes are gathered.
 const modesGather = time.Second
 
-// BootsKey is the key on the disk of the ids of the newest boots, the newest last.
+// BootsKey is the key on the disk of the ids of the newest starts of robotd, the newest last.
 const BootsKey = "boots"
 
 // bootsKept is how many of them: a will comes within seconds of the next boot.
@@ -103,11 +104,11 @@ const bootsKept = 8
 func (t Step) RememberBoots(saved map[string]string) {
 	b := strings.Fields(saved[BootsKey])
 	t.session.earlier = b[max(0, len(b)-bootsKept+1):]
-	t.Out.Do(effect.SaveValue{Name: BootsKey, Value: strings.Join(t.Boots(), " ")})
+	t.Out.Do(effect.SaveValue{Name: BootsKey, Value: strings.Join(t.BootIDs(), " ")})
 }
 
-// Boots are those that the robot knows as its own, the present one among them.
-func (s *State) Boots() []string { return append(slices.Clone(s.session.earlier), s.boot) }
+// BootIDs are those that the robot knows as its own, the present one among them.
+func (s *State) BootIDs() []string { return append(slices.Clone(s.session.earlier), s.boot) }
 
 // Boot is the id of this run of robotd.
 func (s *State) Boot() string { return s.boot }
@@ -203,11 +204,11 @@ func (t Step) Connected(session string) {
 	t.session.id, t.session.since, t.session.begins = session, t.Now.Mono, true
 }
 
-// NewSession reports whether the documents of a new session are still to be published.
-func (s *State) NewSession() bool { return s.session.begins }
+// DocumentsPending reports whether the documents of a new session are still to be published.
+func (s *State) DocumentsPending() bool { return s.session.begins }
 
-// Begun notes that they are published now.
-func (t Step) Begun() { t.session.begins = false }
+// DocumentsPublished notes that they are published.
+func (t Step) DocumentsPublished() { t.session.begins = false }
 
 // RepublishAll makes all documents due: the broker or a fleetd instance may have lost them.
 func (t Step) RepublishAll() {
@@ -215,9 +216,9 @@ func (t Step) RepublishAll() {
 	t.state.changed, t.state.publishedAt = max(t.state.changed, effect.FlushSoon), t.Now.Mono-t.cfg.Gather
 }
 
-// EndGreeting notes that a new session has got its presence and its first documents: from now
-// on heartbeats are sent.
-func (t Step) EndGreeting() {
+// StartHeartbeats begins the heartbeats of a new session, which has got its presence and its first
+// documents.
+func (t Step) StartHeartbeats() {
 	t.beats.next = t.Now.Mono
 	if t.session.fault != "" {
 		t.Event("half_open_connection_replaced", "mqtt", t.session.fault, "", nil)
@@ -256,7 +257,7 @@ func (s *State) Deadline() (first time.Duration, any bool) {
 		}
 	}
 	listens := s.session.id != ""
-	sooner(s.disk.okAt, s.disk.okAt > 0 && s.disk.fits)
+	sooner(s.disk.okAt, s.disk.okAt > 0 && s.disk.wroteSince)
 	sooner(s.due(), listens)
 	sooner(s.resend.due, s.resend.due > 0)
 	sooner(s.beats.next, listens)

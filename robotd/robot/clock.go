@@ -23,7 +23,7 @@ type certificateClock struct {
 	news chan struct{} // capacity 1: there is a time to save
 
 	mu    sync.Mutex
-	floor identity.Floor
+	floor identity.ClockFloor
 	at    time.Time // when floor.FleetTime was received; zero: in an earlier run
 	until time.Time // end of the certificates of the newest connection; zero: it has none
 	kept  time.Time
@@ -34,7 +34,7 @@ func openClock(data string, log *slog.Logger) *certificateClock {
 	if err != nil {
 		log.Warn("saved fleet time not read", "error", err)
 	}
-	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.Floor{Built: build.Time(), FleetTime: saved}, kept: saved}
+	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.ClockFloor{Built: build.Time(), FleetTime: saved}, kept: saved}
 }
 
 func (c *certificateClock) now() time.Time {

@@ -42,7 +42,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 		return nil, nil, brain.Memory{}, err
 	}
 	lost := saved.Values[stops.LostKey] != ""
-	if before && saved.Boots == 1 {
+	if before && saved.Starts == 1 {
 		lost = true
 		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(effect.SaveValue{Name: stops.LostKey, Value: "yes"}))
 	}
@@ -56,7 +56,7 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	return onDisk{d, files}, files, brain.Memory{
 		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr),
 		Lost:  lost,
-		Boots: saved.Boots, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Values: saved.Values,
+		Boots: saved.Starts, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Values: saved.Values,
 	}, nil
 }
 
