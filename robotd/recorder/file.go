@@ -70,7 +70,7 @@ func begin(m *mcap.Writer, about About) error {
 type writer struct {
 	ring  *ring
 	about About
-	open  func(path string) (disk, error)
+	open  func(path string) (outFile, error)
 
 	path   string
 	n      int64
@@ -82,7 +82,7 @@ type writer struct {
 	seq    map[uint16]uint32
 }
 
-func openFile(path string) (disk, error) {
+func openFile(path string) (outFile, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // a path of the ring
 }
 
@@ -153,7 +153,7 @@ func (w *writer) create(at time.Time) error {
 		return fmt.Errorf("begin a recording: %w", err)
 	}
 	w.ring.next++
-	w.to, w.due, w.synced, w.seq = &counted{disk: f, ring: w.ring}, time.Time{}, at, map[uint16]uint32{}
+	w.to, w.due, w.synced, w.seq = &counted{outFile: f, ring: w.ring}, time.Time{}, at, map[uint16]uint32{}
 	if w.mcap, w.opts, err = newMCAP(w.to); err == nil {
 		err = begin(w.mcap, w.about)
 	}

@@ -18,7 +18,7 @@ type Record interface{ record() }
 
 // The records.
 type (
-	// Sample is the minimal record: where the robot stands after a tick of the loop, 50 a
+	// Sample is the minimal record: the robot's state after a tick of the loop, 50 a
 	// second while anything is performed or may move, and after another event that changed the
 	// safety state.
 	Sample struct {
@@ -61,7 +61,7 @@ type (
 	// Command is a message that asked something of the robot, as received.
 	Command struct {
 		Client   string         `json:"client,omitempty"`
-		Verb     string         `json:"verb" jsonschema:"description=group/name of a command, or the topic of another message; of a unit that asks for a stop, client is the unit"`
+		Verb     string         `json:"verb" jsonschema:"description=group/name of a command; or fleet/stop, release stops or stop document. If a unit asks for a stop, client is the unit"`
 		Payload  jsontext.Value `json:"payload,omitzero" jsonschema:"description=of another form than a JSON object or too long: its text"`
 		Retained bool           `json:"retained,omitzero"`
 	}
@@ -146,7 +146,7 @@ const droppedTopic = "/dropped"
 
 // channels lists them by their number in a file, from 1.
 var channels = []channel{
-	{SampleTopic, reflect.TypeFor[Sample](), "where the robot stands after each tick and each change of the safety state: safety, mode, units, set-points, speed"},
+	{SampleTopic, reflect.TypeFor[Sample](), "the robot's state after each tick and each change of the safety state: safety, mode, units, set-points, speed"},
 	{"/unit", reflect.TypeFor[Unit](), "a unit's state, on each change"},
 	{"/action", reflect.TypeFor[Action](), "start and end of each action of a unit"},
 	{"/order", reflect.TypeFor[Order](), "orders of the safety core to the units that move"},

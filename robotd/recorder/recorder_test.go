@@ -273,7 +273,7 @@ func TestManySmallFilesAreBounded(t *testing.T) {
 
 // hungDisk does not return from a write before it is let go.
 type hungDisk struct {
-	disk
+	outFile
 	begun chan struct{}
 	free  chan struct{}
 }
@@ -284,7 +284,7 @@ func (h hungDisk) Write(p []byte) (int, error) {
 	default:
 	}
 	<-h.free
-	return h.disk.Write(p)
+	return h.outFile.Write(p)
 }
 
 func TestDiskThatHangsBlocksNobodyAndLossesAreCounted(t *testing.T) {
@@ -295,9 +295,9 @@ func diskHangs(t *testing.T) {
 	dir := t.TempDir()
 	r := New(dir, LimitMin, About{}, quiet)
 	h := hungDisk{begun: make(chan struct{}, 1), free: make(chan struct{})}
-	r.writer.open = func(path string) (disk, error) {
+	r.writer.open = func(path string) (outFile, error) {
 		f, err := openFile(path)
-		h.disk = f
+		h.outFile = f
 		return h, err
 	}
 	go r.Run()
@@ -327,7 +327,7 @@ func diskHangs(t *testing.T) {
 
 // failingDisk refuses to write after some bytes.
 type failingDisk struct {
-	disk
+	outFile
 	left int
 }
 
@@ -335,14 +335,14 @@ func (f *failingDisk) Write(p []byte) (int, error) {
 	if f.left -= len(p); f.left < 0 {
 		return 0, errors.New("no space left on device")
 	}
-	return f.disk.Write(p)
+	return f.outFile.Write(p)
 }
 
 func TestDiskThatRefusesIsTriedAgainAndLossesAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	r := New(dir, LimitMin, About{}, quiet)
 	opened := 0
-	r.writer.open = func(path string) (disk, error) {
+	r.writer.open = func(path string) (outFile, error) {
 		f, err := openFile(path)
 		if opened++; opened == 1 {
 			f = &failingDisk{f, 40 << 10}

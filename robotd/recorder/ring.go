@@ -155,13 +155,13 @@ func (r *ring) closed(f file) { r.files = append(r.files, f) }
 
 // counted is a file whose bytes the ring counts before they are written.
 type counted struct {
-	disk
+	outFile
 	ring  *ring
 	bytes int64
 }
 
-// disk is an open file.
-type disk interface {
+// outFile is a file that is being written.
+type outFile interface {
 	Write(p []byte) (int, error)
 	Sync() error
 	Close() error
@@ -171,7 +171,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	if err := c.ring.makeRoom(int64(len(p))); err != nil {
 		return 0, err
 	}
-	n, err := c.disk.Write(p)
+	n, err := c.outFile.Write(p)
 	c.bytes += int64(n)
 	c.ring.total += int64(n)
 	return n, err
@@ -201,7 +201,7 @@ func (r *ring) closeCut() (err error) {
 	if err != nil {
 		return err
 	}
-	part := &counted{disk: out, ring: r}
+	part := &counted{outFile: out, ring: r}
 	n, err := Export(part, []Span{{Path: f.path}}, time.Time{}, time.Time{})
 	var bad damaged
 	if errors.As(err, &bad) {

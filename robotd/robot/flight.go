@@ -135,8 +135,8 @@ func (f *flight) effect(e effect.Effect) {
 	}
 }
 
-// end records where the robot stands after the steps of a tick, and of another event that
-// changed the safety state: the next tick of a robot at rest is up to 250 ms later.
+// end records the robot's state after the steps of a tick, and of another event that changed the
+// safety state: the next tick of a robot at rest is up to 250 ms later.
 func (f *flight) end(ev event.Event, now schema.AckState) {
 	if f == nil {
 		return
