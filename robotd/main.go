@@ -74,7 +74,7 @@ func run(cmd *cobra.Command) (err error) {
 		fmt.Fprintf(cmd.OutOrStdout(), "ready robot=%s broker=%s\n", cfg.ID, cfg.Broker)
 	}
 	if cfg.Body.Listen != "" {
-		s, failed := serveBus(cfg.Body.Listen, cfg.Logger.With("broker", "bus"))
+		s, failed := serveBus(cfg.Body.Listen, cfg.Logger.With("connection", "bus"))
 		if failed != nil {
 			return failed
 		}

@@ -46,7 +46,7 @@ func newCalls(ctx context.Context, l *loop) *calls {
 	}}
 }
 
-var errRedirect = errors.New("it leads to another server, or in circles")
+var errRedirect = errors.New("the redirect goes to another server, or there were more than 3")
 
 // begin makes a call. end releases it once it has ended, or ends it.
 func (c *calls) begin(e effect.Call) {

@@ -25,7 +25,7 @@ type effects struct {
 	loop    *loop
 	body    driver.Driver
 	link    *link.Link
-	mqtt    *mqttAdapter
+	mqtt    *mqttTranslator
 	writer  *writer
 	latches *latchWriter
 	fetcher *fetcher
@@ -82,7 +82,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 				h.local.answered(e)
 				continue
 			}
-			// A publication that finds the outbox full waits in the queue.
+			// An urgent publication goes past the save queue, unless the connection's send queue is full.
 			if p := (numberedPublish{Publish: e, n: h.published}); !e.First || errors.Is(h.writer.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)
 			}
@@ -116,7 +116,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			panic(fmt.Sprintf("robot: no such effect: %T", e))
 		}
 	}
-	b.bind()
+	b.markNeedsSave()
 	if h.batch.join(b); !more && !h.batch.empty() {
 		h.writer.in.put(h.batch)
 		h.batch = batch{}

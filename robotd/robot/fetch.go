@@ -29,7 +29,7 @@ type fetcher struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	cfg    link.Config
-	with   *link.Link // the robot's link; the connection goes to its broker
+	with   *link.Link // the robot's own connection; this one goes to the same broker
 	ns     schema.Namespace
 	loop   *loop
 	log    *slog.Logger
@@ -45,7 +45,7 @@ type fetcher struct {
 	isDown  bool            // the connection was lost and is not up again yet
 }
 
-func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttAdapter, l *loop, log *slog.Logger) *fetcher {
+func newFetcher(ctx context.Context, c Config, with *link.Link, p *mqttTranslator, l *loop, log *slog.Logger) *fetcher {
 	f := &fetcher{with: with, ns: p.ns, loop: l, log: log, changed: make(chan struct{}, 1),
 		wanted: map[string]int{}, asked: map[string]bool{}, arrived: map[string]bool{},
 		cfg: link.Config{URL: c.Broker, Dial: c.Dial, TLS: c.encryption, Random: c.Random, Name: c.ID, ClientID: c.ID + ".blob", Password: c.Password, Logger: log.With("connection", "blob")}}
@@ -60,7 +60,7 @@ func (f *fetcher) fetch(sha string) {
 	defer f.mu.Unlock()
 	f.wanted[sha]++
 	f.asked[sha], f.arrived[sha] = true, false
-	f.replace = f.replace || f.isDown // a new attempt does not wait until the link tries again
+	f.replace = f.replace || f.isDown // a new attempt does not wait until the connection tries again
 	f.wake()
 }
 

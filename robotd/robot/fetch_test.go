@@ -103,7 +103,7 @@ func startFetcher(t testing.TB, b *brokertest.Broker, own link.Config, c Config)
 	}
 	log := slog.New(slog.DiscardHandler)
 	s := &blobStand{TB: t, fleetd: b.Client(t, "fleetd")}
-	s.fetcher = newFetcher(context.Background(), c, l, &mqttAdapter{ns: schema.DefaultNamespace}, newLoop(nil, time.Now(), log), log)
+	s.fetcher = newFetcher(context.Background(), c, l, &mqttTranslator{ns: schema.DefaultNamespace}, newLoop(nil, time.Now(), log), log)
 	t.Cleanup(func() {
 		s.fetcher.close()
 		_ = l.Close(context.Background())
@@ -395,13 +395,13 @@ func TestStoryWithSoundsIsFetchedOverOneConnection(t *testing.T) {
 // new connection or each blob over one.
 func BenchmarkFetch(b *testing.B) {
 	ca := brokertest.NewCA(b)
-	ca.Serve(time.Hour)
-	own := ca.Client(schema.RoleRobot, "r1")
+	ca.IssueServer(time.Hour)
+	own := ca.IssueClient(schema.RoleRobot, "r1")
 	for _, size := range []int{1 << 10, 100 << 10} {
 		for _, transport := range []string{"tcp", "mutual TLS"} {
 			for _, arm := range []string{"one connection", "one each"} {
 				b.Run(fmt.Sprintf("%d KiB/%s/%s", size>>10, transport, arm), func(b *testing.B) {
-					broker := brokertest.Start(b, ca.Broker)
+					broker := brokertest.Start(b, ca.Configure)
 					dial := brokertest.TCP(broker.URL())
 					if transport != "tcp" {
 						dial = brokertest.OverTLS(broker.AddrOf("mqtts"), ca.TLS(own))

@@ -26,8 +26,8 @@ type guard struct {
 
 	call    mode.Call // under way
 	expires *time.Timer
-	used    time.Duration // by the calls for this event that did not fail
-	spent   time.Duration // by all calls for this event
+	counted time.Duration // by the calls for this event that did not fail; modeTime bounds them
+	total   time.Duration // by all calls for this event; modeHung bounds them
 
 	failing sync.Map // by the modes whose next call shall fail
 }
@@ -40,7 +40,7 @@ func newGuard(log *slog.Logger) *guard {
 }
 
 // begin notes that the loop takes in another event.
-func (g *guard) begin() { g.used, g.spent = 0, 0 }
+func (g *guard) begin() { g.counted, g.total = 0, 0 }
 
 // failNext makes the next call of a mode fail, as an injected fault. Entry checks do not
 // count: they are called all the time, and their failure only refuses a request.
@@ -51,14 +51,14 @@ func (g *guard) failNext(m schema.ModeID) { g.failing.Store(m, nil) }
 func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 	began := time.Now()
 	g.call = c
-	g.expires.Reset(max(0, modeHung-g.spent))
+	g.expires.Reset(max(0, modeHung-g.total))
 	defer func() {
 		p := recover()
 		if !g.expires.Stop() {
 			runtime.Goexit()
 		}
-		took, left := time.Since(began), modeTime-g.used
-		g.spent += took
+		took, left := time.Since(began), modeTime-g.counted
+		g.total += took
 		switch {
 		case p != nil:
 			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s panicked: %v", c, p)}
@@ -67,7 +67,7 @@ func (g *guard) run(c mode.Call) (fault mode.Refusal) {
 			fault = mode.Refusal{Reason: schema.ReasonModeFailed, Detail: fmt.Sprintf("%s took %d ms; %d ms were left to the modes for this event", c, took.Milliseconds(), left.Milliseconds())}
 			g.log.Error("a mode took too long", "mode", c.Mode, "call", c.Do, "took", took, "left", left)
 		default:
-			g.used += took
+			g.counted += took
 		}
 	}()
 	if c.Do != mode.DoReady {

@@ -52,7 +52,7 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 		return Config{}, 0, err
 	}
 	given := map[string]any{}
-	pinned := fromHere.Keys()
+	local := fromHere.Keys()
 	for _, s := range settings {
 		if flag := f.Lookup(s.flag()); flag.Changed {
 			if given[s.key] = any(flag.Value.String()); flag.Value.Type() == "stringSlice" {
@@ -64,11 +64,12 @@ func Load(f *pflag.FlagSet) (Config, slog.Level, error) {
 		return Config{}, 0, fmt.Errorf("flags: %w", err)
 	}
 	c, level, err := configOf(k)
-	c.LocalOnly = ofFleet(append(pinned, slices.Collect(maps.Keys(given))...))
+	c.LocalOnly = ofFleet(append(local, slices.Collect(maps.Keys(given))...))
 	return c, level, err
 }
 
-// ofFleet returns the keys of a desired configuration that these settings pin.
+// ofFleet returns the keys of a desired configuration that the fleet cannot change, because these
+// settings are given on the robot itself.
 func ofFleet(settings []string) []string {
 	var out []string
 	for _, key := range settings {

@@ -15,7 +15,7 @@ import (
 // A client of the broker that calls itself local is obeyed, under another name.
 func TestNoClientOfTheBrokerPassesForThePage(t *testing.T) {
 	l, _ := bareLoop(t, driver.Body{})
-	p := &mqttAdapter{ns: schema.DefaultNamespace, id: "r1", loop: l, ctx: t.Context(), log: l.log}
+	p := &mqttTranslator{ns: schema.DefaultNamespace, id: "r1", loop: l, ctx: t.Context(), log: l.log}
 	p.arrived(link.Message{Topic: "troupe/v1/robots/r1/cmd/local/safety/stop"})
 	if ev := (<-l.stops).(event.Command); ev.Client != "local.mqtt" {
 		t.Errorf("a stop comes from %s", ev.Client)

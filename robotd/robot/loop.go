@@ -83,7 +83,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			}
 			ev = event.Follow{}
 		}
-		l.flight.end(first, l.state.Current())
+		l.flight.end(first, l.state.AckState())
 		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.onFleetTime != nil {
 			l.onFleetTime(fleet)
 		}

@@ -199,7 +199,7 @@ func TestStopThatOvertakesAnEnableWins(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				l, done := bareLoop(t, twoMovers)
 				answerEffects(l, func(effect.Effect) {})
-				p := mqttAdapter{loop: l, ns: schema.DefaultNamespace, id: "r1", log: l.log, ctx: t.Context()}
+				p := mqttTranslator{loop: l, ns: schema.DefaultNamespace, id: "r1", log: l.log, ctx: t.Context()}
 				ctx, end := context.WithCancel(t.Context())
 				go func() {
 					time.Sleep(time.Second)

@@ -13,9 +13,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// mqttAdapter turns messages of the broker into events, and publications of the robot into
+// mqttTranslator turns messages of the broker into events, and publications of the robot into
 // messages.
-type mqttAdapter struct {
+type mqttTranslator struct {
 	ns      schema.Namespace
 	id      string
 	boot    string
@@ -27,9 +27,9 @@ type mqttAdapter struct {
 	ctx     context.Context // ends when the loop does
 }
 
-// config configures the robot's link. Its first message is the presence; the last will is in
-// its CONNECT.
-func (p *mqttAdapter) config(c Config) link.Config {
+// config configures the robot's connection to the broker. Its first message is the presence;
+// the last will is in its CONNECT.
+func (p *mqttTranslator) config(c Config) link.Config {
 	return link.Config{
 		URL: c.Broker, FallbackURLs: c.FallbackBrokers, Dial: c.Dial, TLS: c.encryption, Random: c.Random,
 		Name: p.id, ClientID: p.id, Password: c.Password,
@@ -45,8 +45,8 @@ func (p *mqttAdapter) config(c Config) link.Config {
 // subscriptions lists the robot's subscriptions. A robot whose subscription the broker lost
 // would look healthy and obey no command, so it renews its subscriptions to commands and to
 // the documents that latch stops every minute. Frames of manual driving come with the commands;
-// the link subscribes to the robot's own presence.
-func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
+// package link subscribes to the robot's own presence.
+func (p *mqttTranslator) subscriptions() (all []link.Subscription) {
 	type topics struct {
 		kind   schema.TopicKind
 		params []string
@@ -80,11 +80,11 @@ func (p *mqttAdapter) subscriptions() (all []link.Subscription) {
 	return all
 }
 
-func (p *mqttAdapter) online(session string) *schema.Presence {
+func (p *mqttTranslator) online(session string) *schema.Presence {
 	return report.PresenceOf(session, p.boot, p.version, wallNow())
 }
 
-func (p *mqttAdapter) presence(doc *schema.Presence) link.Message {
+func (p *mqttTranslator) presence(doc *schema.Presence) link.Message {
 	payload, err := schema.Encode(doc)
 	if err != nil {
 		panic(err)
@@ -93,7 +93,7 @@ func (p *mqttAdapter) presence(doc *schema.Presence) link.Message {
 }
 
 // message makes a message of topic kind k about this robot.
-func (p *mqttAdapter) message(k schema.TopicKind, param string, payload []byte) link.Message {
+func (p *mqttTranslator) message(k schema.TopicKind, param string, payload []byte) link.Message {
 	row := schema.TopicOf(k)
 	params := []string{p.id}
 	if param != "" {
@@ -103,7 +103,7 @@ func (p *mqttAdapter) message(k schema.TopicKind, param string, payload []byte) 
 }
 
 // urgent reports whether a message is a stop, which overtakes everything.
-func (p *mqttAdapter) urgent(topic string) bool {
+func (p *mqttTranslator) urgent(topic string) bool {
 	row, at, ok := p.ns.Match(topic)
 	if !ok {
 		return false
@@ -121,7 +121,7 @@ func (p *mqttAdapter) urgent(topic string) bool {
 // dedupKey returns a key for what a stop does: two stops of one client that differ only in
 // their ids and times have the same key. A document that latches stops has none, because it
 // may also release some.
-func (p *mqttAdapter) dedupKey(m link.Message) string {
+func (p *mqttTranslator) dedupKey(m link.Message) string {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok || m.Retain || row.Kind != schema.TopicCmd && row.Kind != schema.TopicFleetStopCmd {
 		return ""
@@ -141,7 +141,7 @@ func (p *mqttAdapter) dedupKey(m link.Message) string {
 // broker ended this connection for the other one, or this robot's presence was replaced by
 // one of an unknown boot. Boots that the disk knows are this robot's own, and a broker that
 // was restarted may publish the presence of one of them again.
-func (p *mqttAdapter) rival(m link.Message) bool {
+func (p *mqttTranslator) rival(m link.Message) bool {
 	row, _, ok := p.ns.Match(m.Topic)
 	switch {
 	case !ok:
@@ -157,7 +157,7 @@ func (p *mqttAdapter) rival(m link.Message) bool {
 }
 
 // arrived turns a message into an event for the loop.
-func (p *mqttAdapter) arrived(m link.Message) {
+func (p *mqttTranslator) arrived(m link.Message) {
 	row, at, ok := p.ns.Match(m.Topic)
 	if !ok {
 		p.log.Debug("message on a topic that is not in the table", "topic", m.Topic)
@@ -211,13 +211,14 @@ func (p *mqttAdapter) arrived(m link.Message) {
 	}
 }
 
-// dropped reports whether a notice is about a message of the robot. Forbidden without a topic is about
-// another client, whom the broker refused the robot's name; see also rival.
+// dropped reports whether a notice says that the broker dropped a message of this robot. The others
+// say that another client used the robot's name: taken_over, and forbidden without a topic; see rival.
 func dropped(n schema.Notice) bool {
 	return n.Reason != schema.ReasonTakenOver && (n.Topic != "" || n.Reason != schema.ReasonForbidden)
 }
 
-// sender returns the name of a client of the broker. None passes for the robot's own page.
+// sender returns the name of a client of the broker. A client that has the name of the robot's own
+// page gets another one, so that none has the rights of the page.
 func sender(cid string) string {
 	if cid == schema.LocalClient {
 		return cid + ".mqtt"
@@ -225,8 +226,8 @@ func sender(cid string) string {
 	return cid
 }
 
-// state turns the state of the link into events.
-func (p *mqttAdapter) state(s link.State) {
+// state turns the state of the connection to the broker into events.
+func (p *mqttTranslator) state(s link.State) {
 	switch s.Phase {
 	case link.Up:
 		p.loop.send(p.ctx, event.Connected{Session: s.Session})
@@ -245,7 +246,7 @@ func (p *mqttAdapter) state(s link.State) {
 
 // stop sends a stop, or the release of one, to the loop ahead of all other events. A
 // document that was deleted at the broker changes nothing.
-func (p *mqttAdapter) stop(kind schema.TopicKind, client string, m link.Message) {
+func (p *mqttTranslator) stop(kind schema.TopicKind, client string, m link.Message) {
 	if kind == schema.TopicFleetStopCmd {
 		p.loop.stop(p.ctx, event.LiveStop{Client: sender(client), Payload: m.Payload, Retained: m.Retain, N: m.N})
 		return

@@ -22,9 +22,9 @@ const (
 
 // pace delays retained documents when the robot publishes much. Of each document only the
 // newest waits, so nothing current is lost. Answers, events, urgent messages and the state
-// (answers depend on it, and it has an interval of its own) are published at once. Those that
-// take this way are counted; the limits of documents leave room for those that go straight to
-// the connection.
+// (answers depend on it, and it has an interval of its own) are published at once; those that pass
+// through the writer count against the limits. Urgent messages that go past it do not: the limits
+// are below the broker's by what they need.
 type pace struct {
 	messages, bytes *rate.Limiter
 	wake            chan struct{} // capacity 1: something waits
@@ -95,7 +95,7 @@ func (c *pace) run(ctx context.Context, publish func(numberedPublish)) {
 		case <-ctx.Done():
 		case <-c.wake:
 		}
-		for c.waits() && c.messages.Wait(ctx) == nil && c.bytes.WaitN(ctx, 1) == nil { // the newest then, not now
+		for c.waits() && c.messages.Wait(ctx) == nil && c.bytes.WaitN(ctx, 1) == nil { // p is taken after the wait, when it may be a newer one
 			if p, ok := c.next(); ok {
 				c.bytes.ReserveN(time.Now(), size(p)-1)
 				publish(p)

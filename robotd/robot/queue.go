@@ -13,7 +13,7 @@ import (
 const (
 	batchesMost = 256  // maximum number of waiting batches; further ones are merged into the last
 	batchesFull = 128  // from this number on the robot takes no more commands
-	unboundMost = 1000 // maximum number of waiting messages of one kind that depend on no save
+	unsavedMost = 1000 // maximum number of waiting messages of one kind that depend on no save
 )
 
 // batch is what the steps of one event save and then publish.
@@ -25,12 +25,12 @@ type batch struct {
 }
 
 // numberedPublish is a publication with its sequence number, so that a retained document is
-// never replaced by an older one, although urgent ones overtake. A bound one must not be
-// published before the save of its batch.
+// never replaced by an older one, although urgent ones overtake. One that needsSave is
+// published only after the saves of its batch, and dropped if they failed.
 type numberedPublish struct {
 	effect.Publish
-	n     int64
-	bound bool
+	n         int64
+	needsSave bool
 }
 
 // saveQueue holds the batches that wait for the disk, however long the disk hangs. It is
@@ -57,10 +57,10 @@ func (l *saveQueue) put(b batch) {
 	l.poke()
 }
 
-// bind marks the publications of a step that depend on what the same step saves.
-func (b *batch) bind() {
+// markNeedsSave marks the publications of a step that depend on what the same step saves.
+func (b *batch) markNeedsSave() {
 	for i := range b.publish {
-		b.publish[i].bound = b.dependsOnSave(b.publish[i])
+		b.publish[i].needsSave = b.dependsOnSave(b.publish[i])
 	}
 }
 
@@ -135,7 +135,7 @@ func (b *batch) join(c batch) {
 	b.saves = append(b.saves, c.saves...)
 	b.publish = append(b.publish, c.publish...)
 	b.reads = append(b.reads, c.reads...)
-	if size := len(b.saves) + len(b.publish); size > max(b.compactAt, 2*unboundMost) {
+	if size := len(b.saves) + len(b.publish); size > max(b.compactAt, 2*unsavedMost) {
 		b.compact()
 		b.compactAt = 2 * (len(b.saves) + len(b.publish))
 	}
@@ -197,7 +197,7 @@ func (b *batch) compact() {
 		if retained := schema.TopicOf(p.Topic).Retain; retained {
 			k.param = p.Param
 		} else if p.Confirm == "" {
-			most = unboundMost
+			most = unsavedMost
 		}
 		if seen[k]++; seen[k] <= most {
 			publish = append(publish, p)

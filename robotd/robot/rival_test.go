@@ -24,7 +24,7 @@ func TestNoticeAboutAnotherClientIsNoDroppedMessage(t *testing.T) {
 }
 
 func TestSecondRobotWithTheSameNameIsDetected(t *testing.T) {
-	p := &mqttAdapter{ns: schema.DefaultNamespace, id: "r1", boot: "now", boots: []string{"before", "now"}}
+	p := &mqttTranslator{ns: schema.DefaultNamespace, id: "r1", boot: "now", boots: []string{"before", "now"}}
 	presence := func(s schema.PresenceState, boot string) link.Message {
 		return p.presence(&schema.Presence{State: s, Session: "s", Boot: boot})
 	}

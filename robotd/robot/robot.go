@@ -1,12 +1,12 @@
 // Package robot assembles robotd: configuration, wiring, and the loop that owns the robot's
-// state and carries out its effects. Package brain decides; the link to the broker, the
+// state and carries out its effects. Package brain decides; the connection to the broker, the
 // disk and the body's driver do the work.
 //
 // Only the loop's goroutine touches the state. It never blocks, and passes commands to the
 // body itself, because the driver does not block either. Run waits beside it, and ends robotd
 // without it if a mode hangs. The writer's goroutine writes to the disk and then publishes, so
-// a publication waits there for its commit. The goroutines of the link and of the driver send
-// events to the loop. Stops have channels of their own and overtake everything else.
+// a publication waits there for its commit. The goroutines of the connection and of the driver
+// send events to the loop. Stops have channels of their own and overtake everything else.
 package robot
 
 import (
@@ -88,8 +88,8 @@ type Config struct {
 	Logger  *slog.Logger
 	// Ready is called once the loop runs; it does not wait for the broker.
 	Ready func()
-	// BeforeWrite, if not nil, is called with "latches" or "records" before each write of them
-	// to the disk, and with "publications" before what waited for the records is published. The
+	// BeforeWrite, if not nil, is called with "latches" or "saves" before each write of them
+	// to the disk, and with "publications" before what waited for the saves is published. The
 	// goroutine that does it makes the call.
 	BeforeWrite    func(what string)
 	ServiceManager ServiceManager
@@ -227,7 +227,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h := &effects{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.unitsOff = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
-	h.mqtt = &mqttAdapter{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
+	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
 	if inputs != nil {
 		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
 	}
@@ -251,7 +251,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.calls = newCalls(running, h.loop)
 	h.exports = &exports{ctx: running, recorder: record, fleetd: cfg.fleetd, loop: h.loop, log: log}
 
-	// The link outlives ctx, because it has a last message to send.
+	// The connection to the broker outlives ctx, because it has a last message to send.
 	if h.link, err = link.Open(context.WithoutCancel(ctx), h.mqtt.config(cfg)); err != nil {
 		return err
 	}
@@ -278,7 +278,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	go func() { ended <- h.loop.run(ctx, endGrace, cfg.ready) }()
 	h.work.Go(func() { cfg.ServiceManager.attend(ctx, running, h.loop, h.local) })
 
-	// The body is closed first; after that no goroutine waits for the loop.
+	// The units are switched off first. Then end what sends events to the loop, then the body, then
+	// what the loop gave to the writer, the latches and the recorder, so that all of it is on the
+	// disk, and last the connection, because the last presence is published after everything else.
 	select {
 	case err = <-ended:
 		body.Order(driver.ToStop)

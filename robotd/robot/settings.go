@@ -71,7 +71,7 @@ var settings = []setting{
 	{"probation", 10 * time.Second, "how long a new story may take to start before the previous one replaces it"},
 	{"wake_at", "", "when robotd will be started again: a time of day such as 08:30, or an instant such as 2026-05-17T08:30:00Z; after an orderly end the presence is then sleeping instead of offline"},
 	{"recorder_mib", 256, "how many MiB of the disk the flight recorder may fill, the oldest recordings are removed first; 0 = it is off, else 1 to 65536"},
-	{"tick", 20 * time.Millisecond, "period of robotd's loop while the robot performs or may move, 1ms to 100ms; driving and the units' watchdogs count on the default"},
+	{"tick", 20 * time.Millisecond, "period of robotd's loop while the robot performs or may move, 1ms to 100ms; driving and the watchdogs assume 20ms; with a longer period they may stop the robot"},
 	{"body", bodySim, "the robot's body: " + bodySim + ", a simulated one, or " + bodyBus + ", units that adapters serve over MQTT on the robot"},
 	{"bus", "mqtt://127.0.0.1:1884", "address of the broker on the robot that connects robotd with the adapters of its units"},
 	{"bus_adapters", []string{}, "names of the adapters that make the body, such as speaker,base"},

@@ -8,7 +8,7 @@ import (
 
 // Two stops that differ in anything but id and time are never duplicates.
 func TestStopsThatDifferOnlyInIDAreDuplicates(t *testing.T) {
-	p := &mqttAdapter{ns: "troupe", id: "r1"}
+	p := &mqttTranslator{ns: "troupe", id: "r1"}
 	says := func(topic, payload string) string {
 		return p.dedupKey(link.Message{Topic: "troupe/v1/" + topic, Payload: []byte(payload)})
 	}

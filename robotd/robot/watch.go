@@ -28,7 +28,7 @@ func (p *pulse) last() (since time.Duration) { return time.Duration(p.at.Load())
 // by themselves because they are not fed; but to other clients the robot would look as if
 // its network had failed. So the connection publishes the presence again, with the reason
 // "stalled".
-func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
+func (p *mqttTranslator) watch(ctx context.Context, l *link.Link) {
 	every := time.NewTicker(hungEvery)
 	defer every.Stop()
 	var seen, hungAt time.Duration // of the pulse
@@ -58,7 +58,7 @@ func (p *mqttAdapter) watch(ctx context.Context, l *link.Link) {
 }
 
 // repeat publishes the robot's presence again, with a reason.
-func (p *mqttAdapter) repeat(l *link.Link, reason string) {
+func (p *mqttTranslator) repeat(l *link.Link, reason string) {
 	session := l.Session()
 	if session == "" {
 		return

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	batchesAtOnce = 64 // maximum number of batches in one commit
-	confirming    = 32 // maximum number of answers that wait for their PUBACK
-	publishWait   = 2 * time.Second
-	outboxPause   = 5 * time.Millisecond
+	batchesAtOnce  = 64 // maximum number of batches in one commit
+	confirming     = 32 // maximum number of answers that wait for their PUBACK
+	publishWait    = 2 * time.Second
+	sendQueuePause = 5 * time.Millisecond
 )
 
 // publisher is the part of the link that the writer uses.
@@ -31,7 +31,7 @@ type publisher interface {
 // may be slow. The saves of a batch are on the disk before any of its messages is
 // published; waiting batches share one commit.
 type writer struct {
-	mqtt  *mqttAdapter
+	mqtt  *mqttTranslator
 	link  publisher
 	disk  store
 	log   *slog.Logger
@@ -51,7 +51,7 @@ type writer struct {
 	newest map[schema.TopicKind]int64 // number of the newest publication of each retained topic
 }
 
-func newWriter(ctx context.Context, p *mqttAdapter, d store, l *loop, log *slog.Logger) *writer {
+func newWriter(ctx context.Context, p *mqttTranslator, d store, l *loop, log *slog.Logger) *writer {
 	return &writer{mqtt: p, disk: d, loop: l, log: log, ctx: ctx,
 		in: newSaveQueue(), pace: newPace(), done: make(chan struct{}),
 		confirms: make(chan struct{}, confirming), newest: map[schema.TopicKind]int64{}, before: func(string) {}}
@@ -65,7 +65,7 @@ func (s *writer) run() {
 	s.waiting.Go(func() { s.pace.run(ctx, s.send) })
 	defer end()
 	for s.in.wait() {
-		s.before("records")
+		s.before("saves")
 		s.work(s.in.take(batchesAtOnce))
 	}
 }
@@ -91,7 +91,7 @@ func (s *writer) work(batches []batch) {
 			s.recall(k)
 		}
 		for _, p := range b.publish {
-			if refused == "" || !p.bound {
+			if refused == "" || !p.needsSave {
 				s.publish(p)
 			}
 		}
@@ -160,25 +160,25 @@ func (s *writer) publish(p numberedPublish) {
 	}
 }
 
-// send publishes when the outbox has room.
+// send publishes when the connection's send queue has room.
 func (s *writer) send(p numberedPublish) {
 	_ = s.whenRoom(func() error { return s.atOnce(p) })
 }
 
-// whenRoom calls do again while the outbox is full, which do says with context.Canceled.
+// whenRoom calls do again while it returns context.Canceled: the send queue is full.
 func (s *writer) whenRoom(do func() error) error {
 	for began := time.Now(); ; {
 		err := do()
 		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
 			return err
 		}
-		time.Sleep(outboxPause)
+		time.Sleep(sendQueuePause)
 	}
 }
 
-// atOnce publishes if the outbox has room, without blocking. It drops a retained document
-// that is older than the newest published one of its topic, because urgent ones overtake
-// those that wait for the disk.
+// atOnce publishes if the send queue has room, without blocking. It drops a retained document that is
+// older than the newest published one of its topic: an urgent document overtakes those that wait for
+// the disk, and these must not replace it at the broker.
 func (s *writer) atOnce(p numberedPublish) error {
 	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
 	s.mu.Lock()
@@ -223,7 +223,7 @@ func (s *writer) publishAnswer(p numberedPublish) {
 	})
 }
 
-// noWait has ended: a publication that does not fit into the outbox fails at once, with
+// noWait has ended: a publication that does not fit into the send queue fails at once, with
 // context.Canceled.
 var noWait = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())

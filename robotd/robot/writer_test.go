@@ -33,7 +33,7 @@ type ledger struct {
 	fits  []bool // whether the next commits fit; afterwards full decides
 	kept  map[request.Key]request.Record
 	slow  time.Duration // of each commit
-	jam   int           // publications that find the outbox full
+	jam   int           // publications that find the send queue full
 	hang  chan struct{} // commits return when it is closed
 }
 
@@ -106,7 +106,7 @@ func (l *ledger) close() error            { return nil }
 func (l *ledger) Publish(ctx context.Context, m link.Message) error {
 	if l.jam > 0 {
 		l.jam--
-		return fmt.Errorf("the outbox is full: %w", ctx.Err())
+		return fmt.Errorf("the send queue is full: %w", ctx.Err())
 	}
 	l.add(m.Topic[strings.LastIndex(m.Topic, "/")+1:] + " " + string(m.Payload))
 	return nil
@@ -123,7 +123,7 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 	ctx, end := context.WithCancel(context.Background())
 	h := &effects{ctx: ctx, log: log, localLog: newLocalLog(t.TempDir(), logBytes, log)}
 	h.loop = newLoop(nil, time.Now(), log)
-	h.mqtt = &mqttAdapter{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
+	h.mqtt = &mqttTranslator{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
 	h.writer = newWriter(ctx, h.mqtt, led, h.loop, log)
 	h.writer.link = led
 	go h.writer.run()
@@ -287,7 +287,7 @@ func TestLoopContinuesWhileTheDiskHangs(t *testing.T) {
 // The disk hangs for a very long time.
 func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	l := newSaveQueue()
-	const steps = 8 * unboundMost
+	const steps = 8 * unsavedMost
 	saveOf := func(i int) request.Save { // fifty names repeatedly, and names that come and go
 		put := func(id string) request.Record { return request.Record{Client: "op1", ID: id, N: int64(i)} }
 		return request.Save{
@@ -301,7 +301,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 			saves:   []effect.Save{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveValue{Name: "mode.ato", Value: fmt.Sprint(i)}},
 			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		}
-		b.bind()
+		b.markNeedsSave()
 		l.put(b)
 	}
 	var held int
@@ -330,8 +330,8 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 				}
 			}
 			for _, p := range b.publish {
-				if p.bound != (p.Confirm != "") {
-					t.Fatalf("an answer is bound to its record, and nothing else is: %+v", p)
+				if p.needsSave != (p.Confirm != "") {
+					t.Fatalf("an answer needs the save of its record, and nothing else does: %+v", p)
 				}
 				if p.Topic == schema.TopicState {
 					state = string(p.Payload)
@@ -342,7 +342,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	for i := range steps {
 		keep(want, saveOf(i))
 	}
-	if held > 12*unboundMost {
+	if held > 12*unsavedMost {
 		t.Errorf("%d things wait after %d steps", held, steps)
 	}
 	if !maps.Equal(onDisk, want) {

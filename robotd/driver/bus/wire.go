@@ -85,7 +85,7 @@ func (b *Bus) receive(m link.Message) {
 	b.enqueue(false, func() { b.take(b.adapter(name), what, m.Payload) })
 }
 
-// noWait has ended: a publication that does not fit into the outbox is not worth waiting for.
+// noWait has ended: a publication that does not fit into the connection's send queue is not worth waiting for.
 var noWait = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
