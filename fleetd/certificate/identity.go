@@ -25,7 +25,7 @@ type IdentityDeps struct {
 	Name, Password string       // with the broker
 	BrokerFiles    link.Files   // for the broker; Vault supplies what is missing
 	Vault          *vault.Vault // nil without the fleet's keys
-	Server         *Server      // certificate of the address where robots ask; nil without one
+	Server         *Server      // certificate of --enrol; nil without it
 	RobotBrokers   []string     // where enrolled robots connect
 	// SignKey signs the desired state of robots, and ReleaseKey the release of contents.
 	SignKey, ReleaseKey ed25519.PrivateKey

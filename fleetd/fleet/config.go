@@ -214,9 +214,9 @@ func (c *Config) completeIdentity() error {
 	case (c.BrokerFiles.Cert == "") != (c.BrokerFiles.Key == ""):
 		return errors.New("a certificate needs its key: write --broker-cert FILE --broker-key FILE")
 	case c.Enrol != "" && c.CA == "":
-		return errors.New("robots can be given certificates only with the fleet's keys: write --ca DIR; fleetd ca init makes them")
+		return errors.New("--enrol needs the keys of the fleet: write --ca DIR; fleetd ca init makes them")
 	case c.Enrol != "" && c.HTTPCert == "":
-		return errors.New("robots ask over TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
+		return errors.New("--enrol needs TLS: write --http-tls-cert FILE --http-tls-key FILE; fleetd ca server makes them")
 	}
 	if len(c.RobotBrokers) == 0 && c.Broker != "" {
 		c.RobotBrokers = append([]string{c.Broker}, c.FallbackBrokers...)

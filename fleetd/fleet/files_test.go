@@ -104,8 +104,8 @@ func TestListWithAWrongRowImportsNothing(t *testing.T) {
 	})
 }
 
-// TestSoundWithABadNameIsFoundDry imports an archive whose second sound cannot be stored.
-func TestSoundWithABadNameIsFoundDry(t *testing.T) {
+// TestDryRunOfAnImportFindsASoundWithABadName imports an archive whose second sound cannot be stored.
+func TestDryRunOfAnImportFindsASoundWithABadName(t *testing.T) {
 	inWorld(t, func(w *world) {
 		file := archiveOf(t, [2]string{"nod.yaml", "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 500}\n"}, [2]string{"gong.wav", soundOf("gong", 20)}, [2]string{"sounds/Door Bell.wav", soundOf("bell", 20)})
 		done := w.imports("zip", file.Bytes(), "&dry_run=true")

@@ -30,7 +30,7 @@ type web struct {
 	listener   net.Listener // nil without an address
 	server     *http.Server
 
-	robotsListener net.Listener // nil without an address at which robots ask
+	robotsListener net.Listener // of --enrol; nil without it
 	robotsServer   *http.Server
 }
 
@@ -186,7 +186,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		}
 	}), f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.refusals), newConnections(maxRobotConnections, 0))
 	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
-	f.log.Info("robots may ask for certificates", "enrol", f.EnrolURL())
+	f.log.Info("enrolment address open", "url", f.EnrolURL())
 	return nil
 }
 

@@ -33,10 +33,10 @@ func (f *Fleet) tidyNow(ctx context.Context, db *store.Store, now time.Time) {
 	if !f.leadership.Leads() {
 		return
 	}
-	_, sent := db.PruneSent(ctx, now.Add(-keepSent))
-	_, files := db.PruneFiles(ctx, now.Add(-f.cfg.KeepUnused))
+	_, sentErr := db.PruneSent(ctx, now.Add(-keepSent))
+	_, filesErr := db.PruneFiles(ctx, now.Add(-f.cfg.KeepUnused))
 	blobs, blobsErr := db.RemoveUnusedBlobs(ctx, now.Add(-f.cfg.KeepUnused), now)
-	if err := errors.Join(sent, files, blobsErr); err != nil {
+	if err := errors.Join(sentErr, filesErr, blobsErr); err != nil {
 		f.health.databaseFailed("old rows not removed", err)
 	}
 	if blobs > 0 {

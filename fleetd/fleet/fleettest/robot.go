@@ -53,13 +53,13 @@ type Robot struct {
 	verbs        []string
 	seq          int64
 	ignoresBlobs bool
-	silent       bool // about stories
+	silent       bool // does not report what became of a desired story
 	stateless    bool // its states do not arrive
 	stale        bool // its desired revision came again with other content
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
-	unrecorded  map[string]schema.StopLatch // held, and in no document yet
+	unrecorded  map[string]schema.StopLatch // latched, and in no document yet
 	calls       int                         // live stops received
 }
 

@@ -12,8 +12,8 @@ import (
 // maxUnrecorded bounds the stops that are in no document, as on a robot.
 const maxUnrecorded = 32
 
-// stopped takes in what holds the robot, or releases it: a document releases what
-// it held before.
+// stopped latches stops on the robot, or releases them: a document releases what
+// the one before it latched.
 func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 	r.with(func() {
 		switch kind {
@@ -76,7 +76,7 @@ func (r *Robot) Calls() (n int) {
 	return n
 }
 
-// Holds makes the robot hold a stop that fleetd does not know.
+// Holds latches a stop on the robot that fleetd does not know.
 func (r *Robot) Holds(l schema.StopLatch) {
 	r.with(func() {
 		r.unrecorded[l.ID] = l
