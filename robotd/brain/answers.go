@@ -13,7 +13,7 @@ import (
 
 // toAnswers gives the part answer its facts.
 func (t *step) toAnswers(do func(answer.Step)) {
-	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.currentState(), Current: t.Current(), Pending: t.Pending(), Report: &t.report}
+	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.preconditionNow(), Current: t.AckState(), Pending: t.Pending(), Report: &t.report}
 	f.FleetOffset, f.ClockKnown = t.beats.Offset(t.now)
 	t.collect(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
 }
@@ -56,7 +56,7 @@ func (t *step) publishAnswers() {
 		a := held.Ack
 		a.TS, a.Session = t.now.Wall, t.report.Session()
 		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
-			current := t.Current()
+			current := t.AckState()
 			a.Current = &current
 		}
 		t.publish(effect.Document{Topic: schema.TopicAck, Param: held.Client, Value: &a, First: answer.IsStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: held.Key})

@@ -42,7 +42,7 @@ func (t *step) dispatch(o request.Dispatch) {
 		return
 	}
 	met := false // its condition; the part that takes it checks again, because commands before it may change the robot
-	if t.collect(func() { met = t.list.Met(o.Key, o.If, t.currentState()) }); !met {
+	if t.collect(func() { met = t.list.Met(o.Key, o.If, t.preconditionNow()) }); !met {
 		return
 	}
 	taken, asker := true, t.beats.Asker(o.Client, o.By)
@@ -114,9 +114,9 @@ func (t *step) takeManual(o request.Dispatch, asker string) {
 	t.toManual(func(m manual.Step) { m.Ask(o, asker) })
 }
 
-// currentState returns what the condition of a command can refer to. Between two modes neither
+// preconditionNow returns what the condition of a command can refer to. Between two modes neither
 // is in charge.
-func (t *step) currentState() schema.Precondition {
+func (t *step) preconditionNow() schema.Precondition {
 	m := t.modes.Mode()
 	p := schema.Precondition{Mode: m.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if m.Next != "" {

@@ -46,8 +46,8 @@ func (t *step) snapshot() effect.Snapshot {
 	return s
 }
 
-// Current is the robot's state as in answers.
-func (s *State) Current() schema.AckState {
+// AckState is the robot's state as in answers.
+func (s *State) AckState() schema.AckState {
 	return schema.AckState{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
 }
 

@@ -10,7 +10,7 @@ import (
 func (t *step) lifeStep() life.Step {
 	ato, interrupts := t.perform.Auto(), t.perform.InterruptState()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
-		CurrentState: t.currentState(),
+		CurrentState: t.preconditionNow(),
 		Ato:          t.modes.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive,
 		Paused:       ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
 		Interrupts: len(interrupts.Running()) > 0, Preempts: interrupts.Preempts(&t.cfg.Interrupts),

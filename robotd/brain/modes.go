@@ -10,7 +10,7 @@ import (
 
 func (t *step) toModes(do func(supervisor.Step)) {
 	lost, lostFor := t.beats.Lost(t.now)
-	f := supervisor.Facts{CurrentState: t.currentState(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), Blocked: t.health.MotionBarred() != ""}
+	f := supervisor.Facts{CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), MotionBarred: t.health.MotionBarred() != ""}
 	if drive, has := t.body.First(schema.UnitDrive); has {
 		f.NoDrive = t.health.Unusable(drive.ID) != ""
 	}

@@ -152,7 +152,7 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 func (t *step) manualStep() manual.Step {
 	lost, _ := t.beats.Lost(t.now)
 	f := manual.Facts{
-		CurrentState: t.currentState(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
+		CurrentState: t.preconditionNow(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
 		Standstill: t.standstill(), Manual: t.modes.Manual(), Modes: &t.modes,
 		Reachable: !lost && (t.report.Session() != "" || t.beats.AtRobot(t.now)),
 	}
@@ -167,11 +167,11 @@ func (t *step) performStep() perform.Step {
 	lost, _ := t.beats.Lost(t.now)
 	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
-		CurrentState: t.currentState(), Safety: t.safety.At, Standstill: t.standstill(),
+		CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(),
 		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		LinkLostForMode: lost && t.cfg.Mode.Settings(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
 		Running:         t.modes.Mode().System == schema.SystemRunning,
-		Pause:           t.health.AtoPaused(), EntryRefused: t.health.AtoBarred(), UnitCritical: len(t.health.Causes()) > 0,
+		Pause:           t.health.AtoPaused(), EntryRefused: t.health.EntryRefused(), UnitCritical: len(t.health.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
 		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
 	}}
@@ -185,7 +185,7 @@ func (t *step) toHeartbeat(do func(heartbeat.Step)) {
 
 func (t *step) toIntent(do func(intent.Step)) {
 	from := t.list.Len()
-	m := (*others)(t.State).ModeFacts()
+	m := (*desiredView)(t.State).ModeFacts()
 	do(intent.Step{State: &t.intent, Now: t.now, Out: &t.list, Facts: intent.Facts{Session: t.report.Session(), Boot: t.report.Boot(), ModePrevented: m.Prevented, Detail: m.Detail}})
 	t.carryOut(from)
 }
@@ -216,17 +216,17 @@ func (t *step) toDesired(do func(desired.Step)) {
 	t.carryOut(from)
 }
 
-// others is the robot as the part desired sees it.
-type others State
+// desiredView is the robot as the part desired sees it.
+type desiredView State
 
 // Capabilities are those that stories are fitted to.
-func (s *others) Capabilities() schema.Caps { return s.body.Capabilities(s.cfg.Languages) }
+func (s *desiredView) Capabilities() schema.Caps { return s.body.Capabilities(s.cfg.Languages) }
 
 // Check lets the executor check an act.
-func (s *others) Check(a *score.Act) *act.Refusal { return s.lanes.Check(a) }
+func (s *desiredView) Check(a *score.Act) *act.Refusal { return s.lanes.Check(a) }
 
 // Taught are the acts that people taught the robot, and their digest.
-func (s *others) Taught() (map[string]score.Act, string) {
+func (s *desiredView) Taught() (map[string]score.Act, string) {
 	taught := s.manual.Taught()
 	return taught.Acts(), taught.Digest()
 }
@@ -238,13 +238,13 @@ func (s *State) teach() {
 }
 
 // SetPlaces gives the fleet's places to the body.
-func (s *others) SetPlaces(p *score.Places) { s.body.SetPlaces(p) }
+func (s *desiredView) SetPlaces(p *score.Places) { s.body.SetPlaces(p) }
 
 // AtoPerforms reports whether ato performs the story.
-func (s *others) AtoPerforms() bool { return s.perform.Auto().Status == schema.AutoPerforming }
+func (s *desiredView) AtoPerforms() bool { return s.perform.Auto().Status == schema.AutoPerforming }
 
 // DeliveryFacts are the facts about the performance for the delivery of stories.
-func (s *others) DeliveryFacts() delivery.Facts {
+func (s *desiredView) DeliveryFacts() delivery.Facts {
 	at := s.perform.Auto().Status
 	return delivery.Facts{
 		Performing:  at == schema.AutoPerforming || at == schema.AutoPaused,
@@ -255,7 +255,7 @@ func (s *others) DeliveryFacts() delivery.Facts {
 }
 
 // ModeFacts are the facts for the desired mode.
-func (s *others) ModeFacts() desiredmode.Facts {
+func (s *desiredView) ModeFacts() desiredmode.Facts {
 	m := s.modes.Mode()
 	f := desiredmode.Facts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {

@@ -18,7 +18,7 @@ func (t *step) publishDue() {
 		if t.Pending() {
 			return
 		}
-		t.greet()
+		t.publishAllForNewSession()
 	}
 	t.toReport(report.Step.ContinueReplay)
 	t.toAnswers(answer.Step.Release)
@@ -26,7 +26,7 @@ func (t *step) publishDue() {
 	t.answerStops()
 	t.publishAnswers()
 	if t.over() {
-		t.do(effect.Exit{Why: "no mode is in charge and the body stands", Again: t.modes.Mode().Restart})
+		t.do(effect.Exit{Why: "no mode is in charge and the body is at rest", Again: t.modes.Mode().Restart})
 	}
 	if t.report.Session() == "" {
 		return

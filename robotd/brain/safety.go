@@ -22,7 +22,7 @@ func (t *step) stepSafety() {
 
 // permissionStep returns the part permission with its facts.
 func (t *step) permissionStep() permission.Step {
-	f := permission.Facts{CurrentState: t.currentState(), Robot: t.safetyFacts()}
+	f := permission.Facts{CurrentState: t.preconditionNow(), Robot: t.safetyFacts()}
 	return permission.Step{State: &t.safety, Facts: f, Now: t.now, Out: &t.list}
 }
 

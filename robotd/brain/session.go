@@ -15,11 +15,11 @@ func (t *step) connected(ev event.Connected) {
 	t.toHeartbeat(heartbeat.Step.Connected)
 }
 
-// greet publishes every document, because the broker may have lost them all, and then the
+// publishAllForNewSession publishes every document, because the broker may have lost them all, and then the
 // answers that the journal has kept. It does so once all steps of the event are done: what
 // the robot did meanwhile, or does in the same event, belongs to the state that the answers
 // refer to.
-func (t *step) greet() {
+func (t *step) publishAllForNewSession() {
 	t.reportStep().DocumentsPublished()
 	t.documents()
 	t.toReport(report.Step.StartHeartbeats)

@@ -79,7 +79,7 @@ type Memory struct {
 // carried out before Begin.
 func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Runner, now clock.Now) (*State, []effect.Effect) {
 	s := &State{}
-	s.desired = desired.New(base, (*others)(s), m.Values)
+	s.desired = desired.New(base, (*desiredView)(s), m.Values)
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,

@@ -48,7 +48,7 @@ func (t *step) answerStops() {
 	if !t.stops.LiveStopsWait() || t.Pending() {
 		return
 	}
-	current := t.Current()
+	current := t.AckState()
 	a := stops.Answer{Session: t.report.Session(), StateSeq: t.report.StateSeq(), Current: &current}
 	t.toStops(func(s stops.Step) { s.AnswerLiveStops(a) })
 }

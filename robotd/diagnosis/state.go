@@ -247,14 +247,14 @@ func (s *State) MotionDetail() string {
 
 // AtoPaused returns why ato has to be paused; empty = it has not.
 func (s *State) AtoPaused() schema.Reason {
-	if s.AtoBarred() != "" || s.Safeguarded(schema.SafeguardCriticalTemperature) {
+	if s.EntryRefused() != "" || s.Safeguarded(schema.SafeguardCriticalTemperature) {
 		return schema.ReasonSafeguard
 	}
 	return s.MotionBarred()
 }
 
-// AtoBarred returns why ato must not be entered; empty = it may be.
-func (s *State) AtoBarred() schema.Reason {
+// EntryRefused returns why ato must not be entered; empty = it may be.
+func (s *State) EntryRefused() schema.Reason {
 	if s.cfg.SafeguardOn(schema.SafeguardCriticalDiagnosis) && (s.any(Damaged) || s.any(Repaired)) {
 		return schema.ReasonSafeguard
 	}
@@ -265,7 +265,7 @@ func (s *State) AtoBarred() schema.Reason {
 func (s *State) Safeguarded(by schema.Safeguard) bool {
 	switch by {
 	case schema.SafeguardCriticalDiagnosis:
-		return s.AtoBarred() != ""
+		return s.EntryRefused() != ""
 	case schema.SafeguardCriticalTemperature:
 		return s.any(Resting) && s.cfg.SafeguardOn(by)
 	}

@@ -187,7 +187,7 @@ func (w *world) facts() string {
 	for _, f := range []struct {
 		what string
 		why  schema.Reason
-	}{{"motion", w.s.MotionBarred()}, {"pause", w.s.AtoPaused()}, {"barred", w.s.AtoBarred()}} {
+	}{{"motion", w.s.MotionBarred()}, {"pause", w.s.AtoPaused()}, {"barred", w.s.EntryRefused()}} {
 		if f.why != "" {
 			list = append(list, f.what)
 		}

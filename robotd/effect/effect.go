@@ -133,8 +133,10 @@ type (
 	Note struct {
 		Machine, From, To string
 		Why               string // why the machine has this transition
-		Cause             string // what caused it now
-		Logged            bool   // the driver has logged that, once for all of its units
+		// Cause is the event that caused it now, or the id of what it is about, such as a latch,
+		// a unit or an interrupt.
+		Cause  string
+		Logged bool // the driver has logged that, once for all of its units
 	}
 
 	// LogAlert is a raised alert, for the log.

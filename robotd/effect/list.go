@@ -26,7 +26,7 @@ type Output interface{ output() }
 
 // The outputs that other parts of the robot take.
 type (
-	// Event is an event in the robot's history.
+	// Event is an entry of the published history; package event has what happens to the robot.
 	Event struct {
 		Kind, Source, Cause, Req string
 		Data                     any

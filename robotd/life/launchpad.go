@@ -85,8 +85,8 @@ func (t Step) choose() {
 }
 
 func (s *State) compare(i, k int) int {
-	for n := range Order {
-		if c := Order[n].Compare(&s.activities[i], &s.activities[k]); c != 0 {
+	for n := range Preferences {
+		if c := Preferences[n].Compare(&s.activities[i], &s.activities[k]); c != 0 {
 			return c
 		}
 	}

@@ -97,8 +97,8 @@ type Preference struct {
 	Compare   func(a, b *activity) int
 }
 
-// Order is the order of candidates: the first preference that tells two apart decides.
-var Order = []Preference{
+// Preferences orders the candidates: the first preference that tells two apart decides.
+var Preferences = []Preference{
 	{"interactive first", "people come before what the robot does alone", func(a, b *activity) int {
 		return cmp.Compare(rank(a.Nature), rank(b.Nature))
 	}},

@@ -54,7 +54,7 @@ type State struct {
 
 	set        *score.Activities
 	activities []activity
-	chosen     []int // candidates of the launchpad, the first choice first: places in activities
+	chosen     []int // candidates of the launchpad, the first choice first, as indexes of activities
 	next       string
 	announced  announced
 	seen       seen

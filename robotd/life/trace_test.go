@@ -338,7 +338,7 @@ func TestTracesNeedEveryRule(t *testing.T) {
 	for _, list := range []*[]FocusRule{&FocusBlocks, &Permissions, &CandidateBlocks, &LaunchBlocks} {
 		everyOneIsNeeded(t, list, func(r FocusRule) string { return r.Name + ": " + r.Why }, want)
 	}
-	everyOneIsNeeded(t, &Order, func(o Preference) string { return o.Name }, want)
+	everyOneIsNeeded(t, &Preferences, func(o Preference) string { return o.Name }, want)
 	everyOneIsNeeded(t, &LaunchpadRuns, func(s schema.LifeState) string { return "the launchpad in " + string(s) }, want)
 	for i := range Abilities {
 		everyOneIsNeeded(t, &Abilities[i].In, func(s schema.LifeState) string { return string(Abilities[i].Name) + " in " + string(s) }, want)
@@ -383,7 +383,7 @@ func TestEveryRuleHasItsWhy(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range Order {
+	for _, o := range Preferences {
 		if o.Why == "" {
 			t.Errorf("the preference %s has no reason", o.Name)
 		}

@@ -48,7 +48,7 @@ func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
 		no.Detail = way
 	}
 	if _, records := o.Args.(verb.RecordAct); records {
-		no.Detail += t.recorder.lost
+		no.Detail += t.actRecording.lost
 	}
 	r := effect.Reply{To: o.Key, Verdict: schema.Verdict{Status: schema.StatusRejected, Reason: no.Reason, Detail: no.Detail}}
 	if l := t.control.Lease; t.control.At == control.Held && l.Who != whoOf(o) {

@@ -24,7 +24,7 @@ func (t Step) UpdateSetPoint() {
 	f := t.teleopFacts()
 	drove := t.stick.At == teleop.Driving
 	if len(t.frames) == 0 {
-		t.carryOut(teleop.Update(&t.stick, t.Now.Mono, f))
+		t.logDecision(teleop.Update(&t.stick, t.Now.Mono, f))
 	}
 	for _, ev := range t.frames {
 		in := teleop.Frame{Client: ev.Client, VelocityFrame: ev.Frame}
@@ -34,7 +34,7 @@ func (t Step) UpdateSetPoint() {
 		case len(ev.Problems) > 0:
 			in.Refused, in.Detail = schema.ReasonBadRequest, ev.Problems[0].String()
 		}
-		t.carryOut(teleop.ReceiveFrame(&t.stick, t.Now.Mono, f, in))
+		t.logDecision(teleop.ReceiveFrame(&t.stick, t.Now.Mono, f, in))
 	}
 	t.frames = t.frames[:0]
 	if !drove && t.stick.At == teleop.Driving { // acts lose the drive
@@ -57,8 +57,8 @@ func (t Step) recordDrive() {
 	t.taught.Drive(vx, wz, t.Now.Mono)
 }
 
-// carryOut records the decision about the stick.
-func (t Step) carryOut(d teleop.Decision) {
+// logDecision logs a transition of the stick, and makes an event of the frames that were refused.
+func (t Step) logDecision(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
 		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
 	}
@@ -76,7 +76,7 @@ type refusedFrames struct {
 // releaseStick ends driving; the stick has to be released before it counts again.
 func (t Step) releaseStick() (drove bool) {
 	drove = t.stick.At == teleop.Driving
-	t.carryOut(teleop.Stop(&t.stick))
+	t.logDecision(teleop.Stop(&t.stick))
 	if drove {
 		t.Out.Do(effect.Move{Velocity: driver.Velocity{TTL: driver.VelocityTTL}})
 	}
@@ -161,7 +161,7 @@ type driveFigures struct {
 }
 
 // Telemetry publishes the robot's speed while a client has control, and after that until the
-// robot stands, with the time that frames have to repeat. It depends on no save, so it does
+// robot stands, with mono_ms, which senders of frames send back as seen_mono_ms. It depends on no save, so it does
 // not wait for the disk.
 func (t Step) Telemetry() {
 	if at, due := t.telemetryDue(t.Body, t.Session); !due || t.Now.Mono < at {

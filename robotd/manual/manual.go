@@ -77,8 +77,8 @@ type entry struct {
 	by     request.Key // the command that cancelled it
 }
 
-// order is a manual command, with the name of its sender for people.
-type order struct {
+// queuedCommand is a manual command, with the name of its sender for people.
+type queuedCommand struct {
 	request.Dispatch
 	asker string
 }
@@ -86,11 +86,11 @@ type order struct {
 // Ask queues a command. manual/stop ends all manual commands, and removes the queued ones.
 func (t Step) Ask(o request.Dispatch, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
-		t.inbox.Clear(func(w request.Waiting[order]) {
+		t.inbox.Clear(func(w request.Waiting[queuedCommand]) {
 			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
 		})
 	}
-	t.inbox.Put(order{o, asker}, o.Key, o.If)
+	t.inbox.Put(queuedCommand{o, asker}, o.Key, o.If)
 }
 
 // CarryOut carries out the oldest queued command, and ends commands that are not allowed any

@@ -26,15 +26,15 @@ type State struct {
 	control  control.State
 	requests request.Inbox[control.Input] // for control
 
-	inbox   request.Inbox[order] // manual commands
+	inbox   request.Inbox[queuedCommand] // manual commands
 	entries []entry
 
 	stick  teleop.State
 	frames []event.Frame // received in this step
 	drive  drive
 
-	taught   taught.State
-	recorder recorder
+	taught       taught.State
+	actRecording actRecording
 }
 
 // drive is the speed that the drive reports, and what was published of it.

@@ -12,8 +12,8 @@ import (
 	"troupe/schema/verb"
 )
 
-// recorder is the client whose manual commands become an act.
-type recorder struct {
+// actRecording is the client whose manual commands become an act.
+type actRecording struct {
 	who control.Who
 	req string
 	// lost says for people which act was dropped and why, until the next recording.
@@ -49,7 +49,7 @@ func (t Step) takeDeletion(o request.Dispatch) bool {
 	return true
 }
 
-// savePoint keeps where the robot stands as a point.
+// savePoint keeps the position of the robot as a point.
 func (t Step) savePoint(o request.Dispatch, id string) {
 	at, known := t.Body.Position()
 	_, again := t.taught.Points()[id]
@@ -102,7 +102,7 @@ func (t Step) record(o request.Dispatch, a verb.RecordAct) {
 	case a.Do == "start":
 		t.startRecording(o, a)
 	case recording == "":
-		t.refuse(o, schema.ReasonInvalidTransition, "", "no act is being recorded"+t.recorder.lost)
+		t.refuse(o, schema.ReasonInvalidTransition, "", "no act is being recorded"+t.actRecording.lost)
 	case a.Do == "cancel":
 		t.endRecording(schema.ReasonCancelled, "")
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})
@@ -129,7 +129,7 @@ func (t Step) startRecording(o request.Dispatch, a verb.RecordAct) {
 		if a.Name != "" {
 			t.taught.Name = score.Text{t.cfg.Languages[0]: string(a.Name)}
 		}
-		t.recorder = recorder{who: whoOf(o), req: string(o.Key)}
+		t.actRecording = actRecording{who: whoOf(o), req: string(o.Key)}
 		t.recordDrive()
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "what is done manually from now on becomes " + a.Act + t.mustRenew()})
@@ -171,9 +171,9 @@ func (t Step) stopRecording(o request.Dispatch) {
 // endRecording drops what was recorded; detail says why, unless the answer to a command says it.
 func (t Step) endRecording(why schema.Reason, detail string) {
 	if detail != "" {
-		t.recorder.lost = "; what was recorded as " + t.taught.Act + " was dropped: " + detail
+		t.actRecording.lost = "; what was recorded as " + t.taught.Act + " was dropped: " + detail
 	}
-	t.Out.Event("act_recording_ended", "manual", string(why), t.recorder.req, effect.Described{ID: t.taught.Act, Reason: why})
+	t.Out.Event("act_recording_ended", "manual", string(why), t.actRecording.req, effect.Described{ID: t.taught.Act, Reason: why})
 	t.taught.Recording = taught.Recording{}
 	t.Out.Changed(effect.FlushSoon)
 }
@@ -184,7 +184,7 @@ func (t Step) watchRecording() {
 	case t.taught.Act == "":
 	case t.forbids("") != "":
 		t.endRecording(schema.ReasonNotInMnl, "the robot was not in manual operation any more")
-	case t.control.May(&t.cfg.Control, verb.NeedManual, t.recorder.who).Reason != "":
+	case t.control.May(&t.cfg.Control, verb.NeedManual, t.actRecording.who).Reason != "":
 		t.endRecording(schema.ReasonNotInControl, "control ended, which control/renew prevents")
 	}
 }
@@ -195,5 +195,5 @@ func (t Step) Recording() *schema.StateRecording {
 	if r.Act == "" {
 		return nil
 	}
-	return &schema.StateRecording{Act: r.Act, Holder: t.recorder.who.Client, By: t.recorder.who.By, Since: t.Now.At(r.Since)}
+	return &schema.StateRecording{Act: r.Act, Holder: t.actRecording.who.Client, By: t.actRecording.who.By, Since: t.Now.At(r.Since)}
 }

@@ -102,8 +102,8 @@ func (t Step) mayMove() bool {
 	return t.Safety == schema.SafetyEnabled && t.frozen != auto.FreezeAll
 }
 
-// fitting removes from a handler's act the actions for which this robot has no unit or no
-// place, and, if it must not move, those that move.
+// fitting removes from a handler's act the actions for which this robot has no unit or whose
+// point it does not know, and, if it must not move, those that move.
 func (t Step) fitting(a score.Act, still bool) score.Act {
 	fits := func(do score.Action) bool {
 		row, ok := score.RowOf(do.Type)

@@ -82,7 +82,7 @@ func (v *Values) Happens(now time.Duration, signal interrupts.Signal, name strin
 	v.Note(now, string(signal))
 }
 
-// slot returns the place of a signal, taking that of one that is off if there are too many;
+// slot returns the slot of a signal, taking that of one that is off if there are too many;
 // nil if all are on.
 func (v *Values) slot(row *interrupts.SignalRow, name string) *slot {
 	name = schema.SanitizeText(name)

@@ -67,15 +67,15 @@ type Facts struct {
 	CurrentState schema.Precondition
 	Safety       schema.SafetyState
 	// Standstill is what keeps the robot at rest, for people.
-	Standstill safety.Standstill
-	LinkLost   bool
-	LostFor    time.Duration // as in mode.Facts
-	Units      []schema.Unit
-	NoStory    mode.Refusal // why no story can be performed now
-	Map        driver.Map   // that calibration loads
-	Blocked    bool         // a safeguard keeps the robot from moving
-	NoDrive    bool         // nobody may use the drive
-	NoLook     bool         // no mode may use the head
+	Standstill   safety.Standstill
+	LinkLost     bool
+	LostFor      time.Duration // as in mode.Facts
+	Units        []schema.Unit
+	NoStory      mode.Refusal // why no story can be performed now
+	Map          driver.Map   // that calibration loads
+	MotionBarred bool         // a safeguard keeps the robot from moving
+	NoDrive      bool         // nobody may use the drive
+	NoLook       bool         // no mode may use the head
 }
 
 // Mode returns the state of the mode supervisor.

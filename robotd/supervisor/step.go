@@ -99,7 +99,7 @@ func (t Step) update() {
 // mayMove reports whether the active mode may move units. While the link is lost, it may only
 // if its settings are to continue.
 func (t Step) mayMove() bool {
-	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.Blocked && (!t.LinkLost || t.cfg.Mode.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
+	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.MotionBarred && (!t.LinkLost || t.cfg.Mode.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
 // endMotion ends what a mode set in motion if that mode may not move the robot any more, or is

@@ -199,12 +199,12 @@ func TestMotionOfAModeEndsWhenItMayNotMove(t *testing.T) {
 	}{
 		{"nothing changed", func(*rig) {}, nil, true},
 		{"the robot is not enabled", func(r *rig) { r.f.Safety = schema.SafetyDisabled }, []string{"drive 0 0", "stop head"}, false},
-		{"a safeguard", func(r *rig) { r.f.Blocked = true }, []string{"drive 0 0", "stop head"}, false},
+		{"a safeguard", func(r *rig) { r.f.MotionBarred = true }, []string{"drive 0 0", "stop head"}, false},
 		{"the link is lost", func(r *rig) { r.f.LinkLost = true }, []string{"drive 0 0", "stop head"}, false},
 		{"nobody may use the head", func(r *rig) { r.f.NoLook = true }, []string{"stop head"}, true},
 		{"nobody may use the drive", func(r *rig) { r.f.NoDrive = true }, []string{"drive 0 0"}, true},
 		{"the mode is paused", func(r *rig) { r.s.Add(mode.Input{Kind: mode.Pause}) }, []string{"drive 0 0", "stop head"}, false},
-		{"the head arrived", func(r *rig) { r.s.LookEnded(lookKeys + 1); r.f.Blocked = true }, []string{"drive 0 0"}, false},
+		{"the head arrived", func(r *rig) { r.s.LookEnded(lookKeys + 1); r.f.MotionBarred = true }, []string{"drive 0 0"}, false},
 	} {
 		r := newRig(t)
 		r.set("dance")
