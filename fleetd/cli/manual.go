@@ -37,15 +37,15 @@ earlier ones are done, unless --clear cancels them.`
 }
 
 // verbs makes a command for each verb of a group, with a flag for each argument in the
-// verb table. Verbs that are without are left out.
-func (sh *shell) verbs(of, short string, without ...string) *cobra.Command {
-	return group(of, short, sh.verbsOf(of, without...)...)
+// verb table, except for some verbs.
+func (sh *shell) verbs(of, short string, except ...string) *cobra.Command {
+	return group(of, short, sh.verbsOf(of, except...)...)
 }
 
-func (sh *shell) verbsOf(of string, without ...string) []*cobra.Command {
+func (sh *shell) verbsOf(of string, except ...string) []*cobra.Command {
 	var all []*cobra.Command
 	for _, name := range verb.NamesOf(of) {
-		if !slices.Contains(without, name) {
+		if !slices.Contains(except, name) {
 			all = append(all, sh.verb(verb.Must(of, name)))
 		}
 	}

@@ -28,8 +28,8 @@ const (
 // colours are the SGR codes of kinds on a terminal; a kind without one is not coloured.
 var colours = map[kind]string{kindWorld: "36", kindReact: "33", kindLife: "32", kindSafety: "1;31", kindAlert: "31", kindLink: "2", kindMode: "1", kindFleet: "2"}
 
-// happening is one line.
-type happening struct {
+// watchLine is one line.
+type watchLine struct {
 	Kind kind   `json:"kind"`
 	Text string `json:"text"`
 }
@@ -47,18 +47,18 @@ type narrator struct {
 	scenario time.Time    // its time then
 	speed    float64
 
-	note    string      // what happened last in the scenario
-	current string      // act of the story that is performed or paused
-	paused  schema.Time // when an event was printed that pauses the story
-	left    string      // activity that was stopped for another one
-	resting string      // why it came to rest
-	warned  string      // act of which was printed that it is performed in part
-	asked   schema.Time // when an intent was printed
-	held    *heldLine
+	note        string      // what happened last in the scenario
+	current     string      // act of the story that is performed or paused
+	explainedAt schema.Time // when an event was printed that explains a pause of the story
+	left        string      // activity that was stopped for another one
+	restCause   string      // why it came to rest
+	warned      string      // act of which was printed that it is performed in part
+	intentAt    schema.Time // when an intent was printed
+	pending     *pendingLine
 }
 
-// heldLine is a line that the next event of the same step may make superfluous or complete.
-type heldLine struct {
+// pendingLine is a line that the next event of the same step may make superfluous or complete.
+type pendingLine struct {
 	event  *schema.Event
 	looked time.Time // when it was first found without a next event
 	done   string    // what has ended, which is printed in any case
@@ -66,35 +66,35 @@ type heldLine struct {
 	focus  string    // activity that has the focus: its first act completes the line
 }
 
-// happening returns the line. completed says that nothing else followed at once.
-func (h *heldLine) happening(completed bool) (happening, bool) {
+// line returns the text. completed says that nothing else followed at once.
+func (h *pendingLine) line(completed bool) (watchLine, bool) {
 	switch {
 	case h.focus != "":
-		return happening{kindLife, h.focus}, true
+		return watchLine{kindLife, h.focus}, true
 	case completed && h.goesOn != "" && h.done != "":
-		return happening{kindStory, h.done + "; " + h.goesOn}, true
+		return watchLine{kindStory, h.done + "; " + h.goesOn}, true
 	case completed && h.goesOn != "":
-		return happening{kindStory, h.goesOn}, true
+		return watchLine{kindStory, h.goesOn}, true
 	}
-	return happening{kindReact, h.done}, h.done != ""
+	return watchLine{kindReact, h.done}, h.done != ""
 }
 
 // flush returns the line that is held, when its step is over. now is this computer's time,
 // which may differ from the robot's.
-func (n *narrator) flush(now time.Time) []narrated {
-	h := n.held
+func (n *narrator) flush(now time.Time) []timedLine {
+	h := n.pending
 	if h != nil && h.looked.IsZero() {
 		h.looked = now
 	}
 	if h == nil || now.Sub(h.looked) < together {
 		return nil
 	}
-	n.held = nil
-	line, ok := h.happening(true)
+	n.pending = nil
+	line, ok := h.line(true)
 	if !ok {
 		return nil
 	}
-	return []narrated{{h.event, n.at(h.event.TS), line}}
+	return []timedLine{{h.event, n.at(h.event.TS), line}}
 }
 
 // moment is a time by the wall clock, and by that of the scenario, if there is one.
@@ -153,31 +153,31 @@ func dataOf(e schema.Event) (d eventFields) {
 	return d
 }
 
-// narrated is a line, its time and its event.
-type narrated struct {
+// timedLine is a line, its time and its event.
+type timedLine struct {
 	event *schema.Event
 	at    moment
-	happening
+	watchLine
 }
 
 // narrate returns the lines that an event makes, with those that were held for it.
-func (n *narrator) narrate(e schema.Event) (lines []narrated) {
+func (n *narrator) narrate(e schema.Event) (lines []timedLine) {
 	d := dataOf(e)
-	if h := n.held; h != nil && !n.completes(h, e, d) {
-		n.held = nil
-		if line, ok := h.happening(e.TS.Sub(h.event.TS) >= together || !holdsStory(e, d)); ok {
-			lines = append(lines, narrated{h.event, n.at(h.event.TS), line})
+	if h := n.pending; h != nil && !n.completes(h, e, d) {
+		n.pending = nil
+		if line, ok := h.line(e.TS.Sub(h.event.TS) >= together || !holdsStory(e, d)); ok {
+			lines = append(lines, timedLine{h.event, n.at(h.event.TS), line})
 		}
 	}
 	if kind, text := n.line(e, d); text != "" {
 		text = strings.TrimSuffix(strings.TrimSpace(text), ":") // a reason may be missing
-		lines = append(lines, narrated{&e, n.at(e.TS), happening{kind, text}})
+		lines = append(lines, timedLine{&e, n.at(e.TS), watchLine{kind, text}})
 	}
 	return lines
 }
 
 // completes reports whether an event continues the line that is held.
-func (n *narrator) completes(h *heldLine, e schema.Event, d eventFields) bool {
+func (n *narrator) completes(h *pendingLine, e schema.Event, d eventFields) bool {
 	if e.TS.Sub(h.event.TS) >= together {
 		return false
 	}

@@ -13,7 +13,7 @@ func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 		if d.Activity == "" {
 			return "", ""
 		}
-		n.paused = e.TS
+		n.explainedAt = e.TS
 		turns := "turns to"
 		switch {
 		case e.Cause == "stack":
@@ -26,7 +26,7 @@ func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 		if e.Cause != "" && e.Cause != "stack" && e.Cause != "launchpad" {
 			by = ", asked by " + e.Cause
 		}
-		n.held = &heldLine{event: &e, focus: fmt.Sprintf("%s %s (%s%s)", turns, d.Activity, d.Nature, by)}
+		n.pending = &pendingLine{event: &e, focus: fmt.Sprintf("%s %s (%s%s)", turns, d.Activity, d.Nature, by)}
 		return "", ""
 	case "life_completed":
 		switch {
@@ -35,12 +35,12 @@ func (n *narrator) life(e schema.Event, d eventFields) (kind, string) {
 		case d.Reason == string(schema.ReasonSuperseded): // another activity follows
 			n.left = d.Activity
 			return "", ""
-		case e.TS.Sub(n.paused) < together: // the line before says why
+		case e.TS.Sub(n.explainedAt) < together: // the line before says why
 			return "", ""
 		}
 		return kindLife, fmt.Sprintf("%s was %s: %s", d.Activity, d.Outcome, reasonText(d))
 	}
-	if e.TS.Sub(n.paused) < together { // the line before says why
+	if e.TS.Sub(n.explainedAt) < together { // the line before says why
 		return "", ""
 	}
 	switch schema.LifeState(d.To) {
@@ -71,24 +71,24 @@ func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 	case "stop_released":
 		return kindSafety, strings.TrimSuffix(fmt.Sprintf("the stop %s of %s is released by %s", d.ID, orElse(d.By, "somebody"), d.ReleasedBy), " by ")
 	}
-	n.paused = e.TS
+	n.explainedAt = e.TS
 	switch schema.SafetyState(d.To) {
 	case schema.SafetyEnabled:
-		n.resting = ""
+		n.restCause = ""
 		return kindSafety, "may move: " + n.causeText(e.Cause)
 	case schema.SafetyReset:
 		return "", ""
 	case schema.SafetyDisabled:
-		n.resting = ""
+		n.restCause = ""
 		return kindSafety, "stands, and may not move until somebody enables it"
 	case schema.SafetySoftStop:
-		n.resting = e.Cause
+		n.restCause = e.Cause
 		return kindSafety, "comes to rest: " + n.causeText(e.Cause)
 	}
-	if n.resting == e.Cause && d.To == string(schema.SafetyStop) { // the second step of the same stop
+	if n.restCause == e.Cause && d.To == string(schema.SafetyStop) { // the second step of the same stop
 		return "", ""
 	}
-	n.resting = e.Cause
+	n.restCause = e.Cause
 	return kindSafety, fmt.Sprintf("stops (%s): %s", d.To, n.causeText(e.Cause))
 }
 
@@ -119,17 +119,17 @@ func (n *narrator) alert(e schema.Event, d eventFields) (kind, string) {
 	case "alert_raised":
 		switch e.Cause {
 		case "safeguard":
-			n.paused = e.TS
+			n.explainedAt = e.TS
 			return kindSafety, "nothing moves: " + d.Detail
 		case "device_critical", "device_disabled": // with the reason in the line before
-			if n.resting != "" {
+			if n.restCause != "" {
 				return "", ""
 			}
 		}
 		return kindAlert, d.Detail
 	}
 	if e.Cause == "safeguard" {
-		n.paused = e.TS
+		n.explainedAt = e.TS
 		return kindSafety, "is left alone for 3 s: it may move again"
 	}
 	return "", ""

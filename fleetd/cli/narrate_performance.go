@@ -15,7 +15,7 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 	case "act_started":
 		return n.started(d)
 	case "act_ended":
-		if d.Outcome == "cancelled" && d.Reason != string(schema.ReasonSkipped) && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) && e.TS.Sub(n.paused) >= together {
+		if d.Outcome == "cancelled" && d.Reason != string(schema.ReasonSkipped) && (d.Lane == "story" || strings.HasPrefix(d.Lane, "manual")) && e.TS.Sub(n.explainedAt) >= together {
 			return laneKind(d.Lane), fmt.Sprintf("breaks off %s: %s", n.named(d.Act), reasonText(d))
 		}
 	case "act_skipped":
@@ -53,7 +53,7 @@ func (n *narrator) performance(e schema.Event, d eventFields) (kind, string) {
 func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 	switch schema.AutoStatus(d.To) {
 	case schema.AutoPaused:
-		if e.TS.Sub(n.paused) < together { // the line before says why
+		if e.TS.Sub(n.explainedAt) < together { // the line before says why
 			return "", ""
 		}
 		return kindStory, "pauses its story"
@@ -62,17 +62,17 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 			n.current = ""
 			return kindStory, "begins its story " + n.story
 		}
-		if n.held != nil && n.held.focus != "" { // for a moment only: the activity follows
+		if n.pending != nil && n.pending.focus != "" { // for a moment only: the activity follows
 			return "", ""
 		}
 		goesOn := "goes on with its story"
 		if n.current != "" {
 			goesOn = "goes on with " + n.named(n.current)
 		}
-		if n.held == nil {
-			n.held = &heldLine{event: &e}
+		if n.pending == nil {
+			n.pending = &pendingLine{event: &e}
 		}
-		n.held.goesOn = goesOn
+		n.pending.goesOn = goesOn
 		return "", ""
 	case schema.AutoStopped:
 		if d.Reason == "" {
@@ -80,7 +80,7 @@ func (n *narrator) auto(e schema.Event, d eventFields) (kind, string) {
 		}
 		return kindStory, "its story is stopped: " + reasonText(d)
 	case schema.AutoNotActive: // the change of the mode follows
-		n.paused = e.TS
+		n.explainedAt = e.TS
 	}
 	return "", ""
 }
@@ -101,9 +101,9 @@ func (n *narrator) started(d eventFields) (kind, string) {
 		does = "begins " + n.named(d.Act) + ", to say: " + says // whether it was said shows when the act ends
 	}
 	switch {
-	case d.Lane == "activity" && n.held != nil && n.held.focus != "":
-		turns := n.held.focus
-		n.held = nil
+	case d.Lane == "activity" && n.pending != nil && n.pending.focus != "":
+		turns := n.pending.focus
+		n.pending = nil
 		return kindLife, turns + ": " + does
 	case d.Lane == "safety":
 		if strings.HasSuffix(d.Act, "-to-rest") { // the robot's own
@@ -152,13 +152,13 @@ var reactions = map[string][2]string{
 func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 	switch e.Type {
 	case "interrupt_started":
-		n.paused = e.TS
+		n.explainedAt = e.TS
 		does := "handles it with " + e.Cause
 		if r, known := reactions[e.Cause]; known {
 			does = r[0]
 		}
 		switch {
-		case e.TS.Sub(n.asked) < together: // the intent says what it does
+		case e.TS.Sub(n.intentAt) < together: // the intent says what it does
 			return "", ""
 		case e.Cause == "request":
 			return kindReact, does
@@ -166,7 +166,7 @@ func (n *narrator) interrupt(e schema.Event, d eventFields) (kind, string) {
 		return kindReact, orElse(why[e.Source], e.Source+" asks for it") + ": it " + does
 	case "interrupt_finished":
 		if d.Outcome == "finished" {
-			n.held = &heldLine{event: &e, done: doneText(d.Handler)}
+			n.pending = &pendingLine{event: &e, done: doneText(d.Handler)}
 			return "", ""
 		}
 		return kindReact, strings.TrimSuffix(fmt.Sprintf("%s has ended: %s, %s", d.Handler, strings.ReplaceAll(d.Outcome, "_", " "), reasonText(eventFields{Reason: e.Cause, Detail: d.Detail})), ", ")
@@ -205,6 +205,6 @@ func (n *narrator) intent(e schema.Event, d eventFields) (kind, string) {
 	default:
 		does = ": it handles it with " + r.Interrupt
 	}
-	n.asked = e.TS
+	n.intentAt = e.TS
 	return kindReact, "understands " + orElse(d.Name, e.Cause) + does
 }

@@ -41,7 +41,7 @@ func tellEvents(t *testing.T, path string) string {
 		}[id].or(id)
 	}}
 	var out strings.Builder
-	var lines []narrated
+	var lines []timedLine
 	for read := bufio.NewScanner(f); read.Scan(); {
 		var e schema.Event
 		if err := json.Unmarshal(read.Bytes(), &e); err != nil {
@@ -95,7 +95,7 @@ func TestLinesThatBelongTogetherAreOne(t *testing.T) {
 	} {
 		n := &narrator{act: func(_, id string) actText { return actText{name: id} }}
 		var got []string
-		add := func(lines []narrated) {
+		add := func(lines []timedLine) {
 			for _, l := range lines {
 				got = append(got, l.Text)
 			}

@@ -27,9 +27,9 @@ type source struct {
 }
 
 // sources reads files and folders, and returns acts first, so that stories find them. Of
-// a folder it reads the kind only, and acts for stories and activities, or everything if only
+// a folder it reads the kind only, and acts for stories and activities, or everything if wanted
 // is empty; a file that is named is read whatever its kind.
-func (sh *shell) sources(paths []string, only string) ([]source, error) {
+func (sh *shell) sources(paths []string, wanted string) ([]source, error) {
 	var out []source
 	for _, path := range paths {
 		if path == "-" {
@@ -37,7 +37,7 @@ func (sh *shell) sources(paths []string, only string) ([]source, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read the standard input: %w", err)
 			}
-			out = append(out, sourceOf("-", text, only))
+			out = append(out, sourceOf("-", text, wanted))
 			continue
 		}
 		info, err := os.Stat(path)
@@ -55,7 +55,7 @@ func (sh *shell) sources(paths []string, only string) ([]source, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read %s: %w", file, errors.Unwrap(err))
 			}
-			if s := sourceOf(file, text, only); !info.IsDir() || only == "" || s.kind == only || only != "act" && s.kind == "act" {
+			if s := sourceOf(file, text, wanted); !info.IsDir() || wanted == "" || s.kind == wanted || wanted != "act" && s.kind == "act" {
 				out = append(out, s)
 			}
 		}
@@ -92,10 +92,10 @@ func documents(folder string) ([]string, error) {
 	return out, nil
 }
 
-// sourceOf reads the kind and name from a text; what is neither is of the kind otherwise.
-func sourceOf(path string, text []byte, otherwise string) source {
+// sourceOf reads the kind and name from a text; a text without a kind gets defaultKind.
+func sourceOf(path string, text []byte, defaultKind string) source {
 	kind, id := score.NameOf(text)
-	return source{path: path, kind: orElse(kind, otherwise), id: id, text: text}
+	return source{path: path, kind: orElse(kind, defaultKind), id: id, text: text}
 }
 
 func fileFlag(c *cobra.Command, paths *[]string) {

@@ -68,8 +68,8 @@ func TestWatchBeginsWithWhatIsWrong(t *testing.T) {
 		ID: "r1", Safety: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: parrot: the adapter is gone",
 		Alerts: []schema.Alert{{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: parrot: the adapter is gone", Hint: "check what caused it, then send safety/reset"}},
 	})
-	if len(got) != 2 || got[0] != (happening{kindSafety, "is in E_STOP (unit_error because of unit head: parrot: the adapter is gone)"}) ||
-		got[1] != (happening{kindAlert, "error: unit_error head: unit head: parrot: the adapter is gone; check what caused it, then send fleetd safety reset r1"}) {
+	if len(got) != 2 || got[0] != (watchLine{kindSafety, "is in E_STOP (unit_error because of unit head: parrot: the adapter is gone)"}) ||
+		got[1] != (watchLine{kindAlert, "error: unit_error head: unit head: parrot: the adapter is gone; check what caused it, then send fleetd safety reset r1"}) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -89,7 +89,7 @@ func (w *watcher) read(ctx context.Context, event string, data []byte) error {
 			w.since = w.start
 		}
 		for _, r := range changed {
-			if err := w.meet(ctx, got.TS, r); err != nil {
+			if err := w.printPresence(ctx, got.TS, r); err != nil {
 				return err
 			}
 		}
@@ -97,14 +97,14 @@ func (w *watcher) read(ctx context.Context, event string, data []byte) error {
 	return w.look(ctx)
 }
 
-// meet prints the presence of a robot if it is another one than before, and of a robot that it
-// meets for the first time also what it does.
-func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error {
+// printPresence prints the presence of a robot if it has changed, and of a robot that is new to the
+// watch also what it does.
+func (w *watcher) printPresence(ctx context.Context, at schema.Time, r view.Robot) error {
 	n, known := w.robots[r.ID]
 	if !known {
 		n = &narrator{act: func(story, act string) actText { return w.act(ctx, r.ID, story, act) }}
 		w.robots[r.ID] = n
-		if err := w.recall(ctx, r.ID, n); err != nil {
+		if err := w.findScenarioClock(ctx, r.ID, n); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error 
 		return nil
 	}
 	w.presences[r.ID] = presence
-	line := happening{Kind: kindLink, Text: "is " + presence}
+	line := watchLine{Kind: kindLink, Text: "is " + presence}
 	if !known {
 		line.Text = "is " + presence + "; " + doesText(r)
 	}
@@ -138,12 +138,12 @@ func (w *watcher) meet(ctx context.Context, at schema.Time, r view.Robot) error 
 }
 
 // presentTrouble returns what began before the watch, and what to do about it.
-func presentTrouble(r view.Robot) (lines []happening) {
+func presentTrouble(r view.Robot) (lines []watchLine) {
 	if r.CauseDetail != "" {
-		lines = append(lines, happening{kindSafety, "is in " + safetyDetail(r)})
+		lines = append(lines, watchLine{kindSafety, "is in " + safetyDetail(r)})
 	}
 	for _, text := range alertLines(r.Alerts) {
-		lines = append(lines, happening{kindAlert, inCommands(text, r.ID)})
+		lines = append(lines, watchLine{kindAlert, inCommands(text, r.ID)})
 	}
 	return lines
 }
@@ -160,8 +160,8 @@ func doesText(r view.Robot) string {
 	return text
 }
 
-// recall finds the clock of the scenario that a robot plays, unless it has restarted since.
-func (w *watcher) recall(ctx context.Context, robot string, n *narrator) error {
+// findScenarioClock finds the clock of the scenario that a robot plays, unless it has restarted since.
+func (w *watcher) findScenarioClock(ctx context.Context, robot string, n *narrator) error {
 	var newest []api.Event
 	for _, kind := range []string{"", "sim_input", "sim_scenario"} {
 		events, err := w.events(ctx, url.Values{"robot": {robot}, "type": {kind}, "limit": {"1"}})
@@ -224,9 +224,9 @@ func (w *watcher) look(ctx context.Context) error {
 	return nil
 }
 
-func (w *watcher) printAll(robot string, lines []narrated) error {
+func (w *watcher) printAll(robot string, lines []timedLine) error {
 	for _, l := range lines {
-		if err := w.print(l.at, robot, l.happening, l.event); err != nil {
+		if err := w.print(l.at, robot, l.watchLine, l.event); err != nil {
 			return err
 		}
 	}
@@ -236,18 +236,18 @@ func (w *watcher) printAll(robot string, lines []narrated) error {
 // maxLook is how many events one look reads at most; older ones are left out.
 const maxLook = 1000
 
-// watched is a line as JSON.
-type watched struct {
+// jsonLine is a line as JSON.
+type jsonLine struct {
 	At       schema.Time `json:"at"`
 	Scenario string      `json:"scenario,omitempty"` // time by the clock of the scenario that the robot plays
 	Robot    string      `json:"robot"`
-	happening
+	watchLine
 	Event *schema.Event `json:"event,omitempty"` // absent for what fleetd itself noticed
 }
 
-func (w *watcher) print(at moment, robot string, line happening, e *schema.Event) error {
+func (w *watcher) print(at moment, robot string, line watchLine, e *schema.Event) error {
 	if !w.sh.forPeople() {
-		return w.sh.showNext(watched{at.wall, at.scenario, robot, line, e})
+		return w.sh.showNext(jsonLine{at.wall, at.scenario, robot, line, e})
 	}
 	clock := at.scenario
 	if clock == "" {
