@@ -40,7 +40,7 @@ func NewCA(t testing.TB) *CA {
 	a := &CA{t: t, folder: t.TempDir(), key: newKey(t)}
 	a.cert = a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(48 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}, &a.key.PublicKey)
 	a.Write("ca.pem", encode("CERTIFICATE", a.cert.Raw))
-	a.Serve(24 * time.Hour)
+	a.IssueServer(24 * time.Hour)
 	a.Revoke()
 	return a
 }
@@ -60,9 +60,9 @@ func (a *CA) Write(name string, text []byte) {
 	}
 }
 
-// Serve makes a new certificate for the broker, valid for life. change may make it an
+// IssueServer makes a new certificate for the broker, valid for life. change may make it an
 // invalid one.
-func (a *CA) Serve(life time.Duration, change ...func(*x509.Certificate)) *x509.Certificate {
+func (a *CA) IssueServer(life time.Duration, change ...func(*x509.Certificate)) *x509.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
 	template := &x509.Certificate{
@@ -92,9 +92,9 @@ func (a *CA) Revoke(certs ...tls.Certificate) {
 	a.Write("crl.pem", encode("X509 CRL", der))
 }
 
-// Client makes the certificate of a robot or a fleetd instance. change may make it an
+// IssueClient makes the certificate of a robot or a fleetd instance. change may make it an
 // invalid one.
-func (a *CA) Client(role schema.Role, name string, change ...func(*x509.Certificate)) tls.Certificate {
+func (a *CA) IssueClient(role schema.Role, name string, change ...func(*x509.Certificate)) tls.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
 	template := &x509.Certificate{Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
@@ -123,8 +123,8 @@ func (a *CA) TLS(own ...tls.Certificate) *tls.Config {
 	return &tls.Config{RootCAs: pool, ServerName: "localhost", Certificates: own}
 }
 
-// Broker makes a broker listen for MQTT over TLS and accept certificates of this CA.
-func (a *CA) Broker(c *server.Config) {
+// Configure makes a broker listen for MQTT over TLS and accept certificates of this CA.
+func (a *CA) Configure(c *server.Config) {
 	c.MQTTS = "127.0.0.1:0"
 	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"), CRL: a.Path("crl.pem")}
 }

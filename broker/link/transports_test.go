@@ -15,7 +15,7 @@ import (
 // startEncrypted starts a broker that listens on all four transports.
 func startEncrypted(t *testing.T, ca *brokertest.CA) *brokertest.Broker {
 	t.Helper()
-	return brokertest.Start(t, ca.Broker, brokertest.OverEveryTransport)
+	return brokertest.Start(t, ca.Configure, brokertest.OverEveryTransport)
 }
 
 func filesOf(ca *brokertest.CA) link.Files {
@@ -31,7 +31,7 @@ func overURL(u *userLog, url string, f link.Files) link.Config {
 func TestLinkWorksOverEachTransport(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := startEncrypted(t, ca)
-	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "r1.pem", "r1.key.pem")
+	ca.SaveClient(ca.IssueClient(schema.RoleRobot, "r1"), "r1.pem", "r1.key.pem")
 	for kind, url := range map[string]string{
 		"mqtt": "mqtt://" + b.Addr(), "mqtts": "mqtts://" + b.AddrOf("mqtts"), "ws": "ws://" + b.AddrOf("ws"),
 		"wss": "wss://" + b.AddrOf("wss") + "/mqtt",
@@ -60,7 +60,7 @@ func TestLinkWorksOverEachTransport(t *testing.T) {
 func TestBrokerCertificateMustBeOfTheConfiguredCA(t *testing.T) {
 	ca, other := brokertest.NewCA(t), brokertest.NewCA(t)
 	b := startEncrypted(t, ca)
-	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "r1.pem", "r1.key.pem")
+	ca.SaveClient(ca.IssueClient(schema.RoleRobot, "r1"), "r1.pem", "r1.key.pem")
 	foreign := filesOf(ca)
 	foreign.CA = other.Path("ca.pem")
 	_, port, _ := strings.Cut(b.AddrOf("mqtts"), ":")
@@ -96,7 +96,7 @@ func TestBrokerCertificateMustBeOfTheConfiguredCA(t *testing.T) {
 func TestRenewedCertificateFileIsUsedAtNextAttempt(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := startEncrypted(t, ca)
-	first, second := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r1")
+	first, second := ca.IssueClient(schema.RoleRobot, "r1"), ca.IssueClient(schema.RoleRobot, "r1")
 	ca.SaveClient(first, "r1.pem", "r1.key.pem")
 	states := make(chan link.State, 99)
 	cfg := overURL(&userLog{}, "mqtts://"+b.AddrOf("mqtts"), filesOf(ca))

@@ -18,7 +18,7 @@ var someHash = argon2id.HashPassword("secret", [argon2id.SaltBytes]byte{5}).Stri
 func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logBuffer
-	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+someHash+"\nr1 robot\nfleetd fleetd\n"), ca.Broker, func(c *server.Config) {
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+someHash+"\nr1 robot\nfleetd fleetd\n"), ca.Configure, func(c *server.Config) {
 		c.MQTTS, c.WSS, c.WS, c.MQTT, c.Plaintext = "0.0.0.0:0", "0.0.0.0:0", "0.0.0.0:0", "127.0.0.1:0", true
 	})
 	at := func(kind string) string {
@@ -51,7 +51,7 @@ func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 		}
 	}
 	for role, name := range map[schema.Role]string{schema.RoleRobot: "r1", schema.RoleFleetd: "fleetd"} {
-		if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS(ca.Client(role, name))), hello(name)); got != 0 {
+		if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS(ca.IssueClient(role, name))), hello(name)); got != 0 {
 			t.Errorf("%s with its certificate: code %d", name, got)
 		}
 	}

@@ -36,8 +36,8 @@ func expectRevokedPresence(t *testing.T, watcher *brokertest.Client, name string
 
 func TestRevokedCertificateIsCutAndRefused(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker)
-	own, others := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
+	b := brokertest.Start(t, ca.Configure)
+	own, others := ca.IssueClient(schema.RoleRobot, "r1"), ca.IssueClient(schema.RoleRobot, "r2")
 	hello := brokertest.Hello{ClientID: "r1"}
 	will("r1")(&hello)
 	robot, _ := byTLS(t, b, ca, hello, own)
@@ -52,7 +52,7 @@ func TestRevokedCertificateIsCutAndRefused(t *testing.T) {
 		t.Errorf("reconnects: code %d", code)
 	}
 	other.Ping()
-	if got, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1")); code != 0 {
+	if got, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1")); code != 0 {
 		t.Errorf("with a new certificate: code %d", code)
 	} else {
 		got.Close()
@@ -69,8 +69,8 @@ func revokedList(rev int, names, serials string) string {
 func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 	const topic = "troupe/v1/fleet/revoked"
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker)
-	own := ca.Client(schema.RoleRobot, "r1")
+	b := brokertest.Start(t, ca.Configure)
+	own := ca.IssueClient(schema.RoleRobot, "r1")
 	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own)
 	named := b.Client(t, "r2", will("r2"))
 	blobs := b.Client(t, "r2", brokertest.WithID("r2.blob"))
@@ -141,8 +141,8 @@ func TestRemovedUserIsCutAtOnce(t *testing.T) {
 
 func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 	ca, next := brokertest.NewCA(t), brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.Files.CRL = "" })
-	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
+	b := brokertest.Start(t, ca.Configure, func(c *server.Config) { c.Files.CRL = "" })
+	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
 	read := func(a *brokertest.CA) string {
 		text, err := os.ReadFile(a.Path("ca.pem"))
 		if err != nil {
@@ -153,7 +153,7 @@ func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 	old := read(ca)
 	ca.Write("ca.pem", []byte(old+read(next))) // both, while robots get new ones
 	brokertest.Eventually(t, "the next CA", func() bool {
-		config := ca.TLS(next.Client(schema.RoleRobot, "r2"))
+		config := ca.TLS(next.IssueClient(schema.RoleRobot, "r2"))
 		c, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{ClientID: "r2"})
 		if c != nil {
 			c.Close()
@@ -168,8 +168,8 @@ func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 func TestFleetdCannotBeRevokedByName(t *testing.T) {
 	const topic = "troupe/v1/fleet/revoked"
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker)
-	stolen := ca.Client(schema.RoleFleetd, "fleetd-b")
+	b := brokertest.Start(t, ca.Configure)
+	stolen := ca.IssueClient(schema.RoleFleetd, "fleetd-b")
 	fleetd, admin := b.Client(t, "fleetd"), b.Client(t, "admin")
 	thief, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen)
 	if code != 0 {
@@ -193,8 +193,8 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logBuffer
 	reload := make(chan os.Signal, 1)
-	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+argon2id.HashPassword("a", [argon2id.SaltBytes]byte{3}).String()+"\n"), ca.Broker, func(c *server.Config) { c.Reload = reload })
-	good, bad := ca.Client(schema.RoleRobot, "r1"), ca.Client(schema.RoleRobot, "r2")
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+argon2id.HashPassword("a", [argon2id.SaltBytes]byte{3}).String()+"\n"), ca.Configure, func(c *server.Config) { c.Reload = reload })
+	good, bad := ca.IssueClient(schema.RoleRobot, "r1"), ca.IssueClient(schema.RoleRobot, "r2")
 	refused := func(h brokertest.Hello, own ...tls.Certificate) bool {
 		c, code := byTLS(t, b, ca, h, own...)
 		if c != nil {
@@ -219,7 +219,7 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	}{
 		{"a revoked robot", brokertest.Hello{ClientID: "r2"}, []tls.Certificate{bad}, true},
 		{"a robot without a certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, true},
-		{"a robot with a certificate of another CA", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).Client(schema.RoleRobot, "r1")}, true},
+		{"a robot with a certificate of another CA", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).IssueClient(schema.RoleRobot, "r1")}, true},
 		{"a person without the password", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, true},
 		{"a robot of the fleet", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{good}, false},
 		{"a person with the password", brokertest.Hello{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},

@@ -30,14 +30,14 @@ func TestUnservableCertificateIsNotLoaded(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			ca := brokertest.NewCA(t)
-			b := brokertest.Start(t, ca.Broker)
+			b := brokertest.Start(t, ca.Configure)
 			good := presentedDER(t, b, ca)
-			ca.Serve(bad.life, bad.change)
+			ca.IssueServer(bad.life, bad.change)
 			brokertest.Eventually(t, "the new file is refused", func() bool { return b.Status()["files_refused"] > 0 })
 			if now := presentedDER(t, b, ca); !bytes.Equal(now, good) {
 				t.Error("another certificate is presented")
 			}
-			next := ca.Serve(time.Hour)
+			next := ca.IssueServer(time.Hour)
 			brokertest.Eventually(t, "the valid certificate is presented", func() bool { return bytes.Equal(presentedDER(t, b, ca), next.Raw) })
 		})
 	}
@@ -57,9 +57,9 @@ func presentedDER(t *testing.T, b *brokertest.Broker, ca *brokertest.CA) []byte 
 func TestStartIsRefusedWithUnservableCertificate(t *testing.T) {
 	for what, bad := range unservable {
 		ca := brokertest.NewCA(t)
-		ca.Serve(bad.life, bad.change)
+		ca.IssueServer(bad.life, bad.change)
 		cfg := server.Config{Dev: true}
-		ca.Broker(&cfg)
+		ca.Configure(&cfg)
 		s, err := server.New(cfg)
 		if s != nil {
 			s.Close()

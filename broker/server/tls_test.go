@@ -36,8 +36,8 @@ func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.H
 
 func TestCertificateDeterminesIdentity(t *testing.T) {
 	ca, other := brokertest.NewCA(t), brokertest.NewCA(t)
-	b := brokertest.Start(t, usersOf(ca, "op1 operator\n"), ca.Broker)
-	robot := ca.Client(schema.RoleRobot, "r1")
+	b := brokertest.Start(t, usersOf(ca, "op1 operator\n"), ca.Configure)
+	robot := ca.IssueClient(schema.RoleRobot, "r1")
 	urn := func(text string) *url.URL {
 		u, err := url.Parse(text)
 		if err != nil {
@@ -45,10 +45,10 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 		}
 		return u
 	}
-	two := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = append(c.URIs, urn("urn:troupe:robot:r2")) })
-	misnamed := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.Subject.CommonName = "r2" })
-	unnamed := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = nil })
-	otherRole := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = []*url.URL{urn("urn:troupe:admin:r1")} })
+	two := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = append(c.URIs, urn("urn:troupe:robot:r2")) })
+	misnamed := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.Subject.CommonName = "r2" })
+	unnamed := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = nil })
+	otherRole := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = []*url.URL{urn("urn:troupe:admin:r1")} })
 	for _, c := range []struct {
 		why   string
 		hello brokertest.Hello
@@ -58,7 +58,7 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 		{"a robot", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{robot}, 0},
 		{"a robot that gives no user name", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{robot}, 0},
 		{"a robot's blob connection", brokertest.Hello{ClientID: "r1.blob"}, []tls.Certificate{robot}, 0},
-		{"a fleetd instance", brokertest.Hello{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.Client(schema.RoleFleetd, "fleetd")}, 0},
+		{"a fleetd instance", brokertest.Hello{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.IssueClient(schema.RoleFleetd, "fleetd")}, 0},
 		{"a person with a line in the users file", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, 0},
 
 		{"a robot with another's name", brokertest.Hello{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},
@@ -79,9 +79,9 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 			got.Close()
 		}
 	}
-	unknown := other.Client(schema.RoleRobot, "r1")
-	expired := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
-	server := ca.Client(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
+	unknown := other.IssueClient(schema.RoleRobot, "r1")
+	expired := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
+	server := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
 	for why, own := range map[string]tls.Certificate{"of another CA": unknown, "that has expired": expired, "for servers": server} {
 		config := ca.TLS()
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
@@ -93,8 +93,8 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 
 func TestRobotWithCertificateHasRobotRights(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, usersOf(ca, "obs observer\n"), ca.Broker)
-	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
+	b := brokertest.Start(t, usersOf(ca, "obs observer\n"), ca.Configure)
+	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
@@ -112,7 +112,7 @@ func TestRobotWithCertificateHasRobotRights(t *testing.T) {
 
 func TestOlderTLSIsRefused(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker)
+	b := brokertest.Start(t, ca.Configure)
 	config := ca.TLS()
 	config.MaxVersion = tls.VersionTLS12
 	if conn, err := tls.Dial("tcp", b.AddrOf("mqtts"), config); err == nil {
@@ -157,7 +157,7 @@ func TestPlaintextOnReachableAddressNeedsFlag(t *testing.T) {
 func TestStalledHandshakeIsCut(t *testing.T) {
 	t.Parallel()
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker, func(c *server.Config) {
+	b := brokertest.Start(t, ca.Configure, func(c *server.Config) {
 		c.ConnectTimeout, c.MaxWaitingIP, c.WS, c.WSS = 300*time.Millisecond, 2, "127.0.0.1:0", "127.0.0.1:0"
 	})
 	for _, kind := range []string{"mqtts", "ws", "wss"} {
@@ -226,12 +226,12 @@ func TestServerCertificateIsReloaded(t *testing.T) {
 	t.Parallel()
 	ca := brokertest.NewCA(t)
 	var log logBuffer
-	b := brokertest.Start(t, ca.Broker, log.into)
-	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.Client(schema.RoleRobot, "r1"))
+	b := brokertest.Start(t, ca.Configure, log.into)
+	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
-	second := ca.Serve(time.Hour)
+	second := ca.IssueServer(time.Hour)
 	brokertest.Eventually(t, "the new certificate", func() bool { return presentedCertificate(t, b, ca).Equal(second) })
 	if !log.holds("expires soon") {
 		t.Error("no warning although the certificate expires within the hour")
@@ -245,7 +245,7 @@ func TestServerCertificateIsReloaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	brokertest.Eventually(t, "the log of the missing key", func() bool { return log.holds("no such file") })
-	third := ca.Serve(time.Hour)
+	third := ca.IssueServer(time.Hour)
 	brokertest.Eventually(t, "the third certificate", func() bool { return presentedCertificate(t, b, ca).Equal(third) })
 	robot.Ping() // renewal disconnects no client
 }
@@ -263,7 +263,7 @@ func TestInvalidFileAtStartIsAnError(t *testing.T) {
 		ca := brokertest.NewCA(t)
 		cfg := server.Config{}
 		usersOf(ca, "op1 operator\n")(&cfg)
-		ca.Broker(&cfg)
+		ca.Configure(&cfg)
 		ca.Write(file, []byte(text))
 		if s, err := server.New(cfg); err == nil {
 			s.Close()
@@ -274,8 +274,8 @@ func TestInvalidFileAtStartIsAnError(t *testing.T) {
 
 func TestStatusHasListenersAndExpiries(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	ca.Serve(10*24*time.Hour + time.Hour)
-	b := brokertest.Start(t, ca.Broker, func(c *server.Config) { c.HTTP, c.WSS = "127.0.0.1:0", "127.0.0.1:0" })
+	ca.IssueServer(10*24*time.Hour + time.Hour)
+	b := brokertest.Start(t, ca.Configure, func(c *server.Config) { c.HTTP, c.WSS = "127.0.0.1:0", "127.0.0.1:0" })
 	resp, err := http.Get("http://" + b.HTTPAddr() + "/status")
 	if err != nil {
 		t.Fatal(err)

@@ -20,10 +20,10 @@ func webSocket(c *server.Config) { c.WS = "127.0.0.1:0" }
 
 func TestMQTTOverWebSocket(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, webSocket, ca.Broker, func(c *server.Config) { c.WSS = "127.0.0.1:0" })
+	b := brokertest.Start(t, webSocket, ca.Configure, func(c *server.Config) { c.WSS = "127.0.0.1:0" })
 	watcher := brokertest.Connect(t, brokertest.OverWebSocket("ws://"+b.AddrOf("ws")+"/mqtt", nil), brokertest.Hello{Name: "obs", ClientID: "obs.ws"})
 	watcher.Subscribe(r1 + "#")
-	robot, code := brokertest.TryConnect(t, brokertest.OverWebSocket("wss://"+b.AddrOf("wss")+"/mqtt", ca.TLS(ca.Client(schema.RoleRobot, "r1"))), brokertest.Hello{ClientID: "r1"})
+	robot, code := brokertest.TryConnect(t, brokertest.OverWebSocket("wss://"+b.AddrOf("wss")+"/mqtt", ca.TLS(ca.IssueClient(schema.RoleRobot, "r1"))), brokertest.Hello{ClientID: "r1"})
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}

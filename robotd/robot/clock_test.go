@@ -23,10 +23,10 @@ func TestRobotWithResetClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 	ca := brokertest.NewCA(t)
 	data := t.TempDir()
 	saveIdentity(t, ca, data)
-	ca.Serve(-30 * time.Minute)
+	ca.IssueServer(-30 * time.Minute)
 	stolen := ca.TLSProxy(brokertest.Start(t).Dial) // shows a certificate that has ended
-	ca.Serve(24 * time.Hour)
-	right := brokertest.Start(t, ca.Broker).AddrOf("mqtts")
+	ca.IssueServer(24 * time.Hour)
+	right := brokertest.Start(t, ca.Configure).AddrOf("mqtts")
 
 	connects := func(broker string, c *certificateClock) bool {
 		t.Helper()

@@ -33,7 +33,7 @@ type patient struct {
 
 func newPatient(t *testing.T) *patient {
 	p := &patient{t: t, ca: brokertest.NewCA(t)}
-	p.plain, p.secured = brokertest.Start(t), brokertest.Start(t, p.ca.Broker)
+	p.plain, p.secured = brokertest.Start(t), brokertest.Start(t, p.ca.Configure)
 	p.bus = brokertest.NewBus(t)
 	t.Cleanup(func() { _ = p.bus.Close() })
 	p.adapter = brokertest.Connect(t, p.bus.Dial, brokertest.Hello{ClientID: "base"})
@@ -52,7 +52,7 @@ func newPatient(t *testing.T) *patient {
 // certify replaces the identity by one whose certificate was changed.
 func (p *patient) certify(change func(*x509.Certificate)) {
 	p.t.Helper()
-	p.ca.SaveClient(p.ca.Client(schema.RoleRobot, "r1", change), "cert.pem", "key.pem")
+	p.ca.SaveClient(p.ca.IssueClient(schema.RoleRobot, "r1", change), "cert.pem", "key.pem")
 	for _, file := range []string{"cert.pem", "key.pem"} {
 		text, err := os.ReadFile(p.ca.Path(file))
 		if err != nil {

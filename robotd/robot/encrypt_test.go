@@ -19,7 +19,7 @@ func saveIdentity(t *testing.T, ca *brokertest.CA, data string) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ca.SaveClient(ca.Client(schema.RoleRobot, "r1"), "cert.pem", "key.pem")
+	ca.SaveClient(ca.IssueClient(schema.RoleRobot, "r1"), "cert.pem", "key.pem")
 	for _, file := range []string{"cert.pem", "key.pem", "ca.pem"} {
 		text, err := os.ReadFile(ca.Path(file))
 		if err != nil {
@@ -35,7 +35,7 @@ func saveIdentity(t *testing.T, ca *brokertest.CA, data string) {
 // directory, and with a renewed one from the next connection on.
 func TestRobotAuthenticatesWithTheIdentityInItsData(t *testing.T) {
 	ca := brokertest.NewCA(t)
-	b := brokertest.Start(t, ca.Broker)
+	b := brokertest.Start(t, ca.Configure)
 	watcher := b.Client(t, "obs")
 	presence := "troupe/v1/robots/r1/presence"
 	watcher.Subscribe(presence)
