@@ -14,7 +14,7 @@ import (
 // toAnswers gives the part answer its facts.
 func (t *step) toAnswers(do func(answer.Step)) {
 	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.preconditionNow(), Current: t.AckState(), Pending: t.Pending(), Report: &t.report}
-	f.FleetOffset, f.ClockKnown = t.beats.Offset(t.now)
+	f.FleetOffset, f.ClockKnown = t.heartbeat.Offset(t.now)
 	t.collect(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
 }
 
@@ -76,14 +76,14 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 	case schema.ReasonEStopInput, schema.ReasonUnitError:
 		refs = t.body.Refs(r.Reason)
 	case schema.ReasonUnitCritical, schema.ReasonDeviceDisabled:
-		refs = t.health.Refs(r.Reason)
+		refs = t.diagnosis.Refs(r.Reason)
 	case schema.ReasonNotInControl, schema.ReasonResourceBusy:
 		refs = t.manual.Refs(r.Reason)
 	case schema.ReasonAlreadyRunning, schema.ReasonNotPerforming:
 		refs = t.perform.Refs(r.Reason)
 	case schema.ReasonStopped, schema.ReasonNeedsReset:
-		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
-			refs = request.Key(t.safety.Cause.Req).Refs()
+		if at := t.permission.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
+			refs = request.Key(t.permission.Cause.Req).Refs()
 		}
 	}
 	refs = append(refs, t.report.AlertRefs(r.Reason)...)

@@ -89,7 +89,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety.State, *s.modes.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
+	return snapshot{s.permission.State, *s.supervisor.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
 }
 
 // lives is how autonomous life stands, as far as commands change it.
@@ -113,11 +113,11 @@ func (a *auditor) living(handled int) {
 	if s.Pending() {
 		return
 	}
-	if s.modes.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
-		a.fail("life is %s in %s", at, s.modes.Mode().Active)
+	if s.supervisor.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
+		a.fail("life is %s in %s", at, s.supervisor.Mode().Active)
 	}
-	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.safety.At != schema.SafetyEnabled && s.safety.At != schema.SafetyDisabled || len(s.stops.Latches()) > 0) {
-		a.fail("life is %s in %s with %d latches", at, s.safety.At, len(s.stops.Latches()))
+	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.permission.At != schema.SafetyEnabled && s.permission.At != schema.SafetyDisabled || len(s.stops.Latches()) > 0) {
+		a.fail("life is %s in %s with %d latches", at, s.permission.At, len(s.stops.Latches()))
 	}
 	var held []string
 	for _, p := range s.perform.Auto().Held() {
@@ -152,22 +152,22 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	a.stopped(ev)
 	a.history = append(a.history, auditedStep{a.r.wall(), ev, said(effects)})
-	lost, _ := s.beats.Lost(a.r.wall())
+	lost, _ := s.heartbeat.Lost(a.r.wall())
 	for _, e := range effects {
 		switch e := e.(type) {
 		case effect.Start:
-			if why := s.health.Unusable(e.Unit); why != "" {
+			if why := s.diagnosis.Unusable(e.Unit); why != "" {
 				a.fail("the %s is started although %s", e.Unit, why)
 			}
 			if e.Unit == "head" || e.Unit == "drive" {
 				switch {
-				case s.health.MotionBarred() != "":
+				case s.diagnosis.MotionBarred() != "":
 					a.fail("the %s is started although a safeguard holds", e.Unit)
-				case s.safety.At != schema.SafetyEnabled && (s.safety.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
-					a.fail("the %s is started in %s", e.Unit, s.safety.At)
-				case lost && s.modes.Mode().Active == schema.ModeAto:
+				case s.permission.At != schema.SafetyEnabled && (s.permission.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
+					a.fail("the %s is started in %s", e.Unit, s.permission.At)
+				case lost && s.supervisor.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no heartbeat of fleetd or of a console arrives", e.Unit)
-				case s.modes.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
+				case s.supervisor.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
 					a.fail("the %s is started by %s although ato is frozen by %v", e.Unit, s.lanes.Owner(e.Unit), s.perform.Auto().Held())
 				case s.perform.Auto().StoppedByRequest() && (s.lanes.Owner(e.Unit) == "activity" || perform.IsAbility(s.lanes.Owner(e.Unit))):
 					a.fail("the %s is started by %s although somebody stopped the story", e.Unit, s.lanes.Owner(e.Unit))
@@ -181,11 +181,11 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if !(math.Abs(e.VX) <= 0.3 && math.Abs(e.WZ) <= 0.5) { // NaN is beyond every limit
 				a.fail("the drive gets %v m/s, %v rad/s", e.VX, e.WZ)
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.health.Unusable("drive") != "" || s.health.MotionBarred() != "") {
-				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.health.Unusable("drive"), s.health.MotionBarred())
+			if (e.VX != 0 || e.WZ != 0) && (s.diagnosis.Unusable("drive") != "" || s.diagnosis.MotionBarred() != "") {
+				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.diagnosis.Unusable("drive"), s.diagnosis.MotionBarred())
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
-				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
+			if (e.VX != 0 || e.WZ != 0) && (s.permission.At != schema.SafetyEnabled || s.supervisor.Mode().Active != follow.Mode.ID && s.supervisor.Mode().Active != askerMode.ID && (s.supervisor.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.permission.At, s.supervisor.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.Exit:
 			if a.r.diskStuck {
@@ -217,17 +217,17 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	case s.perform.Auto().Status == schema.AutoPerforming && s.perform.Auto().Count() > 0:
 		a.fail("ato performs and %d pauses are held", s.perform.Auto().Count())
 	}
-	if s.safety.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
+	if s.permission.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED while %d stops are held", len(s.stops.Latches()))
 	}
-	if s.safety.At == schema.SafetyEnabled && len(s.health.Causes()) > 0 && !s.Pending() {
-		a.fail("the robot is ENABLED although %v", s.health.Causes())
+	if s.permission.At == schema.SafetyEnabled && len(s.diagnosis.Causes()) > 0 && !s.Pending() {
+		a.fail("the robot is ENABLED although %v", s.diagnosis.Causes())
 	}
 	for _, u := range s.body.Movers() {
 		switch owner := s.lanes.Owner(u.ID); {
-		case owner == "", s.safety.At == schema.SafetyEnabled, s.safety.At == schema.SafetySoftStop && owner == perform.SafetyLane:
+		case owner == "", s.permission.At == schema.SafetyEnabled, s.permission.At == schema.SafetySoftStop && owner == perform.SafetyLane:
 		default:
-			a.fail("%s has the %s in %s", owner, u.ID, s.safety.At)
+			a.fail("%s has the %s in %s", owner, u.ID, s.permission.At)
 		}
 	}
 	a.living(a.handled)
@@ -352,7 +352,7 @@ func (a *auditor) showsModes() {
 	}
 	is := a.modes
 	found, failed := a.r.found, a.r.failed
-	(&step{State: a.r.s, now: a.r.wall()}).toModes(func(m supervisor.Step) { is.Modes = m.List(a.r.s.body.CalibrationChecks(a.r.s.cfg.Languages)) })
+	(&step{State: a.r.s, now: a.r.wall()}).toSupervisor(func(m supervisor.Step) { is.Modes = m.List(a.r.s.body.CalibrationChecks(a.r.s.cfg.Languages)) })
 	a.r.found, a.r.failed = found, failed // nobody asked for these calls
 	if got, want := effect.Encode(a.modes), effect.Encode(is); !bytes.Equal(got, want) {
 		a.fail("the modes are\n%s\nand the newest catalogue shows\n%s", want, got)

@@ -24,7 +24,7 @@ func (t *step) commanded(ev event.Command) {
 		return
 	}
 	t.answers.NoteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.beats.Late(t.now, ev), InForce: t.modes.InForce()}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.heartbeat.Late(t.now, ev), InForce: t.supervisor.InForce()}
 	if stop {
 		t.stops.NoteNewest(ev.N)
 	} else {
@@ -45,7 +45,7 @@ func (t *step) dispatch(o request.Dispatch) {
 	if t.collect(func() { met = t.list.Met(o.Key, o.If, t.preconditionNow()) }); !met {
 		return
 	}
-	taken, asker := true, t.beats.Asker(o.Client, o.By)
+	taken, asker := true, t.heartbeat.Asker(o.Client, o.By)
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.toStops(func(s stops.Step) { s.Command(o) })
@@ -69,7 +69,7 @@ func (t *step) dispatch(o request.Dispatch) {
 	case verb.PartDesired:
 		t.toDesired(func(d desired.Step) { taken = d.Ask(o) })
 	case verb.PartRobot:
-		t.toModes(func(m supervisor.Step) { taken = m.AskRobot(o, asker) })
+		t.toSupervisor(func(m supervisor.Step) { taken = m.AskRobot(o, asker) })
 	case verb.PartDiagnosis:
 		t.collect(func() { taken = t.diagnosisStep().Ask(o) })
 	default:
@@ -93,7 +93,7 @@ func (t *step) takeRequests(o request.Dispatch) bool {
 // takeMode takes a command of modes. A mode that performs is paused by tokens of the story,
 // whichever verb requests it.
 func (t *step) takeMode(o request.Dispatch, asker string) bool {
-	if t.modes.InCharge().Performs {
+	if t.supervisor.InCharge().Performs {
 		switch o.Args.(type) {
 		case verb.PauseMode:
 			t.perform.AskAuto(o, auto.Input{What: auto.Pause})
@@ -103,11 +103,11 @@ func (t *step) takeMode(o request.Dispatch, asker string) bool {
 			return true
 		}
 	}
-	return t.modes.Ask(o, asker)
+	return t.supervisor.Ask(o, asker)
 }
 
 func (t *step) takeManual(o request.Dispatch, asker string) {
-	if a, ok := o.Args.(verb.Perform); ok && t.modes.InCharge().Performs {
+	if a, ok := o.Args.(verb.Perform); ok && t.supervisor.InCharge().Performs {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
 	}
@@ -117,7 +117,7 @@ func (t *step) takeManual(o request.Dispatch, asker string) {
 // preconditionNow returns what the condition of a command can refer to. Between two modes neither
 // is in charge.
 func (t *step) preconditionNow() schema.Precondition {
-	m := t.modes.Mode()
+	m := t.supervisor.Mode()
 	p := schema.Precondition{Mode: m.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if m.Next != "" {
 		p.Mode = "on its way to " + m.Next

@@ -12,10 +12,10 @@ func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
 		Safety: t.permissionStep().Document(),
-		Mode:   t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
+		Mode:   t.supervisor.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lifeStep().Document(t.perform.Performs),
-		Link:  t.beats.Link(t.now, t.cfg.Mode.Settings(t.modes.Active()).LinkLoss),
-		Units: t.body.UnitStates(), Diagnosis: t.health.Document(),
+		Link:  t.heartbeat.Link(t.now, t.cfg.Mode.Settings(t.supervisor.Active()).LinkLoss),
+		Units: t.body.UnitStates(), Diagnosis: t.diagnosis.Document(),
 		Control: t.manual.Document(), Recording: t.manualStep().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
 		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
@@ -28,7 +28,7 @@ func (t *step) stateDocument() *schema.State {
 	for _, v := range t.signals.List() {
 		d.Signals = append(d.Signals, schema.SignalState{Signal: string(v.Signal), Name: v.Name, Level: v.Level, Since: t.now.At(v.Since)})
 	}
-	t.perform.Fill(d, t.now, &t.beats)
+	t.perform.Fill(d, t.now, &t.heartbeat)
 	return d
 }
 
@@ -42,20 +42,20 @@ func (t *step) snapshot() effect.Snapshot {
 	if v := t.body.Volume(); v.Given {
 		s.Volume = v.Value
 	}
-	t.toModes(func(m supervisor.Step) { s.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
+	t.toSupervisor(func(m supervisor.Step) { s.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 	return s
 }
 
 // AckState is the robot's state as in answers.
 func (s *State) AckState() schema.AckState {
-	return schema.AckState{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
+	return schema.AckState{Mode: s.supervisor.Active(), Safety: s.permission.At, Auto: s.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
-		Mode: t.modes.Active(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
+		Mode: t.supervisor.Active(), Safety: t.permission.At, StateSeq: t.report.StateSeq(),
 	}
-	t.beats.Fill(h, t.now)
+	t.heartbeat.Fill(h, t.now)
 	return h
 }

@@ -8,38 +8,38 @@ import (
 	"troupe/schema"
 )
 
-func (t *step) toModes(do func(supervisor.Step)) {
-	lost, lostFor := t.beats.Lost(t.now)
-	f := supervisor.Facts{CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), MotionBarred: t.health.MotionBarred() != ""}
+func (t *step) toSupervisor(do func(supervisor.Step)) {
+	lost, lostFor := t.heartbeat.Lost(t.now)
+	f := supervisor.Facts{CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), MotionBarred: t.diagnosis.MotionBarred() != ""}
 	if drive, has := t.body.First(schema.UnitDrive); has {
-		f.NoDrive = t.health.Unusable(drive.ID) != ""
+		f.NoDrive = t.diagnosis.Unusable(drive.ID) != ""
 	}
 	head, has := t.body.First(schema.UnitHead)
-	f.NoLook = !has || t.lanes.Owner(head.ID) != "" || t.health.Unusable(head.ID) != ""
+	f.NoLook = !has || t.lanes.Owner(head.ID) != "" || t.diagnosis.Unusable(head.ID) != ""
 	if why, detail, ok := t.performStep().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}
 	f.Map = t.body.Map()
-	t.collect(func() { do(supervisor.Step{State: &t.modes, Facts: f, Now: t.now, Out: &t.list}) })
+	t.collect(func() { do(supervisor.Step{State: &t.supervisor, Facts: f, Now: t.now, Out: &t.list}) })
 }
 
-func (t *step) notifyMode(n mode.Notice) { t.toModes(func(m supervisor.Step) { m.Notify(n) }) }
+func (t *step) notifyMode(n mode.Notice) { t.toSupervisor(func(m supervisor.Step) { m.Notify(n) }) }
 
 // calibrated takes the end of a calibration: its map and its points are in force.
 func (t *step) calibrated(ev event.Calibrated) {
-	t.health.Calibrated(ev.Units)
-	if t.modes.Awaits(ev.Run) && t.body.Calibrated(&ev, t.cfg.Languages) {
+	t.diagnosis.Calibrated(ev.Units)
+	if t.supervisor.Awaits(ev.Run) && t.body.Calibrated(&ev, t.cfg.Languages) {
 		t.publishCaps()
 		t.toDesired(desired.Step.RobotChanged)
 	}
-	t.toModes(func(m supervisor.Step) { m.Calibrated(ev) })
+	t.toSupervisor(func(m supervisor.Step) { m.Calibrated(ev) })
 }
 
 // noteStartupEnded tells the desired mode that start-up has ended, and how.
 func (t *step) noteStartupEnded() {
-	if t.desired.Starting() && t.modes.StartupEnded() {
-		t.toDesired(func(d desired.Step) { d.StartupEnded(t.modes.Mode().Reason) })
-		t.toModes(supervisor.Step.EndStartup)
+	if t.desired.Starting() && t.supervisor.StartupEnded() {
+		t.toDesired(func(d desired.Step) { d.StartupEnded(t.supervisor.Mode().Reason) })
+		t.toSupervisor(supervisor.Step.EndStartup)
 	}
 }
 
@@ -50,6 +50,6 @@ func (t *step) performAuto() {
 	r := t.performStep().StepAuto()
 	t.carryOut(from)
 	if r.Entered {
-		t.toModes(func(m supervisor.Step) { m.StoryAnswered(r.Refused) })
+		t.toSupervisor(func(m supervisor.Step) { m.StoryAnswered(r.Refused) })
 	}
 }

@@ -59,7 +59,7 @@ func (t *step) carryOut(from int) {
 		case effect.StoryTried:
 			t.toDesired(func(d desired.Step) { d.StoryTried(in) })
 		case effect.SetMode:
-			t.modes.Set(in.Mode, in.By)
+			t.supervisor.Set(in.Mode, in.By)
 		case effect.ModeIntended:
 			t.desiredStep().NoteIntendedMode(in.By, in.Mode)
 		case effect.PerformStory:
@@ -77,7 +77,7 @@ func (t *step) carryOut(from int) {
 		case effect.Abilities:
 			t.perform.SetAbilities(in.Names)
 		case effect.AskStop:
-			t.safety.AskStop(in.Request)
+			t.permission.AskStop(in.Request)
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:
@@ -150,11 +150,11 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 
 // manualStep returns the part manual with its facts.
 func (t *step) manualStep() manual.Step {
-	lost, _ := t.beats.Lost(t.now)
+	lost, _ := t.heartbeat.Lost(t.now)
 	f := manual.Facts{
-		CurrentState: t.preconditionNow(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.health,
-		Standstill: t.standstill(), Manual: t.modes.Manual(), Modes: &t.modes,
-		Reachable: !lost && (t.report.Session() != "" || t.beats.AtRobot(t.now)),
+		CurrentState: t.preconditionNow(), Safety: t.permission.At, Session: t.report.Session(), Body: &t.body, Health: &t.diagnosis,
+		Standstill: t.standstill(), Manual: t.supervisor.Manual(), Modes: &t.supervisor,
+		Reachable: !lost && (t.report.Session() != "" || t.heartbeat.AtRobot(t.now)),
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
@@ -164,23 +164,23 @@ func (t *step) toManual(do func(manual.Step)) { t.collect(func() { do(t.manualSt
 
 // performStep returns the part perform with its facts.
 func (t *step) performStep() perform.Step {
-	lost, _ := t.beats.Lost(t.now)
-	people, bearing := t.modes.People()
+	lost, _ := t.heartbeat.Lost(t.now)
+	people, bearing := t.supervisor.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
-		CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(),
-		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
-		LinkLostForMode: lost && t.cfg.Mode.Settings(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
-		Running:         t.modes.Mode().System == schema.SystemRunning,
-		Pause:           t.health.AtoPaused(), EntryRefused: t.health.EntryRefused(), UnitCritical: len(t.health.Causes()) > 0,
+		CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(),
+		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.supervisor.Performer().ID).LinkLoss != schema.LinkLossContinue,
+		LinkLostForMode: lost && t.cfg.Mode.Settings(t.supervisor.Mode().Active).LinkLoss != schema.LinkLossContinue,
+		Running:         t.supervisor.Mode().System == schema.SystemRunning,
+		Pause:           t.diagnosis.AtoPaused(), EntryRefused: t.diagnosis.EntryRefused(), UnitCritical: len(t.diagnosis.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
-		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.health, Activities: t.desired.Activities(),
+		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.diagnosis, Activities: t.desired.Activities(),
 	}}
 }
 
 func (t *step) toPerform(do func(perform.Step)) { t.collect(func() { do(t.performStep()) }) }
 
 func (t *step) toHeartbeat(do func(heartbeat.Step)) {
-	t.collect(func() { do(heartbeat.Step{State: &t.beats, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
+	t.collect(func() { do(heartbeat.Step{State: &t.heartbeat, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
 }
 
 func (t *step) toIntent(do func(intent.Step)) {
@@ -192,7 +192,7 @@ func (t *step) toIntent(do func(intent.Step)) {
 
 // diagnosisStep returns the part diagnosis.
 func (t *step) diagnosisStep() diagnosis.Step {
-	return diagnosis.Step{State: &t.health, Now: t.now, Lanes: &t.lanes, Out: &t.list}
+	return diagnosis.Step{State: &t.diagnosis, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
 // desiredStep returns the part desired with its facts.
@@ -201,7 +201,7 @@ func (t *step) desiredStep() desired.Step {
 	if !t.report.DocumentsPending() { // a new session gets the reports after the state
 		d.Session = t.report.Session()
 	}
-	if fleet, known := t.beats.FleetTime(t.now); known {
+	if fleet, known := t.heartbeat.FleetTime(t.now); known {
 		d.Fleet = fleet
 	}
 	return d
@@ -256,12 +256,12 @@ func (s *desiredView) DeliveryFacts() delivery.Facts {
 
 // ModeFacts are the facts for the desired mode.
 func (s *desiredView) ModeFacts() desiredmode.Facts {
-	m := s.modes.Mode()
+	m := s.supervisor.Mode()
 	f := desiredmode.Facts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
 		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
-	case safety.NeedsReset(s.safety.At):
+	case safety.NeedsReset(s.permission.At):
 		f.Prevented, f.Detail = schema.ReasonNeedsReset, (*State)(s).standstill().String()
 	case len(s.stops.Latches()) > 0:
 		f.Prevented, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()

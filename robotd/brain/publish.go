@@ -26,7 +26,7 @@ func (t *step) publishDue() {
 	t.answerStops()
 	t.publishAnswers()
 	if t.over() {
-		t.do(effect.Exit{Why: "no mode is in charge and the body is at rest", Again: t.modes.Mode().Restart})
+		t.do(effect.Exit{Why: "no mode is in charge and the body is at rest", Again: t.supervisor.Mode().Restart})
 	}
 	if t.report.Session() == "" {
 		return
@@ -56,12 +56,12 @@ func (t *step) publishState() {
 // publishModes publishes the catalogue of modes if it may have changed: while the link is
 // lost, by time alone, because the modes wait for operators for different times.
 func (t *step) publishModes() {
-	if lost, _ := t.beats.Lost(t.now); lost {
+	if lost, _ := t.heartbeat.Lost(t.now); lost {
 		t.report.ModesChanged()
 	}
 	if t.reportStep().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}
-		t.toModes(func(m supervisor.Step) { d.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
+		t.toSupervisor(func(m supervisor.Step) { d.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 		t.toReport(func(r report.Step) { r.PublishModes(d) })
 	}
 }

@@ -12,7 +12,7 @@ func (t *step) stepSafety() {
 	core, from := t.permissionStep(), t.list.Len()
 	d, by := core.Decide()
 	t.carryOut(from)
-	t.stops.SetPendingReset(t.safety.State)
+	t.stops.SetPendingReset(t.permission.State)
 	if d.Changed {
 		t.toPerform(func(p perform.Step) { p.SafetyChanged(d) })
 	}
@@ -23,18 +23,18 @@ func (t *step) stepSafety() {
 // permissionStep returns the part permission with its facts.
 func (t *step) permissionStep() permission.Step {
 	f := permission.Facts{CurrentState: t.preconditionNow(), Robot: t.safetyFacts()}
-	return permission.Step{State: &t.safety, Facts: f, Now: t.now, Out: &t.list}
+	return permission.Step{State: &t.permission, Facts: f, Now: t.now, Out: &t.list}
 }
 
 // safetyFacts are the facts for the safety core. The slices belong to the parts, so that
 // nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
-	active, wants, switching := t.modes.Mode().SafetyMode(&t.cfg.Mode)
+	active, wants, switching := t.supervisor.Mode().SafetyMode(&t.cfg.Mode)
 	return safety.Facts{
 		Units:    t.body.Movers(),
 		Inputs:   t.body.PressedInputs(),
 		Latches:  t.stops.Latches(),
-		Critical: t.health.Causes(),
+		Critical: t.diagnosis.Causes(),
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
 			ShutdownDone: t.lanes.Idle(perform.SafetyLane),
@@ -45,7 +45,7 @@ func (t *step) safetyFacts() safety.Facts {
 
 // standstill is what keeps the robot at rest, for texts that lead people out of it.
 func (t *State) standstill() safety.Standstill {
-	return t.safety.Standstill(t.body.PressedInputs(), t.stops.Latches(), t.needsContinue())
+	return t.permission.Standstill(t.body.PressedInputs(), t.stops.Latches(), t.needsContinue())
 }
 
 // needsContinue reports whether ato waits for auto/continue after a stop or a lost link.

@@ -50,6 +50,6 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.reportStep().Disconnected(fault)
 	t.answers.Disconnected()
 	t.stops.Disconnected()
-	t.toHeartbeat(func(h heartbeat.Step) { h.Disconnected(t.safety.At == schema.SafetyDisabled) })
+	t.toHeartbeat(func(h heartbeat.Step) { h.Disconnected(t.permission.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)
 }

@@ -38,21 +38,21 @@ type State struct {
 	lanes act.Lanes
 
 	// The parts.
-	safety  permission.State
-	answers answer.State
-	beats   heartbeat.State
-	modes   supervisor.State
-	body    body.State
-	signals signal.State
-	health  diagnosis.State
-	stops   stops.State
-	manual  manual.State
-	perform perform.State
-	desired desired.State
-	intent  intent.State
-	life    life.State
-	report  report.State
-	list    effect.List // what the parts returned in this step
+	permission permission.State
+	answers    answer.State
+	heartbeat  heartbeat.State
+	supervisor supervisor.State
+	body       body.State
+	signals    signal.State
+	diagnosis  diagnosis.State
+	stops      stops.State
+	manual     manual.State
+	perform    perform.State
+	desired    desired.State
+	intent     intent.State
+	life       life.State
+	report     report.State
+	list       effect.List // what the parts returned in this step
 
 	values diskvalues.State // small values that the disk refused
 
@@ -83,18 +83,18 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		safety:  permission.New(cfg, id, now),
-		modes:   supervisor.New(cfg, modes, now),
-		beats:   heartbeat.New(cfg.Link),
-		signals: signal.New(),
-		perform: perform.New(cfg),
-		manual:  manual.New(cfg, id, m.Values),
-		intent:  intent.New(cfg),
-		life:    life.New(cfg),
-		lanes:   act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
-		body:    body.New(b),
-		health:  diagnosis.New(cfg, b.Units, now, m.Values),
-		report:  report.New(cfg, id, now),
+		permission: permission.New(cfg, id, now),
+		supervisor: supervisor.New(cfg, modes, now),
+		heartbeat:  heartbeat.New(cfg.Link),
+		signals:    signal.New(),
+		perform:    perform.New(cfg),
+		manual:     manual.New(cfg, id, m.Values),
+		intent:     intent.New(cfg),
+		life:       life.New(cfg),
+		lanes:      act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
+		body:       body.New(b),
+		diagnosis:  diagnosis.New(cfg, b.Units, now, m.Values),
+		report:     report.New(cfg, id, now),
 	}
 	s.teach()
 	t := step{State: s, now: now}
@@ -104,7 +104,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		d.Restore(desired.Memory{Values: m.Values, Deliveries: m.Deliveries, Contents: m.Contents})
 	})
 	t.body.SetVolume(manual.RestoredVolume(m.Values))
-	t.toModes(func(r supervisor.Step) { r.Restore(m.Values) })
+	t.toSupervisor(func(r supervisor.Step) { r.Restore(m.Values) })
 	t.perform.Restore(now, m.Values)
 	t.restoreStops(m)
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Values) })
@@ -118,6 +118,6 @@ func (s *State) Boots() []string { return s.report.BootIDs() }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
-	fleet, known := s.beats.FleetTime(now)
+	fleet, known := s.heartbeat.FleetTime(now)
 	return fleet.Time(), known
 }

@@ -39,17 +39,17 @@ func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 // the same for every event: what makes the robot safer comes first.
 func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
-	t.beats.NoteArrival(now, ev)
+	t.heartbeat.NoteArrival(now, ev)
 	t.sense(ev)
-	t.health.Check(now, t.safety.At)
+	t.diagnosis.Check(now, t.permission.At)
 	t.stepSafety()
-	t.perform.SetGate(&t.lanes, t.safety.At, t.health.MotionBarred())
+	t.perform.SetGate(&t.lanes, t.permission.At, t.diagnosis.MotionBarred())
 	t.react(ev)
 	t.toHeartbeat(heartbeat.Step.CheckLink)
 	t.toReport(report.Step.ClearContested)
 	t.toHeartbeat(heartbeat.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
-	t.toModes(supervisor.Step.Decide)
+	t.toSupervisor(supervisor.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)
 	t.toManual(manual.Step.CarryOut)
 	t.noteStartupEnded()
@@ -77,7 +77,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.lanes.Tick(now.Mono)
 		t.toManual(manual.Step.SendSetPoint)
 		t.notifyMode(mode.TimePassed{})
-		if safety.Feeds(t.safety.At) {
+		if safety.Feeds(t.permission.At) {
 			t.do(effect.Feed{})
 		}
 	}
@@ -123,7 +123,7 @@ func (t *step) react(ev event.Event) {
 			t.notifyMode(mode.Touched{Area: schema.SanitizeText(ev.Name), On: ev.On})
 		}
 		if ev.Kind == driver.Sensed && ev.Signal == driver.People {
-			t.modes.SetPeople(int(body.Rounded(ev.Level)), body.Rounded(ev.Bearing))
+			t.supervisor.SetPeople(int(body.Rounded(ev.Level)), body.Rounded(ev.Bearing))
 		}
 		if ev.Kind == driver.Heard && ev.Heard != nil {
 			t.toIntent(func(i intent.Step) { i.Heard(*ev.Heard) })
@@ -140,7 +140,7 @@ func (t *step) react(ev event.Event) {
 	case event.Recalled:
 		t.toReport(func(r report.Step) { r.Recalled(ev) })
 	case event.Begin:
-		t.modes.Add(mode.Input{Kind: mode.Begin})
+		t.supervisor.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "robotd", "", "", nil)
 	case event.Frame:
 		if !t.stops.Overtook(ev.N) {
@@ -162,7 +162,7 @@ func (t *step) react(ev event.Event) {
 	case event.PresenceSeen:
 		t.toReport(func(r report.Step) { r.PresenceSeen(ev) })
 	case event.FleetdPresence:
-		if client, gone := t.beats.FleetdPresence(t.now, ev.Presence); gone {
+		if client, gone := t.heartbeat.FleetdPresence(t.now, ev.Presence); gone {
 			t.manual.ClientGone(client)
 		}
 	case event.Connected:
@@ -184,7 +184,7 @@ func (t *step) react(ev event.Event) {
 	case event.CertificateState:
 		t.toReport(func(r report.Step) { r.CertificateState(ev) })
 	case event.Shutdown:
-		t.modes.Add(mode.Input{Kind: mode.Shutdown})
+		t.supervisor.Add(mode.Input{Kind: mode.Shutdown})
 		t.recordEvent("ending", "robotd", ev.Why, "", nil)
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
@@ -196,14 +196,14 @@ func (t *step) react(ev event.Event) {
 // after life had decided. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
 	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoNotActive
-	return behind || s.safety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
+	return behind || s.permission.Len() > 0 || s.supervisor.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may
 // not move.
 func (t *step) over() bool {
-	return t.modes.Stopped() && !t.Pending() &&
-		safety.Restriction(t.safety.At) >= safety.Restriction(schema.SafetyDisabled)
+	return t.supervisor.Stopped() && !t.Pending() &&
+		safety.Restriction(t.permission.At) >= safety.Restriction(schema.SafetyDisabled)
 }
 
 // watchEvery is the interval at which the robot checks the link, and the time limits of
@@ -214,7 +214,7 @@ const watchEvery = 250 * time.Millisecond
 // executor later while anything is performed or may move, otherwise when a part or machine
 // has something to do.
 func Deadline(s *State) time.Duration {
-	if s.performing() || safety.Feeds(s.safety.At) {
+	if s.performing() || safety.Feeds(s.permission.At) {
 		return s.ticked + s.cfg.Tick
 	}
 	at := s.ticked + watchEvery

@@ -12,7 +12,7 @@ import (
 
 func (t *step) toStops(do func(stops.Step)) {
 	f := latch.Facts{Robot: t.cfg.ID, FleetID: t.desired.FleetID(), Labels: t.cfg.Labels, Labelled: t.desired.Configured()}
-	t.collect(func() { do(stops.Step{State: &t.stops, Facts: f, People: &t.beats, Now: t.now, Out: &t.list}) })
+	t.collect(func() { do(stops.Step{State: &t.stops, Facts: f, People: &t.heartbeat, Now: t.now, Out: &t.list}) })
 }
 
 // stopDocument takes a document that latches stops.
@@ -58,7 +58,7 @@ func (t *step) restoreStops(m Memory) {
 	t.toStops(func(s stops.Step) {
 		pending, ok := s.Restore(m.stops())
 		if ok {
-			t.safety.Restore(t.now, pending)
+			t.permission.Restore(t.now, pending)
 		}
 	})
 }

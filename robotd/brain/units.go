@@ -24,27 +24,27 @@ func (t *step) reported(ev driver.Event) {
 	for _, word := range []*string{&ev.Unit, (*string)(&ev.State), &ev.Name, (*string)(&ev.Reason), &ev.Detail} {
 		*word = schema.SanitizeText(*word)
 	}
-	t.health.Sense(t.now.Mono, ev)
+	t.diagnosis.Sense(t.now.Mono, ev)
 	switch ev.Kind {
 	case driver.Done:
 		if t.chosen(ev) {
 			t.signals.Chosen(t.now.Mono, ev.Name)
 		}
 		t.lanes.Reported(ev.Key, "", "", t.now.Mono)
-		t.modes.LookEnded(ev.Key)
+		t.supervisor.LookEnded(ev.Key)
 		t.signals.Done(ev.Key)
 	case driver.Failed:
 		t.lanes.Reported(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
-		t.modes.LookEnded(ev.Key)
+		t.supervisor.LookEnded(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.SpeedReported(body.Rounded(ev.VX), body.Rounded(ev.WZ))
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Asks:
-		t.safety.AskStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
+		t.permission.AskStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
 	case driver.Calibrating:
-		t.toModes(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
+		t.toSupervisor(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
 	default:
 		t.toBody(ev)
 	}
@@ -59,7 +59,7 @@ func (t *step) sensed(ev driver.Event) {
 	if ev.Signal == driver.Press && ev.Name == pressReset {
 		if ev.On { // a person at the robot
 			t.toStops(func(s stops.Step) { s.ReleaseAtRobot("input " + pressReset) })
-			t.safety.ResetAtRobot()
+			t.permission.ResetAtRobot()
 		}
 		return
 	}
@@ -82,8 +82,8 @@ func (t *step) chosen(ev driver.Event) (was bool) {
 // the commands of acts.
 func (t *step) orderUnits() {
 	from := t.list.Len()
-	if o := driver.Order(safety.Orders(t.safety.At, t.body.Movers())); t.modes.InCalibration() {
-		t.body.OrderHoming(o, t.health.MotionBarred(), &t.list)
+	if o := driver.Order(safety.Orders(t.permission.At, t.body.Movers())); t.supervisor.InCalibration() {
+		t.body.OrderHoming(o, t.diagnosis.MotionBarred(), &t.list)
 	} else {
 		t.body.EndHoming()
 		t.body.Order(o, &t.list)
@@ -95,7 +95,7 @@ func (t *step) orderUnits() {
 // toUnit sends an act's command to a unit.
 func (t *step) toUnit(o *act.Effect) {
 	if o.Kind == act.Stop {
-		t.health.Stopped(t.now.Mono, o.Key)
+		t.diagnosis.Stopped(t.now.Mono, o.Key)
 		t.do(effect.Stop{Key: o.Key, Unit: o.Unit})
 		return
 	}
@@ -112,7 +112,7 @@ func (t *step) toUnit(o *act.Effect) {
 	if o.Do.Type == score.TypeGoto || o.Do.Type == score.TypeDrive {
 		t.signals.Leaves(o.Key, o.Do.Point)
 	}
-	t.health.Started(t.now.Mono, &c)
+	t.diagnosis.Started(t.now.Mono, &c)
 	t.do(effect.Start{Command: c, Demanded: o.Do})
 }
 
@@ -189,7 +189,7 @@ func (t *step) look(in effect.Look) {
 	do := &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}
 	c, why, _ := t.command(safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do})
 	if why != "" {
-		t.modes.LookEnded(in.Key)
+		t.supervisor.LookEnded(in.Key)
 		return
 	}
 	t.do(effect.Start{Command: c, Demanded: do})
