@@ -25,8 +25,8 @@ type Command struct {
 	SentAt     time.Time   // when it was last published
 	Reached    bool        // it was published at least once while the robot was connected
 	AnsweredAt time.Time   // when the robot last answered
-	Asks       int         // queries in a row without an answer
-	AskedAt    time.Time   // when the robot was last queried
+	Queries    int         // queries in a row without an answer
+	QueriedAt  time.Time   // when the robot was last queried
 	Answer     *schema.Ack // the newest answer, which determines State; nil = none
 	EndedAt    time.Time   // zero = not final
 

@@ -19,8 +19,8 @@ const (
 	// Silence is how long a robot may send no answer about an accepted command before it is
 	// queried. A robot reports progress every 5 s.
 	Silence = 15 * time.Second
-	// MaxAsks bounds the queries in a row without an answer.
-	MaxAsks = 3
+	// MaxQueries bounds the queries in a row without an answer.
+	MaxQueries = 3
 	// AnswerTimeout is how long to wait for the answer to a command that never expires, such as
 	// a stop.
 	AnswerTimeout = 30 * time.Second
@@ -92,7 +92,7 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 			event = RecordLost
 		}
 		if changed = c.transition(now, event); changed {
-			c.Asks = MaxAsks // no more queries until the robot connects again
+			c.Queries = MaxQueries // no more queries until the robot connects again
 		}
 	case CancelRequested:
 		changed = c.transition(now, CancelIt)
@@ -101,8 +101,8 @@ func Step(c Command, now time.Time, n Event) (Command, []Effect) {
 	case Released:
 		changed = c.transition(now, StopReleased)
 	case RobotOnline:
-		changed = c.Asks > 0
-		c.Asks = 0
+		changed = c.Queries > 0
+		c.Queries = 0
 	case Begin, Wake, RobotOffline:
 	}
 	if !c.State.Final() && c.Shown != nil && !now.Before(c.ShownAt.Add(AnswerGrace)) {
@@ -140,11 +140,11 @@ func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed b
 		due, ok := c.askDue(present)
 		switch {
 		case !ok || now.Before(due):
-		case c.Asks >= MaxAsks || !c.askable():
+		case c.Queries >= MaxQueries || !c.askable():
 			return "", c.transition(now, NoAnswers)
 		default:
-			c.Asks++
-			c.AskedAt = now
+			c.Queries++
+			c.QueriedAt = now
 			return Query, true
 		}
 	}
@@ -199,16 +199,16 @@ func (c *Command) askDue(present bool) (time.Time, bool) {
 		return time.Time{}, false
 	case c.State != Unknown:
 		last := c.AnsweredAt
-		if c.AskedAt.After(last) {
-			last = c.AskedAt
+		if c.QueriedAt.After(last) {
+			last = c.QueriedAt
 		}
 		return last.Add(Silence), true
-	case c.Asks >= MaxAsks || !c.askable():
+	case c.Queries >= MaxQueries || !c.askable():
 		return time.Time{}, false
-	case c.AskedAt.IsZero():
+	case c.QueriedAt.IsZero():
 		return c.CreatedAt, true
 	}
-	return c.AskedAt.Add(Silence), true
+	return c.QueriedAt.Add(Silence), true
 }
 
 // shown applies the status in the robot's state document: a final one only if the answer
@@ -224,7 +224,7 @@ func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
 
 // answered applies an answer of the robot.
 func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
-	c.AnsweredAt, c.Asks = now, 0
+	c.AnsweredAt, c.Queries = now, 0
 	event, ok := triggers[a.Status]
 	if !ok || event == SaysAccepted && c.State == Running {
 		return true // only a sign of life

@@ -95,7 +95,7 @@ const issueWithin = 5 * time.Second
 // without; everything else is persisted before it is sent.
 func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []command.Command, stop bool) (*Handle, error) {
 	if stop {
-		t := d.Stop(context.WithoutCancel(ctx), batch, commands) // a stop goes on if its caller disconnects
+		t := d.SendStop(context.WithoutCancel(ctx), batch, commands) // a stop goes on if its caller disconnects
 		t.AwaitPersisted()
 		return t, nil
 	}
@@ -131,8 +131,8 @@ func (d *Dispatcher) own(commands []command.Command) {
 	}
 }
 
-// Stop sends a stop; it does not wait for the database.
-func (d *Dispatcher) Stop(ctx context.Context, batch command.Batch, commands []command.Command) *Handle {
+// SendStop sends a stop; it does not wait for the database.
+func (d *Dispatcher) SendStop(ctx context.Context, batch command.Batch, commands []command.Command) *Handle {
 	d.own(commands)
 	var out []command.Command
 	for i, c := range commands {

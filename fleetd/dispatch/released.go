@@ -30,7 +30,7 @@ func (d *Dispatcher) ReadReleased(ctx context.Context, db Store, now time.Time) 
 func (d *Dispatcher) isReleased(c command.Command) bool {
 	id := command.StopID(c)
 	return id != "" && slices.ContainsFunc(d.released, func(l stop.Latch) bool {
-		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.AskedAt)
+		return l.ID == id && (l.Robot == c.Robot || l.Robot == "") && !c.CreatedAt.Truncate(time.Microsecond).After(l.RequestedAt)
 	})
 }
 

@@ -184,7 +184,7 @@ func (h history) VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdi
 func (f *Fleet) StopAndLatch(ctx context.Context, o stop.Request, batch command.Batch, commands []command.Command) (api.BatchHandle, error) {
 	ctx = context.WithoutCancel(ctx) // a stop goes on if its caller disconnects
 	var t *dispatch.Handle
-	spoolErr := f.stops.StopAndLatch(ctx, o, func() { t = f.dispatcher.Stop(ctx, batch, commands) })
+	spoolErr := f.stops.StopAndLatch(ctx, o, func() { t = f.dispatcher.SendStop(ctx, batch, commands) })
 	t.AwaitPersisted()
 	return t, spoolErr
 }

@@ -102,7 +102,7 @@ func (s *Stops) listed() []LatchedStop {
 	}
 	for _, l := range s.latched {
 		h := of(l.ID)
-		h.Level, h.By, h.Client, h.Why, h.Since, h.Persisted = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.AskedAt)), true
+		h.Level, h.By, h.Client, h.Why, h.Since, h.Persisted = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.RequestedAt)), true
 		if l.Robot == "" {
 			h.All = true
 		} else {

@@ -19,7 +19,7 @@ const maxLatched = 56
 // after the database was restored from a backup.
 func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	slices.SortFunc(held, func(a, b *Latch) int {
-		if c := a.AskedAt.Compare(b.AskedAt); c != 0 {
+		if c := a.RequestedAt.Compare(b.RequestedAt); c != 0 {
 			return c
 		}
 		return strings.Compare(a.ID, b.ID)
@@ -42,7 +42,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	}
 	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: p.released(robot), Counter: p.rows.Seal.Next(p.now)}
 	for _, l := range held[:min(len(held), maxLatched)] {
-		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.AskedAt)})
+		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.RequestedAt)})
 	}
 	d.Payload, err = encodeFitting(schema.TopicDesiredStop, &doc, func() (err error) {
 		doc.Sig = nil

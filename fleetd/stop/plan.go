@@ -98,7 +98,7 @@ const releaseDelay = 2 * time.Second
 // requested, so that the robot may not have received the release yet.
 func Released(rows Rows, o Request) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
-		return l.ID == o.ID && !l.IsLatched() && (o.SinceFleetClock.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.AskedAt) == schema.TimeOf(o.SinceRobotClock))
+		return l.ID == o.ID && !l.IsLatched() && (o.SinceFleetClock.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.RequestedAt) == schema.TimeOf(o.SinceRobotClock))
 	})
 }
 
@@ -118,7 +118,7 @@ func AlreadyPersisted(rows Rows, o Request) bool {
 			return false
 		case !o.NoOwnID && !o.FromRobot:
 			return true
-		case l.AskedAt.Before(o.At.Add(-maxClockDifference)):
+		case l.RequestedAt.Before(o.At.Add(-maxClockDifference)):
 			return false
 		}
 		return o.FromRobot || l.IsLatched() || !l.ReleasedAt.Before(o.At)
@@ -139,7 +139,7 @@ func (p *plan) latch(o *Request, robot string) bool {
 		p.latches[at] = l
 	case !o.NoOwnID && !o.FromRobot, o.FromRobot && l.IsLatched():
 		return false
-	case !o.At.After(l.AskedAt):
+	case !o.At.After(l.RequestedAt):
 		if !l.IsLatched() || l.Level.Stronger(o.Level) == l.Level {
 			return false
 		}
@@ -151,7 +151,7 @@ func (p *plan) latch(o *Request, robot string) bool {
 	default:
 		l.Level = o.Level
 	}
-	l.By, l.Client, l.Why, l.AskedAt = validText(o.By), validText(o.Client), validText(o.Why), o.At
+	l.By, l.Client, l.Why, l.RequestedAt = validText(o.By), validText(o.Client), validText(o.Why), o.At
 	l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = time.Time{}, "", ""
 	p.changed[at], p.robots[robot] = true, true
 	return true

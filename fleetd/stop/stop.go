@@ -16,12 +16,12 @@ import (
 
 // Latch is one stop that is or was latched on one robot.
 type Latch struct {
-	ID      string
-	Robot   string // empty = on all robots, by fleet/stop
-	Level   schema.StopLevel
-	By, Why string
-	Client  string    // MQTT client that sent it live, so By is unverified; empty = requested through fleetd
-	AskedAt time.Time // when it was last requested
+	ID          string
+	Robot       string // empty = on all robots, by fleet/stop
+	Level       schema.StopLevel
+	By, Why     string
+	Client      string    // MQTT client that sent it live, so By is unverified; empty = requested through fleetd
+	RequestedAt time.Time // when it was last requested
 
 	ReleasedAt  time.Time // zero = it is latched
 	ReleasedBy  string

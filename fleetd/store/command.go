@@ -152,7 +152,7 @@ func encodeAnswer(a *schema.Ack) ([]byte, error) {
 	return schema.Encode(a)
 }
 
-const commandColumns = `SELECT id, batch, robot, verb, payload, created_at, expires_at, state, because, sends, sent_at, reached,
+const selectCommands = `SELECT id, batch, robot, verb, payload, created_at, expires_at, state, because, sends, sent_at, reached,
 	heard_at, asks, asked_at, answer, ended_at, owner FROM commands`
 
 func scanCommand(scan func(...any) error) (command.Command, error) {
@@ -178,7 +178,7 @@ func scanCommand(scan func(...any) error) (command.Command, error) {
 
 // Command returns one command, or ErrNotFound.
 func (r reads) Command(ctx context.Context, id string) (command.Command, error) {
-	c, err := queryOne(ctx, r, scanCommand, commandColumns+" WHERE id = $1", id)
+	c, err := queryOne(ctx, r, scanCommand, selectCommands+" WHERE id = $1", id)
 	if err != nil {
 		return c, fmt.Errorf("command %s: %w", id, err)
 	}
@@ -194,7 +194,7 @@ func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command,
 	w.addIf(!q.Since.IsZero(), "created_at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "created_at < %s", micros(q.Until))
 	w.addSites(q.Sites)
-	query := commandColumns + w.String() + " ORDER BY created_at DESC, id DESC LIMIT " + w.arg(limitOf(q.Limit))
+	query := selectCommands + w.String() + " ORDER BY created_at DESC, id DESC LIMIT " + w.arg(limitOf(q.Limit))
 	all, err := queryAll(ctx, r, scanCommand, query, w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list commands: %w", err)
@@ -205,7 +205,7 @@ func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command,
 // OpenCommands lists the commands of an instance that were created at or after then and are
 // not final, the oldest first: it continues them after a restart.
 func (r reads) OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
-	all, err := queryAll(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	all, err := queryAll(ctx, r, scanCommand, selectCommands+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands: %w", err)
 	}
@@ -219,7 +219,7 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 	}
 	var w where
 	w.addNamed("id", ids)
-	all, err := queryAll(ctx, r, scanCommand, commandColumns+w.String()+" ORDER BY created_at, id", w.args...)
+	all, err := queryAll(ctx, r, scanCommand, selectCommands+w.String()+" ORDER BY created_at, id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read commands: %w", err)
 	}
@@ -228,7 +228,7 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 
 // OpenCommandsOfOthers is OpenCommands for all other instances.
 func (r reads) OpenCommandsOfOthers(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
-	all, err := queryAll(ctx, r, scanCommand, commandColumns+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	all, err := queryAll(ctx, r, scanCommand, selectCommands+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands of other fleetd instances: %w", err)
 	}
@@ -249,11 +249,11 @@ func scanBatch(scan func(...any) error) (command.Batch, error) {
 	return b, nil
 }
 
-const batchColumns = `SELECT id, verb, args, selector, total, created_at, created_by, why, principal FROM batches`
+const selectBatches = `SELECT id, verb, args, selector, total, created_at, created_by, why, principal FROM batches`
 
 // Batch returns one batch, or ErrNotFound.
 func (r reads) Batch(ctx context.Context, id string) (command.Batch, error) {
-	b, err := queryOne(ctx, r, scanBatch, batchColumns+" WHERE id = $1", id)
+	b, err := queryOne(ctx, r, scanBatch, selectBatches+" WHERE id = $1", id)
 	if err != nil {
 		return b, fmt.Errorf("batch %s: %w", id, err)
 	}
@@ -269,13 +269,13 @@ type BatchQuery struct {
 // Batches lists the newest batches, the newest first.
 func (r reads) Batches(ctx context.Context, q BatchQuery) ([]command.Batch, error) {
 	var w where
-	columns := batchColumns
+	columns := selectBatches
 	if len(q.Sites) > 0 {
 		of := where{conditions: []string{"c.batch = batches.id"}}
 		of.addIf(true, "l.key = %s", auth.SiteLabel)
 		of.addIn("l.value", q.Sites)
 		count := "(SELECT COUNT(*) FROM commands c JOIN labels l ON l.robot = c.robot" + of.String() + ")"
-		columns = strings.Replace(batchColumns, "total", count, 1)
+		columns = strings.Replace(selectBatches, "total", count, 1)
 		w = where{conditions: []string{count + " > 0"}, args: of.args}
 	}
 	all, err := queryAll(ctx, r, scanBatch, columns+w.String()+" ORDER BY created_at DESC, id DESC LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
@@ -292,7 +292,7 @@ func (r reads) BatchesByID(ctx context.Context, ids []string) ([]command.Batch, 
 	}
 	var w where
 	w.addNamed("id", ids)
-	all, err := queryAll(ctx, r, scanBatch, batchColumns+w.String(), w.args...)
+	all, err := queryAll(ctx, r, scanBatch, selectBatches+w.String(), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read batches: %w", err)
 	}

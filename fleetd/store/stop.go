@@ -13,7 +13,7 @@ import (
 	"troupe/schema"
 )
 
-const stopColumns = `SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client FROM stops`
+const selectStops = `SELECT id, robot, level, asked_by, why, asked_at, released_at, released_by, released_why, client FROM stops`
 
 func scanStop(scan func(...any) error) (stop.Latch, error) {
 	var l stop.Latch
@@ -25,7 +25,7 @@ func scanStop(scan func(...any) error) (stop.Latch, error) {
 
 // LatchedStops lists the latched stops, the oldest first.
 func (r reads) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
-	all, err := queryAll(ctx, r, scanStop, stopColumns+" WHERE released_at = 0 ORDER BY asked_at, id, robot")
+	all, err := queryAll(ctx, r, scanStop, selectStops+" WHERE released_at = 0 ORDER BY asked_at, id, robot")
 	if err != nil {
 		return nil, fmt.Errorf("list stops: %w", err)
 	}
@@ -34,7 +34,7 @@ func (r reads) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
 
 // ReleasedStops lists the stops that were released at or after since.
 func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch, error) {
-	all, err := queryAll(ctx, r, scanStop, stopColumns+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot", micros(since))
+	all, err := queryAll(ctx, r, scanStop, selectStops+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot", micros(since))
 	if err != nil {
 		return nil, fmt.Errorf("list released stops: %w", err)
 	}
@@ -128,7 +128,7 @@ func (t *Tx) readLatchesOf(ctx context.Context, rows *stop.Rows, need stop.Need)
 	}
 	var w where
 	w.addNamed("id", ids)
-	latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+w.String()+" ORDER BY id, robot", w.args...)
+	latches, err := queryAll(ctx, t.reads, scanStop, selectStops+w.String()+" ORDER BY id, robot", w.args...)
 	if err != nil {
 		return fmt.Errorf("list stops: %w", err)
 	}
@@ -140,7 +140,7 @@ func (t *Tx) readLatchesOf(ctx context.Context, rows *stop.Rows, need stop.Need)
 func (t *Tx) readLatched(ctx context.Context, rows *stop.Rows, robots where) error {
 	held := robots
 	held.conditions = append(slices.Clone(robots.conditions), "released_at = 0")
-	latches, err := queryAll(ctx, t.reads, scanStop, stopColumns+held.String()+" ORDER BY asked_at, id, robot", held.args...)
+	latches, err := queryAll(ctx, t.reads, scanStop, selectStops+held.String()+" ORDER BY asked_at, id, robot", held.args...)
 	if err != nil {
 		return fmt.Errorf("list stops: %w", err)
 	}
