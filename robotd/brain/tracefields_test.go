@@ -19,7 +19,7 @@ import (
 var notInTraces = map[string]string{
 	"ack.unchecked_age":               "TestCommandAgeIsMeasuredByFleetTime",
 	"ack.eta_ms":                      "TestReplayReportsItsRemainingTime",
-	"state.permission.latches.client": "a document of fleetd, from which the robot copies its latches",
+	"state.safety.latches.client": "a document of fleetd, from which the robot copies its latches",
 	"state.life.stack":                "the traces of robotd/life",
 	"state.recording.by":              "the field by of manual/act-record",
 	"state.dropped.events":            "TestEventsAreCountedWhenTheyAreTooMany",
