@@ -195,7 +195,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			for _, rec := range e.Put {
 				a.unsaved[rec.Key()] = a.unsaved[rec.Key()] || a.r.diskFull
 			}
-		case effect.Note:
+		case effect.LogTransition:
 			if e.Machine != "safety" {
 				continue
 			}

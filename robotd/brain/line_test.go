@@ -97,13 +97,13 @@ func (p *player) line(e effect.Effect) string {
 		return "call: no longer of " + e.ID
 	case effect.ExportRecord:
 		return fmt.Sprintf("flight record: the last %v to %s", e.Last, e.To)
-	case effect.Note:
+	case effect.LogTransition:
 		line := fmt.Sprintf("%s: %s -> %s (%s)", e.Machine, e.From, e.To, e.Why)
 		if e.Cause != "" {
 			line += " [" + e.Cause + "]"
 		}
 		return line
-	case effect.Log:
+	case effect.SetLocalLog:
 		return fmt.Sprintf("log on the robot: %v", e.On)
 	case effect.Exit:
 		return "exit: " + e.Why

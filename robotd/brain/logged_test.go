@@ -26,7 +26,7 @@ func TestFaultOfWhatConnectsAUnitIsMarkedAsLogged(t *testing.T) {
 		r.watch = func(_ event.Event, out []effect.Effect) {
 			for _, e := range out {
 				switch e := e.(type) {
-				case effect.Note:
+				case effect.LogTransition:
 					if e.Machine == "diagnosis" {
 						line(e.Cause, e.Logged)
 					}

@@ -123,7 +123,7 @@ func (t *step) recordEvent(kind, source, cause, req string, data any) {
 
 // log adds a line to the log: one for each transition of a machine.
 func (t *step) log(machine, from, to, why, cause string) {
-	t.do(effect.Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
+	t.do(effect.LogTransition{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
 
 // raise adds an alert to the state, and clear removes it.

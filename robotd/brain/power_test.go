@@ -97,7 +97,7 @@ func (c *charging) see(ev event.Event, effects []effect.Effect) {
 			}
 		case effect.Stop:
 			delete(c.trips, e.Key)
-		case effect.Note:
+		case effect.LogTransition:
 			if e.Machine == "interrupt" {
 				c.note("%s, %s", e.From, e.To)
 			}

@@ -46,7 +46,7 @@ func TestStormOfRequestsLeavesNothing(t *testing.T) {
 	r.watch = func(_ event.Event, out []effect.Effect) {
 		for _, e := range out {
 			switch e := e.(type) {
-			case effect.Note: // events may be dropped, the log is not
+			case effect.LogTransition: // events may be dropped, the log is not
 				if e.Machine == "interrupt" && e.To == string(interrupt.Running) {
 					started++
 				} else if e.Machine == "interrupt" && e.From == string(interrupt.Running) {

@@ -17,17 +17,17 @@ import (
 
 // notInTraces are fields that no trace sets, and what does.
 var notInTraces = map[string]string{
-	"ack.unchecked_age":               "TestCommandAgeIsMeasuredByFleetTime",
-	"ack.eta_ms":                      "TestReplayReportsItsRemainingTime",
+	"ack.unchecked_age":           "TestCommandAgeIsMeasuredByFleetTime",
+	"ack.eta_ms":                  "TestReplayReportsItsRemainingTime",
 	"state.safety.latches.client": "a document of fleetd, from which the robot copies its latches",
-	"state.life.stack":                "the traces of robotd/life",
-	"state.recording.by":              "the field by of manual/act-record",
-	"state.dropped.events":            "TestEventsAreCountedWhenTheyAreTooMany",
-	"state.dropped.acks":              "TestMemoryAndDiskAreBounded of robotd/request",
-	"state.truncated":                 "TestOversizedDocumentIsReducedByRules",
-	"modes.truncated":                 "TestLastReductionStepAlwaysFits of robotd/report",
-	"modes.modes.params.one_of":       "a parameter of words, which no mode of this robot has",
-	"heartbeat.clock.offset_ms":       "the tests of robotd/heartbeat, whose robot has another clock",
+	"state.life.stack":            "the traces of robotd/life",
+	"state.recording.by":          "the field by of manual/act-record",
+	"state.dropped.events":        "TestEventsAreCountedWhenTheyAreTooMany",
+	"state.dropped.acks":          "TestMemoryAndDiskAreBounded of robotd/request",
+	"state.truncated":             "TestOversizedDocumentIsReducedByRules",
+	"modes.truncated":             "TestLastReductionStepAlwaysFits of robotd/report",
+	"modes.modes.params.one_of":   "a parameter of words, which no mode of this robot has",
+	"heartbeat.clock.offset_ms":   "the tests of robotd/heartbeat, whose robot has another clock",
 }
 
 // documentsOfTraces are the documents whose fields the traces must set.

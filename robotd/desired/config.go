@@ -108,7 +108,7 @@ func (t Step) configure(k keptConfig) {
 	*t.cfg = *live
 	t.story.config.Probation = live.Probation
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Note("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
+	t.Out.LogTransition("config", "", fmt.Sprintf("revision %d", k.Rev), "the fleet's newest configuration is in force", "")
 	t.Out.Event("config_applied", "config", "", "", effect.Described{Detail: fmt.Sprintf("%d keys applied, %d wait for the next start, %d rejected", len(w.Taken), len(t.config.restart), len(w.Rejected))})
 	t.Out.Do(effect.CapsChanged{})
 	t.stepStory(delivery.Tick{})

@@ -96,7 +96,7 @@ func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
 		case delivery.RecordEvent:
 			t.Out.Event(orWord(e.Reason, string(k)+"_deletion_ignored"), eventSource(k), string(e.Reason), "", effect.Described{Reason: e.Reason, Detail: e.Detail})
 		case delivery.PublishReport:
-			t.Out.Note(eventSource(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
+			t.Out.LogTransition(eventSource(k), string(e.From), string(e.To), e.Why, cmp.Or(e.Report.Detail, string(e.Report.Reason), string(e.On)))
 			if outcome(e.To) && e.From != e.To {
 				t.Out.Event(string(k)+"_"+string(e.To), eventSource(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
 			}

@@ -78,7 +78,7 @@ func (t Step) stepMode(in desiredmode.Input) {
 	d := desiredmode.Step(&w.state, t.modeFacts(), in)
 	if d.Changed {
 		w.dirty = true
-		t.Out.Note("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
+		t.Out.LogTransition("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
 		if d.To != schema.DeployWaiting && d.To != schema.DeployIdle {
 			t.Out.Event("desired_mode_"+string(d.To), "mode", string(w.state.Reason), "", effect.Described{ID: string(w.state.Desired.Mode), Reason: w.state.Reason, Detail: w.state.Detail})
 		}

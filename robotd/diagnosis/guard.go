@@ -49,10 +49,10 @@ func (g *guard) show(i int, out *effect.List) {
 	g.shown = g.active
 	row := guards[i]
 	if !g.active {
-		out.Note("safeguard", "on", "off", "its cause has been gone for a while", string(row.name))
+		out.LogTransition("safeguard", "on", "off", "its cause has been gone for a while", string(row.name))
 		out.Clear(string(schema.ReasonSafeguard), string(row.name))
 		return
 	}
-	out.Note("safeguard", "off", "on", row.detail, string(row.name))
+	out.LogTransition("safeguard", "off", "on", row.detail, string(row.name))
 	out.Raise(string(schema.ReasonSafeguard), row.level, string(row.name), row.detail, row.hint)
 }

@@ -67,7 +67,7 @@ func (t Step) report(d *device) {
 		return
 	}
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Do(effect.Note{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, Logged: was.lost || is.lost})
+	t.Out.Do(effect.LogTransition{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, Logged: was.lost || is.lost})
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
 	if d.damage != d.savedDamage {
 		d.savedDamage = d.damage

@@ -152,7 +152,7 @@ func (w *world) step(prefix string) string {
 	say := func(format string, args ...any) { fmt.Fprintf(&b, "  "+prefix+format+"\n", args...) }
 	for i := range w.out.Len() {
 		switch e := w.out.At(i).(type) {
-		case effect.Note:
+		case effect.LogTransition:
 			say("%s: %s -> %s (%s)", strings.TrimSpace(e.Machine+" "+e.Cause), e.From, e.To, e.Why)
 		case effect.Event:
 			say("event: %s %s %s", e.Kind, e.Source, effect.Encode(e.Data))

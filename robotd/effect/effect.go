@@ -129,8 +129,8 @@ type (
 		Last time.Duration
 	}
 
-	// Note is a line for the log: a transition of a state machine.
-	Note struct {
+	// LogTransition is a line for the log: a transition of a state machine.
+	LogTransition struct {
 		Machine, From, To string
 		Why               string // why the machine has this transition
 		// Cause is the event that caused it now, or the id of what it is about, such as a latch,
@@ -143,11 +143,11 @@ type (
 	LogAlert struct {
 		Level                      schema.AlertLevel
 		Type, Source, Detail, Hint string
-		Logged                     bool // as of Note
+		Logged                     bool // as of LogTransition
 	}
 
-	// Log begins or ends the log on the robot: transitions, alerts and events from then on.
-	Log struct{ On bool }
+	// SetLocalLog begins or ends the log on the robot: transitions, alerts and events from then on.
+	SetLocalLog struct{ On bool }
 
 	// Exit ends the program; the robot is at rest. Again: its service manager, such
 	// as systemd, starts it again.
@@ -190,9 +190,9 @@ func (EndFetch) effect()       {}
 func (Call) effect()           {}
 func (EndCall) effect()        {}
 func (ExportRecord) effect()   {}
-func (Note) effect()           {}
+func (LogTransition) effect()  {}
 func (Exit) effect()           {}
-func (Log) effect()            {}
+func (SetLocalLog) effect()    {}
 func (LogAlert) effect()       {}
 func (Order) output()          {}
 func (Start) output()          {}
@@ -215,7 +215,7 @@ func (EndFetch) output()       {}
 func (Call) output()           {}
 func (EndCall) output()        {}
 func (ExportRecord) output()   {}
-func (Note) output()           {}
+func (LogTransition) output()  {}
 func (Exit) output()           {}
-func (Log) output()            {}
+func (SetLocalLog) output()    {}
 func (LogAlert) output()       {}

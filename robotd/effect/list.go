@@ -37,7 +37,7 @@ type (
 		Level        schema.AlertLevel
 		Source       string
 		Detail, Hint string
-		Logged       bool // as of Note
+		Logged       bool // as of LogTransition
 	}
 	// ClearAlert removes an alert from the state.
 	ClearAlert struct{ Kind, Source string }
@@ -190,9 +190,9 @@ func (l *List) Event(kind, source, cause, req string, data any) {
 	l.Do(Event{kind, source, cause, req, data})
 }
 
-// Note adds a line to the log: one for each transition of a machine.
-func (l *List) Note(machine, from, to, why, cause string) {
-	l.Do(Note{Machine: machine, From: from, To: to, Why: why, Cause: cause})
+// LogTransition adds a line to the log: one for each transition of a machine.
+func (l *List) LogTransition(machine, from, to, why, cause string) {
+	l.Do(LogTransition{Machine: machine, From: from, To: to, Why: why, Cause: cause})
 }
 
 // Raise adds an alert.

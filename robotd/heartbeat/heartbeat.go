@@ -66,7 +66,7 @@ func (t Step) linkChanged(d operatorlink.Decision) {
 		return
 	}
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Note("link", string(d.From), string(d.To), d.Why, d.Silence.String())
+	t.Out.LogTransition("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:
 		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a console arrives", "see whether fleetd and the network are up")

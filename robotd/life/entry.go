@@ -79,7 +79,7 @@ func (t Step) enter(on Event, reason schema.Reason, cause string) bool {
 	t.at, t.reason = row.To, reason
 	t.again, t.dirty = row.To == solitary || row.To == interactive, true // else nothing follows, and a stop is answered in this step
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Note("life", string(from), string(row.To), row.Why, cause)
+	t.Out.LogTransition("life", string(from), string(row.To), row.Why, cause)
 	if from != row.To {
 		t.since = t.Now.Mono
 		t.states = newest(t.states, schema.LifeEntry{State: row.To, Since: t.Now.Wall})

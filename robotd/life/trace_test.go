@@ -292,7 +292,7 @@ func anys[T any](list []T) (out []any) {
 
 func print(in effect.Output) string {
 	switch in := in.(type) {
-	case effect.Note:
+	case effect.LogTransition:
 		return fmt.Sprintf("  %s -> %s (%s) %s\n", in.From, in.To, in.Why, in.Cause)
 	case effect.Event:
 		return strings.TrimRight(fmt.Sprintf("  event %s %s %s", in.Kind, effect.Encode(in.Data), in.Cause), " ") + "\n"

@@ -108,7 +108,7 @@ type handover struct {
 // controlChanged records the present and the previous holder of control.
 func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	was, is := d.Previous.Who, t.control.Lease.Who
-	t.Out.Note("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
+	t.Out.LogTransition("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
 	data := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
 	if !control.Lost(d.On) {
 		kind := "control_taken"

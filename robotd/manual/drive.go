@@ -60,7 +60,7 @@ func (t Step) recordDrive() {
 // logDecision logs a transition of the stick, and makes an event of the frames that were refused.
 func (t Step) logDecision(d teleop.Decision) {
 	if d.Changed && (d.From == teleop.Driving || d.To == teleop.Driving) {
-		t.Out.Note("teleop", string(d.From), string(d.To), d.Why, string(d.On))
+		t.Out.LogTransition("teleop", string(d.From), string(d.To), d.Why, string(d.On))
 	}
 	if r := d.Refusals; r.Count > 0 {
 		t.Out.Event("teleop_refused", cmp.Or(r.Client, "teleop"), string(r.Reason), "", refusedFrames{r.Reason, r.Detail, r.Count})

@@ -24,7 +24,7 @@ func (t Step) StepAuto() (r Result) {
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming && t.auto.Count() > 0 || d.Skipped
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Note("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
+		t.Out.LogTransition("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
 	if d.Changed && d.From != d.To {
 		t.Out.Event("auto_changed", "auto", string(d.On), string(by), effect.Transition{From: string(d.From), To: string(d.To), Reason: t.auto.Reason})

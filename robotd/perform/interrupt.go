@@ -38,13 +38,13 @@ func (t Step) StepInterrupts() {
 	d := interrupt.Step(&t.interrupts, t.Now.Mono, &t.cfg.Interrupts, f, in)
 	if e := d.Start; e.ID != "" {
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Note("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
+		t.Out.LogTransition("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)
 		t.Out.Event("interrupt_started", e.Interrupter, e.Handler, string(by), effect.Described{ID: e.ID})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Acquire, Kind: auto.ByInterrupt, Key: e.ID, Why: e.Handler}})
 	}
 	for _, e := range d.Ended {
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Note("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
+		t.Out.LogTransition("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
 		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds(), Detail: t.detail(e.ID)})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
 		t.answerAsked(e, by)

@@ -156,7 +156,7 @@ func (t Step) unreachable(a *score.Act) string {
 
 // chargeRefused takes the answer to a request of the interrupter power.
 func (t Step) chargeRefused(handler string, a schema.Verdict) {
-	t.Out.Note("interrupt", string(interrupt.Requested), string(interrupt.Rejected), a.Detail, handler)
+	t.Out.LogTransition("interrupt", string(interrupt.Requested), string(interrupt.Rejected), a.Detail, handler)
 	h, known := t.cfg.Handler(handler)
 	if !known {
 		return

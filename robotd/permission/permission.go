@@ -113,7 +113,7 @@ func (t Step) Decide() (d safety.Decision, by request.Key) {
 	t.asked = t.asked[:0]
 	if d.Changed {
 		t.Out.Changed(effect.FlushNow)
-		t.Out.Note("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
+		t.Out.LogTransition("safety", string(d.From), string(d.To), d.Why, d.Cause.String())
 		t.Out.Event("safety_changed", "safety", d.Cause.String(), d.Cause.Req, effect.Transition{From: string(d.From), To: string(d.To), Reason: d.Cause.Reason})
 	}
 	return d, in.By

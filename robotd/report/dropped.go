@@ -55,7 +55,7 @@ func (t Step) Republish() {
 	switch l := &t.resend; {
 	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0
-		t.Out.Note("mqtt", "up", "up", "documents that the broker dropped are published again", "")
+		t.Out.LogTransition("mqtt", "up", "up", "documents that the broker dropped are published again", "")
 		t.Out.Do(effect.PublishAll{})
 	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+republishAtMost:
 		*l = resend{}

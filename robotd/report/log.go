@@ -20,7 +20,7 @@ func (t Step) setLog(o request.Dispatch, on bool) {
 			value = "on"
 		}
 		t.logOn = on
-		t.Out.Do(effect.Log{On: on})
+		t.Out.Do(effect.SetLocalLog{On: on})
 		t.Out.Do(effect.SaveValue{Name: LogKey, Value: value})
 		t.Out.Changed(effect.FlushSoon)
 	}
@@ -30,7 +30,7 @@ func (t Step) setLog(o request.Dispatch, on bool) {
 // RestoreLog switches the log on again after a restart.
 func (t Step) RestoreLog(saved map[string]string) {
 	if t.logOn = saved[LogKey] != ""; t.logOn {
-		t.Out.Do(effect.Log{On: true})
+		t.Out.Do(effect.SetLocalLog{On: true})
 	}
 }
 

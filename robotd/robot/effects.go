@@ -17,8 +17,8 @@ import (
 	"troupe/schema"
 )
 
-// effects carries out the effects of the robot's steps.
-type effects struct {
+// effectRunner carries out the effects of the robot's steps.
+type effectRunner struct {
 	ctx context.Context // ends when the loop does
 	log *slog.Logger
 
@@ -48,13 +48,13 @@ type effects struct {
 // perform carries out the effects of one step: commands to the body immediately, everything
 // else in goroutines that may block. While more steps follow at once, what is to be saved and
 // published waits for them, so that one event makes one commit.
-func (h *effects) perform(effects []effect.Effect, more bool) {
+func (h *effectRunner) perform(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
 		h.localLog.take(e)
 		h.loop.flight.effect(e)
 		switch e := e.(type) {
-		case effect.Log: // for the log on the robot
+		case effect.SetLocalLog: // for the log on the robot
 		case effect.Order:
 			h.body.Order(e.Order)
 		case effect.Start:
@@ -89,7 +89,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 		case effect.Snapshot:
 			h.local.snapshot(e)
 		case effect.Reconnect:
-			h.link.Renew(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
+			h.link.ReplaceSession(fmt.Errorf("%w: %s", link.ErrHalfOpen, e.Why))
 		case effect.Fetch:
 			if e.File {
 				h.downloads.fetch(download.File{SHA256: e.SHA256, Size: e.Size})
@@ -106,7 +106,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 			h.calls.end(e.ID)
 		case effect.ExportRecord:
 			h.exports.begin(e)
-		case effect.Note:
+		case effect.LogTransition:
 			h.note(e)
 		case effect.LogAlert:
 			h.logAlert(e)
@@ -126,7 +126,7 @@ func (h *effects) perform(effects []effect.Effect, more bool) {
 // note logs a transition of a state machine. A transition back to the same state is
 // frequent, such as the next act of a story, and is logged at debug level; so is what
 // the driver has logged already.
-func (h *effects) note(n effect.Note) {
+func (h *effectRunner) note(n effect.LogTransition) {
 	level := slog.LevelInfo
 	if n.From == n.To || n.Logged {
 		level = slog.LevelDebug
@@ -139,7 +139,7 @@ func (h *effects) note(n effect.Note) {
 }
 
 // logAlert logs an alert with its hint.
-func (h *effects) logAlert(a effect.LogAlert) {
+func (h *effectRunner) logAlert(a effect.LogAlert) {
 	level := slog.LevelWarn
 	switch {
 	case a.Logged:
@@ -151,7 +151,7 @@ func (h *effects) logAlert(a effect.LogAlert) {
 }
 
 // listen sends the body's reports to the loop, until the driver is closed.
-func (h *effects) listen() {
+func (h *effectRunner) listen() {
 	for ev := range h.body.Events() {
 		if ev.Kind == driver.Sensed && ev.Signal == driver.EStopInput {
 			h.loop.stop(h.ctx, event.Reported{Event: ev})
@@ -163,7 +163,7 @@ func (h *effects) listen() {
 
 // calibrate runs one calibration. It first cancels an earlier one and waits for its end,
 // because a body runs one calibration at a time.
-func (h *effects) calibrate(order effect.Calibrate) {
+func (h *effectRunner) calibrate(order effect.Calibrate) {
 	h.endCalibration()
 	ctx, cancel := context.WithCancel(h.ctx)
 	earlier, done := h.calibrated, make(chan struct{})
@@ -199,7 +199,7 @@ func (h *effects) calibrate(order effect.Calibrate) {
 	})
 }
 
-func (h *effects) endCalibration() {
+func (h *effectRunner) endCalibration() {
 	if h.calibrating != nil {
 		h.calibrating()
 		h.calibrating = nil
@@ -207,13 +207,13 @@ func (h *effects) endCalibration() {
 }
 
 // logFailure logs that a step failed.
-func (h *effects) logFailure() {
+func (h *effectRunner) logFailure() {
 	h.log.Error("step failed; units ordered to go to error")
 }
 
 // farewell is the robot's last presence. After a failure it does not announce when the robot
 // will be started again.
-func (h *effects) farewell(err error, wake Wake) func(session string) link.Message {
+func (h *effectRunner) farewell(err error, wake Wake) func(session string) link.Message {
 	return func(session string) link.Message {
 		now := time.Now()
 		at, sleeps := wake.Next(now)

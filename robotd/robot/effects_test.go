@@ -14,8 +14,8 @@ import (
 func TestWhatTheDriverHasLoggedIsNotLoggedForEachUnit(t *testing.T) {
 	for _, logged := range []bool{false, true} {
 		var out strings.Builder
-		h := &effects{ctx: t.Context(), log: slog.New(slog.NewTextHandler(&out, nil))}
-		h.note(effect.Note{Machine: "diagnosis", From: "normal", To: "disabled", Why: "parrot: the adapter is gone", Cause: "head", Logged: logged})
+		h := &effectRunner{ctx: t.Context(), log: slog.New(slog.NewTextHandler(&out, nil))}
+		h.note(effect.LogTransition{Machine: "diagnosis", From: "normal", To: "disabled", Why: "parrot: the adapter is gone", Cause: "head", Logged: logged})
 		h.logAlert(effect.LogAlert{Level: schema.AlertError, Type: "unit_error", Source: "head", Detail: "unit head: parrot: the adapter is gone", Logged: logged})
 		if n := strings.Count(out.String(), "\n"); n != 2 && !logged || n != 0 && logged {
 			t.Errorf("logged already: %t, and there are %d lines:\n%s", logged, n, out.String())

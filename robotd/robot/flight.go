@@ -128,7 +128,7 @@ func (f *flight) effect(e effect.Effect) {
 		}
 	case effect.SaveEvent:
 		f.put(recorder.Event{Payload: e.Payload})
-	case effect.Note:
+	case effect.LogTransition:
 		f.put(recorder.Transition{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
 	case effect.LogAlert:
 		f.put(recorder.Alert{Level: e.Level, Type: e.Type, Source: e.Source, Detail: e.Detail, Hint: e.Hint})

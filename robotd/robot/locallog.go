@@ -64,9 +64,9 @@ type logLine struct {
 // take records an effect, if it is one for the log.
 func (r *localLog) take(e effect.Effect) {
 	switch e := e.(type) {
-	case effect.Log:
+	case effect.SetLocalLog:
 		r.on = e.On
-	case effect.Note:
+	case effect.LogTransition:
 		r.add(logLine{Machine: e.Machine, From: e.From, To: e.To, Why: e.Why, Cause: e.Cause})
 	case effect.LogAlert:
 		r.add(logLine{Alert: e.Type, Source: e.Source, Why: e.Detail})

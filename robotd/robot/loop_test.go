@@ -68,7 +68,7 @@ func TestStopOvertakesWaitingEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, e := range *done {
-			if n, ok := e.(effect.Note); ok && n.Machine == "safety" {
+			if n, ok := e.(effect.LogTransition); ok && n.Machine == "safety" {
 				if n.To != string(schema.SafetyEStop) {
 					t.Errorf("the first thing that the safety core did is %+v", n)
 				}
@@ -213,7 +213,7 @@ func TestStopThatOvertakesAnEnableWins(t *testing.T) {
 				}
 				at := schema.SafetyDisabled
 				for _, e := range *done {
-					if n, ok := e.(effect.Note); ok && n.Machine == "safety" && n.To == string(schema.SafetyEnabled) {
+					if n, ok := e.(effect.LogTransition); ok && n.Machine == "safety" && n.To == string(schema.SafetyEnabled) {
 						at = schema.SafetyEnabled
 					}
 				}

@@ -144,7 +144,7 @@ func (t Step) latchBy(in latch.Input, n uint64, by string) latch.Decision {
 	}
 	for _, change := range d.Transitions {
 		t.Out.Changed(effect.FlushNow)
-		t.Out.Note("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
+		t.Out.LogTransition("latch", string(change.From), string(change.To), change.Why, change.Latch.ID)
 		switch l := change.Latch; {
 		case change.Latched():
 			t.Out.Event("stop_latched", "safety", string(l.Level), "", stopData{ID: l.ID, By: l.Asker(), Why: l.Why})

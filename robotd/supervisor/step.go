@@ -34,7 +34,7 @@ func (t Step) decide() {
 	d := mode.Step(&t.mode, t.Now.Mono, &t.cfg.Mode, t.facts(in), in)
 	if d.Changed {
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Note("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
+		t.Out.LogTransition("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
 	}
 	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
 		t.since = t.Now.Wall
