@@ -106,7 +106,7 @@ func CheckFile(name string, body []byte) (Media, []schema.Problem) {
 // staleFor lists the stories and activities whose newest revision uses other bytes of a.
 func (s *snapshot) staleFor(a Asset) []Ref {
 	var stale []Ref
-	for _, e := range s.live(sequences...) {
+	for _, e := range s.notDeleted(sequences...) {
 		at := Ref{e.Kind, e.ID}
 		for _, f := range s.blobs[revisionKey{at, e.Rev}].Assets {
 			if f.Name == a.Name && f.Kind == a.Media.Kind() && f.SHA256 != a.SHA256 {
@@ -147,7 +147,7 @@ func (s *snapshot) uses() map[string][]Use {
 	all := map[string][]Use{}
 	for at, b := range s.blobs {
 		e := s.entries[at.Ref]
-		u := Use{Of: at.Ref, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.holders(at.Ref, at.rev)}
+		u := Use{Of: at.Ref, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.assignedTo(at.Ref, at.rev)}
 		if !u.Newest && len(u.Robots) == 0 {
 			continue
 		}
@@ -190,7 +190,7 @@ func DeleteAsset(rows Rows, name string, by audit.Attribution) (Changes, []schem
 // revalidateUsers validates again the drafts that may use an asset.
 func (s *snapshot) revalidateUsers(name string) {
 	touched := map[string]bool{}
-	for _, e := range s.live(KindAct) {
+	for _, e := range s.notDeleted(KindAct) {
 		if a, problems := score.ParseAct(e.Draft); len(schema.Errors(problems)) == 0 && usesName(a, name) {
 			s.revalidateDraft(e)
 		}
@@ -198,7 +198,7 @@ func (s *snapshot) revalidateUsers(name string) {
 			touched[e.ID] = true
 		}
 	}
-	for _, e := range s.live(sequences...) {
+	for _, e := range s.notDeleted(sequences...) {
 		story, problems := parseSequence(e.Kind, e.Draft)
 		if len(problems) == 0 && slices.ContainsFunc(story.Acts, func(step score.Step) bool { return touched[step.Act] }) {
 			s.revalidateDraft(e)

@@ -70,23 +70,23 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attributio
 	if problems != nil {
 		return Removal{}, problems
 	}
-	if users := s.performers(id); kind == KindAct && len(users) > 0 {
-		return Removal{}, []schema.Problem{schema.NewProblem("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(users), "publish them without it first")}
+	if performing := s.performers(id); kind == KindAct && len(performing) > 0 {
+		return Removal{}, []schema.Problem{schema.NewProblem("", CodeInUse, "the act "+id+" is performed by the acts "+joinSorted(performing), "publish them without it first")}
 	}
 	impact := Impact{Kind: kind, ID: id}
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
 	s.put(e)
 	s.note(by, "delete", string(kind)+" "+id, "").Before = draftJSON(e)
 	if kind != KindAct {
-		if robots := s.holders(Ref{kind, id}, 0); len(robots) > 0 {
+		if robots := s.assignedTo(Ref{kind, id}, 0); len(robots) > 0 {
 			impact.add(kind, SequenceImpact{ID: id, Before: s.actCount(e), Rev: e.Rev, Cleared: robots})
 			s.unassign(e, 0, robots, by, "it was deleted")
 		}
 	} else {
 		delete(s.acts, id)
-		for _, user := range s.live(sequences...) {
-			if i, touched := s.prune(user, id, by); touched {
-				impact.add(user.Kind, i)
+		for _, e := range s.notDeleted(sequences...) {
+			if i, touched := s.prune(e, id, by); touched {
+				impact.add(e.Kind, i)
 			}
 		}
 	}
@@ -178,13 +178,13 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 		e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, "left empty when act "+act+" was deleted"
 		s.put(e)
 		s.noteEffect(by, "delete", at.String(), e.DeletedWhy, "")
-		i.Cleared = s.holders(at, 0)
+		i.Cleared = s.assignedTo(at, 0)
 		s.unassign(e, 0, i.Cleared, by, e.DeletedWhy)
 		return i, true
 	}
 	why := "act " + act + " was deleted"
 	for _, rev := range used {
-		robots := s.holders(at, rev)
+		robots := s.assignedTo(at, rev)
 		was := s.blobs[revisionKey{at, rev}]
 		left := was.sequence().without(act)
 		if len(left.Acts) == 0 { // an older revision is left empty; the newest is not
@@ -220,7 +220,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 	var revs []int64
 	for at, b := range s.blobs {
-		if at.Ref != (Ref{e.Kind, e.ID}) || at.rev != e.Rev && len(s.holders(at.Ref, at.rev)) == 0 {
+		if at.Ref != (Ref{e.Kind, e.ID}) || at.rev != e.Rev && len(s.assignedTo(at.Ref, at.rev)) == 0 {
 			continue
 		}
 		if b.sequence().contains(act) {

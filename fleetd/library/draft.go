@@ -206,9 +206,9 @@ func (s *snapshot) stale(e Entry) []Ref {
 		return nil
 	}
 	newest := string(encode(s.acts[e.ID]))
-	for _, user := range s.live(sequences...) {
-		at := Ref{user.Kind, user.ID}
-		if a, holds := s.blobs[revisionKey{at, user.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
+	for _, sequence := range s.notDeleted(sequences...) {
+		at := Ref{sequence.Kind, sequence.ID}
+		if a, holds := s.blobs[revisionKey{at, sequence.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
 			stale = append(stale, at)
 		}
 	}
@@ -218,12 +218,12 @@ func (s *snapshot) stale(e Entry) []Ref {
 // revalidateDrafts validates again the drafts that name an act, because
 // their problems depend on it.
 func (s *snapshot) revalidateDrafts(act string) {
-	for _, e := range s.live(KindAct) {
+	for _, e := range s.notDeleted(KindAct) {
 		if s.performs(e, act) {
 			s.revalidateDraft(e)
 		}
 	}
-	for _, e := range s.live(sequences...) {
+	for _, e := range s.notDeleted(sequences...) {
 		story, problems := parseSequence(e.Kind, e.Draft)
 		if len(problems) > 0 || !story.contains(act) {
 			continue

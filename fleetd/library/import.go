@@ -25,7 +25,7 @@ func Import(rows Rows, texts []Source, assets []Asset, skipWrong bool, by audit.
 		return Imported{}, problems
 	}
 	drafts := s.withDrafts()
-	for _, e := range s.live(KindAct) {
+	for _, e := range s.notDeleted(KindAct) {
 		if a, ok := drafts(e.ID); ok {
 			s.acts[e.ID] = a
 		}

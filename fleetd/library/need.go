@@ -131,14 +131,14 @@ func ForDelete(kind Kind, id string) Need {
 	if kind != KindAct {
 		n := sequenceNeed(kind, id)
 		n.AssignedRefs = []Ref{{kind, id}}
-		n.Then = func(rows Rows) Need { return Need{Activities: heldActivities(rows), EntriesOnly: true} }
+		n.Then = func(rows Rows) Need { return Need{Activities: assignedActivities(rows), EntriesOnly: true} }
 		return n
 	}
 	act := []Ref{{kind, id}}
 	return Need{
 		Assets: true, Acts: []string{id}, ActsWith: act, SequencesWith: act, AssignedRefs: act,
 		Then: func(rows Rows) Need {
-			return Need{Stories: heldStories(rows), Activities: heldActivities(rows), Acts: actsOfDrafts(rows, id)}
+			return Need{Stories: assignedStories(rows), Activities: assignedActivities(rows), Acts: actsOfDrafts(rows, id)}
 		},
 	}
 }
@@ -209,8 +209,8 @@ func sequencesOfActs(rows Rows) Need {
 	return n
 }
 
-// heldStories lists the default stories of robots.
-func heldStories(rows Rows) []string {
+// assignedStories lists the default stories of robots.
+func assignedStories(rows Rows) []string {
 	found := map[string]bool{}
 	for _, d := range rows.Defaults {
 		if d.Story != "" {
@@ -220,8 +220,8 @@ func heldStories(rows Rows) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// heldActivities lists the activities of robots.
-func heldActivities(rows Rows) []string {
+// assignedActivities lists the activities of robots.
+func assignedActivities(rows Rows) []string {
 	found := map[string]bool{}
 	for _, set := range rows.Sets {
 		for _, p := range set.Activities {

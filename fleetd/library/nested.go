@@ -57,11 +57,11 @@ func (s *snapshot) performs(e Entry, id string) bool {
 
 // performers lists the acts that perform an act, sorted.
 func (s *snapshot) performers(id string) []string {
-	var users []string
-	for _, e := range s.live(KindAct) {
+	var performing []string
+	for _, e := range s.notDeleted(KindAct) {
 		if s.performs(e, id) {
-			users = append(users, e.ID)
+			performing = append(performing, e.ID)
 		}
 	}
-	return users
+	return performing
 }

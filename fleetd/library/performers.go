@@ -19,7 +19,7 @@ type Performer struct {
 func ForPerformers(act string) Need {
 	of := []Ref{{KindAct, act}}
 	return Need{ActsWith: of, SequencesWith: of, AssignedRefs: of, Then: func(rows Rows) Need {
-		return Need{Stories: heldStories(rows), Activities: heldActivities(rows), EntriesOnly: true}
+		return Need{Stories: assignedStories(rows), Activities: assignedActivities(rows), EntriesOnly: true}
 	}}
 }
 
@@ -37,7 +37,7 @@ func Performers(rows Rows, act string) ([]Performer, []schema.Problem) {
 		}
 		return all[at]
 	}
-	for _, e := range s.live(KindAct, KindStory, KindActivity) {
+	for _, e := range s.notDeleted(KindAct, KindStory, KindActivity) {
 		at := Ref{e.Kind, e.ID}
 		if slices.Contains(RefsOfDraft(e.Kind, e.Draft), of) {
 			performer(at).Draft = true
@@ -48,7 +48,7 @@ func Performers(rows Rows, act string) ([]Performer, []schema.Problem) {
 	}
 	for at, b := range s.blobs {
 		if _, contains := b.Acts[act]; contains {
-			if robots := s.holders(at.Ref, at.rev); len(robots) > 0 {
+			if robots := s.assignedTo(at.Ref, at.rev); len(robots) > 0 {
 				p := performer(at.Ref)
 				p.Robots = slices.Compact(slices.Sorted(slices.Values(append(p.Robots, robots...))))
 			}

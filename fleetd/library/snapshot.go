@@ -136,8 +136,8 @@ func (s *snapshot) find(kind Kind, id string) (Entry, []schema.Problem) {
 	return e, nil
 }
 
-// live lists the entries of these kinds that are not deleted, by kind and id.
-func (s *snapshot) live(kinds ...Kind) []Entry {
+// notDeleted lists the entries of these kinds that are not deleted, by kind and id.
+func (s *snapshot) notDeleted(kinds ...Kind) []Entry {
 	var all []Entry
 	for _, e := range s.entries {
 		if slices.Contains(kinds, e.Kind) && !e.Deleted() {
@@ -150,9 +150,9 @@ func (s *snapshot) live(kinds ...Kind) []Entry {
 	return all
 }
 
-// holders lists the robots with this story as default, or with this activity, sorted; rev 0 =
+// assignedTo lists the robots with this story as default, or with this activity, sorted; rev 0 =
 // any revision.
-func (s *snapshot) holders(of Ref, rev int64) []string {
+func (s *snapshot) assignedTo(of Ref, rev int64) []string {
 	var robots []string
 	if of.Kind == KindActivity {
 		for _, set := range s.sets {

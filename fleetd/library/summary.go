@@ -48,7 +48,7 @@ func Summaries(rows Rows, kind Kind) (map[string]Summary, []schema.Problem) {
 // withDrafts finds acts as published, or else as drafts.
 func (s *snapshot) withDrafts() score.Lookup {
 	drafts := map[string]score.Act{}
-	for _, e := range s.live(KindAct) {
+	for _, e := range s.notDeleted(KindAct) {
 		if a, problems := score.ParseAct(e.Draft); len(problems) == 0 && len(schema.Errors(e.Problems)) == 0 {
 			drafts[e.ID] = a
 		}

@@ -230,7 +230,7 @@ func (d *director) show() {
 		d.t.Fatal(problems)
 	}
 	for _, kind := range []Kind{KindAct, KindStory, KindActivity} {
-		for _, e := range s.live(kind) {
+		for _, e := range s.notDeleted(kind) {
 			d.say("%s %s: draft %d, revision %d", kind, e.ID, e.DraftRev, e.Rev)
 		}
 	}

@@ -66,7 +66,7 @@ func TestTextsAreValidatedTogether(t *testing.T) {
 			}
 		}
 	}
-	if s, _ := newSnapshot(w.rows()); len(s.live(KindAct)) != 1 || len(s.live(KindStory)) != 0 || len(w.assets) != 0 {
+	if s, _ := newSnapshot(w.rows()); len(s.notDeleted(KindAct)) != 1 || len(s.notDeleted(KindStory)) != 0 || len(w.assets) != 0 {
 		t.Error("a validation saved something")
 	}
 	checked, _ := Validate(w.rows(), []Source{act("new", "smile"), story("new")}, nil)
