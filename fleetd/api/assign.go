@@ -142,7 +142,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 func (s *server) failSelected(err error, what string, sel selector.Selector) error {
 	var unknown *change.UnknownRobots
 	if errors.As(err, &unknown) {
-		if sel.Live() {
+		if sel.NeedsView() {
 			return KindConflict.Problem(strings.Join(unknown.IDs, ", ")+" left the fleet at the same time", "try again")
 		}
 		return refusal(inBody("/selector", unknownRobotProblems(sel, unknown.IDs)))

@@ -84,7 +84,7 @@ func (c NameQuery) with(state selector.StateTerms) (selector.Selector, error) {
 		}
 		s.Labels = append(s.Labels, selector.Label{Key: key, Value: value})
 	}
-	if len(s.IDs)+len(s.Labels) == 0 && !s.Live() {
+	if len(s.IDs)+len(s.Labels) == 0 && !s.NeedsView() {
 		return selector.All(), nil
 	}
 	if problems := s.Problems(); len(problems) > 0 {

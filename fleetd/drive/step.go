@@ -106,7 +106,7 @@ type Decision struct {
 	Send            *schema.VelocityFrame // to the robot; nil = nothing
 	Zeroed          Cause                 // why fleetd stopped the driving robot; empty if it did not, or if the person released the stick
 	GiveBackControl bool
-	Refused         string                // why the frame did not count
+	Refused         string // why the frame did not count
 }
 
 // Tick processes the passing of time and changed facts.

@@ -61,7 +61,7 @@ func (s Selector) Match(r Robot) bool {
 		return true
 	case len(s.IDs) > 0:
 		return slices.Contains(s.IDs, r.ID)
-	case len(s.Labels) > 0 || s.Live():
+	case len(s.Labels) > 0 || s.NeedsView():
 		for _, l := range s.Labels {
 			if value, ok := r.Labels[l.Key]; !ok || value != l.Value {
 				return false
@@ -131,7 +131,7 @@ func (s Selector) String() string {
 func (s Selector) Problems() []schema.Problem {
 	var found []schema.Problem
 	shapes := 0
-	for _, used := range []bool{s.All, len(s.IDs) > 0, len(s.Labels) > 0 || s.Live()} {
+	for _, used := range []bool{s.All, len(s.IDs) > 0, len(s.Labels) > 0 || s.NeedsView()} {
 		if used {
 			shapes++
 		}

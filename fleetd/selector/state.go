@@ -72,8 +72,8 @@ type Robot struct {
 	StoryState StoryState
 }
 
-// Live reports whether s has terms about the present state of robots.
-func (s Selector) Live() bool {
+// NeedsView reports whether s has terms about the present state of robots.
+func (s Selector) NeedsView() bool {
 	t := s.StateTerms
 	return t.Text != "" || t.Story != "" || len(t.Doing)+len(t.Modes)+len(t.Presence)+len(t.StoryState) > 0
 }

@@ -190,7 +190,7 @@ func jsonText(v any) string {
 // robot, and neither does one with terms that the view should have resolved.
 func (w *where) addSelector(s selector.Selector) {
 	switch {
-	case s.Live():
+	case s.NeedsView():
 		w.conditions = append(w.conditions, "1 = 0")
 	case s.All:
 	case len(s.IDs) > 0:

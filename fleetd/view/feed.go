@@ -36,9 +36,9 @@ const (
 	Gone
 
 	// Listed is what the stream of a page reports: all that CompactJSON has, but for FreshFields.
-	Listed = Everything &^ EventFields
-	// Everything is all groups but FreshFields.
-	Everything = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | VersionFields | EventFields | DoingFields | Gone
+	Listed = AllButFresh &^ EventFields
+	// AllButFresh is all groups but FreshFields.
+	AllButFresh = PresenceFields | SafetyFields | ModeFields | AutoFields | ControlFields | LatchFields | AlertFields | InterruptFields | DesiredFields | LabelFields | VersionFields | EventFields | DoingFields | Gone
 )
 
 // difference is the groups in which b differs from a.

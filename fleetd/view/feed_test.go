@@ -94,7 +94,7 @@ func (f *fleet) state(id string, safety schema.SafetyState) {
 // changes is what a feed hands out of what happens.
 func (f *fleet) changes(happens func()) []view.Delta {
 	f.Helper()
-	feed := f.Subscribe(view.Everything, gather)
+	feed := f.Subscribe(view.AllButFresh, gather)
 	defer feed.Close()
 	happens()
 	deltas, err := feed.Next(context.Background(), gather)
@@ -179,7 +179,7 @@ func TestSlowReaderGetsTheNewestLineOfEachRobot(t *testing.T) {
 func BenchmarkHeartbeat(b *testing.B) {
 	f := newFleet(b, 10_000)
 	for range 10 {
-		feed := f.Subscribe(view.Everything, gather)
+		feed := f.Subscribe(view.AllButFresh, gather)
 		defer feed.Close()
 	}
 	robots := f.robots

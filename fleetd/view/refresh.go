@@ -15,11 +15,11 @@ type Database interface {
 
 // Reload reads the rows of all robots, and forgets the robots that have none any more.
 func (v *View) Reload(ctx context.Context, db Database) error {
-	v.stale.Store(false)
+	v.lastReadFailed.Store(false)
 	read := v.reads.Add(1)
 	rows, err := db.Robots(ctx, selector.All())
 	if err != nil {
-		v.stale.Store(true)
+		v.lastReadFailed.Store(true)
 		return err
 	}
 	v.mu.Lock()
@@ -37,14 +37,14 @@ func (v *View) Reload(ctx context.Context, db Database) error {
 // Refresh reads the rows of these robots. It removes none: a change that removes a robot from the
 // fleet calls Reload. If the last read failed, it reads all.
 func (v *View) Refresh(ctx context.Context, db Database, robots []string) error {
-	if v.stale.Load() {
+	if v.lastReadFailed.Load() {
 		return v.Reload(ctx, db)
 	}
 	read := v.reads.Add(1)
 	for ids := range slices.Chunk(robots, selector.MaxIDs) {
 		rows, err := db.Robots(ctx, selector.IDs(ids...))
 		if err != nil {
-			v.stale.Store(true)
+			v.lastReadFailed.Store(true)
 			return err
 		}
 		v.mu.Lock()

@@ -16,7 +16,7 @@ type pages []*view.Feed
 
 func (f *fleet) open(n int) (p pages) {
 	for range n {
-		p = append(p, f.Subscribe(view.Everything, 0))
+		p = append(p, f.Subscribe(view.AllButFresh, 0))
 	}
 	return p
 }

@@ -42,7 +42,7 @@ func (v *View) Targets(s selector.Selector, stop bool) (targets []command.Target
 // Resolve replaces terms that the database does not know by the names of the robots of the fleet
 // for which they hold now.
 func (v *View) Resolve(s selector.Selector) selector.Selector {
-	if !s.Live() {
+	if !s.NeedsView() {
 		return s
 	}
 	v.mu.Lock()

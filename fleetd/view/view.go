@@ -29,9 +29,9 @@ type View struct {
 	sent    latency
 	clients clients
 
-	reads    atomic.Int64 // of robots' rows, numbered in the order in which they began
-	reloaded int64        // the newest read of all robots
-	stale    atomic.Bool  // the last read failed
+	reads          atomic.Int64 // of robots' rows, numbered in the order in which they began
+	reloaded       int64        // the newest read of all robots
+	lastReadFailed atomic.Bool  // the last read failed
 }
 
 // Deps is what a View needs.
