@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	coalesceBurst    = 32                    // urgent messages of one key that are handed over one by one
+	coalesceBurst    = 32                    // urgent messages with the same key that are handed over one by one
 	coalesceInterval = 20 * time.Millisecond // beyond them: interval at which the newest one is handed over
 	maxCoalesceKeys  = 256                   // keys that are remembered
 )
 
-// coalesced limits urgent messages of one key: a button that is pressed a thousand times
+// coalesced limits urgent messages with the same key: a button that is pressed a thousand times
 // stops a robot once, and must not keep other messages from being handed over. A message
 // that is held is handed over before everything that arrived after it and might undo it.
 type coalesced struct {
@@ -29,7 +29,7 @@ func (a *coalesced) refill(now time.Time) {
 	a.refilledAt = now
 }
 
-// coalesce holds m back if many messages of its key were handed over lately. m replaces
+// coalesce holds m back if many messages with the same key were handed over lately. m replaces
 // the message that was held until now.
 func (d *dispatcher) coalesce(m Message, now time.Time) bool {
 	key := ""

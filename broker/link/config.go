@@ -109,8 +109,9 @@ type Config struct {
 	Presence func(session string) Message
 
 	// Rival reports whether a message proves that another client connects with ClientID. It
-	// is called for every message except urgent ones; on the topic of the presence, for the
-	// retained message at the start of every session but the link's first. After a session
+	// is called for every message except urgent ones. Of the messages on the topic of the
+	// presence it gets only the retained one at the start of a session, and not in the first
+	// session of the link, because that may be its own from before a restart. After a session
 	// with such a proof the link waits for BackoffMax. Rival must not block.
 	Rival func(Message) bool
 
@@ -126,9 +127,9 @@ type Config struct {
 	// Urgent marks topics whose messages overtake all others and wait neither for the queue
 	// nor for the link to be up. A robot's stops are urgent.
 	Urgent func(topic string) bool
-	// DedupKey returns a key by which urgent messages are deduplicated: if many with one key
-	// arrive within a moment, only the newest is handed over. Messages with an empty key
-	// are never deduplicated, nor is any if DedupKey is nil.
+	// DedupKey returns the key of an urgent message. If many with the same key arrive within a
+	// moment, only the newest is handed over. A message with an empty key is always handed over,
+	// and so are all if DedupKey is nil.
 	DedupKey func(Message) string
 
 	KeepAlive      time.Duration // 10 s, whole seconds
@@ -165,6 +166,8 @@ var (
 	ErrHalfOpen = errors.New("the connection is half-open")
 	// ErrOverrun: the user did not handle messages as fast as they came.
 	ErrOverrun = errors.New("receive queue overrun")
+	// ErrUnread: the broker did not read the acknowledgements as fast as it sent messages.
+	ErrUnread = errors.New("the broker does not read")
 )
 
 func (c *Config) complete() error {

@@ -114,12 +114,12 @@ func TestRenewReplacesTheSessionWithoutWill(t *testing.T) {
 			<-there
 			return b.Dial(ctx)
 		}, u))
-		l.Renew(link.ErrHalfOpen) // no session is up: nothing happens
+		l.ReplaceSession(link.ErrHalfOpen) // no session is up: nothing happens
 		close(there)
 		waitUp(t, l)
 		first := l.Session()
 		for range 3 { // several calls make one renewal
-			l.Renew(fmt.Errorf("%w: reason of the test", link.ErrHalfOpen))
+			l.ReplaceSession(fmt.Errorf("%w: reason of the test", link.ErrHalfOpen))
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()

@@ -23,7 +23,7 @@ type Link struct {
 	dispatcher *dispatcher
 	current    atomic.Pointer[session] // the session that is up, or nil
 
-	renew   chan error      // why a new session should replace the current one
+	replace chan error      // why a new session should replace the current one
 	closing context.Context // ends when Close is called
 	close   context.CancelFunc
 	done    chan struct{} // closed when run has returned
@@ -41,7 +41,7 @@ func Open(ctx context.Context, cfg Config) (*Link, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("open link: %w", err)
 	}
-	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Subscribe), renew: make(chan error, 1), done: make(chan struct{})}
+	l := &Link{cfg: cfg, subs: newSubscriptions(cfg.Subscribe), replace: make(chan error, 1), done: make(chan struct{})}
 	l.closing, l.close = context.WithCancel(context.Background())
 	l.dispatcher = newDispatcher(l.cfg)
 	go l.dispatcher.run()
@@ -143,16 +143,16 @@ func (l *Link) WaitUp(ctx context.Context) error {
 	return nil
 }
 
-// Renew replaces the session that is up by a new one, with DISCONNECT, so that no will is
+// ReplaceSession replaces the session that is up by a new one, with DISCONNECT, so that no will is
 // sent. It does nothing if no session is up. why should wrap ErrHalfOpen if that is the
 // reason.
-func (l *Link) Renew(why error) {
+func (l *Link) ReplaceSession(why error) {
 	if l.current.Load() == nil {
 		return
 	}
 	select {
-	case l.renew <- why:
-	default: // a renewal is already pending
+	case l.replace <- why:
+	default: // it is to be replaced already
 	}
 }
 
@@ -196,7 +196,7 @@ func (l *Link) run(ctx context.Context) {
 		case err == nil:
 			l.cfg.Logger.Info("connected to broker", "session", s.id, "attempt", attempt)
 			select {
-			case <-l.renew: // was meant for an earlier session
+			case <-l.replace: // was meant for an earlier session
 			default:
 			}
 			l.current.Store(s)
@@ -244,7 +244,7 @@ func (l *Link) watch(ctx context.Context, s *session) error {
 		case <-s.ended:
 			s.workers.Wait()
 			return s.endCause
-		case why := <-l.renew:
+		case why := <-l.replace:
 			l.current.Store(nil)
 			s.close(why)
 			return why

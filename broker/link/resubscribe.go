@@ -29,7 +29,7 @@ func (s *session) resubscribe() {
 		for {
 			select {
 			case <-answered:
-				if tok.Error() != nil { // the connection is ending, or else it is late
+				if tok.Error() != nil { // not sent: the connection is ending, or else the time limit below ends it
 					answered = nil
 					continue
 				}

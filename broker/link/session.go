@@ -71,7 +71,7 @@ func (s *session) receive(m mqtt.Message) {
 	select {
 	case s.acks <- m:
 	default:
-		s.conn.fail(fmt.Errorf("%w: more than %d acknowledgements wait for the broker", ErrOverrun, cap(s.acks)))
+		s.conn.fail(fmt.Errorf("%w: more than %d acknowledgements wait for the broker", ErrUnread, cap(s.acks)))
 	}
 }
 

@@ -312,7 +312,7 @@ func TestFetchGoesToTheBrokerOfTheRobotsLink(t *testing.T) {
 	s.fetch(sha)
 	s.arrives(sha, "first")
 
-	s.with.Renew(net.ErrClosed) // the second attempt succeeds, at the second broker
+	s.with.ReplaceSession(net.ErrClosed) // the second attempt succeeds, at the second broker
 	for s.with.URL() != second.URL() {
 		time.Sleep(time.Millisecond)
 	}

@@ -173,7 +173,7 @@ const (
 // after a failure, and its presence says that it is offline.
 func Run(ctx context.Context, cfg Config) (err error) {
 	var decide *config.Config
-	if err = cfg.enrolled(); err == nil {
+	if err = cfg.applyIdentity(); err == nil {
 		decide, err = cfg.brain()
 	}
 	if err != nil {
@@ -190,13 +190,13 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, disk.close()) }()
 
-	entry := newDoor(cfg.busAddress(), func(id, why string) ([]schema.StopLatch, error) {
+	onPage := newPageRobot(cfg.busAddress(), func(id, why string) ([]schema.StopLatch, error) {
 		value, latched := memory.Latch(nowAt(time.Now()), id, why)
 		return latched, disk.keepLatches(value)
 	})
 	body := cfg.Driver
 	if body == nil {
-		if body, err = cfg.newBody(entry.waits, log); err != nil {
+		if body, err = cfg.newBody(onPage.waits, log); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	shown, hide := context.WithCancel(context.Background())
 	var pages sync.WaitGroup
-	pages.Go(func() { servePage(shown, &cfg, entry, log) })
+	pages.Go(func() { servePage(shown, &cfg, onPage, log) })
 	defer pages.Wait()
 	defer hide()
 	if err := body.Open(ctx); err != nil {
@@ -219,12 +219,12 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	closeBody := body.Close
 	defer func() { err = errors.Join(err, closeBody()) }()
 
-	entry.begin()
+	onPage.begin()
 	start, boot := time.Now(), uuid.NewString()
 	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
-	h := &effects{ctx: running, body: body, log: log}
+	h := &effectRunner{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
 	h.loop.perform, h.loop.unitsOff = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
 	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
@@ -262,7 +262,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	go h.localLog.run()
 	go record.Run()
 	h.work.Go(h.listen)
-	entry.open(h.local)
+	onPage.open(h.local)
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
 	h.work.Go(func() { cfg.clock.keep(running) })
 	h.work.Go(func() { h.loop.flight.watch(running, h.loop) })
@@ -270,7 +270,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(func() {
 		(&renewer{
 			data: cfg.dir(), now: cfg.clock.now, log: log, send: func(ev event.Event) { h.loop.send(running, ev) },
-			renewed: func() { h.link.Renew(errors.New("certificate renewed")) },
+			renewed: func() { h.link.ReplaceSession(errors.New("certificate renewed")) },
 		}).run(running)
 	})
 	h.perform(first, false)
