@@ -20,8 +20,8 @@ type Drafts interface {
 	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, draftRev *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
 	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by audit.Attribution) (library.Saved, []schema.Problem, error)
 	Summaries(ctx context.Context, kind library.Kind, ids []string) (map[string]library.Summary, []schema.Problem, error)
-	// Performers lists what performs an act.
-	Performers(ctx context.Context, act string) ([]library.Performer, []schema.Problem, error)
+	// UsesOfAct lists what performs an act.
+	UsesOfAct(ctx context.Context, act string) ([]library.ActUse, []schema.Problem, error)
 }
 
 // Copy names the copy of an entry.
@@ -152,7 +152,7 @@ func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, 
 		out.Robots = s.robotsUsing(p, kind, id, e.Rev)
 		return &answer[Uses]{out}, nil
 	}
-	performers, problems, err := s.Drafts.Performers(ctx, id)
+	performers, problems, err := s.Drafts.UsesOfAct(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}

@@ -50,13 +50,13 @@ func (l *Library) Summaries(ctx context.Context, kind library.Kind, ids []string
 	return all, found, err
 }
 
-// Performers lists what performs an act.
-func (l *Library) Performers(ctx context.Context, act string) (users []library.Performer, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForPerformers(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
-		users, found = library.Performers(rows, act)
+// UsesOfAct lists what performs an act.
+func (l *Library) UsesOfAct(ctx context.Context, act string) (uses []library.ActUse, found []schema.Problem, err error) {
+	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForUsesOfAct(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+		uses, found = library.UsesOfAct(rows, act)
 		return library.Changes{}, found
 	})
-	return users, found, err
+	return uses, found, err
 }
 
 // Import saves texts as drafts, all or none, or with skipWrong those without errors; dry only shows what would be saved, as if the assets had

@@ -20,10 +20,10 @@ type Need struct {
 	// whose activities is among these contents, or refers to one of these acts or assets in its
 	// assigned or in its newest revision. Their defaults or sets are read, and the assigned
 	// revisions.
-	AssignedRefs []Ref
-	Performed    bool  // the revisions that are assigned to the robots of the plan
-	Sets         bool  // the activities of the robots of the plan, instead of their default stories
-	Pins         []Pin // these revisions of stories
+	AssignedRefs      []Ref
+	AssignedRevisions bool  // the revisions that are assigned to the robots of the plan
+	Sets              bool  // the activities of the robots of the plan, instead of their default stories
+	Pins              []Pin // these revisions of stories
 
 	Assets    bool // all assets: the check of a draft looks for similar names
 	ActIDs    bool // the ids of all published acts, for the same reason
@@ -195,7 +195,7 @@ func ForActivities(activities []string) Need {
 }
 
 // ForRepublish is what Republish looks at, beside the defaults of its robots.
-func ForRepublish() Need { return Need{Performed: true} }
+func ForRepublish() Need { return Need{AssignedRevisions: true} }
 
 // sequencesOfActs needs the stories and activities that name the acts of rows, and the acts
 // that these name.

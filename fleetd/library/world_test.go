@@ -87,7 +87,7 @@ func (w *world) need(n Need, robots ...string) Rows {
 		}
 		if d, ok := w.defaults[robot]; ok && !n.Sets {
 			w.readDefault(&r, d)
-			if n.Performed {
+			if n.AssignedRevisions {
 				performed(d)
 			}
 		}

@@ -97,7 +97,7 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		{"nothing", library.Need{}, selector.Selector{}, ""},
 		{"the robots of the plan", library.Need{}, selector.IDs("r1", "r4", "r9"), "r1:x@1 r4:@0"},
 		{"all robots", library.Need{}, selector.All(), "r1:x@1 r2:x@2 r3:z@1 r4:@0"},
-		{"what robots perform", library.Need{Performed: true}, selector.IDs("r1", "r3", "r4"), "x@1 z@1 r1:x@1 r3:z@1 r4:@0"},
+		{"what robots perform", library.Need{AssignedRevisions: true}, selector.IDs("r1", "r3", "r4"), "x@1 z@1 r1:x@1 r3:z@1 r4:@0"},
 		{"entries", library.Need{Stories: []string{"x", "y", "gone"}, Acts: []string{"a", "none"}}, selector.Selector{}, "a gone x y a@1 gone@1 x@2"},
 		{"only entries", library.Need{Stories: []string{"x"}, Acts: []string{"a"}, EntriesOnly: true}, selector.Selector{}, "a x"},
 		{"pins", library.Need{Stories: []string{"x"}, Pins: []library.Pin{{ID: "x", Rev: 1}, {ID: "x", Rev: 2}, {ID: "x", Rev: 9}}}, selector.Selector{}, "x x@2 x@1"},
@@ -139,7 +139,7 @@ func libraryForReadsWholeRows(t *testing.T, address string) {
 	c.Defaults[1].Apply = ""
 	apply(t, s, c)
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(t.Context(), library.Need{Stories: []string{"s1"}, Performed: true}, selector.All())
+		rows, err := tx.LibraryFor(t.Context(), library.Need{Stories: []string{"s1"}, AssignedRevisions: true}, selector.All())
 		wantEqual(t, "entries", rows.Entries, c.Entries)
 		wantEqual(t, "the performed and the newest revision", rows.Revisions, c.Revisions[1:])
 		wantEqual(t, "defaults", rows.Defaults, c.Defaults)

@@ -62,9 +62,9 @@ func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector
 	var w where
 	w.addSelector(robots)
 	if need.Sets {
-		return r.readSets(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.Performed)
+		return r.readSets(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
 	}
-	return r.readDefaults(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.Performed)
+	return r.readDefaults(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
 }
 
 func (r *libraryReader) read(ctx context.Context, need library.Need) error {
