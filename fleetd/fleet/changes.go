@@ -50,7 +50,7 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 			f.health.databaseFailed("stops not read", err)
 			continue
 		}
-		f.stops.Wake() // another instance may have persisted what waits here
+		f.stops.PersistNow() // another instance may have persisted what waits here
 		known = n
 	}
 }

@@ -168,7 +168,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 		Store:      func() (latch.Store, error) { return f.Store() },
 		Session:    func() string { return f.link.Session() },
 		Publish:    func(ctx context.Context, m link.Message) error { return f.link.Publish(ctx, m) },
-		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, Wake: f.publisher.Wake,
+		Dispatcher: f.dispatcher, Robots: f.view, Releases: &f.releases, WakeOutbox: f.publisher.Wake,
 		LiveStopArrived: func() { f.retained.RequestSweep() },
 	})
 }

@@ -18,16 +18,16 @@ const (
 	maxWaiting = 256
 )
 
-// assignID gives a live stop the id under which it is held. fresh are those that arrived with
+// assignID gives a live stop the id under which it is held. arrived are those that arrived with
 // it and do not wait yet.
-func (s *Stops) assignID(o stop.Request, fresh []stop.Request) stop.Request {
+func (s *Stops) assignID(o stop.Request, arrived []stop.Request) stop.Request {
 	ids := s.stopIDs[o.Client]
 	if ids == nil {
 		ids = map[string]bool{}
 		s.stopIDs[o.Client] = ids
 	}
 	switch {
-	case s.countWaiting(o.Client, fresh) >= maxWaiting:
+	case s.countWaiting(o.Client, arrived) >= maxWaiting:
 		o.All, o.Robots, o.Labels = true, nil, nil
 	case ids[o.ID]:
 		return o
@@ -76,9 +76,9 @@ func merge(into, o *stop.Request) {
 }
 
 // countWaiting counts the stops of a client that wait to be persisted.
-func (s *Stops) countWaiting(client string, fresh []stop.Request) (n int) {
-	for i := range fresh {
-		if fresh[i].Client == client {
+func (s *Stops) countWaiting(client string, arrived []stop.Request) (n int) {
+	for i := range arrived {
+		if arrived[i].Client == client {
 			n++
 		}
 	}

@@ -104,7 +104,7 @@ func (w *world) start() {
 		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
 		Leads: yes, AnotherLeads: no, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
 		Session: func() string { return "s" }, Publish: func(context.Context, link.Message) error { return nil },
-		Dispatcher: nobody{}, Robots: nobody{}, Releases: &latch.Releases{}, Wake: func() {}, LiveStopArrived: func() {},
+		Dispatcher: nobody{}, Robots: nobody{}, Releases: &latch.Releases{}, WakeOutbox: func() {}, LiveStopArrived: func() {},
 	})
 	if err != nil {
 		w.Fatal(err)

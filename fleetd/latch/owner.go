@@ -79,17 +79,17 @@ func (s *Stops) spoolAllLive() {
 	s.spoolLive(s.mail.takeLive())
 }
 
-// request is a release or a removal that waits for the worker. The owner claims it to run
+// exclusiveJob is a release or a removal that waits for the worker. The owner claims it to run
 // it; the caller claims it to give up. Only one of them succeeds.
-type request struct {
+type exclusiveJob struct {
 	claimed atomic.Bool
 	run     func()
 }
 
-func (r *request) claim() bool { return r.claimed.CompareAndSwap(false, true) }
+func (r *exclusiveJob) claim() bool { return r.claimed.CompareAndSwap(false, true) }
 
 // ask queues a request for the worker.
-func (s *Stops) ask(r *request) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
+func (s *Stops) ask(r *exclusiveJob) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
 
 // next gives an idle worker its next job: a request, or else what waits to be persisted.
 func (s *Stops) next(ctx context.Context) {
@@ -124,22 +124,22 @@ func (s *Stops) reply(do func()) { s.replies = append(s.replies, do) }
 
 // spoolLive writes live stops of other clients to this machine's disk, and answers them.
 func (s *Stops) spoolLive(lives []live) {
-	var fresh, again []stop.Request
+	var arrived, again []stop.Request
 	for _, l := range lives {
 		if l.empty && l.request.Client == s.removingClient {
 			signal(s.removalArrived)
 		}
-		o := s.assignID(l.request, fresh)
-		if i := slices.IndexFunc(fresh, func(f stop.Request) bool { return same(&f, &o) }); i >= 0 {
-			fresh[i].At = o.At
+		o := s.assignID(l.request, arrived)
+		if i := slices.IndexFunc(arrived, func(f stop.Request) bool { return same(&f, &o) }); i >= 0 {
+			arrived[i].At = o.At
 		} else if !s.repeatsWaiting(o) {
 			s.deps.Log.Warn("live stop received", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
-			fresh = append(fresh, o)
+			arrived = append(arrived, o)
 		} else if !slices.ContainsFunc(again, func(a stop.Request) bool { return same(&a, &o) }) {
 			again = append(again, o)
 		}
 	}
-	if len(fresh)+len(again) == 0 {
+	if len(arrived)+len(again) == 0 {
 		return
 	}
 	followed := s.deps.AnotherLeads() // then the leader answers
@@ -148,7 +148,7 @@ func (s *Stops) spoolLive(lives []live) {
 			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
 		}
 	}
-	for _, o := range fresh {
+	for _, o := range arrived {
 		e, err := s.append(o)
 		s.enqueue(e)
 		if followed {
@@ -193,7 +193,7 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 			since = reported.at
 			if len(reported.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after reportedFor only
 				s.learned = append(s.learned, o)
-				time.AfterFunc(learnAfter, s.Wake)
+				time.AfterFunc(learnAfter, s.PersistNow)
 			}
 		}
 		if s.reportedSince[robot] == nil {

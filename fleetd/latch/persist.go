@@ -180,7 +180,7 @@ func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.En
 	if err != nil {
 		return nil, err
 	}
-	s.deps.Wake()
+	s.deps.WakeOutbox()
 	return selects, nil
 }
 
@@ -229,7 +229,7 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 		return err
 	}
 	s.deps.Log.Info("latched stops signed and published again", "documents", published)
-	s.deps.Wake()
+	s.deps.WakeOutbox()
 	return nil
 }
 

@@ -28,7 +28,7 @@ func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by,
 		return nil, err
 	}
 	over := make(chan struct{})
-	r := &request{run: func() {
+	r := &exclusiveJob{run: func() {
 		s.release(ctx, db, p, ids, by, why, func(found []schema.Problem, failed error) {
 			problems, err = found, failed
 			s.reply(func() { close(over) })
@@ -76,7 +76,7 @@ func (s *Stops) release(ctx context.Context, db Store, p auth.Principal, ids []s
 			s.reportedSince = map[string]map[string]time.Time{}
 			s.readAgain(ctx, db, func() {
 				over(nil, nil)
-				s.deps.Wake()
+				s.deps.WakeOutbox()
 			})
 		}
 	})

@@ -24,7 +24,7 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 		return "", err
 	}
 	over := make(chan struct{})
-	r := &request{run: func() {
+	r := &exclusiveJob{run: func() {
 		s.removingClient = client
 		o := stop.RequestOf(client, payload, s.deps.Now())
 		s.start(func() func() {

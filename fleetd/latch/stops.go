@@ -70,7 +70,7 @@ type Stops struct {
 	reportedSince  map[string]map[string]time.Time // by robot and id: since when it reports a stop that is not persisted
 	learned        []stop.Request                  // stops that robots reported for the first time, to be persisted after learnAfter
 	unspooledLive  []live                          // taken out of the mailbox, not handled yet
-	requests       []*request                      // wait for the worker
+	requests       []*exclusiveJob                 // wait for the worker
 	due            bool                            // persist when the worker is idle
 	busy           bool                            // the worker has a job
 	removingClient string                          // client whose empty message a removal awaits
@@ -98,7 +98,7 @@ type Deps struct {
 	Dispatcher          Dispatcher
 	Robots              Robots
 	Releases            *Releases
-	Wake                func() // has the outbox published
+	WakeOutbox          func() // has the outbox published
 	LiveStopArrived     func() // a live stop arrived, which the broker may have retained
 }
 
@@ -186,8 +186,8 @@ func (s *Stops) CheckDisk() error { return s.spool.CheckWrite() }
 // Close releases the file on this machine.
 func (s *Stops) Close() error { return s.spool.Close() }
 
-// Wake has waiting stops persisted now.
-func (s *Stops) Wake() { s.mail.post(func() { s.due = true }) }
+// PersistNow has waiting stops persisted now.
+func (s *Stops) PersistNow() { s.mail.post(func() { s.due = true }) }
 
 // publishLive publishes a live stop, which every robot latches that receives it.
 func (s *Stops) publishLive(ctx context.Context, o stop.Request) {
