@@ -58,7 +58,9 @@ type Command struct {
 	// who chooses ends the command: it is Done with the id of the choice.
 	Choices []string
 	From    time.Duration // skip the part that was done before an interruption
-	Holds   bool
+	// Holds: the command takes its time, or lasts until its Stop. Otherwise it is done as soon as the
+	// unit has applied it.
+	Holds bool
 	// Asset is the SHA-256 of the file that Do names if the story contains one. The
 	// file has that name in the assets directory of the robot's data.
 	Asset string

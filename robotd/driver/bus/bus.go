@@ -229,7 +229,7 @@ func (b *Bus) tick() {
 		if t.refill() {
 			b.judge(a, flooded, fmt.Sprintf("over %d messages per second", bus.MaxRate))
 		}
-		a.watch.rival, a.watch.still = b.rivalOf(a), a.sent != driver.ToRun
+		a.watch.rival, a.watch.mayNotMove = b.rivalOf(a), a.sent != driver.ToRun
 		on, what := a.watch.onTick()
 		b.judge(a, on, what)
 		if a.ordered++; a.unsent {

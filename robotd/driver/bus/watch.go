@@ -106,17 +106,17 @@ type watch struct {
 	why    string // it is not good
 	detail string // why, with the way out
 
-	session   string   // of the adapter's process
-	replaced  []string // sessions before it, the newest last
-	present   bool
-	described *bus.Describe // the one in force; nil until it is known
-	fixed     bool          // the one in force stays: the body is open
-	newest    *bus.Describe // the newest one
-	rival     string        // who else has a unit of it; empty = nobody
-	seq, tms  int64
-	still     bool // it has no order to run
-	missing   int  // ticks since the last state
-	clean     int  // ticks since the last observation against it
+	session    string   // of the adapter's process
+	replaced   []string // sessions before it, the newest last
+	present    bool
+	described  *bus.Describe // the one in force; nil until it is known
+	fixed      bool          // the one in force stays: the body is open
+	newest     *bus.Describe // the newest one
+	rival      string        // who else has a unit of it; empty = nobody
+	seq, tms   int64
+	mayNotMove bool // its newest order is not run, so its states may come more rarely
+	missing    int  // ticks since the last state
+	clean      int  // ticks since the last observation against it
 }
 
 // maxReplaced is how many earlier sessions are remembered.
@@ -250,7 +250,7 @@ const stillTicks = int(time.Second / driver.Tick)
 
 // silence is how many ticks may pass without a state until the adapter counts as silent.
 func (w *watch) silence() int {
-	if w.still {
+	if w.mayNotMove {
 		return max(w.maxMissing(), stillTicks)
 	}
 	return w.maxMissing()

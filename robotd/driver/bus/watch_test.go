@@ -107,12 +107,12 @@ func TestEachFaultIsFoundAndHeals(t *testing.T) {
 		}, wrongUnits, "degrees Celsius"},
 		{"nine missing states", func(w *watch) (observation, string) { return ticks(w, 9) }, good, ""},
 		{"eleven missing states", func(w *watch) (observation, string) { return ticks(w, 11) }, silent, "no state for 200 ms"},
-		{"fifty missing states while nothing may move", func(w *watch) (observation, string) { w.still = true; return ticks(w, 50) }, good, ""},
-		{"a second of silence while nothing may move", func(w *watch) (observation, string) { w.still = true; return ticks(w, 51) }, silent, "no state for 1000 ms"},
+		{"fifty missing states while nothing may move", func(w *watch) (observation, string) { w.mayNotMove = true; return ticks(w, 50) }, good, ""},
+		{"a second of silence while nothing may move", func(w *watch) (observation, string) { w.mayNotMove = true; return ticks(w, 51) }, silent, "no state for 1000 ms"},
 		{"an order to run while states are missing", func(w *watch) (observation, string) {
-			w.still = true
+			w.mayNotMove = true
 			ticks(w, 40)
-			w.still = false
+			w.mayNotMove = false
 			return w.onTick()
 		}, silent, "no state for 200 ms"},
 		{"another adapter with its unit", func(w *watch) (observation, string) {

@@ -19,7 +19,7 @@ const (
 	screen  = "screen"
 	battery = "battery"
 
-	second = "-2" // follows the id of a unit in that of its twin
+	twinSuffix = "-2" // follows the id of a unit in that of its twin
 )
 
 // touchAreas and stopInputs are those of the body, by name.
@@ -126,7 +126,7 @@ func (s *Sim) Body() driver.Body {
 		for _, u := range b.Units {
 			switch u.Kind {
 			case schema.UnitHead, schema.UnitFace, schema.UnitLED, schema.UnitScreen:
-				u.ID += second
+				u.ID += twinSuffix
 				b.Units = append(b.Units, u)
 			}
 		}
@@ -137,7 +137,7 @@ func (s *Sim) Body() driver.Body {
 	if s.config.Homing {
 		b.Homing = []string{head, drive}
 		if s.config.Pairs {
-			b.Homing = append(b.Homing, head+second)
+			b.Homing = append(b.Homing, head+twinSuffix)
 		}
 	}
 	return b

@@ -36,19 +36,19 @@ func (s *Sim) setBroken(unit, what string) {
 		return
 	}
 	s.brokenUnits[unit] = what
-	switch l := s.lamps[unit]; {
+	switch l := s.displays[unit]; {
 	case unit == speaker:
 		for _, v := range s.voices {
 			s.failed(v.key, schema.ReasonUnitError, what)
 		}
 		s.voices = nil
 	case l != nil:
-		s.breakLamp(l, what)
+		s.breakDisplay(l, what)
 	}
 	s.emit(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Error, Detail: what})
 }
 
-func (s *Sim) breakLamp(l *lamp, what string) {
+func (s *Sim) breakDisplay(l *display, what string) {
 	if l.key != 0 {
 		s.failed(l.key, schema.ReasonUnitError, what)
 		l.release(l.key)

@@ -28,8 +28,8 @@ func (s *Sim) startScreen(c driver.Command) {
 	if len(c.Choices) > 0 {
 		what = strings.TrimSpace(what + " [" + strings.Join(c.Choices, " | ") + "]")
 	}
-	l := s.lamps[c.Unit]
-	s.setLamp(l, c, what)
+	l := s.displays[c.Unit]
+	s.setDisplay(l, c, what)
 	if l.key != c.Key {
 		return
 	}
@@ -41,7 +41,7 @@ func (s *Sim) startScreen(c driver.Command) {
 // choose ends the command that offers a choice, and reports whether a screen offers it.
 func (s *Sim) choose(id string) bool {
 	for _, u := range s.units {
-		if l := s.lamps[u.ID]; l != nil && slices.Contains(l.choices, id) {
+		if l := s.displays[u.ID]; l != nil && slices.Contains(l.choices, id) {
 			s.emit(driver.Event{Kind: driver.Done, Key: l.key, Name: id})
 			l.release(l.key)
 			return true

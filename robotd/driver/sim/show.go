@@ -83,30 +83,30 @@ func (s *Sim) stopVoice(key uint64) {
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool { return v.key == key })
 }
 
-// lamp is a display that shows one thing: the value it was set to, or the value that
+// display is a unit that shows one thing: the value it was set to, or the value that
 // a running command holds over it.
-type lamp struct {
+type display struct {
 	base, held string
 	key        uint64   // of the command that holds it; 0 if none
 	choices    []string // ids of the choices that this command offers
 }
 
-func (l *lamp) shown() string {
+func (l *display) shown() string {
 	if l.key != 0 {
 		return l.held
 	}
 	return l.base
 }
 
-// release ends the hold of the command key; the lamp shows its base value again.
-func (l *lamp) release(key uint64) {
+// release ends the hold of the command key; the display shows its base value again.
+func (l *display) release(key uint64) {
 	if l.key == key {
 		l.key, l.held, l.choices = 0, "", nil
 	}
 }
 
-// setLamp carries out a command for a lamp.
-func (s *Sim) setLamp(l *lamp, c driver.Command, what string) {
+// setDisplay carries out a command for a display.
+func (s *Sim) setDisplay(l *display, c driver.Command, what string) {
 	if l.key != 0 {
 		s.failed(l.key, schema.ReasonSuperseded, "something else is shown")
 		l.release(l.key)
@@ -126,7 +126,7 @@ func (s *Sim) startFace(c driver.Command) {
 		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+c.Do.Face)
 		return
 	}
-	s.setLamp(s.lamps[c.Unit], c, c.Do.Face)
+	s.setDisplay(s.displays[c.Unit], c, c.Do.Face)
 }
 
 func (s *Sim) startLED(c driver.Command) {
@@ -140,5 +140,5 @@ func (s *Sim) startLED(c driver.Command) {
 	if c.Do.LED != "" {
 		what += " on " + c.Do.LED
 	}
-	s.setLamp(s.lamps[c.Unit], c, strings.TrimSpace(what))
+	s.setDisplay(s.displays[c.Unit], c, strings.TrimSpace(what))
 }

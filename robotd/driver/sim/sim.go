@@ -73,7 +73,7 @@ type Sim struct {
 	sinceSpeed     time.Duration // since the last speed report
 	reportedMoving bool
 	voices         []*voice
-	lamps          map[string]*lamp // faces, leds and screens, by unit
+	displays       map[string]*display // faces, leds and screens, by unit
 	cruise         *cruise
 	pose           pose
 	level          float64
@@ -91,15 +91,15 @@ type Sim struct {
 // New returns a body that is not open yet.
 func New(c Config) *Sim {
 	s := &Sim{
-		config: c,
-		events: make(chan driver.Event),
-		wake:   make(chan struct{}, 1),
-		closed: make(chan struct{}),
-		order:  driver.ToIdle,
-		lamps:  map[string]*lamp{},
-		at:     position{place: points["dock"]},
-		pose:   pose{now: upright, to: upright},
-		level:  c.Battery, pace: 1, chargeRate: cmp.Or(c.Charging, charging) / 60, deadDock: c.DeadDock,
+		config:   c,
+		events:   make(chan driver.Event),
+		wake:     make(chan struct{}, 1),
+		closed:   make(chan struct{}),
+		order:    driver.ToIdle,
+		displays: map[string]*display{},
+		at:       position{place: points["dock"]},
+		pose:     pose{now: upright, to: upright},
+		level:    c.Battery, pace: 1, chargeRate: cmp.Or(c.Charging, charging) / 60, deadDock: c.DeadDock,
 		pressed: map[string]bool{}, brokenUnits: map[string]string{}, failNext: map[string]schema.Reason{}, hung: map[string]bool{},
 	}
 	s.at.chart = s.ownChart()
@@ -110,11 +110,11 @@ func New(c Config) *Sim {
 		case schema.UnitHead:
 			s.movers = append(s.movers, mover{id: u.ID})
 		case schema.UnitFace:
-			s.lamps[u.ID] = &lamp{base: "neutral"}
+			s.displays[u.ID] = &display{base: "neutral"}
 		case schema.UnitLED:
-			s.lamps[u.ID] = &lamp{base: "off"}
+			s.displays[u.ID] = &display{base: "off"}
 		case schema.UnitScreen:
-			s.lamps[u.ID] = &lamp{base: "home"}
+			s.displays[u.ID] = &display{base: "home"}
 		}
 	}
 	for i := range s.movers {
@@ -322,7 +322,7 @@ func (s *Sim) stop(key uint64) {
 	s.stopCruise(key)
 	s.stopPose(key)
 	s.stopVoice(key)
-	for _, l := range s.lamps {
+	for _, l := range s.displays {
 		l.release(key)
 	}
 }

@@ -43,7 +43,7 @@ func (s *Sim) look() Snapshot {
 	l := Snapshot{
 		X: s.at.x, Y: s.at.y, Theta: s.at.theta, V: s.v, W: s.w,
 		Yaw: first.gaze.now[0], Pitch: first.gaze.now[1], Roll: first.gaze.now[2],
-		Face: s.lamps[face].shown(), LED: s.lamps[led].shown(), Screen: s.lamps[screen].shown(), Lean: s.pose.now,
+		Face: s.displays[face].shown(), LED: s.displays[led].shown(), Screen: s.displays[screen].shown(), Lean: s.pose.now,
 		Battery: s.level, Charging: s.charging,
 		Drive: s.mover(drive).state, Head: first.state, Pressed: maps.Clone(s.pressed),
 		Yaws: map[string]float64{}, Faces: map[string]string{},
@@ -51,9 +51,9 @@ func (s *Sim) look() Snapshot {
 	for _, m := range s.heads() {
 		l.Yaws[m.id] = m.gaze.now[0]
 	}
-	for id, lamp := range s.lamps {
+	for id, display := range s.displays {
 		if s.kindOf(id) == schema.UnitFace {
-			l.Faces[id] = lamp.shown()
+			l.Faces[id] = display.shown()
 		}
 	}
 	for _, v := range s.voices {

@@ -152,7 +152,7 @@ func answersOnce(c *checker) string {
 	u, _ := c.quick()
 	holds := u.Kind == schema.UnitSpeaker
 	key := c.start(u.ID, holds, "one", gentle(u))
-	c.restart(key, u.ID, holds, "one", gentle(u))
+	c.sendStart(key, u.ID, holds, "one", gentle(u))
 	c.answer(key, answerLimit)
 	c.pass(time.Second)
 	if n := len(c.answers[key]); n != 1 {

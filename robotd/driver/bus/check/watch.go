@@ -237,11 +237,11 @@ func (c *checker) moves() bool {
 // start begins an action.
 func (c *checker) start(unit string, holds bool, text string, do score.Action) uint64 {
 	c.key++
-	c.restart(c.key, unit, holds, text, do)
+	c.sendStart(c.key, unit, holds, text, do)
 	return c.key
 }
 
-func (c *checker) restart(key uint64, unit string, holds bool, text string, do score.Action) {
+func (c *checker) sendStart(key uint64, unit string, holds bool, text string, do score.Action) {
 	c.send(bus.InStart, 1, encode(bus.Start{V: bus.Version, Key: key, Unit: unit, Holds: holds, Text: text, Do: &do}))
 }
 
