@@ -44,7 +44,7 @@ func recordListCommand(dir func() string) *cobra.Command {
 			var bytes int64
 			for _, s := range spans {
 				bytes += s.Bytes
-				fmt.Fprintf(out, "%s\t%s\t%s\t%d records\t%d KiB\t%s\n", filepath.Base(s.Path), second(s.From), second(s.To), s.Messages, kib(s.Bytes), condition(s))
+				fmt.Fprintf(out, "%s\t%s\t%s\t%d records\t%d KiB\t%s\n", filepath.Base(s.Path), formatTime(s.From), formatTime(s.To), s.Messages, kib(s.Bytes), condition(s))
 			}
 			if err := out.Flush(); err != nil {
 				return err
@@ -76,7 +76,7 @@ func condition(s recorder.Span) string {
 
 func kib(bytes int64) int64 { return (bytes + 1023) >> 10 }
 
-func second(t time.Time) string {
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
@@ -102,26 +102,26 @@ has no limit on the other side.`,
 				return err
 			}
 			if file == "-" {
-				n, partly := recorder.Export(cmd.OutOrStdout(), spans, begin, end)
+				n, incomplete := recorder.Export(cmd.OutOrStdout(), spans, begin, end)
 				if n == 0 {
-					return errors.Join(nothingThen(spans), partly)
+					return errors.Join(nothingThen(spans), incomplete)
 				}
-				return partly
+				return incomplete
 			}
 			pending, err := renameio.NewPendingFile(file, renameio.WithPermissions(0o600))
 			if err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
 			}
 			defer pending.Cleanup() //nolint:errcheck // of what was not finished
-			n, partly := recorder.Export(pending, spans, begin, end)
+			n, incomplete := recorder.Export(pending, spans, begin, end)
 			if n == 0 {
-				return errors.Join(nothingThen(spans), partly)
+				return errors.Join(nothingThen(spans), incomplete)
 			}
 			if err := pending.CloseAtomicallyReplace(); err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d records\n", file, n)
-			return partly
+			return incomplete
 		},
 	}
 	f := c.Flags()
@@ -137,7 +137,7 @@ has no limit on the other side.`,
 
 // nothingThen is the error of an export without a record.
 func nothingThen(spans []recorder.Span) error {
-	return fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", second(spans[0].From), second(recorder.Newest(spans)))
+	return fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", formatTime(spans[0].From), formatTime(recorder.Newest(spans)))
 }
 
 // during is the time that the flags of an export name.
@@ -204,7 +204,7 @@ func printContents(to io.Writer, name string, c recorder.Contents, err error) {
 	case !c.Closed:
 		found = "valid up to its last whole chunk, not closed: robotd is writing it, which is no fault, or was killed"
 	}
-	fmt.Fprintf(to, "%s: %s\n  %d records, %s to %s\n", filepath.Base(name), found, c.Messages, second(c.From), second(c.To))
+	fmt.Fprintf(to, "%s: %s\n  %d records, %s to %s\n", filepath.Base(name), found, c.Messages, formatTime(c.From), formatTime(c.To))
 	if c.Dropped > 0 {
 		fmt.Fprintf(to, "  %d records are missing, which the disk did not take\n", c.Dropped)
 	}

@@ -41,7 +41,7 @@ record of each tick, is printed only if --channel names it.`,
 				return err
 			}
 			out := bufio.NewWriter(cmd.OutOrStdout())
-			n, partly := 0, error(nil)
+			n, incomplete := 0, error(nil)
 			var lines recorder.Lines
 			for _, s := range spans {
 				if s.Messages > 0 && (s.To.Before(begin) || !end.IsZero() && s.From.After(end)) {
@@ -55,16 +55,16 @@ record of each tick, is printed only if --channel names it.`,
 					fmt.Fprintf(out, "%s  %-11s  %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), topic, lines.Of(topic, message))
 				})
 				if err != nil && !errors.Is(err, fs.ErrNotExist) { // removed meanwhile
-					partly = errors.Join(partly, fmt.Errorf("%s: %w", filepath.Base(s.Path), err))
+					incomplete = errors.Join(incomplete, fmt.Errorf("%s: %w", filepath.Base(s.Path), err))
 				}
 			}
 			if err := out.Flush(); err != nil {
 				return err
 			}
-			if n == 0 && partly == nil {
-				return fmt.Errorf("nothing was recorded then on these channels: the recordings are of %s to %s", second(spans[0].From), second(recorder.Newest(spans)))
+			if n == 0 && incomplete == nil {
+				return fmt.Errorf("nothing was recorded then on these channels: the recordings are of %s to %s", formatTime(spans[0].From), formatTime(recorder.Newest(spans)))
 			}
-			return partly
+			return incomplete
 		},
 	}
 	f := c.Flags()

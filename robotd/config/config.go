@@ -36,14 +36,14 @@ type Config struct {
 	Ranks      map[string]control.Rank // of clients; who is not listed is an operator
 	Handlers   []Handler               // what the handlers of Interrupts do, by their ids
 	Rules      *signal.CompiledRules   // which signals ask for which handler
-	Zone       *time.Location          // where the robot is
+	Zone       *time.Location          // in which conditions on the time of day are judged
 
 	FleetID   string        // of the fleet that the robot was enrolled at; obeyed unless the robot belongs to another already
 	Signing   sign.Policy   // of desired documents
 	Trust     sign.Ring     // whose signatures count
 	Probation time.Duration // how long a new story may take to begin
 
-	Labels    map[string]string // what the fleet calls the robot by
+	Labels    map[string]string // of the robot in the fleet, as key and value, such as site: museum
 	LocalOnly []string          // keys of a desired configuration that the fleet may not set
 
 	Languages []string // spoken where a story allows it, the first preferred

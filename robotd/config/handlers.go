@@ -18,7 +18,7 @@ import (
 type Handler struct {
 	ID       string
 	Act      score.Act
-	Story    score.Step // an act of the story, or one that was taught
+	Story    score.Step // the name of an act: one of the story, or one that was taught
 	Activity string
 	Call     *interrupts.Call
 	When     *cond.Condition // if it is not true, requests are refused; nil = always true
@@ -26,9 +26,9 @@ type Handler struct {
 	// after its acts; 0 = it ends with its acts. With a choice on the screen it ends when
 	// the choice is made.
 	Idle time.Duration
-	// UntilCharged: its act brings the robot to its charger. It is only for a battery that
-	// is low and not charging, and waits until the body may move; it ends when the battery
-	// is full enough, and fails when the level does not rise.
+	// UntilCharged: its act brings the robot to its charger. The handler runs only if the battery
+	// is low and not charging, and waits until the body may move. It ends when the battery is full
+	// enough, and fails if the level does not rise at the charger.
 	UntilCharged bool
 	// PerformsRequest: its act is the one that somebody asks for with it.
 	PerformsRequest bool

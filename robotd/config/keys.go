@@ -148,7 +148,7 @@ func ApplyValues(c *Config, values map[string]jsontext.Value, verified bool) App
 		case len(set) == 0:
 		case k.Name == "signing" && !verified && was.Stricter(c.Signing):
 			*c = *before
-			reject("signing", schema.ReasonForbidden, "nobody whom the robot trusts signed this, and it would be loosened")
+			reject("signing", schema.ReasonForbidden, "a configuration without a valid signature cannot make `signing` less strict")
 		case len(faults) > 0:
 			*c = *before
 			for _, name := range set {

@@ -129,12 +129,12 @@ func (r *Recorder) take(e entry) {
 		return
 	}
 	defer r.flushed()
-	if e.at.Before(r.retry) && e.at.Add(retryAfter).After(r.retry) { // or the clock was set
+	if e.at.Before(r.retry) && e.at.Add(retryAfter).After(r.retry) { // otherwise the clock was set back
 		r.dropped.Add(1)
 		return
 	}
 	data, err := encode(e.Record)
-	if err != nil { // such as a number of the body that is none
+	if err != nil { // such as NaN in what the body reports
 		r.dropped.Add(1)
 		r.warn(err)
 		return

@@ -84,7 +84,7 @@ func Decide(s State, c Certificate, now time.Time) Decision {
 	case now.Before(due):
 		d.NextCheck, d.Why = due, "it is valid until "+day(c.NotAfter)
 	case !now.Before(c.NotAfter):
-		d.NextCheck, d.Why = now.Add(longestWait), "it has ended; the robot cannot prove itself any more"
+		d.NextCheck, d.Why = now.Add(longestWait), "it has expired; the robot cannot authenticate itself any more"
 	case now.Before(s.RetryAt):
 		d.NextCheck, d.Why = s.RetryAt, "the last attempt failed"
 	default:
@@ -117,11 +117,11 @@ func alert(s State, c Certificate, now time.Time) Alert {
 	again := "enrol the robot again with a new token before then"
 	switch left := c.NotAfter.Sub(now); {
 	case left <= 0:
-		return Alert{schema.AlertCritical, "the robot's certificate ended on " + day(c.NotAfter), "make a token with fleetd robot enrol " + c.Robot}
+		return Alert{schema.AlertCritical, "the robot's certificate expired on " + day(c.NotAfter), "make a token with fleetd robot enrol " + c.Robot}
 	case left < urgent && s.Failures > 0:
-		return Alert{schema.AlertError, "the robot's certificate ends on " + day(c.NotAfter) + " and is not renewed: " + s.LastError, again}
+		return Alert{schema.AlertError, "the robot's certificate expires on " + day(c.NotAfter) + " and is not renewed: " + s.LastError, again}
 	case s.Failures >= failuresToAlert:
-		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError, "see whether fleetd can be reached from the robot; the certificate ends on " + day(c.NotAfter)}
+		return Alert{schema.AlertWarn, "the robot's certificate cannot be renewed: " + s.LastError, "see whether fleetd can be reached from the robot; the certificate expires on " + day(c.NotAfter)}
 	}
 	return Alert{}
 }

@@ -24,9 +24,8 @@ const undisputed = 5 * time.Minute
 
 const duplicateIdentity = "duplicate_identity"
 
-// Contested notes that another client connects under the robot's name. The alert is
-// published when the robot is connected again, and stands while the two disconnect each
-// other.
+// Contested notes that another client connects under the robot's name. The alert is published when
+// the robot is connected again, and stays until ClearContested finds that the other one is gone.
 func (t Step) Contested(ev event.Contested) {
 	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
 }
@@ -39,9 +38,9 @@ func (t Step) ClearContested() {
 	}
 }
 
-// PresenceSeen watches the robot's own presence: whatever else stands there is replaced,
-// once a second at most. The last will of an earlier connection of this robot is in
-// order; any other presence is not.
+// PresenceSeen takes the presence of this robot as the broker has it. Any but that of the present
+// session is replaced, once a second at most. The end of an earlier connection of this robot, such
+// as its last will, is expected; for any other presence there is an alert as well.
 func (t Step) PresenceSeen(ev event.PresenceSeen) {
 	p := ev.Presence
 	if t.session.id == "" || p.Session == t.session.id && p.State == schema.PresenceOnline {
