@@ -53,7 +53,7 @@ specs: setup ## play the specs of the console in a browser, each file in a world
 	@TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -timeout=80m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
 
 # Part of the specs. The bounds are asserted in deploy/stage, in fake time.
-standstill: setup ## drive a robot in a browser, break what is between, and print how long it took to stand
+standstill: setup ## drive a robot in a browser, break the network between them, and print how long it took to stand
 	@go test -tags webconsole -count=1 -v -run '^TestWebConsole$$/^manual-drive$$' ./deploy/e2e | sed -n 's/^.*_test.go:[0-9]*: \(.* the last frame\)/\1/p; /^\(FAIL\|ok\|--- FAIL\)/p'
 
 # For the inner loop: what a change does not reach keeps its cached result, so one in a single part
@@ -64,8 +64,8 @@ standstill: setup ## drive a robot in a browser, break what is between, and prin
 # packages wait for timers, so more of them run at once than there are cores, the slowest ones
 # first. With -short a property is checked for a fifth of the cases, and so are damaged files and
 # sequences of stops. make check has vet. Fewer garbage collections save a tenth of the processor
-# time, linking included. '/postgres' is the last pattern of -skip: its empty first part matches
-# every test, and go test ignores the alternatives behind it.
+# time, linking included. '/postgres' skips the subtests of that name, and has to be the last
+# pattern of -skip: before the slash it matches every test, so what follows would never be tried.
 slowest := ./broker/server ./robotd/brain ./robotd/robot ./fleetd/store ./fleetd/latch ./fleetd/cli ./robotd/driver/bus ./robotd/disk
 quick: ## run the unit tests that a change reaches, without the race detector
 	@GOGC=1600 GOMEMLIMIT=1GiB deploy/setup/test.sh -short -vet=off -p=6 -parallel=6 -timeout=5m -skip='Postgres|^TestRun|^TestScripts$$|^TestDocumentsOutliveADay$$|/postgres' $(slowest) $$(go list ./... | grep -v -e /deploy/ -e /fleetd/fleet$$ -e /pgtest$$)
@@ -92,7 +92,7 @@ web: setup ## build the console into the tree, after changes in fleetd/console/w
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
 
-worlds: ## play random events to a robot and audit every step (WORLDS=2000, SEED=N for the same ones again)
+worlds: ## play random events to a robot and check the invariants after each step (WORLDS=2000, SEED=N for the same ones again)
 	@go test -count=1 -run '^TestWhateverHappens' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)
 
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
@@ -101,7 +101,7 @@ fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 soak: ## run a robot and its fleetd under random faults (SEEDS=5000, or SEEDS=17+1 for that one)
 	@TROUPE_SOAK=$(SEEDS) go test -count=1 -timeout=0 -run RandomFaults ./deploy/soak
 
-flaky: ## break every connection again and again and measure stops (FOR=10m)
+flaky: ## break every connection again and again, and measure how long stops take (FOR=10m)
 	@TROUPE_FLAKY=$(FOR) go test -count=1 -timeout=0 -v -run FlakyLines ./deploy/e2e
 
 damage: ## start robotd on damaged copies of its data (FILES=500)

@@ -16,7 +16,8 @@ import (
 
 // TestAlertsOfRobotdAreThoseOfTheTable compares schema.Alerts with robotd's source: a type that
 // a call of Raise names has a row, and each row is a text or a reason there. Types composed at
-// run time are checked by the auditor of brain.
+// run time are checked by the auditor in the tests of robotd/brain, which checks the invariants of
+// each step.
 func TestAlertsOfRobotdAreThoseOfTheTable(t *testing.T) {
 	rows := map[string]bool{} // whether the type was found
 	for _, a := range schema.Alerts {

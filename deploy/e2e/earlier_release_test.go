@@ -50,16 +50,16 @@ var (
 // earlierSources unpacks the earlier release from this repository's history.
 var earlierSources = sync.OnceValues(func() (string, error) {
 	const pin = "../compat/EARLIER"
-	jsonText, err := os.ReadFile(pin)
+	text, err := os.ReadFile(pin)
 	if err != nil {
 		return "", fmt.Errorf("read which release is the earlier one: %w", err)
 	}
-	commit := regexp.MustCompile(`(?m)^[0-9a-f]{40}$`).FindString(string(jsonText))
+	commit := regexp.MustCompile(`(?m)^[0-9a-f]{40}$`).FindString(string(text))
 	if commit == "" {
 		return "", fmt.Errorf("deploy/compat/EARLIER has no line with the 40 hex digits of a commit")
 	}
-	if cliResult, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, cliResult)
+	if output, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, output)
 	}
 	to, err := programFolder()
 	if err != nil {
@@ -74,15 +74,16 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 		exec.Command("git", "-C", "../..", "archive", "-o", packed, commit),
 		exec.Command("tar", "-x", "-f", packed, "-C", to),
 	} {
-		if cliResult, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("unpack the earlier release: %s: %w\n%s", cmd, err, cliResult)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("unpack the earlier release: %s: %w\n%s", cmd, err, output)
 		}
 	}
 	return to, nil
 })
 
-// earlierPrograms builds them, without the race detector: their races would be no news. The sources are in another folder in each run: without their
-// paths in what is compiled, Go's cache has it from the run before.
+// earlierPrograms builds the programs of the earlier release, without the race detector, because
+// nobody would correct their races. The sources are in another folder in each run; -trimpath leaves
+// it out of what is compiled, so that Go's cache has that from the run before.
 var earlierPrograms = sync.OnceValues(func() (string, error) {
 	sources, err := earlierSources()
 	if err != nil {
@@ -90,8 +91,8 @@ var earlierPrograms = sync.OnceValues(func() (string, error) {
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-o", "bin/", "./broker", "./robotd", "./fleetd")
 	cmd.Dir = sources
-	if cliResult, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the earlier release: %w\n%s", err, cliResult)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the earlier release: %w\n%s", err, output)
 	}
 	return filepath.Join(sources, "bin"), nil
 })

@@ -97,7 +97,7 @@ func (e *observer) record(line string) {
 	e.changed = make(chan struct{})
 }
 
-// await waits until the condition holds; it is called with the lock held.
+// await waits until holds returns true. It calls holds with e.mu locked.
 func (e *observer) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	timeout := time.NewTimer(waitLimit)

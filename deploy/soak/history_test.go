@@ -29,9 +29,6 @@ type history struct {
 	state       schema.State
 }
 
-// fleetStop is the verb in the answer to a live stop of the fleet.
-const fleetStop = "fleet/stop"
-
 func newHistory() *history {
 	return &history{received: map[string]time.Time{}, finals: map[string][]string{}, effects: map[string]map[string]bool{}, beforeReady: map[string][]string{}, ready: map[string]bool{}}
 }
@@ -88,7 +85,7 @@ func (h *history) onSent(conn string, topic string, payload []byte) {
 		return
 	}
 	key, answer := params.CID+" "+*a.ID, fmt.Sprintf("%s %s %s %s", a.Verb, a.Status, a.Result, a.Reason)
-	if v, _ := verb.Of(splitVerb(a.Verb)); v.Class == verb.ClassStop || a.Verb == fleetStop {
+	if v, _ := verb.Of(splitVerb(a.Verb)); v.Class == verb.ClassStop || a.Verb == verb.LiveStop {
 		// Each copy of a stop stops the robot again; the second one finds it stopped.
 		answer = fmt.Sprintf("%s %s", a.Verb, a.Status)
 	}
@@ -180,7 +177,7 @@ func (h *history) failedStops() (found []string) {
 	for key, answers := range h.finals {
 		for _, each := range answers {
 			id, status, _ := strings.Cut(each, " ")
-			if v, _ := verb.Of(splitVerb(id)); (v.Class == verb.ClassStop || id == fleetStop) && status != string(schema.StatusSucceeded) {
+			if v, _ := verb.Of(splitVerb(id)); (v.Class == verb.ClassStop || id == verb.LiveStop) && status != string(schema.StatusSucceeded) {
 				found = append(found, key+" "+each)
 			}
 		}

@@ -14,12 +14,13 @@ type incident struct {
 	what     string
 	who      string        // the link, or the sender
 	verb     string        // of a command
-	body     string        // its payload
+	story    string        // that is assigned
+	payload  string        // of the command or request
 	duration time.Duration // of an outage
 }
 
 func (d incident) String() string {
-	return fmt.Sprintf("%6.2fs %-13s %-6s %s %s %v", d.at.Seconds(), d.what, d.who, d.verb, d.body, d.duration)
+	return fmt.Sprintf("%6.2fs %-13s %-6s %s %s %v", d.at.Seconds(), d.what, d.who, d.verb+d.story, d.payload, d.duration)
 }
 
 // faultTime is how long incidents happen; after it every fault ends.
@@ -42,20 +43,20 @@ func plan(seed uint64) []incident {
 		switch p := r.IntN(100); {
 		case p < 35: // an operator with an MQTT client
 			d.what, d.who, d.verb = "command", "op1", o.verb
-			d.body = fmt.Sprintf(`{"id":"c%d","args":%s}`, n, o.args)
+			d.payload = fmt.Sprintf(`{"id":"c%d","args":%s}`, n, o.args)
 			if chance := r.IntN(3); chance == 0 { // the message is sent twice
-				all = append(all, incident{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb, body: d.body})
+				all = append(all, incident{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb, payload: d.payload})
 			}
 		case p < 55: // an operator with fleetd
-			d.what, d.who, d.verb, d.body = "fleet command", "fleetd", o.verb, o.args
+			d.what, d.who, d.verb, d.payload = "fleet command", "fleetd", o.verb, o.args
 		case p < 59:
-			d.what, d.body = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
+			d.what, d.payload = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
 				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`,
 				`"config":{"set":{"interrupts.rules":[{"rule":"r","on":"press","when":"since_s(\"mode_changed\") > 1.0","interrupter":"ai","handler":"attend"}]}}`}[r.IntN(7)]
 		case p < 65:
-			d.what, d.verb = "assign", []string{"museum", "evening"}[r.IntN(2)]
+			d.what, d.story = "assign", []string{"museum", "evening"}[r.IntN(2)]
 		case p < 67:
-			d.what, d.body = "fleet stop", []string{`{"ids":["r1"]}`, `{"all":true}`}[r.IntN(2)]
+			d.what, d.payload = "fleet stop", []string{`{"ids":["r1"]}`, `{"all":true}`}[r.IntN(2)]
 		case p < 71:
 			d.what = "release"
 		case p < 74:
@@ -100,7 +101,7 @@ func bodyIncidents(seed uint64) (all []incident) {
 	for range r.IntN(4) {
 		input, at := bodyInputs[r.IntN(len(bodyInputs))], time.Duration(r.Int64N(int64(faultTime-15*time.Second)))
 		for n, played := range input {
-			all = append(all, incident{what: "body", body: played, at: at + time.Duration(n)*time.Duration(1+r.IntN(15_000))*time.Millisecond})
+			all = append(all, incident{what: "body", payload: played, at: at + time.Duration(n)*time.Duration(1+r.IntN(15_000))*time.Millisecond})
 		}
 	}
 	return all

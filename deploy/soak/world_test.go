@@ -155,14 +155,14 @@ func (w *world) apply(d incident) {
 	case "command":
 		group, verb := splitVerb(d.verb)
 		if w.brokerRunning() {
-			w.op.Publish(ns.Topic(schema.TopicCmd, "r1", d.who, group, verb), d.body)
+			w.op.Publish(ns.Topic(schema.TopicCmd, "r1", d.who, group, verb), d.payload)
 		}
 	case "fleet command":
-		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.body))
+		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"args":%s,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb, d.payload))
 	case "stop":
 		w.request("POST", "/commands", fmt.Sprintf(`{"verb":%q,"selector":{"ids":["r1"]},"by":"ann"}`, d.verb))
 	case "fleet stop":
-		w.request("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.body))
+		w.request("POST", "/stops", fmt.Sprintf(`{"selector":%s,"by":"ann"}`, d.payload))
 	case "release":
 		if w.fleetd == nil {
 			return
@@ -172,14 +172,14 @@ func (w *world) apply(d incident) {
 			w.request("POST", "/stops/release", fmt.Sprintf(`{"ids":[%q],"by":"ann","why":"clear"}`, stops[len(stops)-1].ID))
 		}
 	case "desired":
-		w.request("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.body))
+		w.request("POST", "/desired", fmt.Sprintf(`{"selector":{"ids":["r1"]},%s}`, d.payload))
 	case "assign":
-		w.request("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.verb))
+		w.request("POST", "/assignments", fmt.Sprintf(`{"story":%q,"selector":{"ids":["r1"]},"apply":"next_act"}`, d.story))
 	case "body":
-		name, fields, _ := strings.Cut(d.body, " ")
+		name, fields, _ := strings.Cut(d.payload, " ")
 		in, problems := schema.DecodeSimInput(name, []byte(fields))
 		if len(problems) > 0 {
-			w.Fatalf("%s: %v", d.body, problems)
+			w.Fatalf("%s: %v", d.payload, problems)
 		}
 		w.body.Inject(in)
 	case "cut":
