@@ -88,7 +88,7 @@ func newAsked(t testing.TB, disk store) (a *asked, end func()) {
 	l, _ := bareLoop(t, twoMovers)
 	l.log = log
 	a = &asked{TB: t, loop: l, disk: &countingStore{store: disk}, link: &answerLink{answers: make(chan schema.Ack, 1)}}
-	h := &effects{ctx: ctx, log: log, loop: l, localLog: newLocalLog(t.TempDir(), logBytes, log)}
+	h := &effectRunner{ctx: ctx, log: log, loop: l, localLog: newLocalLog(t.TempDir(), logBytes, log)}
 	h.mqtt = &mqttTranslator{ns: "troupe", id: "r1", loop: l, log: log, ctx: ctx}
 	h.writer = newWriter(ctx, h.mqtt, a.disk, l, log)
 	h.writer.link = a.link

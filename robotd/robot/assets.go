@@ -46,7 +46,7 @@ func openAssets(data string, kept map[sign.Kind]delivery.Persisted, blobs map[st
 		for _, f := range a.kept[kind] {
 			switch {
 			case !f.IsBlob():
-				if a.holds(f) {
+				if a.isComplete(f) {
 					large[f.SHA256] = f.Size
 				}
 			case blobs[f.SHA256] != nil:
@@ -91,8 +91,8 @@ func filesOf(k delivery.Persisted) []score.Asset {
 
 func (a *assets) path(sha string) string { return filepath.Join(a.dir, sha) }
 
-// holds reads a file and reports whether it is complete and has its digest.
-func (a *assets) holds(want score.Asset) bool {
+// isComplete reads a file and reports whether it is complete and has its digest.
+func (a *assets) isComplete(want score.Asset) bool {
 	f, err := os.Open(a.path(want.SHA256))
 	if err != nil {
 		return false

@@ -39,25 +39,26 @@ func (x *examination) running(ctx context.Context) {
 
 // safety reports what keeps the robot at rest, with the way out.
 func (x *examination) safety(s page.Status) {
-	var steps []string
-	same := "the same buttons"
+	var steps, buttons []string
 	for _, l := range s.Safety.Latches {
 		steps = append(steps, "fleetd stop release "+l.ID+" --why REASON")
+	}
+	if len(steps) > 0 {
+		buttons = append(buttons, "Release the stop")
 	}
 	switch {
 	case s.Safety.LocalReset:
 		steps = append(steps, "press the button reset on the robot's body")
-		same = "the buttons but Reset, which is refused after a stop input,"
 	case safety.Halts(s.Safety.State):
-		steps = append(steps, "fleetd safety reset "+x.c.ID)
+		steps, buttons = append(steps, "fleetd safety reset "+x.c.ID), append(buttons, "Reset")
 	}
 	if s.Safety.State != schema.SafetyEnabled {
-		steps = append(steps, "fleetd safety enable "+x.c.ID)
+		steps, buttons = append(steps, "fleetd safety enable "+x.c.ID), append(buttons, "Enable")
 	}
 	if s.Continue {
-		steps = append(steps, "fleetd auto continue "+x.c.ID)
+		steps, buttons = append(steps, "fleetd auto continue "+x.c.ID), append(buttons, "Continue the story")
 	}
-	help := strings.Join(steps, ", then ") + "; or " + same + " at http://" + x.c.Page.Listen
+	help := strings.Join(steps, ", then ") + "; or on the robot's page, http://" + x.c.Page.Listen + ": " + strings.Join(buttons, ", ")
 	repair := "repair that"
 	if len(steps) > 0 {
 		repair += " first; then " + help

@@ -77,10 +77,10 @@ func TestDoctorSaysWhyTheRobotStands(t *testing.T) {
 		"E_STOP whose cause is over": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, CauseDetail: "unit head: parrot: the adapter is gone"}
 			r.view.State.Auto.PauseHolders = []schema.Pause{{Token: "safety", NeedsContinue: true}}
-		}, "safety", "E_STOP: it waits for a reset; the cause is gone: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1", ""},
+		}, "safety", "E_STOP: it waits for a reset; the cause is gone: unit head: parrot: the adapter is gone", "fleetd safety reset r1, then fleetd safety enable r1, then fleetd auto continue r1; or on the robot's page", ""},
 		"E_STOP after a stop input": {func(r *shownRobot) {
 			r.view.State.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonEStopInput, LocalReset: true}
-		}, "safety", "E_STOP: it waits for a reset; the cause is gone: estop_input", "press the button reset on the robot's body, then fleetd safety enable r1; or the buttons but Reset, ", ""},
+		}, "safety", "E_STOP: it waits for a reset; the cause is gone: estop_input", "press the button reset on the robot's body, then fleetd safety enable r1; or on the robot's page, http://127.0.0.1:", ""},
 		"E_STOP with a fault": {func(r *shownRobot) {
 			r.view.State.Safety.State = schema.SafetyEStop
 			r.view.State.Units = []schema.UnitState{{ID: "head", State: "error", Detail: "it is jammed"}}

@@ -339,7 +339,7 @@ func TestOldestUnwantedPartialDownloadsAreRemoved(t *testing.T) {
 func TestFleetdAddressComesFromTheIdentityUnlessSet(t *testing.T) {
 	for given, want := range map[string]string{"": DefaultFleetd, "https://fleetd.example:8443": "https://fleetd.example:8443"} {
 		c := Config{ID: "r1", Data: t.TempDir(), Fleetd: given}
-		if err := c.enrolled(); err != nil || c.Fleetd != want {
+		if err := c.applyIdentity(); err != nil || c.Fleetd != want {
 			t.Errorf("%q: %q, %v", given, c.Fleetd, err)
 		}
 	}

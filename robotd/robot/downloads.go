@@ -92,7 +92,7 @@ func (d *downloads) fetch(f download.File) {
 }
 
 func (d *downloads) get(ctx context.Context, f download.File) error {
-	if d.assets.holds(score.Asset{SHA256: f.SHA256, Size: f.Size}) {
+	if d.assets.isComplete(score.Asset{SHA256: f.SHA256, Size: f.Size}) {
 		return nil // a file of an older story
 	}
 	fleetd, err := d.fleetd()

@@ -23,10 +23,10 @@ const DefaultFleetd = "http://127.0.0.1:8080"
 // renewWithin bounds one request for the next certificate.
 const renewWithin = 30 * time.Second
 
-// enrolled completes the settings from the robot's identity. An id that differs from the
+// applyIdentity completes the settings from the robot's identity. An id that differs from the
 // identity's is an error here, because the broker would refuse the robot without a reason
 // that people see.
-func (c *Config) enrolled() error {
+func (c *Config) applyIdentity() error {
 	i, err := identity.Load(c.dir())
 	switch {
 	case errors.Is(err, identity.ErrNone):

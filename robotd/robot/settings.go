@@ -234,7 +234,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(k.String("log_level"))); err != nil {
 		fault("log_level: %w", err)
 	}
-	if err := c.enrolled(); err != nil { // who it is, and what follows from it, is not known
+	if err := c.applyIdentity(); err != nil { // who it is, and what follows from it, is not known
 		faults = append(faults, err)
 	} else if _, err := c.brain(); err != nil {
 		faults = append(faults, err)

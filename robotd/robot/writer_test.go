@@ -117,11 +117,11 @@ func (l *ledger) PublishAsync(ctx context.Context, m link.Message) (func(context
 }
 
 // newWriting starts a writer with a ledger.
-func newWriting(t *testing.T) (*effects, *ledger) {
+func newWriting(t *testing.T) (*effectRunner, *ledger) {
 	led := &ledger{}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	ctx, end := context.WithCancel(context.Background())
-	h := &effects{ctx: ctx, log: log, localLog: newLocalLog(t.TempDir(), logBytes, log)}
+	h := &effectRunner{ctx: ctx, log: log, localLog: newLocalLog(t.TempDir(), logBytes, log)}
 	h.loop = newLoop(nil, time.Now(), log)
 	h.mqtt = &mqttTranslator{ns: "troupe", id: "r1", loop: h.loop, log: log, ctx: ctx}
 	h.writer = newWriter(ctx, h.mqtt, led, h.loop, log)
@@ -136,7 +136,7 @@ func newWriting(t *testing.T) (*effects, *ledger) {
 }
 
 // step performs the effects of a step that no other follows at once.
-func (h *effects) step(effects []effect.Effect) { h.perform(effects, false) }
+func (h *effectRunner) step(effects []effect.Effect) { h.perform(effects, false) }
 
 func state(n int) effect.Publish {
 	return effect.Publish{Topic: schema.TopicState, Payload: []byte(fmt.Sprint(n))}
@@ -454,7 +454,7 @@ func startWriterWithRobot(t *testing.T) (l *loop, led *ledger, end func()) {
 }
 
 // newWriterWithRobot is a robot without a body whose effects h carries out.
-func newWriterWithRobot(t *testing.T, h *effects) *loop {
+func newWriterWithRobot(t *testing.T, h *effectRunner) *loop {
 	l, _ := bareLoop(t, twoMovers)
 	l.behind = h.writer.in.full
 	l.events = h.loop.events

@@ -9,47 +9,47 @@ import (
 	"troupe/schema"
 )
 
-// door is the robot for its page from the start of robotd on. While the body is not there it
+// pageRobot is the robot for its page from the start of robotd on. While the body is not there it
 // has no loop: the page says what the robot waits for, and a stop is latched on the disk, so
 // that it is in force when the loop begins, or after the next start.
-type door struct {
+type pageRobot struct {
 	// latch latches a stop on the disk and in the memory that the robot begins with, and
 	// returns all that are latched.
 	latch func(id, why string) ([]schema.StopLatch, error)
 
 	mu      sync.Mutex
 	waiting page.Waiting
-	begun   bool // the memory was used
+	begun   bool // robotd goes on from the memory: a stop has to reach the loop
 	ready   chan struct{}
 	robot   page.Robot // once ready is closed
 }
 
-func newDoor(bus string, latch func(id, why string) ([]schema.StopLatch, error)) *door {
-	return &door{latch: latch, waiting: page.Waiting{On: bus, Since: time.Now()}, ready: make(chan struct{})}
+func newPageRobot(bus string, latch func(id, why string) ([]schema.StopLatch, error)) *pageRobot {
+	return &pageRobot{latch: latch, waiting: page.Waiting{On: bus, Since: time.Now()}, ready: make(chan struct{})}
 }
 
 // waits takes what the body waits for.
-func (d *door) waits(what string) {
+func (d *pageRobot) waits(what string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting.For = what
 }
 
 // begin ends the waiting: what is pressed from now on waits for the robot's loop.
-func (d *door) begin() {
+func (d *pageRobot) begin() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.begun = true
 }
 
 // open hands the page to the robot, whose loop begins.
-func (d *door) open(robot page.Robot) {
+func (d *pageRobot) open(robot page.Robot) {
 	d.robot = robot
 	close(d.ready)
 }
 
 // awaitRobot returns the robot if its loop comes in time.
-func (d *door) awaitRobot(ctx context.Context) (page.Robot, error) {
+func (d *pageRobot) awaitRobot(ctx context.Context) (page.Robot, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewWithin)
 	defer cancel()
 	select {
@@ -61,14 +61,14 @@ func (d *door) awaitRobot(ctx context.Context) (page.Robot, error) {
 }
 
 // stillWaiting reports what the page shows while there is no loop.
-func (d *door) stillWaiting() (page.Waiting, bool) {
+func (d *pageRobot) stillWaiting() (page.Waiting, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.waiting, !d.begun
 }
 
 // View implements page.Robot.
-func (d *door) View(ctx context.Context) (page.View, error) {
+func (d *pageRobot) View(ctx context.Context) (page.View, error) {
 	if waiting, is := d.stillWaiting(); is {
 		return page.View{Waiting: &waiting}, nil
 	}
@@ -80,7 +80,7 @@ func (d *door) View(ctx context.Context) (page.View, error) {
 }
 
 // Ask implements page.Robot.
-func (d *door) Ask(ctx context.Context, verb string, args any) (schema.Ack, error) {
+func (d *pageRobot) Ask(ctx context.Context, verb string, args any) (schema.Ack, error) {
 	if ack, done := d.askWaiting(verb, args); done {
 		return ack, nil
 	}
@@ -92,7 +92,7 @@ func (d *door) Ask(ctx context.Context, verb string, args any) (schema.Ack, erro
 }
 
 // askWaiting answers while there is no loop.
-func (d *door) askWaiting(verb string, args any) (ack schema.Ack, done bool) {
+func (d *pageRobot) askWaiting(verb string, args any) (ack schema.Ack, done bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch given, _ := args.(map[string]any); {
@@ -114,7 +114,7 @@ func (d *door) askWaiting(verb string, args any) (ack schema.Ack, done bool) {
 }
 
 // ReleaseStops implements page.Robot. A robot that waits for its body releases nothing.
-func (d *door) ReleaseStops(ctx context.Context) error {
+func (d *pageRobot) ReleaseStops(ctx context.Context) error {
 	robot, err := d.awaitRobot(ctx)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (d *door) ReleaseStops(ctx context.Context) error {
 }
 
 // Heartbeat implements page.Robot.
-func (d *door) Heartbeat(ctx context.Context) {
+func (d *pageRobot) Heartbeat(ctx context.Context) {
 	select {
 	case <-d.ready:
 		d.robot.Heartbeat(ctx)
