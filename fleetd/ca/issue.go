@@ -97,7 +97,7 @@ func (a *Authority) List(revoked []Revoked, number int64, now time.Time) ([]byte
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, template, a.cert, a.key)
 	if err != nil {
-		return nil, fmt.Errorf("sign the revocation list: %w", err)
+		return nil, fmt.Errorf("sign the CRL: %w", err)
 	}
 	return encode(listBlock, der), nil
 }

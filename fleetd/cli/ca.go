@@ -42,7 +42,7 @@ only the intermediate. A folder that is not empty is never overwritten.`,
   %[3]s    its key: move it offline now, for example to a stick in a safe; it is needed again in ten years
   %[4]s intermediate certificate; it and its key sign all other certificates
   %[5]s          both certificates, for the broker's --client-ca
-  %[6]s         revocation list, for the broker's --crl
+  %[6]s         CRL (list of revoked certificates), for the broker's --crl
 next:
   fleetd ca server --dir %[1]s --dns NAME --out broker    a certificate for the broker
   fleetd serve --ca %[1]s ...

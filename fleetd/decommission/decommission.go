@@ -117,7 +117,7 @@ func due(s Step, f Facts) (on Event, wait string) {
 	case !f.NameRevoked:
 		return OnBack, ""
 	case s == Revoked && f.Connection == Connected:
-		return "", "it is still connected, although it is revoked; if that does not change within seconds, the broker does not read the revocation list: switch the robot off"
+		return "", "it is still connected, although it is revoked; if that does not change within seconds, the broker does not read fleet/revoked: switch the robot off"
 	case s == Revoked && f.Connection == NotKnown:
 		return "", "fleetd does not know whether it is still connected: fleetd has no connection to the broker, or has had one for moments only"
 	case s == Revoked:

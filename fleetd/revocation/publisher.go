@@ -116,7 +116,7 @@ func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 	// The number must rise with every list, even if only the dates differ.
 	text, err := p.deps.Vault.List(revoked, now.UnixMilli(), now)
 	if err == nil {
-		err = p.deps.Vault.SaveList(text)
+		err = p.deps.Vault.SaveCRL(text)
 	}
 	if err != nil {
 		p.deps.Log.Error("CRL not written: brokers that read it accept revoked clients", "error", err)

@@ -4,7 +4,7 @@
 //	root.pem, root.key.pem                  the root; its key must be moved offline
 //	intermediate.pem, intermediate.key.pem  the intermediate, which signs all other certificates
 //	ca.pem                                  both certificates, for servers that verify clients
-//	crl.pem                                 the revocation list, for the same servers
+//	crl.pem                                 the CRL, for the same servers
 //	issued/SERIAL.pem                       certificates of fleetd instances, so that they can be revoked
 package vault
 
@@ -42,7 +42,7 @@ const (
 // ErrExists says that a file exists, or that a folder is not empty.
 var ErrExists = errors.New("it exists already")
 
-// Make makes the folder, with a root, an intermediate and an empty revocation list, and
+// Make makes the folder, with a root, an intermediate and an empty CRL, and
 // renames it into place. The folder must not exist, or be empty.
 func Make(dir, fleet string, now time.Time) (err error) {
 	root, intermediate, err := ca.New(fleet, now)
@@ -138,8 +138,8 @@ func (v *Vault) HasRootKey() bool {
 	return err == nil
 }
 
-// SaveList replaces the revocation list.
-func (v *Vault) SaveList(list []byte) error {
+// SaveCRL replaces the CRL.
+func (v *Vault) SaveCRL(list []byte) error {
 	return write(filepath.Join(v.dir, ListFile), list, public)
 }
 

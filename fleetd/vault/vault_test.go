@@ -130,7 +130,7 @@ func TestRevocationListIsReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.SaveList(list); err != nil {
+	if err := v.SaveCRL(list); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, vault.ListFile)); err != nil || string(got) != string(list) {
