@@ -60,7 +60,7 @@ said to the robot and what it answered; the audit says who got it.`,
 				records.Record
 				File string `json:"file"`
 			}{r, out}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %d messages, %d KiB, %s to %s\n", out, r.Records, (r.Bytes+1023)>>10, formatTime(r.From), formatTime(r.To))
+				fmt.Fprintf(w, "%s: %d messages, %d KiB, %s to %s\n", out, r.Messages, (r.Bytes+1023)>>10, formatTime(r.From), formatTime(r.To))
 			})
 		}),
 	}
@@ -95,7 +95,7 @@ func recordTable(out io.Writer, all []records.Record) {
 		return
 	}
 	w := newTable(out)
-	fmt.Fprintln(w, "RECORD\tLAST\tSTATE\tKIB\tFROM\tTO\tBY\tUNTIL\tWHY")
+	fmt.Fprintln(w, "RECORD\tLAST\tSTATE\tKIB\tFROM\tTO\tBY\tUNTIL\tBECAUSE")
 	for _, r := range all {
 		from, to := "-", "-"
 		if r.State == records.Done {

@@ -236,7 +236,7 @@ func (k *Keeper) Downloaded(r Record, by string, source audit.Source) {
 func (r *Record) describe() string {
 	text := fmt.Sprintf("%s, the last %v", r.ID, r.Last())
 	if r.State == Done {
-		text += fmt.Sprintf(": %d messages, %d bytes, %s to %s", r.Records, r.Bytes, r.From, r.To)
+		text += fmt.Sprintf(": %d messages, %d bytes, %s to %s", r.Messages, r.Bytes, r.From, r.To)
 	} else if r.Size > 0 {
 		text += ": " + r.arrived()
 	}

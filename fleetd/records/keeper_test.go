@@ -102,7 +102,7 @@ func TestRecordIsKeptForADay(t *testing.T) {
 	}
 	again := newRig(t, dir)
 	got, known := again.Get("r1", asked.ID)
-	if !known || got.State != Done || got.Bytes != int64(len(body)) || got.Records != 1 || len(again.List("r2")) > 0 {
+	if !known || got.State != Done || got.Bytes != int64(len(body)) || got.Messages != 1 || len(again.List("r2")) > 0 {
 		t.Fatalf("after a restart: %+v", got)
 	}
 	f, err := again.Open(got)

@@ -34,21 +34,21 @@ const (
 
 // Record is what is known of one flight record.
 type Record struct {
-	ID      string      `json:"id"`
-	Robot   string      `json:"robot"`
-	LastMS  int64       `json:"last_ms" doc:"how long before the request it begins"`
-	State   State       `json:"state" enum:"asked,sending,done,failed"`
-	Bytes   int64       `json:"bytes" doc:"that have arrived"`
-	Size    int64       `json:"size,omitempty" doc:"bytes of the whole file, once the robot sends it"`
-	Why     string      `json:"why,omitempty" doc:"why it failed, and what to do"`
-	By      string      `json:"by,omitempty"`
-	Asked   schema.Time `json:"asked_at"`
-	Ended   schema.Time `json:"ended_at,omitzero"`
-	Expires schema.Time `json:"expires_at,omitzero" doc:"when fleetd removes it, or earlier for the room of newer ones"`
-	Command string      `json:"command,omitempty" doc:"id of the command that asked the robot"`
-	Records uint64      `json:"records,omitempty"`
-	From    schema.Time `json:"from,omitzero" doc:"of the first record in it"`
-	To      schema.Time `json:"to,omitzero" doc:"of the last"`
+	ID       string      `json:"id"`
+	Robot    string      `json:"robot"`
+	LastMS   int64       `json:"last_ms" doc:"how long before the request it begins"`
+	State    State       `json:"state" enum:"asked,sending,done,failed"`
+	Bytes    int64       `json:"bytes" doc:"that have arrived"`
+	Size     int64       `json:"size,omitempty" doc:"bytes of the whole file, once the robot sends it"`
+	Why      string      `json:"why,omitempty" doc:"why it failed, and what to do"`
+	By       string      `json:"by,omitempty"`
+	Asked    schema.Time `json:"asked_at"`
+	Ended    schema.Time `json:"ended_at,omitzero"`
+	Expires  schema.Time `json:"expires_at,omitzero" doc:"when fleetd removes it, or earlier for the room of newer ones"`
+	Command  string      `json:"command,omitempty" doc:"id of the command that asked the robot"`
+	Messages uint64      `json:"records,omitempty"`
+	From     schema.Time `json:"from,omitzero" doc:"of the first record in it"`
+	To       schema.Time `json:"to,omitzero" doc:"of the last"`
 }
 
 func (r *Record) open() bool { return r.State == Asked || r.State == Sending }

@@ -90,6 +90,6 @@ func accept(r *Record, c contents, err error) *Refused {
 	case c.records == 0:
 		return refuse(Unreadable, "ask for a longer time", "the flight record that arrived has no messages")
 	}
-	r.Records, r.From, r.To = c.records, schema.TimeOf(c.from), schema.TimeOf(c.to)
+	r.Messages, r.From, r.To = c.records, schema.TimeOf(c.from), schema.TimeOf(c.to)
 	return nil
 }
