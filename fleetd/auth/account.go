@@ -57,7 +57,7 @@ func (t Token) Principal(u User) Principal {
 	return p
 }
 
-// LoginCode permits the command line of a machine to get one token of a user. The database has
+// LoginCode is a login code: it permits the command line of a machine to get one token of a user. The database has
 // the digest of the code only.
 type LoginCode struct {
 	Digest    string

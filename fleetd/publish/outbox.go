@@ -190,7 +190,7 @@ func (o *outbox) send(db Store) {
 		r := result{document: d, window: o.window}
 		flights := o.ctx
 		ctx, cancel := context.WithTimeout(flights, ackTimeout)
-		if d.Unread { // its order among others is the window's: they wait until it is confirmed
+		if d.PayloadInBlob { // its order among others is the window's: they wait until it is confirmed
 			go func() {
 				defer cancel()
 				o.report(flights, r, o.publishBlob(ctx, db, d.Outgoing))

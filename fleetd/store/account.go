@@ -143,7 +143,7 @@ func (t *Tx) DeleteSession(ctx context.Context, digest string) error {
 func (t *Tx) AddLoginCode(ctx context.Context, c auth.LoginCode) error {
 	n, err := t.exec(ctx, `INSERT INTO login_codes (digest, challenge, user_name, machine, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 		c.Digest, c.Challenge, c.User, c.Machine, micros(c.ExpiresAt))
-	return expectOne(n, err, "a permission of "+c.User)
+	return expectOne(n, err, "a login code of "+c.User)
 }
 
 // TakeLoginCode deletes a login code and returns it, or ErrNotFound.
@@ -155,12 +155,12 @@ func (t *Tx) TakeLoginCode(ctx context.Context, digest string) (auth.LoginCode, 
 		return c, err
 	}, `DELETE FROM login_codes WHERE digest = $1 RETURNING digest, challenge, user_name, machine, expires_at`, digest)
 	if err != nil {
-		return c, fmt.Errorf("take a permission to sign in: %w", err)
+		return c, fmt.Errorf("take a login code: %w", err)
 	}
 	return c, nil
 }
 
-// DeleteExpiredAccess deletes sessions, tokens and permissions that have expired. Other instances
+// DeleteExpiredAccess deletes sessions, tokens and login codes that have expired. Other instances
 // need not read them again.
 func (t *Tx) DeleteExpiredAccess(ctx context.Context, now time.Time) error {
 	for _, table := range []string{"sessions", "access_tokens", "login_codes"} {

@@ -14,7 +14,7 @@ import (
 // partBytes is the size of the parts in which files are stored: the largest blob.
 var partBytes = schema.TopicOf(schema.TopicBlob).MaxBytes
 
-const assetColumns = `SELECT a.name, a.sha256, f.size, f.media, a.changed_at, a.changed_by FROM assets a JOIN files f ON f.sha256 = a.sha256`
+const selectAssets = `SELECT a.name, a.sha256, f.size, f.media, a.changed_at, a.changed_by FROM assets a JOIN files f ON f.sha256 = a.sha256`
 
 func scanAsset(scan func(...any) error) (library.Asset, error) {
 	var a library.Asset
@@ -26,7 +26,7 @@ func scanAsset(scan func(...any) error) (library.Asset, error) {
 
 // Assets lists the sounds, images and maps by name.
 func (r reads) Assets(ctx context.Context) ([]library.Asset, error) {
-	all, err := queryAll(ctx, r, scanAsset, assetColumns+" ORDER BY a.name")
+	all, err := queryAll(ctx, r, scanAsset, selectAssets+" ORDER BY a.name")
 	if err != nil {
 		return nil, fmt.Errorf("list assets: %w", err)
 	}
@@ -35,7 +35,7 @@ func (r reads) Assets(ctx context.Context) ([]library.Asset, error) {
 
 // Asset returns a sound, an image or a map by its name, or ErrNotFound.
 func (r reads) Asset(ctx context.Context, name string) (library.Asset, error) {
-	a, err := queryOne(ctx, r, scanAsset, assetColumns+" WHERE a.name = $1", name)
+	a, err := queryOne(ctx, r, scanAsset, selectAssets+" WHERE a.name = $1", name)
 	if err != nil {
 		return a, fmt.Errorf("asset %s: %w", name, err)
 	}

@@ -245,7 +245,7 @@ func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 		}
 		got := map[string]bool{}
 		for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
-			if o.Seq > marked && o.Topic == schema.TopicBlob && !o.Unread {
+			if o.Seq > marked && o.Topic == schema.TopicBlob && !o.PayloadInBlob {
 				got[o.Target] = true
 			}
 			marked = max(marked, o.Seq)

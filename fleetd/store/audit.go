@@ -57,7 +57,7 @@ type AuditQuery struct {
 	Limit   int       // 0 = 100
 }
 
-const auditColumns = `SELECT id, at, who, what, target, detail, principal, address, via, why, changed_from, changed_to, outcome, of_id, seq, prev, hash FROM audit`
+const selectAudit = `SELECT id, at, who, what, target, detail, principal, address, via, why, changed_from, changed_to, outcome, of_id, seq, prev, hash FROM audit`
 
 func scanEntryOfAudit(scan func(...any) error) (e audit.Entry, err error) {
 	var at int64
@@ -84,7 +84,7 @@ func (r reads) Audit(ctx context.Context, q AuditQuery) ([]audit.Entry, error) {
 	w.addIf(!q.Since.IsZero(), "at >= %s", micros(q.Since))
 	w.addIf(!q.Until.IsZero(), "at < %s", micros(q.Until))
 	w.addIf(q.Before > 0, "seq < %s", q.Before)
-	query := auditColumns + w.String() + " ORDER BY seq DESC LIMIT " + w.arg(limitOf(q.Limit))
+	query := selectAudit + w.String() + " ORDER BY seq DESC LIMIT " + w.arg(limitOf(q.Limit))
 	all, err := queryAll(ctx, r, scanEntryOfAudit, query, w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
@@ -103,7 +103,7 @@ func (r reads) NewestAudit(ctx context.Context) (time.Time, error) {
 
 // AuditChain lists the entries after a place in the chain, the oldest first.
 func (r reads) AuditChain(ctx context.Context, after int64, limit int) ([]audit.Entry, error) {
-	all, err := queryAll(ctx, r, scanEntryOfAudit, auditColumns+" WHERE seq > 0 AND seq > $1 ORDER BY seq LIMIT $2", after, limitOf(limit))
+	all, err := queryAll(ctx, r, scanEntryOfAudit, selectAudit+" WHERE seq > 0 AND seq > $1 ORDER BY seq LIMIT $2", after, limitOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}

@@ -163,7 +163,7 @@ func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) 
 	return n, nil
 }
 
-const unlinked = auditColumns + ` WHERE seq = 0 ORDER BY at, id LIMIT $1`
+const unlinked = selectAudit + ` WHERE seq = 0 ORDER BY at, id LIMIT $1`
 
 // LinkAudit links entries into the chain that are not in it: those from before the chain, and those
 // that an instance of an earlier release has written since. It links at most limit and returns how

@@ -134,8 +134,8 @@ func robots(t testing.TB, s *store.Store, ids ...string) {
 func withBodies(t testing.TB, s *store.Store, all []store.Outgoing) []store.Outgoing {
 	t.Helper()
 	for i, o := range all {
-		if o.Unread {
-			all[i].Payload, all[i].Unread = must[[]byte](t)(s.Blob(t.Context(), o.Target)), false
+		if o.PayloadInBlob {
+			all[i].Payload, all[i].PayloadInBlob = must[[]byte](t)(s.Blob(t.Context(), o.Target)), false
 		}
 	}
 	return all

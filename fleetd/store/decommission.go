@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-const decommissionColumns = `SELECT robot, step, step_at, begun_at, begun_by, why, ended_at FROM decommissions`
+const selectDecommissions = `SELECT robot, step, step_at, begun_at, begun_by, why, ended_at FROM decommissions`
 
 func scanDecommission(scan func(...any) error) (d decommission.Decommission, err error) {
 	var at, begun, ended int64
@@ -22,7 +22,7 @@ func scanDecommission(scan func(...any) error) (d decommission.Decommission, err
 // Decommissions lists the decommissions that are under way, or with all also those that
 // ended, the newest first.
 func (r reads) Decommissions(ctx context.Context, all bool) ([]decommission.Decommission, error) {
-	query := decommissionColumns
+	query := selectDecommissions
 	if !all {
 		query += " WHERE ended_at = 0"
 	}
@@ -35,7 +35,7 @@ func (r reads) Decommissions(ctx context.Context, all bool) ([]decommission.Deco
 
 // Decommission returns the newest decommission of a robot, or ErrNotFound.
 func (r reads) Decommission(ctx context.Context, robot string) (decommission.Decommission, error) {
-	d, err := queryOne(ctx, r, scanDecommission, decommissionColumns+" WHERE robot = $1", robot)
+	d, err := queryOne(ctx, r, scanDecommission, selectDecommissions+" WHERE robot = $1", robot)
 	if err != nil {
 		return d, fmt.Errorf("decommission of %s: %w", robot, err)
 	}

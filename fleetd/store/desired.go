@@ -114,7 +114,8 @@ func (r reads) newestDesired(ctx context.Context, topic schema.TopicKind, sel se
 	return out, nil
 }
 
-// RankedClients returns the names of the clients that the desired settings of some robot rank.
+// RankedClients returns the names of the clients to which the desired settings of some robot give
+// a priority.
 func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (payload []byte, err error) {
 		return payload, scan(&payload)

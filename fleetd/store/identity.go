@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-const tokenColumns = `SELECT digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate FROM tokens`
+const selectTokens = `SELECT digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate FROM tokens`
 
 func scanToken(scan func(...any) error) (t enrol.Token, err error) {
 	var created, expires, used int64
@@ -23,7 +23,7 @@ func scanToken(scan func(...any) error) (t enrol.Token, err error) {
 
 // Token returns an enrolment token by its digest, or ErrNotFound.
 func (r reads) Token(ctx context.Context, digest string) (enrol.Token, error) {
-	t, err := queryOne(ctx, r, scanToken, tokenColumns+" WHERE digest = $1", digest)
+	t, err := queryOne(ctx, r, scanToken, selectTokens+" WHERE digest = $1", digest)
 	if err != nil {
 		return t, fmt.Errorf("enrolment token: %w", err)
 	}
@@ -32,7 +32,7 @@ func (r reads) Token(ctx context.Context, digest string) (enrol.Token, error) {
 
 // Tokens lists all enrolment tokens of a robot, also used and expired ones, the newest first.
 func (r reads) Tokens(ctx context.Context, robot string) ([]enrol.Token, error) {
-	all, err := queryAll(ctx, r, scanToken, tokenColumns+" WHERE robot = $1 ORDER BY created_at DESC, digest", robot)
+	all, err := queryAll(ctx, r, scanToken, selectTokens+" WHERE robot = $1 ORDER BY created_at DESC, digest", robot)
 	if err != nil {
 		return nil, fmt.Errorf("list enrolment tokens: %w", err)
 	}
@@ -68,7 +68,7 @@ func (t *Tx) UseToken(ctx context.Context, digest, key, certificate string, now 
 	return expectOne(n, err, "the use of an enrolment token")
 }
 
-const certificateColumns = `SELECT serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why FROM certificates`
+const selectCertificates = `SELECT serial, robot, how, pem, issued_at, not_before, not_after, revoked_at, revoked_by, revoked_why FROM certificates`
 
 func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
 	var issued, from, until, revoked int64
@@ -80,7 +80,7 @@ func scanCertificate(scan func(...any) error) (c enrol.Certificate, err error) {
 // Certificates lists all certificates of a robot, the newest first. The empty name means
 // those of no robot: of instances, and those of which only the serial number is known.
 func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certificate, error) {
-	all, err := queryAll(ctx, r, scanCertificate, certificateColumns+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)
+	all, err := queryAll(ctx, r, scanCertificate, selectCertificates+" WHERE robot = $1 ORDER BY issued_at DESC, serial", robot)
 	if err != nil {
 		return nil, fmt.Errorf("list certificates of %s: %w", robot, err)
 	}
@@ -89,7 +89,7 @@ func (r reads) Certificates(ctx context.Context, robot string) ([]enrol.Certific
 
 // Certificate returns the certificate of a serial number, or ErrNotFound.
 func (r reads) Certificate(ctx context.Context, serial string) (enrol.Certificate, error) {
-	c, err := queryOne(ctx, r, scanCertificate, certificateColumns+" WHERE serial = $1", serial)
+	c, err := queryOne(ctx, r, scanCertificate, selectCertificates+" WHERE serial = $1", serial)
 	if err != nil {
 		return c, fmt.Errorf("certificate %s: %w", serial, err)
 	}
@@ -98,7 +98,7 @@ func (r reads) Certificate(ctx context.Context, serial string) (enrol.Certificat
 
 // Revoked lists the revoked certificates that expire after then.
 func (r reads) Revoked(ctx context.Context, then time.Time) ([]enrol.Certificate, error) {
-	all, err := queryAll(ctx, r, scanCertificate, certificateColumns+" WHERE revoked_at > 0 AND not_after > $1 ORDER BY serial", micros(then))
+	all, err := queryAll(ctx, r, scanCertificate, selectCertificates+" WHERE revoked_at > 0 AND not_after > $1 ORDER BY serial", micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list revoked certificates: %w", err)
 	}

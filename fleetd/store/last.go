@@ -78,7 +78,7 @@ func (r reads) AssignmentNotes(ctx context.Context, times []time.Time) ([]audit.
 	}
 	w.conditions = []string{"at IN (" + strings.Join(at, ", ") + ")"}
 	w.addIn("what", audit.Assignments)
-	all, err := queryAll(ctx, r, scanEntryOfAudit, auditColumns+w.String()+" ORDER BY at, seq", w.args...)
+	all, err := queryAll(ctx, r, scanEntryOfAudit, selectAudit+w.String()+" ORDER BY at, seq", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the reasons of the last assignments: %w", err)
 	}

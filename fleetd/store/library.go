@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-const entryColumns = `SELECT kind, id, draft, draft_rev, draft_sha256, problems, rev, changed_at, changed_by, deleted_at, deleted_by, deleted_why FROM entries`
+const selectEntries = `SELECT kind, id, draft, draft_rev, draft_sha256, problems, rev, changed_at, changed_by, deleted_at, deleted_by, deleted_why FROM entries`
 
 func scanEntry(scan func(...any) error) (library.Entry, error) {
 	var e library.Entry
@@ -38,7 +38,7 @@ func (r reads) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]
 	if !deleted {
 		w.conditions = append(w.conditions, "deleted_at = 0")
 	}
-	all, err := queryAll(ctx, r, scanEntry, entryColumns+w.String()+" ORDER BY id", w.args...)
+	all, err := queryAll(ctx, r, scanEntry, selectEntries+w.String()+" ORDER BY id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the library: %w", err)
 	}
@@ -47,7 +47,7 @@ func (r reads) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]
 
 // Entry returns one act, story or activity, deleted or not, or ErrNotFound.
 func (r reads) Entry(ctx context.Context, kind library.Kind, id string) (library.Entry, error) {
-	e, err := queryOne(ctx, r, scanEntry, entryColumns+" WHERE kind = $1 AND id = $2", string(kind), id)
+	e, err := queryOne(ctx, r, scanEntry, selectEntries+" WHERE kind = $1 AND id = $2", string(kind), id)
 	if err != nil {
 		return e, fmt.Errorf("%s %s: %w", kind, id, err)
 	}
@@ -62,7 +62,7 @@ func scanRevision(scan func(...any) error) (library.Revision, error) {
 	return v, err
 }
 
-const revisionColumns = `SELECT v.kind, v.id, v.rev, v.sha256, b.size, b.body, v.created_at, v.created_by, v.why
+const selectRevisions = `SELECT v.kind, v.id, v.rev, v.sha256, b.size, b.body, v.created_at, v.created_by, v.why
 	FROM revisions v JOIN blobs b ON b.sha256 = v.sha256`
 
 // Revisions lists the published revisions of an entry, the newest first, without
@@ -83,7 +83,7 @@ func (r reads) Revisions(ctx context.Context, kind library.Kind, id string) ([]l
 
 // Revision returns one published revision with its bytes, or ErrNotFound.
 func (r reads) Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error) {
-	v, err := queryOne(ctx, r, scanRevision, revisionColumns+" WHERE v.kind = $1 AND v.id = $2 AND v.rev = $3", string(kind), id, rev)
+	v, err := queryOne(ctx, r, scanRevision, selectRevisions+" WHERE v.kind = $1 AND v.id = $2 AND v.rev = $3", string(kind), id, rev)
 	if err != nil {
 		return v, fmt.Errorf("revision %d of %s %s: %w", rev, kind, id, err)
 	}
@@ -103,10 +103,10 @@ func (r reads) Blob(ctx context.Context, sha256 string) ([]byte, error) {
 	return body, nil
 }
 
-const defaultSelect = `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, p.story, p.rev, w.changed_at, w.changed_by
+const selectAssignedStories = `SELECT w.robot, w.rev, COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(d.apply, ''), w.payload, p.story, p.rev, w.changed_at, w.changed_by
 	FROM desired w LEFT JOIN defaults d ON d.robot = w.robot LEFT JOIN previous_stories p ON p.robot = w.robot`
 
-func scanDefault(scan func(...any) error) (d library.Default, err error) {
+func scanAssignedStory(scan func(...any) error) (d library.Default, err error) {
 	var changed int64
 	var previous sql.NullString
 	var rev sql.NullInt64
@@ -207,10 +207,10 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 	if err := t.saveDesired(ctx, rows); err != nil {
 		return err
 	}
-	if _, err := writeRows(ctx, t, without, defaultColumns[:1], `DELETE FROM defaults WHERE robot IN (SELECT robot FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, without, assignedStoryColumns[:1], `DELETE FROM defaults WHERE robot IN (SELECT robot FROM given)`); err != nil {
 		return fmt.Errorf("remove default stories: %w", err)
 	}
-	if _, err := writeRows(ctx, t, with, defaultColumns, `INSERT INTO defaults (robot, kind, story, rev, apply)
+	if _, err := writeRows(ctx, t, with, assignedStoryColumns, `INSERT INTO defaults (robot, kind, story, rev, apply)
 		SELECT robot, 'story', story, rev, apply FROM given WHERE true
 		ON CONFLICT (robot) DO UPDATE SET story = excluded.story, rev = excluded.rev, apply = excluded.apply`); err != nil {
 		return fmt.Errorf("write default stories: %w", err)
@@ -239,7 +239,7 @@ var previousColumns = []column[library.Default]{
 	number("rev", func(d library.Default) int64 { return d.Previous.Rev }),
 }
 
-var defaultColumns = []column[library.Default]{
+var assignedStoryColumns = []column[library.Default]{
 	text("robot", func(d library.Default) string { return d.Robot }),
 	text("story", func(d library.Default) string { return d.Story }),
 	number("rev", func(d library.Default) int64 { return d.Rev }),

@@ -162,7 +162,7 @@ func libraryForTakesAnyNumberOfRobots(t *testing.T, address string) {
 		sel.IDs = append(sel.IDs, fmt.Sprint("other-", i))
 	}
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(t.Context(), library.ForRepublish(), sel)
+		rows, err := tx.LibraryFor(t.Context(), library.ForRenumber(), sel)
 		wantEqual(t, "defaults", rows.Defaults, c.Defaults)
 		wantEqual(t, "revisions", rows.Revisions, c.Revisions)
 		return err

@@ -64,7 +64,7 @@ func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector
 	if need.Sets {
 		return r.readSets(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
 	}
-	return r.readDefaults(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
+	return r.readAssignedStories(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
 }
 
 func (r *libraryReader) read(ctx context.Context, need library.Need) error {
@@ -130,7 +130,7 @@ func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids 
 		wanted = append(wanted, w)
 	}
 	for _, w := range wanted {
-		entries, err := queryAll(ctx, r.tx.reads, scanEntry, entryColumns+" e"+w.String()+" ORDER BY e.id", w.args...)
+		entries, err := queryAll(ctx, r.tx.reads, scanEntry, selectEntries+" e"+w.String()+" ORDER BY e.id", w.args...)
 		if err != nil {
 			return fmt.Errorf("read the library: %w", err)
 		}
@@ -176,13 +176,13 @@ func (r *libraryReader) readAssignedRefs(ctx context.Context, refs []library.Ref
 	if len(stories) > 0 {
 		var w where
 		w.addNamed("d.story", stories)
-		if err := r.readDefaults(ctx, "SELECT d.robot FROM defaults d"+w.String(), w, true); err != nil {
+		if err := r.readAssignedStories(ctx, "SELECT d.robot FROM defaults d"+w.String(), w, true); err != nil {
 			return err
 		}
 	}
 	if len(others) > 0 {
 		var w where
-		if err := r.readDefaults(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
+		if err := r.readAssignedStories(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
 			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(others), w, true); err != nil {
 			return err
 		}
@@ -214,10 +214,10 @@ func (r *libraryReader) readSets(ctx context.Context, robots string, w where, pe
 	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
 }
 
-// readDefaults reads the assigned stories of the robots that a query lists, and if performed the
+// readAssignedStories reads the assigned stories of the robots that a query lists, and if performed the
 // revisions that they perform. w has the arguments of the query.
-func (r *libraryReader) readDefaults(ctx context.Context, robots string, w where, performed bool) error {
-	defaults, err := queryAll(ctx, r.tx.reads, scanDefault, defaultSelect+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
+func (r *libraryReader) readAssignedStories(ctx context.Context, robots string, w where, performed bool) error {
+	defaults, err := queryAll(ctx, r.tx.reads, scanAssignedStory, selectAssignedStories+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
 	if err != nil {
 		return fmt.Errorf("list default stories: %w", err)
 	}
@@ -234,7 +234,7 @@ func (r *libraryReader) readDefaults(ctx context.Context, robots string, w where
 }
 
 func (r *libraryReader) readRevisions(ctx context.Context, which string, args ...any) error {
-	revisions, err := queryAll(ctx, r.tx.reads, scanRevision, revisionColumns+which, args...)
+	revisions, err := queryAll(ctx, r.tx.reads, scanRevision, selectRevisions+which, args...)
 	if err != nil {
 		return fmt.Errorf("read published revisions: %w", err)
 	}

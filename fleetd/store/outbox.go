@@ -13,11 +13,11 @@ import (
 
 // Outgoing is a retained document to publish.
 type Outgoing struct {
-	Seq     int64 // number in the outbox; 0 = not from the outbox
-	Topic   schema.TopicKind
-	Target  string // robot, or SHA-256 of a blob; empty if the topic has no such level
-	Payload []byte
-	Unread  bool // Payload is left out: it is the body of the blob Target, see Blob
+	Seq           int64 // number in the outbox; 0 = not from the outbox
+	Topic         schema.TopicKind
+	Target        string // robot, or SHA-256 of a blob; empty if the topic has no such level
+	Payload       []byte
+	PayloadInBlob bool // Payload is left out: it is the body of the blob Target, see Blob
 }
 
 // enqueue adds messages at the end of the outbox. Their numbers are taken under a row lock
@@ -98,7 +98,7 @@ const outgoingSelect = `SELECT seq, topic, target, payload, CASE WHEN topic = 'b
 	FROM outbox WHERE sent_at = 0 AND seq > $1`
 
 func scanOutgoing(scan func(...any) error) (o Outgoing, err error) {
-	return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload, &o.Unread)
+	return o, scan(&o.Seq, &o.Topic, &o.Target, &o.Payload, &o.PayloadInBlob)
 }
 
 // MarkSent records that the broker has acknowledged these messages of the outbox.
@@ -149,7 +149,7 @@ func (r reads) DesiredDocuments(ctx context.Context, robots selector.Selector) (
 // documents need, without their bodies, and the other desired documents.
 func (r reads) RetainedDocuments(ctx context.Context) ([]Outgoing, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
-		o.Topic, o.Unread = schema.TopicBlob, true
+		o.Topic, o.PayloadInBlob = schema.TopicBlob, true
 		return o, scan(&o.Target)
 	}, `SELECT sha256 FROM desired_blobs ORDER BY sha256`)
 	if err != nil {

@@ -47,7 +47,7 @@ func (t *Tx) saveRefs(ctx context.Context, of library.Ref, rev int64, refs []lib
 func (s *Store) fillRefs() *goose.Migration {
 	return goose.NewGoMigration(13, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		t := &Tx{reads: reads{tx}, tx: tx, store: s}
-		entries, err := queryAll(ctx, t.reads, scanEntry, entryColumns+" ORDER BY kind, id")
+		entries, err := queryAll(ctx, t.reads, scanEntry, selectEntries+" ORDER BY kind, id")
 		if err != nil {
 			return fmt.Errorf("read the library: %w", err)
 		}

@@ -43,7 +43,7 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 		return plan.Plan(rows, plan.Request{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, audit.Attribution{Who: "anna", At: at(5)})
 	})
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
-		return plan.Republish(schema.TopicDesiredPlaces, rows, audit.Attribution{Who: "fleetd", At: at(6)})
+		return plan.Renumber(schema.TopicDesiredPlaces, rows, audit.Attribution{Who: "fleetd", At: at(6)})
 	}
 	if c := apply(again); len(c.Updated) != 0 {
 		t.Errorf("it was not overtaken, and was published again: %+v", c)

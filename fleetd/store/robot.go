@@ -91,7 +91,7 @@ func skipScalar(b []byte) []byte {
 	return b[max(0, bytes.IndexAny(b, ",}")):]
 }
 
-const robotColumns = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, ''), COALESCE(a.rev, 0), COALESCE(s.sha256, '')
+const selectRobots = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, ''), COALESCE(a.rev, 0), COALESCE(s.sha256, '')
 	FROM robots r
 	LEFT JOIN defaults d ON d.robot = r.id
 	LEFT JOIN revisions v ON v.kind = d.kind AND v.id = d.story AND v.rev = d.rev
@@ -112,7 +112,7 @@ func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error)
 	var w where
 	w.addSelector(s)
 	w.conditions = append(w.conditions, "r.archived_at = 0")
-	robots, err := queryAll(ctx, r, scanRobot, robotColumns+w.String()+" ORDER BY r.id", w.args...)
+	robots, err := queryAll(ctx, r, scanRobot, selectRobots+w.String()+" ORDER BY r.id", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list robots: %w", err)
 	}

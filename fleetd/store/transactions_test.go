@@ -199,7 +199,7 @@ func desiredDocumentsAreListed(t *testing.T, address string) {
 	fill(t, s) // r1 performs s1 revision 1; the default story of r2 was cleared
 	blob := revision(library.KindStory, "s1", 1)
 	wantEqual(t, "what the broker must hold", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())), []store.Outgoing{
-		{Topic: schema.TopicBlob, Target: blob.SHA256, Unread: true},
+		{Topic: schema.TopicBlob, Target: blob.SHA256, PayloadInBlob: true},
 		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)},
 		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
 	})
