@@ -26,11 +26,11 @@ type health struct {
 	db       *store.Store // nil while it is unavailable
 	database api.Health
 	broker   api.Health
-	// rival says why another client seems to use this instance's name; people see it as disputed. Its
+	// nameConflict says why another client seems to use this instance's name; people see it as disputed. Its
 	// signs: the broker says that another client has taken over the session (Fleet.provesRival, and
 	// then Contested of the link), or another fleetd writes the leader's presence (LeaderConn).
-	rival   string
-	rivalAt time.Time // when that was seen last
+	nameConflict   string
+	nameConflictAt time.Time // when that was seen last
 }
 
 // store is the database, or the reason why it is unavailable.
@@ -75,7 +75,7 @@ func (h *health) linked(s link.State, name string, now time.Time) (changed bool)
 		h.broker.Why = ""
 	case s.Contested:
 		h.broker.Why = "another client connects under the name " + name
-		h.rival, h.rivalAt = h.broker.Why, now
+		h.nameConflict, h.nameConflictAt = h.broker.Why, now
 	case s.Err != nil:
 		h.broker.Why = s.Err.Error()
 	}
@@ -89,11 +89,11 @@ func (h *health) databaseOK() bool {
 	return h.db != nil && h.database.OK
 }
 
-// rivalSeen records a sign that another client uses this instance's name.
-func (h *health) rivalSeen(why string, now time.Time) {
+// nameConflictSeen records a sign that another client uses this instance's name.
+func (h *health) nameConflictSeen(why string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.rival, h.rivalAt = why, now
+	h.nameConflict, h.nameConflictAt = why, now
 }
 
 // fill writes the health of the database and the broker into a status.
@@ -101,8 +101,8 @@ func (h *health) fill(s *api.Status, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Broker, s.Database = h.broker, h.database
-	if !h.rivalAt.IsZero() && now.Sub(h.rivalAt) < presence.DisputeTimeout {
-		s.Disputed = h.rival
+	if !h.nameConflictAt.IsZero() && now.Sub(h.nameConflictAt) < presence.DisputeTimeout {
+		s.Disputed = h.nameConflict
 	}
 	if h.db != nil {
 		s.FleetID = h.db.FleetID()

@@ -36,7 +36,7 @@ func (f *Fleet) newLeadership() *replica.Leadership {
 		Open: func(session string) (replica.Conn, error) {
 			c, err := publish.OpenLeaderConn(publish.LeaderConnDeps{
 				Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Boot: f.boot, Version: f.cfg.Version, Started: f.started, Now: time.Now, Open: f.open,
-				Leads: f.leadership.Leads, ConnectionChanged: f.leadership.ConnectionChanged, Replaced: f.leadership.Wake, RivalSeen: f.health.rivalSeen,
+				Leads: f.leadership.Leads, ConnectionChanged: f.leadership.ConnectionChanged, Replaced: f.leadership.Wake, RivalSeen: f.health.nameConflictSeen,
 			}, f.publisher, session)
 			if err != nil {
 				return nil, err
