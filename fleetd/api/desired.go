@@ -182,7 +182,7 @@ func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
 	}
 	if w.Previous != "" {
 		parts++
-		a.Back = schema.TopicKind("desired_" + w.Previous)
+		a.Revert = schema.TopicKind("desired_" + w.Previous)
 	}
 	if parts != 1 {
 		return a, []schema.Problem{schema.NewProblem("", "bad_value", fmt.Sprintf("the request has %d of config, mode, places, points and previous", parts), "send exactly one")}

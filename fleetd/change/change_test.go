@@ -199,7 +199,7 @@ func TestDryRunOfARevertShowsLongSettingsInFull(t *testing.T) {
 			t.Fatal(found, err)
 		}
 	}
-	c, _, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Back: schema.TopicDesiredConfig}, true, who)
+	c, _, found, err := d.Set(ctx, anna, selector.IDs("r1"), desired.Request{Revert: schema.TopicDesiredConfig}, true, who)
 	if err != nil || len(found) > 0 || len(c.ValuesAfter) != 1 {
 		t.Fatal(c.ValuesAfter, found, err)
 	}

@@ -149,7 +149,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 		}
 		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Seal.Counter}
-		if ask.Back != "" {
+		if ask.Revert != "" {
 			sets, err := previousSets(ctx, tx, rows)
 			if err != nil {
 				return err
@@ -166,7 +166,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 			c.Updated, c.Unchanged, c.Counter = append(c.Updated, done.Updated...), append(c.Unchanged, done.Unchanged...), done.Counter
 			c.ValuesBefore = append(c.ValuesBefore, done.ValuesBefore...)
-			if ask.Back != "" {
+			if ask.Revert != "" {
 				c.ValuesAfter = append(c.ValuesAfter, done.ValuesAfter...)
 			}
 			if dryRun {

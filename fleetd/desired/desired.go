@@ -23,10 +23,10 @@ import (
 
 // Codes of problems.
 const (
-	CodeNoRobot      = "no_robot"
-	CodeCountChanged = "count_changed"
-	CodeReserved     = "reserved"
-	CodeNoWayBack    = "no_way_back"
+	CodeNoRobot       = "no_robot"
+	CodeCountChanged  = "count_changed"
+	CodeReserved      = "reserved"
+	CodeNotRevertible = "no_way_back"
 )
 
 // ReportOn maps the kind of a desired document to that of the robot's report.
@@ -61,10 +61,10 @@ type Rows struct {
 	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
 
-// Request is a request: exactly one of Config, Mode, Places, Points and Back. Plan takes no
-// Points and no Back: PointRequests and RevertRequests make the others of them.
+// Request is a request: exactly one of Config, Mode, Places, Points and Revert. Plan takes no
+// Points and no Revert: PointRequests and RevertRequests make the others of them.
 type Request struct {
-	Back     schema.TopicKind // what the robots had before the newest change of this document
+	Revert   schema.TopicKind // what the robots had before the newest change of this document
 	Config   *Config
 	Mode     *Mode
 	Places   *Set
@@ -87,7 +87,7 @@ type Changes struct {
 	Blob      []byte        // to publish before the documents; nil = none
 	Files     []score.Asset // that Blob names
 	SHA256    string        // of Blob
-	Again     bool          // of Republish: only the revision changes
+	Again     bool          // of Renumber: only the revision changes
 	Counter   int64         // the newest signature counter that was used
 	Note      string        // for the audit
 
@@ -106,8 +106,8 @@ type ValueOfRobots struct {
 // Topic returns the kind of document that the request changes.
 func (a Request) Topic() schema.TopicKind {
 	switch {
-	case a.Back != "":
-		return a.Back
+	case a.Revert != "":
+		return a.Revert
 	case a.Config != nil:
 		return schema.TopicDesiredConfig
 	case a.Mode != nil:

@@ -138,7 +138,7 @@ func (g Given) difference() (now, had jsontext.Value, why string) {
 	case schema.TopicDesiredConfig:
 		was, _ := schema.Decode[schema.DesiredConfig](g.Previous)
 		is, _ := schema.Decode[schema.DesiredConfig](g.Payload)
-		ask, why := backToSettings(was.Values, is.Values)
+		ask, why := revertSettings(was.Values, is.Values)
 		if why != "" {
 			return nil, nil, why
 		}

@@ -219,7 +219,7 @@ func (s *Stops) renew(ctx context.Context, db Store) error {
 			return err
 		}
 		now := s.deps.Now()
-		c, err := stop.Republish(rows, documents, now)
+		c, err := stop.SignAgain(rows, documents, now)
 		if published = len(c.Documents); err != nil || published == 0 {
 			return err
 		}

@@ -112,9 +112,9 @@ func checkCount(robots []string, expected *int) []schema.Problem {
 	return nil
 }
 
-// Republish plans to publish the unchanged desired story again with a higher revision, for robots
+// Renumber plans to publish the unchanged desired story again with a higher revision, for robots
 // that have accepted a higher one than fleetd's.
-func Republish(rows Rows, robots []string, by audit.Attribution) ([]string, Changes, []schema.Problem) {
+func Renumber(rows Rows, robots []string, by audit.Attribution) ([]string, Changes, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return nil, Changes{}, problems

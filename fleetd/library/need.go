@@ -194,8 +194,8 @@ func ForActivities(activities []string) Need {
 	}}
 }
 
-// ForRepublish is what Republish looks at, beside the defaults of its robots.
-func ForRepublish() Need { return Need{AssignedRevisions: true} }
+// ForRenumber is what Renumber looks at, beside the defaults of its robots.
+func ForRenumber() Need { return Need{AssignedRevisions: true} }
 
 // sequencesOfActs needs the stories and activities that name the acts of rows, and the acts
 // that these name.

@@ -88,8 +88,8 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 		rows.Reported = func(string, schema.TopicKind) schema.ReportedRev { return schema.ReportedRev{Rev: 1000} }
 		return rows
 	}
-	robots, again, problems := Republish(overtaken(w.rows()), a.Robots, by)
-	same, less, found := Republish(overtaken(w.need(ForRepublish(), a.Robots...)), a.Robots, by)
+	robots, again, problems := Renumber(overtaken(w.rows()), a.Robots, by)
+	same, less, found := Renumber(overtaken(w.need(ForRenumber(), a.Robots...)), a.Robots, by)
 	alike(rt, "publish again", robots, same, problems, found)
 	alike(rt, "publish again", again, less, problems, found)
 }

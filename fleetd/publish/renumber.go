@@ -46,11 +46,11 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if topic == schema.TopicDesiredStory {
 			by := audit.Attribution{Who: who, Why: why, At: now}
-			rows, err := tx.LibraryFor(ctx, library.ForRepublish(), selector.IDs(robots...))
+			rows, err := tx.LibraryFor(ctx, library.ForRenumber(), selector.IDs(robots...))
 			if err != nil {
 				return err
 			}
-			names, changes, problems := library.Republish(rows, robots, by)
+			names, changes, problems := library.Renumber(rows, robots, by)
 			if len(problems) > 0 {
 				return fmt.Errorf("renumber default stories: %v", problems[0])
 			}
@@ -62,7 +62,7 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 		if err != nil {
 			return err
 		}
-		changes, problems := desired.Republish(topic, rows, by)
+		changes, problems := desired.Renumber(topic, rows, by)
 		if len(problems) > 0 {
 			return fmt.Errorf("renumber desired documents: %v", problems[0])
 		}

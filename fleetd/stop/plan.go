@@ -288,10 +288,10 @@ func (p *plan) changes() (Changes, error) {
 	return c, nil
 }
 
-// Republish plans to publish documents again that lack the signature they would have today: a
+// SignAgain plans to publish documents again that lack the signature they would have today: a
 // robot that requires signatures accepts only signed releases. documents are the newest ones
 // by robot.
-func Republish(rows Rows, documents map[string][]byte, now time.Time) (Changes, error) {
+func SignAgain(rows Rows, documents map[string][]byte, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
 		if !l.IsLatched() || len(documents[at.robot]) == 0 {

@@ -157,7 +157,7 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	d.release(4, "b")
 	d.release(5, "c")
 	renew := func() Changes {
-		c, err := Republish(d.rows, d.payloads, at(6))
+		c, err := SignAgain(d.rows, d.payloads, at(6))
 		if err != nil {
 			t.Fatal(err)
 		}

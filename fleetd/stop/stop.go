@@ -105,7 +105,7 @@ type Robot struct {
 type Need struct {
 	Requests []Request // which a plan persists
 	Release  []string  // ids of stops that it releases
-	All      bool      // every latched stop, which Republish looks at
+	All      bool      // every latched stop, which SignAgain looks at
 }
 
 // Rows are the input of a plan.

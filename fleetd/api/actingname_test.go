@@ -7,7 +7,7 @@ import (
 	"troupe/fleetd/auth"
 )
 
-func TestNobodySignsWithAnotherName(t *testing.T) {
+func TestNobodyActsUnderAnotherName(t *testing.T) {
 	for _, c := range []struct {
 		kind auth.Kind
 		want string

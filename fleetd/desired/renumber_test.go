@@ -22,14 +22,14 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Labels: map[string]string{"site": "museum"}}}}
 		first, _ := Plan(rows, c.ask, by)
 		rows = applyChanges(rows, first)
-		if a, _ := Republish(first.Topic, rows, by); len(a.Updated) != 0 {
+		if a, _ := Renumber(first.Topic, rows, by); len(a.Updated) != 0 {
 			t.Errorf("%s: published again without being overtaken: %+v", c.name, a.Documents)
 		}
 		rows.Robots[0].Reported = schema.ReportedRev{Rev: 50}
 		if p, _ := Plan(rows, c.ask, by); len(p.Updated) != 1 || p.Documents[0].Current.Rev != 51 {
 			t.Errorf("%s: not published when requested again: %+v", c.name, p)
 		}
-		a, found := Republish(first.Topic, rows, by)
+		a, found := Renumber(first.Topic, rows, by)
 		if len(found) > 0 || len(a.Updated) != 1 || a.Documents[0].Current.Rev != 51 || !a.Again {
 			t.Fatalf("%s: %v %+v", c.name, found, a)
 		}
@@ -43,7 +43,7 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 			t.Errorf("%s: the new document names %+v", c.name, d.Set)
 		}
 		rows = applyChanges(rows, a)
-		if a, _ = Republish(first.Topic, rows, by); len(a.Updated) != 0 {
+		if a, _ = Renumber(first.Topic, rows, by); len(a.Updated) != 0 {
 			t.Errorf("%s: published a third time: %+v", c.name, a.Documents)
 		}
 	}

@@ -13,17 +13,17 @@ var documentNames = map[schema.TopicKind]string{
 	schema.TopicDesiredConfig: "settings", schema.TopicDesiredMode: "mode", schema.TopicDesiredPlaces: "places", schema.TopicDesiredActivities: "activities",
 }
 
-// Republish plans to publish the documents of a topic again with a higher revision, for robots
+// Renumber plans to publish the documents of a topic again with a higher revision, for robots
 // that have accepted a higher one than fleetd's. A mode with apply now is published with
 // apply boot, so that an old request does not move a robot now.
-func Republish(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
+func Renumber(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 	c := Changes{Topic: topic, Again: true}
 	p := plan{rows: rows, by: by, seal: rows.Seal}
 	for _, r := range rows.Robots {
 		if !r.Reported.MustRenumber(r.Current.Rev) {
 			continue
 		}
-		next, changed, err := p.republish(topic, r)
+		next, changed, err := p.renumber(topic, r)
 		if err != nil {
 			return c, []schema.Problem{schema.NewProblem("", "bad_value", fmt.Sprintf("%s of %s: %v", topic, r.ID, err), "")}
 		}
@@ -37,7 +37,7 @@ func Republish(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes
 	return c, nil
 }
 
-func (p *plan) republish(topic schema.TopicKind, r Robot) (Document, bool, error) {
+func (p *plan) renumber(topic schema.TopicKind, r Robot) (Document, bool, error) {
 	switch topic {
 	case schema.TopicDesiredConfig:
 		return p.config(Config{}, r)

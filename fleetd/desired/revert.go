@@ -31,9 +31,9 @@ func RevertRequests(rows Rows, a Request, sets map[string][]byte) (parts []SubRe
 	}
 	at := map[string]int{}
 	for _, r := range rows.Robots {
-		request, why := backTo(a.Back, r, sets)
+		request, why := revertRequest(a.Revert, r, sets)
 		if why != "" {
-			kept = append(kept, NotReverted{r.ID, schema.NewProblem("", CodeNoWayBack, why, "set it explicitly")})
+			kept = append(kept, NotReverted{r.ID, schema.NewProblem("", CodeNotRevertible, why, "set it explicitly")})
 			continue
 		}
 		key, _ := json.Marshal(request) // cannot fail: it has been JSON before
@@ -50,8 +50,8 @@ func RevertRequests(rows Rows, a Request, sets map[string][]byte) (parts []SubRe
 	return parts, kept, nil
 }
 
-// backTo is the request for what a robot had before; why says why it cannot be reverted.
-func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Request, why string) {
+// revertRequest is the request for what a robot had before; why says why it cannot be reverted.
+func revertRequest(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Request, why string) {
 	if len(r.Previous) == 0 {
 		return request, "nothing is known of what it had before"
 	}
@@ -59,7 +59,7 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Re
 	case schema.TopicDesiredConfig:
 		was, _ := schema.Decode[schema.DesiredConfig](r.Previous)
 		now, _ := schema.Decode[schema.DesiredConfig](r.Current.Payload)
-		return backToSettings(was.Values, now.Values)
+		return revertSettings(was.Values, now.Values)
 	case schema.TopicDesiredMode:
 		was, _ := schema.Decode[schema.DesiredMode](r.Previous)
 		if was.Mode == "" {
@@ -79,8 +79,8 @@ func backTo(topic schema.TopicKind, r Robot, sets map[string][]byte) (request Re
 	return Request{Places: &Set{ID: was.Set.ID, Rev: was.Set.Rev, Body: body}}, ""
 }
 
-// backToSettings names the settings that differ. Labels are left out: they are not set as settings.
-func backToSettings(was, now map[string]jsontext.Value) (request Request, why string) {
+// revertSettings names the settings that differ. Labels are left out: they are not set as settings.
+func revertSettings(was, now map[string]jsontext.Value) (request Request, why string) {
 	c := &Config{Set: map[string]jsontext.Value{}}
 	for key, value := range was {
 		if key != labelsKey && !same(map[string]jsontext.Value{key: value}, pick(now, key)) {
