@@ -165,18 +165,18 @@ func (t Step) endStopped(to schema.SafetyState) {
 	}
 }
 
-// runningHandler is a running handler.
+// runningHandler is the state of the handler of one running interrupt.
 type runningHandler struct {
 	id           string // id of the interrupt
 	handler      string
 	entry        string // id of the lane's entry that is performed; empty = the id of the interrupt
 	script              // the acts that follow
-	actsOver     bool   // its acts are over
-	oneSucceeded bool   // one of its acts succeeded
-	choice       bool   // the act offers choices on the screen
-	calling      bool   // the answer to its HTTP call is to come
-	dismiss      bool   // a person pressed done on the screen
-	ending       bool   // the input that ends it is queued
+	actsOver     bool
+	oneSucceeded bool // of its acts
+	choice       bool // the act offers choices on the screen
+	calling      bool // the answer to its HTTP call is to come
+	dismiss      bool // a person pressed done on the screen
+	ending       bool // the input that ends it is queued
 	until        time.Duration
 	failed       schema.Reason // why its act failed
 	detail       string

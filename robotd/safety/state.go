@@ -110,9 +110,8 @@ func BootPending(now time.Duration, h PendingReset) State {
 	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, LastCauseAt: now}
 }
 
-// Restriction orders the states by how little they permit. Faults and stops never lower the
-// level. Only three transitions do: a granted enable, a granted reset, and the end of a
-// reset.
+// Restriction orders the states by how little they permit. Faults and stops never lower
+// it. Only three transitions do: a granted enable, a granted reset, and the end of a reset.
 func Restriction(s schema.SafetyState) int {
 	switch s {
 	case schema.SafetyEnabled:
