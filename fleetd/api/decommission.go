@@ -25,8 +25,8 @@ type Decommissions interface {
 	DeleteDocuments(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
 }
 
-// Departures is what fleetd knows of robots that leave the fleet or do not belong to it.
-type Departures interface {
+// DecommissionStatus is what fleetd knows of robots that leave the fleet or do not belong to it.
+type DecommissionStatus interface {
 	// DecommissionWaitsFor says what the decommission of a robot waits for; empty = nothing.
 	DecommissionWaitsFor(robot string) string
 	// Orphans lists the retained documents of robots that are not in the database.
@@ -96,7 +96,7 @@ func (s *server) decommissions(h huma.API) {
 			if !s.Targets.Loaded() {
 				return nil, s.loading("which robots belong to this fleet")
 			}
-			all := slices.DeleteFunc(s.Departures.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
+			all := slices.DeleteFunc(s.DecommissionStatus.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
 			return &answer[orphanList]{orphanList{nonNil(all)}}, nil
 		})
 	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
@@ -111,7 +111,7 @@ func (s *server) decommissions(h huma.API) {
 func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 	out := Decommission{Robot: d.Robot, Step: d.Step, Begun: timeOf(d.BegunAt), Ended: timeOf(d.EndedAt), By: d.By, Why: d.Why}
 	if !d.Step.Over() {
-		out.Waiting = s.Departures.DecommissionWaitsFor(d.Robot)
+		out.Waiting = s.DecommissionStatus.DecommissionWaitsFor(d.Robot)
 	}
 	return out
 }
@@ -147,7 +147,7 @@ func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot strin
 	if !s.Targets.Loaded() {
 		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
 	}
-	for _, o := range s.Departures.Orphans() {
+	for _, o := range s.DecommissionStatus.Orphans() {
 		if o.Robot != robot {
 			continue
 		}

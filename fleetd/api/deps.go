@@ -14,36 +14,36 @@ type Deps struct {
 	Log *slog.Logger
 	Now func() time.Time
 
-	Instance       Instance
-	History        History
-	Audit          AuditLog
-	Alerts         Alerts
-	Robots         Robots
-	Targets        Targets
-	Commands       Commands
-	Questions      Questions
-	Records        Records
-	Stops          Stops
-	Library        Library
-	Entries        Entries
-	Drafts         Drafts
-	Imports        Imports
-	Assets         Assets
-	Desired        Desired
-	Labels         Labels
-	Adopter        Adopter
-	Issuers        Issuers
-	Enrolment      Enrolment
-	Identities     Identities
-	Decommissions  Decommissions
-	Departures     Departures
-	Teleop         Teleop
-	Sessions       Sessions
-	ActiveSessions ActiveSessions
-	Provider       ProviderSessions
-	Users          Users
-	AccessTokens   AccessTokens
-	Logins         Logins
+	Instance           Instance
+	History            History
+	Audit              AuditLog
+	Alerts             Alerts
+	Robots             Robots
+	Targets            Targets
+	Commands           Commands
+	Questions          Questions
+	Records            Records
+	Stops              Stops
+	Library            Library
+	Entries            Entries
+	Drafts             Drafts
+	Imports            Imports
+	Assets             Assets
+	Desired            Desired
+	Labels             Labels
+	Adopter            Adopter
+	Issuers            Issuers
+	Enrolment          Enrolment
+	Identities         Identities
+	Decommissions      Decommissions
+	DecommissionStatus DecommissionStatus
+	Teleop             Teleop
+	Sessions           Sessions
+	ActiveSessions     ActiveSessions
+	Provider           ProviderSessions
+	Users              Users
+	AccessTokens       AccessTokens
+	Logins             Logins
 }
 
 // Instance is the running fleetd instance.

@@ -30,7 +30,7 @@ func (f *Fleet) deps() api.Deps {
 	entries := &change.Library{Deps: changes}
 	return api.Deps{
 		Log: f.log, Now: f.Now,
-		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: &change.Adoptions{Deps: changes}, Issuers: f, Departures: f, Teleop: f.teleop, Questions: f.questions, Records: f.records,
+		Instance: f, Robots: f.view, Targets: f.view, Stops: f, Adopter: &change.Adoptions{Deps: changes}, Issuers: f, DecommissionStatus: f, Teleop: f.teleop, Questions: f.questions, Records: f.records,
 		History: history{f.Store}, Audit: history{f.Store}, Alerts: &change.Alerts{Deps: changes}, Commands: commands{f.dispatcher, &change.Commands{Deps: changes}, f.Store},
 		Library: entries, Entries: entries, Drafts: entries, Imports: entries, Assets: entries,
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
