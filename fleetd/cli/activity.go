@@ -97,11 +97,11 @@ func misfitLines(out io.Writer, all []api.Misfit) {
 
 // robotsText names robots, of many only some.
 func robotsText(robots []string) string {
-	const most = 8
-	if len(robots) <= most {
+	const maxNames = 8
+	if len(robots) <= maxNames {
 		return strings.Join(robots, " ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(robots[:most], " "), len(robots)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(robots[:maxNames], " "), len(robots)-maxNames)
 }
 
 // assignedText formats activities with their revisions: greet@3, look@1.

@@ -57,7 +57,7 @@ func safetyDetail(r view.Robot) string {
 	switch {
 	case r.CauseDetail != "":
 		why = append(why, "because of "+oneLine(r.CauseDetail))
-	case r.StoppedBy != "": // by a robot of an earlier release, or of a latched stop
+	case r.StoppedBy != "": // the robot has an earlier release, or the cause is a latched stop
 		why = append(why, "by "+r.StoppedBy)
 	}
 	if len(why) == 0 {
@@ -71,9 +71,9 @@ func faultIsOver(u schema.UnitState, at schema.SafetyState) bool {
 	return u.State == "error" && u.Detail == "" && at == schema.SafetyEStop
 }
 
-// safetyNow is safetyDetail that says of the cause of E_STOP whether it is over: it then names
-// what was to be done, which nobody has to do any more. Of DISABLED without a latched stop it
-// names the way out. state may be nil.
+// safetyNow is safetyDetail and what to do now. If the cause of E_STOP is over it says so,
+// and how to reset it, in place of what the cause asked people to do. In DISABLED without a latched
+// stop it names the command that lets the robot move. state may be nil.
 func safetyNow(r view.Robot, state *schema.State) string {
 	if r.Safety == schema.SafetyDisabled && len(r.Latches) == 0 {
 		return safetyDetail(r) + ": fleetd safety enable " + r.ID + " lets it move"

@@ -26,8 +26,8 @@ type health struct {
 	db       *store.Store // nil while it is unavailable
 	database api.Health
 	broker   api.Health
-	// nameConflict says why another client seems to use this instance's name; people see it as disputed. Its
-	// signs: the broker says that another client has taken over the session (Fleet.provesRival, and
+	// nameConflict says why another client seems to use this instance's name; in JSON it is disputed.
+	// Its signs: the broker says that another client has taken over the session (Fleet.provesRival, and
 	// then Contested of the link), or another fleetd writes the leader's presence (LeaderConn).
 	nameConflict   string
 	nameConflictAt time.Time // when that was seen last
