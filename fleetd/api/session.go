@@ -61,7 +61,7 @@ type SessionCookie struct {
 }
 
 func (s *server) sessions(h huma.API) {
-	register(h, op("sign-in-ways", http.MethodGet, "/session", "accounts", "Get the ways to sign in"), auth.SelfProving,
+	register(h, op("sign-in-ways", http.MethodGet, "/session", "accounts", "Get the ways to sign in"), auth.Public,
 		func(context.Context, *noInput) (*answer[SignInWays], error) {
 			return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Provider.ProviderName(), Dev: s.Instance.Status().Dev}}, nil
 		})
@@ -78,7 +78,7 @@ func (s *server) sessions(h huma.API) {
 			}
 			return &signedIn{*cookie, s.me(p)}, nil
 		})
-	register(h, op("sign-out", http.MethodDelete, "/session", "accounts", "Sign out: end the session"), auth.SelfProving,
+	register(h, op("sign-out", http.MethodDelete, "/session", "accounts", "Sign out: end the session"), auth.Public,
 		func(ctx context.Context, in *struct {
 			caller
 			SessionCookie

@@ -75,6 +75,8 @@ const (
 	// SelfProving is the right of routes whose requests carry their own proof, such as a
 	// token for enrolment or a password, which the handler checks. Everybody has it.
 	SelfProving Rights = 1 << 15
+	// Public is the right of routes that need no proof and that everybody may use, such as the health check.
+	Public = SelfProving
 
 	// All is every right.
 	All = end - 1

@@ -218,11 +218,11 @@ func (d *Desired) Last(ctx context.Context, robots selector.Selector, q desired.
 	if err != nil {
 		return nil, "", err
 	}
-	given, err := db.LastGiven(ctx, robots, q)
+	changes, err := db.NewestChanges(ctx, robots, q)
 	if err != nil {
 		return nil, "", err
 	}
-	all := desired.LastAssignments(given)
+	all := desired.LastAssignments(changes)
 	notes, err := db.AssignmentNotes(ctx, desired.Times(all))
 	desired.AddReasons(all, notes)
 	return all, db.FleetID(), err

@@ -11,15 +11,15 @@ import (
 	"troupe/schema"
 )
 
-// Given is the newest change of one desired document of one robot.
-type Given struct {
+// NewestChange is the newest change of one desired document of one robot.
+type NewestChange struct {
 	Robot string
 	Topic schema.TopicKind
 	Rev   int64
 	At    time.Time
 	By    string
-	// Replaced is when what it had before was assigned; zero if that is not known.
-	Replaced time.Time
+	// PreviousAssignedAt is when what it had before was assigned; zero if that is not known.
+	PreviousAssignedAt time.Time
 	// Payload is the document, and Previous what was there before the change: a document, or of
 	// stories and activities their names and revisions.
 	Payload, Previous []byte
@@ -49,7 +49,7 @@ type Group struct {
 	Now    jsontext.Value // what they were given
 	Before jsontext.Value // what they had before
 	Why    string         // why they cannot be reverted; empty if they can
-	Robots []Given
+	Robots []NewestChange
 	// Replaced is the newest assignment of what they had before; without a time it is not known.
 	Replaced Replaced
 }
@@ -61,7 +61,7 @@ type Replaced struct {
 }
 
 // LastAssignments groups changes by the request that made them, the newest first.
-func LastAssignments(all []Given) []LastAssignment {
+func LastAssignments(all []NewestChange) []LastAssignment {
 	var out []LastAssignment
 	for _, g := range all {
 		i := slices.IndexFunc(out, func(a LastAssignment) bool { return a.Topic == g.Topic && a.At.Equal(g.At) && a.By == g.By })
@@ -78,8 +78,8 @@ func LastAssignments(all []Given) []LastAssignment {
 		}
 		group := &(*groups)[k]
 		group.Robots = append(group.Robots, g)
-		if g.Replaced.After(group.Replaced.At) {
-			group.Replaced.At = g.Replaced
+		if g.PreviousAssignedAt.After(group.Replaced.At) {
+			group.Replaced.At = g.PreviousAssignedAt
 		}
 	}
 	slices.SortStableFunc(out, func(a, b LastAssignment) int {
@@ -120,7 +120,7 @@ func AddReasons(all []LastAssignment, notes []audit.Entry) {
 }
 
 // difference is what a change gave, and what was there before. Of settings it is those that differ.
-func (g Given) difference() (now, had jsontext.Value, why string) {
+func (g NewestChange) difference() (now, had jsontext.Value, why string) {
 	switch g.Topic {
 	case schema.TopicDesiredActivities:
 		return g.Activities, jsontext.Value(g.Previous), ""

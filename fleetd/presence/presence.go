@@ -49,9 +49,9 @@ type Facts struct {
 	Link       schema.LinkState     // link state in the robot's heartbeat
 	RoundTrips [2]time.Duration     // the newest two round trip times; 0 = none
 
-	// RivalAt is when a boot of robotd sent a message after another boot with the same
+	// DisputedAt is when a boot of robotd sent a message after another boot with the same
 	// name had: two robots use the name.
-	RivalAt time.Time
+	DisputedAt time.Time
 
 	ended [sessionsRemembered]string
 	next  int                     // next index in ended
@@ -137,7 +137,7 @@ func (f Facts) recordBoot(boot string, retained bool, at time.Time) Facts {
 	}
 	place := slices.Index(f.boots[:], boot)
 	if place > 0 && !retained {
-		f.RivalAt = at
+		f.DisputedAt = at
 	}
 	if place < 0 {
 		place = bootsRemembered - 1

@@ -41,7 +41,7 @@ type Assessment struct {
 // Assess returns the presence of a robot at a time.
 func Assess(f Facts, d Fleetd, now time.Time) Assessment {
 	a := assess(f, d, now)
-	if !f.RivalAt.IsZero() && now.Sub(f.RivalAt) < DisputeTimeout {
+	if !f.DisputedAt.IsZero() && now.Sub(f.DisputedAt) < DisputeTimeout {
 		a.Disputed = true
 		a.Why += "; two robots connect under this name: switch one off, or enrol it under a name of its own"
 	}

@@ -20,9 +20,9 @@ var assignable = []string{
 	string(schema.TopicDesiredMode), string(schema.TopicDesiredPlaces),
 }
 
-// LastGiven lists the newest changes of desired documents that robots still have, of the newest
+// NewestChanges lists the newest changes of desired documents that robots still have, of the newest
 // q.Limit requests. Only the selected robots are named.
-func (r reads) LastGiven(ctx context.Context, robots selector.Selector, q desired.LastQuery) ([]desired.Given, error) {
+func (r reads) NewestChanges(ctx context.Context, robots selector.Selector, q desired.LastQuery) ([]desired.NewestChange, error) {
 	const from = ` FROM desired w JOIN robots r ON r.id = w.robot`
 	var w where
 	w.conditions = []string{"w.assigned_at > 0", "r.archived_at = 0"}
@@ -48,16 +48,16 @@ func (r reads) LastGiven(ctx context.Context, robots selector.Selector, q desire
 	}
 	shown.addIf(true, "w.assigned_at >= %s", requests[len(requests)-1].at)
 	shown.addIf(true, "w.assigned_at <= %s", requests[0].at)
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (g desired.Given, err error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (g desired.NewestChange, err error) {
 		var at, replaced int64
 		err = scan(&g.Robot, &g.Topic, &g.Rev, &g.Payload, &g.Previous, &at, &g.By, &replaced)
-		g.At, g.Replaced = timeOf(at), timeOf(replaced)
+		g.At, g.PreviousAssignedAt = timeOf(at), timeOf(replaced)
 		return g, err
 	}, `SELECT w.robot, w.kind, w.rev, w.payload, w.previous, w.assigned_at, w.assigned_by, w.replaced_at`+from+shown.String()+` ORDER BY w.assigned_at DESC, w.robot`, shown.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the last assignments: %w", err)
 	}
-	all = slices.DeleteFunc(all, func(g desired.Given) bool {
+	all = slices.DeleteFunc(all, func(g desired.NewestChange) bool {
 		return !slices.Contains(requests, request{string(g.Topic), micros(g.At), g.By})
 	})
 	return all, r.addActivities(ctx, all, shown)
@@ -86,8 +86,8 @@ func (r reads) AssignmentNotes(ctx context.Context, times []time.Time) ([]audit.
 }
 
 // addActivities adds the activities that robots were given.
-func (r reads) addActivities(ctx context.Context, all []desired.Given, w where) error {
-	if !slices.ContainsFunc(all, func(g desired.Given) bool { return g.Topic == schema.TopicDesiredActivities }) {
+func (r reads) addActivities(ctx context.Context, all []desired.NewestChange, w where) error {
+	if !slices.ContainsFunc(all, func(g desired.NewestChange) bool { return g.Topic == schema.TopicDesiredActivities }) {
 		return nil
 	}
 	sets, err := r.activitySets(ctx, `SELECT w.robot FROM desired w JOIN robots r ON r.id = w.robot`+w.String(), w)
