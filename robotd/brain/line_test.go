@@ -55,7 +55,7 @@ func (p *player) line(e effect.Effect) string {
 		return "body: " + e.Unit + " stop"
 	case effect.Calibrate:
 		return strings.TrimSpace("body: calibrate " + e.Map.Name)
-	case effect.ReadEvents:
+	case effect.ReadHistory:
 		return ""
 	case effect.EndCalibration:
 		return ""

@@ -280,8 +280,8 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			if r.events = append(r.events, e.Payload); len(r.events) > r.ring {
 				r.events = r.events[1:]
 			}
-		case effect.ReadEvents:
-			r.soon(0, event.Recalled{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
+		case effect.ReadHistory:
+			r.soon(0, event.HistoryRead{Key: e.Key, Events: slices.Clone(r.events), Refused: refused})
 		case effect.Publish:
 			if r.diskFull && !e.First && slices.ContainsFunc(effects, func(save effect.Effect) bool { return binds(save, e) }) {
 				continue // what depends on a save that the disk refused is not published

@@ -137,8 +137,8 @@ func (t *step) react(ev event.Event) {
 		t.values.Saved(t.now.Mono, ev)
 	case event.LatchesSaved:
 		t.toStops(func(s stops.Step) { s.Saved(ev.N, ev.Refused) })
-	case event.Recalled:
-		t.toReport(func(r report.Step) { r.Recalled(ev) })
+	case event.HistoryRead:
+		t.toReport(func(r report.Step) { r.HistoryRead(ev) })
 	case event.Begin:
 		t.supervisor.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "robotd", "", "", nil)

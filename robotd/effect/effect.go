@@ -68,14 +68,15 @@ type (
 	// value deletes it.
 	SaveValue struct{ Name, Value string }
 
-	// ReadEvents reads the ring of events, including those of this step; the event Recalled
+	// ReadHistory reads the ring of events, including those of this step; the event HistoryRead
 	// follows.
-	ReadEvents struct{ Key request.Key }
+	ReadHistory struct{ Key request.Key }
 
 	// Publish publishes a message. Param is the second parameter of the topic if it has
 	// one: the client of an answer. An answer to schema.LocalClient goes to the robot's own
 	// page instead, and needs no session. With Confirm, the event Delivered follows when the
-	// broker has acknowledged it.
+	// broker has acknowledged it. First: it is urgent, so it is published at once, before what waits for
+	// the disk.
 	Publish struct {
 		Topic   schema.TopicKind
 		Param   string
@@ -181,7 +182,7 @@ func (SaveContent) effect()    {}
 func (SaveEvent) effect()      {}
 func (SaveLatches) effect()    {}
 func (SaveValue) effect()      {}
-func (ReadEvents) effect()     {}
+func (ReadHistory) effect()    {}
 func (Publish) effect()        {}
 func (Snapshot) effect()       {}
 func (Reconnect) effect()      {}
@@ -206,7 +207,7 @@ func (SaveContent) output()    {}
 func (SaveEvent) output()      {}
 func (SaveLatches) output()    {}
 func (SaveValue) output()      {}
-func (ReadEvents) output()     {}
+func (ReadHistory) output()    {}
 func (Publish) output()        {}
 func (Snapshot) output()       {}
 func (Reconnect) output()      {}

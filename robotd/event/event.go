@@ -56,8 +56,8 @@ type (
 		Refused schema.Reason
 	}
 
-	// Recalled answers ReadEvents with the events as they were published, the oldest first.
-	Recalled struct {
+	// HistoryRead answers ReadHistory with the events as they were published, the oldest first.
+	HistoryRead struct {
 		Key     request.Key
 		Events  [][]byte
 		Refused schema.Reason // why there are none
@@ -180,7 +180,7 @@ func (Called) event()           {}
 func (Command) event()          {}
 func (Frame) event()            {}
 func (RequestsSaved) event()    {}
-func (Recalled) event()         {}
+func (HistoryRead) event()      {}
 func (ValuesSaved) event()      {}
 func (LatchesSaved) event()     {}
 func (Delivered) event()        {}

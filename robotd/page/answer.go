@@ -33,9 +33,9 @@ func (a *answer) applies(now time.Time, about string) bool {
 	return a.about == about || now.Sub(a.At.Time()) < shownLeast
 }
 
-// about is what answers depend on: whether the robot may move and what prevents that, the mode,
+// situation is what answers depend on: whether the robot may move and what prevents that, the mode,
 // who has control, and which units are out of order.
-func (v *View) about() string {
+func (v *View) situation() string {
 	if v.Waiting != nil {
 		return fmt.Sprint("waiting ", len(v.Waiting.Latches))
 	}

@@ -50,13 +50,13 @@ func (t Step) replayEvents(o request.Dispatch, a verb.Replay) {
 		if a.Boot == "" {
 			t.replay.boot = t.boot
 		}
-		t.Out.Do(effect.ReadEvents{Key: o.Key})
+		t.Out.Do(effect.ReadHistory{Key: o.Key})
 	}
 }
 
-// Recalled takes what the disk kept. An event names those that were asked for and are
+// HistoryRead takes what the disk kept. An event names those that were asked for and are
 // gone: a client that looks for a gap has to know that it stays.
-func (t Step) Recalled(ev event.Recalled) {
+func (t Step) HistoryRead(ev event.HistoryRead) {
 	r := &t.replay
 	if ev.Key != r.key {
 		return // it was cancelled

@@ -75,7 +75,7 @@ func (h *effectRunner) perform(effects []effect.Effect, more bool) {
 		case effect.Save:
 			b.saves = append(b.saves, e)
 			h.local.happened(e)
-		case effect.ReadEvents:
+		case effect.ReadHistory:
 			b.reads = append(b.reads, e.Key)
 		case effect.Publish:
 			if h.published++; forPage(e) && e.First {

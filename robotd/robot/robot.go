@@ -221,7 +221,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	onPage.begin()
 	start, boot := time.Now(), uuid.NewString()
-	state, first := brain.New(decide, boot, about(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
+	state, first := brain.New(decide, boot, bodyDescription(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
 	h := &effectRunner{ctx: running, body: body, log: log}
@@ -324,8 +324,8 @@ func Run(ctx context.Context, cfg Config) (err error) {
 // modes returns the modes of every robot and those of this one.
 func (c *Config) modes() []mode.Installed { return slices.Concat(modes, c.Modes) }
 
-// about returns the driver's description of the body with the configured values.
-func about(c *Config, b driver.Body) driver.Body {
+// bodyDescription returns the driver's description of the body with the configured values.
+func bodyDescription(c *Config, b driver.Body) driver.Body {
 	b.Model, b.Serial = cmp.Or(c.Body.Model, b.Model), cmp.Or(c.Body.Serial, b.Serial)
 	return b
 }

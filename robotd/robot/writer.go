@@ -88,7 +88,7 @@ func (s *writer) work(batches []batch) {
 	}
 	for _, b := range batches {
 		for _, k := range b.reads {
-			s.recall(k)
+			s.readHistory(k)
 		}
 		for _, p := range b.publish {
 			if refused == "" || !p.needsSave {
@@ -98,10 +98,10 @@ func (s *writer) work(batches []batch) {
 	}
 }
 
-// recall reads the events for replays.
-func (s *writer) recall(k request.Key) {
+// readHistory reads the published events for replays.
+func (s *writer) readHistory(k request.Key) {
 	events, err := s.disk.events()
-	ev := event.Recalled{Key: k, Events: events}
+	ev := event.HistoryRead{Key: k, Events: events}
 	if err != nil {
 		ev.Refused = s.disk.why(err)
 		s.log.Error("events not read from disk", "reason", ev.Refused, "error", err)
