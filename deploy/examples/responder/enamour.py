@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""ENAMOUR's API, performed by a robot of Troupe: each of its examples has a counterpart here.
+"""The API of ENAMOUR, another program for robots, performed by a robot of Troupe: each of its
+examples has a counterpart here.
 
     enamour.py r1 --broker 127.0.0.1:1883
 
