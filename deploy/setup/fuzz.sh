@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 time=${1:-10s}
 
-# The text says where to look, the test binary what there is.
+# grep finds the packages with fuzz targets quickly; their test binaries list the targets.
 count=0
 for package in $(grep -rl --include='*_test.go' --exclude-dir=testdata '^func Fuzz' . | xargs -r -n 1 dirname | sort -u); do
 	listed=$(go test -list '^Fuzz' "$package")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the console: format, types, tests, and that the types of the API and the build in
 # the tree are those of the sources in the tree. It leaves new ones in place, to be
-# committed. A fleetd without the console is built and asked, too.
+# committed. It also tests the package as it is built without the console (-tags noweb).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../fleetd/console/web"
 

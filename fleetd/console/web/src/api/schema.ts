@@ -2524,7 +2524,7 @@ export interface components {
             dry_run?: boolean;
             /** @description robots that cannot be reverted, and why */
             skipped?: components["schemas"]["SkippedRobot"][];
-            /** @description what the updated robots get back, if previous was asked */
+            /** @description what the updated robots get back, if the request reverts them */
             to?: components["schemas"]["ValueOfRobots"][];
             /** @description kind of the desired document */
             topic: string;
@@ -3707,7 +3707,7 @@ export interface components {
         SchemaCapsLimits: {
             /**
              * Format: int64
-             * @description so many commands of each client with an id are remembered and not carried out twice
+             * @description how many commands with an id the robot remembers of each client; it carries out none of them twice
              */
             dedupe_window: number;
             /**
@@ -3864,7 +3864,7 @@ export interface components {
             offset_ms?: number;
         };
         SchemaHeartbeatLink: {
-            /** @description the fleetd instance whose heartbeat came last; a console if none of fleetd came */
+            /** @description the fleetd instance whose heartbeat came last; if none came, the client of role console, such as a panel at the robot */
             client?: string;
             /**
              * Format: int64
@@ -3931,7 +3931,7 @@ export interface components {
             enabled: boolean;
             /** @description awareness, breathing, blinking or background_movement */
             name: string;
-            /** @description it is performed now: no act, person or stop keeps its unit */
+            /** @description it is performed now: no act or person uses its unit, and no stop is in force */
             running: boolean;
         };
         SchemaLifeCondition: {
@@ -3939,7 +3939,7 @@ export interface components {
             activity: string;
             /** @description the condition is true now; the activity can start if why is empty */
             true: boolean;
-            /** @description the first part that is not true, with its value; or what else keeps it */
+            /** @description the first part that is not true, with its value; or what else keeps the activity from starting */
             why?: string;
         };
         SchemaLifeEntry: {
@@ -4345,7 +4345,7 @@ export interface components {
         SchemaStateLife: {
             /** @description small things that the robot does by itself beside its acts */
             abilities?: components["schemas"]["SchemaLifeAbility"][];
-            /** @description of activities with a launch condition, by name: whether it is true, and what else keeps the activity */
+            /** @description of activities with a launch condition, by name: whether it is true, and what else keeps the activity from starting */
             conditions?: components["schemas"]["SchemaLifeCondition"][];
             /** @description activities that got the focus, the newest first */
             focus_history?: components["schemas"]["SchemaLifeFocus"][];
@@ -4532,15 +4532,15 @@ export interface components {
             max_turn_radps?: number;
             /** @description that the unit performs */
             motions?: string[];
-            /** @description up */
+            /** @description how far a head looks up, or a body leans back; less than 0: down, or forward */
             pitch_rad?: components["schemas"]["SchemaRange"];
-            /** @description to the side */
+            /** @description how far it leans to the side; the driver decides which side is positive */
             roll_rad?: components["schemas"]["SchemaRange"];
             /** @description that a speaker plays */
             sounds?: string[];
             /** @description that a screen shows */
             views?: string[];
-            /** @description to the left */
+            /** @description how far it turns to the left; less than 0: to the right */
             yaw_rad?: components["schemas"]["SchemaRange"];
         };
         SchemaUnitState: {
@@ -4924,7 +4924,7 @@ export interface components {
         };
         ValueOfRobots: {
             robots: string[];
-            /** @description what their desired document said about the same: values by key (null = default), mode and apply, or places; left out if they had no document */
+            /** @description what their desired document said about what the request sets: values by key (null = default), mode and apply, or places; left out if they had no document */
             value?: unknown;
         };
     };
