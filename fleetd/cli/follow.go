@@ -49,7 +49,7 @@ func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) e
 			}
 		}
 		if err == nil && !last.IsZero() { // from now on what came since the newest one, and a little earlier: fleetd may store late
-			q.limit = maxLook
+			q.limit = maxEvents
 			q.since = time.Since(last) + overlap + followInterval
 			for id, at := range seen {
 				if last.Sub(at) > 2*(overlap+followInterval) {

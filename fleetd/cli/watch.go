@@ -26,7 +26,7 @@ type watcher struct {
 
 	start     time.Time        // events that fleetd received earlier are not printed
 	since     time.Time        // those until then have been read
-	seen      map[eventID]bool // events of the last look
+	seen      map[eventID]bool // events of the last poll
 	robots    map[string]*narrator
 	presences map[string]string
 	acts      map[string]actText
@@ -37,7 +37,7 @@ type eventID struct {
 	seq         int64
 }
 
-// overlap is how far each look reaches back into the one before: fleetd stores events of
+// overlap is how far each poll reaches back into the one before: fleetd stores events of
 // several robots at once, and not always in the order in which it received them.
 const overlap = 2 * time.Second
 
@@ -94,7 +94,7 @@ func (w *watcher) read(ctx context.Context, event string, data []byte) error {
 			}
 		}
 	}
-	return w.look(ctx)
+	return w.poll(ctx)
 }
 
 // printPresence prints the presence of a robot if it has changed, and of a robot that is new to the
@@ -183,12 +183,12 @@ func (w *watcher) events(ctx context.Context, query url.Values) ([]api.Event, er
 	return got.Events, err
 }
 
-// look prints the events that fleetd has received since the last look.
-func (w *watcher) look(ctx context.Context) error {
+// poll prints the events that fleetd has received since the last poll.
+func (w *watcher) poll(ctx context.Context) error {
 	if w.start.IsZero() {
 		return nil
 	}
-	query := url.Values{"since": {w.since.Add(-overlap).UTC().Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(maxLook)}}
+	query := url.Values{"since": {w.since.Add(-overlap).UTC().Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(maxEvents)}}
 	if w.only != "" {
 		query.Set("robot", w.only)
 	}
@@ -233,8 +233,8 @@ func (w *watcher) printAll(robot string, lines []timedLine) error {
 	return nil
 }
 
-// maxLook is how many events one look reads at most; older ones are left out.
-const maxLook = 1000
+// maxEvents is how many events one poll reads at most; older ones are left out.
+const maxEvents = 1000
 
 // jsonLine is a line as JSON.
 type jsonLine struct {

@@ -96,7 +96,7 @@ func (r *Robot) ack(client string, a schema.Ack) {
 func (r *Robot) obey(verbID string, q verb.Request) []schema.Ack {
 	if a, _ := q.Args.(verb.Stop); a.Latch != "" {
 		r.latch(schema.StopLatch{ID: a.Latch, Level: schema.StopStop, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now())})
-		r.hold()
+		r.showLatches()
 	}
 	switch verbID {
 	case "safety/stop", "safety/soft-stop":

@@ -39,7 +39,7 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 				r.latch(schema.StopLatch{ID: q.ID, Level: q.Level, By: q.By, Why: q.Why, Since: schema.TimeOf(time.Now()), All: len(q.Robots) == 0 && len(q.Labels) == 0})
 			}
 		}
-		r.hold()
+		r.showLatches()
 	})
 	r.publishState()
 }
@@ -55,8 +55,8 @@ func (r *Robot) latch(l schema.StopLatch) {
 	r.unrecorded[l.ID] = l
 }
 
-// hold shows what is held. It is called under the lock.
-func (r *Robot) hold() {
+// showLatches puts the latched stops into the state. It is called under the lock.
+func (r *Robot) showLatches() {
 	held := maps.Clone(r.unrecorded)
 	for _, l := range r.desiredStop.Stops {
 		held[l.ID] = l
@@ -80,7 +80,7 @@ func (r *Robot) Calls() (n int) {
 func (r *Robot) Holds(l schema.StopLatch) {
 	r.with(func() {
 		r.unrecorded[l.ID] = l
-		r.hold()
+		r.showLatches()
 	})
 	r.publishState()
 }
