@@ -30,7 +30,7 @@ type RobotActivity struct {
 	Rev     int64            `json:"rev"`
 	Nature  score.Nature     `json:"nature"`
 	Launch  score.Launch     `json:"launch"`
-	Fit     []schema.Problem `json:"fit" doc:"what the robot's body lacks for it"`
+	Misfits []schema.Problem `json:"fit" doc:"what the robot's body lacks for it"`
 	Focused bool             `json:"focused,omitempty" doc:"the robot performs it now"`
 	True    bool             `json:"true" doc:"its condition is true"`
 	Why     string           `json:"why,omitempty" doc:"why it does not start now: the part of its condition that is not true, with values and their age, or what else keeps it; empty if it may start"`
@@ -63,7 +63,7 @@ func (s *server) robotActivities(h huma.API) {
 }
 
 func (s *server) robotActivity(ctx context.Context, d view.Detail, a view.Activity) (RobotActivity, error) {
-	out := RobotActivity{ID: a.ID, Rev: a.Rev, Fit: []schema.Problem{}}
+	out := RobotActivity{ID: a.ID, Rev: a.Rev, Misfits: []schema.Problem{}}
 	v, err := s.Entries.Revision(ctx, library.KindActivity, a.ID, a.Rev)
 	if err != nil {
 		return out, s.fail(err, fmt.Sprintf("revision %d of activity %s", a.Rev, a.ID))
@@ -76,7 +76,7 @@ func (s *server) robotActivity(ctx context.Context, d view.Detail, a view.Activi
 	out.Nature, out.Launch = one.Nature, one.Launch
 	if d.Caps != nil {
 		_, problems := score.FitStory(score.PublishedStory{Story: one.Story(), Acts: set.Acts, Assets: set.Assets}, *d.Caps, nil)
-		out.Fit = nonNil(problems)
+		out.Misfits = nonNil(problems)
 	}
 	out.Focused, out.True, out.Why = whyNot(d, one)
 	return out, nil

@@ -163,7 +163,7 @@ func robotActivitiesTable(out io.Writer, got api.RobotActivities) {
 	fmt.Fprintln(w, "ACTIVITY\tREVISION\tNATURE\tBODY\tNOW")
 	for _, a := range got.Activities {
 		body := "fits"
-		if errs := schema.Errors(a.Fit); len(errs) > 0 {
+		if errs := schema.Errors(a.Misfits); len(errs) > 0 {
 			body = "lacks: " + errs[0].Detail
 		}
 		writeRow(w, a.ID, a.Rev, string(a.Nature), body, nowText(a))
@@ -220,7 +220,7 @@ The robot is asked. If it does not answer, the command explains from its last st
 				if got.At != 0 {
 					writeRow(w, "at", got.At.String())
 				}
-				for _, p := range a.Fit {
+				for _, p := range a.Misfits {
 					writeRow(w, "body", p.String())
 				}
 				_ = w.Flush() // a write error shows at the next write
