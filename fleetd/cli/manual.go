@@ -69,7 +69,7 @@ func (sh *shell) intentCommand() *cobra.Command {
 }
 
 func (sh *shell) controllerCommand() *cobra.Command {
-	return sh.verbs("controller", "modes that are attached: load, unload")
+	return sh.verbs("controller", "load and unload modes")
 }
 
 func (sh *shell) logCommand() *cobra.Command { return sh.verbs("log", "the log on the robot: on, off") }

@@ -139,7 +139,7 @@ const ConfigUnreadable = "config_unreadable"
 func (t Step) raiseUnreadable() {
 	if t.config.unreadable {
 		t.Out.Raise(ConfigUnreadable, schema.AlertError, string(sign.Config),
-			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest applies: signatures, where a key is trusted, and sight are required, a lost link leads to safe, ato waits for auto/continue, and manual commands need control",
+			"the configuration that the fleet desired cannot be read from the disk; until it is published again the strictest settings apply: signatures, where a key is trusted, and sight are required, a lost link leads to safe, ato waits for auto/continue, and manual commands need control",
 			"connect the robot to the broker: it receives the configuration again, which has to be signed if the robot trusts a key; or set signing and require_sight on the robot's own command line")
 	}
 }

@@ -43,13 +43,13 @@ type DisableMode struct {
 // LoadController is for controller/load.
 type LoadController struct {
 	sealed
-	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to attach"`
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to load"`
 }
 
 // UnloadController is for controller/unload.
 type UnloadController struct {
 	sealed
-	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to detach"`
+	Mode schema.ModeID `json:"mode" verb:"required" doc:"the mode to unload"`
 }
 
 // SetParam is for mode/param.
