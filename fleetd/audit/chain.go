@@ -55,11 +55,11 @@ type Checkpoint struct {
 // Verdict is the result of verifying a chain.
 type Verdict struct {
 	Holds  bool    `json:"holds"`
-	Rows   int64   `json:"rows" doc:"rows that were checked"`
+	Rows   int64   `json:"rows" doc:"entries that were checked"`
 	First  int64   `json:"first,omitempty" doc:"seq of the first of them"`
-	Head   Head    `json:"head" doc:"the newest row; note it elsewhere, and give it to a later check, which then shows that no row was removed at the end"`
-	Pruned int64   `json:"pruned,omitempty" doc:"rows up to this seq were pruned, and a row of the chain says so"`
-	Broken *Broken `json:"broken,omitempty" doc:"the first row that does not hold"`
+	Head   Head    `json:"head" doc:"the newest entry; note it elsewhere, and give it to a later check, which then shows that no entry was removed at the end"`
+	Pruned int64   `json:"pruned,omitempty" doc:"entries up to this seq were pruned, and an entry of the chain says so"`
+	Broken *Broken `json:"broken,omitempty" doc:"the first entry at which the chain is broken"`
 }
 
 // Broken is an entry that does not hold.

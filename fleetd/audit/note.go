@@ -71,8 +71,8 @@ type Entry struct {
 	ID  string    `json:"id"`
 	At  time.Time `json:"at"`
 	Note
-	Prev string `json:"prev" doc:"hash of the row before; empty in the first row"`
-	Hash string `json:"hash" doc:"SHA-256 of this row with prev"`
+	Prev string `json:"prev" doc:"hash of the entry before; empty in the first entry"`
+	Hash string `json:"hash" doc:"SHA-256 of this entry with prev"`
 }
 
 // maxJSON bounds what changed, in bytes. Rows stay small enough to keep for a year.

@@ -6,6 +6,6 @@
 // accounts and replica; docs/architecture.md lists them. None of them knows this package.
 //
 // The database is the source of truth. Whatever fleetd owns on the broker is published anew
-// at every connect. Without the database robots go on and stops work; without the broker
+// at every connect. Without the database robots go on and can be stopped; without the broker
 // fleetd reports that it knows nothing.
 package fleet

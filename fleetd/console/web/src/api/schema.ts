@@ -2190,14 +2190,14 @@ export interface components {
             before?: string;
             /** @description what changed, in words */
             detail?: string;
-            /** @description SHA-256 of this row with prev */
+            /** @description SHA-256 of this entry with prev */
             hash: string;
             id: string;
             /** @description id of the entry whose end this one records */
             of?: string;
             /** @enum {string} */
             outcome: "done" | "accepted" | "partly" | "refused" | "failed";
-            /** @description hash of the row before; empty in the first row */
+            /** @description hash of the entry before; empty in the first entry */
             prev: string;
             /** @description as whom fleetd or the broker authenticated them; left out for what fleetd did itself */
             principal?: string;
@@ -2232,24 +2232,24 @@ export interface components {
             seq: number;
         };
         AuditVerdict: {
-            /** @description the first row that does not hold */
+            /** @description the first entry at which the chain is broken */
             broken?: components["schemas"]["AuditBroken"];
             /**
              * Format: int64
              * @description seq of the first of them
              */
             first?: number;
-            /** @description the newest row; note it elsewhere, and give it to a later check, which then shows that no row was removed at the end */
+            /** @description the newest entry; note it elsewhere, and give it to a later check, which then shows that no entry was removed at the end */
             head: components["schemas"]["AuditHead"];
             holds: boolean;
             /**
              * Format: int64
-             * @description rows up to this seq were pruned, and a row of the chain says so
+             * @description entries up to this seq were pruned, and an entry of the chain says so
              */
             pruned?: number;
             /**
              * Format: int64
-             * @description rows that were checked
+             * @description entries that were checked
              */
             rows: number;
         };

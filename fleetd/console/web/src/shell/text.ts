@@ -92,7 +92,7 @@ export const useShellTexts = texts(
     cancel: 'Cancel',
     brokerLost:
       'The server (fleetd) has lost its message broker: what robots do is unknown since then. Stops are sent as soon as it is back; stop robots at the robots.',
-    databaseLost: 'The database does not answer. Robots continue and stops work; changes do not.',
+    databaseLost: 'The database does not answer. Robots continue, and you can still stop them; changes are refused.',
     streamLost: 'This page has lost the server (fleetd). What it shows is old. Stop robots at the robots.',
     dev: 'Development mode: everybody on this machine may do everything.',
     devUser: (id: string) => `Nobody is signed in: what you do is recorded as ${id}`,

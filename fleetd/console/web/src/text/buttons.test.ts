@@ -13,7 +13,10 @@ test.each([
   ['no client has control; acquire it with control/acquire', 'no client has control; acquire it with “Take control”'],
   ['release the latched stop stop-1-a, stop-2-b, then safety/enable', 'release the latched stop, then “Enable”'],
   ['mode/set ato starts the story', '“automatic (ato)” starts the story'],
-  ['the handler performs only what act/perform asks for', 'the handler performs only what “perform an act in between” asks for'],
+  [
+    'the handler performs only what act/perform asks for',
+    'the handler performs only what “perform an act in between” asks for',
+  ],
   ['the file and/or the folder', 'the file and/or the folder'],
 ])('%s', (text, shown) => {
   expect(inButtons(text)).toBe(shown);
