@@ -82,7 +82,7 @@ func TestPersonGetsWhatARobotDid(t *testing.T) {
 		w.awaitState("r1", "stopped", func(s schema.State) bool { return s.Safety.State != schema.SafetyEnabled })
 		file := filepath.Join(w.folder, "fall.mcap")
 		out := w.mustRunCLI("robot", "record", "r1", "--last", "5m", "--out", file, "--why", "why did it stop")
-		if !strings.Contains(out, "fall.mcap: ") || !strings.Contains(out, " records, ") {
+		if !strings.Contains(out, "fall.mcap: ") || !strings.Contains(out, " messages, ") {
 			w.t.Errorf("record prints\n%s", out)
 		}
 		has := w.readRecord(file)
