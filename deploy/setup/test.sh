@@ -44,7 +44,7 @@ if [ -n "$skipped" ]; then
 fi
 again=$(
 	sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events" | sed 's/\\"/"/g'
-	[ ! -e "$scratch/retried" ] || sed 's/^/    /' "$scratch/retried"
+	[ ! -e "$scratch/retried" ] || awk '$(NF-1) < $(NF-3) { print "    " $0 }' "$scratch/retried" # "NAME: 2 runs, 1 failures"
 )
 if [ -n "$again" ]; then
 	echo
