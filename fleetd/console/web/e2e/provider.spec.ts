@@ -58,14 +58,14 @@ test('each refusal of the provider is a sentence with the way out, and nobody is
   const cases: [string, () => Promise<unknown>, RegExp][] = [
     ['no role', () => is(world, 'mia', 'choir'), /none of your groups has a role here\. Ask an administrator/],
     ['not allowed', () => is(world, 'eve', 'guides'), /may not use this console\. Ask an administrator/],
-    ['denied', () => world.control('issuer/denies'), /cancelled or denied there\. Try again/],
+    ['denied', () => world.control('issuer/denies'), /cancelled or denied at your sign-in provider\. Try again/],
     [
       'away',
       async () => {
         await is(world, 'mia', 'guides');
         await world.control('issuer/away?away=true');
       },
-      /service does not answer\. Try again later/,
+      /sign-in provider does not answer\. Try again later/,
     ],
   ];
   for (const [what, prepare, sentence] of cases) {
