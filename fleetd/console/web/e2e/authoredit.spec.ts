@@ -177,7 +177,7 @@ test('a draft that fleetd does not take is not left without a question', async (
   await page.getByRole('checkbox', { name: /^Choose face: smile/ }).check();
   await page.getByRole('checkbox', { name: /^Choose wait/ }).check();
   await page.getByRole('button', { name: 'Group', exact: true }).click();
-  await expect(page.getByTestId('save-state')).toContainText('Not saved');
+  await expect(page.getByTestId('save-state')).toHaveText(/Not saved$/); // and not only not yet
   await page.getByRole('link', { name: 'Robots', exact: true }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Your changes are not saved' });
   await expect(dialog).toContainText('If you leave now, they are lost.');

@@ -1,25 +1,18 @@
 import { Button, Modal, Stack, Text } from '@mantine/core';
-import { useEffect } from 'react';
 import { useBlocker } from 'react-router';
 
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
 
-/** Saves before the page is left. If fleetd does not take the changes, which nothing else keeps, it asks first. */
+/** Asks before the page is left with changes that fleetd has not taken, which nothing else keeps. */
 export function UnsavedDialog({ editor }: { editor: Editor }) {
   const t = useEditorTexts();
-  const { saving, flush } = editor;
-  const unsaved = saving !== 'saved' && saving !== 'readonly';
-  const refused = saving === 'failed' || saving === 'conflict';
-  const blocker = useBlocker((to) => unsaved && to.nextLocation.pathname !== to.currentLocation.pathname);
-  const { state, proceed } = blocker;
-  useEffect(() => {
-    if (state === 'blocked' && !refused) void flush().then((saved) => saved && proceed?.());
-  }, [state]);
+  const refused = editor.saving === 'failed' || editor.saving === 'conflict';
+  const blocker = useBlocker((to) => refused && to.nextLocation.pathname !== to.currentLocation.pathname);
   const stay = () => blocker.reset?.();
   return (
     <Modal
-      opened={state === 'blocked' && refused}
+      opened={blocker.state === 'blocked'}
       onClose={stay}
       title={t.unsavedTitle}
       closeButtonProps={{ 'aria-label': t.close }}
@@ -29,7 +22,7 @@ export function UnsavedDialog({ editor }: { editor: Editor }) {
         <Button h={48} variant="default" onClick={stay}>
           {t.stay}
         </Button>
-        <Button h={48} variant="subtle" color="red" onClick={() => proceed?.()}>
+        <Button h={48} variant="subtle" color="red" onClick={() => blocker.proceed?.()}>
           {t.leaveUnsaved}
         </Button>
       </Stack>

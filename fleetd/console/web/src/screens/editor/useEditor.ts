@@ -2,10 +2,12 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
+import { toast } from '../../shell/toast';
 import { useLanguage } from '../../text/language';
 import { type Entry, type Finding, save, type Timeline, timelineOf, useRefresh, validate } from '../library/api';
 import { begin, commit, type History, redo, undo } from './history';
 import { nothing } from './selection';
+import { useEditorTexts } from './text';
 import { isUnfinished } from './unfinished';
 import { type Doc, type Fields, type Kind, read, write } from './model';
 
@@ -148,7 +150,11 @@ export function useEditor(kind: Kind, entry: Entry): Editor {
     window.addEventListener('beforeunload', warn);
     return () => {
       window.removeEventListener('beforeunload', warn);
-      void flush().then(() => refresh());
+      void flush().then((kept) => {
+        const t = useEditorTexts.now();
+        if (!kept) toast({ color: 'red', title: t.state.failed, message: t.lost(entry.id), autoClose: false });
+        return refresh();
+      });
     };
   }, [flush]);
 
