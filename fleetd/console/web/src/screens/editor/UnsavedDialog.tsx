@@ -22,7 +22,7 @@ export function UnsavedDialog({ editor }: { editor: Editor }) {
         <Button h={48} variant="default" onClick={stay}>
           {t.stay}
         </Button>
-        <Button h={48} variant="subtle" color="red" onClick={() => blocker.proceed?.()}>
+        <Button h={48} variant="subtle" onClick={() => blocker.proceed?.()}>
           {t.leaveUnsaved}
         </Button>
       </Stack>
