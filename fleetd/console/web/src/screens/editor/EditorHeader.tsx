@@ -82,7 +82,13 @@ export function EditorHeader({ editor, entry }: { editor: Editor; entry: Entry }
             </Badge>
           )}
         </Group>
-        <Text size="sm" c={editor.saving === 'failed' ? 'red' : 'dimmed'} role="status" data-testid="save-state">
+        <Text
+          size="sm"
+          c={editor.saving === 'failed' ? undefined : 'dimmed'}
+          fw={editor.saving === 'failed' ? 700 : undefined}
+          role="status"
+          data-testid="save-state"
+        >
           {id} · {editor.saving === 'saved' && !changed ? t.publishNothing : t.state[editor.saving]}
         </Text>
       </Stack>
