@@ -203,7 +203,7 @@ func (s *State) take(on Cause, d *Decision) {
 	}
 	if s.At != row.To {
 		d.Changed = true
-		if d.Zeroed == "" { // otherwise people are told why fleetd stopped the robot, also if the stick is released in the same step
+		if d.Zeroed == "" { // if fleetd stopped the robot in this step, Why says why it did
 			d.On, d.Why = on, row.Why
 		}
 		if s.At == Driving && on != StickReleased {

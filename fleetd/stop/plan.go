@@ -57,8 +57,8 @@ func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	return p.changes()
 }
 
-// maxAll is from how many stops latched for all robots on, whoever requested them, further ones of which
-// fleetd knows only from reports of robots are latched together under the one id schema.MoreStops.
+// maxAll bounds the stops of all robots, whoever requested them, up to which one that only a robot
+// reports is latched under its own id. Beyond it such stops are latched together as schema.MoreStops.
 const maxAll = 16
 
 // acceptedRequests decides which requests from robots count for all robots. A robot that was offline

@@ -202,7 +202,7 @@ var All = []Verb{
 		Purpose:  "end the log on the robot; its files stay",
 		Examples: []string{""}}),
 	takes[ExportRecord](Verb{Group: "record", Name: "export", Class: ClassSys, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartReport,
-		Purpose:  "send what the flight recorder has of the last minutes to fleetd as one MCAP file; fleetd sends it for `ask-record`, and by hand only administrators may; one at a time, while everything else goes on",
+		Purpose:  "send what the flight recorder has of the last minutes to fleetd as one MCAP file; fleetd sends it for `ask-record`, and otherwise only administrators may; one at a time, while everything else goes on",
 		Examples: []string{`{"args":{"to":"5f3c0e9a7b1d4c2e8f6a9b0c1d2e3f40","last_ms":600000}}`}}),
 	takes[Reboot](Verb{Group: "sys", Name: "reboot", Class: ClassSys, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartRobot,
 		Purpose:  "end robotd, not its computer, so that its service manager starts it again; refused while the robot may move",
