@@ -46,7 +46,9 @@ test('robots that do not report that they stand are named in a note that stays, 
   vi.advanceTimersByTime(8000);
   expect(titles().at(-1)).toBe('Not confirmed to stand: r3 (not connected), r4');
   expect(shown.mock.lastCall![0]).toMatchObject({ message: 'Stop the robots at the robots.', autoClose: false });
-  robots.apply([row('r3', 'DISABLED', 's3'), row('r4', 'HALT', 's3')]);
+  robots.apply([row('r3', 'DISABLED', 's3'), row('r4', 'HALT', 's3')]); // r4 still brakes
+  expect(titles().at(-1)).toBe('Not confirmed to stand: r3 (not connected), r4');
+  robots.apply([row('r4', 'E_STOP', 's3')]);
   expect(titles().at(-1)).toBe('r1, r3, r4 stand');
   expect(shown.mock.lastCall![0].autoClose).not.toBe(false);
 });

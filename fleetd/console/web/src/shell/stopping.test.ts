@@ -45,6 +45,8 @@ test('the page of a robot offers the release of what the robot reports; the bann
 test('a robot stands with a stop once it reports both', () => {
   expect(stands(robot('online', 'DISABLED', 's1'), 's1')).toBe(true);
   expect(stands(robot('online', 'STOP', 's1'), 's1')).toBe(false); // it brakes
+  expect(stands(robot('online', 'HALT', 's1'), 's1')).toBe(false); // a unit did not come to rest in time
+  expect(stands(robot('online', 'E_STOP', 's1'), 's1')).toBe(true);
   expect(stands(robot('online', 'DISABLED', 's0'), 's1')).toBe(false);
   expect(stands(undefined, 's1')).toBe(false);
 });

@@ -55,9 +55,9 @@ export function offersRelease(r: Robot, stop: LatchedStop, fleet: readonly Robot
   return heldBy(stop.id, [r]).length > 0 || now - Date.parse(stop.since) < reported;
 }
 
-/** Whether a robot reports that it stands with this stop. */
+/** Whether a robot reports that it stands with this stop. In HALT it still brakes. */
 export function stands(r: Robot | undefined, latch: string): boolean {
-  return ['DISABLED', 'HALT', 'E_STOP'].includes(r?.safety ?? '') && heldBy(latch, [r!]).length > 0;
+  return ['DISABLED', 'E_STOP'].includes(r?.safety ?? '') && heldBy(latch, [r!]).length > 0;
 }
 
 /** Who stopped it: the person, and the client if that is another name; empty if neither is known. */
