@@ -3,7 +3,7 @@ import { useMatch } from 'react-router';
 import { create } from 'zustand';
 
 import type { Robot } from '../api/client';
-import { useRobots } from '../live/robots';
+import { robots, useRobots } from '../live/robots';
 import type { Whom } from './stopping';
 
 interface Scope {
@@ -20,6 +20,15 @@ export const useScope = create<Scope>()((set) => ({
     set({ site });
   },
 }));
+
+// A site that no robot has any more is chosen no longer: a stop of it would reach nobody, and without
+// any site there is no choice on the page with which to leave it.
+robots.subscribe(undefined, () => {
+  const { site, choose } = useScope.getState();
+  if (!site) return;
+  const all = robots.everything();
+  if (all.length > 0 && !all.some((r) => r.labels.site === site)) choose('');
+});
 
 /** The robots of the chosen site. */
 export function useRobotsOfSite(): readonly Robot[] {
