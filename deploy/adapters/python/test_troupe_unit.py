@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -208,6 +209,17 @@ class Robotd(unittest.TestCase):
         self.start("drive", type="goto", x_m=1, y_m=2)
         self.order("run", 3)
         self.assertEqual((self.wheels.vx, self.wheels.wz), (0.5, -1.0))
+
+    def test_way_that_is_no_number_fails_the_command_and_moves_nothing(self):
+        self.wheels.types = ("drive", "goto")
+        self.order("run")
+        for bad in (math.nan, math.inf):
+            for way in ((bad, 0.1), (0.1, bad)):
+                self.wheels.steer = lambda c: way
+                key = self.start("drive", type="goto", x_m=1, y_m=2)
+                self.order("run", 0.2)
+                self.assertEqual((self.wheels.vx, self.wheels.wz, self.answer(key)), (0, 0, ("failed", "unit_error")))
+                self.assertEqual(self.state("drive")["state"], "run")
 
     # The watchdog: robotd feeds the adapter.
 

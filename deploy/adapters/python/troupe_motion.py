@@ -142,6 +142,8 @@ class Drive(Mover):
 
     def poll(self, c):
         self.way = self.steer(c) if c.type == "goto" else None
+        if not all(map(math.isfinite, self.way or ())):  # min and max would make full speed of NaN
+            raise Refused(f"the speeds on the way are no numbers: {self.way}")
         return c.type == "goto" and not self.way
 
     def in_velocity(self, m):  # a person drives

@@ -124,6 +124,14 @@ class ROS(unittest.TestCase):
             self.now += TICK
             self.adapter.step(TICK)
 
+    def run_with_nav(self, seconds, vx_mps):
+        """Runs while nav2's controller sends a velocity every 60 ms."""
+        m = sys.modules["geometry_msgs.msg"].Twist()
+        m.linear.x, m.angular.z = vx_mps, 0.0
+        for _ in range(round(seconds / 0.06)):
+            self.node.subscribed["/cmd_vel_nav"](m)
+            self.run_for(0.06)
+
     def twist(self):
         last = self.node.published["/cmd_vel"][-1]
         return last.linear.x, last.angular.z
@@ -138,10 +146,7 @@ class ROS(unittest.TestCase):
         self.assertEqual((goal.pose.header.frame_id, goal.pose.pose.position.x, goal.pose.pose.position.y), ("map", 1.0, 2.0))
         handle = Handle()
         taken.set(handle)
-        m = sys.modules["geometry_msgs.msg"].Twist()
-        m.linear.x, m.angular.z = 0.2, 0.0
-        self.node.subscribed["/cmd_vel_nav"](m)
-        self.run_for(2)
+        self.run_with_nav(2, 0.2)
         self.assertEqual(self.twist(), (0.2, 0.0))
         handle.ended.set(types.SimpleNamespace(status=4))
         self.run_for(1)
@@ -154,11 +159,29 @@ class ROS(unittest.TestCase):
         goal, taken = self.nav.goals[0]
         self.assertAlmostEqual(goal.pose.pose.orientation.z, math.sin(math.pi / 4))
         taken.set(Handle())
-        m = sys.modules["geometry_msgs.msg"].Twist()
-        m.linear.x, m.angular.z = 0.2, 0.0
-        self.node.subscribed["/cmd_vel_nav"](m)
-        self.run_for(2)
+        self.run_with_nav(2, 0.2)
         self.assertEqual(self.twist(), (0.1, 0.0))
+
+    def test_drive_brakes_when_nav2_sends_no_velocity_any_more(self):
+        self.run_for(0.1)
+        self.send("start", key=1, unit="drive", holds=True, do={"type": "goto", "x_m": 3, "y_m": 0})
+        self.nav.goals[0][1].set(Handle())
+        self.run_with_nav(2, 0.2)
+        self.run_for(0.1)
+        self.assertEqual(self.twist(), (0.2, 0.0))
+        self.run_for(0.4)  # 0.2 s until the velocity is too old, and the ramp
+        self.assertEqual((self.twist(), self.answers()), ((0.0, 0.0), []))
+        self.run_with_nav(2, 0.2)  # nav2 had waited, as for a person in the way
+        self.assertEqual(self.twist(), (0.2, 0.0))
+
+    def test_goto_fails_when_nav2_sends_no_number(self):
+        for key, bad in enumerate((math.nan, math.inf, -math.inf), 1):
+            self.run_for(0.1)
+            self.out.clear()
+            self.send("start", key=key, unit="drive", holds=True, do={"type": "goto", "x_m": 3, "y_m": 0})
+            self.nav.goals[-1][1].set(handle := Handle())
+            self.run_with_nav(0.12, bad)
+            self.assertEqual((self.answers(), handle.cancelled, self.twist()), ([("failed", key, "unit_error")], True, (0.0, 0.0)))
 
     def test_stop_cancels_the_goal_and_brakes(self):
         self.run_for(0.1)

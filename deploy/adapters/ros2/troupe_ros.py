@@ -22,7 +22,7 @@ from sensor_msgs.msg import BatteryState
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
 from troupe_kinds import Battery, Speaker
-from troupe_motion import Drive
+from troupe_motion import WATCHDOG, Drive
 from troupe_unit import Adapter, Refused, serve
 
 try:
@@ -90,13 +90,13 @@ class Voice(Speaker):
 
 class Base(Drive):
     """Sends every velocity itself. cmd_vel of nav2's controller is remapped to the topic of the parameter
-    nav_cmd_vel, whose velocities are sent on only while a goto runs and the drive may move."""
+    nav_cmd_vel, whose velocities are sent on only while a goto runs and the drive may move, each for WATCHDOG at most."""
 
     types = ("drive", "goto")
 
     def __init__(self, node, p, points):
         super().__init__("drive", max_speed_mps=p["max_speed_mps"], max_turn_radps=p["max_turn_radps"], braking_mps2=p["braking_mps2"])
-        self.points, self.goal, self.nav, self.speed, self.pose = points, None, (0.0, 0.0), (0.0, 0.0), None
+        self.points, self.goal, self.nav, self.speed, self.pose = points, None, (0.0, 0.0, -math.inf), (0.0, 0.0), None
         self.cmd_vel = node.create_publisher(Twist, p["cmd_vel"], 1)
         node.create_subscription(Odometry, p["odom"], self.on_odom, 1)
         node.create_subscription(Twist, p["nav_cmd_vel"], self.on_nav, 1)
@@ -108,7 +108,8 @@ class Base(Drive):
         self.pose = m.pose.pose.position.x, m.pose.pose.position.y, math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
 
     def on_nav(self, m):
-        self.nav = m.linear.x, m.angular.z
+        if self.goal:
+            self.nav = m.linear.x, m.angular.z, self.adapter.clock()
 
     def apply(self, vx_mps, wz_radps):
         m = Twist()
@@ -134,13 +135,16 @@ class Base(Drive):
         goal.pose.header.frame_id = "map"
         goal.pose.pose.position.x, goal.pose.pose.position.y = float(x), float(y)
         goal.pose.pose.orientation.z, goal.pose.pose.orientation.w = math.sin(theta / 2), math.cos(theta / 2)
-        self.nav, self.goal = (0.0, 0.0), Goal(self.client, goal)
+        self.nav, self.goal = (0.0, 0.0, -math.inf), Goal(self.client, goal)
 
     def steer(self, c):
         if self.goal.done("nav2's way"):  # raises Refused if nav2 gave up
             return None
+        vx, wz, at = self.nav
+        if self.adapter.clock() - at > WATCHDOG:  # nav2 waits, hangs or has died
+            return 0.0, 0.0
         most = c.do.get("speed_mps", self.most[0])
-        return max(-most, min(most, self.nav[0])), self.nav[1]
+        return (max(-most, min(most, vx)) if math.isfinite(vx) else vx), wz  # poll refuses what is no number
 
     def stop(self, c):
         if c.type == "goto" and self.goal:
