@@ -147,11 +147,14 @@ func (t Step) mustRenew() string {
 // stopRecording keeps the recorded act. If it is refused, the recording goes on, except one that
 // can never be kept.
 func (t Step) stopRecording(o request.Dispatch) {
-	a := t.taught.Recorded(t.Now.Mono)
+	a, tooLong := t.taught.Recorded(t.Now.Mono)
 	const over = "; the recording has ended, and nothing is kept"
 	switch bad, unfit := schema.Errors(score.ValidateAct(a)), schema.Errors(score.Fit(a, t.capabilities())); {
 	case len(a.Actions) == 0:
 		t.refuse(o, schema.ReasonPrecondition, "", "nothing was done manually, so there is no act; the recording goes on")
+	case tooLong:
+		t.endRecording(schema.ReasonTooBig, "")
+		t.refuse(o, schema.ReasonTooBig, "", fmt.Sprintf("the act has more than %d actions", taught.MaxActions)+over)
 	case len(bad) > 0:
 		t.endRecording(schema.ReasonOutOfRange, "")
 		t.refuse(o, schema.ReasonOutOfRange, "", "what was recorded is no valid act: "+bad[0].String()+over)
@@ -178,7 +181,8 @@ func (t Step) endRecording(why schema.Reason, detail string) {
 	t.Out.Changed(effect.FlushSoon)
 }
 
-// watchRecording drops the recording when its client may not act manually any more.
+// watchRecording drops the recording when its client may not act manually any more, and when it
+// is too long to be kept.
 func (t Step) watchRecording() {
 	switch {
 	case t.taught.Act == "":
@@ -186,6 +190,8 @@ func (t Step) watchRecording() {
 		t.endRecording(schema.ReasonNotInMnl, "the robot was not in manual operation any more")
 	case t.control.May(&t.cfg.Control, verb.NeedManual, t.actRecording.who).Reason != "":
 		t.endRecording(schema.ReasonNotInControl, "control ended, which control/renew prevents")
+	case t.taught.TooLong():
+		t.endRecording(schema.ReasonTooBig, fmt.Sprintf("it had more than %d actions", taught.MaxActions))
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"troupe/schema/score"
 )
 
-// maxActions bounds the actions of a taught act; what is done beyond it is not recorded.
-const maxActions = 100
+// MaxActions is the highest number of actions of a taught act.
+const MaxActions = 100
 
 // Recording is an act that is being taught; without an id there is none. Times are since boot.
 type Recording struct {
@@ -21,6 +21,7 @@ type Recording struct {
 	MaxTurn float64 // rad/s
 	actions []recorded
 	drive   segment
+	tooLong bool // an action was left out, because there were MaxActions already
 }
 
 // recorded is one action that was done. Its StartMS and EndMS count from its own begin.
@@ -50,10 +51,18 @@ const (
 
 // Begin notes that an action has begun, as an entry of the executor.
 func (r *Recording) Begin(entry string, do score.Action, now time.Duration) {
-	if r.Act != "" && len(r.actions) < maxActions {
+	switch {
+	case r.Act == "":
+	case len(r.actions) == MaxActions:
+		r.tooLong = true
+	default:
 		r.actions = append(r.actions, recorded{entry: entry, at: now, do: do})
 	}
 }
+
+// TooLong reports whether more than MaxActions were done, so that the act can never be kept:
+// what was left out would be missing in it.
+func (r *Recording) TooLong() bool { return r.tooLong }
 
 // End notes that an action has ended. One that was ended from outside lasts as long as it
 // did, if its type can have an end. One that failed is not recorded.
@@ -111,12 +120,12 @@ func (r *Recording) endSegment() {
 // within rounds v and keeps it within a limit.
 func within(v, limit float64) float64 { return min(max(math.Round(100*v)/100, -limit), limit) }
 
-// Recorded returns the act that was recorded until now, and the recording goes on. The act
-// starts with its first action.
-func (r Recording) Recorded(now time.Duration) score.Act {
+// Recorded returns the act that was recorded until now, and whether it is too long; the recording
+// goes on. The act starts with its first action. A drive that has not ended is its last action.
+func (r Recording) Recorded(now time.Duration) (a score.Act, tooLong bool) {
 	r.actions = slices.Clone(r.actions)
 	r.Drive(0, 0, now)
-	a := score.Act{ID: r.Act, Name: r.Name, Actions: []score.Action{}}
+	a = score.Act{ID: r.Act, Name: r.Name, Actions: []score.Action{}}
 	slices.SortStableFunc(r.actions, func(x, y recorded) int { return cmp.Compare(x.at, y.at) })
 	for _, x := range r.actions {
 		start := (x.at - r.actions[0].at).Milliseconds()
@@ -128,5 +137,5 @@ func (r Recording) Recorded(now time.Duration) score.Act {
 		}
 		a.Actions = append(a.Actions, do)
 	}
-	return a
+	return a, r.tooLong
 }

@@ -33,7 +33,7 @@ func TestRecordingKeepsTheTimingOfWhatWasDone(t *testing.T) {
 	r.End("4", false, true, ms(7500)) // failed
 	r.Begin("5", score.Action{Type: score.TypeMotion, Motion: "nod", TimeoutMS: ptr[int64](31_000)}, ms(8000))
 	r.End("5", false, false, ms(8100)) // its type cannot have an end
-	a := r.Recorded(ms(9000))
+	a, _ := r.Recorded(ms(9000))
 	want := `{"act":"bow","actions":[{"type":"say","start_ms":0,"timeout_ms":61000,"text":{"en":"Hello"}},` +
 		`{"type":"head","start_ms":500,"end_ms":1200,"yaw_rad":0.5},{"type":"head","start_ms":1200,"timeout_ms":11000,"yaw_rad":0}]}`
 	if got := text(t, a); got != want {
@@ -42,7 +42,8 @@ func TestRecordingKeepsTheTimingOfWhatWasDone(t *testing.T) {
 	if found := schema.Errors(score.ValidateAct(a)); len(found) > 0 {
 		t.Errorf("the act is not valid: %v", found)
 	}
-	if again := text(t, r.Recorded(ms(9000))); r.Act != "bow" || again != want {
+	second, _ := r.Recorded(ms(9000))
+	if again := text(t, second); r.Act != "bow" || again != want {
 		t.Errorf("the second time, %s was recorded as %q", again, r.Act)
 	}
 }
@@ -64,7 +65,7 @@ func TestRecordingMakesDrivesOfFrames(t *testing.T) {
 	drive(0, 0, 500)
 	drive(0.6, 0, 12_000)     // longer than one action
 	r.Recorded(ms(at - 6000)) // changes nothing
-	a := r.Recorded(ms(at))
+	a, _ := r.Recorded(ms(at))
 	if found := schema.Errors(score.ValidateAct(a)); len(found) > 0 {
 		t.Errorf("the act is not valid: %v", found)
 	}
@@ -76,13 +77,23 @@ func TestRecordingMakesDrivesOfFrames(t *testing.T) {
 	}
 }
 
-func TestRecordingIsBounded(t *testing.T) {
+func TestRecordingWithTooManyActionsSaysSo(t *testing.T) {
 	r := Recording{Act: "long"}
-	for i := range int64(1000) {
+	for i := range int64(MaxActions) {
 		r.Begin("", score.Action{Type: score.TypeFace, Face: "smile"}, ms(10*i))
 	}
-	if n := len(r.Recorded(ms(20_000)).Actions); n != maxActions {
-		t.Errorf("%d actions were recorded, want %d", n, maxActions)
+	if a, tooLong := r.Recorded(ms(1000)); tooLong || r.TooLong() || len(a.Actions) != MaxActions {
+		t.Errorf("with %d actions it has %d, and is too long: %v, %v", MaxActions, len(a.Actions), tooLong, r.TooLong())
+	}
+	r.Drive(0.2, 0, ms(1000)) // goes on
+	if _, tooLong := r.Recorded(ms(3000)); !tooLong || r.TooLong() {
+		t.Errorf("with a drive as its last action it is too long: %v, want true; without it %v, want false", tooLong, r.TooLong())
+	}
+	for i := range int64(1000) {
+		r.Begin("", score.Action{Type: score.TypeFace, Face: "smile"}, ms(3000+i))
+	}
+	if a, tooLong := r.Recorded(ms(5000)); !tooLong || !r.TooLong() || len(a.Actions) != MaxActions {
+		t.Errorf("it has %d actions, and is too long: %v, %v", len(a.Actions), tooLong, r.TooLong())
 	}
 }
 
