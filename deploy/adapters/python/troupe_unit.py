@@ -72,7 +72,7 @@ class Unit:
             if not isinstance(e, Refused):
                 log.exception("unit %s failed", self.id)
                 e = Refused(f"the {self.id} failed: {e!r}")
-            failed(**dict(zip(("detail", "reason"), (*e.args, "unit_error"))))  # default: unit_error
+            failed(**dict(zip(("detail", "reason"), (*e.args, "unit_error"))))  # unit_error if none
 
     def tick(self, dt):
         self.set_fault(self.check() or "")
