@@ -1,6 +1,11 @@
 package schema
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // StopLevel is the level of a software stop. None of them is an emergency stop.
 type StopLevel string
@@ -120,7 +125,7 @@ func (f *FleetStop) Validate() []Problem {
 // stop; fleetd releases it, or a person at the robot while fleetd has not latched it.
 type StopRequest struct {
 	ID     string            `json:"id,omitempty" doc:"under which the stop is latched; the client's name if left out"`
-	Level  StopLevel         `json:"level,omitempty" doc:"soft_stop, stop or halt; stop if left out"`
+	Level  StopLevel         `json:"level,omitempty" doc:"soft_stop, stop or halt; stop if left out, halt if it is none of these"`
 	Robots []string          `json:"robots,omitempty" doc:"which robots; with neither robots nor labels every robot stops"`
 	Labels map[string]string `json:"labels,omitempty" doc:"or the robots that have all of these labels"`
 	By     string            `json:"by,omitempty" doc:"the person"`
@@ -128,14 +133,16 @@ type StopRequest struct {
 }
 
 // ReadStop decodes a live stop. It always returns a stop: a payload that
-// cannot be decoded stops all robots, and the default level is stop. If the payload has
+// cannot be decoded stops all robots, and the default level is stop. Nothing that is wrong
+// in a payload makes its stop weaker: the level is then at least the one that it names, and
+// halt if it names one that is not known. If the payload has
 // no id, the id is the client's name, so that all receivers use the same one; then
 // isNew is true, because each such stop is a new one.
 func ReadStop(cid string, payload []byte) (r StopRequest, isNew bool) {
 	if len(payload) > 0 {
 		var problems []Problem
 		if r, problems = Decode[StopRequest](payload); len(problems) > 0 {
-			r = StopRequest{Why: "it could not be read: " + problems[0].Detail}
+			r = StopRequest{Level: undecodableLevel(payload), Why: "it could not be read: " + problems[0].Detail}
 		}
 	}
 	if r.ID == "" {
@@ -148,6 +155,41 @@ func ReadStop(cid string, payload []byte) (r StopRequest, isNew bool) {
 		r.By = cid
 	}
 	return r, isNew
+}
+
+// undecodableLevel is the level of a live stop that cannot be decoded: the strongest that the payload
+// names as far as it is JSON, halt if it names one that is not known, and stop at least.
+func undecodableLevel(payload []byte) StopLevel {
+	level := StopStop
+	dec := jsontext.NewDecoder(bytes.NewReader(payload), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return level
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return level
+		}
+		isLevel := name.String() == "level" // before the next read, which makes the token invalid
+		value, err := dec.ReadValue()
+		if isLevel {
+			level = level.Stronger(namedLevel(value))
+		}
+		if err != nil {
+			return level
+		}
+	}
+	return level
+}
+
+// namedLevel is the level that a JSON value names, or halt if it names none that is known. An empty
+// value is one that is cut off.
+func namedLevel(value jsontext.Value) StopLevel {
+	switch string(value) {
+	case `null`, `""`, `"soft_stop"`, `"stop"`:
+		return StopStop
+	}
+	return StopHalt
 }
 
 // Validate reports invalid fields; the stop then applies to all robots.
