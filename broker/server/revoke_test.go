@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -107,6 +108,42 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 
 	fleetd.Retain(topic, revokedList(8, "", ""))
 	b.Client(t, "r2").Ping()
+}
+
+// The revocation, a command and DISCONNECT come in one segment, so the broker has read all of them when
+// it processes the first.
+func TestPacketsReadBeforeTheRevocationHaveNoEffect(t *testing.T) {
+	ca := brokertest.NewCA(t)
+	b := brokertest.Start(t, ca.Configure)
+	stolen := ca.IssueClient(schema.RoleFleetd, "fleetd-b")
+	hello := brokertest.Hello{ClientID: "fleetd-b"}
+	brokertest.WithWill(brokertest.Message{
+		Topic: "troupe/v1/fleet/presence", QoS: 1, Retain: true, Payload: []byte(`{"state":"lost","session":"s-b"}`),
+	})(&hello)
+	thief, code := byTLS(t, b, ca, hello, stolen)
+	if code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	robot, watcher := b.Client(t, "r1"), b.Client(t, "obs")
+	robot.Subscribe(r1 + "cmd/#")
+	watcher.Subscribe("troupe/v1/fleet/presence")
+
+	retained, live := 3, 0 // of packets
+	revocation := packets(1, "", "troupe/v1/fleet/revoked", revokedList(1, "", fmt.Sprintf("%q", stolen.Leaf.SerialNumber.Text(16))))[retained]
+	command := packets(1, "", r1+"cmd/fleetd-b/safety/enable", "{}")[live]
+	disconnect := brokertest.Packet(0xe0, nil)
+	if err := thief.Raw(slices.Concat(revocation, command, disconnect)); err != nil {
+		t.Fatal(err)
+	}
+	thief.Lost()
+	m := watcher.Expect("troupe/v1/fleet/presence")
+	if p, problems := schema.DecodeStrict[schema.Presence](m.Payload); len(problems) > 0 || p.Reason != "revoked" {
+		t.Errorf("presence %s", m.Payload)
+	}
+	robot.Ping()
+	if got := robot.Inbox(r1 + "cmd/#"); len(got) > 0 {
+		t.Errorf("the robot received %v", got)
+	}
 }
 
 func TestRemovedUserIsCutAtOnce(t *testing.T) {
