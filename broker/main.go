@@ -50,7 +50,8 @@ does not start, or refuses the changed file. The files of users, certificates an
 are read again when they change and at SIGHUP. An invalid file is reported in the log
 and changes nothing. A client that loses its rights is disconnected at once.
 
-Each flag can also be set in the environment: --users as TROUPE_BROKER_USERS.`,
+Each flag can also be set in the environment: --users as TROUPE_BROKER_USERS. The items of a
+list, as of --ws-origin, are separated by commas.`,
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd) },
 	}
@@ -94,8 +95,12 @@ const envPrefix = "TROUPE_BROKER_"
 
 func serve(cmd *cobra.Command) error {
 	k := koanf.New(".")
-	fromEnv := env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(key, value string) (string, any) {
-		return strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(key, envPrefix)), "_", "-"), value
+	fromEnv := env.Provider(".", env.Opt{Prefix: envPrefix, TransformFunc: func(variable, value string) (string, any) {
+		key := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(variable, envPrefix)), "_", "-")
+		if f := cmd.Flags().Lookup(key); f != nil && f.Value.Type() == "stringSlice" {
+			return key, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		}
+		return key, value
 	}})
 	if err := k.Load(fromEnv, nil); err != nil {
 		return fmt.Errorf("read environment: %w", err)
