@@ -17,8 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"troupe/robotd/effect"
 	"troupe/schema"
 )
@@ -69,15 +67,12 @@ type Config struct {
 type Server struct {
 	Config
 	sessions sessions
-	attempts *rate.Limiter // to sign in
+	attempts *attempts // to send the password
 	handler  http.Handler
 }
 
 const (
-	// attemptEvery and attemptBurst bound the attempts to sign in, of everybody together.
-	attemptEvery = 3 * time.Second
-	attemptBurst = 5
-	maxBody      = 4 << 10
+	maxBody = 4 << 10
 	// policy lets the page load its own files only.
 	policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -90,7 +85,7 @@ func New(c Config) (*Server, error) {
 	if err := ensurePassword(c.Data); err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, attempts: rate.NewLimiter(rate.Every(attemptEvery), attemptBurst)}
+	s := &Server{Config: c, attempts: newAttempts()}
 	mux := http.NewServeMux()
 	for _, name := range []string{"page.css", "page.js", "icon.svg"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -75,10 +76,11 @@ func standing() *fake {
 // site is the page of a fake robot and a browser that does not follow redirects.
 type site struct {
 	*testing.T
-	robot *fake
-	url   string
-	data  string
-	now   time.Time
+	robot  *fake
+	server *Server
+	url    string
+	data   string
+	now    time.Time
 	http.Client
 }
 
@@ -91,7 +93,7 @@ func open(t *testing.T, f *fake) *site {
 	}
 	server := httptest.NewServer(own)
 	t.Cleanup(server.Close)
-	s.url = server.URL
+	s.server, s.url = own, server.URL
 	s.Jar, _ = cookiejar.New(nil)
 	s.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return s
@@ -204,14 +206,101 @@ func TestRobotWithoutBodySaysWhatItWaitsForAndHasOnlyStop(t *testing.T) {
 
 func TestPasswordCannotBeGuessed(t *testing.T) {
 	s := open(t, standing())
-	for range attemptBurst {
+	for range addressBurst {
 		s.send("POST", "/sign-in", "password=wrong")
 	}
 	if status, body, _ := s.send("POST", "/sign-in", "password="+s.password()); status != http.StatusTooManyRequests || !strings.Contains(body, "Too many") {
-		t.Errorf("attempt %d was answered %d", attemptBurst+1, status)
+		t.Errorf("attempt %d was answered %d", addressBurst+1, status)
 	}
-	s.now = s.now.Add(attemptEvery)
+	s.now = s.now.Add(addressInterval)
 	s.signIn()
+}
+
+// attempt sends a password to /status, or to /sign-in, from an address.
+func (s *site) attempt(path, address, password string) (status int) {
+	s.Helper()
+	r := httptest.NewRequest("GET", path, nil)
+	if path == "/sign-in" {
+		r = httptest.NewRequest("POST", path, strings.NewReader("password="+password))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	} else {
+		r.SetBasicAuth("robotd", password)
+	}
+	r.Host, r.RemoteAddr = "localhost", address
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, r)
+	return w.Code
+}
+
+func TestGuessesOfOthersDoNotKeepPeopleFromSigningIn(t *testing.T) {
+	const guesser, person = "192.168.1.66:4000", "192.168.1.7:5000"
+	for name, path := range map[string]string{"a guesser": "/sign-in", "a monitor with a wrong password": "/status"} {
+		s := open(t, standing())
+		for range 1000 {
+			s.attempt(path, guesser, "wrong")
+		}
+		if status := s.attempt("/sign-in", guesser, s.password()); status != http.StatusTooManyRequests {
+			t.Errorf("%s: the right password is answered %d after the guesses of its own address", name, status)
+		}
+		if status := s.attempt("/sign-in", person, s.password()); status != http.StatusSeeOther {
+			t.Errorf("%s: a person at another address is answered %d", name, status)
+		}
+	}
+}
+
+func TestRightPasswordUsesUpNoAttempts(t *testing.T) {
+	s := open(t, standing())
+	for n := range 10 * commonBurst {
+		if status := s.attempt("/status", "192.168.1.7:5000", s.password()); status != http.StatusOK {
+			t.Fatalf("request %d of a monitor is answered %d", n+1, status)
+		}
+	}
+	if status := s.attempt("/sign-in", "192.168.1.7:5001", s.password()); status != http.StatusSeeOther {
+		t.Errorf("a person at the monitor's address is answered %d", status)
+	}
+}
+
+func TestGuessesFromManyAddressesAreLimitedTogether(t *testing.T) {
+	s := open(t, standing())
+	const known = "192.168.1.7:5000"
+	if status := s.attempt("/sign-in", known, s.password()); status != http.StatusSeeOther {
+		t.Fatalf("signing in is answered %d", status)
+	}
+	checked := 0
+	for n := range 5000 {
+		if s.attempt("/sign-in", fmt.Sprintf("10.0.%d.%d:4000", n/250, n%250), "wrong") == http.StatusForbidden {
+			checked++
+		}
+	}
+	if checked != commonBurst {
+		t.Errorf("%d guesses were compared with the password, want %d", checked, commonBurst)
+	}
+	if n := len(s.server.attempts.addresses); n > 2*commonBurst {
+		t.Errorf("%d addresses are remembered", n)
+	}
+	for address, want := range map[string]int{
+		"192.168.1.8:5000": http.StatusTooManyRequests,
+		"127.0.0.1:5000":   http.StatusSeeOther, // the robot's own computer
+		"[::1]:5000":       http.StatusSeeOther,
+		known:              http.StatusSeeOther, // somebody signed in from it
+	} {
+		if status := s.attempt("/sign-in", address, s.password()); status != want {
+			t.Errorf("from %s the right password is answered %d, want %d", address, status, want)
+		}
+	}
+	for range addressBurst {
+		s.attempt("/sign-in", known, "wrong")
+	}
+	if status := s.attempt("/sign-in", known, "wrong"); status != http.StatusTooManyRequests {
+		t.Errorf("an address that is known may guess for ever: %d", status)
+	}
+	s.now = s.now.Add(sessionLife)
+	for n := range commonBurst {
+		s.attempt("/sign-in", fmt.Sprintf("10.1.0.%d:4000", n), "wrong")
+	}
+	if status := s.attempt("/sign-in", known, s.password()); status != http.StatusTooManyRequests {
+		t.Errorf("an address is known longer than a session lasts: %d", status)
+	}
 }
 
 func TestPasswordOfPeopleIsKept(t *testing.T) {
@@ -486,9 +575,9 @@ func TestRefusedStatusSaysWhy(t *testing.T) {
 	if err := os.Rename(filepath.Join(s.data, PasswordFile), filepath.Join(data, PasswordFile)); err != nil {
 		t.Fatal(err)
 	}
-	for n := range attemptBurst + 1 {
+	for n := range addressBurst + 1 {
 		want := "robotd cannot read the password"
-		if n == attemptBurst {
+		if n == addressBurst {
 			want = "too many attempts"
 		}
 		if _, err := StatusAt(t.Context(), at, data); err == nil || !strings.Contains(err.Error(), want) {

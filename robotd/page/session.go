@@ -51,6 +51,12 @@ func admits(data, password string) (bool, error) {
 	return strings.TrimSpace(string(text)) != "" && subtle.ConstantTimeCompare(want[:], got[:]) == 1, nil
 }
 
+// checkPassword reports whether the password of a request is the right one, or that there were too
+// many attempts and it was not compared.
+func (s *Server) checkPassword(r *http.Request, password string) (ok, tooMany bool, err error) {
+	return s.attempts.check(s.Now(), r.RemoteAddr, func() (bool, error) { return admits(s.Data, password) })
+}
+
 const (
 	sessionLife = 12 * time.Hour
 	maxSessions = 32 // further ones replace the oldest
@@ -169,12 +175,14 @@ func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	page, wrong := s.screen(r), ""
 	status := http.StatusOK
-	if !s.attempts.AllowN(s.Now(), 1) {
+	ok, tooMany, err := s.checkPassword(r, r.PostFormValue("password"))
+	switch {
+	case tooMany:
 		wrong, status = "too-many", http.StatusTooManyRequests
-	} else if ok, err := admits(s.Data, r.PostFormValue("password")); err != nil {
+	case err != nil:
 		s.Logger.Error("page: nobody can sign in", "error", err)
 		wrong, status = "no-password", http.StatusInternalServerError
-	} else if !ok {
+	case !ok:
 		s.Logger.Warn("page: wrong password", "from", r.RemoteAddr)
 		wrong, status = "wrong-password", http.StatusForbidden
 	}

@@ -29,11 +29,10 @@ type Status struct {
 // status answers a program that has the password. It counts as no operator.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	_, password, _ := r.BasicAuth()
-	if !s.attempts.AllowN(s.Now(), 1) {
+	switch ok, tooMany, err := s.checkPassword(r, password); {
+	case tooMany:
 		http.Error(w, "too many attempts; wait a few seconds", http.StatusTooManyRequests)
 		return
-	}
-	switch ok, err := admits(s.Data, password); {
 	case err != nil:
 		s.Logger.Error("page: status not given", "error", err)
 		http.Error(w, "robotd cannot read the password of the page; its log says why", http.StatusInternalServerError)
