@@ -133,7 +133,7 @@ type Signal string
 const (
 	Touch      Signal = "touch"       // Name: the place; On = touched
 	Press      Signal = "press"       // Name: the choice or button on the screen or on the robot; On = pressed
-	EStopInput Signal = "estop-input" // Name: the input; On = pressed
+	EStopInput Signal = "estop-input" // Name: the input; On = pressed. After Open those that are pressed are reported
 	Heat       Signal = "heat"        // Name: the unit; Level: degrees Celsius
 	// Level: how many persons the robot sees near it; Bearing: where the nearest one is.
 	People Signal = "people"
@@ -214,8 +214,8 @@ func (c Calibration) OK() bool {
 type Driver interface {
 	// Body describes the body; it may be called before Open.
 	Body() Body
-	// Open connects to the body, which then reports the state of each unit. ctx bounds
-	// only the opening.
+	// Open connects to the body, which then reports the state of each unit, and each stop
+	// input that is pressed. ctx bounds only the opening.
 	Open(ctx context.Context) error
 	// Events returns the one channel of events; Close closes it.
 	Events() <-chan Event

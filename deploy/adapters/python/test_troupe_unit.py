@@ -431,6 +431,19 @@ class Robotd(unittest.TestCase):
         self.send("body/out/presence", present=False, session="other")
         self.assertEqual(taken(), [True])
 
+    def test_stop_inputs_are_reported_again_whenever_robotd_or_the_adapter_connects(self):
+        sent = lambda: [(m["name"], m["on"]) for what, m in self.out if what == "event"]
+        for name, on in ("rear", True), ("front", True), ("front", False):
+            self.adapter.event("sensed", signal="estop-input", name=name, on=on)
+        for connects in (lambda: self.send("robotd/presence", present=True, session="s2"),
+                         lambda: self.send("body/out/presence", present=False, session="other")):
+            self.out.clear()
+            self.send("robotd/presence", present=False, session="s1")
+            self.assertEqual(sent(), [])
+            connects()
+            self.assertEqual(sent(), [("rear", True), ("front", False)])
+            self.assertEqual(self.out[-1][0], "event")  # after the presence: robotd ignores it before
+
     def test_log_has_what_robotd_thinks_of_the_adapter(self):
         with unittest.mock.patch.object(troupe_unit.log, "warning") as logged:
             self.setUp()

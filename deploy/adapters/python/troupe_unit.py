@@ -41,8 +41,7 @@ class Unit:
         return {"state": self.state, **({"fault": self.fault} if self.fault else {})}
 
     def refuse(self, c):
-        if self.fault:
-            raise Refused(self.fault)
+        if self.fault: raise Refused(self.fault)
         if c.type not in self.types:
             raise Refused(f"the {self.id} knows no {c.type}", "bad_request")
         for field, name in c.do.items():
@@ -54,16 +53,13 @@ class Unit:
         old = [k for k, o in self.running.items() if "sound" not in (c.type, o.type)]
         self.end(old, "failed", reason="superseded", detail="a newer command takes its place")
         self.start(c)
-        if c.holds:
-            self.running[c.key] = c
-        else:
-            self.adapter.event("done", key=c.key)
+        if c.holds: self.running[c.key] = c
+        else: self.adapter.event("done", key=c.key)
 
     def end(self, keys, kind="", **answer):
         for key in list(keys):
             self.attempt(self.stop, self.running.pop(key))
-            if kind:
-                self.adapter.event(kind, key=key, **answer)
+            if kind: self.adapter.event(kind, key=key, **answer)
 
     def attempt(self, method, *args, failed=lambda **why: None):
         try:
@@ -103,18 +99,21 @@ class Adapter:
         self.describe["state_ms"] = 20 if any(u.moves for u in units) else 100  # or at a change
         self.session, self.clock = f"pid{os.getpid()}-{os.urandom(4).hex()}", time.monotonic
         self.language, self.assets, self.keys, self.lock = "", "", [], threading.RLock()
-        self.seq, self.sent, self.sent_ms = 0, None, 0
+        self.seq, self.sent, self.sent_ms, self.inputs = 0, None, 0, {}
         self.say_once = functools.lru_cache(1)(log.warning)  # unless it is what it logged last
         for u in units: u.adapter = self
 
     def call(self, f, *args):
         """Calls f while no method of a unit runs; other threads call nothing else of a unit."""
-        with self.lock:
-            f(*args)
+        with self.lock: f(*args)
 
     def event(self, kind, **fields):
         """Reports an event, as in event("sensed", signal="touch", name="head", on=True)."""
+        if fields.get("signal") == "estop-input": self.inputs[fields["name"]] = fields
         self.publish("event", {"kind": kind, **fields}, qos=1)
+
+    def report_inputs(self):  # again: robotd may have missed that a stop input was pressed
+        for fields in self.inputs.values(): self.event("sensed", **fields)
 
     def publish(self, what, m, qos=0):
         m = json.dumps({"v": 1, "session": self.session, **m})
@@ -140,16 +139,17 @@ class Adapter:
     def out_presence(self, m):
         if not m["present"]:  # it has just connected, or another process has left the name
             self.publish("presence", {"present": True, "describe": self.describe}, qos=1)
+            self.report_inputs()
 
     def bus_robotd_presence(self, m):  # robotd begins or ends, or the bus is gone
         self.language, self.assets, self.keys = m.get("language", ""), m.get("assets", ""), []
+        if m.get("present"): self.report_inputs()
 
     def in_health(self, m):  # whether robotd uses the adapter, repeated every second
         self.say_once("robotd says of this adapter: %s", "; ".join(list(m.values())[1:]))
 
     def in_start(self, m):
-        if m["key"] in self.keys:
-            return  # it came twice
+        if m["key"] in self.keys: return  # it came twice
         self.keys = [*self.keys[-999:], m["key"]]
         unit = self.units.get(m["unit"], Unit(m["unit"]))  # one without a kind takes no command
         failed = lambda **why: self.event("failed", key=m["key"], **why)

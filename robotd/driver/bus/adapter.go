@@ -21,6 +21,9 @@ type adapter struct {
 	unsent  bool         // the order could not be sent
 	latest  bus.State    // before the body was open
 	strayed bool         // it was logged that the adapter publishes on a topic that is none of the bus
+	// inputs are its stop inputs that are pressed; false = not reported since the adapter was lost.
+	inputs map[string]bool
+	works  int // ticks since it was last lost or wrong
 }
 
 // unit is what is known of one unit.
@@ -41,7 +44,7 @@ type unit struct {
 }
 
 func newAdapter(name string) *adapter {
-	return &adapter{name: name, watch: watch{health: absent, detail: "the adapter is not there: start the adapter"}, sent: driver.ToIdle}
+	return &adapter{name: name, watch: watch{health: absent, detail: "the adapter is not there: start the adapter"}, sent: driver.ToIdle, inputs: map[string]bool{}}
 }
 
 // unitIDs are the ids of its units, for the log.
@@ -68,6 +71,9 @@ func (b *Bus) take(a *adapter, what string, payload []byte) {
 			return
 		}
 		on, why := a.watch.onPresence(&p)
+		if on == left || on == timedOut || on == replaced {
+			a.loseInputs()
+		}
 		b.judge(a, on, why)
 		if p.Present {
 			b.send(a) // it may know no order yet
@@ -160,6 +166,7 @@ func (b *Bus) busLost() {
 	clear(b.unused)
 	for _, a := range b.adapters {
 		a.watch.present = false
+		a.loseInputs()
 		b.judge(a, cutOff, "")
 	}
 }

@@ -232,6 +232,7 @@ func (b *Bus) tick() {
 		a.watch.rival, a.watch.mayNotMove = b.rivalOf(a), a.sent != driver.ToRun
 		on, what := a.watch.onTick()
 		b.judge(a, on, what)
+		b.confirmInputs(a)
 		if a.ordered++; a.unsent {
 			b.send(a)
 		}

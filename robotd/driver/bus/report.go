@@ -115,7 +115,11 @@ func (b *Bus) showAll(a *adapter) {
 
 // happened takes an event.
 func (b *Bus) happened(a *adapter, e *bus.Event) {
-	if !b.isReady || a.watch.health != good && e.Signal != string(driver.EStopInput) {
+	if e.Kind == bus.Sensed && e.Signal == string(driver.EStopInput) {
+		b.inputChanged(a, e)
+		return
+	}
+	if !b.isReady || a.watch.health != good {
 		return
 	}
 	switch e.Kind {

@@ -53,6 +53,7 @@ type part struct {
 	seq    int64
 	now    map[string]bus.UnitState
 	order  bus.Order
+	inputs map[string]bool // stop inputs that are pressed
 	failed error
 }
 
@@ -68,7 +69,7 @@ func Serve(ctx context.Context, c Config) (*Adapters, error) {
 	loop, quit := context.WithCancel(ctx)
 	a.quit = quit
 	for name, kinds := range c.Parts {
-		p := &part{name: name, now: map[string]bus.UnitState{}}
+		p := &part{name: name, now: map[string]bus.UnitState{}, inputs: map[string]bool{}}
 		for _, u := range c.Body.Body().Units {
 			if slices.Contains(kinds, u.Kind) {
 				p.units = append(p.units, u)
@@ -133,7 +134,10 @@ func (a *Adapters) linkConfig(ctx context.Context, p *part) link.Config {
 		Subscribe: []link.Subscription{{Filter: bus.In(p.name, "#"), QoS: 1}, {Filter: bus.Out(p.name, bus.OutPresence), QoS: 1}, {Filter: bus.RobotPresenceTopic, QoS: 1}},
 		OnMessage: func(m link.Message) { a.do(ctx, func() { a.receive(ctx, p, m) }) },
 		OnState: func(s link.State) {
-			if s.Phase == link.Down {
+			switch s.Phase {
+			case link.Up:
+				a.do(ctx, func() { a.reportInputs(p) })
+			case link.Down:
 				a.do(ctx, func() { a.robotdGone(p) })
 			}
 		},

@@ -3,6 +3,8 @@ package bustest
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"troupe/broker/link"
@@ -23,7 +25,9 @@ func (a *Adapters) receive(ctx context.Context, p *part, m link.Message) {
 	body := a.config.Body
 	switch m.Topic {
 	case bus.RobotPresenceTopic:
-		if r, problems := schema.Decode[bus.RobotPresence](m.Payload); len(problems) == 0 && !r.Present {
+		if r, problems := schema.Decode[bus.RobotPresence](m.Payload); len(problems) == 0 && r.Present {
+			a.reportInputs(p)
+		} else if len(problems) == 0 {
 			a.robotdGone(p)
 		}
 	case bus.In(p.name, bus.InTick):
@@ -185,5 +189,18 @@ func (a *Adapters) sense(e driver.Event) {
 	case driver.Sound:
 		out.LevelDBA = e.Level
 	}
-	a.event(a.mover(), out)
+	p := a.mover()
+	if e.Signal == driver.EStopInput {
+		p.inputs[e.Name] = e.On
+	}
+	a.event(p, out)
+}
+
+// reportInputs reports again which stop inputs are pressed, since robotd does not know it yet.
+func (a *Adapters) reportInputs(p *part) {
+	for _, input := range slices.Sorted(maps.Keys(p.inputs)) {
+		if p.inputs[input] {
+			a.event(p, bus.Event{Kind: bus.Sensed, Signal: string(driver.EStopInput), Name: input, On: true})
+		}
+	}
 }
