@@ -62,7 +62,7 @@ func (t Step) RepairPresence() {
 	}
 	t.Event("presence_repaired", "robotd", t.presence.wrong, "", nil)
 	t.presence.repairedAt, t.presence.wrong = t.Now.Mono, ""
-	t.document(schema.TopicPresence, PresenceOf(t.session.id, t.boot, t.cfg.Version, t.Now.Wall))
+	t.Presence()
 }
 
 // document publishes what has no more than one form.
