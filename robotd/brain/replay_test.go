@@ -1,7 +1,10 @@
 package brain
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
@@ -45,5 +48,30 @@ func TestReplayReportsItsRemainingTime(t *testing.T) {
 	}
 	if !said || answers[len(answers)-1].EtaMS != 0 {
 		t.Errorf("it answered %+v", answers)
+	}
+}
+
+// A client that fills a gap must not take events that do not exist yet for events that were sent.
+func TestReplayBeyondNewestEventNamesIt(t *testing.T) {
+	r := newRig(t)
+	var last schema.Ack
+	var newest int64
+	r.sent = func(p effect.Publish) {
+		if a, problems := schema.Decode[schema.Ack](p.Payload); p.Topic == schema.TopicAck && len(problems) == 0 {
+			last = a
+		}
+		if e, problems := schema.Decode[schema.Event](p.Payload); p.Topic == schema.TopicEvent && len(problems) == 0 {
+			newest = max(newest, e.Seq)
+		}
+	}
+	r.boot()
+	r.give(event.Connected{Session: "s"})
+	r.until(r.now + time.Second)
+	for to, named := range map[int64]bool{newest: false, newest + 1: true, 5000: true} {
+		r.give(event.Command{Client: "op1", Group: "sys", Verb: "replay", Payload: fmt.Appendf(nil, `{"id":"r%d","args":{"from":1,"to":%d}}`, to, to)})
+		r.until(r.now + time.Duration(newest+5)*report.ReplayEvery)
+		if detail := fmt.Sprintf("; the newest is %d", newest); last.Status != schema.StatusSucceeded || strings.Contains(last.Detail, detail) != named {
+			t.Errorf("to %d of %d is answered %+v", to, newest, last)
+		}
 	}
 }

@@ -93,8 +93,8 @@ func (t Step) HistoryRead(ev event.HistoryRead) {
 		r.missing = fmt.Sprintf("; %d to %d are no longer kept", r.from, until)
 		t.Event("events_gone", "robotd", "", string(r.key), gone{r.boot, r.from, until})
 	}
-	if r.from > last {
-		r.missing = fmt.Sprintf("; the newest is %d", last)
+	if max(r.from, r.to) > last {
+		r.missing += fmt.Sprintf("; the newest is %d", last)
 	}
 	r.total, r.due, r.begun = len(r.events), t.Now.Mono, true
 	t.Out.Reply(r.key, schema.Verdict{Status: schema.StatusAccepted})
