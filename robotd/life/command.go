@@ -61,7 +61,7 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		v.Pointer = "/args/state"
 		return v
 	case !t.Ato:
-		return refused(schema.ReasonNotInAto, "the robot lives in ato only; mode/set ato starts it")
+		return refused(schema.ReasonNotInAto, "autonomous life runs in ato only; mode/set ato starts it")
 	case to == t.at:
 		return unchanged("life is " + string(to))
 	case to == interactive:
@@ -85,10 +85,10 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 
 // refuseState refuses a command that does nothing in the present state, and says how to leave it.
 func (t Step) refuseState() schema.Verdict {
-	return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; life/set solitary lets the robot live, or says what keeps it from that")
+	return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; life/set solitary switches it on, or says what prevents that")
 }
 
-// refuseProtected says what keeps the robot from living, and what ends that.
+// refuseProtected says which cause keeps autonomous life in safeguard, and what ends that.
 func (t Step) refuseProtected(cause int) schema.Verdict {
 	switch causes[cause] {
 	case "":
@@ -102,8 +102,8 @@ func (t Step) refuseProtected(cause int) schema.Verdict {
 	return refused(schema.ReasonSafeguard, "the robot protects itself: "+string(causes[cause])+"; it goes on by itself when that is over")
 }
 
-// focusing returns the event of an activity that gets the focus.
-func focusing(a *activity) Event {
+// focusEvent returns the event of an activity that gets the focus.
+func focusEvent(a *activity) Event {
 	if a.Nature == score.NatureInteractive {
 		return OnInteractive
 	}
@@ -121,9 +121,9 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	case a == nil:
 		return refused(schema.ReasonUnknownActivity, f.Activity+" is not among "+t.namesOfSet())
 	case !t.Ato:
-		return refused(schema.ReasonNotInAto, "the robot lives in ato only; mode/set ato starts it")
+		return refused(schema.ReasonNotInAto, "autonomous life runs in ato only; mode/set ato starts it")
 	case t.at == disabled:
-		return refused(schema.ReasonInvalidTransition, "life is disabled; life/set solitary lets the robot live")
+		return refused(schema.ReasonInvalidTransition, "life is disabled; life/set solitary switches it on")
 	case t.at == safeguard:
 		return t.refuseProtected(t.cause)
 	case t.focus.activity == a.ID:
@@ -138,13 +138,13 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 	switch {
 	case stacks && len(t.stack) >= schema.MaxLifeStack:
 		return refused(schema.ReasonBusy, "the stack is full; life/stop-all empties it")
-	case !t.can(focusing(a)):
+	case !t.can(focusEvent(a)):
 		return t.refuseState()
 	case stacks:
 		t.stack = append(t.stack, t.focus.activity)
 	}
 	t.stop(schema.ReasonSuperseded)
-	t.enter(focusing(a), "", who)
+	t.enter(focusEvent(a), "", who)
 	t.start(a, who)
 	return succeeded(t.focus.run)
 }

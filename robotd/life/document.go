@@ -81,7 +81,7 @@ func (t Step) explain(a *activity) (truth bool, why string) {
 	case r == nil:
 		return true, ""
 	case r.Reason == schema.ReasonCooldown:
-		return true, r.Why + "; it rests for " + round(a.rests()-t.Now.Mono)
+		return true, r.Why + "; it rests for " + round(a.restsUntil()-t.Now.Mono)
 	default:
 		return true, r.Why
 	}

@@ -53,11 +53,11 @@ func (t Step) Launch() {
 	}
 	a := &t.activities[t.chosen[0]]
 	t.setNext(a.ID)
-	if prevents(LaunchBlocks, t, a) != nil || !t.can(focusing(a)) {
+	if prevents(LaunchBlocks, t, a) != nil || !t.can(focusEvent(a)) {
 		return
 	}
 	t.stop(schema.ReasonSuperseded)
-	t.enter(focusing(a), "", a.ID)
+	t.enter(focusEvent(a), "", a.ID)
 	t.start(a, "launchpad")
 }
 
@@ -77,7 +77,7 @@ func (t Step) choose() {
 		if prevents(CandidateBlocks, t, a) == nil && prevents(Permissions, t, a) == nil {
 			t.chosen = append(t.chosen, i)
 		}
-		if rests := a.rests(); a.held && rests > t.Now.Mono {
+		if rests := a.restsUntil(); a.held && rests > t.Now.Mono {
 			t.due = sooner(t.due, rests)
 		}
 	}

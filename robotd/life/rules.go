@@ -74,11 +74,11 @@ const (
 var CandidateBlocks = []FocusRule{
 	{"condition", "", "its condition is not true", func(_ Step, a *activity) bool { return !a.held }},
 	{"focused", "", "it has the focus", func(t Step, a *activity) bool { return a.ID == t.focus.activity }},
-	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool { return t.Now.Mono < a.rests() }},
+	{"cooldown", schema.ReasonCooldown, "it had the focus a short time ago", func(t Step, a *activity) bool { return t.Now.Mono < a.restsUntil() }},
 }
 
-// rests returns the time before which the launchpad does not start the activity again.
-func (a *activity) rests() (until time.Duration) {
+// restsUntil returns the time before which the launchpad does not start the activity again.
+func (a *activity) restsUntil() (until time.Duration) {
 	if a.starts > 0 {
 		until = a.started + shortest
 	}

@@ -1,4 +1,4 @@
-// Package life decides how a robot in ato lives by itself: which activity has the focus, which
+// Package life decides what a robot in ato does by itself: which activity has the focus, which
 // ones start again after it, what the launchpad starts, which abilities the robot has, and when
 // it protects itself.
 //
@@ -11,8 +11,8 @@
 //
 // It decides only: it performs nothing and knows neither lanes nor units. An activity that gets
 // the focus is an effect, which package perform carries out; its end comes back once. In doubt
-// the robot does not live: outside ato it is disabled, and while a safeguard has a cause it is
-// in safeguard.
+// the robot does nothing by itself: outside ato its autonomous life is disabled, and while a
+// safeguard has a cause it is in safeguard.
 package life
 
 import (
@@ -84,7 +84,7 @@ type input struct {
 	ended effect.ActivityEnded
 }
 
-// New returns the state of a robot that has just started: it does not live.
+// New returns the state of a robot that has just started: life is disabled.
 func New(cfg *config.Config) State {
 	return State{cfg: cfg, at: disabled, reason: schema.ReasonNotInAto}
 }
@@ -106,7 +106,7 @@ type Facts struct {
 	Standstill   safety.Standstill // why the robot is at rest, and the way out
 	Interrupts   bool              // a handler runs
 	Preempts     bool              // one that preempts activities does
-	StopReason   schema.Reason     // why a stop keeps the robot from living: of the safety core, a latch, a pause that needs auto/continue, or auto/stop
+	StopReason   schema.Reason     // which stop keeps autonomous life in safeguard: of the safety core, a latch, a pause that needs auto/continue, or auto/stop
 	AtRest       bool              // the safety core is DISABLED
 	Charging     bool
 	Health       Health

@@ -27,7 +27,7 @@ func (t Step) Decide() {
 	if n, known := t.Signals.People(); t.alone != (known && n == 0) {
 		t.alone, t.lost = !t.alone, t.Now.Mono
 	}
-	if !t.follow() {
+	if !t.transitionForFacts() {
 		t.takeInput()
 	}
 	if t.at == disabled {
@@ -36,8 +36,8 @@ func (t Step) Decide() {
 	t.reportFree()
 }
 
-// follow makes the transition that the facts ask for, and reports whether there is one.
-func (t Step) follow() bool {
+// transitionForFacts makes the transition that the facts ask for, and reports whether there is one.
+func (t Step) transitionForFacts() bool {
 	was := t.begun
 	t.begun = t.Ato && t.cfg.Life.Enabled
 	cause := t.topCause()
@@ -272,7 +272,7 @@ func (t Step) takeInput() {
 		return
 	}
 	if w.In.args == nil {
-		t.tookEnd(w.In.ended)
+		t.handleEnd(w.In.ended)
 		return
 	}
 	if !t.Out.Met(w.By, w.When, t.CurrentState) {
@@ -285,8 +285,8 @@ func (t Step) takeInput() {
 	t.Out.Reply(w.By, v)
 }
 
-// tookEnd takes the end of a performance, if that is the focused one.
-func (t Step) tookEnd(e effect.ActivityEnded) {
+// handleEnd takes the end of a performance, if that is the focused one.
+func (t Step) handleEnd(e effect.ActivityEnded) {
 	if e.Run != "" && e.Run == t.focus.run {
 		t.end(e.Outcome, e.Reason, e.Detail)
 		t.proceed()

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// StopReason returns why a stop keeps the robot from living; empty if none does. The stop is one
+// StopReason returns which stop keeps autonomous life in safeguard; empty if none does. It is one
 // of the safety core, a latched one, one that waits for auto/continue, or a stop of the story.
 // After a stop of the story no activity and no ability begins before auto/start, but handlers of
 // interrupts do.

@@ -10,22 +10,22 @@ type Event string
 
 // The events.
 const (
-	OnBegin            Event = "begin"        // ato began, or life was switched on in it
-	OnBeginCaused      Event = "begin-caused" // the same, with the cause of a safeguard
-	OnSetSolitary      Event = "set"          // somebody asked for it
-	OnSolitary         Event = "solitary"     // a solitary activity gets the focus
-	OnInteractive      Event = "interactive"  // an interactive activity gets the focus
-	OnNext             Event = "next"         // the stack gives the focus to an interactive activity
-	OnNextSolitary     Event = "next-alone"   // the stack gives it to a solitary one
-	OnEnded            Event = "ended"        // the activity ended, and the stack is empty
-	OnInterrupted      Event = "interrupted"  // an interrupt ends a solitary activity
-	OnPreempted        Event = "preempted"    // an interrupt that preempts takes the place of an interactive one
+	OnBegin            Event = "begin"         // ato began, or life was switched on in it
+	OnBeginCaused      Event = "begin-caused"  // the same, with the cause of a safeguard
+	OnSetSolitary      Event = "set"           // somebody asked for it
+	OnSolitary         Event = "solitary"      // a solitary activity gets the focus
+	OnInteractive      Event = "interactive"   // an interactive activity gets the focus
+	OnNext             Event = "next"          // the stack gives the focus to an interactive activity
+	OnNextSolitary     Event = "next-solitary" // the stack gives it to a solitary one
+	OnEnded            Event = "ended"         // the activity ended, and the stack is empty
+	OnInterrupted      Event = "interrupted"   // an interrupt ends a solitary activity
+	OnPreempted        Event = "preempted"     // an interrupt that preempts takes the place of an interactive one
 	OnHumansLost       Event = "humans-lost"
 	OnStopAll          Event = "stop-all"
 	OnCause            Event = "cause"       // of a safeguard
 	OnOtherCause       Event = "other-cause" // another one counts now
 	OnAtRestWithDamage Event = "damage"      // the robot is at rest, and stays there
-	OnCauseGone        Event = "processed"   // no cause is left
+	OnCauseGone        Event = "cause-gone"  // no cause is left
 	OnDisable          Event = "disable"     // somebody asked for it, or life was switched off
 	OnLeave            Event = "leave"       // ato is left
 )
@@ -43,7 +43,7 @@ const (
 var Table = fsm.Table[schema.LifeState, Event]{
 	{From: fsm.In(disabled), On: OnBegin, To: solitary, Why: "ato began, and life is switched on"},
 	{From: fsm.In(disabled), On: OnBeginCaused, To: safeguard, Why: "ato began while a safeguard has a cause"},
-	{From: fsm.In(disabled), On: OnSetSolitary, To: solitary, Why: "somebody let the robot live"},
+	{From: fsm.In(disabled), On: OnSetSolitary, To: solitary, Why: "somebody switched autonomous life on"},
 
 	{From: fsm.In(solitary), On: OnSolitary, To: solitary, Why: "a solitary activity has the focus"},
 	{From: fsm.In(solitary, interactive), On: OnInteractive, To: interactive, Why: "an interactive activity has the focus"},
@@ -62,6 +62,6 @@ var Table = fsm.Table[schema.LifeState, Event]{
 	{From: fsm.In(safeguard), On: OnAtRestWithDamage, To: safeguard, Why: "the robot is at rest; it stays so until its damage is repaired and a person acknowledges that"},
 	{From: fsm.In(safeguard), On: OnCauseGone, To: solitary, Why: "no safeguard has a cause any more"},
 
-	{From: fsm.In(solitary, interactive, safeguard), On: OnDisable, To: disabled, Why: "somebody switched life off"},
-	{From: fsm.In(solitary, interactive, safeguard), On: OnLeave, To: disabled, Why: "the robot lives in ato only"},
+	{From: fsm.In(solitary, interactive, safeguard), On: OnDisable, To: disabled, Why: "somebody switched autonomous life off"},
+	{From: fsm.In(solitary, interactive, safeguard), On: OnLeave, To: disabled, Why: "autonomous life runs in ato only"},
 }

@@ -88,7 +88,7 @@ var All = []Verb{
 		Purpose:  "forbid an interrupter to request interrupts",
 		Examples: []string{"screen"}}),
 	takes[SetLife](Verb{Group: "life", Name: "set", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife,
-		Purpose:  "let the robot live, or only perform its story",
+		Purpose:  "switch autonomous life on or off; without it the robot only performs its story",
 		Examples: []string{"disabled", `{"args":{"state":"solitary"}}`}}),
 	takes[FocusActivity](Verb{Group: "life", Name: "focus", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife, Need: NeedNoOtherHolder,
 		Purpose:  "start an activity; in ato only, and solitary ones not while an interactive one has the focus",
