@@ -17,7 +17,7 @@ func (s *State) DocumentPhase() schema.ModePhase {
 }
 
 // List describes the modes, with the reasons why each cannot be selected now. leased says
-// whether every request needs control of the robot; the safe mode takes none.
+// whether a request for a mode needs control of the robot. The safe mode cannot be requested.
 func (s *State) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
 	list := make([]schema.Mode, 0, len(c.Modes))
 	active, _, _ := s.SafetyMode(c)

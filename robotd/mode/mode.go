@@ -48,7 +48,7 @@ type Installed struct {
 	Settings
 	Name     string // for people
 	Manual   bool   // it accepts manual verbs and velocity frames
-	Performs bool   // it performs the story, so that its pauses are the story's pause tokens
+	Performs bool   // it performs the story; mode/pause and mode/resume acquire and release a pause token of the story
 	// Ready returns why the mode cannot start now, and changes nothing. The supervisor
 	// asks before it ends another mode for this one. Without Ready, the mode can always
 	// start. Conditional says whether it has one.

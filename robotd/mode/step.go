@@ -226,7 +226,7 @@ func (s *State) calibrationSucceeded(now time.Duration, c *Config, f Facts, d *D
 		s.FellFrom, s.Reason = next, why[0].Reason
 		next = c.Default
 	}
-	s.transition(now, d, OnHandOver)
+	s.transition(now, d, OnCalibratedAtBoot)
 	s.stopActive(c, d, next)
 }
 

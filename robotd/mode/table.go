@@ -28,26 +28,26 @@ type Event string
 
 // The events of the supervisor.
 const (
-	OnBoot         Event = "boot"
-	OnStarted      Event = "started"
-	OnCalibrating  Event = "started-calibration"
-	OnSafe         Event = "started-safe"
-	OnStartFailed  Event = "start-failed"
-	OnSafeFailed   Event = "safe-failed"
-	OnHandOver     Event = "calibrated-at-boot"
-	OnCalibrated   Event = "calibrated"
-	OnCalibFailed  Event = "calibration-failed"
-	OnRecalibrate  Event = "recalibrate"
-	OnSwitch       Event = "switch"
-	OnSwitchAtOnce Event = "switch-at-once"
-	OnStopped      Event = "stopped"
-	OnStopTimeout  Event = "stop-timeout"
-	OnKill         Event = "kill"
-	OnKillNone     Event = "kill-no-successor"
-	OnDied         Event = "died"
-	OnLinkLost     Event = "link-lost"
-	OnShutdown     Event = "shutdown"
-	OnEnd          Event = "end"
+	OnBoot             Event = "boot"
+	OnStarted          Event = "started"
+	OnCalibrating      Event = "started-calibration"
+	OnSafe             Event = "started-safe"
+	OnStartFailed      Event = "start-failed"
+	OnSafeFailed       Event = "safe-failed"
+	OnCalibratedAtBoot Event = "calibrated-at-boot"
+	OnCalibrated       Event = "calibrated"
+	OnCalibFailed      Event = "calibration-failed"
+	OnRecalibrate      Event = "recalibrate"
+	OnSwitch           Event = "switch"
+	OnSwitchAtOnce     Event = "switch-at-once"
+	OnStopped          Event = "stopped"
+	OnStopTimeout      Event = "stop-timeout"
+	OnKill             Event = "kill"
+	OnKillNone         Event = "kill-no-successor"
+	OnDied             Event = "died"
+	OnLinkLost         Event = "link-lost"
+	OnShutdown         Event = "shutdown"
+	OnEnd              Event = "end"
 )
 
 var inCharge = fsm.In(Calibrating, Uncalibrated, Ready)
@@ -62,7 +62,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Starting), On: OnStartFailed, To: Starting, Why: "the mode did not start; its fallback does"},
 	{From: fsm.In(Starting, Safe), On: OnSafeFailed, To: None, Why: "even safe failed; the body is stopped"},
 
-	{From: fsm.In(Calibrating), On: OnHandOver, To: Stopping, Why: "calibration succeeded at boot and hands over"},
+	{From: fsm.In(Calibrating), On: OnCalibratedAtBoot, To: Stopping, Why: "calibration succeeded at boot; the boot mode follows"},
 	{From: fsm.In(Calibrating), On: OnCalibrated, To: Ready, Why: "calibration was requested and stays active"},
 	{From: fsm.In(Calibrating), On: OnCalibFailed, To: Uncalibrated, Why: "nothing but calibration may run"},
 	{From: fsm.In(Uncalibrated, Ready), On: OnRecalibrate, To: Calibrating, Why: "calibration was requested again"},

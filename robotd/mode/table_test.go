@@ -15,7 +15,7 @@ func TestTablesAreSound(t *testing.T) {
 
 func TestTablesMatchTheirDiagrams(t *testing.T) {
 	fsmtest.CheckDiagram(t, "testdata/supervisor.md", Table, Booting)
-	fsmtest.CheckDiagram(t, "testdata/life.md", StatusTable, schema.ModeDisabled)
+	fsmtest.CheckDiagram(t, "testdata/status.md", StatusTable, schema.ModeDisabled)
 }
 
 func TestConfigurationIsChecked(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package mnl is the manual mode: people who have control act through the robot.
+// Package mnl is the manual mode: people drive the robot and send commands to its units.
 package mnl
 
 import (

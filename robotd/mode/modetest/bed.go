@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// stage is how far a mode has come in its life.
+// stage is a mode's stage in its lifecycle.
 type stage string
 
 const (
@@ -41,11 +41,11 @@ func newBed(t rapid.TB, row mode.Installed) *bed {
 		{ID: "drive", Kind: schema.UnitDrive}, {ID: "head", Kind: schema.UnitHead}, {ID: "speaker", Kind: schema.UnitSpeaker},
 		{ID: "screen", Kind: schema.UnitScreen},
 	}}
-	b.look()
+	b.updateRunner()
 	return b
 }
 
-func (b *bed) look() { b.r.Update(b.now, b.robot) }
+func (b *bed) updateRunner() { b.r.Update(b.now, b.robot) }
 
 // order gives the mode an order as the supervisor would, at a stage at which it could.
 func (b *bed) order(do mode.Do) {
@@ -67,11 +67,11 @@ func (b *bed) order(do mode.Do) {
 	if do == mode.DoKill {
 		b.at = none
 	}
-	b.take(string(do), do == mode.DoKill)
+	b.checkEffects(string(do), do == mode.DoKill)
 }
 
 func (b *bed) tell(n mode.Notice) {
-	b.look()
+	b.updateRunner()
 	switch n := n.(type) {
 	case mode.CalibrationEnded:
 		b.goes["calibration"] = false
@@ -79,11 +79,12 @@ func (b *bed) tell(n mode.Notice) {
 		b.goes["story"] = b.goes["story"] && n.Reason == ""
 	}
 	b.r.Notify(n)
-	b.take("a notice", false)
+	b.checkEffects("a notice", false)
 }
 
-// take looks at what the mode wants after a call.
-func (b *bed) take(after string, killed bool) {
+// checkEffects checks that each effect of the last call is allowed at the mode's stage, and removes
+// them.
+func (b *bed) checkEffects(after string, killed bool) {
 	b.t.Helper()
 	ended := killed
 	for _, e := range b.r.Effects() {

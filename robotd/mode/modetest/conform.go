@@ -38,7 +38,7 @@ var checks = []struct {
 	{"it starts, or says why not", starts},
 	{"it stops", stops},
 	{"it pauses, goes on and stops in a pause", pauses},
-	{"nothing is left of it when it is killed at any stage", dies},
+	{"nothing is left of it when it is killed at any stage", leavesNothingWhenKilled},
 	{"10,000 random notices bring nothing that does not belong to its stage", random},
 }
 
@@ -46,7 +46,7 @@ func asksChangeNothing(t rapid.TB, row mode.Installed) {
 	b := newBed(t, row)
 	for _, robot := range []mode.Robot{b.robot, {}, {NoStory: fails}} {
 		b.robot = robot
-		b.look()
+		b.updateRunner()
 		if first, again := slices.Clone(b.r.NotReady()), b.r.NotReady(); !slices.Equal(first, again) {
 			t.Errorf("asked twice, it is not ready for %v and for %v", first, again)
 		}
@@ -108,7 +108,7 @@ func starts(t rapid.TB, row mode.Installed) {
 	newBed(t, row).start()
 	b := newBed(t, row)
 	b.robot = mode.Robot{NoStory: fails}
-	b.look()
+	b.updateRunner()
 	b.order(mode.DoStart) // although it is not ready
 	b.until(starting, fails)
 }
@@ -146,7 +146,7 @@ func pauses(t rapid.TB, row mode.Installed) {
 	b.until(stopping, mode.Refusal{})
 }
 
-func dies(t rapid.TB, row mode.Installed) {
+func leavesNothingWhenKilled(t rapid.TB, row mode.Installed) {
 	for _, at := range []stage{starting, running, paused, stopping} {
 		for _, calibrating := range []bool{false, true} {
 			b := newBed(t, row)
@@ -176,12 +176,12 @@ func dies(t rapid.TB, row mode.Installed) {
 			if b.r.Awaits(run) {
 				t.Errorf("killed while %s, it still waits for its calibration", at)
 			}
-			b.start() // a new life
+			b.start() // it can be started again
 		}
 	}
 }
 
-// random takes a mode through lives of random orders and notices.
+// random starts and ends a mode many times, with random orders and notices in between.
 func random(t rapid.TB, row mode.Installed) {
 	const each = 100 // rapid makes 100 runs, or more if asked to
 	rapid.Check(t, func(t *rapid.T) {
@@ -190,7 +190,7 @@ func random(t rapid.TB, row mode.Installed) {
 			b.now += time.Duration(rapid.IntRange(0, 500).Draw(t, "ms")) * time.Millisecond
 			b.robot.MayMove = rapid.Bool().Draw(t, "may move")
 			b.robot.People, b.robot.Bearing = rapid.IntRange(0, 2).Draw(t, "people"), rapid.Float64Range(-3, 3).Draw(t, "bearing")
-			b.look()
+			b.updateRunner()
 			may := map[stage][]mode.Do{
 				none:     {mode.DoStart},
 				starting: {mode.DoStop, mode.DoKill},
