@@ -64,6 +64,8 @@ type Report interface {
 	Session() string
 	SessionEnded() time.Duration
 	StateSeq() int64
+	// Clean reports whether the newest published state shows the robot as it is, and
+	// CleanButRequests whether it differs at most in the list of commands.
 	Clean() bool
 	CleanButRequests() bool
 	StateDue(now time.Duration) bool

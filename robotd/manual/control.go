@@ -44,7 +44,7 @@ func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
 	if no.Reason == "" {
 		return false
 	}
-	if way := t.manualFirst(o); way != "" {
+	if way := t.stepsToManual(o); way != "" {
 		no.Detail = way
 	}
 	if _, records := o.Args.(verb.RecordAct); records {
@@ -58,10 +58,11 @@ func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
 	return true
 }
 
-// manualFirst returns both steps to a manual command that is sent outside mnl while nobody has
+// stepsToManual returns both steps to a manual command that is sent outside mnl while nobody has
 // control; empty = control is all that it lacks. The mode comes first, because a lease ends after
-// seconds; with a lease for every mode it is the other way round.
-func (t Step) manualFirst(o request.Dispatch) string {
+// seconds. If every mode needs control (control.required all), control comes first, and this
+// returns nothing.
+func (t Step) stepsToManual(o request.Dispatch) string {
 	switch o.Args.(type) {
 	case verb.DeletePoint, verb.DeleteAct: // in every mode
 		return ""

@@ -169,7 +169,7 @@ func (t Step) Telemetry() {
 	}
 	t.drive.sentAt = t.Now.Mono
 	t.drive.sent++
-	t.drive.rolls = t.drive.vx != 0 || t.drive.wz != 0
+	t.drive.sentMoving = t.drive.vx != 0 || t.drive.wz != 0
 	d := driveFigures{VXMPS: t.drive.vx, WZRadPS: t.drive.wz}
 	if seq, age := t.stick.Newest(t.Now.Mono); seq != 0 {
 		d.Frame, d.FrameAgeMS = seq, new(age.Milliseconds())
@@ -184,5 +184,5 @@ func (t Step) Telemetry() {
 
 func (s *State) telemetryDue(b Body, session string) (time.Duration, bool) {
 	_, drives := b.First(schema.UnitDrive)
-	return s.drive.sentAt + telemetryEvery, drives && session != "" && (s.control.At == control.Held || s.drive.rolls)
+	return s.drive.sentAt + telemetryEvery, drives && session != "" && (s.control.At == control.Held || s.drive.sentMoving)
 }

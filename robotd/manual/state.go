@@ -39,10 +39,10 @@ type State struct {
 
 // drive is the speed that the drive reports, and what was published of it.
 type drive struct {
-	vx, wz float64
-	sentAt time.Duration
-	sent   int64 // number of messages so far
-	rolls  bool  // by the newest message
+	vx, wz     float64
+	sentAt     time.Duration
+	sent       int64 // number of messages so far
+	sentMoving bool  // the newest message says that the robot moves
 }
 
 // New returns the state of a robot without a holder of control, which knows what it was

@@ -84,7 +84,7 @@ func (t Step) Abilities() {
 	s.now = s.now[:0]
 	if len(s.wanted) == 0 {
 		for i := range s.failing {
-			t.succeeded(i)
+			t.clearAbilityAlert(i)
 		}
 	}
 	if len(s.wanted)+len(s.running) == 0 {
@@ -119,8 +119,8 @@ func (t Step) Abilities() {
 	}
 }
 
-// startIfWanted reports whether an ability is wanted, and if it is, lists it as running.
-func (t Step) startIfWanted(a schema.Ability) bool {
+// listIfWanted reports whether an ability is wanted, and if it is, lists it as running.
+func (t Step) listIfWanted(a schema.Ability) bool {
 	wanted := slices.Contains(t.abilities.wanted, a)
 	if wanted {
 		t.abilities.now = append(t.abilities.now, a)
@@ -141,7 +141,7 @@ func (t Step) AbilityEnded(o *act.Effect) {
 	i := slices.IndexFunc(abilityLanes[:], func(a abilityLane) bool { return a.lane == o.Lane })
 	switch {
 	case o.Outcome == act.EntryCompleted:
-		t.succeeded(i)
+		t.clearAbilityAlert(i)
 	case o.Outcome != act.EntryFailed || o.Reason == schema.ReasonStopped || o.Reason == schema.ReasonSafetyDisabled || o.Reason == schema.ReasonSuperseded:
 	default:
 		id := t.abilityUnit(i)
@@ -151,7 +151,8 @@ func (t Step) AbilityEnded(o *act.Effect) {
 	}
 }
 
-func (t Step) succeeded(i int) {
+// clearAbilityAlert clears the alert about the unit of a lane, if there is one.
+func (t Step) clearAbilityAlert(i int) {
 	if t.abilities.failing[i] {
 		t.abilities.failing[i] = false
 		t.Out.Clear(failedAlert, t.abilityUnit(i))
@@ -168,7 +169,7 @@ func (t Step) abilityUnit(i int) string {
 func (t Step) breathe(l act.Lane, u *schema.Unit) {
 	s := &t.abilities
 	switch {
-	case !t.startIfWanted(schema.AbilityBreathing):
+	case !t.listIfWanted(schema.AbilityBreathing):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.breatheAt:
 		s.breatheAt = t.Now.Mono + breatheAgain
@@ -181,7 +182,7 @@ func (t Step) blink(l act.Lane, u *schema.Unit) {
 	i := slices.IndexFunc(blinkFaces, func(f string) bool { return slices.Contains(u.Faces, f) })
 	switch {
 	case i < 0:
-	case !t.startIfWanted(schema.AbilityBlinking):
+	case !t.listIfWanted(schema.AbilityBlinking):
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.blinkAt:
 		s.blinkAt = t.Now.Mono + blinkEvery[s.blinks%len(blinkEvery)]
@@ -193,7 +194,7 @@ func (t Step) blink(l act.Lane, u *schema.Unit) {
 // look turns the head to the nearest person, or lets it sway around straight ahead.
 func (t Step) look(l act.Lane, u *schema.Unit) {
 	s := &t.abilities
-	aware, sways := t.startIfWanted(schema.AbilityAwareness), t.startIfWanted(schema.AbilityBackgroundMovement)
+	aware, sways := t.listIfWanted(schema.AbilityAwareness), t.listIfWanted(schema.AbilityBackgroundMovement)
 	yaw, speed := 0.0, swaySpeed
 	switch {
 	case !aware && !sways:

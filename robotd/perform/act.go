@@ -191,7 +191,7 @@ func (t Step) Ended(o *act.Effect) {
 		t.Out.Do(effect.ActFailed{ID: o.Act, Req: o.Req, Reason: o.Reason, Detail: o.Detail})
 	}
 	switch {
-	case o.Lane != storyLane && t.askedEnded(o):
+	case o.Lane != storyLane && t.requestedActEnded(o):
 		return
 	case o.Outcome == act.EntryCancelled: // who cancelled it knows
 		return

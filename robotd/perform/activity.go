@@ -13,8 +13,8 @@ import (
 // activityLane is the lane of the focused activity, below the handlers and above the story.
 const activityLane act.Lane = "activity"
 
-// focus is the performance of an activity. As with a story, the machine of ato decides which
-// of its acts is due.
+// focus is the performance of an activity. As for the story, a state of package auto (a second
+// one) decides which of its acts is due.
 type focus struct {
 	run string // id of this performance; empty = there is none
 	id  string // id of the activity
@@ -171,11 +171,11 @@ func (t Step) activity(id string) (s script, facts auto.Story, why string) {
 		whole, _ := set.Acts[step.Act].Expand(score.In(set.Acts))
 		s.acts = append(s.acts, act.Entry{Act: &whole, With: step.With, Languages: languages, OnResume: step.OnResume, FinishBeforePause: step.FinishBeforePause})
 	}
-	return s, repeated(a.ID, len(s.acts), a.Repeat, a.OnActError), ""
+	return s, autoStory(a.ID, len(s.acts), a.Repeat, a.OnActError), ""
 }
 
-// repeated describes a list of acts for the machine of ato.
-func repeated(id string, acts int, r score.Repeat, e score.ActError) auto.Story {
+// autoStory describes a list of acts for package auto.
+func autoStory(id string, acts int, r score.Repeat, e score.ActError) auto.Story {
 	s := auto.Story{ID: id, Acts: acts, Times: int(r.Times), OnError: auto.Skip, Retries: int(e.Retries)}
 	switch {
 	case e.Stop:

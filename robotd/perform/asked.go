@@ -23,7 +23,7 @@ type requestedAct struct {
 // AskAct queues the act as an interrupt, after all checks. One at a time is performed:
 // further ones wait for it, or replace all of them with clear.
 func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
-	e, ok := t.wanted(o, a)
+	e, ok := t.resolveRequestedAct(o, a)
 	if !ok {
 		return
 	}
@@ -33,8 +33,8 @@ func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
 	}, o.Key, o.If)
 }
 
-// wanted returns the act that a command requests, or refuses the command.
-func (t Step) wanted(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
+// resolveRequestedAct returns the act that a command requests, or refuses the command.
+func (t Step) resolveRequestedAct(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
 	acts, files, languages := t.Repertoire()
 	e, no := t.Lanes.Resolve(a, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
 	if no != nil {
@@ -56,8 +56,8 @@ func (t Step) performable(a *requestedAct) (ok bool, why string) {
 	return true, ""
 }
 
-// answerAsked answers the commands of the acts of an interrupt that ended, in the same step.
-func (t Step) answerAsked(e interrupt.Ended, by request.Key) {
+// answerRequestedActs answers the commands of the acts of an interrupt that ended, in the same step.
+func (t Step) answerRequestedActs(e interrupt.Ended, by request.Key) {
 	i := slices.IndexFunc(t.runningHandlers, func(h runningHandler) bool { return h.id == e.ID })
 	if i < 0 {
 		return
@@ -92,9 +92,9 @@ func (s *State) Cancel(key, by request.Key) bool {
 	return false
 }
 
-// cancelAsked ends the requested acts because of a stop: what was requested before a stop does not continue
-// when the robot may move again.
-func (t Step) cancelAsked() {
+// cancelRequestedActs ends the requested acts because of a stop: what was requested before a stop
+// does not continue when the robot may move again.
+func (t Step) cancelRequestedActs() {
 	for _, h := range t.runningHandlers {
 		if len(h.requests) > 0 {
 			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.Cancel, ID: h.id, Reason: schema.ReasonStopped}})

@@ -19,7 +19,7 @@ func (t Step) StepAuto() (r Result) {
 		f.Standstill = t.Standstill.String()
 	}
 	d := auto.Step(&t.auto, t.Now.Mono, t.cfg.Auto, f, in)
-	t.follow()
+	t.updatePlaying()
 	// One transition per step: the pauses may cause another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming && t.auto.Count() > 0 || d.Skipped
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
@@ -159,7 +159,7 @@ func (t Step) autoFacts() auto.Facts {
 		f.Story, moves = t.accepted.facts, t.accepted.moves
 	}
 	if at := t.Safety; safety.StoryWaits(at, moves) {
-		f.Safety = auto.Hold{Held: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}
+		f.Safety = auto.PauseCause{Present: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}
 		switch {
 		case safety.NeedsReset(at):
 			f.Safety.Reason = schema.ReasonNeedsReset
@@ -169,10 +169,10 @@ func (t Step) autoFacts() auto.Facts {
 			f.Safety.Reason = schema.ReasonLatched
 		}
 	}
-	f.Safeguard = auto.Hold{Held: t.Pause != "", Reason: t.Pause}
+	f.Safeguard = auto.PauseCause{Present: t.Pause != "", Reason: t.Pause}
 	f.EntryRefused = t.EntryRefused
 	if t.LinkLostForAto {
-		f.LinkLost = auto.Hold{Held: true, Reason: schema.ReasonLinkLost, Sticky: !t.cfg.ContinueOnReturn}
+		f.LinkLost = auto.PauseCause{Present: true, Reason: schema.ReasonLinkLost, Sticky: !t.cfg.ContinueOnReturn}
 	}
 	return f
 }

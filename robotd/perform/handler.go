@@ -44,15 +44,15 @@ func (t Step) script(h *config.Handler) (s script, why string) {
 }
 
 // beginHandler performs a handler's acts in the handler's own lane.
-func (t Step) beginHandler(e interrupt.Entry, wanted *requestedAct) {
+func (t Step) beginHandler(e interrupt.Entry, requested *requestedAct) {
 	cfg, _ := t.cfg.Handler(e.Handler)
 	t.runningHandlers = append(t.runningHandlers, runningHandler{id: e.ID, handler: cfg.ID, until: t.Now.Mono + cfg.Idle})
 	h := &t.runningHandlers[len(t.runningHandlers)-1]
 	switch {
-	case wanted != nil:
-		h.requests = []pendingRequest{{entry: e.ID, key: wanted.key}}
-		t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: wanted.Act.Moves()})
-		h.acts = []act.Entry{wanted.Entry}
+	case requested != nil:
+		h.requests = []pendingRequest{{entry: e.ID, key: requested.key}}
+		t.Out.Do(effect.Reply{To: requested.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: requested.Act.Moves()})
+		h.acts = []act.Entry{requested.Entry}
 		t.nextAct(h)
 	case cfg.UntilCharged:
 		t.charge(h, cfg)

@@ -19,11 +19,11 @@ func (t Step) StepInterrupts() {
 		t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
 	}
 	t.unitCritical = t.UnitCritical
-	in, by, wanted := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*requestedAct)(nil)
+	in, by, requested := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*requestedAct)(nil)
 	switch next, waits := t.toInterrupts.Take(); {
 	case waits && t.isStale(next.In.Input):
 	case waits && t.Out.Met(next.By, next.When, t.CurrentState):
-		in, by, wanted = next.In.Input, next.By, next.In.requested
+		in, by, requested = next.In.Input, next.By, next.In.requested
 	case !waits && !t.InterruptRuns():
 		return
 	}
@@ -34,7 +34,7 @@ func (t Step) StepInterrupts() {
 	if in.What == interrupt.Request && f.Paused {
 		f.PausedBy = t.auto.PausedBy("", "", t.Standstill.String())
 	}
-	f.Condition, f.Why = t.condition(in.Handler, wanted)
+	f.Condition, f.Why = t.condition(in.Handler, requested)
 	d := interrupt.Step(&t.interrupts, t.Now.Mono, &t.cfg.Interrupts, f, in)
 	if e := d.Start; e.ID != "" {
 		t.Out.Changed(effect.FlushSoon)
@@ -47,19 +47,19 @@ func (t Step) StepInterrupts() {
 		t.Out.LogTransition("interrupt", string(interrupt.Running), string(e.Outcome), string(e.Reason), e.ID)
 		t.Out.Event("interrupt_finished", e.Interrupter, string(e.Reason), "", ended{ID: e.ID, Handler: e.Handler, Outcome: string(e.Outcome), MS: e.Lasted.Milliseconds(), Detail: t.detail(e.ID)})
 		t.toAuto.Add(autoInput{Input: auto.Input{What: auto.Release, Kind: auto.ByInterrupt, Key: e.ID}})
-		t.answerAsked(e, by)
+		t.answerRequestedActs(e, by)
 		t.endHandler(e.Handler)
 		if h, _ := t.cfg.Handler(e.Handler); h.UntilCharged {
 			t.chargeEnded(e)
 		}
 	}
 	if d.Start.ID != "" { // after the end of the one that it replaces
-		t.beginHandler(d.Start, wanted)
+		t.beginHandler(d.Start, requested)
 	}
 	if d.Joins.ID != "" {
-		t.joinHandler(d.Joins, wanted)
+		t.joinHandler(d.Joins, requested)
 	}
-	if wanted != nil && d.Start.ID+d.Joins.ID != "" {
+	if requested != nil && d.Start.ID+d.Joins.ID != "" {
 		d.Answer.Status = "" // it is answered when its act ends
 	}
 	if by == "" && d.Answer.Status == schema.StatusRejected {
@@ -93,13 +93,13 @@ type ended struct {
 func (s *State) InterruptRuns() bool { return len(s.interrupts.Running()) > 0 }
 
 // condition reports whether a handler's own condition holds, and it has something to do.
-func (t Step) condition(handler string, wanted *requestedAct) (ok bool, why string) {
+func (t Step) condition(handler string, requested *requestedAct) (ok bool, why string) {
 	h, known := t.cfg.Handler(handler)
 	switch {
 	case !known:
 		return true, ""
 	case h.PerformsRequest:
-		return t.performable(wanted)
+		return t.performable(requested)
 	case h.When != nil && !h.When.Eval(t.Signals.Facts(t.Now.Mono)):
 		return false, untrue(h.When, t.Signals.Facts(t.Now.Mono))
 	case !h.UntilCharged:
@@ -161,7 +161,7 @@ func (t Step) endStopped(to schema.SafetyState) {
 			t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonNeedsReset}})
 		}
 	case to == schema.SafetySoftStop || to == schema.SafetyStop:
-		t.cancelAsked()
+		t.cancelRequestedActs()
 	}
 }
 

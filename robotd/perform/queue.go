@@ -29,24 +29,24 @@ func (h *runningHandler) performs() string {
 }
 
 // joinHandler queues a requested act behind those that were requested before.
-func (t Step) joinHandler(e interrupt.Entry, wanted *requestedAct) {
+func (t Step) joinHandler(e interrupt.Entry, requested *requestedAct) {
 	i := slices.IndexFunc(t.runningHandlers, func(h runningHandler) bool { return h.id == e.ID })
-	if wanted == nil || i < 0 {
+	if requested == nil || i < 0 {
 		return
 	}
-	h, does := &t.runningHandlers[i], wanted.Entry
+	h, does := &t.runningHandlers[i], requested.Entry
 	fits := t.fitting(*does.Act, !t.mayMove())
 	does.Act, does.ID, does.Clear = &fits, t.Lanes.NextEntry("asked"), false
 	if refused := t.Lanes.Push(handlerLane(h.handler), does); refused != nil {
-		t.Out.Refuse(wanted.key, refused.Reason, refused.Pointer, refused.Detail)
+		t.Out.Refuse(requested.key, refused.Reason, refused.Pointer, refused.Detail)
 		return
 	}
 	if h.actsOver { // the one before is over, but its interrupt has not ended yet
 		t.answerFirst(h, h.failed)
 		h.actsOver, h.ending, h.failed = false, false, ""
 	}
-	h.requests = append(h.requests, pendingRequest{entry: does.ID, key: wanted.key})
-	t.Out.Do(effect.Reply{To: wanted.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: does.Act.Moves()})
+	h.requests = append(h.requests, pendingRequest{entry: does.ID, key: requested.key})
+	t.Out.Do(effect.Reply{To: requested.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: does.Act.Moves()})
 }
 
 // answerFirst answers the command of the act that has ended, and continues with the next.
@@ -59,9 +59,9 @@ func (t Step) answerFirst(h *runningHandler, failed schema.Reason) {
 	h.requests = slices.Delete(h.requests, 0, 1)
 }
 
-// askedEnded takes the end of a requested act after which others of the same interrupt
+// requestedActEnded takes the end of a requested act after which others of the same interrupt
 // continue. The end of the last one ends the interrupt, and is answered then.
-func (t Step) askedEnded(o *act.Effect) bool {
+func (t Step) requestedActEnded(o *act.Effect) bool {
 	for i := range t.runningHandlers {
 		h := &t.runningHandlers[i]
 		j := slices.IndexFunc(h.requests, func(a pendingRequest) bool { return a.entry == o.Entry })

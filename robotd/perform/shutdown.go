@@ -41,14 +41,14 @@ func (t Step) beginShutdown() {
 			u, has := do.Performer(t.Body.Units())
 			return !has || !t.unusable(u.ID)
 		})
-		if ok && len(a.Actions) > 0 && t.inSafety(act.Entry{Act: &a, Languages: t.playing.languages}) {
+		if ok && len(a.Actions) > 0 && t.pushSafetyAct(act.Entry{Act: &a, Languages: t.playing.languages}) {
 			return
 		}
 	}
-	heads, poses := t.atRest()
+	heads, poses := t.restActs()
 	for _, a := range []*score.Act{heads, poses} { // a pose that fails leaves the heads alone
 		if len(a.Actions) > 0 {
-			t.inSafety(act.Entry{Act: a})
+			t.pushSafetyAct(act.Entry{Act: a})
 		}
 	}
 }
@@ -59,9 +59,9 @@ func (t Step) unusable(unit string) bool {
 	return t.Lanes.UnitDisabled(unit) || t.Health.Unusable(unit) != ""
 }
 
-// atRest brings the heads to the middle and what takes poses upright, as far as the body has
-// such units and they are not disabled.
-func (t Step) atRest() (heads, poses *score.Act) {
+// restActs returns the acts that bring the heads to the middle and what takes poses upright, as far
+// as the body has such units and they are not disabled.
+func (t Step) restActs() (heads, poses *score.Act) {
 	heads, poses = &score.Act{ID: "heads-to-rest"}, &score.Act{ID: "poses-to-rest"}
 	zero := 0.0
 	only := func(r *schema.Range) *float64 {
@@ -101,12 +101,13 @@ func (t Step) explain(why safety.Cause) {
 		text = estopText
 	}
 	if len(text) > 0 {
-		t.inSafety(act.Entry{Languages: t.cfg.Languages, Act: &score.Act{ID: "why-estop", Actions: []score.Action{{Type: score.TypeSay, Text: text}}}})
+		t.pushSafetyAct(act.Entry{Languages: t.cfg.Languages, Act: &score.Act{ID: "why-estop", Actions: []score.Action{{Type: score.TypeSay, Text: text}}}})
 	}
 }
 
-// inSafety performs an act for a safety state, if this robot can.
-func (t Step) inSafety(e act.Entry) bool {
+// pushSafetyAct pushes an act for a safety state to the safety lane, and reports whether this robot
+// can perform it.
+func (t Step) pushSafetyAct(e act.Entry) bool {
 	e.ID = t.Lanes.NextEntry("safety")
 	return t.Lanes.Push(SafetyLane, e) == nil
 }

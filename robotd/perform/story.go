@@ -24,7 +24,7 @@ type program struct {
 // programOf prepares a story for ato.
 func (t Step) programOf(l *delivery.Loaded[score.PublishedStory]) *program {
 	story := &l.Fit.Content.Story
-	p := &program{Loaded: l, facts: repeated(l.Story.ID, len(story.Acts), story.Repeat, story.OnActError)}
+	p := &program{Loaded: l, facts: autoStory(l.Story.ID, len(story.Acts), story.Repeat, story.OnActError)}
 	p.facts.Rev, p.facts.Digest = l.Story.Rev, l.Story.SHA256
 	if len(l.Fit.Pruned) > 0 {
 		p.facts.Digest += fmt.Sprint(" without ", l.Fit.Pruned)
@@ -73,8 +73,8 @@ func (t Step) Accept(l *delivery.Loaded[score.PublishedStory], why schema.Reason
 	t.Out.Changed(effect.FlushSoon)
 }
 
-// follow sets the performed story to the one that ato has switched to.
-func (t Step) follow() {
+// updatePlaying sets playing to the story that ato has switched to.
+func (t Step) updatePlaying() {
 	switch {
 	case t.accepted != nil && t.auto.Story == t.accepted.facts:
 		t.playing = t.accepted
