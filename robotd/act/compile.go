@@ -65,7 +65,7 @@ type performance struct {
 type run struct {
 	stage   Stage
 	elapsed time.Duration // executing time; for a group its clock
-	waited  time.Duration // deferred or held
+	waited  time.Duration // deferred or suspended
 	warned  bool
 
 	key          uint64 // of the command on the unit, 0 = none
@@ -78,7 +78,7 @@ type run struct {
 	detail   string
 
 	unfinished int  // children of a group that have not ended
-	active     int  // children that are executing or held
+	active     int  // children that are executing or suspended
 	frozen     bool // an exclusive child executes
 }
 

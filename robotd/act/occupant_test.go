@@ -83,7 +83,7 @@ func TestLanesOfOneOccupantShareUnits(t *testing.T) {
 	}
 }
 
-func TestAttendingLaneEndsWhenUnitReports(t *testing.T) {
+func TestLaneThatAwaitsReportsEndsWhenUnitReports(t *testing.T) {
 	for _, c := range []struct {
 		why  schema.Reason
 		want Outcome

@@ -2,14 +2,16 @@ package act
 
 import "time"
 
-// rested reports whether the unit of an action rests after elapsed: the velocity of a drive
+// restsAfter reports whether the unit of an action rests after elapsed: the velocity of a drive
 // action is zero in its last part.
-func (n *node) rested(elapsed time.Duration) bool { return n.rest > 0 && elapsed >= n.length-n.rest }
+func (n *node) restsAfter(elapsed time.Duration) bool {
+	return n.rest > 0 && elapsed >= n.length-n.rest
+}
 
-// rests reports whether the unit of a node has to be stopped now, before the action ends.
-func (x *Executor) rests(p *performance, i int) bool {
+// mustRest reports whether the unit of a node has to be stopped now, before the action ends.
+func (x *Executor) mustRest(p *performance, i int) bool {
 	r := &p.runs[i]
-	return r.key != 0 && !r.stopNextTick && p.nodes[i].rested(r.elapsed)
+	return r.key != 0 && !r.stopNextTick && p.nodes[i].restsAfter(r.elapsed)
 }
 
 // restUnit stops the unit of an action that goes on until its end. A unit that started in

@@ -39,7 +39,7 @@ const (
 // Stages lists every stage.
 var Stages = []Stage{Pending, Deferred, Executing, Suspended, Completed, Missed, Cancelled, Failed}
 
-// Table is the life of one action.
+// Table is the lifecycle of one action.
 var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Pending, Deferred), On: Begin, To: Executing, Why: "it is due and nothing blocks it"},
 	{From: fsm.In(Pending), On: Defer, To: Deferred, Why: "it is due but blocked: it waits and then lasts its full time"},

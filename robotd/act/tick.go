@@ -97,7 +97,7 @@ func (x *Executor) finishDue(l *lane) (changed bool) {
 		if r.stage != Executing {
 			continue
 		}
-		if x.rests(p, i) {
+		if x.mustRest(p, i) {
 			x.restUnit(p, i)
 		}
 		switch {

@@ -24,7 +24,7 @@ func (x *Executor) start(li, i int) {
 		parent.active++
 		parent.frozen = n.exclusive
 	}
-	if n.unit != none && !n.rested(r.elapsed) {
+	if n.unit != none && !n.restsAfter(r.elapsed) {
 		x.claim(li, n.unit, n.span == instant)
 		for j := range p.runs {
 			if p.runs[j].stopNextTick && n.competes(&p.nodes[j]) {

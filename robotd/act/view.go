@@ -115,15 +115,15 @@ func (x *Executor) UsedAbove(of Lane, id string) bool {
 		switch {
 		case ui < 0 || l.Lane == of:
 			return false
-		case !l.paused && (l.current.names(ui) || l.current == nil && len(l.queue) > 0 && l.queue[0].names(ui)):
+		case !l.paused && (l.current.hasActionFor(ui) || l.current == nil && len(l.queue) > 0 && l.queue[0].hasActionFor(ui)):
 			return true
 		}
 	}
 	return false
 }
 
-// names reports whether an act has an action for a unit.
-func (p *performance) names(ui int) bool {
+// hasActionFor reports whether an act has an action for a unit.
+func (p *performance) hasActionFor(ui int) bool {
 	for i := 0; p != nil && i < len(p.nodes); i++ {
 		if p.nodes[i].unit == ui {
 			return true

@@ -16,8 +16,8 @@ var stories = []Story{
 // walk calls Step with random inputs.
 func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 	s, now, f := Boot(), time.Duration(0), Facts{}
-	hold := func(label string) Hold {
-		return Hold{Held: rapid.IntRange(0, 4).Draw(t, label) == 0, Sticky: rapid.Bool().Draw(t, label+" sticky"), Reason: schema.ReasonLinkLost}
+	hold := func(label string) PauseCause {
+		return PauseCause{Present: rapid.IntRange(0, 4).Draw(t, label) == 0, Sticky: rapid.Bool().Draw(t, label+" sticky"), Reason: schema.ReasonLinkLost}
 	}
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		now += time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond
@@ -86,7 +86,7 @@ func TestEveryTokenIsReleasedOnce(t *testing.T) {
 			if s.Status == schema.AutoNotActive {
 				for _, tok := range s.Held() {
 					if tok.Kind != ByOperator {
-						t.Fatalf("%s is held in halt", tok.Name())
+						t.Fatalf("%s is held while ato is not active", tok.Name())
 					}
 				}
 			}
@@ -166,7 +166,7 @@ func TestManyPausesLeaveRoomForSafetyTokens(t *testing.T) {
 		Step(&s, 0, Defaults(), f, Input{What: Pause, Client: "op1", Req: string(rune('A' + i))})
 		Step(&s, 0, Defaults(), f, Input{What: Acquire, Kind: ByInterrupt, Key: string(rune('A' + i))})
 	}
-	f.Safety, f.Safeguard, f.LinkLost = Hold{Held: true}, Hold{Held: true}, Hold{Held: true}
+	f.Safety, f.Safeguard, f.LinkLost = PauseCause{Present: true}, PauseCause{Present: true}, PauseCause{Present: true}
 	Step(&s, 0, Defaults(), f, Input{What: Tick})
 	if held := s.Held(); len(held) != MaxTokens || held[0].Kind != BySafety || held[1].Kind != BySafeguard || held[2].Kind != ByLink {
 		t.Errorf("%d tokens, first %v", len(held), held[:3])

@@ -79,10 +79,10 @@ func (s *State) StoppedByRequest() bool {
 	return s.Status == schema.AutoStopped && s.Reason == schema.ReasonStopped
 }
 
-// Hold is a condition of the robot that pauses ato while it lasts.
-type Hold struct {
-	Held   bool // the condition is there
-	Reason schema.Reason
+// PauseCause is a condition of the robot that pauses ato while it lasts.
+type PauseCause struct {
+	Present bool // the condition is there
+	Reason  schema.Reason
 	// Sticky: after the condition has ended, the pause lasts until an operator
 	// sends auto/continue.
 	Sticky bool
@@ -94,9 +94,9 @@ type Facts struct {
 	NoStory      schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
 	Apply        schema.Apply  // when a newly accepted story replaces the current one
 	EntryRefused schema.Reason // why ato must not be entered
-	Safety       Hold          // Sticky after HALT or E_STOP, when the act also restarts
-	Safeguard    Hold
-	LinkLost     Hold
+	Safety       PauseCause    // Sticky after HALT or E_STOP, when the act also restarts
+	Safeguard    PauseCause
+	LinkLost     PauseCause
 	// Standstill is why the robot is at rest and the way out, for the answer to a request.
 	Standstill string
 }

@@ -15,7 +15,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 		s.tokens.refresh(now, BySafety, f.Safety, &d)
 		s.tokens.refresh(now, BySafeguard, f.Safeguard, &d)
 		s.tokens.refresh(now, ByLink, f.LinkLost, &d)
-		s.restartAct = s.restartAct || f.Safety.Held && f.Safety.Sticky
+		s.restartAct = s.restartAct || f.Safety.Present && f.Safety.Sticky
 	}
 	switch in.What {
 	case Enter:

@@ -180,15 +180,15 @@ func (h *tokens) drop(i int, d *Decision) {
 
 // refresh updates the token of safety, safeguard or link from its fact. A sticky one
 // outlasts its cause: it is released only by an operator's auto/continue.
-func (h *tokens) refresh(now time.Duration, k Kind, fact Hold, d *Decision) {
+func (h *tokens) refresh(now time.Duration, k Kind, fact PauseCause, d *Decision) {
 	i := h.find(Token{Kind: k})
-	if fact.Held && fact.Reason == "" {
+	if fact.Present && fact.Reason == "" {
 		fact.Reason = schema.ReasonInvalidTransition
 	}
 	switch {
-	case fact.Held && i < 0:
+	case fact.Present && i < 0:
 		h.acquire(Token{Kind: k, Why: string(fact.Reason), Since: now, sticky: fact.Sticky}, d)
-	case fact.Held:
+	case fact.Present:
 		h.held[i].causeEnded = false
 		h.held[i].sticky = h.held[i].sticky || fact.Sticky
 		h.held[i].Why = string(fact.Reason)

@@ -12,12 +12,12 @@ func TestStickyPauseReportsNeedsContinue(t *testing.T) {
 	story := Story{ID: "s", Acts: 1}
 	f := Facts{Story: story}
 	Step(&s, 0, Limits{}, f, Input{What: Enter})
-	f.Safety = Hold{Held: true, Sticky: true, Reason: schema.ReasonNeedsReset}
+	f.Safety = PauseCause{Present: true, Sticky: true, Reason: schema.ReasonNeedsReset}
 	Step(&s, time.Second, Limits{}, f, Input{What: Tick})
 	if held := s.Held(); len(held) != 1 || held[0].Why != string(schema.ReasonNeedsReset) {
 		t.Fatalf("held: %+v", held)
 	}
-	f.Safety = Hold{}
+	f.Safety = PauseCause{}
 	Step(&s, 2*time.Second, Limits{}, f, Input{What: Tick})
 	if held := s.Held(); len(held) != 1 || held[0].Why != string(schema.ReasonNeedsContinue) {
 		t.Errorf("held: %+v", held)
@@ -29,17 +29,17 @@ func TestStickyPauseReportsNeedsContinue(t *testing.T) {
 func TestFailedRoundsAreCountedAnewWhenAPersonResumes(t *testing.T) {
 	const operator, elsewhere = "op1", "op2"
 	for name, row := range map[string]struct {
-		pause  Hold
+		pause  PauseCause
 		inputs []Input // after the cause of the pause is gone
 		want   int64
 	}{
-		"enabled after a stop":             {Hold{Held: true}, []Input{{What: Tick}}, 0},
-		"enabled after E_STOP":             {Hold{Held: true, Sticky: true}, []Input{{What: Tick}}, 1},
-		"enabled and continued":            {Hold{Held: true, Sticky: true}, []Input{{What: Tick}, {What: Continue}}, 0},
-		"continued by who paused":          {Hold{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: operator}}, 0},
-		"not continued by somebody else":   {Hold{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: elsewhere}}, 1},
-		"an interrupt has ended":           {Hold{}, []Input{{What: Acquire, Kind: ByInterrupt, Key: "k"}, {What: Release, Kind: ByInterrupt, Key: "k"}}, 1},
-		"continued although nothing waits": {Hold{}, []Input{{What: Continue}}, 1},
+		"enabled after a stop":             {PauseCause{Present: true}, []Input{{What: Tick}}, 0},
+		"enabled after E_STOP":             {PauseCause{Present: true, Sticky: true}, []Input{{What: Tick}}, 1},
+		"enabled and continued":            {PauseCause{Present: true, Sticky: true}, []Input{{What: Tick}, {What: Continue}}, 0},
+		"continued by who paused":          {PauseCause{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: operator}}, 0},
+		"not continued by somebody else":   {PauseCause{}, []Input{{What: Pause, Client: operator}, {What: Continue, Client: elsewhere}}, 1},
+		"an interrupt has ended":           {PauseCause{}, []Input{{What: Acquire, Kind: ByInterrupt, Key: "k"}, {What: Release, Kind: ByInterrupt, Key: "k"}}, 1},
+		"continued although nothing waits": {PauseCause{}, []Input{{What: Continue}}, 1},
 	} {
 		s, f := Boot(), Facts{Story: Story{ID: "s", Acts: 1}}
 		now := time.Duration(0)
@@ -54,7 +54,7 @@ func TestFailedRoundsAreCountedAnewWhenAPersonResumes(t *testing.T) {
 		}
 		f.Safety = row.pause
 		step(Input{What: Tick})
-		f.Safety = Hold{}
+		f.Safety = PauseCause{}
 		for _, in := range row.inputs {
 			step(in)
 		}

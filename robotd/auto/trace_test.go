@@ -41,7 +41,7 @@ func (w *world) play(t *testing.T, line string) string {
 		k, v, _ := strings.Cut(a, "=")
 		args[k], flags[k] = v, true
 	}
-	hold := Hold{Held: !flags["over"], Sticky: flags["sticky"], Reason: schema.Reason(args["reason"])}
+	hold := PauseCause{Present: !flags["over"], Sticky: flags["sticky"], Reason: schema.Reason(args["reason"])}
 	in := Input{What: Tick}
 	switch word {
 	case "story":

@@ -36,7 +36,7 @@ const (
 	OnPreempt  Event = "preempt"
 )
 
-// Table is the life of one interrupt.
+// Table is the lifecycle of one interrupt.
 var Table = fsm.Table[Stage, Event]{
 	{From: fsm.In(Requested), On: OnRefused, To: Rejected, Why: "a check failed; nothing was changed"},
 	{From: fsm.In(Requested), On: OnAccepted, To: Running, Why: "it runs and holds its pause from the same moment"},

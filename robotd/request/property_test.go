@@ -11,10 +11,10 @@ import (
 	"troupe/schema/verb"
 )
 
-// life drives the package at random, with a disk that may be slow or refuse,
+// simulation drives the package at random, with a disk that may be slow or refuse,
 // components that may be slow, and power cuts between any two effects. It checks
 // the invariants after every effect.
-type life struct {
+type simulation struct {
 	t          *rapid.T
 	s          *State
 	now        Now
@@ -31,8 +31,8 @@ type life struct {
 	newest     map[string]int64 // highest performed seq per client, session and group
 }
 
-// home is the fleet id in sys/adopt.
-const home = "b108326f-f261-4a6b-ad48-fee8efb991ba"
+// fleetID is the fleet id in sys/adopt.
+const fleetID = "b108326f-f261-4a6b-ad48-fee8efb991ba"
 
 // verdict is the part that must be equal in two copies of an answer.
 type verdict struct {
@@ -40,64 +40,64 @@ type verdict struct {
 	reason schema.Reason
 }
 
-func newLife(t *rapid.T) *life {
-	l := &life{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, performed: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}, newest: map[string]int64{}}
-	l.s, _ = Restore(1, nil, nil)
-	return l
+func newSimulation(t *rapid.T) *simulation {
+	sim := &simulation{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, performed: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}, newest: map[string]int64{}}
+	sim.s, _ = Restore(1, nil, nil)
+	return sim
 }
 
 var verbs = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
 
-func (l *life) step(in Input) {
-	l.now.Wall = noon.Add(l.now.Mono)
-	l.perform(Step(l.s, l.now, in, nil))
+func (sim *simulation) step(in Input) {
+	sim.now.Wall = noon.Add(sim.now.Mono)
+	sim.perform(Step(sim.s, sim.now, in, nil))
 }
 
 // perform does the effects in order; sometimes it cuts the power between two of
 // them.
-func (l *life) perform(effects []Effect) {
+func (sim *simulation) perform(effects []Effect) {
 	cut := len(effects)
-	if len(effects) > 0 && rapid.IntRange(0, 40).Draw(l.t, "power cut") == 0 {
-		cut = rapid.IntRange(0, len(effects)).Draw(l.t, "after")
-		defer l.restart()
+	if len(effects) > 0 && rapid.IntRange(0, 40).Draw(sim.t, "power cut") == 0 {
+		cut = rapid.IntRange(0, len(effects)).Draw(sim.t, "after")
+		defer sim.restart()
 	}
 	refused := false
 	for _, e := range effects[:cut] {
 		switch e := e.(type) {
 		case Save:
-			if rapid.IntRange(0, 20).Draw(l.t, "disk full") == 0 {
+			if rapid.IntRange(0, 20).Draw(sim.t, "disk full") == 0 {
 				refused = true
-				l.report(e, schema.ReasonNoSpace)
+				sim.report(e, schema.ReasonNoSpace)
 				continue
 			}
 			for _, k := range e.Forget {
-				delete(l.disk, k)
+				delete(sim.disk, k)
 			}
 			for _, r := range e.Put {
-				l.disk[r.Key()] = r
+				sim.disk[r.Key()] = r
 			}
-			l.report(e, "")
+			sim.report(e, "")
 		case Dispatch:
-			l.performing = append(l.performing, e.Key)
+			sim.performing = append(sim.performing, e.Key)
 			if e.Verb.Class == verb.ClassStop || e.Verb.Journal == verb.JournalNever {
 				continue
 			}
-			l.inOrder(e)
-			if v, ended := l.final[e.Key]; ended {
-				l.t.Fatalf("%s was performed after it had been answered %v", e.Key, v)
+			sim.inOrder(e)
+			if v, ended := sim.final[e.Key]; ended {
+				sim.t.Fatalf("%s was performed after it had been answered %v", e.Key, v)
 			}
-			if l.performed[e.Key]++; l.performed[e.Key] > 1 {
-				l.t.Fatalf("%s was performed twice", e.Key)
+			if sim.performed[e.Key]++; sim.performed[e.Key] > 1 {
+				sim.t.Fatalf("%s was performed twice", e.Key)
 			}
-			if _, ok := l.disk[e.Key]; !ok {
-				l.t.Fatalf("%s was performed and is not on the disk", e.Key)
+			if _, ok := sim.disk[e.Key]; !ok {
+				sim.t.Fatalf("%s was performed and is not on the disk", e.Key)
 			}
-			if l.arrived[e.Key] < l.lastStop {
-				l.t.Fatalf("%s came before a stop and was performed after it", e.Key)
+			if sim.arrived[e.Key] < sim.lastStop {
+				sim.t.Fatalf("%s came before a stop and was performed after it", e.Key)
 			}
 		case SendAck:
 			if !refused {
-				l.checkAnswer(e)
+				sim.checkAnswer(e)
 			}
 		}
 	}
@@ -105,157 +105,157 @@ func (l *life) perform(effects []Effect) {
 
 // inOrder checks that no command is performed after one with a higher seq of the
 // same client, session and group.
-func (l *life) inOrder(p Dispatch) {
-	r := l.disk[p.Key]
+func (sim *simulation) inOrder(p Dispatch) {
+	r := sim.disk[p.Key]
 	order := r.Client + " " + r.Session + " " + p.Verb.Group
-	if r.Seq != 0 && r.Seq <= l.newest[order] {
-		l.t.Fatalf("%s with seq %d was performed after %d", p.Key, r.Seq, l.newest[order])
+	if r.Seq != 0 && r.Seq <= sim.newest[order] {
+		sim.t.Fatalf("%s with seq %d was performed after %d", p.Key, r.Seq, sim.newest[order])
 	}
-	l.newest[order] = max(l.newest[order], r.Seq)
+	sim.newest[order] = max(sim.newest[order], r.Seq)
 }
 
 // report queues the disk's answer.
-func (l *life) report(s Save, refused schema.Reason) {
+func (sim *simulation) report(s Save, refused schema.Reason) {
 	var keys []Key
 	for _, r := range s.Put {
 		keys = append(keys, r.Key())
-		l.unsaved[r.Key()] = r.Answer.Status != "" && l.disk[r.Key()].Answer.Status == ""
+		sim.unsaved[r.Key()] = r.Answer.Status != "" && sim.disk[r.Key()].Answer.Status == ""
 	}
-	l.writing = append(l.writing, Saved{Keys: keys, Refused: refused})
+	sim.writing = append(sim.writing, Saved{Keys: keys, Refused: refused})
 }
 
-func (l *life) checkAnswer(e SendAck) {
+func (sim *simulation) checkAnswer(e SendAck) {
 	if e.Key == "" || !e.Ack.Status.Final() || verbOf(e.Ack.Verb).Class == verb.ClassStop {
 		return // a stop is answered before it is written, so a power cut may lose its record
 	}
 	now := verdict{e.Ack.Status, e.Ack.Reason}
-	if was, ok := l.final[e.Key]; ok && was != now && !l.unsaved[e.Key] {
-		l.t.Fatalf("%s was answered %v, then %v", e.Key, was, now)
+	if was, ok := sim.final[e.Key]; ok && was != now && !sim.unsaved[e.Key] {
+		sim.t.Fatalf("%s was answered %v, then %v", e.Key, was, now)
 	}
-	l.final[e.Key] = now
-	if rapid.Bool().Draw(l.t, "confirmed") {
-		l.s.delivered(e.Key)
+	sim.final[e.Key] = now
+	if rapid.Bool().Draw(sim.t, "confirmed") {
+		sim.s.delivered(e.Key)
 	}
 }
 
-func (l *life) restart() {
+func (sim *simulation) restart() {
 	var saved []Record
-	for _, r := range l.disk {
+	for _, r := range sim.disk {
 		saved = append(saved, r)
 	}
-	l.writing, l.performing = nil, nil
-	for k := range l.unsaved { // answers that were only in memory are lost
-		if l.unsaved[k] {
-			delete(l.final, k)
-			l.unsaved[k] = false
+	sim.writing, sim.performing = nil, nil
+	for k := range sim.unsaved { // answers that were only in memory are lost
+		if sim.unsaved[k] {
+			delete(sim.final, k)
+			sim.unsaved[k] = false
 		}
 	}
-	l.boot++
+	sim.boot++
 	var out []Effect
-	l.s, out = Restore(l.boot, saved, nil)
-	l.lastStop = l.arrivals // no command from before a restart may be performed after it
+	sim.s, out = Restore(sim.boot, saved, nil)
+	sim.lastStop = sim.arrivals // no command from before a restart may be performed after it
 	for _, e := range out {
 		for _, r := range e.(Save).Put {
-			l.disk[r.Key()] = r
+			sim.disk[r.Key()] = r
 		}
 	}
 }
 
-func (l *life) arrive() {
-	v := rapid.SampledFrom(verbs).Draw(l.t, "verb")
-	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(l.t, "id")
-	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"fleet_id":"` + home + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(l.t, "args")
-	if rapid.IntRange(0, 3).Draw(l.t, "well-formed") > 0 {
-		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"fleet_id":"` + home + `"}`, "replay": `,"args":{"from":1}`}[v[1]]
+func (sim *simulation) arrive() {
+	v := rapid.SampledFrom(verbs).Draw(sim.t, "verb")
+	id := rapid.SampledFrom([]string{"k1", "k2", "k3", "k4", "k5", "k6"}).Draw(sim.t, "id")
+	args := rapid.SampledFrom([]string{`,"args":{"mode":"ato"}`, `,"args":{"fleet_id":"` + fleetID + `"}`, ``, `,"ttl_ms":50`, `,"args":5`}).Draw(sim.t, "args")
+	if rapid.IntRange(0, 3).Draw(sim.t, "well-formed") > 0 {
+		args = map[string]string{"set": `,"args":{"mode":"ato"}`, "adopt": `,"args":{"fleet_id":"` + fleetID + `"}`, "replay": `,"args":{"from":1}`}[v[1]]
 	}
 	if v[1] == "cancel" {
-		args = fmt.Sprintf(`,"args":{"id":"k%d"}`, rapid.IntRange(1, 6).Draw(l.t, "target"))
+		args = fmt.Sprintf(`,"args":{"id":"k%d"}`, rapid.IntRange(1, 6).Draw(sim.t, "target"))
 	}
-	if rapid.Bool().Draw(l.t, "ordered") {
-		args += fmt.Sprintf(`,"session":%q,"seq":%d`, rapid.SampledFrom([]string{"a", "b"}).Draw(l.t, "session"), rapid.IntRange(1, 12).Draw(l.t, "seq"))
+	if rapid.Bool().Draw(sim.t, "ordered") {
+		args += fmt.Sprintf(`,"session":%q,"seq":%d`, rapid.SampledFrom([]string{"a", "b"}).Draw(sim.t, "session"), rapid.IntRange(1, 12).Draw(sim.t, "seq"))
 	}
-	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(l.t, "client"), Group: v[0], Verb: v[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
-	a.DiskBehind = rapid.IntRange(0, 8).Draw(l.t, "disk behind") == 0
-	l.arrivals++
-	if l.s.find(KeyOf(a.Client, id)) == nil {
-		l.arrived[KeyOf(a.Client, id)] = l.arrivals
+	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(sim.t, "client"), Group: v[0], Verb: v[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
+	a.DiskBehind = rapid.IntRange(0, 8).Draw(sim.t, "disk behind") == 0
+	sim.arrivals++
+	if sim.s.find(KeyOf(a.Client, id)) == nil {
+		sim.arrived[KeyOf(a.Client, id)] = sim.arrivals
 	}
 	stop := v[1] == "stop" || v[1] == "estop"
 	if stop {
-		l.lastStop = l.arrivals
-		a.Payload = rapid.SampledFrom([][]byte{nil, []byte("{{{"), a.Payload, {0xff}, make([]byte, 9000)}).Draw(l.t, "payload")
-		a.Retained = rapid.Bool().Draw(l.t, "retained")
+		sim.lastStop = sim.arrivals
+		a.Payload = rapid.SampledFrom([][]byte{nil, []byte("{{{"), a.Payload, {0xff}, make([]byte, 9000)}).Draw(sim.t, "payload")
+		a.Retained = rapid.Bool().Draw(sim.t, "retained")
 	}
-	l.now.Wall = noon.Add(l.now.Mono)
-	out := Step(l.s, l.now, a, nil)
+	sim.now.Wall = noon.Add(sim.now.Mono)
+	out := Step(sim.s, sim.now, a, nil)
 	if stop {
 		if p, ok := out[0].(Dispatch); !ok || p.Verb.Class != verb.ClassStop {
-			l.t.Fatalf("a stop's first effect is %T", out[0])
+			sim.t.Fatalf("a stop's first effect is %T", out[0])
 		}
 	}
-	l.perform(out)
+	sim.perform(out)
 }
 
-func (l *life) endOne() {
-	if len(l.performing) == 0 {
+func (sim *simulation) endOne() {
+	if len(sim.performing) == 0 {
 		return
 	}
-	k := l.performing[0]
-	l.performing = l.performing[1:]
-	status := rapid.SampledFrom([]schema.Status{schema.StatusAccepted, schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed}).Draw(l.t, "status")
+	k := sim.performing[0]
+	sim.performing = sim.performing[1:]
+	status := rapid.SampledFrom([]schema.Status{schema.StatusAccepted, schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed}).Draw(sim.t, "status")
 	if status == schema.StatusAccepted {
-		l.performing = append(l.performing, k)
+		sim.performing = append(sim.performing, k)
 	}
-	l.step(Outcome{Key: k, Verdict: schema.Verdict{Status: status}})
+	sim.step(Outcome{Key: k, Verdict: schema.Verdict{Status: status}})
 }
 
-func (l *life) saveOne() {
-	if len(l.writing) > 0 {
-		in := l.writing[0]
-		l.writing = l.writing[1:]
-		l.step(in)
+func (sim *simulation) saveOne() {
+	if len(sim.writing) > 0 {
+		in := sim.writing[0]
+		sim.writing = sim.writing[1:]
+		sim.step(in)
 	}
 }
 
 func TestEveryCommandHasOneEffectAndOneAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := newLife(t)
+		sim := newSimulation(t)
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			l.now.Mono += time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond
+			sim.now.Mono += time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond
 			switch rapid.IntRange(-2, 6).Draw(t, "what") {
 			case -2, 0, 1:
-				l.arrive()
+				sim.arrive()
 			case -1, 2:
-				l.saveOne()
+				sim.saveOne()
 			case 3:
-				l.endOne()
+				sim.endOne()
 			case 4:
-				l.step(Tick{})
+				sim.step(Tick{})
 			case 5:
-				l.step(Connected{})
+				sim.step(Connected{})
 			case 6:
 				if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
-					l.restart()
+					sim.restart()
 				}
 			}
-			if len(l.s.open) > MaxOpen {
-				t.Fatalf("%d unfinished", len(l.s.open))
+			if len(sim.s.open) > MaxOpen {
+				t.Fatalf("%d unfinished", len(sim.s.open))
 			}
 		}
 		// In the end every performed command has its answer.
-		for len(l.writing) > 0 || len(l.performing) > 0 {
-			l.saveOne()
-			l.endOne()
+		for len(sim.writing) > 0 || len(sim.performing) > 0 {
+			sim.saveOne()
+			sim.endOne()
 		}
-		for _, e := range l.s.connected(nil) {
-			l.checkAnswer(e.(SendAck))
+		for _, e := range sim.s.connected(nil) {
+			sim.checkAnswer(e.(SendAck))
 		}
-		for k := range l.performed {
-			if _, ok := l.final[k]; !ok {
+		for k := range sim.performed {
+			if _, ok := sim.final[k]; !ok {
 				t.Fatalf("%s was performed and never answered", k)
 			}
 		}
-		if n := l.s.Open(); n > 0 {
+		if n := sim.s.Open(); n > 0 {
 			t.Fatalf("%d commands stay unfinished", n)
 		}
 	})

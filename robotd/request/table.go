@@ -40,7 +40,7 @@ const (
 // Phases lists every phase.
 var Phases = []Phase{Received, Saving, Dispatched, Working, Acknowledged, Done, Refused}
 
-// Table is the life of an admitted command. A command that is refused on
+// Table is the lifecycle of an admitted command. A command that is refused on
 // arrival or that repeats another one never enters it.
 var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Received), On: OnTake, To: Saving, Why: "the record must be on disk before the command takes effect"},
