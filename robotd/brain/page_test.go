@@ -41,7 +41,7 @@ func pageRig(t *testing.T) (*rig, func(verb, payload string) schema.Ack) {
 
 func (r *rig) pageBeats(seconds int) {
 	for range seconds {
-		r.give(event.Heartbeat{Client: schema.LocalClient, Local: true})
+		r.give(event.Heartbeat{Client: schema.LocalClient, FromConsole: true})
 		r.until(r.now + time.Second)
 	}
 }

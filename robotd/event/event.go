@@ -80,13 +80,13 @@ type (
 	// Delivered says that the broker has acknowledged the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heartbeat is one of an operator: of a fleetd instance to all robots or, if Local, of
-	// a console at this one. That of schema.LocalClient comes from the robot's own page and
-	// not over the connection.
+	// Heartbeat is one of a fleetd instance to all robots or, if FromConsole, of a console at
+	// this one. That of schema.LocalClient comes from the robot's own page and not over the
+	// connection.
 	Heartbeat struct {
-		Client string
-		Beat   schema.FleetHeartbeat
-		Local  bool
+		Client      string
+		Beat        schema.FleetHeartbeat
+		FromConsole bool
 	}
 
 	// ReleaseStops: a person at the robot releases the stops that fleetd has not latched.

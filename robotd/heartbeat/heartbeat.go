@@ -16,11 +16,11 @@ import (
 
 // State is what heartbeats told.
 type State struct {
-	cfg   operatorlink.Config
-	link  operatorlink.State
-	beats operatorlink.Heartbeats
-	clock clock.FleetTime
-	local time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
+	cfg        operatorlink.Config
+	link       operatorlink.State
+	beats      operatorlink.Heartbeats
+	clock      clock.FleetTime
+	pageBeatAt time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
 }
 
 // New returns the state of a robot that has received nothing.
@@ -30,7 +30,7 @@ func New(cfg operatorlink.Config) State { return State{cfg: cfg, link: operatorl
 type Step struct {
 	*State
 	Now    clock.Now
-	Alerts []schema.Alert // on the state
+	Alerts []schema.Alert // those that are raised now
 	Out    *effect.List
 }
 
@@ -40,9 +40,9 @@ type Step struct {
 func (t Step) Received(ev event.Heartbeat) {
 	t.linkChanged(operatorlink.Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
 	if ev.Client == schema.LocalClient {
-		t.local = t.Now.Mono
+		t.pageBeatAt = t.Now.Mono
 	}
-	if ev.Local {
+	if ev.FromConsole {
 		return
 	}
 	t.beats.HalfOpen.Heartbeat(t.Now.Mono)
@@ -102,7 +102,7 @@ func (t Step) learnFleetTime(client string, fleet schema.Time) {
 
 // AtRobot reports whether a person has the robot's own page open.
 func (s *State) AtRobot(now clock.Now) bool {
-	return s.local > 0 && now.Mono-s.local < s.cfg.Lost
+	return s.pageBeatAt > 0 && now.Mono-s.pageBeatAt < s.cfg.Lost
 }
 
 // FleetTime is the fleet's time according to the heartbeats since the start, and Offset is
@@ -165,8 +165,10 @@ func (t Step) Disconnected(disabled bool) {
 	}
 }
 
-// FleetdPresence takes the presence of a fleetd instance, and returns the client that is gone
-// with it: none if its session was replaced by a newer one. No heartbeats are expected until one is online.
+// FleetdPresence takes the presence of the leading fleetd instance, the only one that has a
+// presence. If that instance is gone, it returns the instance's client, unless a newer session of
+// the client sends heartbeats. While the presence is not online, no heartbeats are expected until
+// one arrives.
 func (s *State) FleetdPresence(now clock.Now, p schema.Presence) (gone string, ok bool) {
 	online := p.State == schema.PresenceOnline
 	s.beats.HalfOpen.SetFleetdOnline(online, now.Mono)

@@ -95,7 +95,7 @@ func TestConsoleAtTheRobotKeepsUpTheLinkAndTellsNothingElse(t *testing.T) {
 	r.s.FleetdPresence(r.clock(), schema.Presence{State: schema.PresenceOnline})
 	for range 20 {
 		r.do(func(t Step) {
-			t.Received(event.Heartbeat{Client: "console", Local: true, Beat: schema.FleetHeartbeat{Session: "c", Seq: 9, TS: epoch}})
+			t.Received(event.Heartbeat{Client: "console", FromConsole: true, Beat: schema.FleetHeartbeat{Session: "c", Seq: 9, TS: epoch}})
 		})
 		r.wait(time.Second)
 	}
@@ -220,7 +220,7 @@ func TestPageIsNoMessageOverTheConnection(t *testing.T) {
 	for range 8 { // while fleetd is silent
 		r.now += time.Second
 		r.s.NoteArrival(r.clock(), event.Tick{})
-		r.s.NoteArrival(r.clock(), event.Heartbeat{Client: schema.LocalClient, Local: true})
+		r.s.NoteArrival(r.clock(), event.Heartbeat{Client: schema.LocalClient, FromConsole: true})
 		r.s.NoteArrival(r.clock(), event.Command{Client: schema.LocalClient})
 		if late := r.s.Late(r.clock(), event.Command{Client: schema.LocalClient}); late != 0 {
 			t.Fatalf("a command of the page may be %v late", late)

@@ -209,7 +209,7 @@ func (l *local) ReleaseStops(ctx context.Context) error {
 
 // Heartbeat implements page.Robot.
 func (l *local) Heartbeat(ctx context.Context) {
-	l.send(ctx, event.Heartbeat{Client: schema.LocalClient, Local: true})
+	l.send(ctx, event.Heartbeat{Client: schema.LocalClient, FromConsole: true})
 }
 
 // send sends an event to the loop, until the caller or the loop has ended, or viewWithin is over.

@@ -195,7 +195,7 @@ func (p *mqttTranslator) arrived(m link.Message) {
 			p.log.Warn("heartbeat of an operator ignored: it is retained or cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
-		p.loop.send(p.ctx, event.Heartbeat{Client: sender(at.CID), Beat: beat, Local: row.Kind == schema.TopicLocalHeartbeat})
+		p.loop.send(p.ctx, event.Heartbeat{Client: sender(at.CID), Beat: beat, FromConsole: row.Kind == schema.TopicLocalHeartbeat})
 	case schema.TopicDesiredStory, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredActivities, schema.TopicDesiredPlaces:
 		p.loop.send(p.ctx, event.ReadDesired(row.Kind, m.Payload))
 	case schema.TopicSim:
