@@ -25,9 +25,9 @@ type State struct {
 	emotion  string // empty = none since robotd started
 	since    schema.Time
 	newest   *schema.NewestIntent    // the newest intent that had enough confidence; immutable
-	n        int64                   // number of intents that the body heard
+	n        int64                   // number of intents of the body that were taken (not dropped)
 	reacting []reacting              // the body's intents whose reaction is not answered yet
-	heard    [maxHeard]time.Duration // when the newest of them came; n is the number of the next
+	heard    [maxHeard]time.Duration // ring: when the newest of them came; the next one is written at n % maxHeard
 	dropping bool                    // the newest one came too soon
 }
 
@@ -70,8 +70,8 @@ type Facts struct {
 	Detail        string
 }
 
-// body is the source of intents that no client posted. No client has the prefix of its keys,
-// which begin with names.
+// body is the source of intents that no client posted. The key of a client's command begins
+// with the client's name, and these keys with a slash, so the two never collide.
 const (
 	body       = "body"
 	bodyPrefix = "/body/intent/"

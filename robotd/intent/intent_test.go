@@ -14,24 +14,24 @@ import (
 	"troupe/schema/intents"
 )
 
-// bench is the part with its effects.
-type bench struct {
+// rig is the part with its effects.
+type rig struct {
 	State
 	out effect.List
 }
 
-func newBench() *bench {
+func newRig() *rig {
 	c := config.Defaults("r1")
 	c.Intents = []intents.Row{{Intent: "go", Act: "walk"}, {Intent: "cheer-up", ResultingEmotion: "joy"}}
-	return &bench{State: New(&c)}
+	return &rig{State: New(&c)}
 }
 
-func (b *bench) part(session string) Step {
+func (b *rig) part(session string) Step {
 	return Step{State: &b.State, Out: &b.out, Now: clock.Now{Wall: 1000}, Facts: Facts{Session: session, Boot: "boot"}}
 }
 
 // events lists the kinds of the events so far, and forgets all effects.
-func (b *bench) events() string {
+func (b *rig) events() string {
 	var kinds []string
 	for i := range b.out.Len() {
 		if e, ok := b.out.At(i).(effect.Event); ok {
@@ -43,7 +43,7 @@ func (b *bench) events() string {
 }
 
 func TestBodyIsNotBelievedWhatNoClientMayPost(t *testing.T) {
-	b := newBench()
+	b := newRig()
 	b.part("s").Heard(schema.Utterance{Name: "two words"})
 	if got := b.events(); got != "intent_refused bad_request" || b.Document() != nil {
 		t.Errorf("%s; the state is %+v", got, b.Document())
@@ -52,7 +52,7 @@ func TestBodyIsNotBelievedWhatNoClientMayPost(t *testing.T) {
 
 func TestIntentIsPublishedWithinASession(t *testing.T) {
 	for session, want := range map[string]int{"": 0, "s": 1} {
-		b := newBench()
+		b := newRig()
 		b.part(session).Heard(schema.Utterance{Name: "cheer-up", Text: "It is your birthday"})
 		published := 0
 		for i := range b.out.Len() {
@@ -71,7 +71,7 @@ func TestIntentIsPublishedWithinASession(t *testing.T) {
 
 // TestRefusalOfEachReactionIsReported also lets many reactions wait: the newest ones are reported.
 func TestRefusalOfEachReactionIsReported(t *testing.T) {
-	b := newBench()
+	b := newRig()
 	var keys []request.Key
 	heard := 0
 	hear := func() {
@@ -110,7 +110,7 @@ func TestRefusalOfEachReactionIsReported(t *testing.T) {
 
 // TestBodyThatHearsTooMuchIsCutOff lets the body hear an intent every 10 ms for a minute.
 func TestBodyThatHearsTooMuchIsCutOff(t *testing.T) {
-	b := newBench()
+	b := newRig()
 	taken, refused := 0, 0
 	for ms := range 6000 {
 		p := b.part("s")

@@ -15,8 +15,8 @@ import (
 	"troupe/schema/interrupts"
 )
 
-// bench plays a script about one robot: "at what" a line, and says when its rules ask.
-type bench struct {
+// rig plays a script about one robot: "at what" a line, and says when its rules ask.
+type rig struct {
 	t     *testing.T
 	s     State
 	set   *CompiledRules
@@ -27,16 +27,16 @@ type bench struct {
 // noon is that of a Friday.
 const noon schema.Time = 1_800_014_400_000
 
-func newBench(t *testing.T, rules ...interrupts.Rule) *bench {
+func newRig(t *testing.T, rules ...interrupts.Rule) *rig {
 	set, problems := Compile(rules)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	return &bench{t: t, s: New(), set: set, known: Known{Mode: "ato"}}
+	return &rig{t: t, s: New(), set: set, known: Known{Mode: "ato"}}
 }
 
 // to lets time pass, as brain does: with a step when a deadline says so, and every 250 ms.
-func (b *bench) to(from, to time.Duration) {
+func (b *rig) to(from, to time.Duration) {
 	for now := from; now <= to; {
 		for _, a := range b.s.Step(clock.Now{Mono: now, Wall: noon.Add(now)}, b.set, b.known) {
 			b.said = append(b.said, fmt.Sprintf("%v %s", now, a.Rule))
@@ -53,7 +53,7 @@ func (b *bench) to(from, to time.Duration) {
 }
 
 // play senses what the lines say; the rest of a line is a reading.
-func (b *bench) play(script string) string {
+func (b *rig) play(script string) string {
 	now := time.Duration(0)
 	for line := range strings.Lines(script) {
 		w := strings.Fields(line)
@@ -123,7 +123,7 @@ func TestRulesAsk(t *testing.T) {
 		{"the hour", "1s end", interrupts.Rule{ID: "h", When: `hour == 12 && weekday == "fri"`}, "0s h"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := newBench(t, c.rule).play(c.script); got != c.want {
+			if got := newRig(t, c.rule).play(c.script); got != c.want {
 				t.Errorf("it asks at %q, want %q", got, c.want)
 			}
 		})
@@ -131,7 +131,7 @@ func TestRulesAsk(t *testing.T) {
 }
 
 func TestRobotDoesNotHearItself(t *testing.T) {
-	b := newBench(t, interrupts.Rule{ID: "s", On: interrupts.Sound})
+	b := newRig(t, interrupts.Rule{ID: "s", On: interrupts.Sound})
 	b.known.MakesSound = true
 	if got := b.play("1s sound 60\n1.5s sound off\n3s end"); got != "" {
 		t.Errorf("it asks at %s while it makes a sound itself", got)
@@ -155,7 +155,7 @@ func TestDefaultRulesAreValid(t *testing.T) {
 // TestStepWithoutChangeCostsNothing: a condition is not evaluated, and nothing allocated,
 // while no key that it names changes.
 func TestStepWithoutChangeCostsNothing(t *testing.T) {
-	b := newBench(t, append(interrupts.DefaultRules(), interrupts.Rule{ID: "x", When: `battery < 0.5 && since_s("touch") > 5.0 && labels.site == "museum"`})...)
+	b := newRig(t, append(interrupts.DefaultRules(), interrupts.Rule{ID: "x", When: `battery < 0.5 && since_s("touch") > 5.0 && labels.site == "museum"`})...)
 	b.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
 	b.play("1s touch head\n2s people 3\n3s press help\n4s touch head off\n30s end")
 	now, act := clock.Now{Mono: 30 * time.Second, Wall: noon.Add(30 * time.Second)}, []string{"greet", "walk"}
@@ -173,7 +173,7 @@ func TestStepWithoutChangeCostsNothing(t *testing.T) {
 
 // TestMemoryIsBounded senses more names than there can be.
 func TestMemoryIsBounded(t *testing.T) {
-	b := newBench(t, interrupts.DefaultRules()...)
+	b := newRig(t, interrupts.DefaultRules()...)
 	for i := range 10_000 {
 		at := time.Duration(i) * time.Millisecond
 		for _, s := range []driver.Signal{driver.Touch, driver.Press, driver.Heat, "nonsense"} {
@@ -215,7 +215,7 @@ func TestPlaceIsWhereTheLastWayEnded(t *testing.T) {
 }
 
 func TestEveryKeyOfConditionsHasAValue(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", Intent: "dance", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
 	b.s.Leaves(1, "dock")
 	b.s.Done(1)

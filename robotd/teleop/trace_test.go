@@ -17,7 +17,7 @@ import (
 //	lease ID CLIENT, lease          there is a holder, or none
 //	forbid REASON, allow            whether the robot may be driven
 //	frame VX WZ [seq= lease= client= seen= ttl=]   seen is an age
-//	stop, look
+//	stop, update
 func TestTraces(t *testing.T) {
 	golden.Traces(t, func(t *testing.T) func(string) string {
 		w := &world{s: Boot(), f: Facts{MaxMPS: 0.5, MaxRadPS: 1, Period: 20 * time.Millisecond}}
@@ -48,7 +48,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "allow":
 		w.f.Forbid = ""
 		d = Update(&w.s, now, w.f)
-	case "look":
+	case "update":
 		d = Update(&w.s, now, w.f)
 	case "stop":
 		d = Stop(&w.s)
