@@ -11,6 +11,9 @@ import (
 	"troupe/schema"
 )
 
+// actions are the buttons of the page; each is a word of its texts too.
+var actions = []string{"stop", "enable", "reset", "continue", "release", "mode", "volume", "face"}
+
 // do carries out what a button asks for, and leads back to the page, which shows the answer.
 func (s *Server) do(w http.ResponseWriter, r *http.Request, token string, _ answer) {
 	action := r.PathValue("action")

@@ -11,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,7 +159,7 @@ func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
 		t.Fatalf("the file of the password: %v, %v", info, err)
 	}
 	for _, path := range []string{"/do/stop", "/do/enable"} {
-		if status, _, h := s.send("POST", path, ""); status != http.StatusSeeOther || h.Get("Location") != "/sign-in" {
+		if status, _, h := s.send("POST", path, ""); status != http.StatusSeeOther || h.Get("Location") != "/sign-in?not-sent="+strings.TrimPrefix(path, "/do/") {
 			t.Errorf("%s without a session was answered %d", path, status)
 		}
 	}
@@ -201,6 +202,60 @@ func TestRobotWithoutBodySaysWhatItWaitsForAndHasOnlyStop(t *testing.T) {
 	s.send("POST", "/do/release", "")
 	if s.shows("release the stop when it is there"); robot.released > 0 {
 		t.Error("a robot without a body released a stop")
+	}
+}
+
+// A phone that was locked shows the page of a session that is over. Whoever presses Stop there must
+// learn that the robot was not stopped.
+func TestCommandWithoutSessionIsSaidNotToBeSent(t *testing.T) {
+	s := open(t, standing())
+	for _, action := range actions {
+		status, _, h := s.send("POST", "/do/"+action, "")
+		if status != http.StatusSeeOther || h.Get("Location") != "/sign-in?not-sent="+action {
+			t.Errorf("%s without a session is answered %d, %s", action, status, h.Get("Location"))
+		}
+	}
+	if len(s.robot.asked) > 0 {
+		t.Errorf("sent to the robot: %v", s.robot.asked)
+	}
+	const notSent, field = "<strong>Stop</strong>: not sent", `name="not-sent" value="stop"`
+	if _, body, _ := s.send("GET", "/sign-in?not-sent=stop", ""); !strings.Contains(body, notSent) || !strings.Contains(body, field) {
+		t.Errorf("to sign in: %s", body)
+	}
+	if _, body, _ := s.send("POST", "/sign-in", "password=wrong&not-sent=stop"); !strings.Contains(body, notSent) || !strings.Contains(body, field) {
+		t.Errorf("after a wrong password: %s", body)
+	}
+	for _, path := range []string{"/sign-in", "/sign-in?not-sent=dance"} {
+		if status, body, _ := s.send("GET", path, ""); status != http.StatusOK || strings.Contains(body, "not sent") || strings.Contains(body, "not-sent") {
+			t.Errorf("%s is answered %d: %s", path, status, body)
+		}
+	}
+	if _, _, h := s.send("GET", "/", ""); h.Get("Location") != "/sign-in" {
+		t.Errorf("a view without a session leads to %s", h.Get("Location"))
+	}
+	for _, path := range []string{"/do/dance", "/do/stop%26x"} {
+		if _, _, h := s.send("POST", path, ""); h.Get("Location") != "/sign-in" {
+			t.Errorf("%s leads to %s", path, h.Get("Location"))
+		}
+	}
+	s.signIn()
+	for _, action := range actions {
+		if status, _, _ := s.send("POST", "/do/"+action, ""); status != http.StatusSeeOther {
+			t.Errorf("there is no button %s: %d", action, status)
+		}
+	}
+}
+
+func TestPageSaysThatAButtonHadNoEffect(t *testing.T) {
+	s := open(t, standing()).signIn()
+	s.shows(`<p id="not-sent" class="banner" role="alert" hidden><strong></strong>: not sent`)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatalf("%v: install the package nodejs", err)
+	}
+	out, err := exec.CommandContext(t.Context(), node, "testdata/page_js.mjs", "static/page.js").CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("page.js: %v\n%s", err, out)
 	}
 }
 

@@ -47,6 +47,7 @@ func languageOf(r *http.Request) string {
 type screen struct {
 	ID, Lang, Broker string
 	Wrong            string // why nobody was signed in: a word of the texts
+	NotSent          string // the action that was not sent, because nobody was signed in
 	AtRobot          bool
 	Silent           string // why the robot says nothing; then there is no view
 	Answer           answer

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -151,13 +152,18 @@ func (s *Server) setCookie(w http.ResponseWriter, token string, seconds int) {
 	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: token, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 }
 
-// signedIn serves people who are signed in, and leads all others to sign in.
+// signedIn serves people who are signed in, and leads all others to sign in. They learn there that
+// their command was not sent: a page may be open longer than its session.
 func (s *Server) signedIn(next func(w http.ResponseWriter, r *http.Request, token string, last answer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		token := s.token(r)
 		last, ok := s.sessions.of(token, s.Now())
 		if !ok {
-			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+			to := "/sign-in"
+			if action := r.PathValue("action"); slices.Contains(actions, action) {
+				to += "?not-sent=" + action
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
 		next(w, r, token, last)
@@ -169,12 +175,20 @@ func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	s.render(w, http.StatusOK, "sign-in", s.screen(r))
+	s.renderSignIn(w, r, http.StatusOK, "")
+}
+
+func (s *Server) renderSignIn(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	page := s.screen(r)
+	page.Wrong = wrong
+	if action := r.FormValue("not-sent"); slices.Contains(actions, action) {
+		page.NotSent = action
+	}
+	s.render(w, status, "sign-in", page)
 }
 
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
-	page, wrong := s.screen(r), ""
-	status := http.StatusOK
+	wrong, status := "", http.StatusOK
 	ok, tooMany, err := s.checkPassword(r, r.PostFormValue("password"))
 	switch {
 	case tooMany:
@@ -187,8 +201,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 		wrong, status = "wrong-password", http.StatusForbidden
 	}
 	if wrong != "" {
-		page.Wrong = wrong
-		s.render(w, status, "sign-in", page)
+		s.renderSignIn(w, r, status, wrong)
 		return
 	}
 	s.Logger.Info("page: signed in", "from", r.RemoteAddr)

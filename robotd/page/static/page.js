@@ -4,12 +4,20 @@
 const pause = 800;
 const patience = 4000;
 
-function bringIn(text) {
-  const next = new DOMParser().parseFromString(text, 'text/html');
-  if (!next.getElementById('stop')) return location.reload(); // signed out
+// A command must not end in silence, so the page is left for its answer only, while one is awaited.
+let awaited = 0; // commands without an answer
+let leaving = false;
+
+function leave(ofCommand, go) {
+  if (leaving || (awaited && !ofCommand)) return;
+  leaving = true;
+  go();
+}
+
+function bringIn(next, ofCommand) {
   const parts = [...document.querySelectorAll('[data-part]')];
   const names = (all) => all.map((p) => p.dataset.part).join();
-  if (names(parts) !== names([...next.querySelectorAll('[data-part]')])) return location.reload();
+  if (names(parts) !== names([...next.querySelectorAll('[data-part]')])) return leave(ofCommand, () => location.reload());
   for (const part of parts) {
     const fresh = next.querySelector(`[data-part="${part.dataset.part}"]`);
     const focused = part.contains(document.activeElement) ? document.activeElement : null;
@@ -25,31 +33,53 @@ function alive(is) {
   document.body.classList.toggle('stale', !is);
 }
 
-async function load(path, options) {
+// showNotSent says that the command of a button had no answer, or hides that.
+function showNotSent(is, button) {
+  const banner = document.getElementById('not-sent');
+  banner.hidden = !is;
+  if (is) banner.querySelector('strong').textContent = button;
+}
+
+// load brings in the page at a path. button is the text of the button whose command is sent to the
+// path, if it is one.
+async function load(path, options, button) {
+  const ofCommand = button !== undefined;
+  awaited += ofCommand;
   try {
     const answer = await fetch(path, { ...options, signal: AbortSignal.timeout(patience) });
-    bringIn(await answer.text());
+    const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
     alive(true);
+    const isPage = next.getElementById('stop') !== null;
+    if (ofCommand && new URL(answer.url).pathname === '/sign-in') return leave(true, () => location.assign(answer.url));
+    if (ofCommand) showNotSent(!isPage, button);
+    if (isPage) bringIn(next, ofCommand);
+    else if (!ofCommand) leave(false, () => location.reload()); // signed out
   } catch {
     alive(false);
+    if (ofCommand) showNotSent(true, button);
+  } finally {
+    awaited -= ofCommand;
   }
 }
 
 async function keepUp() {
-  await load('/');
+  await load('/', {});
   setTimeout(keepUp, pause);
 }
 
 document.addEventListener('submit', (event) => {
   const form = event.target;
   if (!form.getAttribute('action').startsWith('/do/')) return;
+  if (leaving) return; // the browser sends it, and shows the answer
   event.preventDefault();
   if (document.activeElement.matches('select, input')) document.activeElement.blur(); // what was chosen is sent
-  load(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
+  load(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) }, event.submitter?.textContent ?? '');
 });
 
 document.addEventListener('input', (event) => {
   if (event.target.id === 'volume') event.target.nextElementSibling.textContent = `${event.target.value} %`;
 });
+
+addEventListener('pageshow', () => (leaving = false)); // also after Back
 
 setTimeout(keepUp, pause);
