@@ -18,12 +18,14 @@ import (
 // Status is what a program on the robot's computer learns of a robotd that runs, such as
 // robotd doctor.
 type Status struct {
-	Waiting   string             `json:"waiting,omitempty"` // what the robot waits for before it begins
-	Mode      schema.ModeID      `json:"mode,omitempty"`
-	Safety    schema.StateSafety `json:"safety,omitzero"`
-	Faults    []string           `json:"faults,omitempty"`   // of units in error, as sentences
-	Continue  bool               `json:"continue,omitzero"`  // a pause of ato waits for auto/continue
-	Connected bool               `json:"connected,omitzero"` // to the broker
+	Waiting string             `json:"waiting,omitempty"` // what the robot waits for before it begins
+	Mode    schema.ModeID      `json:"mode,omitempty"`
+	Safety  schema.StateSafety `json:"safety,omitzero"`
+	// FleetStops are the ids of the latched stops that only fleetd releases.
+	FleetStops []string `json:"fleet_stops,omitempty"`
+	Faults     []string `json:"faults,omitempty"`   // of units in error, as sentences
+	Continue   bool     `json:"continue,omitzero"`  // a pause of ato waits for auto/continue
+	Connected  bool     `json:"connected,omitzero"` // to the broker
 }
 
 // status answers a program that has the password. It counts as no operator.
@@ -63,7 +65,7 @@ func statusOf(v View) (s Status) {
 		}
 		return s
 	}
-	s.Mode, s.Safety, s.Connected = v.State.Mode.Active, v.State.Safety, v.State.Session != ""
+	s.Mode, s.Safety, s.FleetStops, s.Connected = v.State.Mode.Active, v.State.Safety, v.FleetStops, v.State.Session != ""
 	for _, u := range v.State.Units {
 		if u.State == "error" && u.Detail != "" {
 			s.Faults = append(s.Faults, "unit "+u.ID+": "+u.Detail)

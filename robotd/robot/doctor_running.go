@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"slices"
 	"strings"
 
 	"troupe/robotd/page"
@@ -39,17 +40,23 @@ func (x *examination) running(ctx context.Context) {
 
 // safety reports what keeps the robot at rest, with the way out.
 func (x *examination) safety(s page.Status) {
-	var steps, buttons []string
+	// first is what the page cannot do; what comes after it is done with fleetd or on the page.
+	var first, steps, buttons []string
+	if s.Safety.LocalReset { // that releases the stops which fleetd has not recorded, too
+		first = append(first, "press the button reset on the robot's body")
+	}
 	for _, l := range s.Safety.Latches {
-		steps = append(steps, "fleetd stop release "+l.ID+" --why REASON")
+		release := "fleetd stop release " + l.ID + " --why REASON"
+		if slices.Contains(s.FleetStops, l.ID) {
+			first = append(first, release)
+		} else if !s.Safety.LocalReset {
+			steps = append(steps, release)
+		}
 	}
 	if len(steps) > 0 {
 		buttons = append(buttons, "Release the stop")
 	}
-	switch {
-	case s.Safety.LocalReset:
-		steps = append(steps, "press the button reset on the robot's body")
-	case safety.Halts(s.Safety.State):
+	if safety.Halts(s.Safety.State) && !s.Safety.LocalReset {
 		steps, buttons = append(steps, "fleetd safety reset "+x.c.ID), append(buttons, "Reset")
 	}
 	if s.Safety.State != schema.SafetyEnabled {
@@ -59,6 +66,9 @@ func (x *examination) safety(s page.Status) {
 		steps, buttons = append(steps, "fleetd auto continue "+x.c.ID), append(buttons, "Continue the story")
 	}
 	help := strings.Join(steps, ", then ") + "; or on the robot's page, http://" + x.c.Page.Listen + ": " + strings.Join(buttons, ", ")
+	if len(first) > 0 {
+		help = strings.Join(first, ", then ") + "; after that " + help
+	}
 	repair := "repair that"
 	if len(steps) > 0 {
 		repair += " first; then " + help
