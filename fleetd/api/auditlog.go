@@ -36,6 +36,7 @@ type AuditQuery struct {
 type AuditFilter struct {
 	Who     string        `query:"who" maxLength:"64" doc:"part of the person's name or of the principal"`
 	What    string        `query:"what" maxLength:"64" doc:"part of what was done"`
+	Without string        `query:"without" maxLength:"64" doc:"none whose name of what was done contains this, such as command control/renew"`
 	Target  string        `query:"target" maxLength:"128" doc:"part of what it was done to"`
 	Via     audit.Via     `query:"via" enum:"web,cli,token,api,mqtt,robot,fleetd"`
 	Outcome audit.Outcome `query:"outcome" enum:"done,accepted,partly,refused,failed"`
@@ -160,7 +161,7 @@ func (f AuditFilter) matches(e audit.Entry) bool {
 	in := func(part string, texts ...string) bool {
 		return part == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(part)) })
 	}
-	return in(f.Who, e.Who, e.Principal) && in(f.What, e.What) && in(f.Target, e.Target) &&
+	return in(f.Who, e.Who, e.Principal) && in(f.What, e.What) && (f.Without == "" || !in(f.Without, e.What)) && in(f.Target, e.Target) &&
 		(f.Via == "" || f.Via == e.Via) && (f.Outcome == "" || f.Outcome == e.Outcome) && (f.ID == "" || f.ID == e.ID || f.ID == e.Of) &&
 		(f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }

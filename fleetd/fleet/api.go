@@ -160,7 +160,7 @@ func (h history) Audit(ctx context.Context, q api.AuditQuery) ([]audit.Entry, er
 		return nil, err
 	}
 	return db.Audit(ctx, store.AuditQuery{
-		Who: q.Who, What: q.What, Target: q.Target, Via: q.Via, Outcome: q.Outcome, ID: q.ID, Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
+		Who: q.Who, What: q.What, Without: q.Without, Target: q.Target, Via: q.Via, Outcome: q.Outcome, ID: q.ID, Since: q.Since, Until: q.Until, Before: q.Before, Limit: q.Limit,
 	})
 }
 

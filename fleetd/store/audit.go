@@ -47,6 +47,7 @@ func (t *Tx) NoteAs(ctx context.Context, id string, now time.Time, n audit.Note)
 type AuditQuery struct {
 	Who     string // part of the person's name or of the principal
 	What    string // part of it
+	Without string // no part of What
 	Target  string // part of it
 	Via     audit.Via
 	Outcome audit.Outcome
@@ -74,6 +75,7 @@ func (r reads) Audit(ctx context.Context, q AuditQuery) ([]audit.Entry, error) {
 		w.conditions = append(w.conditions, fmt.Sprintf(`(lower(who) LIKE %s ESCAPE '\' OR lower(principal) LIKE %[1]s ESCAPE '\')`, part))
 	}
 	w.addIf(q.What != "", `lower(what) LIKE %s ESCAPE '\'`, containing(q.What))
+	w.addIf(q.Without != "", `lower(what) NOT LIKE %s ESCAPE '\'`, containing(q.Without))
 	w.addIf(q.Target != "", `lower(target) LIKE %s ESCAPE '\'`, containing(q.Target))
 	w.addIf(q.Via != "", "via = %s", string(q.Via))
 	w.addIf(q.Outcome != "", "outcome = %s", string(q.Outcome))

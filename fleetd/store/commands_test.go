@@ -227,7 +227,7 @@ func auditKeepsNotes(t *testing.T, address string) {
 
 	for name, q := range map[string]store.AuditQuery{
 		"4": {Who: "CARL"}, "5": {Who: "n-7"}, "3 1": {Who: "anna"}, "2": {Outcome: audit.Refused}, "5 ": {Target: "r1"}, "": {Target: "r_"},
-		"5  ": {Via: audit.ViaToken}, "3 2 1": {Until: at(3)}, "5 4": {Since: at(3)}, "5   ": {ID: "an-id"}, "2 1": {Before: 3}, "4 ": {What: "SAV"}, "4  ": {Before: 5, Limit: 1},
+		"5  ": {Via: audit.ViaToken}, "3 2 1": {Until: at(3)}, "5 4": {Since: at(3)}, "5   ": {ID: "an-id"}, "2 1": {Before: 3}, "4 ": {What: "SAV"}, "5 4 2": {Without: "PUBL"}, "4  ": {Before: 5, Limit: 1},
 	} {
 		var seqs []string
 		for _, e := range must[[]audit.Entry](t)(s.Audit(t.Context(), q)) {

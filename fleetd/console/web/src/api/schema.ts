@@ -2419,7 +2419,7 @@ export interface components {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             why?: string;
-            /** @description also if the robot is online: it is stopped and disconnected */
+            /** @description also if the robot is or may be online: then it is stopped and disconnected */
             yes?: boolean;
         };
         Deletion: {
@@ -2960,6 +2960,10 @@ export interface components {
              */
             count: number;
             id: string;
+            /** @description of a stop that is not persisted: it applies to the robots with all of these labels, too */
+            labels?: {
+                [key: string]: string;
+            };
             /** @enum {string} */
             level: "soft_stop" | "stop" | "halt";
             /** @description the database has it; until then it is on fleetd's disk */
@@ -6070,6 +6074,8 @@ export interface operations {
                 who?: string;
                 /** @description part of what was done */
                 what?: string;
+                /** @description none whose name of what was done contains this, such as command control/renew */
+                without?: string;
                 /** @description part of what it was done to */
                 target?: string;
                 via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
@@ -6117,6 +6123,8 @@ export interface operations {
                 who?: string;
                 /** @description part of what was done */
                 what?: string;
+                /** @description none whose name of what was done contains this, such as command control/renew */
+                without?: string;
                 /** @description part of what it was done to */
                 target?: string;
                 via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";

@@ -9,29 +9,20 @@ import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { useFilter } from '../../shell/useFilter';
-import { type Entry, verbOf } from './entry';
+import type { Entry } from './entry';
 import { EntryDialog } from './EntryDialog';
 import { EntryTable } from './EntryTable';
+import { fields, listQuery, queryOf } from './query';
 import { useAuditTexts } from './text';
 import { Verify } from './Verify';
-
-const fields = ['who', 'what', 'target', 'via', 'outcome', 'since', 'until'] as const;
-
-/** The filter as fleetd reads it: times of this browser become times with a zone. */
-function queryOf(set: Partial<Record<(typeof fields)[number], string>>): Record<string, string> {
-  const out: Record<string, string> = { ...set };
-  for (const name of ['since', 'until']) {
-    if (out[name]) out[name] = new Date(out[name]).toISOString();
-  }
-  return out;
-}
 
 /** Who did what. */
 export default function Audit() {
   const t = useAuditTexts();
   const filter = useFilter(fields);
   const [set] = useDebouncedValue(filter.set, 250);
-  const query = queryOf(set);
+  const [renewals, setRenewals] = useState(false);
+  const query = listQuery(set, renewals);
   const [open, setOpen] = useState<Entry>();
   const list = useInfiniteQuery({
     queryKey: ['audit', query],
@@ -45,13 +36,8 @@ export default function Audit() {
     initialPageParam: '',
     getNextPageParam: (last) => last.next || undefined,
   });
-  const all = list.data?.pages.flatMap((p) => p.entries) ?? [];
-  // Who drives keeps control every 10 s, which would bury what people did.
-  const [renewals, setRenewals] = useState(false);
-  const renewing = new Set(all.filter((e) => verbOf(e) === 'control/renew').map((e) => e.id));
-  const hide = !renewals && !set.what;
-  const entries = hide ? all.filter((e) => !renewing.has(e.id) && !(e.of && renewing.has(e.of))) : all;
-  const exportURL = (format: string) => `/api/v1/audit/export?${new URLSearchParams({ ...query, format })}`;
+  const entries = list.data?.pages.flatMap((p) => p.entries) ?? [];
+  const exportURL = (format: string) => `/api/v1/audit/export?${new URLSearchParams({ ...queryOf(set), format })}`;
   return (
     <Stack>
       <ScreenHead title={t.title} about={t.about}>
