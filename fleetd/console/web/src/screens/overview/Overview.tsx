@@ -81,7 +81,7 @@ export default function Overview() {
           <Driving fleet={fleet} />
           <FleetdPanel counts={c} />
         </div>
-        <LastEvents ids={ids} />
+        <LastEvents site={site} />
       </div>
     </Stack>
   );

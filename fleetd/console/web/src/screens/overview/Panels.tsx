@@ -13,6 +13,7 @@ import { causeText, eventText } from '../../text/eventText';
 import { useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { type Counts, quantile } from './counts';
+import { lastEventsQuery } from './lastEvents';
 import { useOverviewTexts } from './text';
 
 /** ms between two looks at what the stream does not carry. */
@@ -64,20 +65,19 @@ export function Driving({ fleet }: { fleet: readonly Robot[] }) {
 
 const levelShown = new Set(['warn', 'error', 'safety']);
 
-/** What happened last; notable leaves out what robots do all day. */
-export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; notable?: boolean; limit?: number }) {
+/** What happened last at a site, or everywhere with an empty one; notable leaves out what robots do all day. */
+export function LastEvents({ site, notable, limit = 20 }: { site: string; notable?: boolean; limit?: number }) {
   const t = useOverviewTexts();
   const words = useEventTables();
   const levels: Record<string, string> = useTermWords().EventLevel;
   const events = useQuery({
-    queryKey: ['overview', 'events', notable, limit],
+    queryKey: ['overview', 'events', site, notable, limit],
     queryFn: async () => {
-      const level: ('warn' | 'error' | 'safety')[] | undefined = notable ? ['warn', 'error', 'safety'] : undefined;
-      return (await data(api.GET('/api/v1/events', { params: { query: { limit, level } } }))).events ?? [];
+      const query = lastEventsQuery(site, notable ?? false, limit);
+      return (await data(api.GET('/api/v1/events', { params: { query } }))).events ?? [];
     },
     refetchInterval: refreshMs,
   });
-  const shown = events.data?.filter((e) => !ids || ids.has(e.robot));
   return (
     <Panel title={notable ? t.notableTitle : t.eventsTitle}>
       {events.isPending && <Loader size="sm" aria-label={t.loading} />}
@@ -86,10 +86,10 @@ export function LastEvents({ ids, notable, limit = 20 }: { ids?: Set<string>; no
           {t.eventsFailed}: {problemOf(events.error).message}
         </Text>
       )}
-      {shown?.length === 0 && <Text size="sm">{t.noEvents}</Text>}
+      {events.data?.length === 0 && <Text size="sm">{t.noEvents}</Text>}
       <Table verticalSpacing={3} layout="auto">
         <Table.Tbody>
-          {shown?.map((e) => (
+          {events.data?.map((e) => (
             <Table.Tr key={`${e.robot} ${e.boot} ${e.seq}`}>
               <Table.Td w={76}>
                 <Text size="xs" c="dimmed">

@@ -62,7 +62,7 @@ export function Wall({ fleet, counts, site, ids }: Props) {
         </section>
         <Stack>
           <AlertPanel ids={ids} show />
-          <LastEvents ids={ids} notable limit={12} />
+          <LastEvents site={site} notable limit={12} />
         </Stack>
       </div>
     </Stack>
