@@ -206,7 +206,7 @@ func printContents(to io.Writer, name string, c recorder.Contents, err error) {
 	}
 	fmt.Fprintf(to, "%s: %s\n  %d records, %s to %s\n", filepath.Base(name), found, c.Messages, formatTime(c.From), formatTime(c.To))
 	if c.Dropped > 0 {
-		fmt.Fprintf(to, "  %d records are missing, which the disk did not take\n", c.Dropped)
+		fmt.Fprintf(to, "  %d records are missing: the disk was too slow or refused them, or they could not be encoded\n", c.Dropped)
 	}
 	out := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, topic := range slices.SortedFunc(maps.Keys(c.Topics), func(a, b string) int { return cmp.Or(cmp.Compare(c.Topics[b], c.Topics[a]), cmp.Compare(a, b)) }) {

@@ -42,7 +42,7 @@ func (r *Recorder) Extract(ctx context.Context, from time.Time, limit int64) (f 
 	if err != nil {
 		return nil, 0, fmt.Errorf("free space: %w", err)
 	}
-	if need := spareBytes + min(bytes, limit); free < need {
+	if need := reservedBytes + min(bytes, limit); free < need {
 		return nil, 0, fmt.Errorf("%w: it has %d MiB left, and %d MiB are needed", ErrNoRoom, free>>20, need>>20)
 	}
 	if f, err = os.CreateTemp(r.dir, "extract-*"+partSuffix); err != nil {

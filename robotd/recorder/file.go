@@ -133,18 +133,18 @@ func (w *writer) write(at time.Time, r Record, data []byte) error {
 	return nil
 }
 
-// endChunk makes the next record end the present chunk.
-func (w *writer) endChunk() {
-	if !w.wholeChunks() {
+// endChunkWithNextRecord makes the next record end the present chunk.
+func (w *writer) endChunkWithNextRecord() {
+	if !w.isFlushed() {
 		w.due = time.Unix(0, 0)
 	}
 }
 
-// wholeChunks reports whether the disk has everything that was written.
-func (w *writer) wholeChunks() bool { return w.to == nil || w.due.IsZero() }
+// isFlushed reports whether no written record is still in an open chunk in memory.
+func (w *writer) isFlushed() bool { return w.to == nil || w.due.IsZero() }
 
 func (w *writer) create(at time.Time) error {
-	if err := w.ring.spare(); err != nil {
+	if err := w.ring.removeUntilFree(); err != nil {
 		return err
 	}
 	w.n, w.path = w.ring.next, filepath.Join(w.ring.dir, fileName(w.ring.next, at))

@@ -14,8 +14,8 @@ import (
 // SampleTopic is the channel with a record of each tick, which has most of the records.
 const SampleTopic = "/sample"
 
-// lineMost is the longest line of a record; a longer one is cut off.
-const lineMost = 1 << 10
+// maxLine is the longest line of a record; a longer one is cut off.
+const maxLine = 1 << 10
 
 // Lines formats records for people, each in one line, in the order in which they were recorded.
 type Lines struct {
@@ -29,7 +29,7 @@ func (l *Lines) Of(topic string, message []byte) string {
 	if err != nil || text == "" {
 		text = string(message)
 	}
-	short := schema.SanitizeTextWithin(text, lineMost)
+	short := schema.SanitizeTextWithin(text, maxLine)
 	if utf8.RuneCountInString(short) < utf8.RuneCountInString(text) {
 		short += " ..."
 	}
@@ -72,7 +72,7 @@ func (l *Lines) text(topic string, message []byte) (string, error) {
 		return as(message, signalLine)
 	case droppedTopic:
 		return as(message, func(d Dropped) string {
-			return fmt.Sprintf("%d records are missing here, which the disk did not take", d.Records)
+			return fmt.Sprintf("%d records are missing here: the disk was too slow or refused them, or they could not be encoded", d.Records)
 		})
 	}
 	return "", nil

@@ -20,7 +20,7 @@ func TestEachRecordIsALineForPeople(t *testing.T) {
 		"safety: DISABLED -> ENABLED (it was requested)",
 		"warn device_hot head",
 		`heard {"name":"greet","confidence":0.8}`,
-		"3 records are missing here, which the disk did not take",
+		"3 records are missing here: the disk was too slow or refused them, or they could not be encoded",
 	} {
 		r := oneOfEach()[i]
 		text, err := encode(r)
@@ -74,8 +74,8 @@ func TestALineIsPrintableAndCutOff(t *testing.T) {
 	if got := lines.Of("/later", []byte("{\"a\":\"\x1b[2J\"}")); got != `{"a":"?[2J"}` {
 		t.Errorf("%q", got)
 	}
-	long := lines.Of("/later", []byte(strings.Repeat("x", lineMost+1)))
-	if len(long) != lineMost+len(" ...") || !strings.HasSuffix(long, "x ...") {
-		t.Errorf("%d characters, %q", len(long), long[lineMost-1:])
+	long := lines.Of("/later", []byte(strings.Repeat("x", maxLine+1)))
+	if len(long) != maxLine+len(" ...") || !strings.HasSuffix(long, "x ...") {
+		t.Errorf("%d characters, %q", len(long), long[maxLine-1:])
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // Bounds of what is read into memory at once.
 const (
-	recordMost = 32 << 20
-	chunkMost  = 32 << 20
+	maxRecordBytes = 32 << 20
+	maxChunkBytes  = 32 << 20
 )
 
 // Contents is what a file holds.
@@ -53,7 +53,7 @@ func read(from io.Reader, v visitor) (c Contents, err error) {
 		c.Cut = io.ErrUnexpectedEOF // robotd ended before it wrote more
 		return c, nil
 	}
-	lexer, err := mcap.NewLexer(begin, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: recordMost, MaxDecompressedChunkSize: chunkMost})
+	lexer, err := mcap.NewLexer(begin, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: maxRecordBytes, MaxDecompressedChunkSize: maxChunkBytes})
 	if err != nil {
 		return c, damaged{fmt.Errorf("it is no MCAP file: %w", err)}
 	}

@@ -185,8 +185,8 @@ func encode(r Record) ([]byte, error) {
 	return b, nil
 }
 
-// payloadMost is the longest payload of a message that is recorded whole.
-const payloadMost = 4 << 10
+// maxPayload is the longest payload of a message that is recorded whole.
+const maxPayload = 4 << 10
 
 // payload is a payload as recorded: itself if it is a JSON object, otherwise an object with its
 // text, cut off.
@@ -194,10 +194,10 @@ func payload(v jsontext.Value) jsontext.Value {
 	if len(v) == 0 {
 		return nil // an empty one is left out
 	}
-	if len(v) <= payloadMost && v.Kind() == '{' && v.IsValid() {
+	if len(v) <= maxPayload && v.Kind() == '{' && v.IsValid() {
 		return v
 	}
-	text, err := jsontext.AppendQuote(nil, schema.SanitizeTextWithin(string(v[:min(len(v), payloadMost)]), payloadMost))
+	text, err := jsontext.AppendQuote(nil, schema.SanitizeTextWithin(string(v[:min(len(v), maxPayload)]), maxPayload))
 	if err != nil {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	queueMost  = 2048             // records that wait for the disk; further ones are dropped
+	maxQueue   = 2048             // records that wait for the disk; further ones are dropped
 	retryAfter = 10 * time.Second // after an error of the disk
-	errorsMost = 10               // further errors are not logged
+	maxErrors  = 10               // further errors are not logged
 )
 
 // Recorder is a robot's flight recorder. A nil one records nothing.
@@ -25,10 +25,10 @@ type Recorder struct {
 	dropped atomic.Int64 // since the start
 	failing atomic.Bool  // the disk refused the newest write
 
-	said    int64 // of dropped, in the files
-	flushes []flush
-	failed  int
-	retry   time.Time
+	reported int64 // how many of dropped the Dropped records in the files have counted
+	flushes  []flush
+	failed   int
+	retry    time.Time
 }
 
 // entry is a record with the time of its step.
@@ -51,7 +51,7 @@ func New(dir string, limit int64, about About, log *slog.Logger) *Recorder {
 	return &Recorder{
 		log: log, dir: filepath.Join(dir, Folder), limit: max(limit, LimitMin),
 		writer: writer{about: about, open: openFile},
-		queue:  make(chan entry, queueMost), quit: make(chan struct{}), done: make(chan struct{}),
+		queue:  make(chan entry, maxQueue), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *Recorder) Run() {
 				r.take(<-r.queue)
 			}
 			if err := r.writer.close(); err != nil {
-				r.warn(err)
+				r.warn(cannotWrite, err)
 			}
 			return
 		}
@@ -124,7 +124,7 @@ func (r *Recorder) Run() {
 func (r *Recorder) take(e entry) {
 	if f, ok := e.Record.(flush); ok {
 		r.flushes = append(r.flushes, f)
-		r.writer.endChunk()
+		r.writer.endChunkWithNextRecord()
 		r.flushed()
 		return
 	}
@@ -136,14 +136,14 @@ func (r *Recorder) take(e entry) {
 	data, err := encode(e.Record)
 	if err != nil { // such as NaN in what the body reports
 		r.dropped.Add(1)
-		r.warn(err)
+		r.warn("flight record dropped", err)
 		return
 	}
 	if err := r.write(e, data); err != nil {
 		r.dropped.Add(1)
 		r.retry = e.at.Add(retryAfter)
 		r.failing.Store(true)
-		r.warn(err)
+		r.warn(cannotWrite, err)
 		return
 	}
 	r.failing.Store(false)
@@ -153,7 +153,7 @@ func (r *Recorder) write(e entry, data []byte) error {
 	if err := r.open(); err != nil {
 		return err
 	}
-	if missing := r.dropped.Load() - r.said; missing > 0 {
+	if missing := r.dropped.Load() - r.reported; missing > 0 {
 		d := Dropped{Records: missing}
 		text, err := encode(d)
 		if err == nil {
@@ -162,14 +162,14 @@ func (r *Recorder) write(e entry, data []byte) error {
 		if err != nil {
 			return err
 		}
-		r.said += missing
+		r.reported += missing
 	}
 	return r.writer.write(e.at, e.Record, data)
 }
 
 // flushed wakes those that wait until what came before is on the disk.
 func (r *Recorder) flushed() {
-	if len(r.flushes) > 0 && r.writer.wholeChunks() {
+	if len(r.flushes) > 0 && r.writer.isFlushed() {
 		for _, c := range r.flushes {
 			close(c)
 		}
@@ -189,15 +189,17 @@ func (r *Recorder) open() (err error) {
 	if err := ring.makeRoom(0); err != nil {
 		return err
 	}
-	if err := ring.closeCut(); err != nil {
-		r.warn(err)
+	if err := ring.reindexCutFile(); err != nil {
+		r.warn(cannotWrite, err)
 	}
 	r.writer.ring = ring
 	return nil
 }
 
-func (r *Recorder) warn(err error) {
-	if r.failed++; r.failed <= errorsMost {
-		r.log.Warn("flight recorder cannot write", "error", err, "lost", r.dropped.Load())
+const cannotWrite = "flight recorder cannot write"
+
+func (r *Recorder) warn(message string, err error) {
+	if r.failed++; r.failed <= maxErrors {
+		r.log.Warn(message, "error", err, "lost", r.dropped.Load())
 	}
 }

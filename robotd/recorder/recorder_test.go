@@ -202,7 +202,7 @@ func TestRingNeverExceedsItsBound(t *testing.T) {
 				err = r.makeRoom(0)
 			}
 			if err == nil {
-				err = r.closeCut()
+				err = r.reindexCutFile()
 			}
 			if err != nil {
 				rt.Fatal(err)
@@ -246,7 +246,7 @@ func TestRingNeverExceedsItsBound(t *testing.T) {
 			for _, f := range all {
 				bytes += f.bytes
 			}
-			if bytes > limit || bytes != w.ring.total || len(all) > filesMost {
+			if bytes > limit || bytes != w.ring.total || len(all) > maxFiles {
 				rt.Fatalf("%d files of %d bytes, counted %d; the limit is %d", len(all), bytes, w.ring.total, limit)
 			}
 		}
@@ -262,11 +262,11 @@ func TestRingNeverExceedsItsBound(t *testing.T) {
 
 func TestManySmallFilesAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	for i := range filesMost + 5 {
+	for i := range maxFiles + 5 {
 		record(t, dir, LimitMin*100, entry{noon.Add(time.Duration(i) * time.Second), sampleAt(i)})
 	}
 	spans, err := List(filepath.Join(dir, Folder))
-	if err != nil || len(spans) != filesMost || !spans[0].From.Equal(noon.Add(5*time.Second)) {
+	if err != nil || len(spans) != maxFiles || !spans[0].From.Equal(noon.Add(5*time.Second)) {
 		t.Errorf("%d files from %v: %v", len(spans), spans[0].From, err)
 	}
 }
@@ -303,12 +303,12 @@ func diskHangs(t *testing.T) {
 	go r.Run()
 	r.Put(noon, sampleAt(0))
 	<-h.begun
-	const more = 3 * queueMost
+	const more = 3 * maxQueue
 	for i := range more {
 		r.Put(noon.Add(time.Duration(i)*20*time.Millisecond), sampleAt(i))
 	}
-	if got := r.Dropped(); got != more-queueMost {
-		t.Errorf("%d dropped, want %d", got, more-queueMost)
+	if got := r.Dropped(); got != more-maxQueue {
+		t.Errorf("%d dropped, want %d", got, more-maxQueue)
 	}
 	close(h.free)
 	synctest.Wait() // everything that waited was written
@@ -320,7 +320,7 @@ func diskHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := Verify(spans[0].Path)
-	if err != nil || c.Topics["/sample"] != queueMost+2 || c.Dropped != more-queueMost || c.Dropped != r.Dropped() {
+	if err != nil || c.Topics["/sample"] != maxQueue+2 || c.Dropped != more-maxQueue || c.Dropped != r.Dropped() {
 		t.Errorf("%+v, %v; %d dropped", c, err, r.Dropped())
 	}
 }
@@ -367,8 +367,8 @@ func TestDiskThatRefusesIsTriedAgainAndLossesAreCounted(t *testing.T) {
 	}
 }
 
-// A disk that is nearly full is left to what the robot must remember.
-func TestDiskThatIsNearlyFullIsSpared(t *testing.T) {
+// A disk that is nearly full is left to the robot's database.
+func TestRecorderLeavesReservedSpaceOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 3 {
 		record(t, dir, LimitMin*64, entry{noon, sampleAt(i)})
@@ -379,15 +379,15 @@ func TestDiskThatIsNearlyFullIsSpared(t *testing.T) {
 	}
 	r.free = func(string) (int64, error) {
 		if len(r.files) > 1 {
-			return spareBytes, nil
+			return reservedBytes, nil
 		}
-		return spareBytes + 64<<20, nil
+		return reservedBytes + 64<<20, nil
 	}
-	if err := r.spare(); err != nil || len(r.files) != 1 {
+	if err := r.removeUntilFree(); err != nil || len(r.files) != 1 {
 		t.Errorf("%d files are left: %v", len(r.files), err)
 	}
-	r.free = func(string) (int64, error) { return spareBytes / 2, nil }
-	if err := r.spare(); !errors.Is(err, errNoneLeft) {
+	r.free = func(string) (int64, error) { return reservedBytes / 2, nil }
+	if err := r.removeUntilFree(); !errors.Is(err, errNoneLeft) {
 		t.Errorf("it goes on: %v", err)
 	}
 }
@@ -420,7 +420,7 @@ func TestFileThatWasCutOffIsReadableAndIsClosedByTheNextStart(t *testing.T) {
 		}
 		r, err := openRing(dir, 8*LimitMin)
 		if err == nil {
-			err = r.closeCut()
+			err = r.reindexCutFile()
 		}
 		if err != nil {
 			rt.Fatal(err)

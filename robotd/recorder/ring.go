@@ -18,8 +18,8 @@ const Folder = "recorder"
 
 // The bounds of a ring and of its files.
 const (
-	filesMost = 128      // a robot that is restarted all the time has many small ones
-	fileMost  = 16 << 20 // bytes of one file; smaller if the ring is small
+	maxFiles     = 128      // a robot that is restarted all the time has many small ones
+	maxFileBytes = 16 << 20 // bytes of one file; smaller if the ring is small
 
 	// LimitMin is the smallest size of a ring, in bytes.
 	LimitMin = 1 << 20
@@ -103,11 +103,11 @@ func openRing(dir string, limit int64) (*ring, error) {
 }
 
 // fileLimit is the size at which a file is closed.
-func (r *ring) fileLimit() int64 { return min(r.limit/8, fileMost) }
+func (r *ring) fileLimit() int64 { return min(r.limit/8, maxFileBytes) }
 
 // makeRoom removes the oldest files until n more bytes fit.
 func (r *ring) makeRoom(n int64) error {
-	for r.total+n > r.limit || len(r.files) >= filesMost {
+	for r.total+n > r.limit || len(r.files) >= maxFiles {
 		if err := r.removeOldest(); err != nil {
 			return err
 		}
@@ -115,22 +115,22 @@ func (r *ring) makeRoom(n int64) error {
 	return nil
 }
 
-// spareBytes is what the recorder leaves of the disk for what the robot must remember: a robot
-// whose disk is full takes no commands.
-const spareBytes = 128 << 20
+// reservedBytes is what the recorder leaves free for the robot's own database: a robot whose disk is
+// full takes no commands.
+const reservedBytes = 128 << 20
 
-// spare removes the oldest files until the disk has room for a file besides spareBytes.
-func (r *ring) spare() error {
+// removeUntilFree removes the oldest files until the disk has room for a file besides reservedBytes.
+func (r *ring) removeUntilFree() error {
 	for {
 		free, err := r.free(r.dir)
 		if err != nil {
 			return fmt.Errorf("free space: %w", err)
 		}
-		if free >= spareBytes+r.fileLimit() {
+		if free >= reservedBytes+r.fileLimit() {
 			return nil
 		}
 		if err := r.removeOldest(); err != nil {
-			return fmt.Errorf("the disk has %d MiB left, and %d MiB are for what the robot must remember: %w", free>>20, spareBytes>>20, err)
+			return fmt.Errorf("the disk has %d MiB left, and %d MiB are reserved for the robot's database: %w", free>>20, reservedBytes>>20, err)
 		}
 	}
 }
@@ -177,9 +177,9 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// closeCut gives the newest file an index if a crash cut it off: it is written anew, with all
-// whole chunks. If that fails, it stays as it is, which readers understand, too.
-func (r *ring) closeCut() (err error) {
+// reindexCutFile gives the newest file an index if a crash cut it off: it is written anew, with all
+// complete chunks. If that fails, it stays as it is, which readers understand, too.
+func (r *ring) reindexCutFile() (err error) {
 	last := len(r.files) - 1
 	if last < 0 {
 		return nil

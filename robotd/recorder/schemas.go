@@ -30,7 +30,7 @@ func schemaOf(c channel) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", c.topic, err)
 	}
-	declareTyped(s)
+	reduceForFoxglove(s)
 	return json.Marshal(s)
 }
 
@@ -55,12 +55,12 @@ func reflected(c channel) *jsonschema.Schema {
 	return s
 }
 
-// declareTyped reduces the schema of an object to what Foxglove reads: each declared property is
+// reduceForFoxglove reduces the schema of an object to what Foxglove reads: each declared property is
 // a boolean, a string, a number, an object whose properties are declared, or an array of these.
-// It refuses the whole channel otherwise. A property whose content belongs to another contract,
+// Foxglove refuses the whole channel otherwise. A property whose content belongs to another contract,
 // such as the payload of a command, is an object that declares nothing; additional properties
 // are allowed, and shown.
-func declareTyped(object map[string]any) {
+func reduceForFoxglove(object map[string]any) {
 	declared, _ := object["properties"].(map[string]any)
 	if declared == nil {
 		declared = map[string]any{}
@@ -90,7 +90,7 @@ func isTyped(property map[string]any) bool {
 	case "boolean", "string", "number", "integer":
 		return true
 	case "object":
-		declareTyped(property)
+		reduceForFoxglove(property)
 		return true
 	case "array":
 		items, ok := property["items"].(map[string]any)
