@@ -76,6 +76,11 @@ export class Problem extends Error {
     return this.kind === 'count-changed';
   }
 
+  /** fleetd, or a proxy before it, does not answer at the moment: the same request may succeed soon. */
+  get transient(): boolean {
+    return this.kind === 'unreachable' || this.status >= 500 || this.status === 429;
+  }
+
   get forbidden(): boolean {
     return this.status === 403;
   }

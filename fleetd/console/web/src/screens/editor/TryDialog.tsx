@@ -24,6 +24,7 @@ import { fitness, onlyReady } from './tryRobots';
 import { useTryTexts } from './tryText';
 import { isDraftAct } from './unfinished';
 import type { Editor } from './useEditor';
+import { watchTry, whileAway } from './watchTry';
 
 const send = (robot: string, verb: string) =>
   data(
@@ -74,12 +75,16 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
     running.current = '';
     void send(on, 'control/release').catch(() => undefined); // the lease ends by itself
   };
-  /** The robot stops what it performs here, and control is given back. */
-  const end = (on: string) =>
-    send(on, 'manual/stop')
-      .catch(() => undefined)
-      .finally(giveBack);
-  // A page that has gone cannot end it any more: it ends with the page.
+  /** The robot stops what it performs here, and control is given back once it has got the stop. */
+  const end = async (on: string) => {
+    try {
+      await whileAway(() => send(on, 'manual/stop'));
+    } catch (thrown) {
+      setError(thrown);
+    }
+    giveBack();
+  };
+  // When the dialog is removed, the robot is told to end what it performs: nobody could end it here afterwards.
   useEffect(() => {
     closed.current = false;
     return () => {
@@ -113,9 +118,10 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
       await watch(perform.id!, timeline && trialOf(timeline, kind, only));
     } catch (thrown) {
       setError(thrown);
+      if (running.current && !closed.current) await end(id);
       setState({ phase: 'idle' });
     }
-    giveBack();
+    if (!closed.current) giveBack(); // else it is given back after the stop
   };
   /** The event comes at once; the state RUNNING comes with the first report of progress, after seconds. */
   const hasBegun = async (command: string) => {
@@ -124,28 +130,23 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
   };
   const watch = async (batch: string, trial?: Trial) => {
     setState({ phase: 'running', trial });
-    for (let renewed = Date.now(), began = 0; running.current;) {
-      await new Promise((r) => setTimeout(r, began ? 1000 : 300));
-      if (Date.now() - renewed > 20_000) {
-        renewed = Date.now();
-        await send(id, 'control/renew');
-      }
-      const { commands } = await data(api.GET('/api/v1/batches/{id}', { params: { path: { id: batch } } }));
-      const c = commands?.[0];
-      if (c?.ended) {
-        setState({
-          phase: 'ended',
-          ok: c.state === 'SUCCEEDED',
-          state: c.state ?? '',
-          why: c.answer?.detail || c.answer?.reason || c.because || '',
-        });
-        return;
-      }
-      if (!began && c && (c.state === 'RUNNING' || (await hasBegun(c.id!)))) {
-        began = Date.now();
-        setState({ phase: 'running', trial, began });
-      }
-    }
+    const c = await watchTry({
+      poll: async () => {
+        const { commands } = await data(api.GET('/api/v1/batches/{id}', { params: { path: { id: batch } } }));
+        return commands?.[0];
+      },
+      renew: () => send(id, 'control/renew'),
+      hasBegun: (command) => hasBegun(command.id!),
+      onBegun: () => setState({ phase: 'running', trial, began: Date.now() }),
+      closed: () => closed.current,
+    });
+    if (!c) return;
+    setState({
+      phase: 'ended',
+      ok: c.state === 'SUCCEEDED',
+      state: c.state ?? '',
+      why: c.answer?.detail || c.answer?.reason || c.because || '',
+    });
   };
   // What stands under the pointer after a try is another button than before it.
   useSettle(dialog, state.phase);

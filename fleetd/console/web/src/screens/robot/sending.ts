@@ -168,7 +168,7 @@ export async function send(
       if (next.data!.state !== sent.state || next.data!.because !== sent.because) take(next.data!);
     } catch (thrown) {
       const p = problemOf(thrown);
-      if (p.status === 0 || p.status >= 500) continue; // fleetd, or a proxy before it, is away for a moment
+      if (p.transient) continue;
       sent = { ...sent, state: 'UNKNOWN', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) };
       put(robot, sent);
     }
