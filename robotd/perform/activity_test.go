@@ -13,9 +13,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// living returns a world in which the story talks, with the activity greet: the head turns,
+// newActivityWorld returns a world in which the story talks, with the activity greet: the head turns,
 // then the face smiles.
-func living(t *testing.T, repeat score.Repeat, on score.ActError) *world {
+func newActivityWorld(t *testing.T, repeat score.Repeat, on score.ActError) *world {
 	w := newWorld(t)
 	w.facts.Activities = &score.Activities{
 		Activities: []score.Activity{
@@ -48,7 +48,7 @@ func (w *world) tokens() (names []string) {
 }
 
 func TestActivityIsPerformedWhileTheStoryWaits(t *testing.T) {
-	w := living(t, score.Repeat{Times: 1}, score.ActError{})
+	w := newActivityWorld(t, score.Repeat{Times: 1}, score.ActError{})
 	w.focus("greet", "greet-1")
 	if got := w.tokens(); w.state.Auto().Status != schema.AutoPaused || !slices.Equal(got, []string{"activity:greet-1"}) {
 		t.Fatalf("ato is %s, held by %v", w.state.Auto().Status, got)
@@ -85,7 +85,7 @@ func TestActivityIsRepeatedAndAnsweredByItsFailures(t *testing.T) {
 		{"a failed act is tried again", score.Repeat{Times: 1}, score.ActError{Retries: 2}, 2, []string{"head", "head", "head", "face"}, effect.ActivityEnded{Outcome: effect.Finished}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := living(t, c.repeat, c.on)
+			w := newActivityWorld(t, c.repeat, c.on)
 			w.focus("greet", "run")
 			for i := 0; len(w.ended) == 0 && i < 20; i++ {
 				if key, works := w.keys["head"]; works {
@@ -108,7 +108,7 @@ func TestActivityIsRepeatedAndAnsweredByItsFailures(t *testing.T) {
 
 // An activity whose acts all fail does not keep the story waiting for ever.
 func TestActivityThatFailsWholeEnds(t *testing.T) {
-	w := living(t, score.Repeat{Loop: true}, score.ActError{})
+	w := newActivityWorld(t, score.Repeat{Loop: true}, score.ActError{})
 	w.facts.Activities.Activities[0].Acts = w.facts.Activities.Activities[0].Acts[:1]
 	w.lanes.Executor.SetUnitDisabled("head", "it is broken", nil)
 	w.focus("greet", "run")
@@ -119,7 +119,7 @@ func TestActivityThatFailsWholeEnds(t *testing.T) {
 }
 
 func TestStoryStaysPausedBetweenTwoActivities(t *testing.T) {
-	w := living(t, score.Repeat{Loop: true}, score.ActError{})
+	w := newActivityWorld(t, score.Repeat{Loop: true}, score.ActError{})
 	w.focus("greet", "greet-1")
 	w.stopFocus("greet-1")
 	w.part().Activity() // life gives the focus to the next one a step later
@@ -159,7 +159,7 @@ func TestActivityIsFrozenWithEverythingElse(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := living(t, score.Repeat{Times: 1}, score.ActError{})
+			w := newActivityWorld(t, score.Repeat{Times: 1}, score.ActError{})
 			w.focus("greet", "run")
 			own := w.keys["head"]
 			c.freeze(w)
@@ -178,7 +178,7 @@ func TestActivityIsFrozenWithEverythingElse(t *testing.T) {
 }
 
 func TestActivityThatCannotBeginEndsAtOnce(t *testing.T) {
-	w := living(t, score.Repeat{Times: 1}, score.ActError{})
+	w := newActivityWorld(t, score.Repeat{Times: 1}, score.ActError{})
 	w.focus("bow", "run-1")
 	w.focus("greet", "run-2")
 	w.state.Leave()
@@ -201,7 +201,7 @@ func TestActivityThatCannotBeginEndsAtOnce(t *testing.T) {
 
 // While the robot may not move, an activity does the rest.
 func TestActivityDoesNotMoveARobotThatMayNot(t *testing.T) {
-	w := living(t, score.Repeat{Times: 1}, score.ActError{})
+	w := newActivityWorld(t, score.Repeat{Times: 1}, score.ActError{})
 	w.facts.Safety = schema.SafetyDisabled
 	w.focus("greet", "run")
 	w.pass(3 * time.Second)

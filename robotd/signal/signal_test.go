@@ -36,24 +36,24 @@ func newRig(t *testing.T, rules ...interrupts.Rule) *rig {
 }
 
 // to lets time pass, as brain does: with a step when a deadline says so, and every 250 ms.
-func (b *rig) to(from, to time.Duration) {
+func (r *rig) to(from, to time.Duration) {
 	for now := from; now <= to; {
-		for _, a := range b.s.Step(clock.Now{Mono: now, Wall: noon.Add(now)}, b.set, b.known) {
-			b.said = append(b.said, fmt.Sprintf("%v %s", now, a.Rule))
+		for _, a := range r.s.Step(clock.Now{Mono: now, Wall: noon.Add(now)}, r.set, r.known) {
+			r.said = append(r.said, fmt.Sprintf("%v %s", now, a.Rule))
 		}
 		next := now + 250*time.Millisecond
-		if at, ok := b.s.Deadline(); ok && at < next {
+		if at, ok := r.s.Deadline(); ok && at < next {
 			next = at
 		}
 		if next <= now {
-			b.t.Fatalf("at %v the next step is due at %v", now, next)
+			r.t.Fatalf("at %v the next step is due at %v", now, next)
 		}
 		now = next
 	}
 }
 
 // play senses what the lines say; the rest of a line is a reading.
-func (b *rig) play(script string) string {
+func (r *rig) play(script string) string {
 	now := time.Duration(0)
 	for line := range strings.Lines(script) {
 		w := strings.Fields(line)
@@ -62,9 +62,9 @@ func (b *rig) play(script string) string {
 		}
 		at, err := time.ParseDuration(w[0])
 		if err != nil {
-			b.t.Fatal(err)
+			r.t.Fatal(err)
 		}
-		b.to(now, at-1)
+		r.to(now, at-1)
 		now = at
 		ev := driver.Event{Kind: driver.Sensed, On: true}
 		ev.Signal = driver.Signal(w[1])
@@ -80,14 +80,14 @@ func (b *rig) play(script string) string {
 		}
 		switch w[1] {
 		case "mode":
-			b.known.Mode = ev.Name
+			r.known.Mode = ev.Name
 		case "end":
 		default:
-			b.s.Sense(at, ev)
+			r.s.Sense(at, ev)
 		}
 	}
-	b.to(now, now)
-	return strings.Join(b.said, "; ")
+	r.to(now, now)
+	return strings.Join(r.said, "; ")
 }
 
 func TestRulesAsk(t *testing.T) {
@@ -131,9 +131,9 @@ func TestRulesAsk(t *testing.T) {
 }
 
 func TestRobotDoesNotHearItself(t *testing.T) {
-	b := newRig(t, interrupts.Rule{ID: "s", On: interrupts.Sound})
-	b.known.MakesSound = true
-	if got := b.play("1s sound 60\n1.5s sound off\n3s end"); got != "" {
+	r := newRig(t, interrupts.Rule{ID: "s", On: interrupts.Sound})
+	r.known.MakesSound = true
+	if got := r.play("1s sound 60\n1.5s sound off\n3s end"); got != "" {
 		t.Errorf("it asks at %s while it makes a sound itself", got)
 	}
 }
@@ -155,16 +155,16 @@ func TestDefaultRulesAreValid(t *testing.T) {
 // TestStepWithoutChangeCostsNothing: a condition is not evaluated, and nothing allocated,
 // while no key that it names changes.
 func TestStepWithoutChangeCostsNothing(t *testing.T) {
-	b := newRig(t, append(interrupts.DefaultRules(), interrupts.Rule{ID: "x", When: `battery < 0.5 && since_s("touch") > 5.0 && labels.site == "museum"`})...)
-	b.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
-	b.play("1s touch head\n2s people 3\n3s press help\n4s touch head off\n30s end")
+	r := newRig(t, append(interrupts.DefaultRules(), interrupts.Rule{ID: "x", When: `battery < 0.5 && since_s("touch") > 5.0 && labels.site == "museum"`})...)
+	r.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
+	r.play("1s touch head\n2s people 3\n3s press help\n4s touch head off\n30s end")
 	now, act := clock.Now{Mono: 30 * time.Second, Wall: noon.Add(30 * time.Second)}, []string{"greet", "walk"}
 	n := 0
 	got := testing.AllocsPerRun(100, func() {
 		now.Mono += time.Millisecond
 		n++
-		b.known.Act = act[n%2] // names no rule
-		b.s.Step(now, b.set, b.known)
+		r.known.Act = act[n%2] // names no rule
+		r.s.Step(now, r.set, r.known)
 	})
 	if got > 1 { // the text of the act as a fact
 		t.Errorf("a step allocates %v times", got)
@@ -173,17 +173,17 @@ func TestStepWithoutChangeCostsNothing(t *testing.T) {
 
 // TestMemoryIsBounded senses more names than there can be.
 func TestMemoryIsBounded(t *testing.T) {
-	b := newRig(t, interrupts.DefaultRules()...)
+	r := newRig(t, interrupts.DefaultRules()...)
 	for i := range 10_000 {
 		at := time.Duration(i) * time.Millisecond
 		for _, s := range []driver.Signal{driver.Touch, driver.Press, driver.Heat, "nonsense"} {
-			b.s.Sense(at, driver.Event{Kind: driver.Sensed, Signal: s, Name: fmt.Sprint(i), On: true, Level: float64(i)})
+			r.s.Sense(at, driver.Event{Kind: driver.Sensed, Signal: s, Name: fmt.Sprint(i), On: true, Level: float64(i)})
 		}
-		b.s.Note(at, fmt.Sprint("event", i))
-		b.s.Step(clock.Now{Mono: at, Wall: noon}, b.set, b.known)
+		r.s.Note(at, fmt.Sprint("event", i))
+		r.s.Step(clock.Now{Mono: at, Wall: noon}, r.set, r.known)
 	}
-	if len(b.s.slots) > maxValues || len(b.s.happened) > maxNames || len(b.s.since) > maxNames {
-		t.Errorf("it remembers %d values, %d names", len(b.s.slots), len(b.s.happened))
+	if len(r.s.slots) > maxValues || len(r.s.happened) > maxNames || len(r.s.since) > maxNames {
+		t.Errorf("it remembers %d values, %d names", len(r.s.slots), len(r.s.happened))
 	}
 }
 
@@ -215,12 +215,12 @@ func TestPlaceIsWhereTheLastWayEnded(t *testing.T) {
 }
 
 func TestEveryKeyOfConditionsHasAValue(t *testing.T) {
-	b := newRig(t)
-	b.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", Intent: "dance", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
-	b.s.Leaves(1, "dock")
-	b.s.Done(1)
-	b.play("1s touch head\n1s sound 60\n1s people 3\n1s dark\n4s end")
-	facts := b.s.Facts(3 * time.Second)
+	r := newRig(t)
+	r.known = Known{Mode: "ato", Safety: "ENABLED", Story: "tour", Act: "greet", Intent: "dance", HasBattery: true, Battery: 0.4, Labels: map[string]string{"site": "museum"}}
+	r.s.Leaves(1, "dock")
+	r.s.Done(1)
+	r.play("1s touch head\n1s sound 60\n1s people 3\n1s dark\n4s end")
+	facts := r.s.Facts(3 * time.Second)
 	for _, k := range cond.Keys {
 		v, known := facts[k.Name]
 		if !known {
