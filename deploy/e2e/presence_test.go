@@ -101,7 +101,7 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "the late will", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
 			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "its repair", func(p schema.Presence) bool { return isOnline(p) && p.Session == after.Session })
 			awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the event of the repair", func(e schema.Event) bool {
-				return e.Type == "presence_repaired" && e.Cause == "late_word_of_an_earlier_session"
+				return e.Type == "presence_repaired" && e.Cause == "presence_of_earlier_session"
 			})
 		}
 		w.mustRequest("op1", "r1", "sys/ping", "") // a session that took another one over receives what it subscribed to

@@ -31,7 +31,7 @@ func (t *step) publishDue() {
 	if t.report.Session() == "" {
 		return
 	}
-	t.toReport(report.Step.Republish)
+	t.toReport(report.Step.RepublishDropped)
 	t.publishModes()
 	t.toDesired(desired.Step.Report)
 	t.toReport(report.Step.RepairPresence)

@@ -21,16 +21,16 @@ func (t *step) connected(ev event.Connected) {
 // refer to.
 func (t *step) publishAllForNewSession() {
 	t.reportStep().DocumentsPublished()
-	t.documents()
+	t.publishRetained()
 	t.toReport(report.Step.StartHeartbeats)
 	t.stepRequests(request.Connected{})
 	t.publishAnswers()
 }
 
-// documents publishes every retained document of the robot except its presence.
-func (t *step) documents() {
+// publishRetained publishes every retained document of the robot except its presence.
+func (t *step) publishRetained() {
 	t.publishCaps()
-	t.reportStep().RepublishAll()
+	t.reportStep().MarkStateAndModesDue()
 	t.publishModes()
 	t.publishActs()
 	t.publishState()

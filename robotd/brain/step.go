@@ -46,7 +46,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.perform.SetGate(&t.lanes, t.permission.At, t.diagnosis.MotionBarred())
 	t.react(ev)
 	t.toHeartbeat(heartbeat.Step.CheckLink)
-	t.toReport(report.Step.ClearContested)
+	t.toReport(report.Step.ClearDuplicateIdentity)
 	t.toHeartbeat(heartbeat.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
 	t.toSupervisor(supervisor.Step.Decide)
@@ -131,9 +131,9 @@ func (t *step) react(ev event.Event) {
 	case event.Command:
 		t.toAnswers(func(a answer.Step) { a.Removed(ev) })
 	case event.RequestsSaved:
-		t.disk(ev.Refused)
+		t.noteDiskWrite(ev.Refused)
 	case event.ValuesSaved:
-		t.disk(ev.Refused)
+		t.noteDiskWrite(ev.Refused)
 		t.values.Saved(t.now.Mono, ev)
 	case event.LatchesSaved:
 		t.toStops(func(s stops.Step) { s.Saved(ev.N, ev.Refused) })
@@ -157,7 +157,7 @@ func (t *step) react(ev event.Event) {
 	case event.Called:
 		t.toPerform(func(p perform.Step) { p.Called(ev) })
 	case event.ContentSaved:
-		t.disk(ev.Refused)
+		t.noteDiskWrite(ev.Refused)
 		t.toDesired(func(d desired.Step) { d.Saved(ev) })
 	case event.PresenceSeen:
 		t.toReport(func(r report.Step) { r.PresenceSeen(ev) })
@@ -169,12 +169,12 @@ func (t *step) react(ev event.Event) {
 		t.connected(ev)
 	case event.Disconnected:
 		t.disconnected(ev)
-	case event.Contested:
-		t.toReport(func(r report.Step) { r.Contested(ev) })
+	case event.DuplicateIdentity:
+		t.toReport(func(r report.Step) { r.DuplicateIdentitySeen(ev) })
 	case event.MessageDropped:
 		t.toReport(func(r report.Step) { r.MessageDropped(ev) })
 	case event.Recorder:
-		t.toReport(func(r report.Step) { r.Recorder(ev) })
+		t.toReport(func(r report.Step) { r.NoteRecorderState(ev) })
 	case event.RecordExported:
 		t.toReport(func(r report.Step) { r.RecordExported(ev) })
 	case event.SimInput:

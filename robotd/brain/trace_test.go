@@ -224,7 +224,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "fleetd":
 		r.give(event.FleetdPresence{Presence: schema.Presence{State: schema.PresenceState(arg(0)), Session: arg(1)}})
 	case "contested":
-		r.give(event.Contested{Why: "as the script says"})
+		r.give(event.DuplicateIdentity{Why: "as the script says"})
 	case "mode-fails": // in its next call of a kind: ATO step took 412 ms
 		r.faults = map[string]string{arg(1) + " of " + arg(0): strings.Join(args[2:], " ")}
 	case "mode-hung": // before the robot boots

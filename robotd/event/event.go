@@ -146,8 +146,8 @@ type (
 		HalfOpen bool
 	}
 
-	// Contested: another client uses this robot's name.
-	Contested struct{ Why string }
+	// DuplicateIdentity: another client uses this robot's name.
+	DuplicateIdentity struct{ Why string }
 
 	// Reported is a report of the body.
 	Reported struct{ driver.Event }
@@ -173,32 +173,32 @@ type (
 	Shutdown struct{ Why string }
 )
 
-func (Begin) event()            {}
-func (Tick) event()             {}
-func (Follow) event()           {}
-func (Called) event()           {}
-func (Command) event()          {}
-func (Frame) event()            {}
-func (RequestsSaved) event()    {}
-func (HistoryRead) event()      {}
-func (ValuesSaved) event()      {}
-func (LatchesSaved) event()     {}
-func (Delivered) event()        {}
-func (Heartbeat) event()        {}
-func (ReleaseStops) event()     {}
-func (Inspect) event()          {}
-func (Arriving) event()         {}
-func (Fetched) event()          {}
-func (ContentSaved) event()     {}
-func (PresenceSeen) event()     {}
-func (FleetdPresence) event()   {}
-func (Connected) event()        {}
-func (Disconnected) event()     {}
-func (Contested) event()        {}
-func (Reported) event()         {}
-func (Calibrated) event()       {}
-func (CertificateState) event() {}
-func (Shutdown) event()         {}
+func (Begin) event()             {}
+func (Tick) event()              {}
+func (Follow) event()            {}
+func (Called) event()            {}
+func (Command) event()           {}
+func (Frame) event()             {}
+func (RequestsSaved) event()     {}
+func (HistoryRead) event()       {}
+func (ValuesSaved) event()       {}
+func (LatchesSaved) event()      {}
+func (Delivered) event()         {}
+func (Heartbeat) event()         {}
+func (ReleaseStops) event()      {}
+func (Inspect) event()           {}
+func (Arriving) event()          {}
+func (Fetched) event()           {}
+func (ContentSaved) event()      {}
+func (PresenceSeen) event()      {}
+func (FleetdPresence) event()    {}
+func (Connected) event()         {}
+func (Disconnected) event()      {}
+func (DuplicateIdentity) event() {}
+func (Reported) event()          {}
+func (Calibrated) event()        {}
+func (CertificateState) event()  {}
+func (Shutdown) event()          {}
 
 // MessageDropped: the broker reported that it dropped a publication of the robot. Kind is
 // the topic of the newest one, empty for a topic that is not in the contract.

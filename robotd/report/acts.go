@@ -19,36 +19,38 @@ type acts struct {
 
 // ActCompleted notes an act that was performed to its end.
 func (s *State) ActCompleted(id, req string) {
-	s.acts.completed = lately(s.acts.completed, schema.QueuedAct{Act: id, ReqID: req})
+	s.acts.completed = prependBounded(s.acts.completed, schema.QueuedAct{Act: id, ReqID: req})
 }
 
 // ActFailed notes an act that did not end well.
 func (t Step) ActFailed(id, req string, why schema.Reason, detail string) {
-	t.acts.failures = lately(t.acts.failures, schema.FailedAct{Act: id, ReqID: req, Reason: why, Detail: detail})
+	t.acts.failures = prependBounded(t.acts.failures, schema.FailedAct{Act: id, ReqID: req, Reason: why, Detail: detail})
 	t.Event("act_failed", "act", string(why), req, effect.Described{ID: id, Reason: why, Detail: detail})
 }
 
 // Began and Ended record the performance of an act.
 func (t Step) Began(o *act.Effect) {
-	t.Event("act_started", "act", "", o.Req, performed{Act: o.Act, Entry: o.Entry, Lane: o.Lane})
+	t.Event("act_started", "act", "", o.Req, actPerformance{Act: o.Act, Entry: o.Entry, Lane: o.Lane})
 }
 
 func (t Step) Ended(o *act.Effect) {
 	if o.Begun {
-		t.Event("act_ended", "act", string(o.Reason), o.Req, performedTo{
-			performed{Act: o.Act, Entry: o.Entry, Lane: o.Lane}, o.Outcome, o.Reason, o.Lasted.Milliseconds(),
+		t.Event("act_ended", "act", string(o.Reason), o.Req, actPerformanceEnd{
+			actPerformance{Act: o.Act, Entry: o.Entry, Lane: o.Lane}, o.Outcome, o.Reason, o.Lasted.Milliseconds(),
 		})
 	}
 }
 
-type performed struct {
+// actPerformance is the data of act_started.
+type actPerformance struct {
 	Act   string   `json:"act"`
 	Entry string   `json:"entry"`
 	Lane  act.Lane `json:"lane"`
 }
 
-type performedTo struct {
-	performed
+// actPerformanceEnd is the data of act_ended.
+type actPerformanceEnd struct {
+	actPerformance
 	Outcome act.Outcome   `json:"outcome"`
 	Reason  schema.Reason `json:"reason,omitempty"`
 	MS      int64         `json:"ms"`
@@ -72,7 +74,7 @@ func (s *State) Queue(queued []schema.QueuedAct) schema.StateQueue {
 	return q
 }
 
-// lately keeps the newest few, the newest first.
-func lately[T any](list []T, v T) []T {
+// prependBounded puts v before a list, which keeps at most lastActs.
+func prependBounded[T any](list []T, v T) []T {
 	return slices.Insert(list[:min(len(list), lastActs-1)], 0, v)
 }

@@ -32,13 +32,13 @@ func (t Step) Ask(o request.Dispatch) bool {
 // resync publishes every document again, for a broker or a fleetd instance that has lost
 // them.
 func (t Step) resync(o request.Dispatch) {
-	if t.session.resync != 0 && t.Now.Mono < t.session.resync+resyncEvery {
+	if t.session.resyncedAt != 0 && t.Now.Mono < t.session.resyncedAt+resyncEvery {
 		t.Out.Refuse(o.Key, schema.ReasonOverloaded, "", "every document was published less than a second ago")
 		return
 	}
-	t.session.resync = t.Now.Mono
+	t.session.resyncedAt = t.Now.Mono
 	if t.session.id != "" {
-		t.Presence()
+		t.PublishPresence()
 		t.Out.Do(effect.PublishAll{})
 	}
 	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded})

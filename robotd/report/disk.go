@@ -37,8 +37,8 @@ func (t Step) ClearDiskAlert() {
 	}
 }
 
-// Recorder notes how the flight recorder is doing.
-func (t Step) Recorder(ev event.Recorder) {
+// NoteRecorderState notes how the flight recorder is doing.
+func (t Step) NoteRecorderState(ev event.Recorder) {
 	if t.recordsDropped != ev.Dropped {
 		t.recordsDropped = ev.Dropped
 		t.Out.Changed(effect.FlushSoon)

@@ -19,11 +19,11 @@ const (
 	droppedAlert = "messages_dropped"
 )
 
-// resend is when to publish again what the broker dropped.
-type resend struct {
+// republish is when to publish again what the broker dropped.
+type republish struct {
 	due  time.Duration // when all documents are published again; 0 = nothing is missing
 	wait time.Duration // the newest such wait
-	last time.Duration // when the broker said so last
+	last time.Duration // when the broker dropped something last
 }
 
 // MessageDropped notes that the broker dropped a message. It does not name each document that it
@@ -42,7 +42,7 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 		return
 	}
 	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many", "dropped documents are published again; find the client that sends too many commands or desired documents")
-	l := &t.resend
+	l := &t.republish
 	l.last = t.Now.Mono
 	if l.due == 0 {
 		l.wait = min(max(republishAfter, 2*l.wait), republishAtMost)
@@ -50,15 +50,15 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 	}
 }
 
-// Republish publishes all documents again that the broker dropped, when it is time for that.
-func (t Step) Republish() {
-	switch l := &t.resend; {
+// RepublishDropped publishes all documents again when the broker dropped some, and it is time for that.
+func (t Step) RepublishDropped() {
+	switch l := &t.republish; {
 	case l.due > 0 && t.Now.Mono >= l.due:
 		l.due = 0
 		t.Out.LogTransition("mqtt", "up", "up", "documents that the broker dropped are published again", "")
 		t.Out.Do(effect.PublishAll{})
 	case l.wait > 0 && l.due == 0 && t.Now.Mono >= l.last+republishAtMost:
-		*l = resend{}
+		*l = republish{}
 		t.Clear(droppedAlert, "mqtt")
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 // events is the history of this boot.
 type events struct {
-	seq     int64
-	room    float64 // how many more may come at once
-	routine float64 // how many of them may be routine
-	filled  time.Duration
-	dropped int64
-	missing int64         // dropped, and no event says so yet
-	said    time.Duration // when an event said so last
+	seq        int64
+	room       float64 // how many more may come at once
+	routine    float64 // how many of them may be routine
+	filled     time.Duration
+	dropped    int64
+	missing    int64         // dropped, and no event says so yet
+	reportedAt time.Duration // when an event said so last
 }
 
 type dropped struct {
@@ -47,8 +47,8 @@ func (t Step) event(row schema.EventRow, source, cause, req string, data any) {
 	if row.Routine {
 		t.events.routine--
 	}
-	if n := t.events.missing; n > 0 && (t.events.said == 0 || t.Now.Mono >= t.events.said+droppedEvery) {
-		t.events.missing, t.events.said = 0, t.Now.Mono
+	if n := t.events.missing; n > 0 && (t.events.reportedAt == 0 || t.Now.Mono >= t.events.reportedAt+droppedEvery) {
+		t.events.missing, t.events.reportedAt = 0, t.Now.Mono
 		t.emit(schema.EventOf("events_dropped"), "robotd", "", "", dropped{n})
 	}
 	t.emit(row, source, cause, req, data)

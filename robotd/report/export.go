@@ -15,7 +15,7 @@ import (
 // The span of an export of the flight recorder.
 const (
 	exportLast = 10 * time.Minute // if none is given
-	exportMost = 24 * time.Hour
+	maxExport  = 24 * time.Hour
 )
 
 // exportRecord begins to send what the flight recorder has to fleetd. One at a time: each
@@ -28,8 +28,8 @@ func (t Step) exportRecord(o request.Dispatch, a verb.ExportRecord) {
 	switch {
 	case !schema.ValidID(a.To): // it becomes part of a path
 		no(schema.ReasonBadRequest, "/args/to", "it is not a key that fleetd gave; fleetd robot record asks for a record")
-	case a.LastMS > exportMost.Milliseconds():
-		no(schema.ReasonBadRequest, "/args/last_ms", fmt.Sprintf("at most %d, a day", exportMost.Milliseconds()))
+	case a.LastMS > maxExport.Milliseconds():
+		no(schema.ReasonBadRequest, "/args/last_ms", fmt.Sprintf("at most %d, a day", maxExport.Milliseconds()))
 	case t.exporting != "":
 		no(schema.ReasonBusy, "", "a flight record is being sent for "+t.exporting.Client()+" already; ask again when it has arrived")
 	default:

@@ -6,10 +6,11 @@ import (
 	"troupe/schema"
 )
 
-// LogKey is the key on the disk under which is stored whether the log on the robot is on.
+// LogKey is the key on the disk under which is stored whether robotd writes transitions, alerts and
+// events to files in its data directory (verbs log/on, log/off).
 const LogKey = "log"
 
-// setLog begins or ends the log on the robot, also for later starts.
+// setLog begins or ends these files, also for later starts.
 func (t Step) setLog(o request.Dispatch, on bool) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	if t.logOn == on {
@@ -27,12 +28,12 @@ func (t Step) setLog(o request.Dispatch, on bool) {
 	t.Out.Reply(o.Key, r)
 }
 
-// RestoreLog switches the log on again after a restart.
+// RestoreLog begins these files again after a restart.
 func (t Step) RestoreLog(saved map[string]string) {
 	if t.logOn = saved[LogKey] != ""; t.logOn {
 		t.Out.Do(effect.SetLocalLog{On: true})
 	}
 }
 
-// LogOn reports whether the log on the robot is on.
+// LogOn reports whether robotd writes these files.
 func (s *State) LogOn() bool { return s.logOn }

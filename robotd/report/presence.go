@@ -18,22 +18,23 @@ type presence struct {
 // presenceEvery is how often the robot repairs its presence at most.
 const presenceEvery = time.Second
 
-// undisputed is how long a session has to last until the robot clears the alert that another client
-// uses its name: such a client comes back within seconds.
-const undisputed = 5 * time.Minute
+// duplicateClearsAfter is how long a session has to last until the robot clears the alert that another
+// client uses its name: such a client comes back within seconds.
+const duplicateClearsAfter = 5 * time.Minute
 
 const duplicateIdentity = "duplicate_identity"
 
-// Contested notes that another client connects under the robot's name. The alert is published when
-// the robot is connected again, and stays until ClearContested finds that the other one is gone.
-func (t Step) Contested(ev event.Contested) {
+// DuplicateIdentitySeen notes that another client connects under the robot's name. The alert is
+// published when the robot is connected again, and stays until ClearDuplicateIdentity finds that the
+// other one is gone.
+func (t Step) DuplicateIdentitySeen(ev event.DuplicateIdentity) {
 	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
 }
 
-// ClearContested clears the alert when no other client has connected under the robot's name for
-// a while.
-func (t Step) ClearContested() {
-	if t.session.id != "" && t.Now.Mono >= t.session.since+undisputed {
+// ClearDuplicateIdentity clears the alert when no other client has connected under the robot's name
+// for a while.
+func (t Step) ClearDuplicateIdentity() {
+	if t.session.id != "" && t.Now.Mono >= t.session.since+duplicateClearsAfter {
 		t.Clear(duplicateIdentity, "mqtt")
 	}
 }
@@ -48,7 +49,7 @@ func (t Step) PresenceSeen(ev event.PresenceSeen) {
 	}
 	own := p.Boot == t.boot || slices.Contains(t.session.earlier, p.Boot)
 	if own && p.State != schema.PresenceOnline && p.Session != t.session.id {
-		t.presence.wrong = "late_word_of_an_earlier_session"
+		t.presence.wrong = "presence_of_earlier_session"
 	} else {
 		t.presence.wrong = "overwritten"
 		t.Raise("presence_overwritten", schema.AlertWarn, "robotd", "somebody else wrote this robot's presence", "look for a second robot with this name")
@@ -62,7 +63,7 @@ func (t Step) RepairPresence() {
 	}
 	t.Event("presence_repaired", "robotd", t.presence.wrong, "", nil)
 	t.presence.repairedAt, t.presence.wrong = t.Now.Mono, ""
-	t.Presence()
+	t.PublishPresence()
 }
 
 // document publishes what has no more than one form.
@@ -70,8 +71,8 @@ func (t Step) document(k schema.TopicKind, v any) {
 	t.Out.Do(effect.Publish{Topic: k, Payload: effect.Encode(v)})
 }
 
-// Presence publishes that the robot is there, and since when.
-func (t Step) Presence() {
+// PublishPresence publishes that the robot is there, and since when.
+func (t Step) PublishPresence() {
 	here := PresenceOf(t.session.id, t.boot, t.cfg.Version, t.Now.Wall)
 	here.Since = t.Now.At(t.session.since)
 	t.document(schema.TopicPresence, here)

@@ -111,7 +111,7 @@ func (t Step) ContinueReplay() {
 		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
 		r.events, r.due = r.events[1:], t.Now.Mono+ReplayEvery
 		share := 100 * (r.total - len(r.events)) / r.total
-		t.Out.Ask(request.Outcome{Key: r.key, Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &share, Remaining: time.Duration(len(r.events)) * ReplayEvery})
+		t.Out.ToJournal(request.Outcome{Key: r.key, Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &share, Remaining: time.Duration(len(r.events)) * ReplayEvery})
 	}
 	if len(r.events) == 0 {
 		t.endReplay(schema.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})

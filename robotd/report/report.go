@@ -21,22 +21,22 @@ type State struct {
 	cfg  *config.Config
 	boot string // id of this run of robotd
 
-	session  session
-	state    stateTiming
-	modes    modesTiming
-	beats    heartbeats
-	presence presence
-	resend   resend
-	alerts   alerts
-	events   events
-	replay   replay
-	acts     acts
-	disk     disk
+	session   session
+	state     stateTiming
+	modes     modesTiming
+	beats     heartbeats
+	presence  presence
+	republish republish
+	alerts    alerts
+	events    events
+	replay    replay
+	acts      acts
+	disk      disk
 
 	recordsDropped int64
 	exporting      request.Key // the command that wants a flight record; empty = none
 	late           late
-	logOn          bool // the log on the robot is on
+	logOn          bool // see LogKey
 }
 
 // New is a robot that has published nothing.
@@ -53,13 +53,13 @@ type Step struct {
 
 // session is the one with the broker.
 type session struct {
-	id      string // empty without a session
-	begins  bool   // its documents are still to be published
-	since   time.Duration
-	ended   time.Duration // when the last one did; 0 = none has
-	fault   string        // why the last connection was given up as half-open; empty = it ended otherwise
-	earlier []string      // boots of this robot, so far as the disk knows
-	resync  time.Duration // when all documents were asked for last
+	id         string // empty without a session
+	begins     bool   // its documents are still to be published
+	since      time.Duration
+	ended      time.Duration // when the last one did; 0 = none has
+	fault      string        // why the last connection was given up as half-open; empty = it ended otherwise
+	earlier    []string      // boots of this robot, so far as the disk knows
+	resyncedAt time.Duration // when sys/resync last published all documents; 0 = never
 }
 
 // stateTiming says when the state is to be published.
@@ -151,7 +151,8 @@ func (s *State) due() time.Duration {
 	return s.state.publishedAt + s.cfg.StateInterval
 }
 
-// NextState begins the next state, and reports whether it waits for nothing.
+// NextState counts the next state; urgent reports whether it is published at once, without gathering
+// further changes.
 func (t Step) NextState() (seq int64, urgent bool) {
 	urgent = t.state.changed == effect.FlushNow
 	t.state.changed, t.state.publishedAt = effect.Clean, t.Now.Mono
@@ -210,8 +211,8 @@ func (s *State) DocumentsPending() bool { return s.session.begins }
 // DocumentsPublished notes that they are published.
 func (t Step) DocumentsPublished() { t.session.begins = false }
 
-// RepublishAll makes all documents due: the broker or a fleetd instance may have lost them.
-func (t Step) RepublishAll() {
+// MarkStateAndModesDue makes these two due at once, when all documents are published again.
+func (t Step) MarkStateAndModesDue() {
 	t.modes.publishedAt, t.modes.last, t.modes.dirty = t.Now.Mono-modesGather, nil, true
 	t.state.changed, t.state.publishedAt = max(t.state.changed, effect.FlushSoon), t.Now.Mono-t.cfg.Gather
 }
@@ -229,7 +230,7 @@ func (t Step) StartHeartbeats() {
 // Disconnected ends the session; fault says why the connection was given up, if it was half-open.
 func (t Step) Disconnected(fault string) {
 	t.session.id, t.session.begins, t.session.ended = "", false, t.Now.Mono
-	t.presence.wrong, t.resend = "", resend{}
+	t.presence.wrong, t.republish = "", republish{}
 	if fault != "" {
 		t.session.fault = fault
 	}
@@ -259,7 +260,7 @@ func (s *State) Deadline() (first time.Duration, any bool) {
 	listens := s.session.id != ""
 	sooner(s.disk.okAt, s.disk.okAt > 0 && s.disk.wroteSince)
 	sooner(s.due(), listens)
-	sooner(s.resend.due, s.resend.due > 0)
+	sooner(s.republish.due, s.republish.due > 0)
 	sooner(s.beats.next, listens)
 	sooner(s.replay.due, listens && len(s.replay.events) > 0)
 	sooner(s.presence.repairedAt+presenceEvery, s.presence.wrong != "")

@@ -78,11 +78,11 @@ func shrinkState(d *schema.State, step int) bool {
 			d.Safety.Latches[i].Why = ""
 		}
 		d.Queue.Completed, d.Queue.CompletedActs, d.Queue.Waiting, d.Queue.Queued = []string{}, nil, []string{}, nil
-		d.Running = newest(d.Running, 8)
+		d.Running = lastN(d.Running, 8)
 	case 2:
-		d.Alerts = newest(d.Alerts, 16)
+		d.Alerts = lastN(d.Alerts, 16)
 	case 3:
-		d.Alerts, d.Queue.Failed = newest(d.Alerts, 4), []schema.FailedAct{}
+		d.Alerts, d.Queue.Failed = lastN(d.Alerts, 4), []schema.FailedAct{}
 	case 4:
 		d.Alerts, d.Units, d.Signals, d.Diagnosis = []schema.Alert{}, []schema.UnitState{}, nil, nil
 		if d.Life != nil {
@@ -119,7 +119,7 @@ func bare(d *schema.State) schema.State {
 		Units: []schema.UnitState{}, Alerts: []schema.Alert{}, Dropped: d.Dropped, Truncated: true,
 	}
 	b.Safety.StoppedBy, b.Safety.CauseDetail, b.Safety.Latches = schema.SanitizeText(d.Safety.StoppedBy), "", nil
-	for _, l := range newest(d.Safety.Latches, bareLatches) {
+	for _, l := range lastN(d.Safety.Latches, bareLatches) {
 		b.Safety.Latches = append(b.Safety.Latches, schema.StopLatch{ID: schema.SanitizeText(l.ID), Level: l.Level, Since: l.Since, All: l.All})
 	}
 	return b
@@ -154,7 +154,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 		return false
 	}
 	n := few[step]
-	units := newest(d.Units, n)
+	units := lastN(d.Units, n)
 	d.Units = append(make([]schema.Unit, 0, len(units)), units...)
 	for i := range d.Units {
 		u := &d.Units[i]
@@ -260,8 +260,8 @@ func shrinkEvent(e *schema.Event, step int) bool {
 	return step < 1
 }
 
-// newest leaves the last n: the list is in the order of their coming.
-func newest[T any](a []T, n int) []T {
+// lastN returns the last n of a list; where the order is that of arrival, the newest.
+func lastN[T any](a []T, n int) []T {
 	if len(a) > n {
 		return a[len(a)-n:]
 	}

@@ -240,7 +240,7 @@ func (p *mqttTranslator) state(s link.State) {
 	}
 	if s.Contested {
 		p.log.Error("another client connects under this robot's name: look for a second robot of this name, such as one with a cloned disk", "robot", p.id, "wait", s.Wait)
-		p.loop.send(p.ctx, event.Contested{Why: "another client connects under this robot's name, and each time the broker ends the connection of the other one"})
+		p.loop.send(p.ctx, event.DuplicateIdentity{Why: "another client connects under this robot's name, and each time the broker ends the connection of the other one"})
 	}
 }
 
