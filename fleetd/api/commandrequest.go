@@ -120,8 +120,12 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	}
 	loaded := s.Targets.Loaded() // before Targets: robots that are read in between must not count as unknown
 	targets, unknown := s.Targets.Targets(o.Selector, stop)
-	if !loaded && !stop {
+	switch level, latches := levelOf(o.Verb); {
+	case loaded:
+	case !stop:
 		return nil, s.loading("which robots the command is for")
+	case latches && len(o.Selector.Labels) > 0 && !o.DryRun: // no robot has labels here yet
+		return s.stopAndLatch(ctx, p, LatchStopRequest{Selector: o.Selector, Level: level, By: o.By, Why: o.Why}, prefer)
 	}
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))
@@ -133,7 +137,10 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 		Verb: o.Verb, Args: withReason(o), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
 		If: schema.Precondition{Mode: o.If.Mode, StateSeq: o.If.StateSeq, Session: o.If.Session, StoryRev: o.If.StoryRev},
-	}, targets, s.Now(), ids(key, stop))
+	}, targets, s.Now(), ids(p, key, stop))
+	if !loaded && onlyCounts(found) && len(found) > 0 {
+		return nil, s.stopIncomplete(0)
+	}
 	if len(found) > 0 && !(o.DryRun && onlyCounts(found)) {
 		return nil, refusal(inBody("", found)).withCount(len(x.Commands))
 	}
@@ -162,6 +169,9 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	}
 	if stop && !s.Instance.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.AnswerTimeout.String(), "stop the robots at the robots")
+	}
+	if !loaded && o.Selector.NeedsView() {
+		return nil, s.stopIncomplete(len(x.Commands))
 	}
 	await(ctx, t, wait)
 	now := batchOf(x.Batch, t.Commands())
@@ -232,7 +242,7 @@ func (s *server) repeatedBatch(ctx context.Context, p auth.Principal, asked comm
 	if err != nil {
 		return nil, err
 	}
-	if b.Verb != asked.Verb || b.Selector != asked.Selector || fmt.Sprint(b.Args) != fmt.Sprint(asked.Args) {
+	if b.Verb != asked.Verb || b.Selector != asked.Selector || b.By != asked.By || b.Why != asked.Why || fmt.Sprint(b.Args) != fmt.Sprint(asked.Args) {
 		return nil, KindInvalid.Problem("this Idempotency-Key was used for another request", "use a new key")
 	}
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
@@ -242,13 +252,13 @@ func (s *server) repeatedBatch(ctx context.Context, p auth.Principal, asked comm
 var keys = uuid.MustParse("6f0f1d3e-5f0b-4f43-9f0c-6c1f2d0f7a11")
 
 // ids returns a generator of ids. With a key the first id, that of the batch, is derived
-// from it, so that the database detects a repetition.
-func ids(key string, stop bool) func() string {
+// from it and from the account, so that the database detects a repetition. Accounts do not share keys.
+func ids(p auth.Principal, key string, stop bool) func() string {
 	first := key != "" && !stop
 	return func() string {
 		if first {
 			first = false
-			return uuid.NewSHA1(keys, []byte(key)).String()
+			return uuid.NewSHA1(keys, []byte(p.ID+"\x00"+key)).String()
 		}
 		return uuid.Must(uuid.NewV7()).String()
 	}

@@ -26,7 +26,7 @@ type PostedIntent struct {
 func (s *server) intents(h huma.API) {
 	register(h, op("post-intent", http.MethodPost, "/robots/{id}/intents", "robots", "Post an intent to a robot",
 		"The robot publishes it for responders and does what its setting intents says. It is the command intent/post, so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has answered.",
-		"A repeated request with the same Idempotency-Key returns the same batch."), auth.Command,
+		"A repeated request of an account with the same Idempotency-Key returns the same batch."), auth.Command,
 		func(ctx context.Context, in *struct {
 			PathID
 			Prefer string `header:"Prefer" doc:"wait=N"`

@@ -68,7 +68,7 @@ var (
 	KindDatabase             = Kind{"database-unavailable", http.StatusServiceUnavailable, "The database does not answer", "Robots continue, and you can still stop them. Everything else waits until the database answers."}
 	KindOverload             = Kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at once", "fleetd serves a limited number of requests at once, and did not read this one. Stops have a limit of their own."}
 	KindDisk                 = Kind{"disk-unwritable", http.StatusServiceUnavailable, "fleetd cannot write to its disk", "Stops are sent and robots latch them. Stops that the database does not have yet are lost if fleetd ends. Free space on the disk."}
-	KindLoading              = Kind{"loading", http.StatusServiceUnavailable, "fleetd has not read its robots yet", "After its start fleetd answers this until it has read the robots from the database, usually for less than a second. Stops work. Try again after the seconds of Retry-After."}
+	KindLoading              = Kind{"loading", http.StatusServiceUnavailable, "fleetd has not read its robots yet", "After its start fleetd answers this until it has read the robots from the database, usually for less than a second. Stops of all robots, by name and by label work. Try again after the seconds of Retry-After."}
 	KindOutcome              = Kind{"outcome-unknown", http.StatusServiceUnavailable, "It is unknown whether the change was made", "The database stopped answering during the commit. Check whether the change was made before you repeat the request."}
 	KindBroker               = Kind{"broker-unavailable", http.StatusServiceUnavailable, "No connection to the robots", "fleetd is not connected to the MQTT broker and cannot reach robots. Stop robots at the robots themselves."}
 	KindNoAnswer             = Kind{"no-answer", http.StatusGatewayTimeout, "The robot does not answer", "The robot is not connected, or did not answer the question in time."}
@@ -82,7 +82,7 @@ var (
 	KindCertificate          = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not accepted", "The robot presented no certificate of this fleet, or one that has expired or was revoked. Enrol it again with a new token."}
 	KindTooOften             = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens or passwords", "This address sent wrong tokens or passwords repeatedly and has to wait."}
 	KindInUse                = Kind{"in-use", http.StatusConflict, "It is in use", "Published stories or activities need what the request would delete; detail names them."}
-	KindOnline               = Kind{"robot-online", http.StatusConflict, "The robot is online", "The request would disconnect a robot that is online, or delete documents that it would publish again."}
+	KindOnline               = Kind{"robot-online", http.StatusConflict, "The robot is online", "The request would disconnect a robot that is or may be online, or delete documents that it would publish again."}
 	KindInternal             = Kind{"internal", http.StatusInternalServerError, "Internal error", "This is a defect of fleetd, not of the request. Its log has details."}
 )
 

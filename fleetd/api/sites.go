@@ -159,7 +159,8 @@ func (s *server) refuseDelete(p auth.Principal, what string, robots ...[]string)
 	return nil
 }
 
-// visibleStops keeps the latched stops that hold a robot of the principal's sites, with these robots only.
+// visibleStops keeps the latched stops that hold, or by their labels may hold, a robot of the principal's sites,
+// with these robots only.
 func (s *server) visibleStops(p auth.Principal, stops []latch.LatchedStop) []latch.LatchedStop {
 	if p.SeesAll() {
 		return stops
@@ -168,11 +169,17 @@ func (s *server) visibleStops(p auth.Principal, stops []latch.LatchedStop) []lat
 	for _, l := range stops {
 		l.Robots = s.visibleIDs(p, l.Robots)
 		l.Count = len(l.Robots)
-		if len(l.Robots) > 0 || l.All {
+		if len(l.Robots) > 0 || l.All || mayHoldSite(l.Labels, p.Sites) {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// mayHoldSite reports whether a stop by these labels may hold robots of one of the sites.
+func mayHoldSite(labels map[string]string, sites []string) bool {
+	site, named := labels[auth.SiteLabel]
+	return len(labels) > 0 && (!named || slices.Contains(sites, site))
 }
 
 // refuseRelease says why a principal may not release these stops, because they hold robots of other sites; nil = it may.
@@ -186,6 +193,9 @@ func (s *server) refuseRelease(p auth.Principal, ids []string) error {
 		}
 		if l.All {
 			return KindNotAllowed.Problem("stop "+l.ID+" is latched on the whole fleet, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "ask somebody with all sites to release it")
+		}
+		if site := l.Labels[auth.SiteLabel]; len(l.Labels) > 0 && !slices.Contains(p.Sites, site) {
+			return KindNotAllowed.Problem("stop "+l.ID+" is latched by labels, so it may hold robots of other sites, and "+p.ID+" has the sites "+strings.Join(p.Sites, ", "), "try again when the stop is persisted, or ask somebody with all sites to release it")
 		}
 		for _, id := range l.Robots {
 			if no := s.outside(p, id); no != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -25,6 +26,13 @@ const stopBodyTimeout = 10 * time.Second
 // levels maps the verb that carries out a stop to the level at which it is latched.
 var levels = map[string]schema.StopLevel{
 	"stop": schema.StopStop, "soft-stop": schema.StopSoft, "halt": schema.StopHalt, "estop": schema.StopHalt,
+}
+
+// levelOf returns the level at which POST /stops latches what a verb does; false if the verb is no stop of
+// the whole robot.
+func levelOf(name string) (level string, ok bool) {
+	group, level, _ := strings.Cut(name, "/")
+	return level, group == "safety" && levels[level] != ""
 }
 
 // StopPath is the path of stop requests.
@@ -59,7 +67,7 @@ func (s *server) stops(h huma.API) {
 		func(ctx context.Context, in *struct {
 			caller
 			Prefer string `header:"Prefer" doc:"wait=N"`
-			Body   StopOrder
+			Body   LatchStopRequest
 		}) (*batchAnswer, error) {
 			return s.stopAndLatch(ctx, in.principal, in.Body, in.Prefer)
 		})
@@ -94,7 +102,7 @@ func (s *server) stops(h huma.API) {
 }
 
 // stopAndLatch stops robots and latches the stop.
-func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in StopOrder, prefer string) (*batchAnswer, error) {
+func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchStopRequest, prefer string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -114,7 +122,8 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in StopOrde
 	}
 	// Before Targets: labels that are read in between must not count as known. Robots compare labels
 	// only, so what else the selector says is left out: to stop more robots is the safe error.
-	if !s.Targets.Loaded() {
+	loaded := s.Targets.Loaded()
+	if !loaded {
 		o.Labels = labelsOf(in.Selector)
 	}
 	targets, _ := s.Targets.Targets(in.Selector, true)
@@ -122,8 +131,12 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in StopOrde
 	if err != nil {
 		return nil, err
 	}
-	x, found := command.Expand(command.Request{Verb: "safety/" + level, Args: args, Selector: o.Selects, By: in.By, Why: in.Why}, targets, now, ids("", true))
-	if len(found) > 0 && !(onlyCounts(found) && (o.All || len(o.Labels) > 0)) { // robots that are unknown here may receive it all the same
+	x, found := command.Expand(command.Request{Verb: "safety/" + level, Args: args, Selector: o.Selects, By: in.By, Why: in.Why}, targets, now, ids(p, "", true))
+	live := o.All || len(o.Labels) > 0 // robots that are unknown here may receive it all the same
+	if !loaded && !live && onlyCounts(found) && len(found) > 0 {
+		return nil, s.stopIncomplete(0)
+	}
+	if len(found) > 0 && !(onlyCounts(found) && live) {
 		return nil, refusal(inBody("", found))
 	}
 	for _, c := range x.Commands {
@@ -136,11 +149,29 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in StopOrde
 	if !s.Instance.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")
 	}
+	if !loaded && !live && in.Selector.NeedsView() {
+		return nil, s.stopIncomplete(len(x.Commands))
+	}
 	await(ctx, t, wait)
 	out := batchOf(x.Batch, t.Commands())
 	out.Waiting, out.Unpersisted, out.Unspooled, out.Latch = x.Waiting, !t.Persisted(), unspooled, o.ID
 	out.NeverSeen = s.neverSeen(in.Selector.IDs)
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
+}
+
+// stopIncomplete answers a stop by the state of robots, which fleetd does not know before it has read its
+// robots. sent is the number of robots to which it was sent, because they match already.
+func (s *server) stopIncomplete(sent int) *Problem {
+	detail := "the stop reached no robot"
+	if sent > 0 {
+		detail = fmt.Sprintf("the stop was sent to %d robots, and more may match", sent)
+		if sent == 1 {
+			detail = "the stop was sent to 1 robot, and more may match"
+		}
+	}
+	p := KindLoading.Problem(detail+": fleetd has not read its robots from the database yet", "stop them with fleetd stop and their names, with -l and a label, or with --all: these stops work")
+	p.retryAfter = 1
+	return p
 }
 
 // stopID makes an id that a person can read aloud: the time and four hex digits.
@@ -160,8 +191,8 @@ func labelsOf(s selector.Selector) map[string]string {
 	return out
 }
 
-// StopOrder asks to stop robots and latch the stop.
-type StopOrder struct {
+// LatchStopRequest asks to stop robots and latch the stop.
+type LatchStopRequest struct {
 	Selector selector.Selector `json:"selector"`
 	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how to stop; default stop. estop is latched as halt, and also needs a reset"`
 	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`

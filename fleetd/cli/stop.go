@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +64,7 @@ func (sh *shell) sendStop(ctx context.Context, level string, names []string, o c
 	}
 	var b api.Batch
 	if err := sh.call(ctx, apiRequest{
-		method: http.MethodPost, path: "stops", body: api.StopOrder{Selector: sel, Level: level, By: sh.by, Why: o.why},
+		method: http.MethodPost, path: "stops", body: api.LatchStopRequest{Selector: sel, Level: level, By: sh.by, Why: o.why},
 		prefer: fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), timeout: o.wait + stopGrace, hint: "stop the robots at the robots",
 	}, &b); err != nil {
 		return err
@@ -160,6 +162,10 @@ func stopTable(out io.Writer, stops []latch.LatchedStop) {
 			on = "all robots"
 		case len(h.Robots) > 5:
 			on = countText(len(h.Robots), "robot")
+		case len(h.Robots) == 0 && len(h.Labels) > 0:
+			for _, key := range slices.Sorted(maps.Keys(h.Labels)) {
+				on = strings.TrimSpace(on + " -l " + key + "=" + h.Labels[key])
+			}
 		}
 		why := h.Why
 		if !h.Persisted {

@@ -301,6 +301,20 @@ func TestLibraryOverTheAPI(t *testing.T) {
 	})
 }
 
+// Programs choose simple keys, such as 1, so two of them may choose the same one.
+func TestAccountsDoNotShareIdempotencyKeys(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "lobby"}}, nil)
+		var first, second api.Batch
+		w.must("POST", "/commands", order("sys/ping", "r1"), &first, "Idempotency-Key", "1", "Prefer", "wait=5")
+		w.must("POST", "/commands", order("sys/ping", "r1"), &second, "Idempotency-Key", "1", "Prefer", "wait=5", "As", "anna")
+		if first.ID == second.ID || count(r.Received(), "sys/ping") != 2 || second.By != "anna" {
+			w.Errorf("the same key of two accounts: %+v and %+v", first, second)
+		}
+	}, ofLobby.option, func(c *fleet.Config) { c.Dev = true })
+}
+
 func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 	onBoth(t, func(w *world) {
 		r := w.robot("r1")
@@ -312,6 +326,11 @@ func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 		}
 		if p := w.ask("POST", "/commands", setMode("mnl", "r1"), nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
 			w.Errorf("another request under the same key: %v", p)
+		}
+		for what, body := range map[string]map[string]any{"person": with(setMode("ato", "r1"), "by", "ben"), "reason": with(setMode("ato", "r1"), "why", "the show")} {
+			if p := w.ask("POST", "/commands", body, nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
+				w.Errorf("another %s under the same key: %v", what, p)
+			}
 		}
 		// So is one with arguments of more than one value.
 		perform := with(order("act/perform", "r1"), "args", map[string]any{"actions": []any{map[string]any{"type": "wait", "start_ms": 1.5e2, "end_ms": 200}}, "clear": true})

@@ -27,6 +27,8 @@ type LatchedStop struct {
 	Robots    []string         `json:"robots" doc:"robots of the fleet that it applies to"`
 	Count     int              `json:"count" doc:"number of these robots"`
 	Persisted bool             `json:"persisted" doc:"the database has it; until then it is on fleetd's disk"`
+
+	Labels map[string]string `json:"labels,omitempty" doc:"of a stop that is not persisted: it applies to the robots with all of these labels, too"`
 }
 
 // listing is a snapshot of the state for other goroutines.
@@ -114,6 +116,7 @@ func (s *Stops) listed() []LatchedStop {
 		if byID[o.ID] == nil {
 			h := of(o.ID)
 			h.Level, h.By, h.Client, h.Why, h.Since, h.All, h.Robots = o.Level, o.By, o.Client, o.Why, schema.TimeOf(o.At), o.All, append(h.Robots, o.Robots...)
+			h.Labels = o.Labels
 		}
 	}
 	out := make([]LatchedStop, 0, len(byID))

@@ -628,7 +628,7 @@ export interface paths {
         put?: never;
         /**
          * Send a command to many robots
-         * @description One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered. Stops are sent before they are persisted, do not wait for the database and ignore expected_count. A repeated request with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key.
+         * @description One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered. Stops are sent before they are persisted, do not wait for the database and ignore expected_count. A repeated request of an account with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key. Until fleetd has read its database, a stop of the group safety by labels is latched as by POST /stops.
          */
         post: operations["command"];
         delete?: never;
@@ -1277,7 +1277,7 @@ export interface paths {
         put?: never;
         /**
          * Post an intent to a robot
-         * @description The robot publishes it for responders and does what its setting intents says. It is the command intent/post, so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has answered. A repeated request with the same Idempotency-Key returns the same batch.
+         * @description The robot publishes it for responders and does what its setting intents says. It is the command intent/post, so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has answered. A repeated request of an account with the same Idempotency-Key returns the same batch.
          */
         post: operations["post-intent"];
         delete?: never;
@@ -2939,6 +2939,17 @@ export interface components {
         };
         LastAssignments: {
             assignments: components["schemas"]["LastAssignment"][];
+        };
+        LatchStopRequest: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /**
+             * @description how to stop; default stop. estop is latched as halt, and also needs a reset
+             * @enum {string}
+             */
+            level?: "stop" | "soft-stop" | "halt" | "estop";
+            selector: components["schemas"]["SelectorSelector"];
+            why?: string;
         };
         LatchedList: {
             /** @description why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know */
@@ -4719,17 +4730,6 @@ export interface components {
             retained_commands?: components["schemas"]["RetainedCommand"][];
             ts: string;
             version: string;
-        };
-        StopOrder: {
-            /** @description the person, if nobody is signed in; else it is the account's name */
-            by?: string;
-            /**
-             * @description how to stop; default stop. estop is latched as halt, and also needs a reset
-             * @enum {string}
-             */
-            level?: "stop" | "soft-stop" | "halt" | "estop";
-            selector: components["schemas"]["SelectorSelector"];
-            why?: string;
         };
         StoryImpact: {
             /**
@@ -8219,7 +8219,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["StopOrder"];
+                "application/json": components["schemas"]["LatchStopRequest"];
             };
         };
         responses: {

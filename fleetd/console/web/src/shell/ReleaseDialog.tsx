@@ -19,7 +19,7 @@ import { toast } from './toast';
 const named = 4;
 
 /** The robots on which a stop is latched, for people. */
-export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robots?: string[] }): string {
+export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count' | 'labels'> & { robots?: string[] }): string {
   const t = useShellTexts();
   const reported = heldBy(stop.id, useRobots()).sort();
   // A robot that is not connected may never have reported it: fleetd's list names those.
@@ -32,6 +32,9 @@ export function useWhom(stop: Pick<LatchedStop, 'id' | 'all' | 'count'> & { robo
   }).data;
   const held = [stop.robots, listed].find((names) => names?.length === stop.count) ?? reported;
   if (stop.all) return t.allRobots;
+  // fleetd does not know yet which robots have them.
+  const byLabels = Object.entries(stop.labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  if (stop.count === 0 && byLabels.length > 0) return byLabels.join(', ');
   return stop.count <= named && held.length === stop.count ? held.join(', ') : t.robots(stop.count);
 }
 
