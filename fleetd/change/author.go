@@ -38,7 +38,13 @@ func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.
 	}
 	by = by.Because("copied from " + id)
 	isNew := int64(0)
-	return l.Save(ctx, p, kind, to, text, &isNew, by)
+	saved, problems, err := l.Save(ctx, p, kind, to, text, &isNew, by)
+	for i, found := range problems {
+		if found.Code == library.CodeConflict {
+			problems[i] = schema.NewProblem("", library.CodeTaken, fmt.Sprintf("there is %s %s already", kind, to), "choose another id")
+		}
+	}
+	return saved, problems, err
 }
 
 // Summaries summarises entries of a kind, by id.

@@ -49,7 +49,7 @@ func TestAuthorRestoresAndDuplicates(t *testing.T) {
 		if s.Entry.ID != "museum-2" || s.Entry.Rev != 0 || !strings.HasPrefix(s.Entry.Draft, "story: museum-2\n") {
 			w.Errorf("the copy is %+v", s.Entry)
 		}
-		if p := w.ask("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, nil); p == nil || !p.Of(api.KindPreconditionFailed) {
+		if p := w.ask("POST", "/stories/museum/duplicate", api.Copy{ID: "museum-2"}, nil); p == nil || !p.Of(api.KindInvalid) || !strings.Contains(p.Hint, "another id") {
 			w.Errorf("a copy over another story: %+v", p)
 		}
 	})

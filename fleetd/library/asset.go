@@ -66,7 +66,7 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	case known && old.SHA256 == a.SHA256:
 		return Uploaded{Asset: old, Unchanged: true, Stale: s.staleFor(old)}, nil
 	case known && old.Media.Kind() != a.Media.Kind():
-		return Uploaded{}, []schema.Problem{schema.NewProblem("/name", CodeConflict, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
+		return Uploaded{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
 		return Uploaded{}, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", rows.FileBytes+a.Size, MaxFiles), "delete unused assets; their space is free a day later")}
 	}

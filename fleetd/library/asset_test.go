@@ -37,7 +37,7 @@ func TestInvalidAssetIsRefusedWithHint(t *testing.T) {
 		"an SVG":               {Rows{}, "gong", fileOf("drawing", ""), CodeUnknownMedia},
 		"one byte too many":    {Rows{}, "gong", append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-11)...), score.CodeTooBig},
 		"a full fleetd":        {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
-		"an image for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeConflict},
+		"an image for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeTaken},
 	} {
 		up, problems := PutAsset(row.rows, row.name, row.body, audit.Attribution{})
 		if len(problems) != 1 || problems[0].Code != row.code || problems[0].Hint == "" || !up.Changes.Empty() {

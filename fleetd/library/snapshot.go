@@ -18,7 +18,8 @@ import (
 const (
 	CodeNotFound     = "not_found"
 	CodeDeleted      = "deleted"
-	CodeConflict     = "conflict"           // changed since the caller read it, or the name is taken by an asset of another kind
+	CodeConflict     = "conflict"           // changed since the caller read it
+	CodeTaken        = "taken"              // the id of a copy or the name of an asset belongs to something else
 	CodeNotPublished = "not_published"      // there is only a draft
 	CodeActGone      = "act_gone"           // a published revision contains an act that was deleted since
 	CodeActDraft     = "act_not_published"  // a draft names an act that is only a draft itself
