@@ -104,7 +104,7 @@ has no limit on the other side.`,
 			if file == "-" {
 				n, incomplete := recorder.Export(cmd.OutOrStdout(), spans, begin, end)
 				if n == 0 {
-					return errors.Join(nothingThen(spans), incomplete)
+					return errors.Join(errNothingRecorded(spans), incomplete)
 				}
 				return incomplete
 			}
@@ -115,7 +115,7 @@ has no limit on the other side.`,
 			defer pending.Cleanup() //nolint:errcheck // of what was not finished
 			n, incomplete := recorder.Export(pending, spans, begin, end)
 			if n == 0 {
-				return errors.Join(nothingThen(spans), incomplete)
+				return errors.Join(errNothingRecorded(spans), incomplete)
 			}
 			if err := pending.CloseAtomicallyReplace(); err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
@@ -135,8 +135,8 @@ has no limit on the other side.`,
 	return c
 }
 
-// nothingThen is the error of an export without a record.
-func nothingThen(spans []recorder.Span) error {
+// errNothingRecorded is the error of an export that found no record in the requested time.
+func errNothingRecorded(spans []recorder.Span) error {
 	return fmt.Errorf("nothing was recorded then: the recordings are of %s to %s", formatTime(spans[0].From), formatTime(recorder.Newest(spans)))
 }
 

@@ -15,7 +15,7 @@ import (
 func (t *step) toAnswers(do func(answer.Step)) {
 	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.preconditionNow(), Current: t.AckState(), Pending: t.Pending(), Report: &t.report}
 	f.FleetOffset, f.ClockKnown = t.heartbeat.Offset(t.now)
-	t.collect(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
+	t.runAndCarryOut(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
 }
 
 // stepRequests gives the journal of requests one input.

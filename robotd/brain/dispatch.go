@@ -42,14 +42,14 @@ func (t *step) dispatch(o request.Dispatch) {
 		return
 	}
 	met := false // its condition; the part that takes it checks again, because commands before it may change the robot
-	if t.collect(func() { met = t.list.Met(o.Key, o.If, t.preconditionNow()) }); !met {
+	if t.runAndCarryOut(func() { met = t.list.Met(o.Key, o.If, t.preconditionNow()) }); !met {
 		return
 	}
 	taken, asker := true, t.heartbeat.Asker(o.Client, o.By)
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.toStops(func(s stops.Step) { s.Command(o) })
-		t.collect(func() { t.permissionStep().Ask(o, asker) })
+		t.runAndCarryOut(func() { t.permissionStep().Ask(o, asker) })
 	case verb.PartMode:
 		taken = t.takeMode(o, asker)
 	case verb.PartLife:
@@ -71,7 +71,7 @@ func (t *step) dispatch(o request.Dispatch) {
 	case verb.PartRobot:
 		t.toSupervisor(func(m supervisor.Step) { taken = m.AskRobot(o, asker) })
 	case verb.PartDiagnosis:
-		t.collect(func() { taken = t.diagnosisStep().Ask(o) })
+		t.runAndCarryOut(func() { taken = t.diagnosisStep().Ask(o) })
 	default:
 		taken = false
 	}

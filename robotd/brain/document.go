@@ -37,7 +37,7 @@ func (t *step) snapshot() effect.Snapshot {
 	s := effect.Snapshot{
 		State: t.stateDocument(), Caps: t.body.Caps(t.cfg, manual.Verbs(&t.body)),
 		Mono: t.now.Mono, Boot: t.report.Boot(), Volume: 1,
-		FleetStops: t.stops.HeldByFleet(), LinkBudget: t.cfg.Link.Lost, ContinueOnReturn: t.cfg.ContinueOnReturn,
+		FleetStops: t.stops.RecordedIDs(), LinkBudget: t.cfg.Link.Lost, ContinueOnReturn: t.cfg.ContinueOnReturn,
 	}
 	if v := t.body.Volume(); v.Given {
 		s.Volume = v.Value

@@ -19,4 +19,4 @@ func (t *step) lifeStep() life.Step {
 	}}
 }
 
-func (t *step) toLife(do func(life.Step)) { t.collect(func() { do(t.lifeStep()) }) }
+func (t *step) toLife(do func(life.Step)) { t.runAndCarryOut(func() { do(t.lifeStep()) }) }

@@ -20,7 +20,7 @@ func (t *step) toSupervisor(do func(supervisor.Step)) {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}
 	f.Map = t.body.Map()
-	t.collect(func() { do(supervisor.Step{State: &t.supervisor, Facts: f, Now: t.now, Out: &t.list}) })
+	t.runAndCarryOut(func() { do(supervisor.Step{State: &t.supervisor, Facts: f, Now: t.now, Out: &t.list}) })
 }
 
 func (t *step) notifyMode(n mode.Notice) { t.toSupervisor(func(m supervisor.Step) { m.Notify(n) }) }

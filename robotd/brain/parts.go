@@ -48,14 +48,14 @@ func (t *step) carryOut(from int) {
 			t.toAnswers(func(a answer.Step) { a.Revoke(in) })
 		case effect.Dispatch:
 			t.dispatch(in.Dispatch)
-		case effect.Ask:
+		case effect.JournalInput:
 			t.stepRequests(in.Input)
 		case effect.StateChanged:
 			t.changed(in.Urgency)
 		case effect.Document:
 			t.publish(in)
 		case effect.DiskRefused:
-			t.disk(in.Refused)
+			t.noteDiskWrite(in.Refused)
 		case effect.StoryTried:
 			t.toDesired(func(d desired.Step) { d.StoryTried(in) })
 		case effect.SetMode:
@@ -85,11 +85,11 @@ func (t *step) carryOut(from int) {
 		case effect.Look:
 			t.look(in)
 		case effect.PublishAll:
-			t.documents()
+			t.publishRetained()
 		case effect.CapsChanged:
 			t.publishCaps()
 		case effect.TaughtChanged:
-			t.teach()
+			t.shareTaught()
 			t.publishCaps()
 			t.publishActs()
 			t.toDesired(desired.Step.RobotChanged)
@@ -100,8 +100,8 @@ func (t *step) carryOut(from int) {
 	t.list.Cut(from)
 }
 
-// collect carries out what do adds to the list.
-func (t *step) collect(do func()) {
+// runAndCarryOut calls do and carries out what it adds to the list.
+func (t *step) runAndCarryOut(do func()) {
 	from := t.list.Len()
 	do()
 	t.carryOut(from)
@@ -113,7 +113,7 @@ func (t *step) reportStep() report.Step {
 }
 
 // toReport and its siblings call a part and carry out what it returns.
-func (t *step) toReport(do func(report.Step)) { t.collect(func() { do(t.reportStep()) }) }
+func (t *step) toReport(do func(report.Step)) { t.runAndCarryOut(func() { do(t.reportStep()) }) }
 
 // recordEvent adds an event to the history.
 func (t *step) recordEvent(kind, source, cause, req string, data any) {
@@ -137,7 +137,8 @@ func (t *step) clear(kind, source string) {
 
 func (t *step) changed(u effect.Urgency) { t.report.Changed(u) }
 
-func (t *step) disk(refused schema.Reason) {
+// noteDiskWrite notes whether the disk refused a write; refused is empty if it did not.
+func (t *step) noteDiskWrite(refused schema.Reason) {
 	t.toReport(func(r report.Step) { r.NoteDiskWrite(refused) })
 }
 
@@ -160,7 +161,7 @@ func (t *step) manualStep() manual.Step {
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
 }
 
-func (t *step) toManual(do func(manual.Step)) { t.collect(func() { do(t.manualStep()) }) }
+func (t *step) toManual(do func(manual.Step)) { t.runAndCarryOut(func() { do(t.manualStep()) }) }
 
 // performStep returns the part perform with its facts.
 func (t *step) performStep() perform.Step {
@@ -177,10 +178,10 @@ func (t *step) performStep() perform.Step {
 	}}
 }
 
-func (t *step) toPerform(do func(perform.Step)) { t.collect(func() { do(t.performStep()) }) }
+func (t *step) toPerform(do func(perform.Step)) { t.runAndCarryOut(func() { do(t.performStep()) }) }
 
 func (t *step) toHeartbeat(do func(heartbeat.Step)) {
-	t.collect(func() { do(heartbeat.Step{State: &t.heartbeat, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
+	t.runAndCarryOut(func() { do(heartbeat.Step{State: &t.heartbeat, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
 }
 
 func (t *step) toIntent(do func(intent.Step)) {
@@ -231,8 +232,8 @@ func (s *desiredView) Taught() (map[string]score.Act, string) {
 	return taught.Acts(), taught.Digest()
 }
 
-// teach gives the other parts what people taught the robot.
-func (s *State) teach() {
+// shareTaught gives the other parts what people taught the robot.
+func (s *State) shareTaught() {
 	s.body.SetTaught(s.manual.Taught().Points())
 	s.perform.SetTaught(s.manual.Taught().Acts())
 }
@@ -265,8 +266,8 @@ func (s *desiredView) ModeFacts() desiredmode.Facts {
 		f.Prevented, f.Detail = schema.ReasonNeedsReset, (*State)(s).standstill().String()
 	case len(s.stops.Latches()) > 0:
 		f.Prevented, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()
-	case waits != "": // leaving the mode would lose it
-		f.Prevented, f.Detail = waits, string(m.Active)+" was stopped or lost its link; only auto/continue lets it go on"
+	case waits != "": // a switch of modes would release the pause that waits for auto/continue
+		f.Prevented, f.Detail = waits, string(m.Active)+" was stopped or lost its link; auto/continue continues it"
 	case c.At == control.Held:
 		f.Prevented, f.Detail = schema.ReasonNotInControl, c.Lease.Who.String()+" has control of the robot"
 	}

@@ -96,7 +96,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		diagnosis:  diagnosis.New(cfg, b.Units, now, m.Values),
 		report:     report.New(cfg, id, now),
 	}
-	s.teach()
+	s.shareTaught()
 	t := step{State: s, now: now}
 	t.answers = answer.Restore(m.Boots, m.Requests, &t.list)
 	t.carryOut(0)

@@ -70,7 +70,7 @@ func (t *step) sensed(ev driver.Event) {
 }
 
 // toBody passes a report of the driver to the part body.
-func (t *step) toBody(ev driver.Event) { t.collect(func() { body.Step(&t.body, ev, &t.list) }) }
+func (t *step) toBody(ev driver.Event) { t.runAndCarryOut(func() { body.Step(&t.body, ev, &t.list) }) }
 
 // chosen reports whether a person chose what a screen offered.
 func (t *step) chosen(ev driver.Event) (was bool) {
@@ -118,7 +118,7 @@ func (t *step) toUnit(o *act.Effect) {
 
 // command asks the body whether a unit may do what o demands, within its limits.
 func (t *step) command(by safety.Issuer, o *act.Effect) (c driver.Command, refused schema.Reason, detail string) {
-	t.collect(func() { c, refused, detail = t.body.Command(t.standstill(), by, o, &t.list) })
+	t.runAndCarryOut(func() { c, refused, detail = t.body.Command(t.standstill(), by, o, &t.list) })
 	return c, refused, detail
 }
 
@@ -127,7 +127,7 @@ func (t *step) move(m effect.Move) {
 	if m.Demanded == (driver.Velocity{}) { // nothing has limited it before
 		m.Demanded = m.Velocity
 	}
-	t.collect(func() { m.Velocity = t.body.Velocity(m.Velocity, &t.list) })
+	t.runAndCarryOut(func() { m.Velocity = t.body.Velocity(m.Velocity, &t.list) })
 	t.do(m)
 }
 
@@ -169,13 +169,13 @@ func (t *step) carryOutActs() {
 func (t *step) actEnded(o *act.Effect) {
 	t.changed(effect.FlushSoon)
 	if !t.manualEnded(o) {
-		t.collect(func() { t.performStep().Ended(o) })
+		t.runAndCarryOut(func() { t.performStep().Ended(o) })
 	}
 }
 
 // manualEnded reports whether the entry that ended was a manual command.
 func (t *step) manualEnded(o *act.Effect) (was bool) {
-	t.collect(func() { was = t.manualStep().Ended(o) })
+	t.runAndCarryOut(func() { was = t.manualStep().Ended(o) })
 	return was
 }
 

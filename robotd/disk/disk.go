@@ -100,8 +100,8 @@ var (
 	keptKey   = []byte("kept")
 )
 
-// keptKeyOf returns the key of a kind of content.
-func keptKeyOf(k sign.Kind) []byte {
+// contentKeyOf returns the key of a kind of content.
+func contentKeyOf(k sign.Kind) []byte {
 	if k == sign.Story {
 		return keptKey
 	}
@@ -266,7 +266,7 @@ func (d *Disk) formatOf(tx *bbolt.Tx) (int64, error) {
 
 func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 	for _, kind := range kinds {
-		v := tx.Bucket(storyBucket).Get(keptKeyOf(kind))
+		v := tx.Bucket(storyBucket).Get(contentKeyOf(kind))
 		if v == nil {
 			continue
 		}

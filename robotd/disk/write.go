@@ -84,7 +84,7 @@ func writeContent(tx *bbolt.Tx, s delivery.Save) error {
 		return err
 	}
 	stories := tx.Bucket(storyBucket)
-	if err := stories.Put(keptKeyOf(s.Kind), kept); err != nil {
+	if err := stories.Put(contentKeyOf(s.Kind), kept); err != nil {
 		return err
 	}
 	blobs := tx.Bucket(blobBucket)
@@ -95,7 +95,7 @@ func writeContent(tx *bbolt.Tx, s delivery.Save) error {
 	}
 	var wanted []string
 	for _, kind := range kinds {
-		if v := stories.Get(keptKeyOf(kind)); v != nil {
+		if v := stories.Get(contentKeyOf(kind)); v != nil {
 			k, problems := schema.Decode[delivery.Persisted](v)
 			if len(problems) > 0 {
 				return fmt.Errorf("read the stored %s: %s", kind, problems[0])

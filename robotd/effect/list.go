@@ -59,8 +59,8 @@ type (
 	}
 	// Dispatch is a command that shall be carried out now.
 	Dispatch struct{ request.Dispatch }
-	// Ask gives the journal of requests one input.
-	Ask struct{ request.Input }
+	// JournalInput is an input of the journal of requests.
+	JournalInput struct{ request.Input }
 	// StateChanged: the state has changed.
 	StateChanged struct{ Urgency }
 	// Document publishes a document, reduced to the size limit of its topic. Param, First
@@ -139,7 +139,7 @@ func (ClearAlert) output()    {}
 func (Reply) output()         {}
 func (Revoke) output()        {}
 func (Dispatch) output()      {}
-func (Ask) output()           {}
+func (JournalInput) output()  {}
 func (StateChanged) output()  {}
 func (Document) output()      {}
 func (ActCompleted) output()  {}
@@ -220,8 +220,8 @@ func (l *List) Met(by request.Key, when, current schema.Precondition) bool {
 	return !fails
 }
 
-// Ask gives the journal of requests one input.
-func (l *List) Ask(in request.Input) { l.Do(Ask{in}) }
+// ToJournal gives the journal of requests one input.
+func (l *List) ToJournal(in request.Input) { l.Do(JournalInput{in}) }
 
 // Changed says that the state has changed.
 func (l *List) Changed(u Urgency) { l.Do(StateChanged{u}) }

@@ -35,9 +35,9 @@ type countingStore struct {
 	commits atomic.Int64
 }
 
-func (s *countingStore) keep(saves []effect.Save) error {
+func (s *countingStore) save(saves []effect.Save) error {
 	s.commits.Add(1)
-	return s.store.keep(saves)
+	return s.store.save(saves)
 }
 
 // answerLink passes the final answers on and records the states.
@@ -94,13 +94,13 @@ func newAsked(t testing.TB, disk store) (a *asked, end func()) {
 	h.writer.link = a.link
 	h.latches = newLatchWriter(ctx, a.disk, l, log)
 	l.behind = h.writer.in.full
-	l.perform = func(effects []effect.Effect, more bool) {
+	l.carryOut = func(effects []effect.Effect, more bool) {
 		for _, e := range effects {
 			if e, ok := e.(effect.Calibrate); ok {
 				h.work.Go(func() { l.send(ctx, event.Calibrated{Run: e.Run}) })
 			}
 		}
-		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
+		h.carryOut(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
 			switch e.(type) {
 			case effect.Order, effect.Start, effect.Stop, effect.Move, effect.Feed, effect.Calibrate, effect.EndCalibration:
 				return true // there is no body

@@ -36,7 +36,7 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 	}
 	keep := func(k sign.Kind, kept delivery.Persisted, blobs ...delivery.Blob) {
 		t.Helper()
-		if err := s.keep([]effect.Save{effect.SaveContent{Save: delivery.Save{Kind: k, Persisted: kept, Blobs: blobs}}}); err != nil {
+		if err := s.save([]effect.Save{effect.SaveContent{Save: delivery.Save{Kind: k, Persisted: kept, Blobs: blobs}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	save := effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: delivery.Persisted{Active: with("c", gong)}, Blobs: []delivery.Blob{blob("c"), gong}}}
-	if err := s.keep([]effect.Save{save}); err == nil {
+	if err := s.save([]effect.Save{save}); err == nil {
 		t.Error("a file that could not be written was kept")
 	}
 	if err := s.close(); err != nil {

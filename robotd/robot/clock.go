@@ -71,8 +71,8 @@ func (c *certificateClock) receive(fleet time.Time) {
 	}
 }
 
-// keep saves the fleet's time from time to time, until ctx ends.
-func (c *certificateClock) keep(ctx context.Context) {
+// saveFleetTime saves the fleet's time from time to time, until ctx ends.
+func (c *certificateClock) saveFleetTime(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -72,7 +72,7 @@ func TestRobotWithResetClockConnectsAndRejectsExpiredCertificates(t *testing.T) 
 	}
 	running, end := context.WithCancel(t.Context())
 	kept := make(chan struct{})
-	go func() { first.keep(running); close(kept) }()
+	go func() { first.saveFleetTime(running); close(kept) }()
 	for {
 		if at, err := identity.LoadFleetTime(data); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestFleetTimeAdvancesAndIsSavedOnceAnHour(t *testing.T) {
 		c.wall = resetClock
 		ctx, end := context.WithCancel(t.Context())
 		kept := make(chan struct{})
-		go func() { c.keep(ctx); close(kept) }()
+		go func() { c.saveFleetTime(ctx); close(kept) }()
 
 		c.receive(time.Now()) // over a connection in the clear
 		if now := c.now(); now.After(resetClock()) && c.floor.Built.IsZero() {

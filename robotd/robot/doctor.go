@@ -99,7 +99,7 @@ type examination struct {
 	on    Computer
 	found []Finding
 
-	serving, connected bool // robotd runs, and has a session with a broker
+	robotdRuns, connected bool // robotd runs, and has a session with a broker
 }
 
 func (x *examination) add(part string, v Severity, detail, help string) {
@@ -259,17 +259,17 @@ func (x *examination) page(ctx context.Context) {
 		x.ok("page", "the robot has none")
 	case readable(password):
 		x.warn("page", "others on this computer may read "+password, "chmod 600 "+password+", and write another password into it")
-	case !x.serves(ctx, at):
+	case !x.pageAddressUsable(ctx, at):
 		x.warn("page", "the address "+at+" is in use by another program", "choose another one with --page")
-	case x.serving:
+	case x.robotdRuns:
 		x.ok("page", "robotd serves it at http://"+at)
 	default:
 		x.ok("page", "http://"+at+" is free for robotd")
 	}
 }
 
-// serves reports whether the page's address is free or that of this robot's page.
-func (x *examination) serves(ctx context.Context, at string) bool {
+// pageAddressUsable reports whether the page's address is free or that of this robot's page.
+func (x *examination) pageAddressUsable(ctx context.Context, at string) bool {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if err == nil {
 		return l.Close() == nil

@@ -19,12 +19,12 @@ func (x *examination) running(ctx context.Context) {
 		return // there is no page, or nobody knows where
 	}
 	if !page.At(ctx, at, x.c.ID) {
-		if x.serves(ctx, at) {
+		if x.pageAddressUsable(ctx, at) {
 			x.warn("robotd", "it does not run: nothing is at http://"+at, "start it; its log says why it ended")
 		}
 		return // otherwise another program has the address, which the page's finding says
 	}
-	x.serving = true
+	x.robotdRuns = true
 	s, err := page.StatusAt(ctx, at, x.c.dir())
 	switch {
 	case err != nil:

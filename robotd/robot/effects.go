@@ -45,10 +45,10 @@ type effectRunner struct {
 	calibrated  chan struct{} // closed when the newest calibration has returned
 }
 
-// perform carries out the effects of one step: commands to the body immediately, everything
+// carryOut carries out the effects of one step: commands to the body immediately, everything
 // else in goroutines that may block. While more steps follow at once, what is to be saved and
 // published waits for them, so that one event makes one commit.
-func (h *effectRunner) perform(effects []effect.Effect, more bool) {
+func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 	var b batch
 	for _, e := range effects {
 		h.localLog.take(e)

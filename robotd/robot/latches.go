@@ -41,7 +41,7 @@ func (w *latchWriter) run() {
 	for e := range w.waiting {
 		w.before("latches")
 		ev := event.LatchesSaved{N: e.N}
-		if err := w.disk.keepLatches(e.Value); err != nil {
+		if err := w.disk.saveLatches(e.Value); err != nil {
 			ev.Refused = w.disk.why(err)
 			w.log.Error("latches not persisted: a restart would lose them", "reason", ev.Refused, "error", err)
 		}

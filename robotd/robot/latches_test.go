@@ -21,7 +21,7 @@ type latchStore struct {
 	kept []string
 }
 
-func (s *latchStore) keepLatches(value []byte) error {
+func (s *latchStore) saveLatches(value []byte) error {
 	time.Sleep(s.slow)
 	if s.full {
 		return errors.New("no space")

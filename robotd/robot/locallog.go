@@ -98,13 +98,13 @@ func (r *localLog) run() {
 	for {
 		select { // what waits comes before the end
 		case line := <-r.lines:
-			r.keep(line)
+			r.writeOrWarn(line)
 			continue
 		default:
 		}
 		select {
 		case line := <-r.lines:
-			r.keep(line)
+			r.writeOrWarn(line)
 		case <-r.quit:
 			if r.file != nil {
 				_ = r.file.Close()
@@ -114,7 +114,7 @@ func (r *localLog) run() {
 	}
 }
 
-func (r *localLog) keep(line []byte) {
+func (r *localLog) writeOrWarn(line []byte) {
 	if err := r.write(line); err != nil {
 		if r.failed++; r.failed <= logFailures {
 			r.log.Warn("log on the robot not written", "error", err)

@@ -29,7 +29,7 @@ type loop struct {
 	events      chan event.Event
 	pulse       pulse
 	begin       func()                               // called before the steps of each event; may be nil
-	perform     func(out []effect.Effect, more bool) // more: the next step follows at once
+	carryOut    func(out []effect.Effect, more bool) // more: the next step follows at once
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
 	flight      *flight // nil = nothing is recorded
@@ -73,7 +73,7 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 		for {
 			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
 			more := l.state.Pending()
-			l.perform(out, more)
+			l.carryOut(out, more)
 			if e, ends := exitOf(out); ends {
 				exit, over = e, true
 			}

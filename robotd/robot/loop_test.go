@@ -26,7 +26,7 @@ func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
 	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, mode.NewRunner(modes, mode.Unguarded), nowAt(start))
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	var done []effect.Effect
-	l.perform = func(effects []effect.Effect, _ bool) { done = append(done, effects...) }
+	l.carryOut = func(effects []effect.Effect, _ bool) { done = append(done, effects...) }
 	l.unitsOff = func() {}
 	return l, &done
 }
@@ -35,8 +35,8 @@ var twoMovers = driver.Body{Units: []schema.Unit{{ID: "head", Kind: schema.UnitH
 
 // answerEffects makes calibrations succeed and saves reach the disk; also sees every effect.
 func answerEffects(l *loop, also func(effect.Effect)) {
-	inner := l.perform
-	l.perform = func(effects []effect.Effect, more bool) {
+	inner := l.carryOut
+	l.carryOut = func(effects []effect.Effect, more bool) {
 		inner(effects, more)
 		for _, e := range effects {
 			switch e := e.(type) {
@@ -141,8 +141,8 @@ func TestLateTicksAreReported(t *testing.T) {
 				}
 			}
 		})
-		inner := l.perform
-		l.perform = func(effects []effect.Effect, more bool) {
+		inner := l.carryOut
+		l.carryOut = func(effects []effect.Effect, more bool) {
 			if inner(effects, more); len(stalls) > 0 && time.Since(began) >= stalls[0] {
 				stalls = stalls[1:]
 				time.Sleep(time.Second)
@@ -169,8 +169,8 @@ func TestIdleRobotMakesFewSteps(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, _ := bareLoop(t, twoMovers)
 		steps := 0
-		inner := l.perform
-		l.perform = func(effects []effect.Effect, more bool) { steps++; inner(effects, more) }
+		inner := l.carryOut
+		l.carryOut = func(effects []effect.Effect, more bool) { steps++; inner(effects, more) }
 		ctx, end := context.WithCancel(t.Context())
 		go func() {
 			time.Sleep(time.Hour)

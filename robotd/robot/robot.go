@@ -56,7 +56,7 @@ type Config struct {
 
 	Languages    []string
 	BootMode     schema.ModeID
-	Roles        Roles
+	SpecialModes SpecialModes
 	Link         LinkRules
 	Modes        []mode.Installed          // in addition to those of every robot
 	Values       map[string]jsontext.Value // of settings that have the form of the fleet's setting of the same name
@@ -101,8 +101,8 @@ type Page struct {
 	Hosts  []string // names by which browsers may ask for it, beside localhost
 }
 
-// Roles names the modes that calibrate, that replace a failed one, and that wait for an operator; empty: str, mnl and safe.
-type Roles struct{ Calibration, Default, Safe schema.ModeID }
+// SpecialModes names the modes that calibrate, that replace a failed one, and that wait for an operator; empty: str, mnl and safe.
+type SpecialModes struct{ Calibration, Default, Safe schema.ModeID }
 
 // LinkRules say what each mode does without the link to the operators, and after which silence.
 type LinkRules struct {
@@ -117,8 +117,8 @@ func (c *Config) brain() (*config.Config, error) {
 	b.Zone = time.Local
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
-	b.Mode.Calibration = cmp.Or(c.Roles.Calibration, b.Mode.Calibration)
-	b.Mode.Default, b.Mode.Safe = cmp.Or(c.Roles.Default, b.Mode.Default), cmp.Or(c.Roles.Safe, b.Mode.Safe)
+	b.Mode.Calibration = cmp.Or(c.SpecialModes.Calibration, b.Mode.Calibration)
+	b.Mode.Default, b.Mode.Safe = cmp.Or(c.SpecialModes.Default, b.Mode.Default), cmp.Or(c.SpecialModes.Safe, b.Mode.Safe)
 	b.Mode.Modes = nil
 	for _, m := range c.modes() {
 		m.LinkLoss, m.LostAfter = cmp.Or(c.Link.Loss[m.ID], m.LinkLoss), cmp.Or(c.Link.Timeout[m.ID], m.LostAfter)
@@ -172,9 +172,9 @@ const (
 // Run runs a robot until ctx ends or it fails. At its end the robot's body is at rest, even
 // after a failure, and its presence says that it is offline.
 func Run(ctx context.Context, cfg Config) (err error) {
-	var decide *config.Config
+	var brainConfig *config.Config
 	if err = cfg.applyIdentity(); err == nil {
-		decide, err = cfg.brain()
+		brainConfig, err = cfg.brain()
 	}
 	if err != nil {
 		return fmt.Errorf("configuration: %w", err)
@@ -192,7 +192,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	onPage := newPageRobot(cfg.busAddress(), func(id, why string) ([]schema.StopLatch, error) {
 		value, latched := memory.Latch(nowAt(time.Now()), id, why)
-		return latched, disk.keepLatches(value)
+		return latched, disk.saveLatches(value)
 	})
 	body := cfg.Driver
 	if body == nil {
@@ -205,11 +205,11 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if err != nil {
 		return err
 	}
-	shown, hide := context.WithCancel(context.Background())
+	pageCtx, closePage := context.WithCancel(context.Background())
 	var pages sync.WaitGroup
-	pages.Go(func() { servePage(shown, &cfg, onPage, log) })
+	pages.Go(func() { servePage(pageCtx, &cfg, onPage, log) })
 	defer pages.Wait()
-	defer hide()
+	defer closePage()
 	if err := body.Open(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // it was ended while it waited for its adapters
@@ -221,13 +221,13 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	onPage.begin()
 	start, boot := time.Now(), uuid.NewString()
-	state, first := brain.New(decide, boot, bodyDescription(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
+	state, first := brain.New(brainConfig, boot, bodyDescription(&cfg, body.Body()), memory, mode.NewRunner(cfg.modes(), guard.run), nowAt(start))
 	running, end := context.WithCancel(context.Background())
 	defer end()
 	h := &effectRunner{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
-	h.loop.perform, h.loop.unitsOff = h.perform, func() { body.Order(driver.ToError); h.logFailure() }
-	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: decide.Version, log: log, loop: h.loop, ctx: running}
+	h.loop.carryOut, h.loop.unitsOff = h.carryOut, func() { body.Order(driver.ToError); h.logFailure() }
+	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: brainConfig.Version, log: log, loop: h.loop, ctx: running}
 	if inputs != nil {
 		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
 	}
@@ -236,7 +236,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	h.writer = newWriter(running, h.mqtt, disk, h.loop, log)
 	h.localLog = newLocalLog(cfg.dir(), logBytes, log)
-	record := recorder.New(cfg.dir(), cfg.RecorderBytes, recorder.About{Robot: cfg.ID, Boot: boot, Version: decide.Version}, log)
+	record := recorder.New(cfg.dir(), cfg.RecorderBytes, recorder.About{Robot: cfg.ID, Boot: boot, Version: brainConfig.Version}, log)
 	h.loop.flight = newFlight(record, body.Body())
 	h.latches = newLatchWriter(running, disk, h.loop, log)
 	if cfg.BeforeWrite != nil {
@@ -264,23 +264,23 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.work.Go(h.listen)
 	onPage.open(h.local)
 	h.work.Go(func() { h.mqtt.watch(running, h.link) })
-	h.work.Go(func() { cfg.clock.keep(running) })
+	h.work.Go(func() { cfg.clock.saveFleetTime(running) })
 	h.work.Go(func() { h.loop.flight.watch(running, h.loop) })
-	h.work.Go(func() { inputs.perform(running, cfg.Scenario, cmp.Or(cfg.Sim.Speed, 1), scenario) })
+	h.work.Go(func() { inputs.playScenario(running, cfg.Scenario, cmp.Or(cfg.Sim.Speed, 1), scenario) })
 	h.work.Go(func() {
 		(&renewer{
 			data: cfg.dir(), now: cfg.clock.now, log: log, send: func(ev event.Event) { h.loop.send(running, ev) },
 			renewed: func() { h.link.ReplaceSession(errors.New("certificate renewed")) },
 		}).run(running)
 	})
-	h.perform(first, false)
+	h.carryOut(first, false)
 	ended := make(chan error, 1)
 	go func() { ended <- h.loop.run(ctx, endGrace, cfg.ready) }()
-	h.work.Go(func() { cfg.ServiceManager.attend(ctx, running, h.loop, h.local) })
+	h.work.Go(func() { cfg.ServiceManager.notifyServiceManager(ctx, running, h.loop, h.local) })
 
-	// The units are switched off first. Then end what sends events to the loop, then the body, then
-	// what the loop gave to the writer, the latches and the recorder, so that all of it is on the
-	// disk, and last the connection, because the last presence is published after everything else.
+	// First the units are ordered to stop, or off if a mode hangs. Then these end, in this order: what
+	// sends events to the loop; the body; the writer, the latches and the recorder, so that what they
+	// got is on the disk; the connection, because the last presence comes after everything else.
 	select {
 	case err = <-ended:
 		body.Order(driver.ToStop)
@@ -291,7 +291,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		err = fmt.Errorf("%s did not return within %v; the units were switched off", call, modeHung)
 	}
 	end()
-	hide()
+	closePage()
 	h.fetcher.close()
 	h.downloads.close()
 	h.calls.close()
@@ -303,19 +303,19 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h.latches.close()
 	h.localLog.close()
 	record.Close()
-	late, enough := context.WithTimeout(context.Background(), diskGrace)
-	defer enough()
+	diskCtx, cancelDisk := context.WithTimeout(context.Background(), diskGrace)
+	defer cancelDisk()
 	for _, done := range []<-chan struct{}{h.latches.done, h.writer.done, h.localLog.done, record.Done()} {
 		select {
 		case <-done:
-		case <-late.Done(): // a disk that hangs must not prevent the last presence
+		case <-diskCtx.Done(): // a disk that hangs must not prevent the last presence
 			log.Error("disk does not answer: the last writes may be lost")
 		}
 	}
 	h.work.Wait()
-	last, stop := context.WithTimeout(context.Background(), closeGrace)
-	defer stop()
-	if err := h.link.Close(last, h.farewell(err, cfg.Wake)); err != nil {
+	closeCtx, cancelClose := context.WithTimeout(context.Background(), closeGrace)
+	defer cancelClose()
+	if err := h.link.Close(closeCtx, h.farewell(err, cfg.Wake)); err != nil {
 		log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", err)
 	}
 	return err

@@ -302,8 +302,8 @@ func lineIn(err error) (line int) {
 	return max(line, 1)
 }
 
-// perform plays a scenario, until its end or that of ctx.
-func (s *simInputs) perform(ctx context.Context, sc Scenario, speed float64, moments []moment) {
+// playScenario plays a scenario, until its end or that of ctx.
+func (s *simInputs) playScenario(ctx context.Context, sc Scenario, speed float64, moments []moment) {
 	if sc.Begin != nil {
 		select {
 		case <-sc.Begin:

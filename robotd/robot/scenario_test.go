@@ -122,7 +122,7 @@ func TestScenarioIsPlayedByItsOwnClockOnTheRobotsThatItNames(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				s.perform(t.Context(), cfg.Scenario, cfg.Sim.Speed, moments)
+				s.playScenario(t.Context(), cfg.Scenario, cfg.Sim.Speed, moments)
 			}()
 			time.Sleep(time.Minute)
 			if played != "" {

@@ -43,9 +43,9 @@ func (s ServiceManager) tell(state string) {
 	}
 }
 
-// attend tells the service manager how the robot is, until the loop has ended. It says that
+// notifyServiceManager tells the service manager how the robot is, until the loop has ended. It says that
 // robotd is alive only after the loop has made a step since it said so last.
-func (s ServiceManager) attend(ctx, running context.Context, l *loop, robot *local) {
+func (s ServiceManager) notifyServiceManager(ctx, running context.Context, l *loop, robot *local) {
 	if s.Tell == nil {
 		return
 	}

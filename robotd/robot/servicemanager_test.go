@@ -123,5 +123,5 @@ func TestRobotThatWaitsForItsAdaptersEndsWithoutAnError(t *testing.T) {
 
 func TestRobotRunsWithoutServiceManager(t *testing.T) {
 	ServiceManager{}.tell(tellReady)
-	ServiceManager{}.attend(t.Context(), t.Context(), nil, nil)
+	ServiceManager{}.notifyServiceManager(t.Context(), t.Context(), nil, nil)
 }

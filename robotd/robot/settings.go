@@ -142,7 +142,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	c = Config{
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
 		Data: k.String("data"), Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
-		Roles:        Roles{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
+		SpecialModes: SpecialModes{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
 		Values:       map[string]jsontext.Value{},
 		Link:         LinkRules{map[schema.ModeID]schema.LinkLoss{}, map[schema.ModeID]time.Duration{}, k.String("on_link_return") == "continue"},
 		RequireSight: k.Bool("require_sight"), Tick: k.Duration("tick"), RecorderBytes: k.Int64("recorder_mib") << 20,

@@ -17,13 +17,13 @@ import (
 
 // store persists what the robot must remember.
 type store interface {
-	// keep writes all of saves or nothing, and returns when they are on the disk.
-	keep(saves []effect.Save) error
-	// keepLatches does the same for latches, also if the disk is full.
-	keepLatches(value []byte) error
+	// save writes all of saves or nothing, and returns when they are on the disk.
+	save(saves []effect.Save) error
+	// saveLatches does the same for latches, also if the disk is full.
+	saveLatches(value []byte) error
 	// events returns the newest events as they were published, the oldest first.
 	events() ([][]byte, error)
-	// why returns the reason for an error of keep.
+	// why returns the reason for an error of save.
 	why(error) schema.Reason
 	close() error
 }
@@ -69,7 +69,7 @@ func ranBefore(dir string) bool {
 	return err == nil || !saved.IsZero() || unread != nil
 }
 
-func (d onDisk) keep(saves []effect.Save) error {
+func (d onDisk) save(saves []effect.Save) error {
 	for _, e := range saves {
 		if e, ok := e.(effect.SaveContent); ok {
 			if err := d.assets.add(e.Save); err != nil {
@@ -88,7 +88,7 @@ func (d onDisk) keep(saves []effect.Save) error {
 	return nil
 }
 
-func (d onDisk) keepLatches(value []byte) error { return d.SaveLatches(value) }
+func (d onDisk) saveLatches(value []byte) error { return d.SaveLatches(value) }
 
 func (d onDisk) events() ([][]byte, error) { return d.Events() }
 

@@ -77,7 +77,7 @@ func (s *writer) work(batches []batch) {
 	}
 	var refused schema.Reason
 	if len(saves) > 0 {
-		if err := s.disk.keep(saves); err != nil {
+		if err := s.disk.save(saves); err != nil {
 			refused = s.disk.why(err)
 			s.log.Error("write to disk refused", "reason", refused, "error", err)
 		}

@@ -43,7 +43,7 @@ func (l *ledger) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-func (l *ledger) keep(saves []effect.Save) error {
+func (l *ledger) save(saves []effect.Save) error {
 	time.Sleep(l.slow)
 	l.mu.Lock()
 	hang := l.hang
@@ -91,7 +91,7 @@ func (l *ledger) record(s request.Save) {
 
 func (l *ledger) events() ([][]byte, error) { return [][]byte{[]byte("e1")}, nil }
 
-func (l *ledger) keepLatches([]byte) error { return nil }
+func (l *ledger) saveLatches([]byte) error { return nil }
 
 // says reports whether a line has the text.
 func (l *ledger) says(text string) bool {
@@ -136,7 +136,7 @@ func newWriting(t *testing.T) (*effectRunner, *ledger) {
 }
 
 // step performs the effects of a step that no other follows at once.
-func (h *effectRunner) step(effects []effect.Effect) { h.perform(effects, false) }
+func (h *effectRunner) step(effects []effect.Effect) { h.carryOut(effects, false) }
 
 func state(n int) effect.Publish {
 	return effect.Publish{Topic: schema.TopicState, Payload: []byte(fmt.Sprint(n))}
@@ -458,8 +458,8 @@ func newWriterWithRobot(t *testing.T, h *effectRunner) *loop {
 	l, _ := bareLoop(t, twoMovers)
 	l.behind = h.writer.in.full
 	l.events = h.loop.events
-	l.perform = func(effects []effect.Effect, more bool) {
-		h.perform(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
+	l.carryOut = func(effects []effect.Effect, more bool) {
+		h.carryOut(slices.DeleteFunc(slices.Clone(effects), func(e effect.Effect) bool {
 			switch e.(type) {
 			case effect.SaveRequests, effect.SaveEvent, effect.SaveValue, effect.Publish:
 				return false

@@ -44,7 +44,7 @@ func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail stri
 	}
 	d := t.latch(doc, ev.N)
 	if endsOlder(d) {
-		t.Out.Ask(request.Stopped{Detail: "a stop was latched or released before it was begun"})
+		t.Out.ToJournal(request.Stopped{Detail: "a stop was latched or released before it was begun"})
 	}
 	if d.PartlyIgnored == "" && doc.Verification == latch.Unverified {
 		d.PartlyIgnored, d.Detail = refused, detail
@@ -72,7 +72,7 @@ func (t Step) LiveStop(ev event.LiveStop) bool {
 	l := asked(t.Now, r.ID, r.Level, t.People.Asker(ev.Client, r.By), r.Why, anew)
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
 	d := t.latch(l, ev.N)
-	t.Out.Ask(request.Stopped{Detail: "a stop came before it was begun"})
+	t.Out.ToJournal(request.Stopped{Detail: "a stop came before it was begun"})
 	t.unanswered = append(t.unanswered, liveStop{client: ev.Client, id: r.ID, unchanged: len(d.Transitions)+len(d.Altered) == 0})
 	return true
 }

@@ -114,8 +114,8 @@ func (s *State) Document() []schema.StopLatch {
 	return out
 }
 
-// HeldByFleet lists the ids of the latches that only the fleet releases.
-func (s *State) HeldByFleet() (ids []string) {
+// RecordedIDs lists the ids of the latches that fleetd has recorded: only fleetd releases them.
+func (s *State) RecordedIDs() (ids []string) {
 	for _, l := range s.latches.Latches {
 		if l.Phase == latch.Recorded {
 			ids = append(ids, l.ID)

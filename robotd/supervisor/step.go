@@ -53,7 +53,7 @@ func (t Step) decide() {
 	}
 	for _, o := range d.Orders() {
 		fault := t.runner.Execute(o)
-		t.perform()
+		t.passOn()
 		if fault.Reason != "" && (o.Do == mode.DoPause || o.Do == mode.DoResume) {
 			d.Answer = schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
 		}
@@ -86,7 +86,7 @@ func (t Step) facts(in mode.Input) mode.Facts {
 	f.NotReady = t.runner.NotReady()
 	if in.Kind == mode.Pause && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode) {
 		f.NoPause = t.runner.MayPause()
-		t.perform()
+		t.passOn()
 	}
 	return f
 }
@@ -122,12 +122,12 @@ func (t Step) endMotion() {
 func (t Step) Notify(n mode.Notice) {
 	t.update()
 	t.runner.Notify(n)
-	t.perform()
+	t.passOn()
 }
 
-// perform passes on the effects of modes. A report waits for a later step, because the
+// passOn passes on the effects of modes. A report waits for a later step, because the
 // supervisor takes one input a step.
-func (t Step) perform() {
+func (t Step) passOn() {
 	for _, e := range t.runner.Effects() {
 		switch e := e.(type) {
 		case mode.Report:
@@ -164,7 +164,7 @@ func (t Step) perform() {
 func (t Step) Calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
-		t.Out.Ask(request.Outcome{Key: request.Key(t.mode.Req), Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &percent})
+		t.Out.ToJournal(request.Outcome{Key: request.Key(t.mode.Req), Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &percent})
 	}
 }
 

@@ -59,14 +59,14 @@ type Config struct {
 
 // Bus is the body.
 type Bus struct {
-	config Config
-	log    *slog.Logger
-	body   driver.Body // set before Open returns
-	events chan driver.Event
-	wake   chan struct{} // capacity 1
-	fed    atomic.Bool
-	link   *link.Link
-	taps   map[string]*tap // by adapter; read-only
+	config     Config
+	log        *slog.Logger
+	body       driver.Body // set before Open returns
+	events     chan driver.Event
+	wake       chan struct{} // capacity 1
+	fed        atomic.Bool
+	link       *link.Link
+	rateLimits map[string]*rateLimit // the limit of messages of each adapter; read-only
 
 	mu     sync.Mutex // guards inbox, opened, shut
 	inbox  []func()
@@ -95,7 +95,7 @@ type Bus struct {
 func New(c Config) *Bus {
 	b := &Bus{
 		config: c, log: c.Logger, events: make(chan driver.Event), wake: make(chan struct{}, 1), ready: make(chan struct{}), closed: make(chan struct{}),
-		body: driver.Body{Driver: "bus"}, taps: map[string]*tap{}, unused: map[string]bool{}, running: map[uint64]*command{}, order: driver.ToIdle,
+		body: driver.Body{Driver: "bus"}, rateLimits: map[string]*rateLimit{}, unused: map[string]bool{}, running: map[uint64]*command{}, order: driver.ToIdle,
 	}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
@@ -105,8 +105,8 @@ func New(c Config) *Bus {
 	}
 	for _, name := range c.Adapters {
 		b.adapters = append(b.adapters, newAdapter(name))
-		b.taps[name] = &tap{}
-		b.taps[name].tokens.Store(bus.MaxBurst)
+		b.rateLimits[name] = &rateLimit{}
+		b.rateLimits[name].tokens.Store(bus.MaxBurst)
 	}
 	return b
 }
@@ -225,7 +225,7 @@ func (b *Bus) work() {
 func (b *Bus) tick() {
 	b.ticks++
 	for _, a := range b.adapters {
-		t := b.taps[a.name]
+		t := b.rateLimits[a.name]
 		if t.refill() {
 			b.judge(a, flooded, fmt.Sprintf("over %d messages per second", bus.MaxRate))
 		}

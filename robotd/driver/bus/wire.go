@@ -10,20 +10,20 @@ import (
 	"troupe/schema/bus"
 )
 
-// tap lets through as many messages of one adapter as its rate allows.
-type tap struct {
+// rateLimit lets through as many messages of one adapter as its rate allows.
+type rateLimit struct {
 	tokens atomic.Int64
 	over   atomic.Bool // a message was dropped since the last tick
 }
 
 // refill adds the tokens of a tick, and reports whether a message was dropped.
-func (t *tap) refill() (over bool) {
+func (t *rateLimit) refill() (over bool) {
 	t.tokens.Store(min(bus.MaxBurst, max(0, t.tokens.Load())+int64(perTick)))
 	return t.over.Swap(false)
 }
 
 // takes reports whether a message may pass.
-func (t *tap) takes(payload []byte) bool {
+func (t *rateLimit) takes(payload []byte) bool {
 	switch left := t.tokens.Add(-1); {
 	case left >= 0:
 		return true
@@ -72,7 +72,7 @@ func (b *Bus) receive(m link.Message) {
 	if !ok {
 		return
 	}
-	t := b.taps[name]
+	t := b.rateLimits[name]
 	if t == nil {
 		if what == bus.OutPresence {
 			b.enqueue(true, func() { b.otherPresence(name, m.Payload) })

@@ -162,7 +162,7 @@ func answersOnce(c *checker) string {
 }
 
 func refuses(c *checker) string {
-	if moves(c) {
+	if hasMovingUnit(c) {
 		if why := c.enable(); why != "" {
 			return why
 		}
@@ -229,7 +229,7 @@ func garbage(c *checker) string {
 	if c.state == from {
 		return "no state came after a message that is no JSON"
 	}
-	if moves(c) && !c.all("idle") {
+	if hasMovingUnit(c) && !c.all("idle") {
 		return "after a message that is no JSON a unit is in " + c.others("idle")
 	}
 	return ""

@@ -16,7 +16,7 @@ func (c *checker) underWay() string {
 		return why
 	}
 	c.driveOn(0.3, time.Second)
-	if !c.moves() {
+	if !c.isMoving() {
 		return "it does not move under a velocity"
 	}
 	return ""
@@ -28,7 +28,7 @@ func velocityEnds(c *checker) string {
 	if why := c.underWay(); why != "" {
 		return why
 	}
-	if !c.until(400*time.Millisecond+c.braking(), func() bool { return !c.moves() }) {
+	if !c.until(400*time.Millisecond+c.braking(), func() bool { return !c.isMoving() }) {
 		return "it still moves, or is to, after the velocity's time and the time to brake"
 	}
 	return ""
@@ -91,8 +91,8 @@ func brakes(c *checker) string {
 		return why
 	}
 	c.setOrder(bus.OrderStop)
-	if !c.until(c.braking(), func() bool { return !c.moves() && c.all("idle") }) {
-		if c.moves() {
+	if !c.until(c.braking(), func() bool { return !c.isMoving() && c.all("idle") }) {
+		if c.isMoving() {
 			return fmt.Sprintf("%v after the order stop it still moves", c.braking())
 		}
 		return fmt.Sprintf("%v after the order stop a unit is in %s", c.braking(), c.others("idle"))
@@ -120,7 +120,7 @@ func watchdog(c *checker) string {
 		return fmt.Sprintf("300 ms after the last tick the drive is in %s with a set-point of %g m/s", now.State, value(now.SetVXMPS))
 	case fault == "":
 		return "the drive is in error without a fault"
-	case !c.until(c.braking(), func() bool { return !c.moves() }):
+	case !c.until(c.braking(), func() bool { return !c.isMoving() }):
 		return "the drive is in error and does not stand"
 	}
 	return ""
@@ -156,7 +156,7 @@ func nothingByItself(c *checker) string {
 	for _, o := range []bus.Order{bus.OrderReset, bus.OrderIdle, bus.OrderRun} {
 		c.setOrder(o)
 		c.pass(time.Second)
-		if c.moves() {
+		if c.isMoving() {
 			return fmt.Sprintf("under the order %s the drive moves by itself", o)
 		}
 	}

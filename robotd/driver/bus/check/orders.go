@@ -31,7 +31,7 @@ func waitsIdle(c *checker) string {
 }
 
 func refusesDisabled(c *checker) string {
-	if drives(c) {
+	if hasDrive(c) {
 		c.velocity(0.5, 400*time.Millisecond)
 	}
 	var wrong []string
@@ -47,7 +47,7 @@ func refusesDisabled(c *checker) string {
 			wrong = append(wrong, fmt.Sprintf("in idle a start for %s was answered with %q %q", u.ID, e.Kind, e.Reason))
 		}
 	}
-	if c.moves() {
+	if c.isMoving() {
 		wrong = append(wrong, "the drive moves in idle")
 	}
 	return strings.Join(wrong, "; ")

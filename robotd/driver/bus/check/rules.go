@@ -24,14 +24,14 @@ var rules = []rule{
 	{name: "states", says: "a state comes every state_ms, whatever happens", try: sendsStates},
 	{name: "time", says: "seq and t_ms never go back"},
 	{name: "rate", says: "at most 500 messages come in a second"},
-	{name: "permission", says: "no unit reports run or a set-point without permission, and only reset ends error", applies: moves},
-	{name: "starts-idle", says: "a unit that moves waits in idle", applies: moves, try: waitsIdle},
-	{name: "disabled", says: "a start for a unit that is not in run fails with safety_disabled, and a velocity is ignored", applies: moves, try: refusesDisabled},
-	{name: "orders", says: "run enables, stop and idle lead to idle, halt and error to error, reset to idle", applies: moves, try: obeysOrders},
-	{name: "unknown-order", says: "an unknown order grants no permission", applies: moves, try: unknownOrder},
-	{name: "error-stays", says: "only reset ends error", applies: moves, try: errorStays},
-	{name: "order-stays", says: "a unit in run that stands stays in run, also without ticks", applies: moves, try: staysInForce},
-	{name: "robotd-gone", says: "when robotd is gone, what is in run is in error at once", applies: moves, try: robotdGone},
+	{name: "permission", says: "no unit reports run or a set-point without permission, and only reset ends error", applies: hasMovingUnit},
+	{name: "starts-idle", says: "a unit that moves waits in idle", applies: hasMovingUnit, try: waitsIdle},
+	{name: "disabled", says: "a start for a unit that is not in run fails with safety_disabled, and a velocity is ignored", applies: hasMovingUnit, try: refusesDisabled},
+	{name: "orders", says: "run enables, stop and idle lead to idle, halt and error to error, reset to idle", applies: hasMovingUnit, try: obeysOrders},
+	{name: "unknown-order", says: "an unknown order grants no permission", applies: hasMovingUnit, try: unknownOrder},
+	{name: "error-stays", says: "only reset ends error", applies: hasMovingUnit, try: errorStays},
+	{name: "order-stays", says: "a unit in run that stands stays in run, also without ticks", applies: hasMovingUnit, try: staysInForce},
+	{name: "robotd-gone", says: "when robotd is gone, what is in run is in error at once", applies: hasMovingUnit, try: robotdGone},
 	{name: "homes-in-run", says: "a calibration that moves units waits until they are in run", moves: true, applies: func(c *checker) bool { return c.about.Calibrates && len(c.about.Homing) > 0 }, try: homesInRun},
 	{name: "calibrates", says: "a calibration is answered once, and a map that is not there with bad_map", moves: true, applies: func(c *checker) bool { return c.about.Calibrates }, try: calibrates},
 	{name: "actions", says: "every unit that does not move carries out an action and answers done", applies: shows, try: carriesOut},
@@ -46,17 +46,17 @@ var rules = []rule{
 	{name: "refuses", says: "what a unit cannot do is refused with a reason and a sentence", try: refuses},
 	{name: "stopped", says: "a start that was stopped is not answered", applies: shows, try: notAnswered},
 	{name: "garbage", says: "a message that is no JSON changes nothing", try: garbage},
-	{name: "drives", says: "a velocity moves the drive", moves: true, applies: drives, try: drivesOn},
-	{name: "ttl", says: "a velocity ends after its ttl_ms", moves: true, applies: drives, try: velocityEnds},
-	{name: "start-ends-velocity", says: "the next start for the drive ends a velocity", moves: true, applies: drives, try: startEndsVelocity},
-	{name: "clamped", says: "a velocity beyond the limits is clamped", moves: true, applies: drives, try: clamped},
-	{name: "brakes", says: "the order stop brakes to standstill", moves: true, applies: drives, try: brakes},
-	{name: "watchdog", says: "a drive that moves and gets no tick for 200 ms stops by itself, in error with a fault", moves: true, applies: drives, try: watchdog},
-	{name: "watchdog-ends", says: "the fault of its watchdog ends at standstill, and reset ends the error", moves: true, applies: drives, try: watchdogEnds},
-	{name: "nothing-by-itself", says: "after reset and run nothing moves by itself", moves: true, applies: drives, try: nothingByItself},
+	{name: "drives", says: "a velocity moves the drive", moves: true, applies: hasDrive, try: drivesOn},
+	{name: "ttl", says: "a velocity ends after its ttl_ms", moves: true, applies: hasDrive, try: velocityEnds},
+	{name: "start-ends-velocity", says: "the next start for the drive ends a velocity", moves: true, applies: hasDrive, try: startEndsVelocity},
+	{name: "clamped", says: "a velocity beyond the limits is clamped", moves: true, applies: hasDrive, try: clamped},
+	{name: "brakes", says: "the order stop brakes to standstill", moves: true, applies: hasDrive, try: brakes},
+	{name: "watchdog", says: "a drive that moves and gets no tick for 200 ms stops by itself, in error with a fault", moves: true, applies: hasDrive, try: watchdog},
+	{name: "watchdog-ends", says: "the fault of its watchdog ends at standstill, and reset ends the error", moves: true, applies: hasDrive, try: watchdogEnds},
+	{name: "nothing-by-itself", says: "after reset and run nothing moves by itself", moves: true, applies: hasDrive, try: nothingByItself},
 }
 
-func moves(c *checker) bool {
+func hasMovingUnit(c *checker) bool {
 	for _, u := range c.about.Units {
 		if u.Kind.Moves() {
 			return true
@@ -65,7 +65,7 @@ func moves(c *checker) bool {
 	return false
 }
 
-func drives(c *checker) bool {
+func hasDrive(c *checker) bool {
 	for _, u := range c.about.Units {
 		if u.Kind == schema.UnitDrive {
 			return true

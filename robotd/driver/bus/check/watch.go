@@ -175,7 +175,7 @@ func (c *checker) calm() {
 	if c.order != bus.OrderIdle {
 		c.setOrder(bus.OrderIdle)
 	}
-	c.until(3*time.Second, func() bool { return c.all("idle", "error") && !c.moves() })
+	c.until(3*time.Second, func() bool { return c.all("idle", "error") && !c.isMoving() })
 	if c.all("idle") {
 		return
 	}
@@ -228,8 +228,8 @@ func (c *checker) drive() (u schema.Unit, now bus.UnitState, ok bool) {
 	return u, now, false
 }
 
-// moves reports whether the drive moves, or is to move.
-func (c *checker) moves() bool {
+// isMoving reports whether the drive moves, or is to move.
+func (c *checker) isMoving() bool {
 	_, now, ok := c.drive()
 	return ok && math.Abs(value(now.VXMPS))+math.Abs(value(now.WZRadPS))+math.Abs(value(now.SetVXMPS))+math.Abs(value(now.SetWZRadPS)) > 0
 }
