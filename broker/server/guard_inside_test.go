@@ -183,3 +183,16 @@ func TestLibraryLogOmitsPayloadsAndNoise(t *testing.T) {
 		t.Errorf("attributes or messages are missing: %s", got)
 	}
 }
+
+// The library adds a delivery to its own count before it drops it, and does not subtract it.
+func TestDroppedDeliveriesAreNotInFlight(t *testing.T) {
+	s, err := New(Config{Dev: true, Bus: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	atomic.AddInt64(&s.mochi.Info.Inflight, 3)
+	if n := s.Status()["inflight"]; n != 0 {
+		t.Errorf("%d deliveries are in flight without any client", n)
+	}
+}

@@ -110,7 +110,7 @@ func (s *Server) Status() map[string]int64 {
 	out["subscriptions"] = i.Subscriptions
 	out["retained"] = i.Retained
 	out["retained_bytes"] = s.guard.retained.bytes.Load()
-	out["inflight"] = i.Inflight
+	out["inflight"] = s.inflight()
 	out["inflight_dropped"] = i.InflightDropped
 	out["messages_received"] = i.MessagesReceived
 	out["messages_sent"] = i.MessagesSent
