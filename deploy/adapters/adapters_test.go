@@ -20,11 +20,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const limit = 30 * time.Second // for what takes well under a second on an idle machine
 
-// TestPython runs the tests of the library, and of the adapter for ROS 2.
+// TestPython runs the tests of the library, of the adapter for ROS 2, and of the example of a responder.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	python := mosquittotest.PythonWithPaho(t)
-	for _, folder := range []string{"python", "ros2"} {
+	for _, folder := range []string{"python", "ros2", "../examples/responder"} {
 		cmd := exec.Command(python, "-B", "-m", "unittest", "-q")
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -16,7 +16,8 @@ class Robot:
     def __init__(self, robot, name, host="127.0.0.1", port=1883, password=None, ca=None):
         self.robot, self.name = robot, name
         self.changed = threading.Condition()  # guards what follows; notified on every message
-        self.state, self.acks, self.events, self.intents, self.refused = {}, [], [], [], []
+        self.state, self.acks, self.events, self.intents = {}, [], [], []
+        self.topics, self.refused = {}, {}  # of the commands by id; why the broker refused one, by topic
         self.granted = False
         # The client id is the user's name, or begins with it and a dot. Version 2 of the
         # library wants to be told that these are the callbacks of version 1.
@@ -44,15 +45,19 @@ class Robot:
         and content is performed once."""
         id = id or str(uuid.uuid4())
         payload = {"id": id, "args": args or {}, **envelope}
-        self.mqtt.publish(self.topic(f"cmd/{self.name}/{verb}"), json.dumps(payload), qos=1)
+        topic = self.topics[id] = self.topic(f"cmd/{self.name}/{verb}")
+        with self.changed:
+            self.refused.pop(topic, None)  # that was about an earlier command
+        self.mqtt.publish(topic, json.dumps(payload), qos=1)
         return id
 
     def answer(self, id, timeout=60):
-        """Waits for the final answer to a command. A message that the broker refuses raises an error."""
+        """Waits for the final answer to a command. One that the broker refuses raises an error."""
         def final():
-            if self.refused:
-                raise PermissionError(self.refused.pop(0))
-            return next((a for a in self.acks if a.get("id") == id and a["status"] not in NOT_FINAL), None)
+            ack = next((a for a in self.acks if a.get("id") == id and a["status"] not in NOT_FINAL), None)
+            if not ack and (why := self.refused.pop(self.topics.get(id), None)):
+                raise PermissionError(why)
+            return ack
         return self.wait(f"the answer to {id}", final, timeout)
 
     def ask(self, verb, args=None, id=None, timeout=60, **envelope):
@@ -87,7 +92,8 @@ class Robot:
         with self.changed:
             kind = message.topic[len(self.topic("")):].split("/")[0]
             if message.topic.endswith("/notice"):
-                self.refused.append(f"{document.get('reason')}: {document.get('detail')}")
+                # Every connection of this user gets it, also about messages of the others.
+                self.refused[document.get("topic")] = f"{document.get('reason')}: {document.get('detail')}"
             elif kind == "state":
                 self.state = document
             else:
