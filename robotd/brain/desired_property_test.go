@@ -15,8 +15,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// fakeFleet is a fleet that desired documents everything that can be desired of a robot that
-// believes signatures alone, through a network and on a disk that fail.
+// fakeFleet is a fleet that publishes every desired document to a robot that believes
+// signatures alone, through a network and on a disk that fail.
 type fakeFleet struct {
 	*rapid.T
 	r        *rig
@@ -114,7 +114,7 @@ func (d *fakeFleet) something() {
 			r.give(d.last[k])
 		}
 	case 6:
-		r.give(event.Disconnected{Why: "the line broke"})
+		r.give(event.Disconnected{Why: "the connection broke"})
 		r.give(event.Connected{Session: "again"})
 	case 7:
 		r.boot()
@@ -145,8 +145,8 @@ func (d *fakeFleet) holds() {
 	if config >= forged || mode >= forged || s.cfg.Signing != sign.Require {
 		d.Fatalf("what nobody signed was obeyed: config %d, mode %d, signing %s", config, mode, s.cfg.Signing)
 	}
-	if l, _ := s.desired.Story().InUse(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Story.SHA256] == nil && !d.r.diskFull {
-		d.Fatalf("%s is active and not on the disk", l.Story.ID)
+	if l, _ := s.desired.Story().InUse(); l != nil && s.desired.Story().ProbationDigest() == "" && d.r.blobs[l.Pin.SHA256] == nil && !d.r.diskFull {
+		d.Fatalf("%s is active and not on the disk", l.Pin.ID)
 	}
 }
 
@@ -167,8 +167,7 @@ func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 			d.something()
 			d.holds()
 		}
-		// Everything works from now on; the fleet says again what it desired documents, or desired documents
-		// something else.
+		// Everything works from now on; the fleet publishes its desired documents again, or others.
 		r := d.r
 		r.diskFull, r.noBlobs = false, false
 		if rapid.Bool().Draw(t, "a last restart") {

@@ -130,8 +130,8 @@ func DesiredSet(d *schema.DesiredSet) Desired {
 
 // Accepted is a content that passed every check, as stored on disk.
 type Accepted struct {
-	Rev   int64             `json:"rev"`   // of the desired document that named it
-	Story schema.ContentPin `json:"story"` // of any kind of content
+	Rev   int64             `json:"rev"` // of the desired document that named it
+	Pin   schema.ContentPin `json:"story"`
 	Apply schema.Apply      `json:"apply"`
 	Since schema.Time       `json:"since,omitzero"` // when it became active
 	Files []score.Asset     `json:"files,omitempty"`
@@ -159,7 +159,7 @@ func (k *Persisted) Digests() []string {
 		if a == nil {
 			continue
 		}
-		out = append(out, a.Story.SHA256)
+		out = append(out, a.Pin.SHA256)
 		for _, f := range a.Files {
 			out = append(out, f.SHA256)
 		}

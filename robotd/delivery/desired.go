@@ -70,13 +70,13 @@ func (s *State[C]) begin(now Now, c *Config[C], d Desired, out []Effect) []Effec
 		s.active = nil
 		s.why = s.withdrawn()
 		return s.takeSaved(OnWithdraw, out)
-	case s.active != nil && s.active.Story.SHA256 == pin.SHA256:
+	case s.active != nil && s.active.Pin.SHA256 == pin.SHA256:
 		l := *s.active
 		if s.why = c.Judge.mismatch(l.Content, pin); s.why != (cause{}) {
 			return s.takeSaved(OnUnusable, out)
 		}
 		l.Rev, l.Apply = d.Rev, d.Apply // its bytes passed the checks already
-		l.Story.ID, l.Story.Rev, l.Story.Name = pin.ID, pin.Rev, pin.Name
+		l.Pin.ID, l.Pin.Rev, l.Pin.Name = pin.ID, pin.Rev, pin.Name
 		s.active = &l
 		if l.Fit.Reason != "" {
 			s.why = causeOf(l.Fit)
@@ -116,8 +116,8 @@ func (s *State[C]) abandon(out []Effect) []Effect {
 	return out
 }
 
-// belong sets the fleet, which another delivery of this robot has learned.
-func (s *State[C]) belong(fleetID string) {
+// learnFleet sets the fleet, which another delivery of this robot has learned.
+func (s *State[C]) learnFleet(fleetID string) {
 	if s.fleetID == "" {
 		s.fleetID = fleetID
 	}

@@ -208,7 +208,7 @@ func (s *State[C]) validate(c *Config[C], out []Effect) []Effect {
 		s.why = causeOf(fit)
 		return s.takeSaved(OnRefused, out)
 	}
-	accepted := Accepted{Rev: s.desired.Rev, Story: pin, Apply: s.desired.Apply, Files: c.Judge.files(l.content)}
+	accepted := Accepted{Rev: s.desired.Rev, Pin: pin, Apply: s.desired.Apply, Files: c.Judge.files(l.content)}
 	s.candidate = &Loaded[C]{Accepted: accepted, Content: l.content, Fit: fit}
 	k := s.persisted()
 	k.Staged = &s.candidate.Accepted
@@ -248,9 +248,9 @@ func pruned[C any](l *Loaded[C]) RecordEvent {
 		}
 		return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: "left out: " + strings.Join(parts, "; ")}
 	case len(l.Fit.Pruned) == 0:
-		return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: "nothing of " + l.Story.ID + " is left out any more"}
+		return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: "nothing of " + l.Pin.ID + " is left out any more"}
 	}
-	return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: fmt.Sprintf("%s is performed without %v", l.Story.ID, l.Fit.Pruned)}
+	return RecordEvent{Reason: schema.ReasonStoryPruned, Detail: fmt.Sprintf("%s is performed without %v", l.Pin.ID, l.Fit.Pruned)}
 }
 
 // fail schedules another attempt after 1, 2, 4 ... seconds. The backoff starts

@@ -78,7 +78,7 @@ func (f *fleet) apply(effects []Effect) {
 			}
 			f.lastReport = e.Report
 			if a := e.Report.Active; a != nil && !f.whole(a) {
-				f.t.Fatalf("%s is reported active and is not on disk", a.Story.ID)
+				f.t.Fatalf("%s is reported active and is not on disk", a.Pin.ID)
 			}
 		}
 	}
@@ -93,11 +93,11 @@ func (f *fleet) neverLost(k Persisted) {
 	}
 	switch {
 	case is == nil && f.withdrawn <= was.Rev:
-		f.t.Fatalf("%s was removed under desired document %d", was.Story.ID, k.Desired.Rev)
-	case is != nil && is.Story.SHA256 != was.Story.SHA256 && is.Rev <= was.Rev:
-		f.t.Fatalf("%s of revision %d was replaced by %s of revision %d under revision %d", was.Story.ID, was.Rev, is.Story.ID, is.Rev, k.Desired.Rev)
+		f.t.Fatalf("%s was removed under desired document %d", was.Pin.ID, k.Desired.Rev)
+	case is != nil && is.Pin.SHA256 != was.Pin.SHA256 && is.Rev <= was.Rev:
+		f.t.Fatalf("%s of revision %d was replaced by %s of revision %d under revision %d", was.Pin.ID, was.Rev, is.Pin.ID, is.Rev, k.Desired.Rev)
 	case is != nil && !f.whole(is):
-		f.t.Fatalf("the bytes of %s are not on disk", is.Story.ID)
+		f.t.Fatalf("the bytes of %s are not on disk", is.Pin.ID)
 	}
 }
 
@@ -273,11 +273,11 @@ func TestNewestDocumentIsFulfilledAndNothingIsLost(t *testing.T) {
 			f.write()
 		}
 		r := f.lastReport
-		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.Story.SHA256 != f.newest.Pin.SHA256 {
+		if r.DesiredRev != f.newest.Rev || r.Phase != schema.DeployActive || r.Active == nil || r.Active.Pin.SHA256 != f.newest.Pin.SHA256 {
 			t.Fatalf("desired %s with revision %d, reported %s", f.newest.Pin.ID, f.newest.Rev, f.report(r))
 		}
-		if !slices.Contains(f.saved.Digests(), r.Active.Story.SHA256) || !f.whole(r.Active) {
-			t.Fatalf("%s is active and not on disk", r.Active.Story.ID)
+		if !slices.Contains(f.saved.Digests(), r.Active.Pin.SHA256) || !f.whole(r.Active) {
+			t.Fatalf("%s is active and not on disk", r.Active.Pin.ID)
 		}
 	})
 }

@@ -73,7 +73,7 @@ func (r Report) Story() schema.ReportedStory {
 	}
 	if a := r.Active; a != nil {
 		d.SelfCheck = schema.SelfCheckPassed
-		d.Active = &schema.ActiveStory{ID: a.Story.ID, Rev: a.Story.Rev, SHA256: a.Story.SHA256, Since: a.Since,
+		d.Active = &schema.ActiveStory{ID: a.Pin.ID, Rev: a.Pin.Rev, SHA256: a.Pin.SHA256, Since: a.Since,
 			EffectiveActs: append([]string{}, r.Names...), Pruned: append([]string{}, r.Pruned...)}
 	} else if r.Unusable {
 		d.SelfCheck = schema.SelfCheckFailed
@@ -93,5 +93,5 @@ func ref(a *Accepted) *schema.StoryRef {
 	if a == nil {
 		return nil
 	}
-	return &schema.StoryRef{ID: a.Story.ID, Rev: a.Story.Rev, SHA256: a.Story.SHA256}
+	return &schema.StoryRef{ID: a.Pin.ID, Rev: a.Pin.Rev, SHA256: a.Pin.SHA256}
 }

@@ -33,10 +33,10 @@ func TestStoryThatBecomesUnusableBeforeItBeginsLeavesTheActiveOne(t *testing.T) 
 			w.facts = Facts{} // nothing is performed when the story in use is gone
 			w.step(Tick{})
 			r := w.s.Report()
-			if r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil || r.Active.Story.ID != "a" {
+			if r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil || r.Active.Pin.ID != "a" {
 				t.Errorf("%s %s, active %+v", r.Phase, r.Reason, r.Active)
 			}
-			if l, why := w.s.InUse(); l == nil || l.Story.ID != "a" {
+			if l, why := w.s.InUse(); l == nil || l.Pin.ID != "a" {
 				t.Errorf("in use: %+v %s", l, why)
 			}
 		})
@@ -66,7 +66,7 @@ func TestContentThatBecomesUnusableWhileItIsWrittenIsRefused(t *testing.T) {
 	w.missing["y"] = true
 	w.step(RobotChanged{ActsDigest: "without y"})
 	w.step(Written{Rev: 2})
-	if r := w.s.Report(); r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil || r.Active.Story.ID != "a" {
+	if r := w.s.Report(); r.Phase != schema.DeployRejected || r.Reason != schema.ReasonStoryEmpty || r.Active == nil || r.Active.Pin.ID != "a" {
 		t.Errorf("the robot lost what y needs while the disk wrote: %s", w.report(r))
 	}
 }

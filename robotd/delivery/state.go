@@ -80,9 +80,9 @@ func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDige
 		out = s.fetch(now, c, OnFetch, out)
 	}
 	if lost {
-		id := k.Active.Story.ID
+		id := k.Active.Pin.ID
 		then := "the fleet desires another content: assign " + id + " again to have it"
-		if s.phase == schema.DeployFetching && samePin(&k.Active.Story, pin) {
+		if s.phase == schema.DeployFetching && samePin(&k.Active.Pin, pin) {
 			then = "it is fetched again"
 		}
 		out = slices.Insert(out, first, Effect(RecordEvent{Reason: schema.ReasonBadDigest, Detail: "the disk does not hold the bytes of " + id + " any more; " + then}))
@@ -99,10 +99,10 @@ func restored[C any](c *Config[C], a *Accepted, h DiskContents) *Loaded[C] {
 		}
 		return p.matches(h.Blobs[p.SHA256])
 	}
-	if a == nil || !onDisk(pieceOf(a.Story)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool { return !onDisk(piece{f.SHA256, f.Size}) }) {
+	if a == nil || !onDisk(pieceOf(a.Pin)) || slices.ContainsFunc(a.Files, func(f score.Asset) bool { return !onDisk(piece{f.SHA256, f.Size}) }) {
 		return nil
 	}
-	content, problems := c.Judge.Read(h.Blobs[a.Story.SHA256])
+	content, problems := c.Judge.Read(h.Blobs[a.Pin.SHA256])
 	if len(schema.Errors(problems)) > 0 {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (s *State[C]) InUse() (*Loaded[C], schema.Reason) {
 // StartFailed must follow, or an empty string.
 func (s *State[C]) ProbationDigest() string {
 	if s.phase == schema.DeployActivating {
-		return s.staged.Story.SHA256
+		return s.staged.Pin.SHA256
 	}
 	return ""
 }

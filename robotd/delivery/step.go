@@ -17,7 +17,7 @@ func Step[C any](s *State[C], now Now, c *Config[C], f Facts, in Input, out []Ef
 	case DocumentDeleted:
 		out = append(out, RecordEvent{Detail: "the desired state was deleted from the broker; that changes nothing"})
 	case FleetKnown:
-		s.belong(in.FleetID)
+		s.learnFleet(in.FleetID)
 	case Arriving:
 		out = s.arriving(now, c, in, out)
 	case Fetched:
@@ -184,10 +184,10 @@ func (s *State[C]) refit(now Now, c *Config[C], digest string, out []Effect) []E
 		switch {
 		case l.Fit.Reason != "" && s.phase == schema.DeployActive:
 			s.why = causeOf(l.Fit)
-			out = s.takeSaved(OnNothingLeft, out)
+			out = s.takeSaved(OnUnusableNow, out)
 		case l.Fit.Reason == "" && s.phase == schema.DeployRejected && s.active.Rev == s.desired.Rev:
 			s.why = cause{}
-			out = s.takeSaved(OnRefilled, out)
+			out = s.takeSaved(OnUsableAgain, out)
 		case fmt.Sprint(before.Pruned) != fmt.Sprint(l.Fit.Pruned) || !slices.Equal(before.Refused, l.Fit.Refused) || before.Reason != l.Fit.Reason:
 			out = append(out, pruned(&l), PublishReport{From: s.phase, To: s.phase, Why: "the parts that can be performed have changed", Report: s.Report()})
 		}

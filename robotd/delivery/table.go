@@ -11,7 +11,7 @@ type Event string
 // The events.
 const (
 	OnFetch            Event = "fetch"
-	OnSame             Event = "same-story"
+	OnSame             Event = "same-content"
 	OnWithdraw         Event = "withdraw"
 	OnUnusable         Event = "unusable"
 	OnNewer            Event = "newer-revision"
@@ -32,8 +32,8 @@ const (
 	OnNothingPerformed Event = "nothing-runs"
 	OnStartFailed      Event = "start-failed"
 	OnProbation        Event = "probation-over"
-	OnNothingLeft      Event = "nothing-left"
-	OnRefilled         Event = "refilled"
+	OnUnusableNow      Event = "unusable-now"
+	OnUsableAgain      Event = "usable-again"
 	OnRefit            Event = "robot-changed"
 	OnFiles            Event = "files-missing"
 	OnTooLate          Event = "too-late"
@@ -49,8 +49,8 @@ var Phases = []schema.DeployPhase{
 var (
 	settled = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
 		schema.DeployRolledBack, schema.DeploySuperseded, schema.DeployWithdrawn)
-	// withStory does not contain withdrawn, which has no active story.
-	withStory = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
+	// withContent does not contain withdrawn, which has no active content.
+	withContent = fsm.In(schema.DeployIdle, schema.DeployActive, schema.DeployRejected, schema.DeployFailed,
 		schema.DeployRolledBack, schema.DeploySuperseded)
 	// underWay does not contain verifying and staged, which are left within the
 	// step that enters them.
@@ -60,7 +60,7 @@ var (
 // Table is the life of a desired document.
 var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: settled, On: OnFetch, To: schema.DeployFetching, Why: "the desired state names a content that is not here"},
-	{From: withStory, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
+	{From: withContent, On: OnSame, To: schema.DeployActive, Why: "the desired state names the content that is active already"},
 	{From: settled, On: OnWithdraw, To: schema.DeployWithdrawn, Why: "the fleet withdrew it"},
 	{From: settled, On: OnUnusable, To: schema.DeployRejected, Why: "it is known in advance that it cannot be fetched or performed"},
 	{From: settled, On: OnAdopted, To: schema.DeployIdle, Why: "the robot obeys another fleet now, whose desired document is not known yet"},
@@ -91,7 +91,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: fsm.In(schema.DeployActivating), On: OnStartFailed, To: schema.DeployRolledBack, Why: "it could not begin; the previous one continues"},
 	{From: fsm.In(schema.DeployActivating), On: OnProbation, To: schema.DeployRolledBack, Why: "it did not begin in time; the previous one continues"},
 
-	{From: fsm.In(schema.DeployActive), On: OnNothingLeft, To: schema.DeployRejected, Why: "the robot changed; nothing of it can be performed any more"},
-	{From: fsm.In(schema.DeployRejected), On: OnRefilled, To: schema.DeployActive, Why: "the robot changed; it can be performed again"},
+	{From: fsm.In(schema.DeployActive), On: OnUnusableNow, To: schema.DeployRejected, Why: "the robot changed; nothing of it can be performed any more"},
+	{From: fsm.In(schema.DeployRejected), On: OnUsableAgain, To: schema.DeployActive, Why: "the robot changed; it can be performed again"},
 	{From: fsm.In(schema.DeployRejected), On: OnRefit, To: schema.DeployFetching, Why: "the robot changed; perhaps it can be performed now"},
 }

@@ -17,10 +17,10 @@ import (
 //	blob NAME [ACT,ACT...] | blob NAME REASON                        the bytes, or why they cannot be fetched
 //	arriving NAME BYTES, file NAME, file NAME REASON                 the progress of a large file, that it is stored, or why not
 //	written REV [REASON]    started NAME    start-failed NAME REASON
-//	facts [performing] [held] [boundary] [interrupted]
+//	facts [performing] [paused] [between-acts] [interrupted]
 //	missing ACT,ACT...      the acts that the robot lacks from now on
 //	clock                           the fleet's time is known from now on
-//	deleted, belong FLEET, adopt FLEET, tick, restart [ACTS-DIGEST], lose NAME
+//	deleted, fleet-known FLEET, adopt FLEET, tick, restart [ACTS-DIGEST], lose NAME
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.Traces(t, func(t *testing.T) func(string) string {
@@ -94,9 +94,9 @@ func (w *world) play(t *testing.T, line string) string {
 			switch fact {
 			case "performing":
 				w.facts.Performing = true
-			case "held":
+			case "paused":
 				w.facts.Paused = true
-			case "boundary":
+			case "between-acts":
 				w.facts.BetweenActs = true
 			case "interrupted":
 				w.facts.Interrupted = true
@@ -114,7 +114,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "clock": // the fleet's time is known from now on
 		w.now.Fleet = noon.Add(at)
 		in = Tick{}
-	case "belong":
+	case "fleet-known":
 		in = FleetKnown{arg(0)}
 	case "deleted":
 		in = DocumentDeleted{}
@@ -187,7 +187,7 @@ func (w *world) format(effects []Effect) string {
 		if a == nil {
 			return "-"
 		}
-		return a.Story.ID
+		return a.Pin.ID
 	}
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -223,7 +223,7 @@ func (w *world) format(effects []Effect) string {
 	}
 	playing, why := w.s.InUse()
 	if playing != nil {
-		fmt.Fprintf(&b, "  = playing %s\n", playing.Story.ID)
+		fmt.Fprintf(&b, "  = playing %s\n", playing.Pin.ID)
 	} else {
 		fmt.Fprintf(&b, "  = playing nothing: %s\n", why)
 	}
@@ -244,16 +244,16 @@ func (w *world) report(r Report) string {
 		s += fmt.Sprintf(" attempts=%d", r.Attempts)
 	}
 	if r.Active != nil {
-		s += fmt.Sprintf(" active=%s%v", r.Active.Story.ID, r.Names)
+		s += fmt.Sprintf(" active=%s%v", r.Active.Pin.ID, r.Names)
 		if len(r.Pruned) > 0 {
 			s += fmt.Sprintf(" pruned=%v", r.Pruned)
 		}
 	}
 	if r.Staged != nil {
-		s += " staged=" + r.Staged.Story.ID
+		s += " staged=" + r.Staged.Pin.ID
 	}
 	if r.Previous != nil {
-		s += " previous=" + r.Previous.Story.ID
+		s += " previous=" + r.Previous.Pin.ID
 	}
 	return s
 }

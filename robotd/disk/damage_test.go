@@ -26,7 +26,7 @@ func usedFile(t *testing.T, records int64) []byte {
 	t.Helper()
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
-	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Active.Story.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Story.SHA256, Bytes: []byte("c")}}}})
+	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Active.Pin.SHA256, Bytes: bytes.Repeat([]byte("a"), 20_000)}, {SHA256: k.Staged.Pin.SHA256, Bytes: []byte("c")}}}})
 	for n := int64(1); n <= records; n += 50 {
 		var batch []effect.Save
 		for i := n; i < n+50; i++ {

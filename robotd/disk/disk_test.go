@@ -54,7 +54,7 @@ func record(n int64) request.Record {
 }
 
 func accepted(id string, rev int64) *delivery.Accepted {
-	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Story: schema.ContentPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
+	return &delivery.Accepted{Rev: rev, Apply: schema.ApplyNow, Since: 1_800_000_000_000, Pin: schema.ContentPin{ID: id, Rev: 3, Name: "A story", SHA256: strings.Repeat(id, 64), Size: 5}}
 }
 
 func kept() delivery.Persisted {
@@ -72,14 +72,14 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	}
 	k := kept()
 	mustApply(t, d,
-		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: []byte("bytes of c")}}}},
+		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: []byte("bytes of c")}}}},
 		effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1), record(2), record(3)}}},
 		setting("mode.ato", "off"), setting("interrupter.touch", "stopped"),
 		effect.SaveEvent{Payload: []byte(`{"seq":1}`)}, effect.SaveEvent{Payload: []byte(`{"seq":2}`)})
 	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []request.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
-	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Story.SHA256: []byte("bytes of c")},
+	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Pin.SHA256: []byte("bytes of c")},
 		Commands: []request.Record{record(1), record(3)}, Values: map[string]string{"mode.ato": "off"}}
 	if !reflect.DeepEqual(saved, want) {
 		t.Errorf("got\n%+v, want\n%+v", saved, want)
@@ -107,12 +107,12 @@ func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
 	k := kept()
 	for _, a := range []*delivery.Accepted{k.Active, k.Previous, k.Staged} {
-		mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: a.Story.SHA256, Bytes: []byte(a.Story.ID)}}}})
+		mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: a.Pin.SHA256, Bytes: []byte(a.Pin.ID)}}}})
 	}
 	k.Previous, k.Active, k.Staged = k.Active, k.Staged, nil
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k}})
 	_, saved := reopen(t, d)
-	if len(saved.Blobs) != 2 || string(saved.Blobs[k.Active.Story.SHA256]) != "c" || string(saved.Blobs[k.Previous.Story.SHA256]) != "a" {
+	if len(saved.Blobs) != 2 || string(saved.Blobs[k.Active.Pin.SHA256]) != "c" || string(saved.Blobs[k.Previous.Pin.SHA256]) != "a" {
 		t.Errorf("blobs %q", saved.Blobs)
 	}
 }
@@ -126,7 +126,7 @@ func TestEachKindOfContentKeepsItsBlobs(t *testing.T) {
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Persisted: places, Blobs: []delivery.Blob{blob("b")}}})
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Activities}})
 	d, saved := reopen(t, d)
-	if len(saved.Deliveries) != 3 || len(saved.Blobs) != 3 || saved.Deliveries[sign.Places].Active.Story.ID != "b" || len(saved.Deliveries[sign.Story].Active.Files) != 1 {
+	if len(saved.Deliveries) != 3 || len(saved.Blobs) != 3 || saved.Deliveries[sign.Places].Active.Pin.ID != "b" || len(saved.Deliveries[sign.Story].Active.Files) != 1 {
 		t.Fatalf("stored %+v with blobs %q", saved.Deliveries, saved.Blobs)
 	}
 	mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Story}})
@@ -172,7 +172,7 @@ func TestWriteToFullDiskFailsWithoutDamage(t *testing.T) {
 	}
 	mustApply(t, d, setting("a", "1"))
 	k := kept()
-	err = d.Apply(setting("a", "2"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Story.SHA256, Bytes: make([]byte, 512<<10)}}}})
+	err = d.Apply(setting("a", "2"), effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: make([]byte, 512<<10)}}}})
 	if Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("error on a full disk: %v (%s)", err, Reason(err))
 	}

@@ -73,7 +73,7 @@ func TestStagedStoryIsActivatedAfterRestart(t *testing.T) {
 		s, effects := delivery.Restore(delivery.Now{}, &c, saved.Deliveries[sign.Story], delivery.DiskContents{Blobs: saved.Blobs}, "", nil)
 		apply(effects)
 		apply(delivery.Step(s, delivery.Now{}, &c, delivery.Facts{}, delivery.Tick{}, nil))
-		if l, why := s.InUse(); l == nil || l.Story.ID != "hello" || s.Phase() != schema.DeployActive {
+		if l, why := s.InUse(); l == nil || l.Pin.ID != "hello" || s.Phase() != schema.DeployActive {
 			t.Fatalf("after the restart %s, nothing to play: %s", s.Phase(), why)
 		}
 	}

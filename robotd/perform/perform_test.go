@@ -93,7 +93,7 @@ func (w *world) accept(acts ...score.Act) {
 		b.Story.Acts = append(b.Story.Acts, score.Step{Act: a.ID})
 	}
 	w.part().Accept(&delivery.Loaded[score.PublishedStory]{
-		Accepted: delivery.Accepted{Rev: 1, Story: schema.ContentPin{ID: "s", Rev: 1, SHA256: "d"}},
+		Accepted: delivery.Accepted{Rev: 1, Pin: schema.ContentPin{ID: "s", Rev: 1, SHA256: "d"}},
 		Content:  b, Fit: delivery.Fit[score.PublishedStory]{Content: b},
 	}, "")
 	w.state.Enter()

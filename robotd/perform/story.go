@@ -24,8 +24,8 @@ type program struct {
 // programOf prepares a story for ato.
 func (t Step) programOf(l *delivery.Loaded[score.PublishedStory]) *program {
 	story := &l.Fit.Content.Story
-	p := &program{Loaded: l, facts: autoStory(l.Story.ID, len(story.Acts), story.Repeat, story.OnActError)}
-	p.facts.Rev, p.facts.Digest = l.Story.Rev, l.Story.SHA256
+	p := &program{Loaded: l, facts: autoStory(l.Pin.ID, len(story.Acts), story.Repeat, story.OnActError)}
+	p.facts.Rev, p.facts.Digest = l.Pin.Rev, l.Pin.SHA256
 	if len(l.Fit.Pruned) > 0 {
 		p.facts.Digest += fmt.Sprint(" without ", l.Fit.Pruned)
 	}
@@ -92,7 +92,7 @@ func (s *State) BetweenActs() bool {
 // reportStart reports to the delivery how a story began, because it may be on probation.
 func (t Step) reportStart(refused schema.Reason, detail string) {
 	if t.playing != nil {
-		t.Out.Do(effect.StoryTried{SHA256: t.playing.Story.SHA256, Refused: refused, Detail: detail})
+		t.Out.Do(effect.StoryTried{SHA256: t.playing.Pin.SHA256, Refused: refused, Detail: detail})
 	}
 }
 
@@ -105,13 +105,13 @@ func (s *State) Story() *schema.StoryRef {
 	if p == nil {
 		return nil
 	}
-	return &schema.StoryRef{ID: p.Story.ID, Rev: p.Story.Rev, SHA256: p.Story.SHA256}
+	return &schema.StoryRef{ID: p.Pin.ID, Rev: p.Pin.Rev, SHA256: p.Pin.SHA256}
 }
 
 // StoryRev is the revision of that story.
 func (s *State) StoryRev() int64 {
 	if p := s.performed(); p != nil {
-		return p.Story.Rev
+		return p.Pin.Rev
 	}
 	return 0
 }

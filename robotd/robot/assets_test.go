@@ -28,7 +28,7 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 	}
 	with := func(id string, files ...delivery.Blob) *delivery.Accepted {
 		own := blob(id)
-		a := &delivery.Accepted{Rev: 1, Story: schema.ContentPin{ID: id, Rev: 1, SHA256: own.SHA256, Size: int64(len(own.Bytes))}}
+		a := &delivery.Accepted{Rev: 1, Pin: schema.ContentPin{ID: id, Rev: 1, SHA256: own.SHA256, Size: int64(len(own.Bytes))}}
 		for _, f := range files {
 			a.Files = append(a.Files, score.Asset{Name: "f", Kind: score.AssetSound, SHA256: f.SHA256, Size: int64(len(f.Bytes))})
 		}
@@ -104,7 +104,7 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := m.Deliveries[sign.Story].Active; a == nil || a.Story.ID != "b" {
+	if a := m.Deliveries[sign.Story].Active; a == nil || a.Pin.ID != "b" {
 		t.Errorf("the story is %+v", a)
 	}
 	if err := s.close(); err != nil {
