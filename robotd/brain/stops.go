@@ -17,7 +17,7 @@ func (t *step) toStops(do func(stops.Step)) {
 
 // stopDocument takes a document that latches stops.
 func (t *step) stopDocument(ev event.StopDocument) {
-	var v desired.Verified
+	var v desired.Verification
 	t.toStops(func(s stops.Step) {
 		if w, signed := s.Subject(ev); signed {
 			t.toDesired(func(d desired.Step) { v = d.VerifyStops(w, ev.Sig) })

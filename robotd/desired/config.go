@@ -67,7 +67,7 @@ func (k keptConfig) applyTo(c *config.Config) config.Applied {
 }
 
 // takeConfig takes a desired configuration.
-func (t Step) takeConfig(ev event.DesiredConfig, v Verified) {
+func (t Step) takeConfig(ev event.DesiredConfig, v Verification) {
 	d := &ev.Document
 	t.config.dirty = true
 	if t.admit(&t.config.intake, v, ev, maps.EqualFunc(d.Values, t.config.kept.Values, config.SameValue)) {
@@ -128,7 +128,7 @@ func (t Step) reportConfig() {
 	if d.Rejected == nil {
 		d.Rejected = []schema.RejectedKey{}
 	}
-	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
+	w.reportRefused(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedConfig, Value: &d})
 }
 

@@ -34,7 +34,7 @@ func restore[C any](t Step, c *content[C], m Memory, k sign.Kind, j delivery.Jud
 	kept := m.Deliveries[k]
 	kept.Desired.FleetID = cmp.Or(kept.Desired.FleetID, t.fleetID)
 	c.State, out = delivery.Restore(t.deliveryNow(), &c.config, kept, m.Contents, t.actsDigest(), nil)
-	t.carryDelivery(k, out)
+	t.applyDelivery(k, out)
 }
 
 func (t Step) deliveryNow() delivery.Now {
@@ -46,7 +46,7 @@ func (t Step) deliveryNow() delivery.Now {
 // deliver gives one delivery one input and carries out its decision.
 func deliver[C any](t Step, c *content[C], f delivery.Facts, in delivery.Input) {
 	t.delivered = delivery.Step(c.State, t.deliveryNow(), &c.config, f, in, t.delivered[:0])
-	t.carryDelivery(c.config.Kind, t.delivered)
+	t.applyDelivery(c.config.Kind, t.delivered)
 	clear(t.delivered)
 }
 
@@ -83,8 +83,8 @@ func (t Step) Saved(ev event.ContentSaved) {
 	t.stepSet(ev.Kind, in)
 }
 
-// carryDelivery carries out the decision of a delivery.
-func (t Step) carryDelivery(k sign.Kind, effects []delivery.Effect) {
+// applyDelivery carries out the effects of a delivery.
+func (t Step) applyDelivery(k sign.Kind, effects []delivery.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case delivery.Fetch:

@@ -39,7 +39,7 @@ func (t Step) Take(ev event.Event) {
 }
 
 // take verifies a document that was decoded and not deleted, and passes it on by its kind.
-func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step, event.Desired[T], Verified)) {
+func take[T any](t Step, k sign.Kind, ev event.Desired[T], c claim, to func(Step, event.Desired[T], Verification)) {
 	switch {
 	case len(ev.Problems) > 0:
 		p := ev.Problems[0]
@@ -64,7 +64,7 @@ func (t Step) deleted(k sign.Kind) {
 }
 
 // takeStory takes the desired story.
-func (t Step) takeStory(ev event.DesiredStory, v Verified) {
+func (t Step) takeStory(ev event.DesiredStory, v Verification) {
 	w := delivery.DesiredStory(&ev.Document)
 	t.stepStory(delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if t.story.IsCurrent(w) {
@@ -73,7 +73,7 @@ func (t Step) takeStory(ev event.DesiredStory, v Verified) {
 }
 
 // takeSet takes the desired activities or places.
-func (t Step) takeSet(ev event.DesiredSet, v Verified) {
+func (t Step) takeSet(ev event.DesiredSet, v Verification) {
 	w := delivery.DesiredSet(&ev.Document)
 	t.stepSet(ev.Kind, delivery.Document{Desired: w, Refused: v.Refused, Detail: v.Detail})
 	if ev.Kind == sign.Places && t.places.IsCurrent(w) || ev.Kind == sign.Activities && t.activities.IsCurrent(w) {
@@ -98,8 +98,8 @@ func (t Step) Adopt(o request.Dispatch, fleetID string) {
 		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: fleetID})
 		t.ToDeliveries(delivery.Adopt{FleetID: fleetID})
 		t.stepMode(desiredmode.Input{What: desiredmode.Adopted})
-		t.forget(&t.mode.intake)
-		t.forget(&t.config.intake) // the present configuration stays until the other fleet desires another one
+		t.serveOtherFleet(&t.mode.intake)
+		t.serveOtherFleet(&t.config.intake) // the present configuration stays until the other fleet desires another one
 		t.config.dirty, t.mode.dirty = true, true
 	}
 	r := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "obeys " + t.fleetID}

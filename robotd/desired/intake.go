@@ -26,7 +26,7 @@ type notObeyed struct {
 // admit admits a document, or reports why it is not obeyed. same says that its content is
 // that of the newest one. A refused document does not count as the newest: otherwise a
 // forged one would block the true ones after it.
-func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
+func (t Step) admit(d *intake, v Verification, ev event.Event, same bool) bool {
 	w, was := v.what, d.refused
 	switch source := eventSource(w.Kind); {
 	case t.fleetID != "" && w.FleetID != t.fleetID:
@@ -57,8 +57,8 @@ func (t Step) admit(d *intake, v Verified, ev event.Event, same bool) bool {
 	return true
 }
 
-// show shows a refused document in the report on the one that is obeyed.
-func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
+// reportRefused shows a refused document in the report on the one that is obeyed.
+func (d *intake) reportRefused(rev *int64, phase *schema.DeployPhase, reason *schema.Reason, retry *schema.Retry, detail *string) {
 	switch no := d.refused; {
 	case no.reason == "":
 	case no.reason != schema.ReasonWrongFleet:
@@ -74,9 +74,9 @@ func (d *intake) show(rev *int64, phase *schema.DeployPhase, reason *schema.Reas
 	}
 }
 
-// forget makes the intake serve another fleet. A document of that fleet that was refused as
+// serveOtherFleet makes the intake serve another fleet. A document of that fleet that was refused as
 // foreign before is taken now.
-func (t Step) forget(d *intake) {
+func (t Step) serveOtherFleet(d *intake) {
 	foreign := d.foreign
 	*d = intake{}
 	if foreign != nil {

@@ -33,13 +33,14 @@ func restoreMode(c *config.Config, saved map[string]string) modeState {
 	if text := saved[ModeKey]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
 		w.state = desiredmode.Boot(w.state)
 		w.rev = w.state.Desired.Rev
-		endIn(c, w.state.Desired.Mode)
+		setModeAfterStartup(c, w.state.Desired.Mode)
 	}
 	return w
 }
 
-// endIn sets the mode in which start-up ends; start-up itself is not possible.
-func endIn(c *config.Config, m schema.ModeID) {
+// setModeAfterStartup sets the mode that follows start-up; the calibration mode and the safe mode are
+// ignored.
+func setModeAfterStartup(c *config.Config, m schema.ModeID) {
 	if selectable(c, m) && m != c.Mode.Calibration {
 		c.Mode.Boot = m
 	}
@@ -55,7 +56,7 @@ func selectable(c *config.Config, m schema.ModeID) bool {
 }
 
 // takeMode takes a desired mode.
-func (t Step) takeMode(ev event.DesiredMode, v Verified) {
+func (t Step) takeMode(ev event.DesiredMode, v Verification) {
 	d, w := &ev.Document, &t.mode
 	w.dirty = true
 	if !selectable(t.cfg, d.Mode) && v.Refused == "" {
@@ -67,7 +68,7 @@ func (t Step) takeMode(ev event.DesiredMode, v Verified) {
 	w.diverged = false
 	t.stepMode(desiredmode.Input{What: desiredmode.Newer, Desired: desiredmode.Desired{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
 	if w.starting {
-		endIn(t.cfg, d.Mode)
+		setModeAfterStartup(t.cfg, d.Mode)
 	}
 }
 
@@ -141,6 +142,6 @@ func (t Step) reportMode() {
 	}
 	d := schema.ReportedMode{TS: t.Now.Wall, Session: t.Session, FleetID: t.fleetID, DesiredRev: w.state.Desired.Rev,
 		Phase: w.state.At(), Reason: w.state.Reason, Detail: w.state.Detail, Mode: w.state.Desired.Mode, Diverged: w.diverged}
-	w.show(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
+	w.reportRefused(&d.DesiredRev, &d.Phase, &d.Reason, &d.Retry, &d.Detail)
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedMode, Value: &d})
 }

@@ -32,8 +32,8 @@ func (t Step) restoreTrust(m Memory) {
 	}
 }
 
-// Verified is the result of checking the signatures of one document.
-type Verified struct {
+// Verification is the result of checking the signatures of one document.
+type Verification struct {
 	what     sign.Subject
 	verified bool
 	Refused  schema.Reason // not empty: it must not be obeyed
@@ -42,8 +42,8 @@ type Verified struct {
 
 // Verify checks the signatures of a document as the policy demands. The pin names the
 // released content; it is nil for documents without a blob.
-func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) Verified {
-	v := Verified{what: w}
+func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) Verification {
+	v := Verification{what: w}
 	policy, source := t.cfg.Signing, alertSource(w.Kind)
 	if policy == sign.Off || policy == "" {
 		return v
@@ -86,9 +86,9 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 	switch reason {
 	case schema.ReasonEquivocation:
 		kind, level = "equivocation", schema.AlertCritical
-		hint = "the robot keeps what it has. A trusted key signed both: find out which programs sign with it, and replace it if in doubt"
+		hint = "the robot keeps what it has. A trusted key signed two documents under one signature counter: find out which programs sign with it, and replace it if in doubt"
 	case schema.ReasonStaleRevision:
-		hint = "the robot keeps what it has. A trusted key signed both: if the database of fleetd was restored, change or assign it again, which signs it anew; otherwise see who sends old documents to the broker"
+		hint = "the robot keeps what it has. A trusted key signed this document and a newer one: if the database of fleetd was restored, change or assign it again, which signs it anew; otherwise see who sends old documents to the broker"
 	}
 	if v.Refused == "" {
 		level, hint = schema.AlertWarn, "it was taken because signing is "+string(policy)+"; require would refuse it"
@@ -107,7 +107,7 @@ func alertSource(k sign.Kind) string {
 
 // VerifyStops checks the signatures of a document that latches stops, and remembers its counter,
 // unless it is of another fleet.
-func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verified {
+func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verification {
 	v := t.Verify(w, sig, nil, nil)
 	if v.Refused == "" && v.verified && (t.fleetID == "" || t.fleetID == v.what.FleetID) && t.counters.Note(v.what) {
 		t.saveCounters()
@@ -122,7 +122,7 @@ func (t Step) saveCounters() {
 }
 
 // noteAccepted remembers the counter of a document that is obeyed, and its fleet if the robot has none yet.
-func (t Step) noteAccepted(v Verified) {
+func (t Step) noteAccepted(v Verification) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
 		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: t.fleetID})
