@@ -39,13 +39,13 @@ const (
 
 // State is what the robot knows of its units' health.
 type State struct {
-	cfg     *config.Config
-	devices []device
-	guards  [len(guards)]guard
-	started time.Duration
-	at      schema.SafetyState // at the newest check
-	causes  []safety.Cause     // why the robot is at rest
-	changed bool               // a unit has something to report
+	cfg              *config.Config
+	devices          []device
+	signalSafeguards [len(signalSafeguards)]signalSafeguard
+	started          time.Duration
+	coreState        schema.SafetyState // of the safety core, at the newest check
+	causes           []safety.Cause     // why the robot is at rest
+	changed          bool               // a unit has something to report
 }
 
 // New returns the state of a robot whose units have reported nothing.
@@ -101,9 +101,9 @@ func (s *State) signal(now time.Duration, ev driver.Event) {
 		}
 		return
 	}
-	for i := range guards {
-		if guards[i].signal == ev.Signal {
-			s.guards[i].sense(now, ev.On)
+	for i := range signalSafeguards {
+		if signalSafeguards[i].signal == ev.Signal {
+			s.signalSafeguards[i].sense(now, ev.On)
 		}
 	}
 }
@@ -165,13 +165,13 @@ func (s *State) Calibrated(units []driver.Calibrated) {
 }
 
 // Check decides what the robot does about each unit. It runs in every step, before the
-// safety core; at is the state of the core.
-func (s *State) Check(now clock.Now, at schema.SafetyState) {
+// safety core, whose state is coreState.
+func (s *State) Check(now clock.Now, coreState schema.SafetyState) {
 	active := now.Mono-s.started >= reportWithin
-	if at == schema.SafetyEnabled && s.at != at {
+	if coreState == schema.SafetyEnabled && s.coreState != coreState {
 		active = true
 	}
-	s.at = at
+	s.coreState = coreState
 	for i := range s.devices {
 		d := &s.devices[i]
 		if !d.reported && active {
@@ -185,9 +185,9 @@ func (s *State) Check(now clock.Now, at schema.SafetyState) {
 		is := d.current()
 		s.changed = s.changed || is != d.shown && (d.phase != Normal || d.shown.phase != Normal)
 	}
-	for i := range s.guards {
-		g := &s.guards[i]
-		g.active = (g.on || now.Mono < g.until) && s.cfg.SafeguardOn(guards[i].name)
+	for i := range s.signalSafeguards {
+		g := &s.signalSafeguards[i]
+		g.active = (g.on || now.Mono < g.until) && s.cfg.SafeguardOn(signalSafeguards[i].name)
 	}
 	if s.changed {
 		s.listCauses()
@@ -227,8 +227,8 @@ func (s *State) Unusable(unit string) string {
 // MotionBarred returns why nothing may move, though the safety core permits it; empty = nothing
 // prevents it.
 func (s *State) MotionBarred() schema.Reason {
-	for i := range s.guards {
-		if s.guards[i].active {
+	for i := range s.signalSafeguards {
+		if s.signalSafeguards[i].active {
 			return schema.ReasonSafeguard
 		}
 	}
@@ -237,9 +237,9 @@ func (s *State) MotionBarred() schema.Reason {
 
 // MotionDetail explains MotionBarred, with the way out.
 func (s *State) MotionDetail() string {
-	for i := range s.guards {
-		if s.guards[i].active {
-			return guards[i].detail + "; motion is allowed again a while after that is over"
+	for i := range s.signalSafeguards {
+		if s.signalSafeguards[i].active {
+			return signalSafeguards[i].detail + "; motion is allowed again a while after that is over"
 		}
 	}
 	return ""
@@ -269,9 +269,9 @@ func (s *State) Safeguarded(by schema.Safeguard) bool {
 	case schema.SafeguardCriticalTemperature:
 		return s.any(Resting) && s.cfg.SafeguardOn(by)
 	}
-	for i := range guards {
-		if guards[i].name == by {
-			return s.guards[i].active
+	for i := range signalSafeguards {
+		if signalSafeguards[i].name == by {
+			return s.signalSafeguards[i].active
 		}
 	}
 	return false

@@ -33,8 +33,8 @@ type Step struct {
 // Report carries out what Check decided: it takes units from acts and gives them back,
 // raises and clears alerts. It runs after the safety core.
 func (t Step) Report() {
-	for i := range t.guards {
-		t.guards[i].show(i, t.Out)
+	for i := range t.signalSafeguards {
+		t.signalSafeguards[i].show(i, t.Out)
 	}
 	if !t.changed {
 		return

@@ -11,9 +11,9 @@ import (
 // stillFor is how long the robot waits after a push, a lift or a fall before it moves.
 const stillFor = 3 * time.Second
 
-// guards are the safeguards that keep the robot still while a signal of the body is on, and
+// signalSafeguards are the safeguards that keep the robot still while a signal of the body is on, and
 // stillFor after it.
-var guards = [...]struct {
+var signalSafeguards = [...]struct {
 	signal driver.Signal
 	name   schema.Safeguard
 	level  schema.AlertLevel
@@ -25,8 +25,8 @@ var guards = [...]struct {
 	{driver.Fall, schema.SafeguardFell, schema.AlertError, "the robot has fallen, or is about to fall", "set it upright when nobody is in its way: it goes on by itself 3 s after its body reports the fall no more"},
 }
 
-// guard is the state of one of guards.
-type guard struct {
+// signalSafeguard is the state of one of signalSafeguards.
+type signalSafeguard struct {
 	on     bool          // the signal
 	until  time.Duration // end of the wait after it
 	active bool          // it keeps the robot from moving
@@ -34,20 +34,20 @@ type guard struct {
 }
 
 // sense notes a signal; a signal that ends begins the wait.
-func (g *guard) sense(now time.Duration, on bool) {
+func (g *signalSafeguard) sense(now time.Duration, on bool) {
 	if g.on && !on {
 		g.until = now + stillFor
 	}
 	g.on = on
 }
 
-// show raises and clears the alert of a guard.
-func (g *guard) show(i int, out *effect.List) {
+// show raises and clears the alert of a safeguard.
+func (g *signalSafeguard) show(i int, out *effect.List) {
 	if g.active == g.shown {
 		return
 	}
 	g.shown = g.active
-	row := guards[i]
+	row := signalSafeguards[i]
 	if !g.active {
 		out.LogTransition("safeguard", "on", "off", "its cause has been gone for a while", string(row.name))
 		out.Clear(string(schema.ReasonSafeguard), string(row.name))
