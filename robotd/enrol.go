@@ -103,8 +103,8 @@ new one.`,
 			if err != nil { // only a wrong clock needs the stored time
 				fmt.Fprintln(cmd.ErrOrStderr(), "robotd:", err)
 			}
-			floor := identity.ClockFloor{Built: build.Time(), FleetTime: fleetTime}
-			i, err := identity.Renew(ctx, data, func() time.Time { return floor.Now(time.Now()) })
+			lowerBound := identity.TimeLowerBound{Built: build.Time(), FleetTime: fleetTime}
+			i, err := identity.Renew(ctx, data, func() time.Time { return lowerBound.Now(time.Now()) })
 			if errors.Is(err, identity.ErrNone) {
 				return fmt.Errorf("renew: there is no identity in %s: name the robot's directory with --data, such as /var/lib/robotd; a robot that was never enrolled gets one with robotd enrol", data)
 			}

@@ -14,7 +14,7 @@ import (
 
 // Send sends size bytes of body to fleetd under a key that fleetd gave. If it returns nil,
 // fleetd has checked and kept them. The error is a *Failure, or that of ctx if ctx has ended.
-// A transfer that broke is not tried again: the key counts once.
+// It is not tried again: the key is valid for one transfer, also for one that broke off.
 func (d *Fleetd) Send(ctx context.Context, key string, body io.Reader, size int64) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

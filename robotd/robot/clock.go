@@ -22,11 +22,11 @@ type certificateClock struct {
 	wall func() time.Time
 	news chan struct{} // capacity 1: there is a time to save
 
-	mu    sync.Mutex
-	floor identity.ClockFloor
-	at    time.Time // when floor.FleetTime was received; zero: in an earlier run
-	until time.Time // end of the certificates of the newest connection; zero: it has none
-	kept  time.Time
+	mu         sync.Mutex
+	lowerBound identity.TimeLowerBound
+	at         time.Time // when lowerBound.FleetTime was received; zero: in an earlier run
+	until      time.Time // end of the certificates of the newest connection; zero: it has none
+	kept       time.Time
 }
 
 func openClock(data string, log *slog.Logger) *certificateClock {
@@ -34,13 +34,13 @@ func openClock(data string, log *slog.Logger) *certificateClock {
 	if err != nil {
 		log.Warn("saved fleet time not read", "error", err)
 	}
-	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), floor: identity.ClockFloor{Built: build.Time(), FleetTime: saved}, kept: saved}
+	return &certificateClock{data: data, log: log, wall: time.Now, news: make(chan struct{}, 1), lowerBound: identity.TimeLowerBound{Built: build.Time(), FleetTime: saved}, kept: saved}
 }
 
 func (c *certificateClock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := c.floor
+	f := c.lowerBound
 	if !c.at.IsZero() {
 		f.FleetTime = f.FleetTime.Add(time.Since(c.at))
 	}
@@ -58,11 +58,11 @@ func (c *certificateClock) connected(until time.Time) {
 func (c *certificateClock) receive(fleet time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := c.floor.Observe(fleet, c.until)
-	if next == c.floor {
+	next := c.lowerBound.Observe(fleet, c.until)
+	if next == c.lowerBound {
 		return
 	}
-	c.floor, c.at = next, time.Now()
+	c.lowerBound, c.at = next, time.Now()
 	if next.FleetTime.Sub(c.kept) >= keepEvery {
 		select {
 		case c.news <- struct{}{}:
@@ -80,7 +80,7 @@ func (c *certificateClock) saveFleetTime(ctx context.Context) {
 		case <-c.news:
 		}
 		c.mu.Lock()
-		received := c.floor.FleetTime
+		received := c.lowerBound.FleetTime
 		c.kept = received // even if the write fails, so that a full disk is not written to each second
 		c.mu.Unlock()
 		if err := identity.SaveFleetTime(c.data, received); err != nil {

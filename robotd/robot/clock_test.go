@@ -114,7 +114,7 @@ func TestFleetTimeAdvancesAndIsSavedOnceAnHour(t *testing.T) {
 		go func() { c.saveFleetTime(ctx); close(kept) }()
 
 		c.receive(time.Now()) // over a connection in the clear
-		if now := c.now(); now.After(resetClock()) && c.floor.Built.IsZero() {
+		if now := c.now(); now.After(resetClock()) && c.lowerBound.Built.IsZero() {
 			t.Errorf("an unauthenticated time is believed: %v", now)
 		}
 		c.connected(began.Add(1000 * time.Hour))

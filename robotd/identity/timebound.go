@@ -13,16 +13,16 @@ import (
 // timeFile contains the newest fleet time that the robot has received, in RFC 3339.
 const timeFile = "time"
 
-// ClockFloor is a lower bound of the present time. The robot's own clock may have stood still
+// TimeLowerBound is a lower bound of the present time. The robot's own clock may have stood still
 // while it was switched off, or restarted in 1970. Certificates are checked at the later
 // of the two times.
-type ClockFloor struct {
+type TimeLowerBound struct {
 	Built     time.Time // when the program was built; zero: unknown
 	FleetTime time.Time // the newest time from the fleet; zero: none
 }
 
-// Now returns the later of clock and the floor.
-func (f ClockFloor) Now(clock time.Time) time.Time {
+// Now returns the later of clock and the bound.
+func (f TimeLowerBound) Now(clock time.Time) time.Time {
 	for _, t := range []time.Time{f.Built, f.FleetTime} {
 		if t.After(clock) {
 			clock = t
@@ -31,12 +31,12 @@ func (f ClockFloor) Now(clock time.Time) time.Time {
 	return clock
 }
 
-// Observe returns the floor after the robot has received a time from the fleet. until is
+// Observe returns the bound after the robot has received a time from the fleet. until is
 // when the certificates of the connection expire; zero means that the sender was not
 // authenticated. A time from an unauthenticated sender is ignored, and so is a time
 // after until: otherwise a fleetd whose clock is years ahead would lock every robot out
 // for good.
-func (f ClockFloor) Observe(fleet, until time.Time) ClockFloor {
+func (f TimeLowerBound) Observe(fleet, until time.Time) TimeLowerBound {
 	if fleet.After(f.FleetTime) && fleet.Before(until) {
 		f.FleetTime = fleet
 	}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTimeIsNeverBelowFloor(t *testing.T) {
+func TestTimeIsNeverBelowLowerBound(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2030, 1, n, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
 		why                      string
@@ -26,18 +26,18 @@ func TestTimeIsNeverBelowFloor(t *testing.T) {
 		{"fleetd's clock went back", day(1), day(5), day(3), day(30), time.Unix(0, 0), day(5)},
 		{"the clock is ahead", day(1), day(5), day(9), day(30), day(20), day(20)},
 	} {
-		if got := (ClockFloor{Built: c.built, FleetTime: c.kept}).Observe(c.fleet, c.ends).Now(c.clock); !got.Equal(c.want) {
+		if got := (TimeLowerBound{Built: c.built, FleetTime: c.kept}).Observe(c.fleet, c.ends).Now(c.clock); !got.Equal(c.want) {
 			t.Errorf("%s: %v, want %v", c.why, got, c.want)
 		}
 	}
 }
 
-// With any times in heartbeats, the floor never goes back and never passes the end of
+// With any times in heartbeats, the bound never goes back and never passes the end of
 // the certificates.
 func TestNoHeartbeatLocksRobotOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(name string) time.Time { return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, name), 0) }
-		f, ends := ClockFloor{Built: at("built"), FleetTime: at("kept")}, at("ends")
+		f, ends := TimeLowerBound{Built: at("built"), FleetTime: at("kept")}, at("ends")
 		open := f.Now(time.Unix(0, 0)).Before(ends)
 		for range rapid.IntRange(0, 20).Draw(t, "heartbeats") {
 			next := f.Observe(at("fleet"), ends)
