@@ -17,7 +17,7 @@ type answer struct {
 	Detail string
 	Silent bool // the robot did not answer
 
-	about string // what the robot was like when the page showed the answer first; empty before
+	situation string // of the robot, when the page showed the answer first; empty before
 }
 
 // shownLeast is how long an answer is shown at least, even if the robot is other than it was.
@@ -26,11 +26,11 @@ const shownLeast = 5 * time.Second
 // applies reports whether an answer is still about the robot as it is. A refusal because of a
 // stop that was released meanwhile would mislead, and so would "Enable: done" after somebody else
 // has stopped the robot.
-func (a *answer) applies(now time.Time, about string) bool {
-	if a.about == "" && !a.Silent {
-		a.about = about
+func (a *answer) applies(now time.Time, situation string) bool {
+	if a.situation == "" && !a.Silent {
+		a.situation = situation
 	}
-	return a.about == about || now.Sub(a.At.Time()) < shownLeast
+	return a.situation == situation || now.Sub(a.At.Time()) < shownLeast
 }
 
 // situation is what answers depend on: whether the robot may move and what prevents that, the mode,

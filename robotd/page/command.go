@@ -90,7 +90,7 @@ func (s *Server) askInControl(ctx context.Context, verb string, args any) answer
 	return a
 }
 
-// release releases the stops that fleetd has not latched, for people at the robot itself only:
+// release releases the stops that fleetd has not recorded, for people at the robot itself only:
 // over the network nobody but fleetd releases a stop.
 func (s *Server) release(r *http.Request) answer {
 	refused := func(reason schema.Reason, detail string) answer {

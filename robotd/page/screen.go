@@ -70,7 +70,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, token string, last
 		s.render(w, http.StatusServiceUnavailable, "robot", page)
 		return
 	}
-	page.View, page.Answer = view, s.sessions.applying(token, s.Now(), view.situation())
+	page.View, page.Answer = view, s.sessions.currentAnswer(token, s.Now(), view.situation())
 	s.render(w, http.StatusOK, "robot", page)
 }
 

@@ -97,8 +97,8 @@ func (s *sessions) begin(now time.Time) (token string) {
 	return token
 }
 
-// of returns the newest answer of a session, or false if there is no such session.
-func (s *sessions) of(token string, now time.Time) (answer, bool) {
+// lastAnswer returns the newest answer of a session, or false if there is no such session.
+func (s *sessions) lastAnswer(token string, now time.Time) (answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.all[token]
@@ -116,15 +116,16 @@ func (s *sessions) answered(token string, a answer) {
 	}
 }
 
-// applying returns the newest answer of a session, and forgets it if it does not apply any more.
-func (s *sessions) applying(token string, now time.Time, about string) answer {
+// currentAnswer returns the newest answer of a session, and deletes it when the robot's situation has
+// changed.
+func (s *sessions) currentAnswer(token string, now time.Time, situation string) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.all[token]
 	if one == nil {
 		return answer{}
 	}
-	if !one.answer.applies(now, about) {
+	if !one.answer.applies(now, situation) {
 		one.answer = answer{}
 	}
 	return one.answer
@@ -157,7 +158,7 @@ func (s *Server) setCookie(w http.ResponseWriter, token string, seconds int) {
 func (s *Server) signedIn(next func(w http.ResponseWriter, r *http.Request, token string, last answer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		token := s.token(r)
-		last, ok := s.sessions.of(token, s.Now())
+		last, ok := s.sessions.lastAnswer(token, s.Now())
 		if !ok {
 			to := "/sign-in"
 			if action := r.PathValue("action"); slices.Contains(actions, action) {
@@ -171,7 +172,7 @@ func (s *Server) signedIn(next func(w http.ResponseWriter, r *http.Request, toke
 }
 
 func (s *Server) showSignIn(w http.ResponseWriter, r *http.Request) {
-	if _, ok := s.sessions.of(s.token(r), s.Now()); ok {
+	if _, ok := s.sessions.lastAnswer(s.token(r), s.Now()); ok {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
@@ -215,8 +216,8 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
 }
 
-// At reports whether the page of this robot is at an address.
-func At(ctx context.Context, address, robot string) bool {
+// IsServedAt reports whether the page of this robot is at an address.
+func IsServedAt(ctx context.Context, address, robot string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/sign-in", nil)

@@ -274,5 +274,5 @@ func (x *examination) pageAddressUsable(ctx context.Context, at string) bool {
 	if err == nil {
 		return l.Close() == nil
 	}
-	return !errors.Is(err, syscall.EADDRINUSE) || page.At(ctx, at, x.c.ID)
+	return !errors.Is(err, syscall.EADDRINUSE) || page.IsServedAt(ctx, at, x.c.ID)
 }

@@ -18,7 +18,7 @@ func (x *examination) running(ctx context.Context) {
 	if _, port, err := net.SplitHostPort(at); err != nil || port == "0" {
 		return // there is no page, or nobody knows where
 	}
-	if !page.At(ctx, at, x.c.ID) {
+	if !page.IsServedAt(ctx, at, x.c.ID) {
 		if x.pageAddressUsable(ctx, at) {
 			x.warn("robotd", "it does not run: nothing is at http://"+at, "start it; its log says why it ended")
 		}
