@@ -70,7 +70,7 @@ func (s *secured) dialerAs(name string) brokertest.Dialer {
 // instance.
 func (s *secured) retainedTopics(rid string) (topics []string) {
 	s.t.Helper()
-	c := brokertest.Connect(s.t, s.dialerAs("fleetd2"), brokertest.Hello{Name: "fleetd2", ClientID: "fleetd2"})
+	c := brokertest.Connect(s.t, s.dialerAs("fleetd2"), brokertest.ConnectPacket{Name: "fleetd2", ClientID: "fleetd2"})
 	defer c.Close()
 	c.Subscribe(robotTopic(rid, "#"))
 	c.Ping()
@@ -94,7 +94,10 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.Status == "offline" })
 		w.killBroker()
 		w.awaitRobot("r1", "unknown", func(r view.Robot) bool { return r.Presence.Status == "unknown" })
-		if s := w.runCLI("robot", "decommission", "r1", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is still connected") {
+		if s := w.runCLI("robot", "decommission", "r1", "--why", "sold"); s.code != 5 || !strings.Contains(s.err, "may be online") {
+			w.t.Errorf("without a broker and without --yes: status %d\n%s%s", s.code, s.out, s.err)
+		}
+		if s := w.runCLI("robot", "decommission", "r1", "--yes", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is connected") {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()

@@ -12,6 +12,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/decommission"
+	"troupe/fleetd/presence"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
@@ -35,7 +36,7 @@ type DecommissionStatus interface {
 
 // DecommissionRequest asks to remove a robot from the fleet.
 type DecommissionRequest struct {
-	Yes bool `json:"yes,omitempty" doc:"also if the robot is online: it is stopped and disconnected"`
+	Yes bool `json:"yes,omitempty" doc:"also if the robot is or may be online: then it is stopped and disconnected"`
 	audit.Attribution
 }
 
@@ -129,6 +130,9 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 	}
 	if known && !seen.Adopted {
 		return nil, KindNotFound.Problem("robot "+robot+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
+	}
+	if known && seen.Presence.Status == string(presence.Unknown) && !in.Yes {
+		return nil, KindOnline.Problem("robot "+robot+" may be online: "+seen.Presence.Why, "try again when fleetd knows its presence; or confirm with yes (--yes) that it is stopped and disconnected if it is online")
 	}
 	if known && connected(seen.Robot) && !in.Yes {
 		return nil, KindOnline.Problem("robot "+robot+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")

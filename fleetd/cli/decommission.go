@@ -33,7 +33,8 @@ fleetd deletes its desired documents at the broker, then those that the robot pu
 presence first, and archives its row. Its history stays. fleetd stop --all no longer waits for
 its answer. The removal continues in the background, also after a restart of fleetd.
 
-A robot that is online is refused, unless --yes is given: then it is stopped and disconnected.
+A robot that is online, or whose presence is unknown, is refused, unless --yes is given: then
+it is stopped and disconnected as soon as fleetd knows whether it is online.
 --status shows the progress; if no robot is named, of every removal.`,
 		Example: "  fleetd robot decommission r7 --why 'worn out'\n  fleetd robot decommission r7 --status\n  fleetd robot decommission --status",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
@@ -64,7 +65,7 @@ A robot that is online is refused, unless --yes is given: then it is stopped and
 		}),
 	}
 	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
-	c.Flags().BoolVar(&yes, "yes", false, "also if the robot is online")
+	c.Flags().BoolVar(&yes, "yes", false, "also if the robot is or may be online")
 	c.Flags().BoolVar(&status, "status", false, "only show the progress, of every removal if no robot is named")
 	c.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait until it is done")
 	return c

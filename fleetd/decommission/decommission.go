@@ -109,6 +109,9 @@ func Next(d Decommission, f Facts) Decision {
 func due(s Step, f Facts) (on Event, wait string) {
 	switch s {
 	case Begun:
+		if f.Connection == NotKnown { // revoked without a stop, a robot would be disconnected while it moves
+			return "", "fleetd does not know whether it is connected, and has to be stopped: fleetd has no connection to the broker, or has had one for moments only"
+		}
 		return OnStop, ""
 	case StopSent:
 		return OnRevoke, ""
