@@ -134,13 +134,10 @@ func (p *LeaderConn) Cut() {
 	p.end()
 }
 
-// Close disconnects in good order. A leader publishes first that fleetd goes offline.
-func (p *LeaderConn) Close(leads bool) {
-	var last []func(string) link.Message
-	if leads {
-		last = append(last, func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) })
-	}
-	if err := p.link.Close(context.Background(), last...); err != nil {
+// Close publishes that fleetd goes offline, and disconnects in good order. Only the leader may call it.
+func (p *LeaderConn) Close() {
+	offline := func(string) link.Message { return p.presence(schema.PresenceOffline, p.session, p.deps.Now()) }
+	if err := p.link.Close(context.Background(), offline); err != nil {
 		p.deps.Log.Warn("presence offline not published; the last will says that fleetd is lost", "error", err)
 	}
 	p.end()

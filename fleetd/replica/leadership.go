@@ -62,10 +62,11 @@ type Conn interface {
 	// since, and that presence names session, the one of fleetd's main connection now. Then a former
 	// leader keeps the connection open, so that its will still announces that fleetd is lost.
 	StillTrue(session string) bool
-	// Cut closes it so that the broker publishes the last will; Close publishes first that fleetd is offline
-	// if this instance leads.
+	// Close publishes that fleetd is offline, and closes the connection. Only the leader may call it.
+	Close()
+	// Cut closes the connection so that the broker publishes the last will, unless another instance
+	// has published its presence.
 	Cut()
-	Close(leads bool)
 }
 
 // New makes the leadership of an instance that follows.
@@ -237,7 +238,8 @@ func (l *Leadership) resign(ctx context.Context) {
 
 // End is the last step of an orderly shutdown, when nothing writes any more: a leader
 // publishes that fleetd goes offline, and resigns so that the others need not wait for its
-// lock to expire. It has time limits of its own, however long the rest of the shutdown took.
+// lock to expire. A former leader whose presence is still retained has its will published,
+// since another instance may have begun to lead. End has time limits of its own, however long the rest of the shutdown took.
 func (l *Leadership) End() {
 	if l.lock != nil {
 		begun := l.deps.Now()
@@ -248,8 +250,12 @@ func (l *Leadership) End() {
 	leads := leader.Decide(l.facts, l.deps.Now()).Role == leader.Leads
 	l.conn, l.facts.Ending = nil, true
 	l.mu.Unlock()
-	if c != nil {
-		c.Close(leads)
+	switch {
+	case c == nil:
+	case leads:
+		c.Close()
+	default:
+		c.Cut()
 	}
 	l.resign(context.Background())
 }

@@ -68,13 +68,7 @@ func (c *conn) Up() bool                      { return c.end() == "" }
 func (c *conn) Session() string               { return c.session }
 func (c *conn) StillTrue(session string) bool { return session == c.session }
 func (c *conn) Cut()                          { c.ended.Store(new("cut")) }
-func (c *conn) Close(leads bool) {
-	how := "closed"
-	if leads {
-		how = "goodbye"
-	}
-	c.ended.Store(&how)
-}
+func (c *conn) Close()                        { c.ended.Store(new("closed")) }
 
 // end is how it ended; empty if it did not.
 func (c *conn) end() string {
@@ -220,7 +214,7 @@ func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *instance) {
 		c := a.conn(1)
 		a.end()
-		if c.end() != "goodbye" {
+		if c.end() != "closed" {
 			t.Errorf("the leader's connection was %s at shutdown", c.end())
 		}
 		pass(2 * time.Second)
@@ -228,6 +222,22 @@ func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
 			t.Errorf("b says %+v", s)
 		}
 		b.conn(1)
+	})
+}
+
+// Nobody else says that fleetd is gone: its last will has to.
+func TestShutdownOfAFormerLeaderPublishesItsWill(t *testing.T) {
+	instances(t, func(t *testing.T, a, _ *instance) {
+		c := a.conn(1)
+		a.db.loses()
+		pass(500 * time.Millisecond)
+		if a.Leads() || c.end() != "" {
+			t.Fatalf("without the database a says %+v, and its connection is %q", a.Status(), c.end())
+		}
+		a.end()
+		if c.end() != "cut" {
+			t.Errorf("the former leader's connection was %s at shutdown", c.end())
+		}
 	})
 }
 
