@@ -11,16 +11,11 @@ import (
 // RevokedName is a robot whose name brokers refuse, whatever its credentials, until it is
 // enrolled again or adopted.
 type RevokedName struct {
-	Robot          string
-	At             time.Time
-	By             string
-	Why            string
-	Decommissioned bool // it was removed from the fleet
+	Robot string
+	At    time.Time
+	By    string
+	Why   string
 }
-
-// forgetAfter is how long the name of a removed robot stays on the list: by then all its
-// certificates have expired.
-const forgetAfter = 100 * 24 * time.Hour
 
 // Revocation is the change that a revocation makes.
 type Revocation struct {
@@ -42,15 +37,13 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 	return out
 }
 
-// List makes the document for brokers: revoked names, and revoked certificates that have not
-// expired. Brokers refuse expired ones anyway; robots that were removed long ago are left
-// out.
+// List makes the document fleet/revoked: revoked names, and revoked certificates that have not
+// expired, since brokers refuse expired ones anyway. The name of a decommissioned robot stays for
+// ever, because its password, if it has one, does not expire.
 func List(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
 	out := schema.Revoked{Rev: rev, FleetID: fleetID, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
 	for _, b := range names {
-		if !b.Decommissioned || now.Sub(b.At) < forgetAfter {
-			out.Names = append(out.Names, b.Robot)
-		}
+		out.Names = append(out.Names, b.Robot)
 	}
 	for _, c := range Unexpired(revoked, now) {
 		out.Serials = append(out.Serials, c.Serial)

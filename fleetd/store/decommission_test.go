@@ -211,7 +211,7 @@ func revokedNamesAreListed(t *testing.T, address string) {
 	})
 	archive(t, s, "r1", at(5))
 	names := must[[]enrol.RevokedName](t)(s.RevokedNames(t.Context()))
-	wantEqual(t, "the revoked names", names, []enrol.RevokedName{{Robot: "r1", At: at(1), By: "anna", Decommissioned: true}, {Robot: "r7", At: at(1), By: "anna"}})
+	wantEqual(t, "the revoked names", names, []enrol.RevokedName{{Robot: "r1", At: at(1), By: "anna"}, {Robot: "r7", At: at(1), By: "anna"}})
 	for robot, want := range map[string]bool{"r7": true, "r1": true, "r8": false} {
 		if got := must[bool](t)(s.IsNameRevoked(t.Context(), robot)); got != want {
 			t.Errorf("%s has its name revoked: %v", robot, got)

@@ -117,11 +117,10 @@ func (t *Tx) AddCertificate(ctx context.Context, c enrol.Certificate) error {
 func (r reads) RevokedNames(ctx context.Context) ([]enrol.RevokedName, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (b enrol.RevokedName, err error) {
 		var at int64
-		var left int64
-		err = scan(&b.Robot, &at, &b.By, &b.Why, &left)
-		b.At, b.Decommissioned = timeOf(at), left > 0
+		err = scan(&b.Robot, &at, &b.By, &b.Why)
+		b.At = timeOf(at)
 		return b, err
-	}, `SELECT b.robot, b.barred_at, b.barred_by, b.why, COALESCE(r.archived_at, 0) FROM barred b LEFT JOIN robots r ON r.id = b.robot ORDER BY b.robot`)
+	}, `SELECT robot, barred_at, barred_by, why FROM barred ORDER BY robot`)
 	if err != nil {
 		return nil, fmt.Errorf("list revoked names: %w", err)
 	}
