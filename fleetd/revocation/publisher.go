@@ -38,6 +38,8 @@ type Publisher struct {
 	// Owned by Run.
 	listed   int64 // revision of the CRL in the file; -1 = not written yet
 	listedAt time.Time
+	known    int64           // newest revision of fleet/revoked in the database
+	knownAt  time.Time       // when it was first read
 	repaired time.Time       // when the broker's document was last repaired
 	noted    map[string]bool // serial numbers of instances' certificates that the database has
 	unread   string          // why some of them could not be read, as logged last
@@ -135,8 +137,8 @@ func (p *Publisher) Wake() {
 }
 
 const (
-	// revokedSettles is how long the broker's document may differ from the database's: fleetd's
-	// own update may be under way.
+	// revokedSettles is how long the broker's document may differ from the database's after either
+	// changed, or after a repair: fleetd's own update may be under way.
 	revokedSettles = 2 * time.Second
 	// revokedAgain is how often a document of another fleet is overwritten. Instances of two
 	// databases on one broker would do so for ever, and Troupe's broker obeys both documents.
@@ -154,13 +156,24 @@ func (p *Publisher) Observe(payload []byte, now time.Time) {
 // until a person lifts it.
 func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 	last := p.retained.Load()
-	if last == nil || now.Sub(last.at) < revokedSettles || now.Sub(p.repaired) < revokedSettles || !p.deps.Leads() {
+	if last == nil {
 		return
 	}
 	rev, payload, err := db.Revocation(ctx)
 	if err != nil {
 		p.deps.Failed("revocations not read", err)
 		return
+	}
+	if rev != p.known || p.knownAt.IsZero() {
+		p.known, p.knownAt = rev, now
+	}
+	if !p.deps.Leads() {
+		return
+	}
+	for _, since := range []time.Time{last.at, p.knownAt, p.repaired} {
+		if now.Sub(since) < revokedSettles {
+			return
+		}
 	}
 	retained := last.payload
 	list, problems := schema.Decode[schema.Revoked](retained)
@@ -182,7 +195,11 @@ func (p *Publisher) repair(ctx context.Context, db Store, now time.Time) {
 		p.deps.Log.Error("the broker has another fleet/revoked, of the same or a higher revision: the database may be an older copy; the document's names and certificates are revoked here too", "rev", list.Rev, "known", rev, "names", list.Names)
 		p.deps.Wake()
 	default:
-		p.deps.Log.Warn("fleet/revoked was overwritten by another client; published again", "fleet_id", list.FleetID, "rev", list.Rev)
+		if own {
+			p.deps.Log.Warn("the broker retains an earlier revision of fleet/revoked; published again", "rev", list.Rev, "known", rev)
+		} else {
+			p.deps.Log.Warn("fleet/revoked was overwritten by another client; published again", "fleet_id", list.FleetID, "rev", list.Rev)
+		}
 		p.deps.Enqueue(link.Message{Topic: p.deps.Namespace.Topic(schema.TopicRevoked), Payload: payload, QoS: 1, Retain: true})
 	}
 	p.repaired = now

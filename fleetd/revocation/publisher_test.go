@@ -115,8 +115,15 @@ func (w *world) last() string {
 	return all[len(all)-1]
 }
 
-// revokes revokes the access of a robot, as the API does.
+// revokes revokes the access of a robot, and publishes it.
 func (w *world) revokes(robot string) {
+	w.Helper()
+	w.enqueues(robot)
+	w.flush()
+}
+
+// enqueues revokes the access of a robot, as the API does.
+func (w *world) enqueues(robot string) {
 	w.Helper()
 	w.tx(func(tx *store.Tx) error {
 		if err := tx.Revoke(context.Background(), enrol.Revoke(nil, robot, "ann", "stolen", time.Now())); err != nil {
@@ -124,7 +131,6 @@ func (w *world) revokes(robot string) {
 		}
 		return tx.EnqueueRevocation(context.Background(), w.db.FleetID(), time.Now())
 	})
-	w.flush()
 }
 
 // list is the revocation list of the database.
@@ -170,6 +176,24 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 		w.sleep(4 * time.Second)
 		if last := w.last(); !strings.Contains(last, `"r9"`) || len(w.list().Names) != 1 {
 			t.Errorf("after its deletion %q was published", last)
+		}
+	})
+}
+
+func TestOwnUpdateOnItsWayToTheBrokerIsNotRepaired(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.revokes("r9")
+		w.sleep(time.Hour)
+		w.enqueues("r8")
+		w.Wake()
+		w.sleep(1500 * time.Millisecond)
+		if len(w.published()) != 0 {
+			t.Errorf("an update that waits in the outbox was repaired: %q", w.published())
+		}
+		w.flush()
+		w.sleep(time.Minute)
+		if len(w.published()) != 0 {
+			t.Errorf("a published update was repaired: %q", w.published())
 		}
 	})
 }
