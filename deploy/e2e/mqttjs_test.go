@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/broker/brokertest"
+	"troupe/broker/server"
 	"troupe/schema"
 )
 
@@ -122,6 +124,34 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 	}
 	robot.terminate()
 	brokerProcess.terminate()
+}
+
+// The broker sends a notice to every client of a user name, so also one about another client's command.
+func TestJavaScriptClientIgnoresNoticesOfOtherCommands(t *testing.T) {
+	t.Parallel()
+	node, script := findNodeAndScript(t)
+	b := brokertest.Start(t, func(c *server.Config) { c.WS = "127.0.0.1:0" })
+	robot, other := b.Client(t, "r1"), b.Client(t, "op1")
+	robot.Subscribe(robotTopic("r1", "cmd/#"))
+	other.Subscribe("troupe/v1/clients/op1/notice")
+	var out, errOut strings.Builder
+	cmd := exec.Command(node, script, "ws://"+b.AddrOf("ws")+"/mqtt", "op1", "r1", "safety/stop")
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var command struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(robot.Expect(robotTopic("r1", "cmd/op1/safety/stop")).Payload, &command); err != nil {
+		t.Error(err)
+	}
+	other.Publish(robotTopic("r2", "cmd/op1/safety/stop"), "{}") // r2 is not connected
+	other.Expect("troupe/v1/clients/op1/notice")
+	robot.Publish(robotTopic("r1", "ack/op1"), `{"id":"`+command.ID+`","status":"SUCCEEDED"}`)
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "SUCCEEDED") || errOut.String() != "" {
+		t.Errorf("%v\n%s%s", err, out.String(), errOut.String())
+	}
 }
 
 // awaitCalibrated waits until r1 is calibrated and in mnl, so that it accepts

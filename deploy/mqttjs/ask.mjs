@@ -11,6 +11,7 @@ import mqtt from 'mqtt'
 
 const [url, name, robot, verb, text] = process.argv.slice(2)
 const root = 'troupe/v1'
+const command = `${root}/robots/${robot}/cmd/${name}/${verb}`
 const request = { id: randomUUID(), ...JSON.parse(text || '{}') }
 
 let client
@@ -33,6 +34,9 @@ try {
 client.on('message', (topic, payload) => {
   const answer = JSON.parse(payload)
   if (topic.endsWith('/notice')) {
+    // Every client of this user gets it, also about messages of the others. One without
+    // a topic says that a client with the same id has taken over this connection.
+    if (answer.topic !== command && answer.reason !== 'taken_over') return
     console.error(`the broker: ${answer.reason}: ${answer.detail}`)
     process.exitCode = 1
     client.end()
@@ -48,7 +52,7 @@ try {
   console.error(`the broker does not let ${name} read answers of ${robot}: its role may only observe`)
   process.exit(1)
 }
-await client.publishAsync(`${root}/robots/${robot}/cmd/${name}/${verb}`, JSON.stringify(request), { qos: 1 })
+await client.publishAsync(command, JSON.stringify(request), { qos: 1 })
 setTimeout(() => {
   console.error('no answer within 30 s: the command may or may not have been executed')
   process.exit(2)
