@@ -54,7 +54,7 @@ func TestReadyLineAndEnvironment(t *testing.T) {
 	if found == nil {
 		t.Fatalf("ready line %q", line)
 	}
-	brokertest.Connect(t, brokertest.TCP(found[1]), brokertest.Hello{Name: "r1", ClientID: "r1"}).Ping()
+	brokertest.Connect(t, brokertest.TCP(found[1]), brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}).Ping()
 }
 
 func TestListsInTheEnvironmentAreSeparatedByCommas(t *testing.T) {

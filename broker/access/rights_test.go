@@ -164,7 +164,7 @@ func TestDocumentsThatLatchStopsAreExempt(t *testing.T) {
 		}
 	}
 	if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Exempt {
-		t.Errorf("a desired story is urgent: %+v", v)
+		t.Errorf("a desired story is exempt from limits: %+v", v)
 	}
 }
 

@@ -79,9 +79,9 @@ func Log(t testing.TB) func(*server.Config) {
 func (b *Broker) URL() string { return "mqtt://" + b.Addr() }
 
 // Client connects in-process as name, with client id name.test (or name, for robots).
-func (b *Broker) Client(t testing.TB, name string, options ...func(*Hello)) *Client {
+func (b *Broker) Client(t testing.TB, name string, options ...func(*ConnectPacket)) *Client {
 	t.Helper()
-	return Connect(t, b.Dial, Hello{Name: name, ClientID: defaultID(name)}, options...)
+	return Connect(t, b.Dial, ConnectPacket{Name: name, ClientID: defaultID(name)}, options...)
 }
 
 // Dialer opens a connection to a broker.

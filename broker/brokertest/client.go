@@ -46,13 +46,13 @@ func defaultID(name string) string {
 }
 
 // WithWill sets the will.
-func WithWill(w Message) func(*Hello) { return func(h *Hello) { h.Will = &w } }
+func WithWill(w Message) func(*ConnectPacket) { return func(h *ConnectPacket) { h.Will = &w } }
 
 // WithID sets the client id.
-func WithID(id string) func(*Hello) { return func(h *Hello) { h.ClientID = id } }
+func WithID(id string) func(*ConnectPacket) { return func(h *ConnectPacket) { h.ClientID = id } }
 
 // Connect connects a client that is closed at the end of its test.
-func Connect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) *Client {
+func Connect(t testing.TB, dial Dialer, h ConnectPacket, options ...func(*ConnectPacket)) *Client {
 	t.Helper()
 	c, code := TryConnect(t, dial, h, options...)
 	if code != 0 {
@@ -63,13 +63,13 @@ func Connect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) *Clien
 
 // TryConnect is Connect, but returns a refusal: the return code, or 255 if the broker
 // closed the connection without a CONNACK.
-func TryConnect(t testing.TB, dial Dialer, h Hello, options ...func(*Hello)) (*Client, byte) {
+func TryConnect(t testing.TB, dial Dialer, h ConnectPacket, options ...func(*ConnectPacket)) (*Client, byte) {
 	t.Helper()
 	return connect(t, dial, h, nil, options...)
 }
 
 // connect passes each message to tap instead of the inbox.
-func connect(t testing.TB, dial Dialer, h Hello, tap func(Message), options ...func(*Hello)) (*Client, byte) {
+func connect(t testing.TB, dial Dialer, h ConnectPacket, tap func(Message), options ...func(*ConnectPacket)) (*Client, byte) {
 	t.Helper()
 	for _, o := range options {
 		o(&h)

@@ -66,7 +66,7 @@ func record(t testing.TB, dial Dialer) *Recorder {
 
 func (r *Recorder) client(id string, tap func(Message)) *Client {
 	r.t.Helper()
-	c, code := connect(r.t, r.dial, Hello{Name: "admin", ClientID: id}, tap)
+	c, code := connect(r.t, r.dial, ConnectPacket{Name: "admin", ClientID: id}, tap)
 	if code != 0 {
 		r.t.Fatalf("recorder: connect: refused with code %d", code)
 	}

@@ -82,7 +82,7 @@ func digest(s string) string {
 }
 
 func connectTo(t *testing.T, dial Dialer, name string) *Client {
-	return Connect(t, dial, Hello{Name: name, ClientID: defaultID(name)})
+	return Connect(t, dial, ConnectPacket{Name: name, ClientID: defaultID(name)})
 }
 
 // Mosquitto without an acl_file passes every message on, so the recorder must report it.

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Hello is a CONNECT packet.
-type Hello struct {
+// ConnectPacket is a CONNECT packet.
+type ConnectPacket struct {
 	Name, Password, ClientID string
 	KeepAlive                uint16 // seconds; 0 = 60 (NoKeepAlive: 0)
 	NoKeepAlive              bool
@@ -68,7 +68,7 @@ func appendString(b []byte, s string) []byte {
 }
 
 // Bytes encodes h.
-func (h Hello) Bytes() []byte {
+func (h ConnectPacket) Bytes() []byte {
 	level := h.Protocol
 	if level == 0 {
 		level = 4

@@ -68,7 +68,7 @@ func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
 	}
 }
 
-func TestInTheClearURLs(t *testing.T) {
+func TestOnlyUnencryptedURLsOfOtherMachinesArePlaintext(t *testing.T) {
 	for url, want := range map[string]bool{
 		"mqtt://broker.example": true, "ws://10.0.0.2:8083": true, "tcp://[fe80::1]:1883": true, "mqtt://127.0.0.1:1883": false,
 		"mqtt://localhost": false, "ws://[::1]:80": false, "mqtts://broker.example": false, "wss://broker.example/mqtt": false, "": false,

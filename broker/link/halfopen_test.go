@@ -104,7 +104,7 @@ func TestQuietLinkStaysUpAndBusyLinkIsNotProbed(t *testing.T) {
 	}
 }
 
-func TestRenewReplacesTheSessionWithoutWill(t *testing.T) {
+func TestReplacedSessionSendsNoWill(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		watcher := b.Client(t, "obs")
 		watcher.Subscribe(presence)
@@ -118,7 +118,7 @@ func TestRenewReplacesTheSessionWithoutWill(t *testing.T) {
 		close(there)
 		waitUp(t, l)
 		first := l.Session()
-		for range 3 { // several calls make one renewal
+		for range 3 { // several calls replace it once
 			l.ReplaceSession(fmt.Errorf("%w: reason of the test", link.ErrHalfOpen))
 		}
 		time.Sleep(10 * time.Second)

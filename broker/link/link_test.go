@@ -62,8 +62,8 @@ func TestFinalMessagesAreDeliveredThoughBrokerClosesAtOnce(t *testing.T) {
 	for range 20 {
 		b := brokertest.Start(t)
 		watchers := []*brokertest.Client{
-			brokertest.Connect(t, brokertest.TCP(b.URL()), brokertest.Hello{Name: "admin", ClientID: "admin.eye"}),
-			brokertest.Connect(t, brokertest.TCP(b.URL()), brokertest.Hello{Name: "obs", ClientID: "obs.eye"}),
+			brokertest.Connect(t, brokertest.TCP(b.URL()), brokertest.ConnectPacket{Name: "admin", ClientID: "admin.eye"}),
+			brokertest.Connect(t, brokertest.TCP(b.URL()), brokertest.ConnectPacket{Name: "obs", ClientID: "obs.eye"}),
 		}
 		for _, w := range watchers {
 			w.Subscribe(presence)
@@ -91,7 +91,7 @@ func TestLinkWorksWithMosquitto(t *testing.T) {
 	cfg.URL = mosquittotest.Start(t, mosquittotest.Options{})
 	l := open(t, cfg)
 	waitUp(t, l)
-	op := brokertest.Connect(t, brokertest.TCP(cfg.URL), brokertest.Hello{Name: "op1", ClientID: "op1"})
+	op := brokertest.Connect(t, brokertest.TCP(cfg.URL), brokertest.ConnectPacket{Name: "op1", ClientID: "op1"})
 	op.Subscribe("troupe/v1/robots/#")
 	if m := op.Expect(presence); !m.Retain || !strings.Contains(string(m.Payload), l.Session()) {
 		t.Fatalf("%v", m)

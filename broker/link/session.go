@@ -109,8 +109,9 @@ func (s *session) handle(m mqtt.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.up && s.presence != nil && msg.Topic == s.presence.Topic {
-		// What was on this topic before our own presence is history, but it shows who was
-		// here.
+		// A message on this topic before our own presence comes from an earlier session or from
+		// another client with our id. It is not handed over, but it may prove that other client
+		// (Config.Rival).
 		switch {
 		case s.sawEcho:
 		case bytes.Equal(msg.Payload, s.presence.Payload):

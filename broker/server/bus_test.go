@@ -11,7 +11,7 @@ import (
 func TestLogOfTheBusHasTheClientIDOfAnAdapter(t *testing.T) {
 	var log logBuffer
 	b := brokertest.Start(t, brokertest.AsBus, log.into)
-	c := b.Client(t, "", func(h *brokertest.Hello) {
+	c := b.Client(t, "", func(h *brokertest.ConnectPacket) {
 		h.ClientID = "base.5aa5babd"
 		h.Will = &brokertest.Message{Topic: "bus/base/out/presence", Payload: []byte(`{}`)}
 	})

@@ -21,18 +21,18 @@ func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet
 	if c == nil || pk.ProtocolVersion == 5 { // the library refuses it, with codes that MQTT 5 clients know
 		return pk, nil
 	}
-	hello := &pk.Connect
-	if hello.WillFlag && len(hello.WillPayload) == 0 {
-		hello.WillPayload, c.emptyWill = []byte{0}, true
+	connect := &pk.Connect
+	if connect.WillFlag && len(connect.WillPayload) == 0 {
+		connect.WillPayload, c.emptyWill = []byte{0}, true
 	}
-	if len(hello.Password) == 0 {
-		hello.PasswordFlag = false
+	if len(connect.Password) == 0 {
+		connect.PasswordFlag = false
 	}
 	why, answer := pk.ConnectValidate(), packets.CodeSuccess
 	switch {
 	case why == packets.ErrProtocolViolationProtocolVersion:
 		answer = packets.ErrUnsupportedProtocolVersion
-	case why == packets.CodeSuccess && hello.ClientIdentifier == "" && !hello.Clean:
+	case why == packets.CodeSuccess && connect.ClientIdentifier == "" && !connect.Clean:
 		why, answer = packets.ErrClientIdentifierNotValid, packets.ErrClientIdentifierNotValid
 	case why == packets.CodeSuccess:
 		return pk, nil

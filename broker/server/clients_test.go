@@ -53,7 +53,7 @@ func TestClientsListsConnections(t *testing.T) {
 	before := time.Now().Add(-time.Second)
 	b := start(t, ca.Configure, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxQueued = "127.0.0.1:0", time.Hour, 64 })
 	own := ca.IssueClient(schema.RoleRobot, "r1")
-	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own)
+	robot, _ := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, own)
 	robot.Subscribe(r1+"cmd/#", "troupe/v1/fleet/stop")
 	b.Client(t, "console-r1")
 	fleetd := b.Client(t, "fleetd")

@@ -27,8 +27,8 @@ type conn struct {
 	timeout    atomic.Int64
 	unsent     unsent
 	counters   *counters
-	gate       *gate
-	insideGate bool // inside the gate; owned by the reading goroutine
+	gate       *gate // counts the connections that process a packet; shut when the broker closes (drain.go)
+	insideGate bool  // it is counted by the gate; owned by the reading goroutine
 
 	emptyWill bool // the will has no payload, see checkConnect; owned by the reading goroutine
 
@@ -37,7 +37,7 @@ type conn struct {
 	kicked      atomic.Pointer[kick]   // set once the client has lost the right to be connected
 	cut         atomic.Pointer[error]  // why the guard ended it, if it did
 	searching   atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
-	tally       tally
+	tally       tally                  // of the deliveries in its queue (delivery.go)
 	postponed   postponedDocs
 	connectDone func()        // stops counting it as waiting for CONNECT; idempotent
 	done        chan struct{} // closed when the library has finished with it

@@ -58,17 +58,17 @@ func TestRefusedConnectGetsMQTT311Code(t *testing.T) {
 	b := start(t)
 	dial := brokertest.TCP(b.Addr())
 	will := &brokertest.Message{Topic: r1 + "cmd/op1/safety/stop"}
-	hello := func(change func(h *brokertest.Hello), forge func(flags, level *byte)) []byte {
-		h := brokertest.Hello{Name: "op1", ClientID: "op1"}
+	connect := func(change func(h *brokertest.ConnectPacket), forge func(flags, level *byte)) []byte {
+		h := brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}
 		change(&h)
 		p := h.Bytes()
 		at := bytes.Index(p, []byte("MQTT"))
 		forge(&p[at+5], &p[at+4])
 		return p
 	}
-	same := func(*brokertest.Hello) {}
+	same := func(*brokertest.ConnectPacket) {}
 	asIs := func(_, _ *byte) {}
-	emptyPassword := hello(func(h *brokertest.Hello) { h.Password = "x" }, asIs)
+	emptyPassword := connect(func(h *brokertest.ConnectPacket) { h.Password = "x" }, asIs)
 	emptyPassword = append(emptyPassword[:len(emptyPassword)-3], 0, 0)
 	emptyPassword[1]-- // the length of what follows
 	const silent = 255 // closed without a CONNACK
@@ -77,17 +77,17 @@ func TestRefusedConnectGetsMQTT311Code(t *testing.T) {
 		first []byte
 		code  byte
 	}{
-		{"well-formed", hello(same, asIs), 0},
-		{"a will without a payload", hello(func(h *brokertest.Hello) { h.Will = will }, asIs), 0},
+		{"well-formed", connect(same, asIs), 0},
+		{"a will without a payload", connect(func(h *brokertest.ConnectPacket) { h.Will = will }, asIs), 0},
 		{"an empty password", emptyPassword, 0},
-		{"a will without a topic", hello(func(h *brokertest.Hello) { h.Will = &brokertest.Message{Payload: []byte("x")} }, asIs), silent},
-		{"a will of QoS 3", hello(func(h *brokertest.Hello) { h.Will = will }, func(flags, _ *byte) { *flags |= 0x18 }), silent},
-		{"no will, but its retain flag", hello(same, func(flags, _ *byte) { *flags |= 0x20 }), silent},
-		{"the reserved flag", hello(same, func(flags, _ *byte) { *flags |= 0x01 }), silent},
-		{"no id with a persistent session", hello(func(h *brokertest.Hello) { h.ClientID, h.Keep = "", true }, asIs), 2},
-		{"an unknown newer protocol level", hello(same, func(_, level *byte) { *level = 6 }), 1},
-		{"an older protocol level", hello(same, func(_, level *byte) { *level = 3 }), 1},
-		{"another protocol", bytes.Replace(hello(same, asIs), []byte("MQTT"), []byte("MQTS"), 1), silent},
+		{"a will without a topic", connect(func(h *brokertest.ConnectPacket) { h.Will = &brokertest.Message{Payload: []byte("x")} }, asIs), silent},
+		{"a will of QoS 3", connect(func(h *brokertest.ConnectPacket) { h.Will = will }, func(flags, _ *byte) { *flags |= 0x18 }), silent},
+		{"no will, but its retain flag", connect(same, func(flags, _ *byte) { *flags |= 0x20 }), silent},
+		{"the reserved flag", connect(same, func(flags, _ *byte) { *flags |= 0x01 }), silent},
+		{"no id with a persistent session", connect(func(h *brokertest.ConnectPacket) { h.ClientID, h.Keep = "", true }, asIs), 2},
+		{"an unknown newer protocol level", connect(same, func(_, level *byte) { *level = 6 }), 1},
+		{"an older protocol level", connect(same, func(_, level *byte) { *level = 3 }), 1},
+		{"another protocol", bytes.Replace(connect(same, asIs), []byte("MQTT"), []byte("MQTS"), 1), silent},
 	} {
 		code, answered := connack(t, dial, c.first)
 		if !answered {
@@ -98,7 +98,7 @@ func TestRefusedConnectGetsMQTT311Code(t *testing.T) {
 		}
 	}
 
-	full := brokertest.Hello{Name: "op1", ClientID: "op1", Password: "x", Will: will}.Bytes()
+	full := brokertest.ConnectPacket{Name: "op1", ClientID: "op1", Password: "x", Will: will}.Bytes()
 	random := rand.New(rand.NewPCG(10, 311))
 	for range 2000 {
 		p := slices.Clone(full)

@@ -15,37 +15,37 @@ import (
 func TestConnectIdentityRules(t *testing.T) {
 	b := start(t)
 	for _, c := range []struct {
-		why   string
-		hello brokertest.Hello
-		code  byte
+		why     string
+		connect brokertest.ConnectPacket
+		code    byte
 	}{
-		{"a robot with its name as id", brokertest.Hello{Name: "r1", ClientID: "r1"}, 0},
-		{"a robot's blob connection", brokertest.Hello{Name: "r1", ClientID: "r1.blob"}, 0},
-		{"robotd doctor beside it", brokertest.Hello{Name: "r1", ClientID: "r1.doctor"}, 0},
-		{"a person with their name as id", brokertest.Hello{Name: "op1", ClientID: "op1"}, 0},
-		{"a person with a suffix", brokertest.Hello{Name: "obs", ClientID: "obs.1"}, 0},
-		{"a person without an id", brokertest.Hello{Name: "op1"}, 0},
-		{"a client without a name", brokertest.Hello{}, 0},
-		{"a client without a name with a robot's id", brokertest.Hello{ClientID: "r1"}, 0}, // gets another id, see below
-		{"a person with a persistent session", brokertest.Hello{Name: "op2", ClientID: "op2", Keep: true}, 0},
+		{"a robot with its name as id", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, 0},
+		{"a robot's blob connection", brokertest.ConnectPacket{Name: "r1", ClientID: "r1.blob"}, 0},
+		{"robotd doctor beside it", brokertest.ConnectPacket{Name: "r1", ClientID: "r1.doctor"}, 0},
+		{"a person with their name as id", brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, 0},
+		{"a person with a suffix", brokertest.ConnectPacket{Name: "obs", ClientID: "obs.1"}, 0},
+		{"a person without an id", brokertest.ConnectPacket{Name: "op1"}, 0},
+		{"a client without a name", brokertest.ConnectPacket{}, 0},
+		{"a client without a name with a robot's id", brokertest.ConnectPacket{ClientID: "r1"}, 0}, // gets another id, see below
+		{"a person with a persistent session", brokertest.ConnectPacket{Name: "op2", ClientID: "op2", Keep: true}, 0},
 
-		{"a person with another person's id", brokertest.Hello{Name: "op2", ClientID: "op1"}, 2},
-		{"a person with a robot's id", brokertest.Hello{Name: "op2", ClientID: "r1"}, 2},
-		{"an id of which the name is a prefix", brokertest.Hello{Name: "op1", ClientID: "op11"}, 2},
-		{"a robot without an id", brokertest.Hello{Name: "r1"}, 2},
-		{"a robot with a suffix", brokertest.Hello{Name: "r1", ClientID: "r1.x"}, 2},
-		{"a robot with a persistent session", brokertest.Hello{Name: "r1", ClientID: "r1", Keep: true}, 2},
-		{"an id with a wildcard", brokertest.Hello{Name: "op1", ClientID: "op1.+"}, 2},
-		{"an id with upper case", brokertest.Hello{Name: "op1", ClientID: "op1.A"}, 2},
-		{"an id with a control character", brokertest.Hello{Name: "op1", ClientID: "op1.\x01"}, 2},
-		{"a name with a wildcard", brokertest.Hello{Name: "#", ClientID: "#"}, 4},
-		{"a name with a slash", brokertest.Hello{Name: "a/b", ClientID: "a/b"}, 4},
-		{"no keep-alive", brokertest.Hello{Name: "r1", ClientID: "r1", NoKeepAlive: true}, 2},
-		{"a keep-alive of an hour", brokertest.Hello{Name: "r1", ClientID: "r1", KeepAlive: 3600}, 2},
-		{"MQTT 5", brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 5}, 0x84},
-		{"MQTT 3.1", brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 3}, 1},
+		{"a person with another person's id", brokertest.ConnectPacket{Name: "op2", ClientID: "op1"}, 2},
+		{"a person with a robot's id", brokertest.ConnectPacket{Name: "op2", ClientID: "r1"}, 2},
+		{"an id of which the name is a prefix", brokertest.ConnectPacket{Name: "op1", ClientID: "op11"}, 2},
+		{"a robot without an id", brokertest.ConnectPacket{Name: "r1"}, 2},
+		{"a robot with a suffix", brokertest.ConnectPacket{Name: "r1", ClientID: "r1.x"}, 2},
+		{"a robot with a persistent session", brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Keep: true}, 2},
+		{"an id with a wildcard", brokertest.ConnectPacket{Name: "op1", ClientID: "op1.+"}, 2},
+		{"an id with upper case", brokertest.ConnectPacket{Name: "op1", ClientID: "op1.A"}, 2},
+		{"an id with a control character", brokertest.ConnectPacket{Name: "op1", ClientID: "op1.\x01"}, 2},
+		{"a name with a wildcard", brokertest.ConnectPacket{Name: "#", ClientID: "#"}, 4},
+		{"a name with a slash", brokertest.ConnectPacket{Name: "a/b", ClientID: "a/b"}, 4},
+		{"no keep-alive", brokertest.ConnectPacket{Name: "r1", ClientID: "r1", NoKeepAlive: true}, 2},
+		{"a keep-alive of an hour", brokertest.ConnectPacket{Name: "r1", ClientID: "r1", KeepAlive: 3600}, 2},
+		{"MQTT 5", brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Protocol: 5}, 0x84},
+		{"MQTT 3.1", brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Protocol: 3}, 1},
 	} {
-		got, code := brokertest.TryConnect(t, b.Dial, c.hello)
+		got, code := brokertest.TryConnect(t, b.Dial, c.connect)
 		if code != c.code {
 			t.Errorf("%s: code %d, want %d", c.why, code, c.code)
 		}
@@ -58,7 +58,7 @@ func TestConnectIdentityRules(t *testing.T) {
 func TestSessionCannotBeTakenWithAnotherName(t *testing.T) {
 	b := start(t)
 	robot := b.Client(t, "r1")
-	for _, h := range []brokertest.Hello{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"}, {Name: "r1", ClientID: "r1", Protocol: 5}} {
+	for _, h := range []brokertest.ConnectPacket{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"}, {Name: "r1", ClientID: "r1", Protocol: 5}} {
 		if c, _ := brokertest.TryConnect(t, b.Dial, h); c != nil {
 			c.Ping()
 		}
@@ -77,7 +77,7 @@ func TestOneConnectionPerIDRemainsAndReceives(t *testing.T) {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
-				clients[i], _ = brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r1", ClientID: "r1"})
+				clients[i], _ = brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "r1", ClientID: "r1"})
 				if clients[i] != nil && i%2 == 0 {
 					clients[i].Cut()
 				}
@@ -107,19 +107,19 @@ func TestPasswordsAreChecked(t *testing.T) {
 	}
 	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
 	for _, c := range []struct {
-		hello brokertest.Hello
-		code  byte
+		connect brokertest.ConnectPacket
+		code    byte
 	}{
-		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "secret"}, 0},
-		{brokertest.Hello{Name: "op1", ClientID: "op1"}, 0}, // in-process; see TestNameWithoutProofIsRefusedFromOtherMachines
-		{brokertest.Hello{Name: "r1", ClientID: "r1", Password: "Secret"}, 4},
-		{brokertest.Hello{Name: "r1", ClientID: "r1"}, 4},
-		{brokertest.Hello{Name: "r2", ClientID: "r2"}, 4},
-		{brokertest.Hello{}, 4},
+		{brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Password: "secret"}, 0},
+		{brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, 0}, // in-process; see TestNameWithoutProofIsRefusedFromOtherMachines
+		{brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Password: "Secret"}, 4},
+		{brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, 4},
+		{brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}, 4},
+		{brokertest.ConnectPacket{}, 4},
 	} {
-		got, code := brokertest.TryConnect(t, b.Dial, c.hello)
+		got, code := brokertest.TryConnect(t, b.Dial, c.connect)
 		if code != c.code {
-			t.Errorf("%+v: code %d, want %d", c.hello, code, c.code)
+			t.Errorf("%+v: code %d, want %d", c.connect, code, c.code)
 		}
 		if got != nil {
 			got.Close()
@@ -137,7 +137,7 @@ func TestEmptyUsersFileAdmitsNobody(t *testing.T) {
 	}
 	b := start(t, func(c *server.Config) { c.Dev, c.Users = false, &users })
 	for _, name := range []string{"", "admin", "fleetd", "r1"} {
-		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name}); code == 0 {
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: name, ClientID: name}); code == 0 {
 			t.Errorf("%q may connect", name)
 		}
 	}

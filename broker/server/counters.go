@@ -38,7 +38,7 @@ const (
 	abuse
 	noticeSent
 	willSent
-	willSilenced
+	willSuppressed
 	deliveryDropped
 	lostStalled
 	lostUnacknowledged
@@ -60,7 +60,7 @@ var counterNames = [events]counterName{
 	connectFlapping:    {"connects_too_often", "connections_refused_total", "reason", "too_often"},
 	passwordWrong:      {"passwords_wrong", "connections_refused_total", "reason", "password"},
 	noHandshake:        {"connections_without_handshake", "connections_refused_total", "reason", "no_handshake"},
-	passwordBusy:       {"passwords_deferred", "connections_refused_total", "reason", "passwords_busy"},
+	passwordBusy:       {"passwords_busy", "connections_refused_total", "reason", "passwords_busy"},
 	certificateRefused: {"certificates_refused", "connections_refused_total", "reason", "certificate"},
 	otherRole:          {"connects_under_anothers_name", "connections_refused_total", "reason", "name_taken"},
 	noSlot:             {"connects_without_slot", "connections_refused_total", "reason", "no_slot"},
@@ -70,7 +70,7 @@ var counterNames = [events]counterName{
 	panicked:           {"connections_panicked", "connections_cut_total", "reason", "panic"},
 	stalled:            {"connections_stalled", "connections_cut_total", "reason", "write_deadline"},
 	unacknowledged:     {"connections_unacknowledged", "connections_cut_total", "reason", "inflight_full"},
-	queueFull:          {"connections_undelivered", "connections_cut_total", "reason", "pending_full"},
+	queueFull:          {"connections_queue_full", "connections_cut_total", "reason", "pending_full"},
 	abuse:              {"clients_cut_for_abuse", "connections_cut_total", "reason", "abuse"},
 	subscribeRefused:   {"subscriptions_refused", "subscriptions_refused_total", "", ""},
 	forbidden:          {"publishes_forbidden", "publishes_refused_total", "reason", "forbidden"},
@@ -84,7 +84,7 @@ var counterNames = [events]counterName{
 	noReceiver:         {"commands_undelivered", "commands_undelivered_total", "", ""},
 	noticeSent:         {"notices_sent", "notices_sent_total", "", ""},
 	willSent:           {"wills_sent", "wills_total", "fate", "sent"},
-	willSilenced:       {"wills_silenced", "wills_total", "fate", "silenced"},
+	willSuppressed:     {"wills_suppressed", "wills_total", "fate", "suppressed"},
 	deliveryDropped:    {"deliveries_dropped", "deliveries_dropped_total", "reason", "pending_full"},
 	lostStalled:        {"deliveries_lost_stalled", "deliveries_dropped_total", "reason", "write_deadline"},
 	lostUnacknowledged: {"deliveries_lost_unacknowledged", "deliveries_dropped_total", "reason", "inflight_full"},

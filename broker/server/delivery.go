@@ -53,13 +53,13 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 		return false
 	}
 	who := c.client.Load()
-	if who == nil || !isNote(topic) && !who.rights.MayRead(topic) {
+	if who == nil || !isPlaceholder(topic) && !who.rights.MayRead(topic) {
 		return false
 	}
 	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.postpone(cl, c, topic) {
 		return false // more documents are retained than can be in flight at once
 	}
-	if !isNote(topic) && g.backlogged(c, who) {
+	if !isPlaceholder(topic) && g.backlogged(c, who) {
 		g.countDropped(cl, c, topic)
 		g.postpone(cl, c, topic)
 		return false
@@ -118,7 +118,7 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 	}
 	c.tally.queued.Add(-1)
 	c.postponed.versionQueued(pk.TopicName, -1)
-	if isNote(pk.TopicName) {
+	if isPlaceholder(pk.TopicName) {
 		c.postponed.requeue(string(pk.Payload))
 		return
 	}
@@ -180,5 +180,5 @@ func (g *guard) afterWrite(cl *mqtt.Client, c *conn, pk packets.Packet) {
 	if pk.FixedHeader.Type == packets.Publish {
 		c.tally.queued.Add(-1)
 	}
-	g.queueNote(cl, c)
+	g.queuePlaceholder(cl, c)
 }

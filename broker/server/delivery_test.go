@@ -45,7 +45,7 @@ func connectGated(t testing.TB, b *brokertest.Broker, name string) (*brokertest.
 		conn, err := b.Dial(ctx)
 		s.Conn = conn
 		return s, err
-	}, brokertest.Hello{Name: name, ClientID: name})
+	}, brokertest.ConnectPacket{Name: name, ClientID: name})
 	return c, s
 }
 
@@ -127,7 +127,7 @@ func TestBurstLeavesNewestStateAndCountsDrops(t *testing.T) {
 	b := start(t, withoutTimeouts, func(c *server.Config) { c.HTTP = "127.0.0.1:0" })
 	slow, last := burst(t, b, n)
 	final := slow.ExpectThat(r1+"state", func(m brokertest.Message) bool { return string(m.Payload) == last })
-	b.Client(t, "r1.", brokertest.WithID("r1"), func(h *brokertest.Hello) { h.Name = "r1" }).Publish(r1+"event", "end")
+	b.Client(t, "r1.", brokertest.WithID("r1"), func(h *brokertest.ConnectPacket) { h.Name = "r1" }).Publish(r1+"event", "end")
 	slow.ExpectThat(r1+"event", func(m brokertest.Message) bool { return string(m.Payload) == "end" })
 	live, again := 0, 0
 	for _, m := range append(slow.Inbox(r1+"state"), append(slow.Inbox(r1+"event"), final)...) {
@@ -289,7 +289,7 @@ func TestRobotIsCutIfACommandDoesNotFit(t *testing.T) {
 			}
 			gate.open()
 			robot.Lost()
-			if s := b.Status(); s["connections_undelivered"] != 1 || s["deliveries_dropped"] == 0 {
+			if s := b.Status(); s["connections_queue_full"] != 1 || s["deliveries_dropped"] == 0 {
 				t.Errorf("status %v", s)
 			}
 		})

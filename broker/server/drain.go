@@ -126,13 +126,13 @@ func (s *Server) established(c *conn) bool {
 var noPacket = packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Pingresp}}
 
 // OnPacketEncode sends the end mark as a PINGRESP, since a broker has no DISCONNECT in
-// MQTT 3.1.1, and replaces notes of postponed documents.
+// MQTT 3.1.1, and replaces placeholders of postponed documents.
 func (g *guard) OnPacketEncode(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 	switch {
 	case pk.TopicName == endTopic:
 		pk.FixedHeader = packets.FixedHeader{Type: packets.Pingresp}
-	case isNote(pk.TopicName):
-		return g.replaceNote(cl, pk)
+	case isPlaceholder(pk.TopicName):
+		return g.replacePlaceholder(cl, pk)
 	}
 	return pk
 }

@@ -39,7 +39,7 @@ func slowSubscriber(t *testing.T, b *brokertest.Broker, documents int) (subscrib
 		conn, err := b.Dial(ctx)
 		c.Conn = conn
 		return c, err
-	}, brokertest.Hello{Name: "obs", ClientID: "obs.slow"})
+	}, brokertest.ConnectPacket{Name: "obs", ClientID: "obs.slow"})
 	subscriber.Subscribe("troupe/v1/robots/+/acts")
 	close(c.pause)
 	robot := b.Client(t, "r1")
@@ -81,7 +81,7 @@ func TestAcknowledgingClientReadsEverythingAtClose(t *testing.T) {
 		conn, err := d.DialContext(ctx, "tcp", b.Addr())
 		c.Conn = conn
 		return c, err
-	}, brokertest.Hello{Name: "op1", ClientID: "op1.slow"})
+	}, brokertest.ConnectPacket{Name: "op1", ClientID: "op1.slow"})
 	subscriber.Subscribe("troupe/v1/robots/+/event")
 	close(c.pause)
 	const events = 90
@@ -152,7 +152,7 @@ func TestIdleBrokerClosesAtOnce(t *testing.T) {
 		for _, name := range []string{"r1", "obs", "op1"} {
 			b.Client(t, name).Subscribe("troupe/v1/robots/r1/presence")
 		}
-		gone := b.Client(t, "op2", func(h *brokertest.Hello) { h.Keep = true })
+		gone := b.Client(t, "op2", func(h *brokertest.ConnectPacket) { h.Keep = true })
 		gone.Subscribe("troupe/v1/robots/#")
 		gone.Cut() // it asked for a persistent session, which must not delay the close
 		waiting, err := b.Dial(t.Context())

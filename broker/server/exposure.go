@@ -31,8 +31,8 @@ func (c *Config) exposure() exposure {
 }
 
 // checkUsers returns an error if some users cannot authenticate although other machines can
-// reach the broker. It is not enough that such a name is refused at those endpoints: the
-// line exists so that somebody uses it, and its author would believe it protected.
+// reach the broker. Refusing such a name at those endpoints is not enough: whoever wrote the
+// line expects clients to use the name there, and would take the name for protected.
 func (e exposure) checkUsers(users access.Users) error {
 	names := users.WithoutCredential(e.certificates)
 	if len(e.remote) == 0 || len(names) == 0 {

@@ -28,8 +28,10 @@ func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 		}
 		return "localhost:" + port
 	}
-	hello := func(name string) brokertest.Hello { return brokertest.Hello{Name: name, ClientID: name} }
-	code := func(dial brokertest.Dialer, h brokertest.Hello) byte {
+	connect := func(name string) brokertest.ConnectPacket {
+		return brokertest.ConnectPacket{Name: name, ClientID: name}
+	}
+	code := func(dial brokertest.Dialer, h brokertest.ConnectPacket) byte {
 		c, code := brokertest.TryConnect(t, dial, h)
 		if c != nil {
 			c.Close()
@@ -42,20 +44,20 @@ func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 			"wss":   brokertest.OverWebSocket("wss://"+at("wss")+"/mqtt", ca.TLS()),
 			"ws":    brokertest.OverWebSocket("ws://"+at("ws")+"/mqtt", nil),
 		} {
-			if got := code(dial, hello(name)); got != 4 {
+			if got := code(dial, connect(name)); got != 4 {
 				t.Errorf("%s over %s from another machine without a certificate: code %d", name, kind, got)
 			}
 		}
-		if got := code(brokertest.TCP(b.Addr()), hello(name)); got != 0 {
+		if got := code(brokertest.TCP(b.Addr()), connect(name)); got != 0 {
 			t.Errorf("%s from this machine: code %d", name, got)
 		}
 	}
 	for role, name := range map[schema.Role]string{schema.RoleRobot: "r1", schema.RoleFleetd: "fleetd"} {
-		if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS(ca.IssueClient(role, name))), hello(name)); got != 0 {
+		if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS(ca.IssueClient(role, name))), connect(name)); got != 0 {
 			t.Errorf("%s with its certificate: code %d", name, got)
 		}
 	}
-	op := hello("op1")
+	op := connect("op1")
 	op.Password = "secret"
 	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), op); got != 0 {
 		t.Errorf("op1 with its password: code %d", got)
@@ -66,7 +68,7 @@ func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 
 	ca.Write("users", []byte("op1 operator\nr1 robot\n"))
 	brokertest.Eventually(t, "the log of op1 without a password", func() bool { return log.holds("changed file refused") && log.holds("op1 has no password") })
-	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), hello("op1")); got != 4 {
+	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), connect("op1")); got != 4 {
 		t.Errorf("op1 after its hash was removed: code %d", got)
 	}
 }

@@ -46,7 +46,7 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 				}
 				unbind := context.AfterFunc(t.Context(), func() { c.Close() })
 				_ = c.SetDeadline(time.Now().Add(brokertest.Timeout))
-				_, _ = c.Write(brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", i, try)}.Bytes())
+				_, _ = c.Write(brokertest.ConnectPacket{Name: name, ClientID: name, Password: fmt.Sprint("guess ", i, try)}.Bytes())
 				answer := make([]byte, 4)
 				switch _, err := io.ReadFull(c, answer); {
 				case err == nil && answer[3] == 0:
@@ -85,7 +85,7 @@ func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
 	for _, address := range []string{"127.0.0.6", "127.0.0.2"} {
 		for range times {
 			for name, password := range map[string]string{"btn": "b", "op1": "1", "op2": "2"} {
-				c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password})
+				c, code := brokertest.TryConnect(t, from(b, address), brokertest.ConnectPacket{Name: name, ClientID: name, Password: password})
 				if code != 0 {
 					t.Errorf("%s from %s: refused with code %d", name, address, code)
 					continue
@@ -104,7 +104,7 @@ func TestConnectionSlotsPerNameAndReservedSlots(t *testing.T) {
 	const places, each = 200, 8
 	b := start(t, func(c *server.Config) { c.MaxClients, c.MaxPerName = places, each })
 	try := func(id string) (*brokertest.Client, byte) {
-		return brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: strings.SplitN(id, ".", 2)[0], ClientID: id})
+		return brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: strings.SplitN(id, ".", 2)[0], ClientID: id})
 	}
 	for i := range each {
 		if _, code := try(fmt.Sprintf("op7.%d", i)); code != 0 {
@@ -149,7 +149,7 @@ func connectMany(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Con
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		if _, err := c.Write(append(brokertest.Hello{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), subscribeToAll()...)); err != nil {
+		if _, err := c.Write(append(brokertest.ConnectPacket{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), subscribeToAll()...)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK

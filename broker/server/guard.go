@@ -207,14 +207,14 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.report(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
 		return pk, packets.CodeSuccessIgnore
 	}
-	g.noteUndelivered(c, pk.TopicName)
+	g.notifyUndelivered(c, pk.TopicName)
 	return pk, nil
 }
 
-// noteUndelivered tells the sender of a command, also of a stop, if its robot does not receive
+// notifyUndelivered notifies the sender of a command, also of a stop, if its robot does not receive
 // it. The broker keeps no command for later, so nobody would answer. fleetd gets none: it
 // watches the presence of robots.
-func (g *guard) noteUndelivered(c *client, topic string) {
+func (g *guard) notifyUndelivered(c *client, topic string) {
 	row, params, _ := g.ns.Match(topic)
 	if row.Kind != schema.TopicCmd || c.Role == schema.RoleFleetd {
 		return

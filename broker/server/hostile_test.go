@@ -67,9 +67,9 @@ func (s *siege) dial() net.Conn {
 	return c
 }
 
-// attack sends hello and the packets, and returns when the broker has closed the
+// attack sends connect and the packets, and returns when the broker has closed the
 // connection.
-func (s *siege) attack(hello brokertest.Hello, raw ...[]byte) {
+func (s *siege) attack(connect brokertest.ConnectPacket, raw ...[]byte) {
 	c, err := net.Dial("tcp", s.b.Addr())
 	if err != nil {
 		s.t.Fatal(err)
@@ -77,7 +77,7 @@ func (s *siege) attack(hello brokertest.Hello, raw ...[]byte) {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(brokertest.Timeout))
 	go func() {
-		_, _ = c.Write(append(hello.Bytes(), slices.Concat(raw...)...))
+		_, _ = c.Write(append(connect.Bytes(), slices.Concat(raw...)...))
 		_ = c.(*net.TCPConn).CloseWrite()
 	}()
 	if _, err := io.Copy(io.Discard, c); err != nil && isTimeout(err) {
@@ -85,7 +85,7 @@ func (s *siege) attack(hello brokertest.Hello, raw ...[]byte) {
 	}
 }
 
-var attacker = brokertest.Hello{Name: "op3", ClientID: "op3"}
+var attacker = brokertest.ConnectPacket{Name: "op3", ClientID: "op3"}
 
 func (s *siege) slowConnects() {
 	for i := range 100 {
@@ -106,7 +106,7 @@ func (s *siege) hugeHeaders() {
 		c := s.dial()
 		defer c.Close() // so that all are open at once
 		if i%2 == 0 {
-			_, _ = c.Write(append(brokertest.Hello{Name: "op3", ClientID: fmt.Sprint("op3.", i)}.Bytes(), huge...))
+			_, _ = c.Write(append(brokertest.ConnectPacket{Name: "op3", ClientID: fmt.Sprint("op3.", i)}.Bytes(), huge...))
 		} else {
 			_, _ = c.Write(huge)
 		}
@@ -117,11 +117,11 @@ func (s *siege) hugeHeaders() {
 // truncated sends every packet cut off at every position, with a matching length.
 func (s *siege) truncated() {
 	for _, level := range []byte{4, 5} {
-		hello := attacker
-		hello.Protocol = level
-		for _, p := range append(packets(7, "troupe/v1/#", "troupe/v1/robots/far/cmd/op3/sys/ping", "x"), hello.Bytes(), []byte{0xf0, 2, 0x18, 0}, []byte{0xe0, 2, 0, 0}) {
+		connect := attacker
+		connect.Protocol = level
+		for _, p := range append(packets(7, "troupe/v1/#", "troupe/v1/robots/far/cmd/op3/sys/ping", "x"), connect.Bytes(), []byte{0xf0, 2, 0x18, 0}, []byte{0xe0, 2, 0, 0}) {
 			for n := range len(p) - 2 {
-				s.attack(hello, brokertest.Packet(p[0], p[2:2+n]))
+				s.attack(connect, brokertest.Packet(p[0], p[2:2+n]))
 			}
 			s.answers("truncated packets ")
 		}
@@ -130,12 +130,12 @@ func (s *siege) truncated() {
 
 func (s *siege) wrongIdentities() {
 	for i := range 60 {
-		s.attack(brokertest.Hello{Name: "r2", ClientID: "r2"}) // connects too often
+		s.attack(brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}) // connects too often
 		for _, thief := range []string{"op3", "r2", "", "obs", "#"} {
-			s.attack(brokertest.Hello{Name: thief, ClientID: "r1"})
+			s.attack(brokertest.ConnectPacket{Name: thief, ClientID: "r1"})
 		}
 		for _, topic := range []string{r1 + "cmd/op1/mode/set", r1 + "presence", "troupe/v1/#", "$SYS/x", "troupe/v1/fleet/presence"} {
-			s.attack(brokertest.Hello{Name: "op3", ClientID: "op3", Will: &brokertest.Message{Topic: topic, Payload: []byte("forged"), QoS: 1, Retain: i%2 == 0}})
+			s.attack(brokertest.ConnectPacket{Name: "op3", ClientID: "op3", Will: &brokertest.Message{Topic: topic, Payload: []byte("forged"), QoS: 1, Retain: i%2 == 0}})
 		}
 		if i%10 == 0 {
 			s.answers("wrong identities ")
@@ -184,13 +184,13 @@ func (s *siege) randomFrames(frames int64) {
 	}
 	base := s.b.Status()["packets_received"]
 	for round := 0; s.b.Status()["packets_received"]-base < frames; round++ {
-		hello := attacker
-		hello.ClientID = fmt.Sprintf("op3.%d", round%4)
+		connect := attacker
+		connect.ClientID = fmt.Sprintf("op3.%d", round%4)
 		raw := make([][]byte, 100)
 		for i := range raw {
 			raw[i] = frame()
 		}
-		s.attack(hello, raw...)
+		s.attack(connect, raw...)
 		if round%50 == 0 {
 			s.answers("random frames ")
 		}
@@ -243,10 +243,10 @@ func TestTruncatedMQTT5SubscribeEndsOnlyItsConnection(t *testing.T) {
 	b := start(t)
 	s := &siege{t: t, b: b}
 	other := b.Client(t, "op1")
-	hello := attacker
-	hello.Protocol = 5
+	connect := attacker
+	connect.Protocol = 5
 	for range 20 {
-		s.attack(hello, []byte{0x82, 6, 0, 1, 0, 0, 1, 'a'})
+		s.attack(connect, []byte{0x82, 6, 0, 1, 0, 0, 1, 'a'})
 		other.Ping()
 	}
 }
@@ -279,7 +279,7 @@ func FuzzPacketsAfterConnect(f *testing.F) {
 
 func FuzzFirstPacket(f *testing.F) {
 	f.Add(attacker.Bytes())
-	f.Add(brokertest.Hello{Name: "r1", ClientID: "r1", Protocol: 5, Will: &brokertest.Message{Topic: r1 + "presence", Retain: true}}.Bytes())
+	f.Add(brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Protocol: 5, Will: &brokertest.Message{Topic: r1 + "presence", Retain: true}}.Bytes())
 	f.Add([]byte(strings.Repeat("\x10\xff", 4)))
 	fuzzBroker(f, nil)
 }

@@ -146,16 +146,16 @@ func (l *listener) admit(c *conn, addr netip.Addr) (refused string) {
 	c.connectDone = func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.connectReceived(c, addr)
+		l.removeWaiting(c, addr)
 	}
 	l.wg.Add(1)
 	l.counters.add(accepted)
 	return ""
 }
 
-// connectReceived stops counting a connection as waiting for CONNECT. It is called with
+// removeWaiting stops counting a connection as waiting for CONNECT. It is called with
 // the lock held.
-func (l *listener) connectReceived(c *conn, addr netip.Addr) {
+func (l *listener) removeWaiting(c *conn, addr netip.Addr) {
 	if _, waits := l.waiting[addr][c]; !waits {
 		return
 	}
@@ -184,7 +184,7 @@ func (l *listener) evictSilent(addr netip.Addr) bool {
 			oldest = c
 		}
 	}
-	l.connectReceived(oldest, most)
+	l.removeWaiting(oldest, most)
 	_ = oldest.raw.Close() // its pending read fails
 	return true
 }

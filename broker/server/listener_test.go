@@ -51,10 +51,10 @@ func TestConnectByteByByteIsCutAfterTenSeconds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}.Bytes()
+		connect := brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}.Bytes()
 		began := time.Now()
-		for i := range hello {
-			if _, err := c.Write(hello[i : i+1]); err != nil {
+		for i := range connect {
+			if _, err := c.Write(connect[i : i+1]); err != nil {
 				break
 			}
 			time.Sleep(time.Second)
@@ -112,7 +112,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 		from(ip)
 	}
 	c := from("127.0.0.4")
-	if _, err := c.Write(brokertest.Hello{Name: "stop1", ClientID: "stop1"}.Bytes()); err != nil {
+	if _, err := c.Write(brokertest.ConnectPacket{Name: "stop1", ClientID: "stop1"}.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // CONNACK
@@ -150,8 +150,8 @@ func TestSilentConnectionsAreLimited(t *testing.T) {
 		t.Fatal("a sixth connection was accepted")
 	}
 	// A connection that has sent CONNECT no longer counts.
-	hello := brokertest.Hello{Name: "r1", ClientID: "r1"}.Bytes()
-	if _, err := waiting[0].Write(hello); err != nil {
+	connect := brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}.Bytes()
+	if _, err := waiting[0].Write(connect); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := waiting[0].Write(brokertest.Packet(0xc0, nil)); err != nil { // PINGREQ
@@ -160,7 +160,7 @@ func TestSilentConnectionsAreLimited(t *testing.T) {
 	if _, err := io.ReadFull(waiting[0], make([]byte, 4+2)); err != nil { // CONNACK, PINGRESP
 		t.Fatal(err)
 	}
-	brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "r2", ClientID: "r2"}).Ping()
+	brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}).Ping()
 }
 
 // The library allocates a queue of 64 KiB for every connection before the client is
@@ -195,7 +195,7 @@ func TestAcceptRatePerAddressIsLimited(t *testing.T) {
 	t.Parallel()
 	b := start(t, func(c *server.Config) { c.MaxAcceptsIP = 1 })
 	connects := func() bool {
-		c, code := brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "op1", ClientID: "op1"})
+		c, code := brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.ConnectPacket{Name: "op1", ClientID: "op1"})
 		if c != nil {
 			c.Close()
 		}
@@ -223,7 +223,7 @@ func TestThreeHundredRobotsReconnectAtOnce(t *testing.T) {
 	for i := range codes {
 		name := fmt.Sprintf("r%d", i)
 		all.Go(func() {
-			_, codes[i] = brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: name, ClientID: name})
+			_, codes[i] = brokertest.TryConnect(t, brokertest.TCP(b.Addr()), brokertest.ConnectPacket{Name: name, ClientID: name})
 		})
 	}
 	all.Wait()

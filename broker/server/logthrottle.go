@@ -10,14 +10,14 @@ import (
 const (
 	// throttleInterval is how long repetitions are only counted.
 	throttleInterval = 5 * time.Second
-	// maxComplaints is for how many complaints repetitions are counted separately. All others
+	// maxLineKeys is for how many kinds of lines repetitions are counted separately. All others
 	// are counted together.
-	maxComplaints = 512
+	maxLineKeys = 512
 )
 
-// complaint identifies a log line: the message, a reason, and who caused it, an address or
+// lineKey identifies a kind of log line: the message, a reason, and who caused it, an address or
 // a name. Values that clients choose freely are not part of it.
-type complaint struct {
+type lineKey struct {
 	level            slog.Level
 	what, why, whose string
 }
@@ -26,7 +26,7 @@ type complaint struct {
 // counted, and logged once per interval with their number. An unknown client can make the
 // same mistake a thousand times a second, and the log must stay readable.
 type throttle struct {
-	byComplaint map[complaint]*repetitions
+	byKey map[lineKey]*repetitions
 }
 
 // repetitions counts the repetitions since a line was logged.
@@ -38,37 +38,37 @@ type repetitions struct {
 
 // logLine is a log line to write.
 type logLine struct {
-	complaint
+	lineKey
 	attrs []any
 }
 
 // add records an event and returns the lines to log now.
-func (g *throttle) add(now time.Time, p complaint, attrs []any) (lines []logLine) {
-	if g.byComplaint == nil {
-		g.byComplaint = map[complaint]*repetitions{}
+func (g *throttle) add(now time.Time, p lineKey, attrs []any) (lines []logLine) {
+	if g.byKey == nil {
+		g.byKey = map[lineKey]*repetitions{}
 	}
-	if g.byComplaint[p] == nil && len(g.byComplaint) >= maxComplaints {
-		if p.whose = "others"; g.byComplaint[p] == nil && len(g.byComplaint) >= 2*maxComplaints {
+	if g.byKey[p] == nil && len(g.byKey) >= maxLineKeys {
+		if p.whose = "others"; g.byKey[p] == nil && len(g.byKey) >= 2*maxLineKeys {
 			return nil // there cannot be so many kinds; bounds the memory
 		}
 	}
-	if t := g.byComplaint[p]; t != nil {
+	if t := g.byKey[p]; t != nil {
 		t.count++
 		t.latest = attrs
 		return nil
 	}
-	g.byComplaint[p] = &repetitions{at: now}
+	g.byKey[p] = &repetitions{at: now}
 	return []logLine{{p, attrs}}
 }
 
 // due returns the repetitions to log now, or with all every one that was not logged, and
 // forgets kinds without repetitions.
 func (g *throttle) due(now time.Time, all bool) (lines []logLine) {
-	for p, t := range g.byComplaint {
+	for p, t := range g.byKey {
 		switch {
 		case now.Sub(t.at) < throttleInterval && !all:
 		case t.count == 0:
-			delete(g.byComplaint, p)
+			delete(g.byKey, p)
 		default:
 			lines = append(lines, logLine{p, append(t.latest, "count", t.count, "within", now.Sub(t.at).Round(time.Second))})
 			*t = repetitions{at: now}
@@ -91,7 +91,7 @@ type logThrottle struct {
 func (c *logThrottle) add(level slog.Level, what, why, whose string, attrs ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.write(c.throttle.add(time.Now(), complaint{level, what, why, whose}, attrs))
+	c.write(c.throttle.add(time.Now(), lineKey{level, what, why, whose}, attrs))
 	if c.timer == nil && !c.closed {
 		c.timer = time.AfterFunc(throttleInterval, c.flushDue)
 	}
@@ -104,7 +104,7 @@ func (c *logThrottle) flushDue() {
 		return
 	}
 	c.write(c.throttle.due(time.Now(), false))
-	if c.timer = nil; len(c.throttle.byComplaint) > 0 {
+	if c.timer = nil; len(c.throttle.byKey) > 0 {
 		c.timer = time.AfterFunc(throttleInterval, c.flushDue)
 	}
 }

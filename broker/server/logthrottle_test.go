@@ -48,8 +48,8 @@ func TestRepeatedLogLinesAreCounted(t *testing.T) {
 		time.Sleep(throttleInterval)
 		want("after the next interval", "refused user=y count=1 within=5s")
 		time.Sleep(3 * throttleInterval)
-		if synctest.Wait(); c.timer != nil || len(c.throttle.byComplaint) > 0 {
-			t.Errorf("%d kinds are remembered after a quiet time", len(c.throttle.byComplaint))
+		if synctest.Wait(); c.timer != nil || len(c.throttle.byKey) > 0 {
+			t.Errorf("%d kinds are remembered after a quiet time", len(c.throttle.byKey))
 		}
 		c.add(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
 		c.add(slog.LevelWarn, "refused", "login", "192.0.2.1", "user", "z")
@@ -58,14 +58,14 @@ func TestRepeatedLogLinesAreCounted(t *testing.T) {
 	})
 }
 
-func TestManyComplaintsAreCountedTogether(t *testing.T) {
+func TestRepetitionsOfManyKindsAreCountedTogether(t *testing.T) {
 	var g throttle
 	lines := 0
 	for i := range 100_000 {
-		lines += len(g.add(time.Time{}, complaint{what: "refused", whose: fmt.Sprint(i)}, nil))
+		lines += len(g.add(time.Time{}, lineKey{what: "refused", whose: fmt.Sprint(i)}, nil))
 	}
-	if lines > maxComplaints+1 || len(g.byComplaint) > maxComplaints+1 {
-		t.Fatalf("%d lines, %d remembered", lines, len(g.byComplaint))
+	if lines > maxLineKeys+1 || len(g.byKey) > maxLineKeys+1 {
+		t.Fatalf("%d lines, %d remembered", lines, len(g.byKey))
 	}
 	if say := g.due(time.Time{}.Add(throttleInterval), false); len(say) != 1 || say[0].whose != "others" {
 		t.Errorf("%d lines, want one for the others", len(say))

@@ -18,8 +18,8 @@ const metricPrefix = "troupe_broker_"
 // there may be ten thousand of them.
 var familyHelp = map[string]string{
 	"connections_accepted_total":  "Connections that were accepted.",
-	"connections_refused_total":   "Connections that were refused before or at CONNECT. too_many: the limit of connections that have not sent CONNECT; too_fast: the limit of connections a second; too_often: a robot that connects again and again; no_slot: the limit of clients, or of connections of one name. Those with reason password, passwords_busy or certificate count under not_allowed, too.",
-	"connections_cut_total":       "Connections that the broker ended, by reason.",
+	"connections_refused_total":   "Connections that were refused before or at CONNECT. too_many: the limit of all connections, or of those that have not sent CONNECT, or the broker closes; too_fast: the limit of connections a second; too_often: a robot that connects again and again; no_slot: the limit of clients, or of connections of one name. Those with reason password, passwords_busy or certificate count under not_allowed, too.",
+	"connections_cut_total":       "Connections that the broker ended. kicked: the client lost its right (it was revoked or removed from the users file, or its certificate expired); write_deadline: it did not read in time; inflight_full: it did not acknowledge; pending_full: a command did not fit into the queue of a robot; abuse: too many refused messages; panic: an error in the broker.",
 	"files_refused_total":         "Changed files of users or certificates that were refused; their previous contents remain in effect.",
 	"accept_errors_total":         "Failed attempts to accept a connection, such as for lack of file descriptors.",
 	"subscriptions_refused_total": "Filters that were not granted.",

@@ -26,7 +26,7 @@ func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 		name := fmt.Sprint("op", i)
 		for n := range guesses {
 			guessers.Go(func() {
-				if c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: fmt.Sprint("guess ", n)}); c != nil || code != 4 {
+				if c, code := brokertest.TryConnect(t, from(b, address), brokertest.ConnectPacket{Name: name, ClientID: name, Password: fmt.Sprint("guess ", n)}); c != nil || code != 4 {
 					t.Errorf("%s: wrong password answered with code %d", name, code)
 				}
 			})
@@ -35,7 +35,7 @@ func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 	brokertest.Eventually(t, "all but the delayed guesses were answered", func() bool { return b.Status()["passwords_wrong"] >= names*free })
 	for i := range names {
 		name := fmt.Sprint("op", i)
-		c, code := brokertest.TryConnect(t, from(b, address), brokertest.Hello{Name: name, ClientID: name, Password: password(i)})
+		c, code := brokertest.TryConnect(t, from(b, address), brokertest.ConnectPacket{Name: name, ClientID: name, Password: password(i)})
 		if code != 0 {
 			t.Errorf("%s: right password refused with code %d", name, code)
 			continue

@@ -44,7 +44,7 @@ func (m *metered) may(bytes int) {
 
 const unlimited = 1 << 62
 
-// A document that was dropped is sent again from its note's place in the queue. What was
+// A document that was dropped is sent again from its placeholder's place in the queue. What was
 // queued behind that place is newer than what was dropped, and older than what is retained
 // by then.
 func TestPostponedDocumentDoesNotGoBackwards(t *testing.T) {
@@ -61,7 +61,7 @@ func checkGoesForward(t *testing.T, qos byte) {
 			conn, err := b.Dial(ctx)
 			m.Conn = conn
 			return m, err
-		}, brokertest.Hello{Name: "op1", ClientID: "op1.slow"})
+		}, brokertest.ConnectPacket{Name: "op1", ClientID: "op1.slow"})
 		const noise = "troupe/v1/robots/r2/event"
 		slow.TrySubscribe(qos, r1+"state", noise)
 		robot, noisy := b.Client(t, "r1"), b.Client(t, "r2")
@@ -78,7 +78,7 @@ func checkGoesForward(t *testing.T, qos byte) {
 		if n := b.Status()["deliveries_dropped"]; n != 2 {
 			t.Fatalf("%d deliveries are dropped: the queue was not full", n)
 		}
-		for _, state := range []string{"", "2", "3"} { // makes room for the note, and for two states behind it
+		for _, state := range []string{"", "2", "3"} { // makes room for the placeholder, and for two states behind it
 			m.may(len(packet(noise, string(event.Payload))))
 			synctest.Wait()
 			if state != "" {

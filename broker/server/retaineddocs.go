@@ -72,7 +72,7 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 		g.searched(connOf(cl))
 	}
 	if c := connOf(cl); c != nil {
-		g.queueNote(cl, c)
+		g.queuePlaceholder(cl, c)
 	}
 }
 

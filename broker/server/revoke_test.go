@@ -17,7 +17,7 @@ import (
 )
 
 // will is the presence "lost" of a robot as its will.
-func will(name string) func(*brokertest.Hello) {
+func will(name string) func(*brokertest.ConnectPacket) {
 	return brokertest.WithWill(brokertest.Message{
 		Topic: "troupe/v1/robots/" + name + "/presence", QoS: 1, Retain: true,
 		Payload: fmt.Appendf(nil, `{"state":"lost","session":"s-%s","boot":"b","software":"lies"}`, name),
@@ -39,21 +39,21 @@ func TestRevokedCertificateIsCutAndRefused(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Configure)
 	own, others := ca.IssueClient(schema.RoleRobot, "r1"), ca.IssueClient(schema.RoleRobot, "r2")
-	hello := brokertest.Hello{ClientID: "r1"}
+	hello := brokertest.ConnectPacket{ClientID: "r1"}
 	will("r1")(&hello)
 	robot, _ := byTLS(t, b, ca, hello, own)
-	other, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r2"}, others)
+	other, _ := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r2"}, others)
 	watcher := b.Client(t, "obs")
 	watcher.Subscribe(r1 + "presence")
 
 	ca.Revoke(own)
 	robot.Lost()
 	expectRevokedPresence(t, watcher, "r1")
-	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
+	if _, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, own); code != 5 {
 		t.Errorf("reconnects: code %d", code)
 	}
 	other.Ping()
-	if got, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1")); code != 0 {
+	if got, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1")); code != 0 {
 		t.Errorf("with a new certificate: code %d", code)
 	} else {
 		got.Close()
@@ -72,7 +72,7 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Configure)
 	own := ca.IssueClient(schema.RoleRobot, "r1")
-	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own)
+	robot, _ := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, own)
 	named := b.Client(t, "r2", will("r2"))
 	blobs := b.Client(t, "r2", brokertest.WithID("r2.blob"))
 	stays := b.Client(t, "r3")
@@ -87,10 +87,10 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 	expectRevokedPresence(t, watcher, "r2")
 	stays.Ping()
 	fleetd.Ping()
-	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, own); code != 5 {
+	if _, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, own); code != 5 {
 		t.Errorf("r1 reconnects: code %d", code)
 	}
-	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
+	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}); code != 5 {
 		t.Errorf("r2 reconnects: code %d", code)
 	}
 
@@ -98,7 +98,7 @@ func TestRevocationListOfFleetdTakesEffectAtOnce(t *testing.T) {
 		"older": revokedList(6, "", ""), "not JSON": "{", "empty": "", "no rev": revokedList(0, "", ""),
 	} {
 		fleetd.Retain(topic, list)
-		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 5 {
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}); code != 5 {
 			t.Errorf("after a list that is %s: code %d", why, code)
 		}
 	}
@@ -116,7 +116,7 @@ func TestPacketsReadBeforeTheRevocationHaveNoEffect(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Configure)
 	stolen := ca.IssueClient(schema.RoleFleetd, "fleetd-b")
-	hello := brokertest.Hello{ClientID: "fleetd-b"}
+	hello := brokertest.ConnectPacket{ClientID: "fleetd-b"}
 	brokertest.WithWill(brokertest.Message{
 		Topic: "troupe/v1/fleet/presence", QoS: 1, Retain: true, Payload: []byte(`{"state":"lost","session":"s-b"}`),
 	})(&hello)
@@ -155,7 +155,7 @@ func TestRemovedUserIsCutAtOnce(t *testing.T) {
 	var log logBuffer
 	b := brokertest.Start(t, log.into, usersOf(ca, "r1 robot\nr2 robot "+hash("a")+"\nr3 robot\nr4 robot\n"))
 	connect := func(name, password string) *brokertest.Client {
-		return brokertest.Connect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name, Password: password})
+		return brokertest.Connect(t, b.Dial, brokertest.ConnectPacket{Name: name, ClientID: name, Password: password})
 	}
 	removed, changed, promoted, stays := connect("r1", ""), connect("r2", "a"), connect("r3", ""), connect("r4", "")
 
@@ -170,7 +170,7 @@ func TestRemovedUserIsCutAtOnce(t *testing.T) {
 	changed.Lost()
 	promoted.Lost()
 	stays.Ping()
-	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2", Password: "a"}); code != 4 {
+	if _, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "r2", ClientID: "r2", Password: "a"}); code != 4 {
 		t.Errorf("the old password: code %d", code)
 	}
 	connect("r2", "b")
@@ -179,7 +179,7 @@ func TestRemovedUserIsCutAtOnce(t *testing.T) {
 func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 	ca, next := brokertest.NewCA(t), brokertest.NewCA(t)
 	b := brokertest.Start(t, ca.Configure, func(c *server.Config) { c.Files.CRL = "" })
-	robot, _ := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
+	robot, _ := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
 	read := func(a *brokertest.CA) string {
 		text, err := os.ReadFile(a.Path("ca.pem"))
 		if err != nil {
@@ -191,7 +191,7 @@ func TestReplacedCADisconnectsItsRobots(t *testing.T) {
 	ca.Write("ca.pem", []byte(old+read(next))) // both, while robots get new ones
 	brokertest.Eventually(t, "the next CA", func() bool {
 		config := ca.TLS(next.IssueClient(schema.RoleRobot, "r2"))
-		c, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{ClientID: "r2"})
+		c, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.ConnectPacket{ClientID: "r2"})
 		if c != nil {
 			c.Close()
 		}
@@ -208,7 +208,7 @@ func TestFleetdCannotBeRevokedByName(t *testing.T) {
 	b := brokertest.Start(t, ca.Configure)
 	stolen := ca.IssueClient(schema.RoleFleetd, "fleetd-b")
 	fleetd, admin := b.Client(t, "fleetd"), b.Client(t, "admin")
-	thief, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen)
+	thief, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "fleetd-b"}, stolen)
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
@@ -219,7 +219,7 @@ func TestFleetdCannotBeRevokedByName(t *testing.T) {
 	fleetd.Close()
 	b.Client(t, "fleetd").Retain(topic, revokedList(2, `"fleetd"`, fmt.Sprintf("%q", stolen.Leaf.SerialNumber.Text(16))))
 	thief.Lost() // by its certificate, not by its name
-	if _, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "fleetd-b"}, stolen); code != 5 {
+	if _, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "fleetd-b"}, stolen); code != 5 {
 		t.Errorf("reconnects: code %d", code)
 	}
 }
@@ -232,7 +232,7 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	reload := make(chan os.Signal, 1)
 	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+argon2id.HashPassword("a", [argon2id.SaltBytes]byte{3}).String()+"\n"), ca.Configure, func(c *server.Config) { c.Reload = reload })
 	good, bad := ca.IssueClient(schema.RoleRobot, "r1"), ca.IssueClient(schema.RoleRobot, "r2")
-	refused := func(h brokertest.Hello, own ...tls.Certificate) bool {
+	refused := func(h brokertest.ConnectPacket, own ...tls.Certificate) bool {
 		c, code := byTLS(t, b, ca, h, own...)
 		if c != nil {
 			c.Close()
@@ -240,7 +240,7 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 		return code != 0
 	}
 	ca.Revoke(bad)
-	brokertest.Eventually(t, "the new CRL", func() bool { return refused(brokertest.Hello{ClientID: "r2"}, bad) })
+	brokertest.Eventually(t, "the new CRL", func() bool { return refused(brokertest.ConnectPacket{ClientID: "r2"}, bad) })
 	for _, file := range []string{"users", "ca.pem", "crl.pem", "server.pem", "server.key.pem"} {
 		if err := os.Remove(ca.Path(file)); err != nil {
 			t.Fatal(err)
@@ -250,16 +250,16 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	brokertest.Eventually(t, "the log of the missing files", func() bool { return log.holds("no such file") })
 	for _, c := range []struct {
 		who     string
-		hello   brokertest.Hello
+		hello   brokertest.ConnectPacket
 		own     []tls.Certificate
 		refused bool
 	}{
-		{"a revoked robot", brokertest.Hello{ClientID: "r2"}, []tls.Certificate{bad}, true},
-		{"a robot without a certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, true},
-		{"a robot with a certificate of another CA", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).IssueClient(schema.RoleRobot, "r1")}, true},
-		{"a person without the password", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, true},
-		{"a robot of the fleet", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{good}, false},
-		{"a person with the password", brokertest.Hello{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},
+		{"a revoked robot", brokertest.ConnectPacket{ClientID: "r2"}, []tls.Certificate{bad}, true},
+		{"a robot without a certificate", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, nil, true},
+		{"a robot with a certificate of another CA", brokertest.ConnectPacket{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).IssueClient(schema.RoleRobot, "r1")}, true},
+		{"a person without the password", brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, nil, true},
+		{"a robot of the fleet", brokertest.ConnectPacket{ClientID: "r1"}, []tls.Certificate{good}, false},
+		{"a person with the password", brokertest.ConnectPacket{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},
 	} {
 		if refused(c.hello, c.own...) != c.refused {
 			t.Errorf("%s: refused %v", c.who, !c.refused)
@@ -273,7 +273,7 @@ func TestDocumentsOfRemovedUserAreDeleted(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := start(t, usersOf(ca, "ann admin\nben admin\nr1 robot\nr2 robot\n"))
 	connect := func(name string) *brokertest.Client {
-		return brokertest.Connect(t, b.Dial, brokertest.Hello{Name: name, ClientID: name})
+		return brokertest.Connect(t, b.Dial, brokertest.ConnectPacket{Name: name, ClientID: name})
 	}
 	topic := func(name string) string { return "troupe/v1/robots/r1/desired/" + name }
 	ann, ben, robot := connect("ann"), connect("ben"), connect("r1")
@@ -287,7 +287,7 @@ func TestDocumentsOfRemovedUserAreDeleted(t *testing.T) {
 	finds := func(want map[string]string) {
 		t.Helper()
 		readers++
-		c := brokertest.Connect(t, b.Dial, brokertest.Hello{Name: "ben", ClientID: fmt.Sprint("ben.", readers)})
+		c := brokertest.Connect(t, b.Dial, brokertest.ConnectPacket{Name: "ben", ClientID: fmt.Sprint("ben.", readers)})
 		defer c.Close()
 		c.Subscribe("troupe/v1/#")
 		for topic, payload := range want {

@@ -87,7 +87,7 @@ func TestRobotMessagesOverTheRateAreOmitted(t *testing.T) {
 	for i := range 100 {
 		robot.Publish(r1+"event", fmt.Sprint(i))
 	}
-	robot.Retain(r1+"presence", online) // urgent: not limited
+	robot.Retain(r1+"presence", online) // exempt: not limited
 	op.Expect(r1 + "presence")
 	refused := b.Status()["publishes_over_rate"]
 	if routed := len(op.Inbox(r1 + "event")); refused < 50 || routed < 20 || routed+int(refused) != 100 {

@@ -23,8 +23,8 @@ func waitForClients(b *brokertest.Broker, n int64) {
 
 func TestSessionEndsWithItsConnection(t *testing.T) {
 	b := start(t)
-	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
-	op, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
+	connect := brokertest.ConnectPacket{Name: "op1", ClientID: "op1", Keep: true}
+	op, robot := brokertest.Connect(t, b.Dial, connect), b.Client(t, "r1")
 	op.Subscribe(r1 + "event")
 	op.Cut()
 	waitForClients(b, 1)
@@ -32,7 +32,7 @@ func TestSessionEndsWithItsConnection(t *testing.T) {
 		t.Errorf("%d subscriptions of clients that are gone", n)
 	}
 	robot.Publish(r1+"event", "old")
-	op = brokertest.Connect(t, b.Dial, hello)
+	op = brokertest.Connect(t, b.Dial, connect)
 	op.Subscribe(r1 + "event")
 	robot.Publish(r1+"event", "new")
 	if m := op.Expect(r1 + "event"); string(m.Payload) != "new" {
@@ -44,13 +44,13 @@ func TestSessionEndsWithItsConnection(t *testing.T) {
 // without checking its rights.
 func TestTakeOverDeliversNothingOfTheOldSession(t *testing.T) {
 	b := start(t)
-	hello := brokertest.Hello{Name: "op1", ClientID: "op1", Keep: true}
-	old, robot := brokertest.Connect(t, b.Dial, hello), b.Client(t, "r1")
+	connect := brokertest.ConnectPacket{Name: "op1", ClientID: "op1", Keep: true}
+	old, robot := brokertest.Connect(t, b.Dial, connect), b.Client(t, "r1")
 	old.StopAcknowledging()
 	old.Subscribe(r1 + "event")
 	robot.Publish(r1+"event", "old")
 	old.Expect(r1 + "event")
-	op := brokertest.Connect(t, b.Dial, hello)
+	op := brokertest.Connect(t, b.Dial, connect)
 	old.Lost()
 	op.Subscribe(r1 + "event")
 	robot.Publish(r1+"event", "new")
@@ -82,9 +82,9 @@ func TestSubscribeWithPacketIDOfADeliveryIsGranted(t *testing.T) {
 func TestRobotConnectRateIsLimited(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := start(t, brokertest.InProcess)
-		hello := brokertest.Hello{Name: "r1", ClientID: "r1"}
+		connect := brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}
 		for i := range 14 {
-			if c, code := brokertest.TryConnect(t, b.Dial, hello); code != 0 {
+			if c, code := brokertest.TryConnect(t, b.Dial, connect); code != 0 {
 				t.Fatalf("connect %d: code %d", i, code)
 			} else {
 				c.Cut()
@@ -93,7 +93,7 @@ func TestRobotConnectRateIsLimited(t *testing.T) {
 		robot, op := b.Client(t, "r1"), b.Client(t, "op1")
 		robot.Subscribe(r1 + "cmd/#")
 		for i := range 100 { // fifty seconds
-			c, code := brokertest.TryConnect(t, b.Dial, hello)
+			c, code := brokertest.TryConnect(t, b.Dial, connect)
 			if code == 0 {
 				robot = c // taken over, at most once in three seconds
 				robot.Subscribe(r1 + "cmd/#")
@@ -107,7 +107,7 @@ func TestRobotConnectRateIsLimited(t *testing.T) {
 		if n := b.Status()["connects_too_often"]; n < 82 || n > 84 {
 			t.Errorf("%d of 100 connects refused, want one taken every three seconds", n)
 		}
-		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "r2", ClientID: "r2"}); code != 0 {
+		if _, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}); code != 0 {
 			t.Errorf("another robot: code %d", code)
 		}
 		for i := range 50 { // a tool that connects for each message
@@ -200,7 +200,7 @@ func TestInvalidTopicsAreNotRouted(t *testing.T) {
 	} {
 		for _, qos := range []byte{0, 1} {
 			for _, retain := range []byte{0, 1} {
-				c, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: "op1", ClientID: "op1"})
+				c, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: "op1", ClientID: "op1"})
 				if code != 0 {
 					t.Fatalf("%s: connect: %d", name, code)
 				}

@@ -19,7 +19,7 @@ func connectStalled(t testing.TB, b *brokertest.Broker, keepAlive uint16) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	for _, p := range [][]byte{brokertest.Hello{Name: "admin", ClientID: "admin", KeepAlive: keepAlive}.Bytes(), subscribeToAll()} {
+	for _, p := range [][]byte{brokertest.ConnectPacket{Name: "admin", ClientID: "admin", KeepAlive: keepAlive}.Bytes(), subscribeToAll()} {
 		if _, err := conn.Write(p); err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func connectSlowReader(t *testing.T, b *brokertest.Broker, bytes int, pause time
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	for _, p := range [][]byte{brokertest.Hello{Name: "admin", ClientID: "admin"}.Bytes(), subscribeToAll()} {
+	for _, p := range [][]byte{brokertest.ConnectPacket{Name: "admin", ClientID: "admin"}.Bytes(), subscribeToAll()} {
 		if _, err := conn.Write(p); err != nil {
 			t.Fatal(err)
 		}

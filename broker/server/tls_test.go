@@ -29,7 +29,7 @@ func usersOf(ca *brokertest.CA, text string) func(*server.Config) {
 }
 
 // byTLS connects over TLS with a certificate.
-func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.Hello, own ...tls.Certificate) (*brokertest.Client, byte) {
+func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.ConnectPacket, own ...tls.Certificate) (*brokertest.Client, byte) {
 	t.Helper()
 	return brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), ca.TLS(own...)), h)
 }
@@ -50,28 +50,28 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 	unnamed := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = nil })
 	otherRole := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.URIs = []*url.URL{urn("urn:troupe:admin:r1")} })
 	for _, c := range []struct {
-		why   string
-		hello brokertest.Hello
-		own   []tls.Certificate
-		code  byte
+		why     string
+		connect brokertest.ConnectPacket
+		own     []tls.Certificate
+		code    byte
 	}{
-		{"a robot", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{robot}, 0},
-		{"a robot that gives no user name", brokertest.Hello{ClientID: "r1"}, []tls.Certificate{robot}, 0},
-		{"a robot's blob connection", brokertest.Hello{ClientID: "r1.blob"}, []tls.Certificate{robot}, 0},
-		{"a fleetd instance", brokertest.Hello{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.IssueClient(schema.RoleFleetd, "fleetd")}, 0},
-		{"a person with a line in the users file", brokertest.Hello{Name: "op1", ClientID: "op1"}, nil, 0},
+		{"a robot", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, []tls.Certificate{robot}, 0},
+		{"a robot that gives no user name", brokertest.ConnectPacket{ClientID: "r1"}, []tls.Certificate{robot}, 0},
+		{"a robot's blob connection", brokertest.ConnectPacket{ClientID: "r1.blob"}, []tls.Certificate{robot}, 0},
+		{"a fleetd instance", brokertest.ConnectPacket{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.IssueClient(schema.RoleFleetd, "fleetd")}, 0},
+		{"a person with a line in the users file", brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, nil, 0},
 
-		{"a robot with another's name", brokertest.Hello{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},
-		{"a robot with another's id", brokertest.Hello{Name: "r1", ClientID: "r2"}, []tls.Certificate{robot}, 2},
-		{"a robot without an id", brokertest.Hello{Name: "r1"}, []tls.Certificate{robot}, 2},
-		{"a robot with an operator's name", brokertest.Hello{Name: "op1", ClientID: "op1"}, []tls.Certificate{robot}, 5},
-		{"a robot without its certificate", brokertest.Hello{Name: "r1", ClientID: "r1"}, nil, 4},
-		{"a certificate with two names", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{two}, 5},
-		{"a certificate with another common name", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{misnamed}, 5},
-		{"a certificate without a URI", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{unnamed}, 5},
-		{"a certificate for another role", brokertest.Hello{Name: "r1", ClientID: "r1"}, []tls.Certificate{otherRole}, 5},
+		{"a robot with another's name", brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},
+		{"a robot with another's id", brokertest.ConnectPacket{Name: "r1", ClientID: "r2"}, []tls.Certificate{robot}, 2},
+		{"a robot without an id", brokertest.ConnectPacket{Name: "r1"}, []tls.Certificate{robot}, 2},
+		{"a robot with an operator's name", brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, []tls.Certificate{robot}, 5},
+		{"a robot without its certificate", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, nil, 4},
+		{"a certificate with two names", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, []tls.Certificate{two}, 5},
+		{"a certificate with another common name", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, []tls.Certificate{misnamed}, 5},
+		{"a certificate without a URI", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, []tls.Certificate{unnamed}, 5},
+		{"a certificate for another role", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, []tls.Certificate{otherRole}, 5},
 	} {
-		got, code := byTLS(t, b, ca, c.hello, c.own...)
+		got, code := byTLS(t, b, ca, c.connect, c.own...)
 		if code != c.code {
 			t.Errorf("%s: code %d, want %d", c.why, code, c.code)
 		}
@@ -85,7 +85,7 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 	for why, own := range map[string]tls.Certificate{"of another CA": unknown, "that has expired": expired, "for servers": server} {
 		config := ca.TLS()
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
-		if _, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.Hello{Name: "r1", ClientID: "r1"}); code == 0 {
+		if _, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}); code == 0 {
 			t.Errorf("accepted a certificate %s", why)
 		}
 	}
@@ -94,11 +94,11 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 func TestRobotWithCertificateHasRobotRights(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "obs observer\n"), ca.Configure)
-	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
+	robot, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
-	watcher, code := byTLS(t, b, ca, brokertest.Hello{Name: "obs", ClientID: "obs"})
+	watcher, code := byTLS(t, b, ca, brokertest.ConnectPacket{Name: "obs", ClientID: "obs"})
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
@@ -227,7 +227,7 @@ func TestServerCertificateIsReloaded(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logBuffer
 	b := brokertest.Start(t, ca.Configure, log.into)
-	robot, code := byTLS(t, b, ca, brokertest.Hello{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
+	robot, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: "r1"}, ca.IssueClient(schema.RoleRobot, "r1"))
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}

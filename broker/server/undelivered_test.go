@@ -7,7 +7,7 @@ import (
 )
 
 // The broker keeps no command for later: the sender must learn that nobody received it.
-func TestCommandToAbsentRobotIsNoted(t *testing.T) {
+func TestSenderOfCommandToAbsentRobotIsNotified(t *testing.T) {
 	b := start(t)
 	op := b.Client(t, "op1")
 	op.Subscribe("troupe/v1/clients/op1/notice")

@@ -21,9 +21,9 @@ func webSocket(c *server.Config) { c.WS = "127.0.0.1:0" }
 func TestMQTTOverWebSocket(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, webSocket, ca.Configure, func(c *server.Config) { c.WSS = "127.0.0.1:0" })
-	watcher := brokertest.Connect(t, brokertest.OverWebSocket("ws://"+b.AddrOf("ws")+"/mqtt", nil), brokertest.Hello{Name: "obs", ClientID: "obs.ws"})
+	watcher := brokertest.Connect(t, brokertest.OverWebSocket("ws://"+b.AddrOf("ws")+"/mqtt", nil), brokertest.ConnectPacket{Name: "obs", ClientID: "obs.ws"})
 	watcher.Subscribe(r1 + "#")
-	robot, code := brokertest.TryConnect(t, brokertest.OverWebSocket("wss://"+b.AddrOf("wss")+"/mqtt", ca.TLS(ca.IssueClient(schema.RoleRobot, "r1"))), brokertest.Hello{ClientID: "r1"})
+	robot, code := brokertest.TryConnect(t, brokertest.OverWebSocket("wss://"+b.AddrOf("wss")+"/mqtt", ca.TLS(ca.IssueClient(schema.RoleRobot, "r1"))), brokertest.ConnectPacket{ClientID: "r1"})
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
@@ -45,9 +45,9 @@ func TestMQTTPacketInManyWebSocketMessages(t *testing.T) {
 	if got := resp.Header.Get("Sec-WebSocket-Protocol"); got != "mqtt" {
 		t.Errorf("subprotocol %q", got)
 	}
-	hello := brokertest.Hello{Name: "r1", ClientID: "r1"}.Bytes()
-	for i := range hello {
-		if err := ws.WriteMessage(websocket.BinaryMessage, hello[i:i+1]); err != nil {
+	connect := brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}.Bytes()
+	for i := range connect {
+		if err := ws.WriteMessage(websocket.BinaryMessage, connect[i:i+1]); err != nil {
 			t.Fatal(err)
 		}
 	}

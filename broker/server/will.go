@@ -43,17 +43,17 @@ func (g *guard) isPresence(topic string) bool {
 func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	c := connOf(cl)
 	if g.closing.Load() || c == nil || c.client.Load() == nil || c.takenOver.Load() {
-		g.counters.add(willSilenced)
+		g.counters.add(willSuppressed)
 		return mqtt.Will{}, nil
 	}
 	if why := g.judgeWill(c.client.Load(), will.TopicName, will.Retain, will.Payload); why != "" {
-		g.counters.add(willSilenced)
+		g.counters.add(willSuppressed)
 		g.log.Error("will suppressed: it is no longer allowed", "client", cl.ID, "topic", will.TopicName, "why", why)
 		return mqtt.Will{}, nil
 	}
 	if c.kicked.Load() != nil {
 		if will = g.willOfKicked(c, will); will.Flag == 0 {
-			g.counters.add(willSilenced)
+			g.counters.add(willSuppressed)
 			return will, nil
 		}
 	}

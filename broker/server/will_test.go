@@ -50,7 +50,7 @@ func TestForbiddenWillsAreRefused(t *testing.T) {
 		if c.will.Payload == nil {
 			c.will.Payload = []byte(lost("s"))
 		}
-		got, code := brokertest.TryConnect(t, b.Dial, brokertest.Hello{Name: c.name, ClientID: c.name, Will: &c.will})
+		got, code := brokertest.TryConnect(t, b.Dial, brokertest.ConnectPacket{Name: c.name, ClientID: c.name, Will: &c.will})
 		if (code == 0) != c.ok || !c.ok && code != 5 {
 			t.Errorf("%s with will %v: code %d", c.name, c.will, code)
 		}
@@ -83,12 +83,12 @@ func TestWillIsSentOnlyForLostClients(t *testing.T) {
 
 func TestClosingBrokerSendsNoWills(t *testing.T) {
 	b := start(t)
-	watcher := brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: "obs", ClientID: "obs"})
+	watcher := brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.ConnectPacket{Name: "obs", ClientID: "obs"})
 	watcher.Subscribe("troupe/v1/robots/+/presence")
 	for i := range 20 {
 		name := fmt.Sprintf("r%d", i)
 		will := brokertest.Message{Topic: "troupe/v1/robots/" + name + "/presence", Payload: []byte(lost("s")), QoS: 1, Retain: true}
-		brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.Hello{Name: name, ClientID: name, Will: &will})
+		brokertest.Connect(t, brokertest.TCP(b.Addr()), brokertest.ConnectPacket{Name: name, ClientID: name, Will: &will})
 	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestClosingBrokerSendsNoWills(t *testing.T) {
 	if ms := watcher.Inbox("#"); len(ms) > 0 {
 		t.Fatalf("wills: %v", ms)
 	}
-	if n := b.Status()["wills_silenced"]; n != 20 {
-		t.Fatalf("%d wills silenced, want 20", n)
+	if n := b.Status()["wills_suppressed"]; n != 20 {
+		t.Fatalf("%d wills suppressed, want 20", n)
 	}
 }

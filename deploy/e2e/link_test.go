@@ -14,9 +14,9 @@ import (
 	"troupe/schema"
 )
 
-// clientTimeOut is how long the operators may be silent in mnl until the robot's
+// linkLossTimeout is how long the operators may be silent in mnl until the robot's
 // link counts as lost.
-const clientTimeOut = 5 * time.Second
+const linkLossTimeout = 5 * time.Second
 
 // awaitLink waits until the condition holds for the robot's link.
 func (w *world) awaitLink(rid, what string, holds func(schema.StateLink) bool) schema.State {
@@ -61,7 +61,7 @@ func TestFlappingLinkLeadsToSafeAndItsReturnDoesNotLeadOut(t *testing.T) {
 		mark := w.observer.mark()
 		for try := 1; ; try++ {
 			silence, times := w.flapLink("r1", most)
-			if silence < clientTimeOut && times > 0 {
+			if silence < linkLossTimeout && times > 0 {
 				break
 			}
 			// The machine was so busy that a single silence was long enough for a loss.
@@ -101,7 +101,7 @@ func (w *world) connectStalledSubscriber() net.Conn {
 	}
 	w.t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10) // a small buffer is full soon
-	_, err = conn.Write(append(brokertest.Hello{Name: "admin", ClientID: "admin.still"}.Bytes(),
+	_, err = conn.Write(append(brokertest.ConnectPacket{Name: "admin", ClientID: "admin.still"}.Bytes(),
 		brokertest.Packet(0x82, append([]byte{0, 1, 0, 11}, "troupe/v1/#\x01"...))...))
 	if err == nil {
 		_, err = conn.Read(make([]byte, 1)) // the connection was accepted
@@ -119,7 +119,7 @@ func TestStalledSubscriberDelaysNoCommand(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.connectStalledSubscriber()
-		fleetd := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "fleetd", ClientID: "fleetd.stories"})
+		fleetd := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "fleetd", ClientID: "fleetd.stories"})
 		for n := range stories {
 			story := bytes.Repeat([]byte{byte(n)}, bytesEach)
 			sum := sha256.Sum256(story)

@@ -80,7 +80,7 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 		will.State, will.TS, will.Since, will.Reason = schema.PresenceLost, 0, 0, "will"
 		var lateWill *brokertest.Client
 		if w.variant.mosquitto {
-			lateWill = brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.Hello{Name: "r1", ClientID: "ghost"},
+			lateWill = brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "r1", ClientID: "ghost"},
 				brokertest.WithWill(brokertest.Message{Topic: robotTopic("r1", "presence"), Payload: []byte(jsonText(will)), QoS: 1, Retain: true}))
 		}
 

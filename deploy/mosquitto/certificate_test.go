@@ -145,7 +145,7 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 
 	admin := connect(t, "mqtt://"+m.clientAddress, "admin")
 	admin.Subscribe("#")
-	robot := brokertest.Connect(t, with(r1), brokertest.Hello{Name: "r2", ClientID: "r1"})
+	robot := brokertest.Connect(t, with(r1), brokertest.ConnectPacket{Name: "r2", ClientID: "r1"})
 	robot.Publish(ns.Topic(schema.TopicEvent, "r2"), "{}")
 	robot.Publish(ns.Topic(schema.TopicCmd, "r2", "r1", "safety", "enable"), "")
 	robot.Publish(ns.Topic(schema.TopicEvent, "r1"), "{}")
@@ -162,7 +162,7 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 		"a robot of another fleet": with(otherFleet),
 		"a client without one":     with(),
 	} {
-		if c, code := brokertest.TryConnect(t, dial, brokertest.Hello{Name: "r1", Password: secret, ClientID: "x"}); code == 0 {
+		if c, code := brokertest.TryConnect(t, dial, brokertest.ConnectPacket{Name: "r1", Password: secret, ClientID: "x"}); code == 0 {
 			c.Close()
 			t.Errorf("%s was accepted", what)
 		}
@@ -172,7 +172,7 @@ func TestRobotConnectsByCertificateAlone(t *testing.T) {
 	m.revoke(3, r1, r2)
 	m.reload()
 	for deadline := time.Now().Add(brokertest.Timeout); ; {
-		c, code := brokertest.TryConnect(t, with(r1), brokertest.Hello{ClientID: "r1"})
+		c, code := brokertest.TryConnect(t, with(r1), brokertest.ConnectPacket{ClientID: "r1"})
 		if code != 0 {
 			break
 		}

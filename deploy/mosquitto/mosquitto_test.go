@@ -78,13 +78,13 @@ func generalLines(t *testing.T, folder string) []string {
 
 func connect(t *testing.T, url, name string) *brokertest.Client {
 	t.Helper()
-	return brokertest.Connect(t, brokertest.TCP(strings.TrimPrefix(url, "mqtt://")), brokertest.Hello{Name: name, Password: secret, ClientID: name})
+	return brokertest.Connect(t, brokertest.TCP(strings.TrimPrefix(url, "mqtt://")), brokertest.ConnectPacket{Name: name, Password: secret, ClientID: name})
 }
 
 func TestConnectNeedsThePassword(t *testing.T) {
 	url := startMosquitto(t)
 	dial := brokertest.TCP(strings.TrimPrefix(url, "mqtt://"))
-	for what, h := range map[string]brokertest.Hello{
+	for what, h := range map[string]brokertest.ConnectPacket{
 		"an unknown client": {Name: "x", Password: secret, ClientID: "x"},
 		"a wrong password":  {Name: "op1", Password: "sesame", ClientID: "op1"},
 		"no user name":      {ClientID: "y"},

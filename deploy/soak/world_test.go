@@ -83,7 +83,7 @@ func (w *world) startBroker() {
 	w.mu.Lock()
 	w.broker = b
 	w.mu.Unlock()
-	w.op = brokertest.Connect(w.T, b.Dial, brokertest.Hello{Name: "op1", ClientID: "op1"})
+	w.op = brokertest.Connect(w.T, b.Dial, brokertest.ConnectPacket{Name: "op1", ClientID: "op1"})
 }
 
 // stopBroker ends the broker with all its retained messages.
@@ -202,7 +202,7 @@ func (w *world) apply(d incident) {
 		w.startBroker()
 	case "takeover":
 		if conn, err := w.dial(context.Background()); err == nil {
-			other, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil }, brokertest.Hello{Name: d.who, ClientID: d.who})
+			other, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil }, brokertest.ConnectPacket{Name: d.who, ClientID: d.who})
 			if code == 0 {
 				time.Sleep(200 * time.Millisecond)
 				other.Cut()

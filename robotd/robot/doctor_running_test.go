@@ -60,7 +60,7 @@ func TestDoctorLeavesTheRobotsConnectionForBlobs(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.anonymous()
-	blobs := brokertest.Connect(t, p.plain.Dial, brokertest.Hello{Name: "r1", ClientID: "r1.blob"})
+	blobs := brokertest.Connect(t, p.plain.Dial, brokertest.ConnectPacket{Name: "r1", ClientID: "r1.blob"})
 	for _, f := range Examine(t.Context(), p.c, nil, p.on) {
 		if f.Part == "broker" && f.Severity != FindingOK {
 			t.Errorf("found %+v", f)

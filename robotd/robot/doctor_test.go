@@ -36,7 +36,7 @@ func newPatient(t *testing.T) *patient {
 	p.plain, p.secured = brokertest.Start(t), brokertest.Start(t, p.ca.Configure)
 	p.bus = brokertest.NewBus(t)
 	t.Cleanup(func() { _ = p.bus.Close() })
-	p.adapter = brokertest.Connect(t, p.bus.Dial, brokertest.Hello{ClientID: "base"})
+	p.adapter = brokertest.Connect(t, p.bus.Dial, brokertest.ConnectPacket{ClientID: "base"})
 	data := t.TempDir()
 	saveIdentity(t, p.ca, data)
 	p.c = Config{ID: "r1", Broker: "mqtts://" + p.secured.AddrOf("mqtts"), Data: data, Page: Page{Listen: "127.0.0.1:0"}}
@@ -83,7 +83,7 @@ func (p *patient) judged(health string) {
 	p.onBus(describedBase)
 	p.adapter.Retain("bus/robotd/presence", `{"v":1,"present":true,"session":"s"}`)
 	ctx, cancel := context.WithCancel(context.Background())
-	robotd, ended := brokertest.Connect(p.t, p.bus.Dial, brokertest.Hello{ClientID: "robotd"}), make(chan struct{})
+	robotd, ended := brokertest.Connect(p.t, p.bus.Dial, brokertest.ConnectPacket{ClientID: "robotd"}), make(chan struct{})
 	p.t.Cleanup(func() { cancel(); <-ended })
 	go func() {
 		defer close(ended)
