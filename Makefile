@@ -41,23 +41,24 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 plain_sqlite := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
 
 # Every test, every time: some start programs that Go's cache does not see. The longest ones are
-# first. deploy/e2e waits for processes and what runs in fake time has one processor, so one
-# package more runs at once than there are cores for. RETRIES=1 runs a failed test once more, alone.
+# first. Tests of deploy/e2e mostly wait for processes, and tests in fake time use one core, so -p=3
+# runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once more, alone.
 longest := ./deploy/e2e ./deploy/soak ./fleetd/fleet ./fleetd/store ./fleetd/cli ./robotd/brain ./deploy/stage
 test: setup ## install what is missing, then run every test under the race detector (PKG, RETRIES=1)
 	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
-specs: setup ## play the specs of the console in a browser, each file in a world of its own (SPEC=robots, RETRIES=1)
+specs: setup ## run the specs of the console in a browser, each file with a broker, fleetd and robots of its own (SPEC=robots, RETRIES=1)
 	@TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -timeout=80m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
 
 # Part of the specs. The bounds are asserted in deploy/stage, in fake time.
 standstill: setup ## drive a robot in a browser, break the network between them, and print how long it took to stand
 	@go test -tags webconsole -count=1 -v -run '^TestWebConsole$$/^manual-drive$$' ./deploy/e2e | sed -n 's/^.*_test.go:[0-9]*: \(.* the last frame\)/\1/p; /^\(FAIL\|ok\|--- FAIL\)/p'
 
-# For the inner loop: what a change does not reach keeps its cached result, so one in a single part
-# takes half a minute to a minute, and one in schema as long as all of them.
+# For the inner loop. Packages that a change does not reach keep their cached results. So after a
+# change in one package this takes half a minute to a minute, and after one in schema as long as
+# running every unit test.
 #
 # Left out: tests of the whole (deploy, the scripts of fleetd/cli), those of fleetd's assembly, of
 # PostgreSQL and of the script that runs tests, and one that counts every second of a day. Several
@@ -92,8 +93,8 @@ web: setup ## build the console into the tree, after changes in fleetd/console/w
 build: ## build the three programs into bin/
 	@go build -o bin/ ./broker ./robotd ./fleetd
 
-worlds: ## play random events to a robot and check the invariants after each step (WORLDS=2000, SEED=N for the same ones again)
-	@go test -count=1 -run '^TestWhateverHappens' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)
+worlds: ## feed random events to a robot and check the invariants after each step (WORLDS=2000 sequences, SEED=N for the same ones again)
+	@go test -count=1 -run '^TestInvariantsHold' ./robotd/brain -rapid.checks=$(WORLDS) -rapid.seed=$(SEED)
 
 fuzz: ## give every fuzz target some time (FUZZTIME=10s each)
 	@deploy/setup/fuzz.sh $(FUZZTIME)

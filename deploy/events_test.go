@@ -14,8 +14,8 @@ import (
 )
 
 // TestEveryEventOfRobotdHasRow reads the calls that record an event: a type that is written
-// out has a row in schema.Events. What is composed at run time is checked by the auditor in
-// the tests of robotd/brain.
+// out has a row in schema.Events. What is composed at run time is checked by the tests of
+// robotd/brain, which check the invariants of each step (auditor_test.go).
 func TestEveryEventOfRobotdHasRow(t *testing.T) {
 	recorded := map[string]bool{}
 	err := filepath.WalkDir("../robotd", func(path string, _ fs.DirEntry, err error) error {

@@ -74,7 +74,7 @@ var layers = []layer{
 	{what: "fleetd's view of robots and of other instances",
 		folders: []string{"fleetd/view", "fleetd/replica"}},
 	{what: "components of fleetd",
-		folders: []string{"fleetd/certificate", "fleetd/revocation", "fleetd/decommissioner", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/refusal", "fleetd/records"}},
+		folders: []string{"fleetd/certificate", "fleetd/revocation", "fleetd/decommissioner", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/auditqueue", "fleetd/records"}},
 	{what: "who is signed in",
 		folders: []string{"fleetd/accounts"}},
 	{what: "fleetd's HTTP API and page",
@@ -115,14 +115,14 @@ var testSupport = map[string]bool{
 	"broker/brokertest":            true,
 	"robotd/disk/disktest":         true,
 	"robotd/driver/drivertest":     true,
-	"robotd/driver/bus/bustest":    false, // the programs of the end-to-end tests too
+	"robotd/driver/bus/bustest":    true,
 	"robotd/mode/modetest":         true,
 	"fleetd/store/storetest":       true,
 	"fleetd/store/pgtest":          true,
 	"fleetd/fleet/fleettest":       true,
 	"fleetd/provider/providertest": true,
 	"deploy/mosquittotest":         true,
-	"deploy/stage":                 false, // the demo's too
+	"deploy/stage":                 false, // deploy/demo imports it, too
 }
 
 // Exceptions: imports that layers or programImports forbid, each with its reason.

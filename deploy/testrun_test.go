@@ -94,17 +94,17 @@ func TestBroken(t *testing.T) { undefined() }
 	}
 }
 
-// TestWebConsole logs this line for a spec that CI played twice (RETRIES=1).
-func TestRunNamesASpecThatPassedWhenPlayedAgain(t *testing.T) {
+// TestWebConsole logs this line for a spec that passed on its second run (RETRIES=1).
+func TestRunNamesASpecThatPassedOnRetry(t *testing.T) {
 	t.Parallel()
 	status, out := testRun(t, map[string]string{"a/a_test.go": `package a
 import "testing"
 func TestWebConsole(t *testing.T) {
-	t.Run("robots", func(t *testing.T) { t.Logf("passed when it was played again: %s", "a \"quoted\" spec, with a comma") })
+	t.Run("robots", func(t *testing.T) { t.Logf("passed on retry: %s", "a \"quoted\" spec, with a comma") })
 	t.Run("shell", func(t *testing.T) { t.Log("passed at once") })
 }
 `}, "./...")
-	if want := "passed only when they were played again:\n    a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) || strings.Contains(out, "passed at once") {
+	if want := "passed only on retry:\n    a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) || strings.Contains(out, "passed at once") {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
 }
@@ -123,7 +123,7 @@ func TestOuter(t *testing.T) {
 }
 `
 	status, out := testRun(t, map[string]string{"a/a_test.go": late}, "-count=1", "./...")
-	if want := "passed only when they were played again:\n    example/a.TestOuter"; status != 0 || !strings.Contains(out, want) || !strings.Contains(out, "later than the test waits") {
+	if want := "passed only on retry:\n    example/a.TestOuter"; status != 0 || !strings.Contains(out, want) || !strings.Contains(out, "later than the test waits") {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
 	always := "package b\nimport \"testing\"\nfunc TestBad(t *testing.T) { t.Error(\"wrong\") }\n"

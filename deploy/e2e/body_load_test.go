@@ -66,7 +66,7 @@ func TestBodyLoad(t *testing.T) {
 		}
 		fmt.Printf("   %.0f messages/s on the bus\n", float64(sent.Load()-first)/passed.Seconds())
 		for _, l := range loads {
-			l.restart()
+			l.resumePerformance()
 		}
 		if due >= span {
 			break
@@ -170,9 +170,9 @@ func (l *bodyLoad) measure(passed time.Duration) string {
 	return fmt.Sprintf("%s %4.1f %% of a core, RSS %.1f MiB, ring %d KiB", l.body, l.cpu, mib(l.rss), ring>>10)
 }
 
-// restart lets a robot go on that stopped, as an operator does: on a computer with too much to
+// resumePerformance resets, enables and continues a robot that has stopped, as an operator does: on a computer with too much to
 // do the adapter may be silent for longer than robotd allows.
-func (l *bodyLoad) restart() {
+func (l *bodyLoad) resumePerformance() {
 	l.w.t.Helper()
 	newest := func() schema.State {
 		return awaitDocument(l.w, robotTopic(l.id, "state"), "its state", func(schema.State) bool { return true })

@@ -66,12 +66,12 @@ func readPage(t testing.TB, path string) *page {
 				p.sessions = append(p.sessions, &session{})
 			}
 			if len(p.sessions) == 0 {
-				t.Fatalf("%s:%d: nothing says beside what this is typed: a session begins with make, or with a fresh folder", path, i+1)
+				t.Fatalf("%s:%d: this command belongs to no session: begin the first block of the page with make, or with a fresh folder (mkdir ... && cd ...)", path, i+1)
 			}
 			of := p.sessions[len(p.sessions)-1]
 			of.typed = append(of.typed, last)
 		case last == nil:
-			t.Fatalf("%s:%d: this was printed by nothing", path, i+1)
+			t.Fatalf("%s:%d: output without a command above it: a command begins with \"$ \"", path, i+1)
 		default:
 			last.shown = append(last.shown, line)
 			last.to = i + 1

@@ -16,7 +16,7 @@ import (
 type dayRule struct {
 	name string
 	why  string
-	// check returns how often the rule had something to say, and what breaks it.
+	// check returns how often the rule applied, and the events that violate it.
 	check func(log []happened) (times int, broken []string)
 }
 
@@ -91,7 +91,7 @@ var dayRules = []dayRule{
 	}},
 	{"the story comes back after each activity and each interrupt", "it is what the robot is for", func(log []happened) (times int, broken []string) {
 		for i, h := range log {
-			if h.Type != "life_completed" && h.Type != "interrupt_finished" || worldAt(log[:i+1]).held() {
+			if h.Type != "life_completed" && h.Type != "interrupt_finished" || stateAt(log[:i+1]).held() {
 				continue
 			}
 			later := log[i+1:]
@@ -161,7 +161,7 @@ var dayRules = []dayRule{
 			switch {
 			case h.Type == "alert_raised" && h.Cause == "device_critical":
 				times++
-				hot, since, resting = h.data.ID, h.at, worldAt(log[:i+1]).safety == "DISABLED"
+				hot, since, resting = h.data.ID, h.at, stateAt(log[:i+1]).safety == "DISABLED"
 			case h.Type == "alert_cleared" && h.data.ID == hot && hot != "":
 				if hot = ""; !resting {
 					broken = append(broken, "it did not come to rest: "+h.String())
@@ -179,11 +179,11 @@ var dayRules = []dayRule{
 	}},
 	{"after rest and leave to move, the story and life go on", "heat must not end the day", func(log []happened) (times int, broken []string) {
 		for i, h := range log {
-			if h.Type != "safety_changed" || h.data.To != "ENABLED" || worldAt(log[:i]).auto != "paused" {
+			if h.Type != "safety_changed" || h.data.To != "ENABLED" || stateAt(log[:i]).auto != "paused" {
 				continue
 			}
 			times++
-			w := worldAt(log[:i+1])
+			w := stateAt(log[:i+1])
 			later := slices.DeleteFunc(slices.Clone(log[i:]), func(l happened) bool { return l.at.Sub(h.at) > promptly })
 			has := func(kind, to string) bool {
 				return slices.ContainsFunc(later, func(l happened) bool { return l.Type == kind && l.data.To == to })
@@ -202,7 +202,7 @@ var dayRules = []dayRule{
 			if h.Type == "interrupt_started" {
 				times++
 			}
-			if h.launched() && h.Cause == "launchpad" && worldAt(log[:i]).interrupts > 0 {
+			if h.launched() && h.Cause == "launchpad" && stateAt(log[:i]).interrupts > 0 {
 				broken = append(broken, h.String())
 			}
 		}
@@ -259,15 +259,15 @@ func (h happened) holdsStory() bool {
 		h.Type == "safety_changed" && h.data.To != "ENABLED" || h.Type == "mode_changed" && h.data.To != "ato"
 }
 
-// dayWorld is what a log says of the robot at its end.
-type dayWorld struct {
+// dayState is what a log says of the robot at its end.
+type dayState struct {
 	safety, auto, life string
 	interrupts         int
 	focus              bool
 	guarded, hot       bool
 }
 
-func worldAt(log []happened) (w dayWorld) {
+func stateAt(log []happened) (w dayState) {
 	for _, h := range log {
 		switch h.Type {
 		case "safety_changed":
@@ -298,7 +298,7 @@ func worldAt(log []happened) (w dayWorld) {
 }
 
 // held reports whether something keeps the story from being performed.
-func (w dayWorld) held() bool {
+func (w dayState) held() bool {
 	return w.auto == "stopped" || w.auto == "halt" || w.safety != "ENABLED" || w.interrupts > 0 || w.focus || w.guarded || w.hot
 }
 
@@ -320,7 +320,7 @@ func dayLog(t *testing.T, text string) (log []happened) {
 	return log
 }
 
-// A day in which each rule has something to say, and breaks none.
+// A day on which each rule applies and none is violated.
 const goodDay = `
 0 safety_changed safety - {"from":"DISABLED","to":"ENABLED"}
 0 auto_changed auto enter {"from":"halt","to":"idle"}

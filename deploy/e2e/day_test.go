@@ -14,8 +14,8 @@ import (
 	"troupe/schema"
 )
 
-// The day of the demo, as fast as the robot can still do what belongs to it: the clock of
-// the day runs at daySpeed, and the robot at its own pace.
+// The clock of the day runs at daySpeed, and the robot at its own pace. Faster, the robot could
+// not finish what an entry of the day causes before the next one.
 const (
 	daySpeed = "40"
 	dayLimit = 6 * time.Minute

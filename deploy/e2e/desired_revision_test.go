@@ -38,7 +38,7 @@ func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 	})
 }
 
-func TestRobotThatTrustsAReleaserRefusesStoryWithoutRelease(t *testing.T) {
+func TestRobotThatTrustsAReleaseKeyRefusesStoryNotSignedWithIt(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		key, releaser := filepath.Join(w.folder, "fleetd.key"), filepath.Join(w.folder, "releaser.key")
 		fleetd, release := strings.TrimSpace(w.mustRunCLI("key", "new", key)), strings.TrimSpace(w.mustRunCLI("key", "new", releaser))

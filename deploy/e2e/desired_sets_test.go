@@ -74,7 +74,7 @@ func TestRobotThatRequiresSignaturesAcceptsOnlySignedDocuments(t *testing.T) {
 	})
 }
 
-func TestRobotThatRequiresSignaturesAcceptsOnlySignedReleases(t *testing.T) {
+func TestRobotThatRequiresSignaturesReleasesStopsOnlyBySignedDocuments(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		stopTopic, fleetTopic := robotTopic("r1", "desired/stop"), schema.DefaultNamespace.Topic(schema.TopicFleetStop)
 		w.recorder.Allow(stopTopic)

@@ -21,7 +21,8 @@ import (
 //	begin ID ARGS            op1 asks for the act of ARGS, and goes on at once
 //	ends ID STATUS REASON    the act of that id ends so
 //	refused REASON VERB PAYLOAD
-//	safety STATE, mode ID, auto STATUS, calm, interrupt HANDLER BY, signal NAME
+//	safety STATE, mode ID, auto STATUS, interrupt HANDLER BY, signal NAME
+//	calm                     no alert, interrupt, diagnosis or signal is left
 //	unit ID STATE WORDS      its state, and what its detail contains
 //	alert TYPE SOURCE
 //	device ID WHAT           its diagnosis: nothing, or the effect, the heat and the alerts

@@ -10,7 +10,7 @@ import (
 	"troupe/schema"
 )
 
-// These tests lead the machines of a robot through transitions that only faults, played
+// These tests lead the state machines of a robot (mode, safety, interrupts) through transitions that only faults, played
 // into its simulated body, bring about.
 
 // faultyRobot starts r1, which takes faults, and waits until it is in mnl.

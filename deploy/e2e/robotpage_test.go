@@ -82,7 +82,7 @@ func (v *visitor) await(text string) {
 }
 
 // TestRobotWithoutBrokerIsUsedOnItsPage: no network, no fleet; a person at the robot stops it,
-// lets it go on and changes its mode, and who leaves is missed.
+// releases the stop and changes its mode, and when they leave the page, the robot loses its link.
 func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -115,7 +115,7 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	}
 	v.await("mode_changed</code> <span dir=\"auto\">started from: str, to: mnl")
 	v.await("stop_latched")
-	robot.log.await(t, "r1", "that it misses the person who left", func(line string) bool {
+	robot.log.await(t, "r1", "that the robot has lost the heartbeats of the page", func(line string) bool {
 		return strings.Contains(line, "no heartbeat of fleetd or of a console arrives")
 	})
 }

@@ -62,7 +62,7 @@ func (s *secured) startBroker(at string) {
 	}
 	s.broker = launch(s.t, "broker", program(s.t, "broker"), []string{
 		"--mqtt", "", "--http", "", "--mqtts", at, "--tls-cert", filepath.Join(s.folder, "broker.pem"), "--tls-key", filepath.Join(s.folder, "broker.key.pem"),
-		"--client-ca", filepath.Join(s.keys, vault.IssuersFile), "--crl", filepath.Join(s.keys, vault.ListFile),
+		"--client-ca", filepath.Join(s.keys, vault.IssuersFile), "--crl", filepath.Join(s.keys, vault.CRLFile),
 	}, nil)
 	s.address = s.broker.ready()["mqtts"]
 }
@@ -92,7 +92,7 @@ func (s *secured) startShippedMosquitto() string {
 	}
 	for name, from := range map[string]string{
 		"cert.pem": filepath.Join(s.folder, "broker.pem"), "key.pem": filepath.Join(s.folder, "broker.key.pem"),
-		"ca.pem": filepath.Join(s.keys, vault.IssuersFile), "crl.pem": filepath.Join(s.keys, vault.ListFile),
+		"ca.pem": filepath.Join(s.keys, vault.IssuersFile), "crl.pem": filepath.Join(s.keys, vault.CRLFile),
 	} {
 		text, err := os.ReadFile(from)
 		if err == nil {
@@ -165,8 +165,8 @@ func (s *secured) runEnrolledRobot(rid string) {
 	}
 }
 
-// awaitView waits until fleetd shows the robot adopted and with one of these
-// presence views.
+// awaitPresenceStatus waits until fleetd shows the robot adopted and with one of these
+// presence statuses.
 func (s *secured) awaitPresenceStatus(rid string, statuses ...string) {
 	s.t.Helper()
 	s.until(rid+" to be "+strings.Join(statuses, " or "), func() bool {

@@ -16,8 +16,8 @@ func (w *world) awaitSafety(mark int, rid string, from, to schema.SafetyState) s
 	})
 }
 
-// TestSoftStopBringsTheHeadToRest stops a robot gently whose head is turned, then one whose
-// head hangs, and stops that stop.
+// TestSoftStopBringsTheHeadToRest soft-stops a robot whose head is turned; then, with a head that
+// hangs, it ends the shutdown act early by safety/stop, and once by its time limit.
 func TestSoftStopBringsTheHeadToRest(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
 		w.recorder.Allow(robotTopic("r1", "sim/#"))

@@ -61,7 +61,7 @@ func TestStopNeedsASignInButNoDatabaseAtTheStartOfFleetd(t *testing.T) {
 			}
 		}
 
-		// The database counts from its return on.
+		// Once the database is back, its accounts apply, not those saved on this machine.
 		database.connectTo(socket)
 		w.awaitPersistedStops(stop)
 		w.token = admin

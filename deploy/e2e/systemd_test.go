@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestServiceManagerIsTold plays systemd: it starts robotd as a service of Type=notify with a
+// TestRobotdNotifiesTheServiceManager plays systemd: it starts robotd as a service of Type=notify with a
 // watchdog, and a robotd that makes no steps feeds it no more.
-func TestServiceManagerIsTold(t *testing.T) {
+func TestRobotdNotifiesTheServiceManager(t *testing.T) {
 	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "notify")
 	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})

@@ -93,7 +93,7 @@ func (s playedSpec) report(t *testing.T) {
 	if s.failed() {
 		t.Errorf("the spec is %s", s.status)
 	} else if len(s.errors) > 1 {
-		t.Logf("passed when it was played again: %s", s.title) // deploy/setup/test.sh prints it
+		t.Logf("passed on retry: %s", s.title) // deploy/setup/test.sh prints it
 	}
 	for n, messages := range s.errors {
 		for _, m := range messages {

@@ -135,7 +135,7 @@ func launch(t testing.TB, program, path string) (*broker, string) {
 		t.Fatalf("make the pipe for mosquitto's log: %v", err)
 	}
 	b := &broker{
-		guard:    exec.Command("/bin/sh", "-c", guardScript, "keeper", program, path),
+		guard:    exec.Command("/bin/sh", "-c", guardScript, "mosquitto-guard", program, path),
 		lifeline: lifeline,
 		log:      &log{running: make(chan struct{}), ended: make(chan struct{})},
 	}

@@ -43,12 +43,12 @@ if [ -n "$skipped" ]; then
 	status=$((status ? status : 1))
 fi
 again=$(
-	sed -n 's/.*passed when it was played again: \(.*\)\\n".*/    \1/p' "$events" | sed 's/\\"/"/g'
+	sed -n 's/.*passed on retry: \(.*\)\\n".*/    \1/p' "$events" | sed 's/\\"/"/g'
 	[ ! -e "$scratch/retried" ] || awk '$(NF-1) < $(NF-3) { print "    " $0 }' "$scratch/retried" # "NAME: 2 runs, 1 failures"
 )
 if [ -n "$again" ]; then
 	echo
-	echo "passed only when they were played again:"
+	echo "passed only on retry:"
 	echo "$again"
 fi
 if ! grep -q '"Action":"pass".*"Test":' "$events"; then

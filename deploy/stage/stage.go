@@ -68,11 +68,11 @@ func (c *Config) setDefaults() error {
 	}
 	switch {
 	case c.Robots < 1 || c.Robots > MaxRobots:
-		return fmt.Errorf("%d robots: a stage runs 1 to %d", c.Robots, MaxRobots)
+		return fmt.Errorf("%d robots: want 1 to %d", c.Robots, MaxRobots)
 	case c.Data == "":
 		return errors.New("no data directory is given")
 	case c.Body != "" && c.Body != BodySim && c.Body != BodyLaptop:
-		return fmt.Errorf("body %q: a stage has %s and %s", c.Body, BodySim, BodyLaptop)
+		return fmt.Errorf("body %q: want %s or %s", c.Body, BodySim, BodyLaptop)
 	case c.Body == BodyLaptop && c.Scenario != "":
 		return errors.New("a scenario plays into simulated bodies only: leave the scenario out, or the body")
 	case c.Database == "sqlite":

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs robotd.service as it is under a systemd of its own, in namespaces and on a copy of this
-# machine's files that only lives in memory, and tries what the service promises: it is started
-# when its loop runs, says how the robot is, feeds the watchdog, is started again when it hangs
-# or is killed, and ends when it is stopped. Needs root, systemd and util-linux.
+# machine's files that only lives in memory, and tries what the service promises: systemd takes it
+# for started only when its control loop runs (READY=1); it reports the robot's state (STATUS=),
+# feeds the watchdog, is started again when it hangs or is killed, and ends when it is stopped.
+# Needs root, systemd and util-linux.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -91,17 +92,17 @@ holds() {
 }
 
 until_is ActiveState active "started when the loop runs"
-until_is StatusText 'mnl, DISABLED, no broker*' "says how the robot is"
+until_is StatusText 'mnl, DISABLED, no broker*' "reports the robot's state"
 fed=$(is WatchdogTimestampMonotonic)
 sleep 3
 holds "feeds the watchdog" test "$(is WatchdogTimestampMonotonic)" -gt "$fed"
 inside kill -STOP "$(is MainPID)"
 until_is NRestarts 1 "a hung robotd is started again"
 holds "its log has where it hung" inside grep -q SIGABRT /robotd.log
-until_is ActiveState active "and runs"
+until_is ActiveState active "and is active again"
 inside kill -KILL "$(is MainPID)"
 until_is NRestarts 2 "a killed robotd is started again"
-until_is ActiveState active "and runs"
+until_is ActiveState active "and is active again"
 inside sed -i 's/PAGE=off/PAGE=off\nTROUPE_ROBOTD_BODY=bus\nTROUPE_ROBOTD_BUS_ADAPTERS=talker\nTROUPE_ROBOTD_BUS_LISTEN=127.0.0.1:1884\nTROUPE_ROBOTD_BUS=mqtt:\/\/127.0.0.1:1884/' /etc/troupe/robotd.env
 inside systemctl restart --no-block robotd
 until_is StatusText 'starting: adapter talker is not there*' "says which adapter it waits for"

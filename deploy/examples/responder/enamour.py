@@ -4,8 +4,8 @@ examples has a counterpart here.
 
     enamour.py r1 --broker 127.0.0.1:1883
 
-The robot performs a story in ato and may move, and has the setting INTENTS below. It prints
-a line for each example, and ends with an error at the first that does not hold.
+The robot performs a story in ato and may move, and has the setting INTENTS below. This
+program prints a line for each example, and ends with an error at the first that does not hold.
 
 What differs from ENAMOUR, on purpose:
 - Every request is answered, at once if it is wrong, with the place of the fault.
@@ -13,7 +13,7 @@ What differs from ENAMOUR, on purpose:
 - A request is checked before clear_action_queue takes effect. Requests that it cancels count
   as superseded, not as completed, and their actions stop.
 - Actions of one type that overlap are refused before anything runs, and so is what excludes
-  others and overlaps them, unless the request says that it waits (defer), as groups did.
+  others and overlaps them, unless the request says that it waits (defer), as ENAMOUR's groups always do.
 - Parallel actions keep real time. An action shorter than a tick runs once.
 - Angles are in rad, heights in m; a goal is on the map, not relative to the robot.
 - There is no stabilization.

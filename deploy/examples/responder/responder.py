@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Answers what people want of a robot and its own setting `intents` has no row for.
+"""Answers the intents of people for which the robot's own setting `intents` has no row.
 
     responder.py r1 --name resp1 --broker 127.0.0.1:1883
 
