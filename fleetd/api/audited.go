@@ -16,17 +16,18 @@ import (
 	"troupe/fleetd/auth"
 )
 
-// Refusals records requests that changed nothing.
-type Refusals interface {
-	// Record adds an entry to the audit soon, unless there are too many. It does not block.
-	Record(n audit.Note)
+// AuditRecorder adds entries of the audit that no transaction writes: of refused and failed requests, and of
+// successful ones that wrote none.
+type AuditRecorder interface {
+	// Add adds an entry to the audit soon, unless there are too many. It does not block.
+	Add(n audit.Note)
 }
 
 // Audited is middleware around Guard: each request that may change something leaves an entry
 // in the audit. Those that succeed write it in the transaction of their change; Audited adds
 // an entry for those that are refused or fail, and for those that did not write one. A
 // request that only reads leaves one if it is forbidden.
-func Audited(next http.Handler, operations []Operation, out Refusals) http.Handler {
+func Audited(next http.Handler, operations []Operation, out AuditRecorder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, mark := audit.WithMark(r.Context())
 		a := &audited{operation: func() Operation { return operationOf(operations, r) }}
@@ -36,7 +37,7 @@ func Audited(next http.Handler, operations []Operation, out Refusals) http.Handl
 			next.ServeHTTP(w, r)
 			if a.forbidden != nil {
 				a.read(r, nil)
-				out.Record(a.note(r, http.StatusForbidden, a.forbidden.Detail))
+				out.Add(a.note(r, http.StatusForbidden, a.forbidden.Detail))
 			}
 			return
 		}
@@ -50,9 +51,9 @@ func Audited(next http.Handler, operations []Operation, out Refusals) http.Handl
 		a.read(r, body.bytes)
 		switch {
 		case answer.status >= 400:
-			out.Record(a.note(r, answer.status, answer.problem()))
+			out.Add(a.note(r, answer.status, answer.problem()))
 		case !mark.IsSet() && !a.said.DryRun:
-			out.Record(a.note(r, answer.status, a.said.Why))
+			out.Add(a.note(r, answer.status, a.said.Why))
 		}
 	})
 }

@@ -19,13 +19,13 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
+	"troupe/fleetd/auditqueue"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
-	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/revocation"
@@ -58,7 +58,7 @@ type Fleet struct {
 	questions     *dispatch.Questions
 	records       *records.Keeper
 	auditor       *dispatch.Auditor
-	refusals      *refusal.Recorder
+	auditQueue    *auditqueue.Queue
 	orphanEnder   *dispatch.OrphanEnder
 	releases      latch.Releases
 	stops         *latch.Stops
@@ -294,7 +294,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })
 	f.begin(&all, "retained", func() { f.retained.Run(ctx, db) })
 	f.begin(&all, "auditor", func() { f.auditor.Run(ctx, db) })
-	f.begin(&all, "refusals", func() { f.refusals.Run(ctx, db) })
+	f.begin(&all, "refusals", func() { f.auditQueue.Run(ctx, db) })
 	f.begin(&all, "pruner", func() { f.newPruner().run(ctx, db) })
 	all.Wait()
 }

@@ -129,7 +129,7 @@ func (f *Fleet) routes() http.Handler {
 	if f.cfg.Authenticator != nil {
 		who = f.cfg.Authenticator
 	}
-	guarded := api.Audited(api.Guard(mux, f.log, f.allowedHost, who), operations, f.refusals)
+	guarded := api.Audited(api.Guard(mux, f.log, f.allowedHost, who), operations, f.auditQueue)
 	if !f.cfg.BehindProxy {
 		return guarded
 	}
@@ -184,7 +184,7 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		default:
 			http.NotFound(w, r)
 		}
-	}), f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.refusals), newConnections(maxRobotConnections, 0))
+	}), f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue), newConnections(maxRobotConnections, 0))
 	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("enrolment address open", "url", f.EnrolURL())
 	return nil

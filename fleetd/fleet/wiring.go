@@ -9,6 +9,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/audit"
+	"troupe/fleetd/auditqueue"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
@@ -19,7 +20,6 @@ import (
 	"troupe/fleetd/provider"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/records"
-	"troupe/fleetd/refusal"
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/revocation"
@@ -70,7 +70,7 @@ func (f *Fleet) makeDispatcher() {
 		Robots:  f.view, Instances: &f.instances,
 		DeferIfReleasing: f.releases.DeferIfReleasing,
 	}
-	f.refusals = refusal.New(refusal.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
+	f.auditQueue = auditqueue.New(auditqueue.Deps{Name: f.cfg.Name, Now: time.Now, Failed: f.health.databaseFailed})
 	f.dispatcher, f.questions, f.auditor, f.orphanEnder = dispatch.New(d), dispatch.NewQuestions(d), dispatch.NewAuditor(d), dispatch.NewOrphanEnder(d)
 }
 
@@ -113,7 +113,7 @@ func (f *Fleet) makeAccounts() (err error) {
 	f.accounts = accounts.New(accounts.Deps{
 		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificate != nil || f.cfg.BehindProxy,
 		FirstAdmin: f.cfg.FirstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".accounts",
-		Provider: people, Refused: f.refusals.Record,
+		Provider: people, Refused: f.auditQueue.Add,
 		Rev: func(ctx context.Context) (int64, error) {
 			db, err := f.Store()
 			if err != nil {
@@ -128,7 +128,7 @@ func (f *Fleet) makeAccounts() (err error) {
 // newRecords makes the keeper of flight records, in a folder beside the spool.
 func (f *Fleet) newRecords() *records.Keeper {
 	return records.New(records.Deps{
-		Log: f.log, Now: f.Now, Dir: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".records", Note: f.refusals.Record,
+		Log: f.log, Now: f.Now, Dir: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".records", Note: f.auditQueue.Add,
 		Outcome: func(ctx context.Context, id string) (failed bool, why string) {
 			db, err := f.Store()
 			if err != nil {
