@@ -39,7 +39,7 @@ type State struct {
 type unitNow struct {
 	state   driver.State
 	detail  string
-	lost    bool // detail is about the way to the unit
+	lost    bool // the fault is in the connection to the unit; nothing is known of the unit itself
 	limited bool // a set-point of its last command was beyond its limits
 }
 
@@ -94,7 +94,7 @@ func (b *State) input(name string, on bool) bool {
 		b.inputs = slices.Delete(b.inputs, i, i+1)
 	}
 	if on != held {
-		b.trouble = true // the way out of the alert is another
+		b.trouble = true // the hint of the alert changes with the pressed inputs
 	}
 	return on != held
 }

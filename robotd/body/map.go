@@ -14,9 +14,9 @@ import (
 )
 
 // places are the fleet's points, which goto knows beside those of the body's own map, and
-// what calibration found. Points have coordinates of their map, so those of another map than
-// the loaded one are not used before calibration has loaded theirs; until then the ones
-// before stay in force. No map changes at another moment: a robot that moves would lose its
+// what calibration found. The coordinates of points are those of one map. If new places name
+// another map than the loaded one, the old points stay in use until a calibration has loaded the
+// new map. No map changes at another moment: a robot that moves would lose its
 // way, and one at rest may have been carried elsewhere.
 type places struct {
 	newest     *score.Places // as desired; nil = none
@@ -69,7 +69,7 @@ func (b *State) updateMapAlert(calibration schema.ModeID, out *effect.List) {
 	}
 	b.places.dirty = false
 	if b.places.calibrated && b.Map().SHA256 != b.places.loaded.SHA256 {
-		out.Raise(pendingAlert, schema.AlertInfo, "map", fmt.Sprintf("the robot goes by %s; %s waits for calibration", named(b.places.loaded), named(b.Map())), "send mode/set "+string(calibration)+" when nobody is near")
+		out.Raise(pendingAlert, schema.AlertInfo, "map", fmt.Sprintf("the robot uses %s; %s is loaded by the next calibration", named(b.places.loaded), named(b.Map())), "send mode/set "+string(calibration)+" when nobody is near")
 		return
 	}
 	out.Clear(pendingAlert, "map")

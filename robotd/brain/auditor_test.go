@@ -318,7 +318,7 @@ func (a *auditor) published(e effect.Publish) {
 	}
 }
 
-// acknowledged holds that there is one final answer, and that what it says was
+// acknowledged checks that there is one final answer, and that what it says was
 // done is shown by a state that was published before it.
 func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	if ack.ID == nil || ack.Dup || !ack.Status.Final() {
@@ -344,7 +344,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	delete(a.asked, k)
 }
 
-// showsModes holds that the newest catalogue of modes is as they are now: their parameters,
+// showsModes checks that the newest catalogue of modes is as they are now: their parameters,
 // and why each cannot be selected.
 func (a *auditor) showsModes() {
 	if s := a.r.s; s.report.Session() == "" || !s.report.ModesClean() {
@@ -359,7 +359,7 @@ func (a *auditor) showsModes() {
 	}
 }
 
-// shows holds that the newest published state is how the robot is now, as far
+// shows checks that the newest published state is how the robot is now, as far
 // as commands change it.
 func (a *auditor) shows(id string) {
 	t := step{State: a.r.s, now: a.r.wall()}

@@ -40,7 +40,7 @@ func TestCommandOfALostConnectionMovesNothing(t *testing.T) {
 			r.diskHangs = true
 			r.give(event.Command{Client: "op1", Group: ask.group, Verb: ask.verb, Payload: []byte(ask.payload)})
 			r.until(r.now + 50*time.Millisecond)
-			r.give(event.Disconnected{Why: "the line broke"})
+			r.give(event.Disconnected{Why: "the connection broke"})
 			if back {
 				r.give(event.Connected{Session: "s2"})
 			}
@@ -94,7 +94,7 @@ func TestSessionBeginsWithTheStateAfterTheStep(t *testing.T) {
 		t.Fatalf("%d pauses are held, and the story is %s; want one because of the stop, in tour", n, r.s.perform.Story().ID)
 	}
 	r.give(event.Command{Client: "op1", Group: "auto", Verb: "stop", Payload: []byte(`{"id":"k1"}`)})
-	r.give(event.Disconnected{Why: "the line broke"})
+	r.give(event.Disconnected{Why: "the connection broke"})
 	r.answer()
 	var state schema.State
 	answered := false

@@ -4,8 +4,8 @@
 //	                 │ heartbeats                   │
 //	body ─── driver ─┤ reports, signals    State    ├── Order, Start ── driver ─ body
 //	                 ├──── Event ─────────  Step ───┤
-//	disk ────────────┤ saved, recalled    Effects   ├── Save ───── disk
-//	clock ───────────┘ tick                         └── Note ───── log
+//	disk ────────────┤ saved, history read Effects  ├── Save ───── disk
+//	clock ───────────┘ tick                         └── Log ────── log
 //
 // Step takes one event and the time, changes the State and appends effects. The same state,
 // times and events give the same effects. It does no I/O, starts no goroutine and reads no

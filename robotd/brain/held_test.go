@@ -130,14 +130,14 @@ func TestLatchedStopNamesItsSender(t *testing.T) {
 	by := func() string { return safety.StoppedBy(r.s.permission.State, (&step{State: r.s}).safetyFacts()) }
 	r.give(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
 	if got := by(); got != "anna at op1" {
-		t.Errorf("sent live it is of %q", got)
+		t.Errorf("the live stop was sent by %q", got)
 	}
 	r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
 	if got := by(); got != "anna at op1" {
-		t.Errorf("written down it is of %q", got)
+		t.Errorf("recorded by fleetd, the stop was sent by %q", got)
 	}
 	r.boot()
 	if got := by(); got != "anna at op1" {
-		t.Errorf("after a restart it is of %q", got)
+		t.Errorf("after a restart the stop was sent by %q", got)
 	}
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed makes up lists
-// of actions, well and ill said, for a robot in either mode: each command has exactly
+// of actions, valid and invalid, for a robot in either mode: each command has exactly
 // one final answer, a refusal of what was said names its place, and only what is
-// well said is performed.
+// valid is performed.
 func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testing.T) {
 	performed, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,7 +86,7 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 			case ill && (a.Status != schema.StatusRejected || !strings.HasPrefix(a.Pointer, "/args")):
 				t.Fatalf("%s was answered %s %s at %q (%s)", id, a.Status, a.Reason, a.Pointer, a.Detail)
 			case good == (a.Reason == schema.ReasonBadRequest):
-				t.Fatalf("%s, well said: %v, was answered %s %s at %q (%s)", id, good, a.Status, a.Reason, a.Pointer, a.Detail)
+				t.Fatalf("%s, valid: %v, was answered %s %s at %q (%s)", id, good, a.Status, a.Reason, a.Pointer, a.Detail)
 			case ill:
 				refused++
 			case a.Status == schema.StatusSucceeded:
@@ -99,7 +99,7 @@ func TestActionsThatCommandsBringAlongAreRefusedAtTheirPlaceOrPerformed(t *testi
 	}
 }
 
-// actionsOf makes up a list of actions; one in some is ill said.
+// actionsOf makes up a list of actions; one in some is invalid.
 func actionsOf(t *rapid.T, depth int) []map[string]any {
 	out := []map[string]any{}
 	start := 0

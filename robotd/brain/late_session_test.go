@@ -11,12 +11,12 @@ import (
 	"troupe/schema"
 )
 
-// TestCommandHeldUpBeforeTheFirstHeartbeatExpires has the line hang right after it was
+// TestCommandHeldUpBeforeTheFirstHeartbeatExpires has the connection hang right after it was
 // opened. fleetd's retained presence had come, a heartbeat had not.
 func TestCommandHeldUpBeforeTheFirstHeartbeatExpires(t *testing.T) {
 	for fleetd, want := range map[schema.PresenceState]schema.Status{
 		schema.PresenceOnline: schema.StatusExpired,
-		schema.PresenceLost:   schema.StatusSucceeded, // it sends no heartbeats, and the line was just silent
+		schema.PresenceLost:   schema.StatusSucceeded, // it sends no heartbeats, and the connection was just silent
 	} {
 		r := newRig(t)
 		var last schema.Ack

@@ -14,7 +14,7 @@ import (
 	"troupe/schema"
 )
 
-// TestCommandWithoutTSIsNotBegunAfterItsTTL lets the robot's loop or its line hang at
+// TestCommandWithoutTSIsNotBegunAfterItsTTL lets the robot's loop or its connection hang at
 // random moments. Whatever was sent then arrives in one burst, in its order.
 func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -33,7 +33,7 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 		ms := func(name string, least, most int) time.Duration {
 			return time.Duration(rapid.IntRange(least, most).Draw(t, name)) * time.Millisecond
 		}
-		line := rapid.Bool().Draw(t, "the line hangs, not the loop")
+		connection := rapid.Bool().Draw(t, "the connection hangs, not the loop")
 		from := ms("it hangs at", 3000, 5000)
 		to := from + ms("for", 0, 12_000)
 		sent := ms("sent at", 2500, int(to.Milliseconds())+4000)
@@ -55,7 +55,7 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 			if at >= from && at < to {
 				at = to
 			}
-			if !line && r.now < from && at >= from { // the loop does not run meanwhile
+			if !connection && r.now < from && at >= from { // the loop does not run meanwhile
 				r.until(from)
 				r.now = to
 			}
@@ -68,7 +68,7 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 		if sent >= from && sent < to {
 			held = to - sent
 		}
-		if !line {
+		if !connection {
 			seen = 500 * time.Millisecond
 		}
 		a := answers["k1"]

@@ -13,8 +13,8 @@ import (
 	"troupe/schema/verb"
 )
 
-// inHand is a robot in mnl that op1 has in hand, with what it answers to him.
-func inHand(t *testing.T) (*rig, *[]schema.Ack) {
+// controlled is a robot in mnl that op1 has control of, with its answers.
+func controlled(t *testing.T) (*rig, *[]schema.Ack) {
 	r := newRig(t)
 	acks := &[]schema.Ack{}
 	r.sent = func(p effect.Publish) {
@@ -47,7 +47,7 @@ func (r *rig) command(id, payload string) {
 }
 
 func TestVolumeAppliesToAllUnitsAndIsSaved(t *testing.T) {
-	r, _ := inHand(t)
+	r, _ := controlled(t)
 	var loud []float64
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
@@ -82,7 +82,7 @@ func TestUnitThatNeverReportsEndHasFailed(t *testing.T) {
 	for verb, payload := range map[string]string{
 		"manual/say": "hello", "manual/face": "smile", "manual/head": `{"args":{"yaw_rad":0.2}}`, "manual/goto": "dock",
 	} {
-		r, acks := inHand(t)
+		r, acks := controlled(t)
 		r.body.mute = true
 		r.command(verb, payload)
 		var last schema.Ack
@@ -142,7 +142,7 @@ func TestActIsPerformedForClientWithoutControl(t *testing.T) {
 	if a := last("m1"); a.Reason != schema.ReasonNotInControl {
 		t.Errorf("what needs control was answered %s %s", a.Status, a.Reason)
 	}
-	// Who takes control has the robot for himself.
+	// control/acquire ends an act that another client without control has begun.
 	ask("resp1", "act/perform", `{"id":"p1","args":{"act":"greet"}}`)
 	ask("op1", "control/acquire", `{"id":"c1"}`)
 	r.until(r.now + time.Second)
@@ -181,7 +181,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		if v.Class != verb.ClassManual || slices.Contains([]string{"manual/stop", "manual/act", "manual/volume", "manual/point-save", "manual/point-delete", "manual/act-record", "manual/act-delete"}, id) {
 			continue // it is no action
 		}
-		r, acks := inHand(t)
+		r, acks := controlled(t)
 		var do score.Action
 		r.watch = func(_ event.Event, effects []effect.Effect) {
 			for _, e := range effects {
@@ -214,7 +214,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 }
 
 func TestManualSoundLoopEndsAfterAMinute(t *testing.T) {
-	r, acks := inHand(t)
+	r, acks := controlled(t)
 	r.body.mute = true // no unit ends a loop
 	r.command("manual/sound", `{"args":{"sound":"bell","loop":true}}`)
 	for range 3 {
@@ -233,7 +233,7 @@ func TestManualSoundLoopEndsAfterAMinute(t *testing.T) {
 }
 
 func TestManualArgumentOutOfRangeIsRefusedAtItsPointer(t *testing.T) {
-	r, acks := inHand(t)
+	r, acks := controlled(t)
 	for _, c := range []struct{ verb, args, pointer string }{
 		{"manual/say", `"text":"hello","rate":0.4`, "/args/rate"},
 		{"manual/say", `"text":"hello","rate":2.1`, "/args/rate"},
@@ -257,7 +257,7 @@ func TestManualArgumentOutOfRangeIsRefusedAtItsPointer(t *testing.T) {
 
 // TestRequestedActsWaitInOrder looks at the queue that the state shows.
 func TestRequestedActsWaitInOrder(t *testing.T) {
-	r, acks := inHand(t)
+	r, acks := controlled(t)
 	var q schema.StateQueue
 	sent := r.sent
 	r.sent = func(p effect.Publish) {

@@ -43,8 +43,8 @@ func (t *step) noteStartupEnded() {
 	}
 }
 
-// performAuto gives ato one input, and answers the mode's BeginStory: whether the story is
-// performed.
+// performAuto gives the story of ato one input. If ato asked for the story to begin
+// (mode.BeginStory), it tells ato whether the story is performed.
 func (t *step) performAuto() {
 	from := t.list.Len()
 	r := t.performStep().StepAuto()

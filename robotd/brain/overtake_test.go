@@ -100,9 +100,9 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 	}
 }
 
-// TestRecordingAStopCancelsNoCommand has fleetd write down a stop that the
-// robot holds already, while somebody asks for an enable. Nobody stopped the robot
-// anew and nobody release it, so what stands in the way is the latched stop.
+// TestRecordingAStopCancelsNoCommand has fleetd record a stop that is
+// latched on the robot already, while somebody asks for an enable. Nobody stopped the robot
+// anew and nobody released one, so what stands in the way is the latched stop.
 func TestRecordingAStopCancelsNoCommand(t *testing.T) {
 	enable := event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {

@@ -148,7 +148,7 @@ func TestLostConnectionCancelsNoCommandOfThePage(t *testing.T) {
 	r.pageBeats(2)
 	r.diskHangs = true
 	ask("safety/enable", `{"id":"p1"}`)
-	r.give(event.Disconnected{Why: "the line broke"})
+	r.give(event.Disconnected{Why: "the connection broke"})
 	r.answer()
 	r.until(r.now + time.Second)
 	if at := r.s.permission.At; at != schema.SafetyEnabled {

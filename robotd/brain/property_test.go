@@ -390,8 +390,8 @@ func (w *world) restart() {
 	w.r.boot()
 }
 
-// TestWhateverHappens lets anything happen to a robot, with an auditor beside it.
-func TestWhateverHappens(t *testing.T) {
+// TestInvariantsHoldAfterRandomEvents lets anything happen to a robot, with an auditor beside it.
+func TestInvariantsHoldAfterRandomEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -400,9 +400,9 @@ func TestWhateverHappens(t *testing.T) {
 	})
 }
 
-// TestWhateverHappensToALivingRobot is the same with a robot that lives in ato, and mostly with
+// TestInvariantsHoldForRandomAutonomousLife is the same with a robot that lives in ato, and mostly with
 // what life depends on.
-func TestWhateverHappensToALivingRobot(t *testing.T) {
+func TestInvariantsHoldForRandomAutonomousLife(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -425,7 +425,7 @@ func TestWhateverHappensToALivingRobot(t *testing.T) {
 	})
 }
 
-// end holds that everything that was asked is answered in the end, once, and that nothing is
+// end checks that everything that was asked is answered in the end, once, and that nothing is
 // left of what was performed.
 func (w *world) end() {
 	t := w.T

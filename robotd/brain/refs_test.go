@@ -22,7 +22,7 @@ import (
 // names, than an answer has room for.
 func TestRefusalListsTheLatchesThatCauseIt(t *testing.T) {
 	for _, name := range []string{"wall-%d", strings.Repeat("x", 61) + "-%d"} {
-		r, acks := inHand(t)
+		r, acks := controlled(t)
 		r.sent = func(p effect.Publish) {
 			if most := schema.TopicOf(p.Topic).MaxBytes; len(p.Payload) > most {
 				t.Errorf("%s has %d of %d bytes", p.Topic, len(p.Payload), most)
@@ -62,7 +62,7 @@ func TestRefusalListsTheLatchesThatCauseIt(t *testing.T) {
 // TestReferencesInAnswersExist takes an interrupt and a pause from the answers
 // that made them.
 func TestReferencesInAnswersExist(t *testing.T) {
-	r, acks := inHand(t)
+	r, acks := controlled(t)
 	pin := stories["talk"]
 	r.give(event.DesiredStory{Document: schema.DesiredStory{Rev: 1, FleetID: "fleetd", Story: &pin, Apply: schema.ApplyNow, TS: epoch}})
 	r.until(r.now + time.Second)
@@ -113,7 +113,7 @@ func TestFeaturesAreThoseOfTheBodyAndTheConfiguration(t *testing.T) {
 		{"that checks", func(c *config.Config, _ *driver.Body) { c.Signing, c.Safety.RequireSight = sign.Warn, true },
 			[]schema.Feature{schema.FeatureSigning, schema.FeatureTeleop, schema.FeatureMap, schema.FeatureRequireSight}},
 	} {
-		cfg, body := config.Defaults("r1"), newBench(&rig{}).about()
+		cfg, body := config.Defaults("r1"), newTimedBody(&rig{}).about()
 		body.Hardware = "rev B"
 		c.set(&cfg, &body)
 		s, _ := New(&cfg, "boot-1", body, Memory{}, mode.NewRunner(modes, mode.Unguarded), clock.Now{})

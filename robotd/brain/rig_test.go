@@ -41,7 +41,7 @@ type rig struct {
 	waited bool     // the newest event was a tick: nothing else has happened since
 	n      int      // of events, to keep those of one time in order
 
-	body     *bench
+	body     *timedBody
 	beats    bool // a heartbeat of fleetd arrives once a second
 	beatSeq  int64
 	noBlobs  bool
@@ -96,7 +96,7 @@ const epoch schema.Time = 1_800_000_000_000
 
 func newRig(t rapid.TB) *rig {
 	r := &rig{t: t, cfg: config.Defaults("r1"), ring: 1000, calibTime: 100 * time.Millisecond, blobs: map[string][]byte{}, memory: Memory{Values: map[string]string{}, Deliveries: map[sign.Kind]delivery.Persisted{}}, watch: func(event.Event, []effect.Effect) {}, sent: func(effect.Publish) {}}
-	r.body = newBench(r)
+	r.body = newTimedBody(r)
 	return r
 }
 

@@ -74,8 +74,8 @@ type Memory struct {
 }
 
 // New returns the state of a robot that has just started: it has its story and its journal,
-// and may not move, whatever it did before. It keeps base and does not change it. modes has a
-// mode for all settings of base, and belongs to the state from now on. The effects have to be
+// and may not move, whatever it did before. It keeps base and does not change it. modes has an
+// installed mode for each entry of base.Mode.Modes, and belongs to the state from now on. The effects have to be
 // carried out before Begin.
 func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Runner, now clock.Now) (*State, []effect.Effect) {
 	s := &State{}

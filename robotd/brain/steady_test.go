@@ -9,7 +9,7 @@ import (
 	"troupe/schema"
 )
 
-// TestTickAllocatesLittle holds that a robot which performs, and one which only
+// TestTickAllocatesLittle checks that a robot which performs, and one which only
 // waits, make next to no garbage fifty times a second.
 func TestTickAllocatesLittle(t *testing.T) {
 	for _, c := range []struct {

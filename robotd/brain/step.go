@@ -192,8 +192,8 @@ func (t *step) react(ev event.Event) {
 	t.toAnswers(answer.Step.Tick)
 }
 
-// Pending reports whether an input waits in an inbox, or life has yet to follow ato, which left
-// after life had decided. The loop then makes the next step at once, with the event Follow.
+// Pending reports whether an input waits in an inbox, or ato was left in this step after life had
+// decided, so that an activity is still running. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
 	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoNotActive
 	return behind || s.permission.Len() > 0 || s.supervisor.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()

@@ -24,7 +24,7 @@ const (
 )
 
 // move takes a velocity as a body does that may move.
-func (b *bench) move(v driver.Velocity) {
+func (b *timedBody) move(v driver.Velocity) {
 	if b.state["drive"] != driver.Run || b.ordered != driver.ToRun {
 		return
 	}
@@ -36,7 +36,7 @@ func (b *bench) move(v driver.Velocity) {
 }
 
 // roll lets the drive go for a tick, again and again until it stands.
-func (b *bench) roll() {
+func (b *timedBody) roll() {
 	b.r.come(coming{at: b.r.now + driver.Tick, do: func() {
 		want, t := b.want.VX, driver.Tick.Seconds()
 		if b.r.now >= b.over || b.state["drive"] != driver.Run || b.ordered != driver.ToRun {
@@ -50,7 +50,7 @@ func (b *bench) roll() {
 	}})
 }
 
-// frames is a person with a stick and a bad line to a robot: frames are lost,
+// frames is a person with a stick and a bad connection to a robot: frames are lost,
 // late, twice and out of order, and somebody else sends some, too.
 type frames struct {
 	*rapid.T

@@ -131,7 +131,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "connect":
 		r.give(event.Connected{Session: "s" + arg(0)})
 	case "disconnect":
-		r.give(event.Disconnected{Why: cmp.Or(strings.Join(args, " "), "the line broke"), HalfOpen: arg(0) == "half-open"})
+		r.give(event.Disconnected{Why: cmp.Or(strings.Join(args, " "), "the connection broke"), HalfOpen: arg(0) == "half-open"})
 	case "message-dropped": // topic and reason, as the broker says
 		r.give(event.MessageDropped{Kind: schema.TopicKind(arg(0)), Reason: schema.Reason(arg(1))})
 	case "recorder": // records that it lost, and whether it fails

@@ -17,7 +17,7 @@ import (
 func TestEveryVerbInCapsIsAnswered(t *testing.T) {
 	for _, v := range verb.All {
 		for _, payload := range v.Examples {
-			r, acks := inHand(t)
+			r, acks := controlled(t)
 			*acks = nil
 			r.command(v.ID(), payload)
 			r.until(r.now + 10*time.Second)

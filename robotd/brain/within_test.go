@@ -124,7 +124,7 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 	})
 }
 
-// TestLongTextsDoNotHideAStop holds it for what was once seen to hide one.
+// TestLongTextsDoNotHideAStop checks that for what was once seen to hide one.
 func TestLongTextsDoNotHideAStop(t *testing.T) {
 	say := func(by string) string { return `{"by":` + string(must(jsontext.AppendQuote(nil, by))) }
 	for name, c := range map[string]struct {

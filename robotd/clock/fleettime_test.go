@@ -104,7 +104,7 @@ func TestSilentSenderDoesNotCount(t *testing.T) {
 	}
 }
 
-// TestMajorityOfClocksCounts also holds that the memory is bounded.
+// TestMajorityOfClocksCounts also checks that the memory is bounded.
 func TestMajorityOfClocksCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c FleetTime

@@ -42,8 +42,8 @@ const (
 	// The format number rises with every new record that prevents a robot from moving.
 	// An older release would ignore such a record and let the robot move; because of
 	// the number it refuses the file instead.
-	// 2: latches are in robot.latches. 3: documents name the fleet by fleet_id and are
-	// stored as desired.
+	// 2: latches are in robot.latches. 3: documents name the fleet by the field fleet_id, and
+	// a record has its desired document in the field desired.
 	format       = 3
 	oldestFormat = 3 // files from before the first release are refused
 	// Open waits up to 200 ms for the lock of a predecessor that is just ending.

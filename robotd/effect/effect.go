@@ -94,8 +94,8 @@ type (
 		Volume float64       // as a share of 1; 1 until somebody sets it
 		Boot   string
 
-		FleetStops       []string      // ids of latched stops that only the fleet releases
-		LinkBudget       time.Duration // without heartbeats of operators, after which ato stops moving
+		FleetStops       []string      // ids of latched stops that fleetd has recorded, which only it releases
+		LinkBudget       time.Duration // without heartbeats of fleetd or a panel at the robot, after which ato stops moving
 		ContinueOnReturn bool          // ato resumes by itself when they return
 	}
 

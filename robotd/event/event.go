@@ -80,8 +80,8 @@ type (
 	// Delivered says that the broker has acknowledged the final answer to a command.
 	Delivered struct{ Key request.Key }
 
-	// Heartbeat is one of a fleetd instance to all robots or, if FromConsole, of a console at
-	// this one. That of schema.LocalClient comes from the robot's own page and not over the
+	// Heartbeat is a heartbeat of a fleetd instance, for all robots, or, if FromConsole, of a panel at
+	// this robot (role console). That of schema.LocalClient comes from the robot's own page and not over the
 	// connection.
 	Heartbeat struct {
 		Client      string
@@ -89,7 +89,7 @@ type (
 		FromConsole bool
 	}
 
-	// ReleaseStops: a person at the robot releases the stops that fleetd has not latched.
+	// ReleaseStops: a person at the robot releases the stops that fleetd has not recorded.
 	ReleaseStops struct{}
 
 	// Inspect asks for a Snapshot.

@@ -3,12 +3,12 @@
 //
 // Every source may add one: documents of the robot's fleet, a live stop, documents
 // of another fleet, even a document that cannot be decoded. Only two can release
-// one. The robot's fleet releases what its documents latch, by a newer revision that
-// leaves the stop out. A person at the robot releases what no such document latches, with
-// the "reset" button on its body or with "Release the stop" on its own page, so that no
-// robot is stuck forever when fleetd is gone; safety/reset releases no latch. A stop that fleetd latches
-// cannot be reset at the robot, and a stop that fleetd has not recorded cannot be
-// released by a document that never knew of it.
+// one. The robot's fleet releases a stop that its documents have recorded, by a newer
+// revision that leaves the stop out. A person at the robot releases the stops that no such
+// document has recorded, with the "reset" button on its body or with "Release the stop" on its
+// own page, so that no robot is stuck forever when fleetd is gone; safety/reset releases no latch.
+// A stop that fleetd has recorded cannot be released at the robot, and a stop that fleetd has not
+// recorded cannot be released by a document that never knew of it.
 //
 // Documents may arrive late, twice, out of order or not at all. For each stop the
 // newest document that mentioned it decides: one that names it latches it, until a

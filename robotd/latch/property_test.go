@@ -150,7 +150,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 	})
 }
 
-// A fleetd instance holds and releases stops, each document the whole set under the next
+// A fleetd instance latches and releases stops, each document the whole set under the next
 // revision, and a network that brings them in any order, twice or not at all.
 func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -292,7 +292,7 @@ func TestRememberedReleasesAreBoundedAndStayReleased(t *testing.T) {
 	}
 }
 
-func TestUnverifiedDocumentNeitherAddsNorReleases(t *testing.T) {
+func TestUnverifiedDocumentLatchesAndReleasesNothing(t *testing.T) {
 	var s State
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
@@ -305,7 +305,7 @@ func TestUnverifiedDocumentNeitherAddsNorReleases(t *testing.T) {
 		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
 	}
 	if Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a"), Verification: Unverified}); has(&s, "a") {
-		t.Error("an old copy that is not signed holds again")
+		t.Error("an old unsigned copy latched a released stop again")
 	}
 	var fresh State
 	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "unknown", Verification: Unverified}); fresh.FleetID != "" {

@@ -31,5 +31,5 @@ var Table = fsm.Table[Phase, Event]{
 
 	{From: fsm.In(Recorded), On: OnReleased, To: Free, Why: "the fleet released it"},
 	{From: fsm.In(Unreadable), On: OnReadable, To: Free, Why: "a newer revision can be decoded, and does not latch it"},
-	{From: fsm.In(Unrecorded, Unreadable), On: OnLocalRelease, To: Free, Why: "fleetd does not latch it, and a person at the robot released it"},
+	{From: fsm.In(Unrecorded, Unreadable), On: OnLocalRelease, To: Free, Why: "fleetd has not recorded it, and a person at the robot released it"},
 }

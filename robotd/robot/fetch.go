@@ -162,7 +162,7 @@ func (f *fetcher) update(conn *blobLink) *blobLink {
 	return conn
 }
 
-// take returns the wanted blobs, those fetched since the last call, and whether they need
+// take returns the wanted blobs, those for which fetch was called since the last take, and whether they need
 // another connection than conn.
 func (f *fetcher) take(conn *blobLink) (wanted, asked []string, replace bool) {
 	f.mu.Lock()

@@ -42,8 +42,9 @@ func newGuard(log *slog.Logger) *guard {
 // begin notes that the loop takes in another event.
 func (g *guard) begin() { g.counted, g.total = 0, 0 }
 
-// failNext makes the next call of a mode fail, as an injected fault. Entry checks do not
-// count: they are called all the time, and their failure only refuses a request.
+// failNext makes the next call of a mode fail, as an injected fault. Calls of
+// Ready, which ask whether the mode can be entered, do not count: they are made all the time, and
+// their failure only refuses a request.
 func (g *guard) failNext(m schema.ModeID) { g.failing.Store(m, nil) }
 
 // run makes a call. If it returns only after it was reported as hung, run ends the

@@ -84,8 +84,8 @@ func TestStopOvertakesWaitingEvents(t *testing.T) {
 	})
 }
 
-// TestPanicInAStepHaltsTheBody sends an event that Step does not know.
-func TestPanicInAStepHaltsTheBody(t *testing.T) {
+// TestPanicInAStepSwitchesTheUnitsOff sends an event that Step does not know.
+func TestPanicInAStepSwitchesTheUnitsOff(t *testing.T) {
 	l, _ := bareLoop(t, twoMovers)
 	off := false
 	l.unitsOff = func() { off = true }

@@ -192,7 +192,7 @@ func (p *mqttTranslator) arrived(m link.Message) {
 	case schema.TopicFleetHeartbeat, schema.TopicLocalHeartbeat:
 		beat, problems := schema.Decode[schema.FleetHeartbeat](m.Payload)
 		if len(problems) > 0 || m.Retain {
-			p.log.Warn("heartbeat of an operator ignored: it is retained or cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
+			p.log.Warn("heartbeat ignored: it is retained or cannot be read", "client", at.CID, "retained", m.Retain, "problems", problems)
 			return
 		}
 		p.loop.send(p.ctx, event.Heartbeat{Client: sender(at.CID), Beat: beat, FromConsole: row.Kind == schema.TopicLocalHeartbeat})

@@ -127,6 +127,6 @@ func (d *pageRobot) Heartbeat(ctx context.Context) {
 	select {
 	case <-d.ready:
 		d.robot.Heartbeat(ctx)
-	default: // no mode misses an operator yet
+	default: // no mode misses heartbeats yet
 	}
 }

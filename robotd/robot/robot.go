@@ -104,11 +104,12 @@ type Page struct {
 // SpecialModes names the modes that calibrate, that replace a failed one, and that wait for an operator; empty: str, mnl and safe.
 type SpecialModes struct{ Calibration, Default, Safe schema.ModeID }
 
-// LinkRules say what each mode does without the link to the operators, and after which silence.
+// LinkRules say what each mode does without heartbeats of fleetd and of panels at the robot, and after
+// which time.
 type LinkRules struct {
 	Loss             map[schema.ModeID]schema.LinkLoss
 	Timeout          map[schema.ModeID]time.Duration
-	ContinueOnReturn bool // ato resumes by itself when heartbeats of an operator return
+	ContinueOnReturn bool // ato resumes by itself when heartbeats return
 }
 
 // brain returns the part of the configuration on which the robot's decisions depend.

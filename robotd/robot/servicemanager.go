@@ -99,11 +99,11 @@ func (l *local) status(ctx context.Context) string {
 	if v.State.Session != "" {
 		broker = "connected to the broker"
 	}
-	operators := string(v.State.Link.State)
+	link := string(v.State.Link.State)
 	if v.State.Link.State == schema.LinkNever {
-		operators = "never up"
+		link = "never up"
 	}
-	status := fmt.Sprintf("%s, %s, %s, link to operators %s", v.State.Mode.Active, v.State.Safety.State, broker, operators)
+	status := fmt.Sprintf("%s, %s, %s, link %s", v.State.Mode.Active, v.State.Safety.State, broker, link)
 	var held []string
 	for _, latch := range v.State.Safety.Latches {
 		held = append(held, latch.Asker())

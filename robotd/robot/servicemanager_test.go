@@ -64,7 +64,7 @@ func TestHungLoopIsNotFedToTheServiceManager(t *testing.T) {
 			t.Errorf("fed %d times in a minute", n)
 		}
 		if !slices.ContainsFunc(told, func(t string) bool {
-			return strings.HasPrefix(t, tellStatus+"mnl, DISABLED, connected to the broker, link to operators never up")
+			return strings.HasPrefix(t, tellStatus+"mnl, DISABLED, connected to the broker, link never up")
 		}) {
 			t.Errorf("no status in %q", told)
 		}

@@ -194,7 +194,7 @@ func TestStopAnswerWaitsForNoDiskAndNoOlderDocumentFollows(t *testing.T) {
 	})
 }
 
-func TestBoundMessageIsDroppedIfTheDiskRefuses(t *testing.T) {
+func TestPublicationThatNeedsItsSaveIsDroppedIfTheDiskRefuses(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full = true
@@ -252,7 +252,7 @@ func TestAnswersArePublishedInOrder(t *testing.T) {
 	})
 }
 
-func TestOnlyTheWriterWaitsForAFullOutbox(t *testing.T) {
+func TestOnlyTheWriterWaitsForAFullSendQueue(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 3
@@ -493,7 +493,7 @@ func (l *ledger) finals(t *testing.T) map[string]int {
 	return n
 }
 
-func TestUrgentMessageWaitsForAFullOutbox(t *testing.T) {
+func TestUrgentMessageWaitsForAFullSendQueue(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.jam = 2
@@ -503,7 +503,7 @@ func TestUrgentMessageWaitsForAFullOutbox(t *testing.T) {
 	})
 }
 
-func TestFullDiskDelaysNoUnboundAnswer(t *testing.T) {
+func TestFullDiskDelaysNoAnswerThatNeedsNoSave(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
 		led.full, led.slow = true, time.Second

@@ -18,7 +18,7 @@ type Issuer uint8
 // The issuers.
 const (
 	Act  Issuer = iota // a story, a handler, or an operator
-	Core               // the safety core: the shutdown act in SOFT_STOP, and why the robot stands in E_STOP
+	Core               // the safety core: it performs the shutdown act in SOFT_STOP, and says the sentence estop_text in E_STOP
 )
 
 // Gate returns why a command may not pass to its unit now; an empty reason lets it

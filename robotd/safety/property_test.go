@@ -70,7 +70,7 @@ func walk(t *rapid.T, see func(was State, s State, f Facts, r Request, d Decisio
 	}
 }
 
-func TestOnlyGrantedRequestsLowerTheLevel(t *testing.T) {
+func TestOnlyGrantedRequestsLowerTheRestriction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			if Restriction(s.At) >= Restriction(was.At) {
@@ -84,7 +84,7 @@ func TestOnlyGrantedRequestsLowerTheLevel(t *testing.T) {
 	})
 }
 
-func TestMoreCausesNeverLowerTheLevel(t *testing.T) {
+func TestMoreCausesNeverLowerTheRestriction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
 			worse := f

@@ -11,10 +11,12 @@ type Event string
 
 // The events, most urgent first.
 const (
-	BadState      Event = "bad-state"   // At is not a state
-	InputPressed  Event = "estop-input" // a stop input at the robot
-	UnitFailed    Event = "unit-error"
-	EStopAsked    Event = "estop" // this and the other stops: by an operator, then by the mode or a unit
+	BadState     Event = "bad-state"   // At is not a state
+	InputPressed Event = "estop-input" // a stop input at the robot
+	UnitFailed   Event = "unit-error"
+	// EStopAsked, HaltAsked, StopAsked and SoftStopAsked: the cause is the command of this step, else
+	// a latched stop, else a stop that the mode or a unit asks for.
+	EStopAsked    Event = "estop"
 	UnitHalted    Event = "unit-halt"
 	HaltAsked     Event = "halt"
 	StopAsked     Event = "stop"
@@ -45,18 +47,18 @@ var moving = fsm.In(schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetySt
 var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "it was requested, and nothing prevents it"},
 
-	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: InputPressed, To: schema.SafetyEStop, Why: "a stop input holds from every state"},
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: InputPressed, To: schema.SafetyEStop, Why: "a pressed stop input leads to E_STOP from every state"},
 	{From: moving, On: InputPressed, To: schema.SafetyEStop, Why: "a stop input at the robot is pressed"},
-	{From: fsm.In(schema.SafetyHalt), On: InputPressed, To: schema.SafetyEStop, Why: "a stop input holds from every state"},
+	{From: fsm.In(schema.SafetyHalt), On: InputPressed, To: schema.SafetyEStop, Why: "a pressed stop input leads to E_STOP from every state"},
 
 	{From: fsm.In(schema.SafetyDisabled), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit is in error; it stays off until a reset"},
 	{From: fsm.In(schema.SafetyReset), On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed again during the reset"},
 	{From: moving, On: UnitFailed, To: schema.SafetyEStop, Why: "a unit failed while the body could move"},
 	{From: fsm.In(schema.SafetyHalt), On: UnitFailed, To: schema.SafetyEStop, Why: "units that halt end in error"},
 
-	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop holds from every state"},
+	{From: fsm.In(schema.SafetyDisabled, schema.SafetyReset), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop leads to E_STOP from every state"},
 	{From: moving, On: EStopAsked, To: schema.SafetyEStop, Why: "units off at once"},
-	{From: fsm.In(schema.SafetyHalt), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop holds from every state"},
+	{From: fsm.In(schema.SafetyHalt), On: EStopAsked, To: schema.SafetyEStop, Why: "this stop leads to E_STOP from every state"},
 
 	{From: moving, On: UnitHalted, To: schema.SafetyHalt, Why: "one unit met its own limit, all halt"},
 	{From: moving, On: HaltAsked, To: schema.SafetyHalt, Why: "units halt at once, without the mode's help"},
@@ -76,7 +78,7 @@ var Table = fsm.Table[schema.SafetyState, Event]{
 
 	{From: fsm.In(schema.SafetyDisabled), On: RestTimeout, To: schema.SafetyEStop, Why: "a unit that may not move did not come to rest"},
 
-	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit is at rest; the gate closes"},
+	{From: fsm.In(schema.SafetyStop), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit is at rest; commands that move a unit are refused from now on"},
 	{From: fsm.In(schema.SafetyReset), On: UnitsIdle, To: schema.SafetyDisabled, Why: "every unit cleared its error; moving needs an enable"},
 
 	{From: fsm.In(schema.SafetyEStop), On: ResetGranted, To: schema.SafetyReset, Why: "every cause is gone, and it was requested"},

@@ -28,7 +28,7 @@ func TestEveryStateLeadsToEStop(t *testing.T) {
 	}
 }
 
-func TestOnlyEnableAndResetLowerTheLevel(t *testing.T) {
+func TestOnlyEnableAndResetLowerTheRestriction(t *testing.T) {
 	for _, row := range Table {
 		for _, from := range row.From {
 			if Restriction(row.To) > Restriction(from) {

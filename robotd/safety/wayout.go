@@ -80,7 +80,7 @@ func (h Standstill) WayOut() string {
 		steps = append(steps, "release the stop inputs "+strings.Join(h.Inputs, ", "))
 	}
 	physical := Halts(h.At) && (h.Physical || len(h.Inputs) > 0)
-	if physical { // the reset button releases stops that fleetd has not latched, too
+	if physical { // the reset button releases stops that fleetd has not recorded, too
 		steps = append(steps, atRobot)
 	}
 	switch len(h.Latches) {

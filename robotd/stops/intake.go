@@ -91,7 +91,7 @@ func (t Step) Command(o request.Dispatch) {
 	t.latch(asked(t.Now, id, level, t.People.Asker(o.Client, o.By), cmp.Or(a.Why, o.Why), anew), 0)
 }
 
-// ReleaseAtRobot releases the stops that fleetd has not latched, because a person at the robot
+// ReleaseAtRobot releases the stops that fleetd has not recorded, because a person at the robot
 // released them; by is that person's client, or the input.
 func (t Step) ReleaseAtRobot(by string) { t.latchBy(latch.LocalRelease{}, 0, by) }
 
@@ -123,8 +123,8 @@ func (t Step) latch(in latch.Input, n uint64) latch.Decision {
 	return t.latchBy(in, n, string(schema.RoleFleetd))
 }
 
-// latchBy is latch with the name of who releases stops, if the input releases any and does not say
-// who did.
+// latchBy is latch for an input that may release stops; by is who released them if the input
+// names nobody.
 func (t Step) latchBy(in latch.Input, n uint64, by string) latch.Decision {
 	var released []schema.StopRelease
 	if doc, ok := in.(latch.Document); ok {

@@ -31,7 +31,7 @@ func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 			Latches jsonText `json:"latches"`
 		}
 		if err := json.Unmarshal(m.Saved, &v); err != nil || v.Latches == "" {
-			v.Latches = "?" // is not read below
+			v.Latches = "?" // no JSON, so restoreLatches latches DiskLatch
 		}
 		pendingReset, latches = string(v.Safety), string(v.Latches)
 	}

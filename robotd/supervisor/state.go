@@ -48,8 +48,8 @@ type motion struct {
 // lookKeys are the keys of the commands of modes; those of acts count from 1.
 const lookKeys = 1 << 62
 
-// New returns the state of a robot that has just started. runner has a mode for all settings of
-// cfg, and belongs to the state from now on.
+// New returns the state of a robot that has just started. runner has an installed mode for
+// each entry of cfg.Mode.Modes, and belongs to the state from now on.
 func New(cfg *config.Config, runner *mode.Runner, now clock.Now) State {
 	return State{cfg: cfg, mode: mode.Boot(&cfg.Mode), runner: runner, since: now.Wall}
 }
@@ -240,8 +240,9 @@ const hungAlert = "mode_hung"
 // parameter follow.
 const paramKey = "param."
 
-// Restore restores the parameters of modes, and which modes were disabled or unloaded. A mode
-// that has a role stays available: the configuration may have given it that role since.
+// Restore restores the parameters of modes, and which modes were disabled or unloaded. The
+// mode that calibration_mode, default_mode or safe_mode names stays available, because that setting
+// may have changed since.
 func (t Step) Restore(saved map[string]string) {
 	for i, m := range t.cfg.Mode.Modes {
 		if t.cfg.Mode.Serves(m.ID) != "" {

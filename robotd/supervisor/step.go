@@ -46,7 +46,7 @@ func (t Step) decide() {
 		t.Out.Event("mode_fallback", "mode", string(d.Reason), "", fallback{From: d.Fallback, Reason: d.Reason})
 	}
 	if d.List {
-		t.Out.Changed(effect.FlushSoon) // a pause of the active mode is in the state too
+		t.Out.Changed(effect.FlushSoon) // the list of modes changed, and with it perhaps whether the active mode is paused, which the state shows
 	}
 	if e := d.Ended; e.Req != "" {
 		t.Out.Reply(request.Key(e.Req), e.Verdict)

@@ -225,8 +225,8 @@ func TestAdapterThatHungHasTimeToObey(t *testing.T) {
 	})
 }
 
-// TestAdapterIsSentWhatRobotdThinksOfIt: for its log, and for robotd doctor.
-func TestAdapterIsSentWhatRobotdThinksOfIt(t *testing.T) {
+// TestAdapterReceivesItsHealth: for its log, and for robotd doctor.
+func TestAdapterReceivesItsHealth(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := newRobot(t)
 		defer r.Close()
@@ -268,8 +268,8 @@ func (r *robot) healthOf(adapter string) *atomic.Pointer[contract.Health] {
 	return newest
 }
 
-// TestAdapterThatRobotdDoesNotUseIsSentSo also if it has a unit of the body, which goes on.
-func TestAdapterThatRobotdDoesNotUseIsSentSo(t *testing.T) {
+// TestUnusedAdapterIsToldThatItIsUnused also if it has a unit of the body, which goes on.
+func TestUnusedAdapterIsToldThatItIsUnused(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := newRobot(t)
 		defer r.Close()
