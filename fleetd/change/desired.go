@@ -148,7 +148,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				return errRefused
 			}
 		}
-		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Seal.Counter}
+		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Signer.Counter}
 		if ask.Revert != "" {
 			sets, err := previousSets(ctx, tx, rows)
 			if err != nil {
@@ -159,7 +159,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 		}
 		for _, part := range parts {
-			part.Rows.Seal.Counter = c.Counter
+			part.Rows.Signer.Counter = c.Counter
 			var done desired.Changes
 			if done, found = desired.Plan(part.Rows, part.Request, by); len(found) > 0 {
 				return errRefused

@@ -76,7 +76,7 @@ func unknownKey(pointer, key string) schema.Problem {
 // Labels plans to publish robots' present labels to them.
 func Labels(rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 	c := Changes{Topic: schema.TopicDesiredConfig}
-	p := plan{rows: rows, by: by, seal: rows.Seal}
+	p := plan{rows: rows, by: by, signer: rows.Signer}
 	for _, r := range rows.Robots {
 		if r.Current.Rev == 0 && len(r.Labels) == 0 {
 			continue // no document yet, and no labels to publish
@@ -90,7 +90,7 @@ func Labels(rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 			c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 		}
 	}
-	c.Counter = p.seal.Counter
+	c.Counter = p.signer.Counter
 	return c, nil
 }
 
@@ -117,9 +117,9 @@ func (p *plan) config(change Config, r Robot) (Document, bool, error) {
 	if r.Current.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig) {
 		return r.Current, false, nil
 	}
-	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
 	var err error
-	d.Sig, err = p.seal.Sign(sign.Config, r.ID, d)
+	d.Sig, err = p.signer.Sign(sign.Config, r.ID, d)
 	return newDocument(d.Rev, d, err)
 }
 

@@ -56,7 +56,7 @@ type Robot struct {
 // Rows is the input of a plan.
 type Rows struct {
 	FleetID string
-	Seal    sign.Seal
+	Signer  sign.Signer
 	Robots  []Robot
 	Files   map[string]int64 // size of each file that fleetd has, by digest; only for sets
 }
@@ -129,7 +129,7 @@ func (a Request) withDefaults() Request {
 func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem) {
 	a = a.withDefaults()
 	c := Changes{Topic: a.Topic()}
-	p := plan{rows: rows, by: by, seal: rows.Seal}
+	p := plan{rows: rows, by: by, signer: rows.Signer}
 	if found := p.check(a); len(found) > 0 {
 		return c, found
 	}
@@ -143,7 +143,7 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 			continue
 		}
 		was := before(a, r.Current.Payload)
-		c.had(was, r.ID)
+		c.addValueBefore(was, r.ID)
 		if was != p.value(a) { // otherwise the robot keeps what it has, and a revert still leads to what it had before
 			if r.Previous = r.Current.Payload; len(r.Previous) == 0 {
 				r.Previous = []byte(noDocument)
@@ -155,19 +155,19 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 	if len(c.Updated) > 0 && p.pin != nil {
 		c.Blob, c.SHA256, c.Files = p.body, p.pin.SHA256, p.files
 	}
-	c.Counter = p.seal.Counter
+	c.Counter = p.signer.Counter
 	c.Note = p.describe(a)
-	c.After = noted(p.value(a))
+	c.After = shortenForAudit(p.value(a))
 	if len(c.Updated) > 0 {
 		c.ValuesAfter = []ValueOfRobots{{Value: jsontext.Value(p.value(a)), Robots: c.Updated}}
 	}
 	switch {
 	case len(c.Updated) == 1:
-		c.Before = noted(string(c.ValuesBefore[0].Value))
+		c.Before = shortenForAudit(string(c.ValuesBefore[0].Value))
 	case len(c.Updated) > 1:
 		had := map[string][]string{}
 		for _, w := range c.ValuesBefore {
-			value := noted(string(w.Value))
+			value := shortenForAudit(string(w.Value))
 			had[value] = append(had[value], w.Robots...)
 		}
 		c.Before = audit.Robots(had)
@@ -175,8 +175,8 @@ func Plan(rows Rows, a Request, by audit.Attribution) (Changes, []schema.Problem
 	return c, nil
 }
 
-// had notes what a robot had before.
-func (c *Changes) had(value, robot string) {
+// addValueBefore adds what a robot had before.
+func (c *Changes) addValueBefore(value, robot string) {
 	i := slices.IndexFunc(c.ValuesBefore, func(w ValueOfRobots) bool { return string(w.Value) == value })
 	if i < 0 {
 		i, c.ValuesBefore = len(c.ValuesBefore), append(c.ValuesBefore, ValueOfRobots{Value: jsontext.Value(value)})
@@ -185,11 +185,11 @@ func (c *Changes) had(value, robot string) {
 }
 
 type plan struct {
-	rows Rows
-	by   audit.Attribution
-	seal sign.Seal
-	pin  *schema.ContentPin
-	body []byte
+	rows   Rows
+	by     audit.Attribution
+	signer sign.Signer
+	pin    *schema.ContentPin
+	body   []byte
 
 	files []score.Asset // that body names
 }
@@ -254,9 +254,9 @@ func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
 	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig) {
 		return r.Current, false, nil
 	}
-	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
 	var err error
-	d.Sig, err = p.seal.Sign(sign.Mode, r.ID, d)
+	d.Sig, err = p.signer.Sign(sign.Mode, r.ID, d)
 	return newDocument(d.Rev, d, err)
 }
 
@@ -317,8 +317,8 @@ func encoded(v any) string {
 	return string(b)
 }
 
-// noted returns a value as the audit has room for it.
-func noted(value string) string {
+// shortenForAudit returns a value as JSON, shortened for the audit.
+func shortenForAudit(value string) string {
 	if value == "" {
 		return ""
 	}

@@ -26,7 +26,7 @@ func applyChanges(rows Rows, c Changes) Rows {
 			}
 		}
 	}
-	rows.Seal.Counter = c.Counter
+	rows.Signer.Counter = c.Counter
 	return rows
 }
 
@@ -180,7 +180,7 @@ func TestSignedDocumentsHaveDistinctCountersAndVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	ring := sign.Ring{sign.PublicKey(sign.SignsDesired, key)}
-	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
+	rows := Rows{FleetID: "fleetd", Signer: sign.Signer{Key: key, Counter: 40}, Robots: []Robot{{ID: "r1"}, {ID: "r2"}}}
 	c, found := Plan(rows, Request{Config: &Config{Set: value(`"ato"`)}}, by)
 	first := max(41, by.At.UnixMilli())
 	if len(found) > 0 || c.Counter != first+1 {
@@ -211,7 +211,7 @@ func TestReleaseOfPlacesIsSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key, Release: key}, Robots: []Robot{{ID: "r1"}}}
+	rows := Rows{FleetID: "fleetd", Signer: sign.Signer{Key: key, Release: key}, Robots: []Robot{{ID: "r1"}}}
 	c, found := Plan(rows, Request{Places: &Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, by)
 	if len(found) > 0 {
 		t.Fatal(found)
@@ -241,7 +241,7 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		}
 		first, _ := Plan(rows, ask, by)
 		rows = applyChanges(rows, first)
-		rows.Seal.Key = key
+		rows.Signer.Key = key
 		second, _ := Plan(rows, ask, by)
 		if len(second.Updated) != 1 {
 			t.Errorf("%s: the document stays unsigned", name)
@@ -259,7 +259,7 @@ func TestPlacesOfARobotWithoutPlacesAreNotClearedWithKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key}, Robots: []Robot{{ID: "r1"}}}
+	rows := Rows{FleetID: "fleetd", Signer: sign.Signer{Key: key}, Robots: []Robot{{ID: "r1"}}}
 	if c, found := Plan(rows, Request{Places: &Set{}}, by); len(found) > 0 || len(c.Unchanged) != 1 {
 		t.Errorf("%v %+v", found, c)
 	}
@@ -279,7 +279,7 @@ func TestModeWithoutApplyIsApplyBoot(t *testing.T) {
 	}
 	rows = applyChanges(rows, first)
 	rows.Robots[0].Previous = []byte(`{"mode":"mnl"}`)
-	rows.Seal.Key = key
+	rows.Signer.Key = key
 	again, _ := Plan(rows, ask, by)
 	if len(again.Documents) != 1 || string(again.Documents[0].Previous) != `{"mode":"mnl"}` {
 		t.Errorf("a revert leads to another mode than the one before: %+v", again.Documents)

@@ -18,7 +18,7 @@ var documentNames = map[schema.TopicKind]string{
 // apply boot, so that an old request does not move a robot now.
 func Renumber(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes, []schema.Problem) {
 	c := Changes{Topic: topic, Again: true}
-	p := plan{rows: rows, by: by, seal: rows.Seal}
+	p := plan{rows: rows, by: by, signer: rows.Signer}
 	for _, r := range rows.Robots {
 		if !r.Reported.MustRenumber(r.Current.Rev) {
 			continue
@@ -32,7 +32,7 @@ func Renumber(topic schema.TopicKind, rows Rows, by audit.Attribution) (Changes,
 			c.Updated, c.Documents = append(c.Updated, r.ID), append(c.Documents, r)
 		}
 	}
-	c.Counter = p.seal.Counter
+	c.Counter = p.signer.Counter
 	c.Note = documentNames[topic] + ", published again with a higher revision"
 	return c, nil
 }
@@ -55,5 +55,5 @@ func (p *plan) renumber(topic schema.TopicKind, r Robot) (Document, bool, error)
 
 // mustRepublish reports whether an unchanged document must be published again.
 func (p *plan) mustRepublish(r Robot, sig *schema.Signature) bool {
-	return p.seal.Outdated(sig) || r.Reported.MustRenumber(r.Current.Rev)
+	return p.signer.MustSignAgain(sig) || r.Reported.MustRenumber(r.Current.Rev)
 }

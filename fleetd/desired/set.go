@@ -81,11 +81,11 @@ func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	case same && r.Current.Rev > 0 && !p.mustRepublish(r, was.Sig):
 		return r.Current, false, nil
 	}
-	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.seal.Next(p.by.At)}
+	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}
 	var err error
-	if d.Released, err = p.seal.SignContent(kind, p.pin); err != nil {
+	if d.Released, err = p.signer.SignContent(kind, p.pin); err != nil {
 		return Document{}, false, err
 	}
-	d.Sig, err = p.seal.Sign(kind, r.ID, d)
+	d.Sig, err = p.signer.Sign(kind, r.ID, d)
 	return newDocument(d.Rev, d, err)
 }

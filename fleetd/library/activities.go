@@ -77,7 +77,7 @@ func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (
 	}
 	var contents []score.PublishedStory
 	for _, p := range out.Activities {
-		b := s.blobs[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
+		b := s.published[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
 		contents = append(contents, score.PublishedStory{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
 	}
 	out.Misfits = misfits(out.Updated, a.Caps, contents...)
@@ -126,7 +126,7 @@ func (s *snapshot) joinActivities(pins []Pin) (joined, []schema.Problem) {
 			fmt.Sprintf("%s and %s were published with different revisions of the %s %s", other, pins[i].ID, what, id), "publish both again: fleetd activity publish "+other+" "+pins[i].ID))
 	}
 	for i, p := range pins {
-		b := s.blobs[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
+		b := s.published[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
 		list = append(list, b.sequence().asActivity())
 		for id, a := range b.Acts {
 			if other, known := acts[id]; known && string(encode(other)) != string(encode(a)) {
@@ -174,7 +174,7 @@ func (s *snapshot) hasSet(robot string, pins []Pin, set joined) bool {
 	was, _ := schema.Decode[schema.DesiredSet](old.Document)
 	same := was.Set == nil && set.body == nil || was.Set != nil && was.Set.SHA256 == set.sha256
 	return same && slices.Equal(old.Activities, pins) &&
-		!(old.DesiredRev > 0 && s.seal.Outdated(was.Sig)) && !s.reported(robot, schema.TopicDesiredActivities).MustRenumber(old.DesiredRev)
+		!(old.DesiredRev > 0 && s.signer.MustSignAgain(was.Sig)) && !s.reported(robot, schema.TopicDesiredActivities).MustRenumber(old.DesiredRev)
 }
 
 // setActivities sets the activities of a robot, and adds its new desired document to the
@@ -191,8 +191,8 @@ func (s *snapshot) setActivities(robot string, pins []Pin, set joined, by audit.
 		desired.Set = &schema.ContentPin{ID: setID, Rev: row.DesiredRev, SHA256: set.sha256, Size: int64(len(set.body))}
 		s.sendFiles(set.files)
 		s.sendBlob(set.sha256)
-		if !slices.ContainsFunc(s.changes.Blobs, func(b Blob) bool { return b.SHA256 == set.sha256 }) {
-			s.changes.Blobs = append(s.changes.Blobs, Blob{set.sha256, set.body, digestsOf(set.files)})
+		if !slices.ContainsFunc(s.changes.Blobs, func(b SetBlob) bool { return b.SHA256 == set.sha256 }) {
+			s.changes.Blobs = append(s.changes.Blobs, SetBlob{set.sha256, set.body, digestsOf(set.files)})
 		}
 	}
 	desired.Released, desired.Counter = s.signContent(sign.Activities, desired.Set, by.At)

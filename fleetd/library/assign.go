@@ -68,7 +68,7 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	if len(out.Updated) == 0 {
 		return out, nil
 	}
-	if b, published := s.blobs[revisionKey{Ref{KindStory, a.Story}, a.Rev}]; published {
+	if b, published := s.published[revisionKey{Ref{KindStory, a.Story}, a.Rev}]; published {
 		out.Misfits = misfits(out.Updated, a.Caps, b.PublishedStory)
 	}
 	story := func(robot string) string { return defaultText(s.defaults[robot]) }
@@ -139,7 +139,7 @@ func (s *snapshot) outdated(d Default) bool {
 		return false
 	}
 	was, _ := schema.Decode[schema.DesiredStory](d.Document)
-	return s.seal.Outdated(was.Sig)
+	return s.signer.MustSignAgain(was.Sig)
 }
 
 // assignable returns a revision that may be assigned; rev 0 = the newest.
@@ -159,7 +159,7 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "")}
 	}
 	var gone []string
-	for act := range s.blobs[revisionKey{at, rev}].Acts {
+	for act := range s.published[revisionKey{at, rev}].Acts {
 		if a, known := s.entries[Ref{KindAct, act}]; known && a.Deleted() {
 			gone = append(gone, act)
 		}

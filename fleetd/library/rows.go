@@ -82,8 +82,8 @@ type ActivitySet struct {
 	ChangedBy  string
 }
 
-// Blob is the published form of a set of activities.
-type Blob struct {
+// SetBlob is the published form of a set of activities.
+type SetBlob struct {
 	SHA256 string
 	Body   []byte
 	Files  []string // digests of the files that it needs
@@ -99,7 +99,7 @@ type Pin struct {
 // activities of its robots.
 type Rows struct {
 	FleetID   string
-	Seal      sign.Seal // signs desired documents
+	Signer    sign.Signer // signs desired documents
 	Entries   []Entry
 	Revisions []Revision // with bodies
 	Defaults  []Default
@@ -136,7 +136,7 @@ type Changes struct {
 	Revisions []Revision    // new, with bodies
 	Defaults  []Default     // the new rows
 	Sets      []ActivitySet // the new rows
-	Blobs     []Blob        // of Sets
+	Blobs     []SetBlob     // of Sets
 	Files     []File        // new files
 	Assets    []Asset       // the new rows
 	Removed   []string      // names of deleted assets

@@ -33,14 +33,14 @@ const (
 // snapshot is the rows of one plan, indexed, with the changes collected so far.
 type snapshot struct {
 	fleetID   string
-	seal      sign.Seal
+	signer    sign.Signer
 	reported  func(robot string, topic schema.TopicKind) schema.ReportedRev
 	entries   map[Ref]Entry
 	revisions map[revisionKey]Revision
-	defaults  map[string]Default     // by robot
-	sets      map[string]ActivitySet // by robot
-	acts      map[string]score.Act   // newest revisions of acts that are not deleted
-	blobs     map[revisionKey]blob   // parsed revisions of stories and activities
+	defaults  map[string]Default                // by robot
+	sets      map[string]ActivitySet            // by robot
+	acts      map[string]score.Act              // newest revisions of acts that are not deleted
+	published map[revisionKey]publishedSequence // parsed revisions of stories and activities
 	assets    map[string]Asset
 	catalogue Catalogue
 	offered   []string             // ids of the acts that are validated in this request
@@ -62,9 +62,9 @@ type revisionKey struct {
 // internal error, and nothing is planned.
 func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 	s := &snapshot{
-		fleetID: rows.FleetID, seal: rows.Seal, reported: rows.Reported, actIDs: rows.ActIDs,
+		fleetID: rows.FleetID, signer: rows.Signer, reported: rows.Reported, actIDs: rows.ActIDs,
 		entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, replacedBy: map[revisionKey]int64{},
-		acts: map[string]score.Act{}, blobs: map[revisionKey]blob{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
+		acts: map[string]score.Act{}, published: map[revisionKey]publishedSequence{}, assets: map[string]Asset{}, catalogue: rows.Catalogue, faulty: map[string]bool{}, checking: map[string]score.Act{}, sent: map[string]bool{},
 	}
 	if s.reported == nil {
 		s.reported = func(string, schema.TopicKind) schema.ReportedRev { return schema.ReportedRev{} }
@@ -80,11 +80,11 @@ func newSnapshot(rows Rows) (*snapshot, []schema.Problem) {
 		s.revisions[at] = v
 		switch e := s.entries[at.Ref]; {
 		case v.Kind != KindAct:
-			b, problems := parseBlob(v.Kind, v.Body)
+			b, problems := parsePublished(v.Kind, v.Body)
 			if len(problems) > 0 {
 				return nil, broken(v, problems)
 			}
-			s.blobs[at] = b
+			s.published[at] = b
 		case v.Rev == e.Rev && !e.Deleted():
 			a, problems := score.ParseAct(v.Body)
 			if len(problems) > 0 {
@@ -215,7 +215,7 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 		d.Story, d.Rev = "", 0
 		if rev > 0 {
 			at := revisionKey{Ref{KindStory, story}, rev}
-			v, b := s.revisions[at], s.blobs[at]
+			v, b := s.revisions[at], s.published[at]
 			d.Story, d.Rev = story, rev
 			desired.Story = &schema.ContentPin{ID: story, Rev: rev, Name: b.Story.Name.In(b.Story.Languages...), SHA256: v.SHA256, Size: v.Size}
 			s.sendFiles(b.Assets)
@@ -233,17 +233,17 @@ func (s *snapshot) setDefault(robots []string, story string, rev int64, apply sc
 // signContent signs the content that a pin names, and takes the next signature counter for the
 // document that names it. Errors are impossible.
 func (s *snapshot) signContent(kind sign.Kind, pin *schema.ContentPin, now time.Time) (*schema.Signature, int64) {
-	released, err := s.seal.SignContent(kind, pin)
+	released, err := s.signer.SignContent(kind, pin)
 	if err != nil {
 		panic(err)
 	}
-	s.changes.Counter = s.seal.Next(now)
+	s.changes.Counter = s.signer.Next(now)
 	return released, s.changes.Counter
 }
 
 // sign signs a complete desired document. Errors are impossible.
 func (s *snapshot) sign(kind sign.Kind, robot string, document any) *schema.Signature {
-	sig, err := s.seal.Sign(kind, robot, document)
+	sig, err := s.signer.Sign(kind, robot, document)
 	if err != nil {
 		panic(err)
 	}

@@ -28,25 +28,25 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	ts := schema.TimeOf(p.now)
 	var err error
 	if robot == "" {
-		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Released: p.released(robot), Counter: p.rows.Seal.Next(p.now)}
+		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Released: p.released(robot), Counter: p.rows.Signer.Next(p.now)}
 		if n := len(held); n > 0 {
 			l := held[n-1] // the topic has room for one; the others are in each robot's own document
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
 		}
 		d.Payload, err = encodeFitting(schema.TopicFleetStop, &doc, func() (err error) {
 			doc.Sig = nil
-			doc.Sig, err = p.rows.Seal.Sign(sign.FleetStop, "", doc)
+			doc.Sig, err = p.rows.Signer.Sign(sign.FleetStop, "", doc)
 			return err
 		}, func() { doc.Why, doc.By, doc.Released = "", truncated(doc.By, 63), nil })
 		return d, err
 	}
-	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: p.released(robot), Counter: p.rows.Seal.Next(p.now)}
+	doc := schema.DesiredStop{Rev: d.Rev, FleetID: p.rows.FleetID, Stops: []schema.StopLatch{}, TS: ts, Released: p.released(robot), Counter: p.rows.Signer.Next(p.now)}
 	for _, l := range held[:min(len(held), maxLatched)] {
 		doc.Stops = append(doc.Stops, schema.StopLatch{ID: l.ID, Level: l.Level, By: l.By, Client: l.Client, Why: l.Why, Since: schema.TimeOf(l.RequestedAt)})
 	}
 	d.Payload, err = encodeFitting(schema.TopicDesiredStop, &doc, func() (err error) {
 		doc.Sig = nil
-		doc.Sig, err = p.rows.Seal.Sign(sign.Stop, robot, doc)
+		doc.Sig, err = p.rows.Signer.Sign(sign.Stop, robot, doc)
 		return err
 	}, func() {
 		doc.Released = nil
@@ -69,9 +69,9 @@ func (p *plan) released(robot string) (list []schema.StopRelease) {
 }
 
 // encodeFitting signs and encodes a document; if it is too big, without the fields for people.
-func encodeFitting(topic schema.TopicKind, doc any, seal func() error, shorten func()) ([]byte, error) {
+func encodeFitting(topic schema.TopicKind, doc any, sign func() error, shorten func()) ([]byte, error) {
 	for short := false; ; short = true {
-		err := seal()
+		err := sign()
 		if err != nil {
 			return nil, fmt.Errorf("sign %s: %w", topic, err)
 		}

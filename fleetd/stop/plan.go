@@ -40,7 +40,7 @@ func newPlan(rows Rows, now time.Time) *plan {
 // requested since.
 func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
-	for _, o := range p.acceptedRequests(requests) {
+	for _, o := range p.limitReportedStops(requests) {
 		latched := 0
 		if o.All && p.latch(o, "") {
 			latched++
@@ -61,9 +61,10 @@ func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 // reports is latched under its own id. Beyond it such stops are latched together as schema.MoreStops.
 const maxAll = 16
 
-// acceptedRequests decides which requests from robots count for all robots. A robot that was offline
-// during a release may still report the stop: then it stays latched on this robot only.
-func (p *plan) acceptedRequests(requests []Request) []*Request {
+// limitReportedStops limits which stops that robots report count for all robots: the others are latched on the
+// reporting robot only, beyond maxAll with one more for all robots under schema.MoreStops. A robot that
+// was offline during a release may still report the stop: then it stays latched on this robot only.
+func (p *plan) limitReportedStops(requests []Request) []*Request {
 	all := map[string]bool{}
 	for at, l := range p.latches {
 		if at.robot == "" && l.IsLatched() {
@@ -159,39 +160,39 @@ func (p *plan) latch(o *Request, robot string) bool {
 
 // note is the entry of the audit for a stop. It is written when the stop is persisted, which
 // may be long after it was requested.
-func (o *Request) note() Note {
+func (r *Request) note() Note {
 	n := Note{
-		Source: o.Source, Who: validText(schema.Asker(o.Client, o.By)), What: "stop", Target: "stop " + o.ID, Why: o.Why, Detail: o.detail(),
-		After: audit.JSON(map[string]any{"level": o.Level, "requested_at": schema.TimeOf(o.At)}),
+		Source: r.Source, Who: validText(schema.Asker(r.Client, r.By)), What: "stop", Target: "stop " + r.ID, Why: r.Why, Detail: r.detail(),
+		After: audit.JSON(map[string]any{"level": r.Level, "requested_at": schema.TimeOf(r.At)}),
 	}
 	switch {
-	case o.FromRobot:
-		n.Source = audit.Source{Principal: strings.Join(o.Robots, " "), Via: audit.ViaRobot}
-	case o.Client != "":
-		n.Source = audit.Source{Principal: o.Client, Via: audit.ViaMQTT}
+	case r.FromRobot:
+		n.Source = audit.Source{Principal: strings.Join(r.Robots, " "), Via: audit.ViaRobot}
+	case r.Client != "":
+		n.Source = audit.Source{Principal: r.Client, Via: audit.ViaMQTT}
 	}
 	return n
 }
 
-func (o *Request) detail() string {
+func (r *Request) detail() string {
 	var parts []string
 	switch {
-	case o.FromRobot:
-		parts = append(parts, "learned from "+strings.Join(o.Robots, " "))
-		if o.All {
+	case r.FromRobot:
+		parts = append(parts, "learned from "+strings.Join(r.Robots, " "))
+		if r.All {
 			parts = append(parts, "which reports it as a stop of all robots")
 		}
-	case o.Selects != "":
-		parts = append(parts, o.Selects)
-	case o.All:
+	case r.Selects != "":
+		parts = append(parts, r.Selects)
+	case r.All:
 		parts = append(parts, "all robots")
 	default:
-		parts = append(parts, strings.Join(o.Robots, " "))
+		parts = append(parts, strings.Join(r.Robots, " "))
 	}
-	if o.Client != "" {
-		parts = append(parts, "sent live by "+o.Client)
+	if r.Client != "" {
+		parts = append(parts, "sent live by "+r.Client)
 	}
-	return truncated(string(o.Level)+": "+strings.Join(parts, "; "), 1024)
+	return truncated(string(r.Level)+": "+strings.Join(parts, "; "), 1024)
 }
 
 // Elsewhere lists robots that report a stop and that a release does not reach, by the id of the stop.
@@ -216,7 +217,7 @@ func (w Elsewhere) notLatched(rows Rows, id string) (detail, hint string) {
 		detail += " any more: " + cmp.Or(last.ReleasedBy, "somebody") + " released it at " + schema.TimeOf(last.ReleasedAt).String()
 	}
 	if robots := strings.Join(w.Away[id], " "); robots != "" {
-		detail += "; " + robots + " showed it last and is not connected"
+		detail += "; " + robots + " reported it last and is not connected"
 		hint = "if the robot still holds the stop when it is back, it can be released then"
 	}
 	return detail, hint
@@ -284,7 +285,7 @@ func (p *plan) changes() (Changes, error) {
 		}
 		c.Documents = append(c.Documents, d)
 	}
-	c.Counter = p.rows.Seal.Counter
+	c.Counter = p.rows.Signer.Counter
 	return c, nil
 }
 
@@ -300,7 +301,7 @@ func SignAgain(rows Rows, documents map[string][]byte, now time.Time) (Changes, 
 		was, _ := schema.Decode[struct {
 			Sig *schema.Signature `json:"sig"`
 		}](documents[at.robot])
-		if rows.Seal.Outdated(was.Sig) {
+		if rows.Signer.MustSignAgain(was.Sig) {
 			p.robots[at.robot] = true
 		}
 	}

@@ -35,7 +35,7 @@ var key = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *schema.Signature) {
 	d.t.Helper()
 	d.payloads[doc.Robot] = doc.Payload
-	if d.rows.Seal.Key == nil {
+	if d.rows.Signer.Key == nil {
 		if sig != nil || counter != 0 {
 			d.t.Fatalf("a fleetd instance without a key signed %s", doc.Payload)
 		}
@@ -43,16 +43,16 @@ func (d *fleetModel) verify(doc Document, kind sign.Kind, counter int64, sig *sc
 	}
 	sum, err := sign.Digest(doc.Payload)
 	if err == nil {
-		err = sign.Ring{sign.PublicKey(sign.SignsDesired, d.rows.Seal.Key)}.Verify(sign.Subject{Kind: kind, Robot: doc.Robot, Document: sum}, sig)
+		err = sign.Ring{sign.PublicKey(sign.SignsDesired, d.rows.Signer.Key)}.Verify(sign.Subject{Kind: kind, Robot: doc.Robot, Document: sum}, sig)
 	}
-	if err != nil || counter <= d.rows.Seal.Counter {
-		d.t.Fatalf("counter %d after %d, %v: %s", counter, d.rows.Seal.Counter, err, doc.Payload)
+	if err != nil || counter <= d.rows.Signer.Counter {
+		d.t.Fatalf("counter %d after %d, %v: %s", counter, d.rows.Signer.Counter, err, doc.Payload)
 	}
-	d.rows.Seal.Counter = counter
+	d.rows.Signer.Counter = counter
 }
 
 func newFleetModel(t rapid.TB) *fleetModel {
-	return &fleetModel{t: t, documents: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{FleetID: "fleetd", Seal: sign.Seal{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
+	return &fleetModel{t: t, documents: map[string]schema.DesiredStop{}, payloads: map[string][]byte{}, rows: Rows{FleetID: "fleetd", Signer: sign.Signer{Key: key}, Revs: map[string]int64{}, Robots: []Robot{
 		{"r1", map[string]string{"site": "museum"}}, {"r2", map[string]string{"site": "shop"}}}}}
 }
 
@@ -82,13 +82,13 @@ func (d *fleetModel) apply(c Changes) {
 		d.verify(doc, sign.Stop, v.Counter, v.Sig)
 		d.documents[doc.Robot] = v
 	}
-	if d.rows.Seal.Counter != max(c.Counter, d.rows.Seal.Counter) {
-		d.t.Fatalf("counter %d was used, and %d would be stored", d.rows.Seal.Counter, c.Counter)
+	if d.rows.Signer.Counter != max(c.Counter, d.rows.Signer.Counter) {
+		d.t.Fatalf("counter %d was used, and %d would be stored", d.rows.Signer.Counter, c.Counter)
 	}
 }
 
-func (d *fleetModel) hold(now int, orders ...Request) Changes {
-	c, err := Persist(d.rows, orders, at(now))
+func (d *fleetModel) hold(now int, requests ...Request) Changes {
+	c, err := Persist(d.rows, requests, at(now))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -150,13 +150,13 @@ func TestReleaseNamesThePersonInTheRevisionThatReleases(t *testing.T) {
 
 func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 	d := newFleetModel(t)
-	d.rows.Seal.Key = nil
+	d.rows.Signer.Key = nil
 	d.hold(1, Request{ID: "a", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
 	d.hold(2, Request{ID: "b", Level: schema.StopStop, At: at(2), All: true})
 	d.hold(3, Request{ID: "c", Level: schema.StopStop, At: at(3), Robots: []string{"r2"}})
 	d.release(4, "b")
 	d.release(5, "c")
-	renew := func() Changes {
+	signAgain := func() Changes {
 		c, err := SignAgain(d.rows, d.payloads, at(6))
 		if err != nil {
 			t.Fatal(err)
@@ -164,19 +164,19 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		d.apply(c)
 		return c
 	}
-	if c := renew(); len(c.Documents) > 0 {
+	if c := signAgain(); len(c.Documents) > 0 {
 		t.Errorf("without a key %d documents are published again", len(c.Documents))
 	}
-	d.rows.Seal.Key = key
-	if c := renew(); len(c.Documents) != 2 || d.on("r1") != "a" || d.on("r2") != "a" || d.all.Active { // no stop of all robots is latched
+	d.rows.Signer.Key = key
+	if c := signAgain(); len(c.Documents) != 2 || d.on("r1") != "a" || d.on("r2") != "a" || d.all.Active { // no stop of all robots is latched
 		t.Errorf("published again: %+v; r1 %q, r2 %q", c.Documents, d.on("r1"), d.on("r2"))
 	}
-	if c := renew(); len(c.Documents) > 0 {
+	if c := signAgain(); len(c.Documents) > 0 {
 		t.Errorf("signed documents are published again: %+v", c.Documents)
 	}
 }
 
-func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
+func TestRepeatedRequestChangesNothingEvenAfterRelease(t *testing.T) {
 	d := newFleetModel(t)
 	o := Request{ID: "a", Level: schema.StopStop, At: at(1), All: true}
 	d.hold(1, o)
@@ -209,18 +209,18 @@ func TestRepeatedOrderChangesNothingEvenAfterRelease(t *testing.T) {
 	}
 }
 
-func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
+func TestRequestPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	d := newFleetModel(t)
 	named := RequestOf("op1", []byte(`{"id":"a"}`), at(1))
 	wall, later := RequestOf("wall1", nil, at(60)), RequestOf("wall1", nil, at(120))
 	nobody := RequestOf("op1", []byte(`{"id":"n","labels":{"site":"moon"}}`), at(1))
 	for _, o := range []Request{named, wall} {
 		if !o.Observed() || AlreadyPersisted(d.rows, o) {
-			t.Errorf("%s before it is persisted: observed %v, recorded %v", o.ID, o.Observed(), AlreadyPersisted(d.rows, o))
+			t.Errorf("%s before it is persisted: observed %v, persisted %v", o.ID, o.Observed(), AlreadyPersisted(d.rows, o))
 		}
 	}
 	if !AlreadyPersisted(d.rows, nobody) {
-		t.Error("an order that selects no robot waits for ever")
+		t.Error("a request that selects no robot waits for ever")
 	}
 	// The clock of the instance that persisted them differs.
 	d.hold(5, RequestOf("op1", []byte(`{"id":"a"}`), at(5)), RequestOf("wall1", nil, at(52)))
@@ -242,7 +242,7 @@ func TestOrderPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 		t.Errorf("pressed after the release %v, before it %v", AlreadyPersisted(d.rows, again), AlreadyPersisted(d.rows, before))
 	}
 	if own := (Request{ID: "x", All: true}); own.Observed() {
-		t.Error("an order from this instance counts as observed")
+		t.Error("a request of this instance counts as observed")
 	}
 }
 
@@ -260,7 +260,7 @@ func TestStopHeldByRobotIsLatchedAgain(t *testing.T) {
 	}
 }
 
-func TestLearnedAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
+func TestRequestFromRobotAcceptsAnyLevelAndValidIDsOnly(t *testing.T) {
 	o, ok := RequestFromRobot("r1", schema.StopLatch{ID: "wall:1", Level: "freeze", By: "\x00", Why: strings.Repeat("ü", 300)}, 0, at(1))
 	if !ok || o.Level != schema.StopStop || o.By != "?" || len(o.Why) != 256 || !o.FromRobot || !o.Includes("r1", nil) {
 		t.Errorf("an unknown level: %+v, %v", o, ok)

@@ -53,27 +53,27 @@ type Request struct {
 
 // Observed reports whether fleetd only observed the request: a client sent it live, or a
 // robot holds it. Every instance observes it, and one persists it.
-func (o *Request) Observed() bool { return o.Client != "" || o.FromRobot }
+func (r *Request) Observed() bool { return r.Client != "" || r.FromRobot }
 
 // Includes reports whether the request selects the robot.
-func (o *Request) Includes(robot string, labels map[string]string) bool {
-	if o.All || slices.Contains(o.Robots, robot) {
+func (r *Request) Includes(robot string, labels map[string]string) bool {
+	if r.All || slices.Contains(r.Robots, robot) {
 		return true
 	}
-	for k, v := range o.Labels {
+	for k, v := range r.Labels {
 		if labels[k] != v {
 			return false
 		}
 	}
-	return len(o.Labels) > 0
+	return len(r.Labels) > 0
 }
 
 // RequestOf parses a client's live stop in the same way as robots do.
 func RequestOf(client string, payload []byte, at time.Time) Request {
-	r, anew := schema.ReadStop(client, payload)
+	r, noOwnID := schema.ReadStop(client, payload)
 	return Request{
 		ID: r.ID, Level: r.Level, By: truncated(r.By, 63), Why: truncated(r.Why, 256), At: at.Truncate(time.Microsecond),
-		All: len(r.Robots) == 0 && len(r.Labels) == 0, Robots: r.Robots, Labels: r.Labels, NoOwnID: anew, Client: client,
+		All: len(r.Robots) == 0 && len(r.Labels) == 0, Robots: r.Robots, Labels: r.Labels, NoOwnID: noOwnID, Client: client,
 	}
 }
 
@@ -114,7 +114,7 @@ type Rows struct {
 	Robots  []Robot          // those that a request selects
 	Latches []Latch          // of the ids in question, and what is latched on their robots and on those selected
 	Revs    map[string]int64 // revision of the newest document of these robots; that of fleet/stop under ""
-	Seal    sign.Seal
+	Signer  sign.Signer
 }
 
 // Document is the new document of one robot, or of all.

@@ -35,9 +35,9 @@ func (s *Store) reportedOf(robot string, topic schema.TopicKind) schema.Reported
 	return s.reported(robot, topic)
 }
 
-// seal returns the keys and the newest counter for the documents of this transaction.
-func (t *Tx) seal(ctx context.Context) (sign.Seal, error) {
-	s := sign.Seal{Key: t.store.key, Release: t.store.release}
+// signer returns the keys and the newest counter for the documents of this transaction.
+func (t *Tx) signer(ctx context.Context) (sign.Signer, error) {
+	s := sign.Signer{Key: t.store.key, Release: t.store.release}
 	if err := t.queryRow(ctx, `SELECT release_counter FROM fleet WHERE only_row = 1`).Scan(&s.Counter); err != nil {
 		return s, fmt.Errorf("read the signature counter: %w", err)
 	}
@@ -57,7 +57,7 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
 		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}
-	if rows.Seal, err = t.seal(ctx); err != nil {
+	if rows.Signer, err = t.signer(ctx); err != nil {
 		return rows, err
 	}
 	robots, err := t.Robots(ctx, sel)
@@ -115,7 +115,7 @@ func (r reads) newestDesired(ctx context.Context, topic schema.TopicKind, sel se
 }
 
 // RankedClients returns the names of the clients to which the desired settings of some robot give
-// a priority.
+// a rank.
 func (r reads) RankedClients(ctx context.Context) (map[string]bool, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (payload []byte, err error) {
 		return payload, scan(&payload)

@@ -18,7 +18,7 @@ func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.
 		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}
 	var err error
-	if rows.Seal, err = t.seal(ctx); err != nil {
+	if rows.Signer, err = t.signer(ctx); err != nil {
 		return rows, err
 	}
 	r := libraryReader{

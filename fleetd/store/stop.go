@@ -48,7 +48,7 @@ func (t *Tx) StopsFor(ctx context.Context, need stop.Need) (stop.Rows, error) {
 		return rows, fmt.Errorf("read the fleet id: %w", err)
 	}
 	var err error
-	if rows.Seal, err = t.seal(ctx); err != nil {
+	if rows.Signer, err = t.signer(ctx); err != nil {
 		return rows, err
 	}
 	all, err := t.readSelected(ctx, &rows, need.Requests)

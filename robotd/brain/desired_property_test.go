@@ -59,7 +59,7 @@ func (d *fakeFleet) desire(k sign.Kind, rev int64, signed bool) event.Event {
 		if !signed {
 			return nil
 		}
-		sig, err := (&sign.Seal{Key: fleetdKey}).Sign(k, "r1", document)
+		sig, err := (&sign.Signer{Key: fleetdKey}).Sign(k, "r1", document)
 		if err != nil {
 			d.Fatal(err)
 		}

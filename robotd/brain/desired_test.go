@@ -105,7 +105,7 @@ func publishSets() {
 // seal signs a document for this robot as the script says.
 func (p *player) seal(k sign.Kind, document any) *schema.Signature {
 	key := map[string]ed25519.PrivateKey{"fleetd": fleetdKey, "fleetd+release": fleetdKey, "unknown": unknownKey}[p.signing]
-	sig, err := (&sign.Seal{Key: key}).Sign(k, map[bool]string{false: "r1"}[k == sign.FleetStop], document)
+	sig, err := (&sign.Signer{Key: key}).Sign(k, map[bool]string{false: "r1"}[k == sign.FleetStop], document)
 	if err != nil {
 		p.rig.t.Fatal(err)
 	}

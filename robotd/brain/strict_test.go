@@ -23,12 +23,12 @@ func (r *rig) alerted(kind string) bool {
 	return false
 }
 
-// configured desired documents an empty configuration, signed if key is not nil.
-func (r *rig) configured(rev int64, seal sign.Seal) {
+// configured publishes a desired configuration without values, signed if key is not nil.
+func (r *rig) configured(rev int64, signer sign.Signer) {
 	r.t.Helper()
 	d := schema.DesiredConfig{Rev: rev, FleetID: "fleetd", Counter: rev, TS: epoch, Values: map[string]jsontext.Value{}}
 	var err error
-	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
+	if d.Sig, err = signer.Sign(sign.Config, "r1", d); err != nil {
 		r.t.Fatal(err)
 	}
 	r.give(event.DesiredConfig{Document: d, Digest: digestOf(r.t, d)})
@@ -50,7 +50,7 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 		if !r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: there is no alert", lost)
 		}
-		r.configured(7, sign.Seal{})
+		r.configured(7, sign.Signer{})
 		if c := r.s.cfg; c.Signing != sign.Require || !r.alerted(desired.ConfigUnreadable) {
 			t.Fatalf("%s: what nobody signed was taken", lost)
 		}
@@ -58,7 +58,7 @@ func TestRobotWithUnreadableConfigurationIsStrict(t *testing.T) {
 		if !r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: after a restart there is no alert", lost)
 		}
-		r.configured(7, sign.Seal{Key: fleetdKey})
+		r.configured(7, sign.Signer{Key: fleetdKey})
 		if c := r.s.cfg; c.Signing != sign.Off || c.Safety.RequireSight || !c.ContinueOnReturn || r.alerted(desired.ConfigUnreadable) {
 			t.Errorf("%s: published again, signed: signing %s, sight %v, alerts %v", lost, c.Signing, c.Safety.RequireSight, r.s.report.Alerts())
 		}
@@ -76,7 +76,7 @@ func TestStrictRobotCanStillBeConfigured(t *testing.T) {
 	if c := r.s.cfg; c.Signing != sign.Off || !c.Safety.RequireSight {
 		t.Errorf("signing %s, sight %v", c.Signing, c.Safety.RequireSight)
 	}
-	r.configured(1, sign.Seal{})
+	r.configured(1, sign.Signer{})
 	if r.alerted(desired.ConfigUnreadable) || r.s.cfg.Safety.RequireSight {
 		t.Error("the fleet, that never signed, does not get the robot back")
 	}

@@ -301,10 +301,10 @@ func TestAlertOfLostCountersEndsWithTheNextSignedDocument(t *testing.T) {
 	if !w.alerts["untrusted_document disk"] {
 		t.Fatal("counters that cannot be read raise no alert")
 	}
-	seal := sign.Seal{Key: private}
+	signer := sign.Signer{Key: private}
 	d := configOf("a", 1, 7).Document
-	d.Counter = seal.Next(time.Now())
-	if d.Sig, err = seal.Sign(sign.Config, "r1", d); err != nil {
+	d.Counter = signer.Next(time.Now())
+	if d.Sig, err = signer.Sign(sign.Config, "r1", d); err != nil {
 		t.Fatal(err)
 	}
 	payload, err := schema.Encode(d)

@@ -237,7 +237,7 @@ func TestRobotTrustsTheKeysOfItsDataDirectory(t *testing.T) {
 			return r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadSignature && r.FleetID == ""
 		})
 		d.Counter = 1
-		sig, err := (&sign.Seal{Key: key}).Sign(sign.Mode, "r1", d)
+		sig, err := (&sign.Signer{Key: key}).Sign(sign.Mode, "r1", d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestRobotTrustsTheKeysOfItsDataDirectory(t *testing.T) {
 		})
 		stranger := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, ed25519.SeedSize))
 		d.Rev, d.Counter, d.Sig = 2, 2, nil
-		if d.Sig, err = (&sign.Seal{Key: stranger}).Sign(sign.Mode, "r1", d); err != nil {
+		if d.Sig, err = (&sign.Signer{Key: stranger}).Sign(sign.Mode, "r1", d); err != nil {
 			t.Fatal(err)
 		}
 		s.desired("mode", &d)

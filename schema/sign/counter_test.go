@@ -40,18 +40,18 @@ func TestReplayAndEquivocationAreDetected(t *testing.T) {
 
 func TestCounterRisesAfterDatabaseRestore(t *testing.T) {
 	now := time.UnixMilli(1_790_000_000_000)
-	s := Seal{Key: keyOf(1), Counter: 5}
+	s := Signer{Key: keyOf(1), Counter: 5}
 	first := s.Next(now)
 	second := s.Next(now)
-	restored := Seal{Key: keyOf(1), Counter: 5}
+	restored := Signer{Key: keyOf(1), Counter: 5}
 	if third := restored.Next(now.Add(time.Second)); first >= second || second >= third {
 		t.Errorf("counters %d, %d, and %d after the database was restored", first, second, third)
 	}
-	ahead := Seal{Key: keyOf(1), Counter: first + 1000}
+	ahead := Signer{Key: keyOf(1), Counter: first + 1000}
 	if n := ahead.Next(now); n != first+1001 {
 		t.Errorf("with a clock behind the counter, the next counter is %d", n)
 	}
-	if n := (&Seal{}).Next(now); n != 0 {
+	if n := (&Signer{}).Next(now); n != 0 {
 		t.Errorf("without a key the counter is %d", n)
 	}
 }

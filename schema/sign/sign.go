@@ -24,7 +24,7 @@
 // a later version adds; fleet id, revision and signature counter are among them.
 //
 // fleetd makes a key with ed25519.GenerateKey, stores it with EncodePrivate, and signs
-// with a Seal when the rest of the document, including its Counter, is final. The counter
+// with a Signer when the rest of the document, including its Counter, is final. The counter
 // rises with each document of the fleet, also if an old content is desired again. The
 // value of a robot's --trust-key is PublicKey(role, key).String().
 //
@@ -166,7 +166,7 @@ func (w Subject) Sign(key ed25519.PrivateKey) (*schema.Signature, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seal(key, desiredType, text), nil
+	return signText(key, desiredType, text), nil
 }
 
 // Sign signs the release. It fails on a field that cannot be signed.
@@ -175,10 +175,10 @@ func (r Release) Sign(key ed25519.PrivateKey) (*schema.Signature, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seal(key, releaseType, text), nil
+	return signText(key, releaseType, text), nil
 }
 
-func seal(key ed25519.PrivateKey, payloadType string, text []byte) *schema.Signature {
+func signText(key ed25519.PrivateKey, payloadType string, text []byte) *schema.Signature {
 	public := key.Public().(ed25519.PublicKey)
 	return &schema.Signature{Key: KeyID(public), Value: base64.StdEncoding.EncodeToString(ed25519.Sign(key, pae(payloadType, text)))}
 }

@@ -170,7 +170,7 @@ func TestSignatureCoversEveryField(t *testing.T) {
 			v := reflect.ValueOf(message).Elem()
 			fill(v, 1)
 			v.FieldByName("Sig").SetZero()
-			sig, err := (&Seal{Key: keyOf(1)}).Sign(Story, "r1", message)
+			sig, err := (&Signer{Key: keyOf(1)}).Sign(Story, "r1", message)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,10 +7,10 @@ import (
 	"troupe/schema"
 )
 
-// Seal signs the documents of fleetd, each with the next signature counter. The zero value
+// Signer signs the documents of fleetd, each with the next signature counter. The zero value
 // signs nothing. Counter is the last counter that was used; it has to be stored in the same
 // transaction as the documents, so that no counter is used twice.
-type Seal struct {
+type Signer struct {
 	Key     ed25519.PrivateKey // nil = unsigned
 	Release ed25519.PrivateKey // nil = releases are unsigned
 	Counter int64
@@ -19,7 +19,7 @@ type Seal struct {
 // Next returns the counter for another document, 0 if nothing is signed. It is the time in
 // milliseconds, or one more than the last counter if that is higher. So robots accept
 // documents of a fleetd whose database was restored from an older copy.
-func (s *Seal) Next(now time.Time) int64 {
+func (s *Signer) Next(now time.Time) int64 {
 	if s.Key == nil {
 		return 0
 	}
@@ -27,15 +27,15 @@ func (s *Seal) Next(now time.Time) int64 {
 	return s.Counter
 }
 
-// Outdated reports whether a document with this signature has to be signed and published
+// MustSignAgain reports whether a document with this signature has to be signed and published
 // again because its signature is missing or by another key.
-func (s *Seal) Outdated(sig *schema.Signature) bool {
+func (s *Signer) MustSignAgain(sig *schema.Signature) bool {
 	return s.Key != nil && (sig == nil || sig.Key != KeyID(s.Key.Public().(ed25519.PublicKey)))
 }
 
 // Sign signs a document, which contains its counter but no signature, for a robot. It
 // returns nil if nothing is signed.
-func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, error) {
+func (s *Signer) Sign(kind Kind, robot string, document any) (*schema.Signature, error) {
 	if s.Key == nil {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func (s *Seal) Sign(kind Kind, robot string, document any) (*schema.Signature, e
 
 // SignContent signs the release of the content that a pin names. It returns nil without a
 // release key or a pin.
-func (s *Seal) SignContent(kind Kind, p *schema.ContentPin) (*schema.Signature, error) {
+func (s *Signer) SignContent(kind Kind, p *schema.ContentPin) (*schema.Signature, error) {
 	if s.Release == nil || p == nil {
 		return nil, nil
 	}
