@@ -278,8 +278,8 @@ type Heat string
 const (
 	HeatNormal   Heat = "normal"
 	HeatWarm     Heat = "warm"     // an alert says so
-	HeatHot      Heat = "hot"      // as a serious fault
-	HeatCritical Heat = "critical" // as a fault of the unit's severity
+	HeatHot      Heat = "hot"      // is treated as a fault of severity serious; for a negligible unit nothing happens
+	HeatCritical Heat = "critical" // is treated as a fault: what follows depends on the unit's severity
 )
 
 // DeviceEffect is what the robot does about a unit that is not normal.

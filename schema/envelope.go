@@ -86,7 +86,7 @@ func DecodeEnvelope(payload []byte, stop bool, args func(jsontext.Value) []Probl
 }
 
 func (c *checks) word(raw jsontext.Value, pointer string, stop bool, into *string) {
-	text, problems := ReadText(raw, pointer, WordBound, stop)
+	text, problems := ReadText(raw, pointer, ShortTextBound, stop)
 	*into = text
 	*c = append(*c, problems...)
 }
@@ -100,8 +100,8 @@ type Bound struct {
 
 // The bounds of texts within a command.
 var (
-	WordBound = Bound{Most: MaxWord}                   // names, codes and short remarks
-	TextBound = Bound{Most: MaxText, Characters: true} // what a robot says
+	ShortTextBound = Bound{Most: MaxShortText}              // names, codes and short remarks
+	TextBound      = Bound{Most: MaxText, Characters: true} // what a robot says
 )
 
 // String returns the bound for people, such as "256 bytes".

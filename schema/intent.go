@@ -34,7 +34,7 @@ func (u *Utterance) Problems(at string) []Problem {
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.Slots)) {
 		c.intentName(at+"/slots/"+name, name)
-		c.text(at+"/slots/"+name, u.Slots[name], WordBound)
+		c.text(at+"/slots/"+name, u.Slots[name], ShortTextBound)
 	}
 	c.text(at+"/text", u.Text, TextBound)
 	if u.Confidence != nil {

@@ -87,7 +87,7 @@ func TestTopicsAreBuiltAndMatched(t *testing.T) {
 }
 
 // The length is that in JSON.
-func TestLegibleTextIsPrintableAndShort(t *testing.T) {
+func TestSanitizedTextIsPrintableAndShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringN(100, 400, 1200), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 600), func(b []byte) string { return string(b) })).Draw(t, "text")
 		got := SanitizeText(text)
@@ -95,13 +95,13 @@ func TestLegibleTextIsPrintableAndShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !Printable(got) || len(encoded) > MaxWord+len(`""`) {
+		if !Printable(got) || len(encoded) > MaxShortText+len(`""`) {
 			t.Fatalf("%q became %q: %d bytes", text, got, len(encoded))
 		}
 		if again := SanitizeText(got); again != got {
 			t.Fatalf("%q, once more %q", got, again)
 		}
-		if whole, err := Encode(text); err == nil && Printable(text) && (!strings.HasPrefix(text, got) || len(encoded) < min(len(whole), MaxWord-1)) {
+		if whole, err := Encode(text); err == nil && Printable(text) && (!strings.HasPrefix(text, got) || len(encoded) < min(len(whole), MaxShortText-1)) {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})

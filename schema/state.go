@@ -163,13 +163,13 @@ type UnitState struct {
 // LastRequest is the newest answered request, so that a client that missed the answer
 // finds it in the state.
 type LastRequest struct {
-	ID     string `json:"id" doc:"its id"`
-	Client string `json:"client" doc:"who sent it"`
-	Verb   string `json:"verb" doc:"its verb"`
-	Word   string `json:"word,omitempty" doc:"its first argument"`
-	Status Status `json:"status" doc:"of its newest answer"`
-	Result Result `json:"result,omitempty" doc:"of that answer"`
-	Reason Reason `json:"reason,omitempty" doc:"of that answer"`
+	ID            string `json:"id" doc:"its id"`
+	Client        string `json:"client" doc:"who sent it"`
+	Verb          string `json:"verb" doc:"its verb"`
+	FirstArgument string `json:"word,omitempty" doc:"its first argument"`
+	Status        Status `json:"status" doc:"of its newest answer"`
+	Result        Result `json:"result,omitempty" doc:"of that answer"`
+	Reason        Reason `json:"reason,omitempty" doc:"of that answer"`
 }
 
 // StateControl is the holder of manual control.

@@ -53,7 +53,7 @@ func Asker(client, by string) string {
 	case client == "":
 		return by
 	}
-	return SanitizeTextWithin(by, MaxWord-len(" at ")-len(client)) + " at " + client
+	return SanitizeTextWithin(by, MaxShortText-len(" at ")-len(client)) + " at " + client
 }
 
 // StopRelease says who released a stop.

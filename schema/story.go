@@ -59,7 +59,7 @@ type ReportedStory struct {
 	Active     *ActiveStory `json:"active" jsonschema:"nullable" doc:"the story that the robot has; null = none"`
 	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story before it, to which it returns if the probation fails; null = none"`
 	Staged     *StoryRef    `json:"staged,omitzero" doc:"on the robot's disk, to become active"`
-	Playing    bool         `json:"playing" doc:"the active story is performed"`
+	Performing bool         `json:"playing" doc:"the active story is performed"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty" doc:"passed or failed, of the active story"`
 	ActsDigest string       `json:"acts_digest,omitempty" doc:"digest of the document acts with which it was judged"`
 	Truncated  bool         `json:"truncated,omitzero" doc:"over the size limit: names of acts are left out"`

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// MaxWord is the greatest length in bytes of a bare word, of the texts of a request
+	// MaxShortText is the greatest length in bytes of a bare word, of the texts of a request
 	// outside its arguments, and of arguments without a limit of their own.
-	MaxWord = 256
+	MaxShortText = 256
 	// MaxText is the greatest length in characters of a text to be spoken, in arguments
 	// as in the actions of an act.
 	MaxText = 1000
@@ -33,9 +33,9 @@ func Printable(s string) bool {
 }
 
 // SanitizeText returns an untrusted text for use in documents: unprintable characters are
-// replaced, and it is truncated at a character to at most MaxWord bytes in JSON, so that
+// replaced, and it is truncated at a character to at most MaxShortText bytes in JSON, so that
 // no document exceeds its size limit. A text that needs no change is returned as it is.
-func SanitizeText(s string) string { return SanitizeTextWithin(s, MaxWord) }
+func SanitizeText(s string) string { return SanitizeTextWithin(s, MaxShortText) }
 
 // SanitizeTextWithin is SanitizeText with another limit in bytes.
 func SanitizeTextWithin(s string, most int) string {

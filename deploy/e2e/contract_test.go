@@ -70,12 +70,12 @@ func TestRefusedModeIsShownOnlyInTheLastRequest(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
 		w.mustRequest("op1", "r1", "mode/set", "mnl")
-		before := w.awaitState("r1", "that mnl was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.Word == "mnl" })
+		before := w.awaitState("r1", "that mnl was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.FirstArgument == "mnl" })
 		for _, mode := range []string{"dance", "ato"} {
 			if a := w.request("op1", "r1", "mode/set", mode); a.Status != schema.StatusRejected {
 				w.t.Fatalf("%s: %s", mode, jsonText(a))
 			}
-			after := w.awaitState("r1", "that "+mode+" was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.Word == mode })
+			after := w.awaitState("r1", "that "+mode+" was asked for", func(s schema.State) bool { return s.LastReq != nil && s.LastReq.FirstArgument == mode })
 			if got, want := comparableState(after), comparableState(before); got != want {
 				w.t.Errorf("%s was refused, and\n%s\nbecame\n%s", mode, want, got)
 			}

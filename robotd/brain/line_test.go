@@ -197,7 +197,7 @@ func (p *player) formatPublish(e effect.Publish) string {
 		if r.Active != nil {
 			line = fmt.Sprintf("%s; active %s %v without %v", strings.TrimSpace(line), r.Active.ID, r.Active.EffectiveActs, r.Active.Pruned)
 		}
-		if r.Playing {
+		if r.Performing {
 			line += ", playing"
 		}
 		return line

@@ -160,8 +160,8 @@ var reportTopic = map[sign.Kind]schema.TopicKind{
 
 // reportStory adds whether the story is performed.
 func (t Step) reportStory(r schema.ReportedStory) {
-	r.TS, r.Session, r.Playing = t.Now.Wall, t.Session, t.robot.AtoPerforms()
-	t.playingReported = r.Playing
+	r.TS, r.Session, r.Performing = t.Now.Wall, t.Session, t.robot.AtoPerforms()
+	t.performingReported = r.Performing
 	t.Out.Do(effect.Document{Topic: schema.TopicReportedStory, Value: &r})
 }
 
@@ -178,7 +178,7 @@ func (t Step) Report() {
 		t.report(sign.Places, t.places.Report())
 		t.report(sign.Activities, t.activities.Report())
 	}
-	if t.reportAll || t.robot.AtoPerforms() != t.playingReported {
+	if t.reportAll || t.robot.AtoPerforms() != t.performingReported {
 		t.reportAll = false
 		t.report(sign.Story, t.story.Report())
 	}

@@ -34,8 +34,8 @@ type State struct {
 	config   configState
 	mode     modeState
 
-	reportAll       bool // everything has to be reported again
-	playingReported bool
+	reportAll          bool // everything has to be reported again
+	performingReported bool
 
 	delivered []delivery.Effect // buffer for the effects of one delivery
 }

@@ -15,7 +15,7 @@ import (
 // events have the largest size that their topic allows; another command still fits.
 func TestFullJournalFitsOnDisk(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	longest := strings.Repeat(`"`, schema.MaxWord)
+	longest := strings.Repeat(`"`, schema.MaxShortText)
 	word := func(n int) string { return strings.Repeat("d", n) }
 	var n int64
 	for client := range request.MaxClients {
@@ -24,7 +24,7 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 			var forget []request.Key
 			for i := range request.MaxPerClient {
 				n++
-				r := request.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxWord), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
+				r := request.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxShortText), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
 					SHA256: [32]byte{1}, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64)}, UncheckedAge: true}, IDUnreadable: true, Delivered: true}
 				put = append(put, r)
 				if old := n - request.MaxPerClient; i < request.MaxPerClient && old > int64(client*2*request.MaxPerClient) {

@@ -238,7 +238,7 @@ func shrinkConfig(d *schema.ReportedConfig, step int) bool {
 func shrinkAck(a *schema.Ack, step int) bool {
 	switch step {
 	case 0:
-		a.Detail = schema.SanitizeTextWithin(a.Detail, 4*schema.MaxWord)
+		a.Detail = schema.SanitizeTextWithin(a.Detail, 4*schema.MaxShortText)
 		a.Refs = a.Refs[:min(len(a.Refs), 2)]
 	case 1:
 		a.Refs = nil

@@ -164,7 +164,7 @@ func (s *State) finish(e *entry, ans schema.Verdict, out []Effect) []Effect {
 }
 
 func (s *State) noteLast(e *entry) {
-	s.last = schema.LastRequest{ID: e.ackID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word,
+	s.last = schema.LastRequest{ID: e.ackID, Client: e.rec.Client, Verb: e.rec.Verb, FirstArgument: e.rec.Word,
 		Status: e.rec.Answer.Status, Result: e.rec.Answer.Result, Reason: e.rec.Answer.Reason}
 }
 
@@ -247,7 +247,7 @@ func (s *State) sendInterim(now Now, e *entry, status schema.Status, out []Effec
 	if e.lastInterim = status; status == schema.StatusInProgress {
 		a.Progress, a.EtaMS = e.progress, e.remaining.Milliseconds()
 	}
-	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, Word: e.rec.Word, Status: status}
+	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, FirstArgument: e.rec.Word, Status: status}
 	return append(out, SendAck{Client: e.rec.Client, Ack: a})
 }
 

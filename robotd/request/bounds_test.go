@@ -63,7 +63,7 @@ func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 		s, _ := Restore(1, nil, nil)
 		out := Step(s, Now{}, Arrival{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
 		p, ok := out[0].(Dispatch)
-		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxWord || len(p.Why) > schema.MaxWord || len(p.Args.(verb.Stop).Why) > schema.MaxWord {
+		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxShortText || len(p.Why) > schema.MaxShortText || len(p.Args.(verb.Stop).Why) > schema.MaxShortText {
 			t.Errorf("%.30s...: %.300v", payload, out[0])
 		}
 		if known := len(payload) <= maxStopBytes; known && p.ID != "k1" {

@@ -198,7 +198,7 @@ func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Ef
 func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum [32]byte) *entry {
 	s.lastN++
 	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
-	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.Word(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
 	e.dispatch = Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
 	return e
 }
@@ -282,7 +282,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 	if !fails {
 		s.markSeq(client, v.Group, req.Session, req.Seq)
 	}
-	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, Word: v.Word(req.Args), Status: ans.Status, Reason: ans.Reason}
+	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, FirstArgument: v.FirstArgument(req.Args), Status: ans.Status, Reason: ans.Reason}
 	a := ack(id, req.ID, complete(v, ans))
 	a.Refs, a.UncheckedAge = about, f.unchecked
 	return append(out, SendAck{Client: client, Ack: a}), true

@@ -133,7 +133,7 @@ func (w *world) format(effects []Effect) string {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case Dispatch:
-			fmt.Fprintf(&b, "  dispatch %s %s\n", e.Key, strings.TrimSpace(e.Verb.ID()+" "+e.Verb.Word(e.Args)))
+			fmt.Fprintf(&b, "  dispatch %s %s\n", e.Key, strings.TrimSpace(e.Verb.ID()+" "+e.Verb.FirstArgument(e.Args)))
 		case Save:
 			for _, k := range e.Forget {
 				delete(w.disk, k)

@@ -105,7 +105,7 @@ type Start struct {
 	V       int64         `json:"v" doc:"1"`
 	Key     uint64        `json:"key" doc:"of the action, for its answer and its stop; never reused while robotd runs"`
 	Unit    string        `json:"unit" doc:"the unit"`
-	Holds   bool          `json:"holds,omitzero" doc:"false = done as soon as it is applied; true = it takes its time, or lasts until its stop"`
+	Holds   bool          `json:"holds,omitzero" doc:"true = the action has a duration: the adapter sends done or failed when it ends, or it lasts until its stop; false = the adapter sends done as soon as it is applied"`
 	Text    string        `json:"text,omitempty" doc:"say, screen: the text in the robot's language"`
 	Choices []string      `json:"choices,omitempty" doc:"screen: the texts of do.choices in the robot's language"`
 	FromMS  int64         `json:"from_ms,omitzero" doc:"skip so much, which was done before an interruption"`

@@ -122,7 +122,7 @@ func commandSchema() map[string]any {
 			switch a.Type {
 			case verb.TypeAny:
 			case verb.TypeString:
-				p["type"], p["maxLength"] = "string", schema.MaxWord
+				p["type"], p["maxLength"] = "string", schema.MaxShortText
 			case verb.TypeText:
 				p["type"], p["maxLength"] = "string", schema.MaxText
 			case verb.TypeUUID:

@@ -62,7 +62,7 @@ func TestAssetsOfStoryAreValidated(t *testing.T) {
 	sameProblems(t, "16 files of 4 MiB", schema.Errors(validate(many[:16]...)))
 }
 
-func TestFurnishedAddsFilesToCatalogue(t *testing.T) {
+func TestFilesOfStoryExtendCatalogue(t *testing.T) {
 	caps := schema.Caps{Units: []schema.Unit{{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"bell"}}}}
 	b := PublishedStory{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "ring"}}}, Acts: map[string]Act{"ring": ring}}
 	_, ps := FitStory(b, caps, nil)

@@ -29,7 +29,7 @@ func TestPublishedStoriesAreValidated(t *testing.T) {
 	}
 }
 
-func TestFittedPrunesMissingActs(t *testing.T) {
+func TestFitStoryPrunesMissingActs(t *testing.T) {
 	story := Story{ID: "s", Acts: []Step{{Act: "known", With: map[string]string{"guest": "Ann"}}, {Act: "gone"}, {Act: "taught"}, {Act: "gone"}}}
 	b := PublishedStory{Schema: 1, Rev: 1, Story: story, Acts: map[string]Act{"known": known}}
 	e, ps := FitStory(b, small, map[string]Act{"taught": known})
@@ -143,8 +143,8 @@ func roundTrip(t *testing.T, s Story, acts map[string]Act) {
 	}
 }
 
-// FuzzParseBlob checks that validation of arbitrary bytes does not panic.
-func FuzzParseBlob(f *testing.F) {
+// FuzzParsePublishedStory checks that validation of arbitrary bytes does not panic.
+func FuzzParsePublishedStory(f *testing.F) {
 	data, _, err := EncodePublishedStory(Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Times: 3}, Acts: []Step{{Act: "known"}}}, map[string]Act{"known": known}, 1)
 	if err != nil {
 		f.Fatal(err)

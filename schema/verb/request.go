@@ -54,8 +54,8 @@ func (v Verb) decodeWord(args reflect.Value, word string) []schema.Problem {
 	if v.Class == ClassStop {
 		word = schema.SanitizeText(word)
 	}
-	if len(known) > 0 && known[0].Type != TypeText && len(word) > schema.MaxWord {
-		return []schema.Problem{schema.NewProblem("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxWord), "send JSON: {\"args\":{...}}")}
+	if len(known) > 0 && known[0].Type != TypeText && len(word) > schema.MaxShortText {
+		return []schema.Problem{schema.NewProblem("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxShortText), "send JSON: {\"args\":{...}}")}
 	}
 	if !schema.Printable(word) {
 		return []schema.Problem{schema.NewProblem("", "syntax", "the payload is neither JSON nor a printable word", "send a word such as ato, or a JSON object, without a byte order mark")}
@@ -151,7 +151,7 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 		return append(found, ps...)
 	case *Any:
 		*f = Any(raw)
-		return schema.WordBound.Check(pointer, string(raw))
+		return schema.ShortTextBound.Check(pointer, string(raw))
 	default:
 		return readText(args.Field(v.shape.fields[i]), arg.Type, raw, pointer, stop)
 	}
@@ -159,7 +159,7 @@ func (v Verb) set(args reflect.Value, i int, raw jsontext.Value, pointer string)
 
 // readText stores a string, whatever its Go type.
 func readText(field reflect.Value, t Type, raw jsontext.Value, pointer string, stop bool) []schema.Problem {
-	bound := schema.WordBound
+	bound := schema.ShortTextBound
 	if t == TypeText {
 		bound = schema.TextBound
 	}
@@ -241,8 +241,8 @@ func (v Verb) Given(args Args) map[string]any {
 	return out
 }
 
-// Shown is Given without the secret arguments: what people may read of a command.
-func (v Verb) Shown(args Args) map[string]any {
+// WithoutSecrets is Given without the secret arguments: what people may read of a command.
+func (v Verb) WithoutSecrets(args Args) map[string]any {
 	out := v.Given(args)
 	for _, a := range v.Args() {
 		if a.Secret {
@@ -260,8 +260,8 @@ func plain(text string) any {
 	return v
 }
 
-// Word returns the first argument as text, for one-line displays.
-func (v Verb) Word(args Args) string {
+// FirstArgument returns the first argument as text, for one-line displays.
+func (v Verb) FirstArgument(args Args) string {
 	if args == nil || len(v.Args()) == 0 {
 		return ""
 	}

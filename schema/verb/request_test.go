@@ -81,7 +81,7 @@ func TestBadCommandIsRefusedAtPointer(t *testing.T) {
 	pause := Must("auto", "pause")
 	say := Must("manual", "say")
 	adopt := Must("sys", "adopt")
-	long := strings.Repeat("x", schema.MaxWord+1)
+	long := strings.Repeat("x", schema.MaxShortText+1)
 	for _, c := range []struct {
 		v             Verb
 		payload       string

@@ -23,7 +23,7 @@ type Type string
 
 // The types, with the Go type of the field.
 const (
-	TypeString  Type = "string"  // string: at most schema.MaxWord bytes
+	TypeString  Type = "string"  // string: at most schema.MaxShortText bytes
 	TypeBoolean Type = "boolean" // bool
 	TypeInteger Type = "integer" // int64: 1 to 2^53
 	TypeNumber  Type = "number"  // Number
@@ -39,7 +39,7 @@ const (
 func (t Type) Bound() string {
 	switch t {
 	case TypeString, TypeAny:
-		return schema.WordBound.String()
+		return schema.ShortTextBound.String()
 	case TypeText:
 		return schema.TextBound.String()
 	}
