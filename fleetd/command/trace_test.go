@@ -16,7 +16,7 @@ var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 // lines below it are the resulting steps. Between the lines the command gets a wake event
 // whenever Due asks for it.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string { return (&driver{t: t}).play })
+	golden.PlayTraces(t, func(t *testing.T) func(string) string { return (&driver{t: t}).play })
 }
 
 // driver stands in for the dispatcher of one command.

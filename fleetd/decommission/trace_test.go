@@ -23,7 +23,7 @@ func TestTableMatchesDiagram(t *testing.T) {
 // TestTraces plays each script of testdata: a line is what fleetd observes, the indented
 // line below it is the decision.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		d, f := Decommission{Robot: "r7", Step: Begun}, Facts{Connection: Disconnected, NameRevoked: true}
 		return func(line string) string {
 			switch line {

@@ -26,7 +26,7 @@ func TestTableMatchesDiagram(t *testing.T) {
 //	speed [latency=]        the robot reports its speed
 //	lease ID, no-lease WHY, forbid WHY, linked, unlinked, gone, replaced, ending, look
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := &world{s: New(morning), f: Facts{
 			Lease: "a", Connected: true, Limits: Limits{MPS: 0.6, RadPS: 1.5, Braking: 1}, SeenMonoMS: 1000, SeenAt: morning,
 		}}

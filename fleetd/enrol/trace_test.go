@@ -37,14 +37,14 @@ func (f *fleet) list(now time.Time) string {
 		all = append(all, held...)
 	}
 	f.rev++
-	l := List(f.names, all, "a", f.rev, now)
+	l := RevokedDocument(f.names, all, "a", f.rev, now)
 	return fmt.Sprintf("  brokers refuse names %v and certificates %v\n", l.Names, l.Serials)
 }
 
 // TestTraces plays each script of testdata: a line is a time and a request, the indented
 // lines below it are the decision.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		f := &fleet{tokens: map[string]Token{}, held: map[string][]Certificate{}}
 		return func(line string) string {
 			after, word, words := golden.Timed(t, line)
@@ -130,7 +130,7 @@ func TestRevokedListFitsItsTopicAndKeepsNames(t *testing.T) {
 		t.Errorf("%d names and %d certificates: %v", len(l.Names), len(l.Serials), problems)
 	}
 	// A robot may also have a password, which does not expire.
-	if late := List(names, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 3000 || len(late.Serials) != 0 {
+	if late := RevokedDocument(names, revoked, "a", 2, now.Add(101*24*time.Hour)); len(late.Names) != 3000 || len(late.Serials) != 0 {
 		t.Errorf("after everything expired: %d names, %d certificates", len(late.Names), len(late.Serials))
 	}
 	if whole, _, _ := EncodeRevoked(names[:2], revoked[:2], "a", 3, now, limit); !strings.Contains(string(whole), revoked[1].Serial) {

@@ -16,7 +16,7 @@ import (
 // TestTraces plays each script of testdata: a line is a request, the indented lines below it
 // are the plan.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string { return (&director{t: t, w: newWorld()}).play })
+	golden.PlayTraces(t, func(t *testing.T) func(string) string { return (&director{t: t, w: newWorld()}).play })
 }
 
 // director carries out the requests of a script and writes down the plans.
@@ -173,7 +173,7 @@ func (d *director) decided(c Changes, problems []schema.Problem) {
 	d.w.apply(d.t, c)
 	for _, v := range c.Revisions {
 		d.say("revision %d of %s %s: %s (%s)", v.Rev, v.Kind, v.ID, d.w.contents(v), v.Why)
-		if b, _ := parseBlob(v.Kind, v.Body); v.Kind != KindAct {
+		if b, _ := parsePublished(v.Kind, v.Body); v.Kind != KindAct {
 			for _, f := range b.Assets {
 				d.say("  with the %s %s: %q", f.Kind, f.Name, textOf(d.w.files[f.SHA256]))
 			}

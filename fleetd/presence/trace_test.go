@@ -17,7 +17,7 @@ var morning = time.Date(2026, 5, 17, 9, 30, 0, 0, time.UTC)
 // TestTraces plays each script of testdata: a line is a time and what was received, the
 // indented line below it is the resulting status.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		var f Facts
 		fleetd := Fleetd{Connected: true, Since: morning}
 		return func(line string) string {

@@ -18,7 +18,7 @@ import (
 // two lines it ticks every 20 ms, or at the interval set with "every". The acts
 // follow below the script.
 func TestTraces(t *testing.T) {
-	golden.Scripts(t, "testdata/*.txtar", func(t *testing.T, script string) string {
+	golden.CheckScripts(t, "testdata/*.txtar", func(t *testing.T, script string) string {
 		archive := txtar.Parse([]byte(script))
 		p := &play{rig: newRig(t), acts: map[string]*score.Act{}, every: tick}
 		for _, f := range archive.Files {
@@ -28,7 +28,7 @@ func TestTraces(t *testing.T) {
 			}
 			p.acts[strings.TrimSuffix(f.Name, ".yaml")] = &a
 		}
-		archive.Comment = []byte(golden.Replay(string(archive.Comment), func(line string) (before, after string) {
+		archive.Comment = []byte(golden.RewriteOutput(string(archive.Comment), func(line string) (before, after string) {
 			return p.until(line), p.line(line)
 		}))
 		return string(txtar.Format(archive))

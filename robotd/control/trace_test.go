@@ -14,7 +14,7 @@ import (
 // indented lines below it are the decision. A sender is CLIENT or CLIENT/PERSON,
 // followed by scope=, ttl=, lease= and rank=.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := &world{c: Defaults(), s: Boot("b00t5678-rest")}
 		return func(line string) string { return w.play(t, line) }
 	})

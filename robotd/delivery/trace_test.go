@@ -23,7 +23,7 @@ import (
 //	deleted, fleet-known FLEET, adopt FLEET, tick, restart [ACTS-DIGEST], lose NAME
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
 		w.covered = covered
 		return func(line string) string { return w.play(t, line) }

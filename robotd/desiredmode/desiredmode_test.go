@@ -27,7 +27,7 @@ func TestTableMatchesItsDiagram(t *testing.T) {
 //	desired REV MODE boot|now    answered STATUS [REASON]    boot-ended [REASON]    adopted    restart
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		var s State
 		f := Facts{Active: schema.ModeMnl, Settled: true}
 		return func(line string) string {

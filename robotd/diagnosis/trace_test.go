@@ -23,7 +23,7 @@ import (
 // TestTraces plays each script in testdata: a line is a time and what happens then, the
 // indented lines below it are what the robot does about it. Time passes in steps of 1 s.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
 		return func(line string) string { return w.play(t, line) }
 	})
@@ -37,7 +37,7 @@ func TestTableMatchesItsDiagram(t *testing.T) {
 
 func TestTracesNeedEveryTransition(t *testing.T) {
 	fsmtest.CheckEveryRowIsNeeded(t, &Table, func() string {
-		return golden.Replays(t, func(t *testing.T) func(string) string {
+		return golden.ConcatTraces(t, func(t *testing.T) func(string) string {
 			w := newWorld()
 			return func(line string) string { return w.play(t, line) }
 		})

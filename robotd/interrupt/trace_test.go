@@ -12,7 +12,7 @@ import (
 // TestTraces plays each script in testdata: a line is a time and an input, and the
 // indented lines below it are the decision.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
 		return func(line string) string { return w.play(t, line) }
 	})

@@ -13,7 +13,7 @@ import (
 // TestTraces plays each script of testdata: a line is a time and what came, the
 // indented lines below it are what the latches made of it.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := &world{f: Facts{Robot: "r1"}}
 		return func(line string) string { return w.play(t, line) }
 	})

@@ -23,7 +23,7 @@ import (
 // TestTraces plays each script in testdata: a line is a time and a fact, a command or the end of
 // a performance, and the indented lines below it are what life decides, also on the way there.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string { return newWorld(t).play })
+	golden.PlayTraces(t, func(t *testing.T) func(string) string { return newWorld(t).play })
 }
 
 // world is a robot as life sees it, which a script changes.
@@ -325,7 +325,7 @@ func replays(t *testing.T) (out string) {
 			out = fmt.Sprint("panic: ", why)
 		}
 	}()
-	return golden.Replays(t, func(t *testing.T) func(string) string { return newWorld(t).play })
+	return golden.ConcatTraces(t, func(t *testing.T) func(string) string { return newWorld(t).play })
 }
 
 func TestTracesNeedEveryTransition(t *testing.T) {

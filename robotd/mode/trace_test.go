@@ -13,7 +13,7 @@ import (
 // TestTraces plays each script of testdata. A line is a time and an input; the indented
 // lines below it are the supervisor's decision.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := &world{c: Defaults()}
 		w.s = Boot(&w.c)
 		return func(line string) string { return w.play(t, line) }

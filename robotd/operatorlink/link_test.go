@@ -37,7 +37,7 @@ func watch(s *State, from, to time.Duration, arrives func(time.Duration) bool, s
 // TestTraces plays each script in testdata: a line is a period of time with or
 // without heartbeats, and the indented lines below it are the transitions.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		s, now := Boot(), time.Duration(0)
 		return func(line string) string {
 			span, word, _ := golden.Timed(t, line)

@@ -24,7 +24,7 @@ func certificateOf(robot string, from time.Time) Certificate {
 // TestTraces plays each script of testdata. A line is a span of time and the result of
 // every attempt within it; the indented lines below it are the decisions.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		c, s, now := certificateOf("r7", morning), State{}, morning
 		said := Alert{}
 		return func(line string) string {

@@ -26,7 +26,7 @@ const noon schema.Time = 1_800_000_000_000
 //
 // In a payload, @-5s means the time five seconds ago by the fleet's clock.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
 		return func(line string) string { return w.play(t, line) }
 	})

@@ -9,7 +9,7 @@ import (
 
 func TestTracesNeedEveryTransition(t *testing.T) {
 	fsmtest.CheckEveryRowIsNeeded(t, &Table, func() string {
-		return golden.Replays(t, func(t *testing.T) func(string) string {
+		return golden.ConcatTraces(t, func(t *testing.T) func(string) string {
 			w := newWorld()
 			return func(line string) string { return w.play(t, line) }
 		})

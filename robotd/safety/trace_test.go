@@ -15,7 +15,7 @@ const time1s = time.Second
 // TestTraces plays each script of testdata. A line is a time and an input; the indented
 // lines below it are the core's decision.
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := newWorld()
 		return func(line string) string { return w.play(t, line) }
 	})

@@ -19,7 +19,7 @@ import (
 //	frame VX WZ [seq= lease= client= seen= ttl=]   seen is an age
 //	stop, update
 func TestTraces(t *testing.T) {
-	golden.Traces(t, func(t *testing.T) func(string) string {
+	golden.PlayTraces(t, func(t *testing.T) func(string) string {
 		w := &world{s: Boot(), f: Facts{MaxMPS: 0.5, MaxRadPS: 1, Period: 20 * time.Millisecond}}
 		return func(line string) string { return w.play(t, line) }
 	})

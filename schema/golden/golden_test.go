@@ -71,7 +71,7 @@ func TestUpdateWritesTheFile(t *testing.T) {
 func TestReplayRewritesOnlyOutput(t *testing.T) {
 	const script = "# why\n\n1s go  \n  stale\n2s stop\n  stale\n  stale"
 	var played []string
-	got := Replay(script, func(line string) (before, after string) {
+	got := RewriteOutput(script, func(line string) (before, after string) {
 		played = append(played, line)
 		return "  before\n", "  = " + line + "\n"
 	})

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Traces plays each script testdata/*.trace with its own start. play takes a line and
+// PlayTraces plays each script testdata/*.trace with its own start. play takes a line and
 // returns its output in indented lines.
-func Traces(t *testing.T, start func(t *testing.T) (play func(line string) string)) {
+func PlayTraces(t *testing.T, start func(t *testing.T) (play func(line string) string)) {
 	t.Helper()
-	Scripts(t, "testdata/*.trace", func(t *testing.T, script string) string {
+	CheckScripts(t, "testdata/*.trace", func(t *testing.T, script string) string {
 		play := start(t)
-		return Replay(script, func(line string) (before, after string) { return "", play(line) })
+		return RewriteOutput(script, func(line string) (before, after string) { return "", play(line) })
 	})
 }
 
-// Replays returns the concatenated output of every script testdata/*.trace without
+// ConcatTraces returns the concatenated output of every script testdata/*.trace without
 // comparing it.
-func Replays(t *testing.T, start func(t *testing.T) (play func(line string) string)) string {
+func ConcatTraces(t *testing.T, start func(t *testing.T) (play func(line string) string)) string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.trace")
 	if err != nil || len(files) == 0 {
@@ -33,13 +33,13 @@ func Replays(t *testing.T, start func(t *testing.T) (play func(line string) stri
 			t.Fatal(err)
 		}
 		play := start(t)
-		out.WriteString(Replay(string(script), func(line string) (before, after string) { return "", play(line) }))
+		out.WriteString(RewriteOutput(string(script), func(line string) (before, after string) { return "", play(line) }))
 	}
 	return out.String()
 }
 
-// Scripts runs each file that matches pattern and compares the result with the file.
-func Scripts(t *testing.T, pattern string, run func(t *testing.T, script string) string) {
+// CheckScripts runs each file that matches pattern and compares the result with the file.
+func CheckScripts(t *testing.T, pattern string, run func(t *testing.T, script string) string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
@@ -56,9 +56,9 @@ func Scripts(t *testing.T, pattern string, run func(t *testing.T, script string)
 	}
 }
 
-// Replay returns the script with new output: before and after each line, what play
+// RewriteOutput returns the script with new output: before and after each line, what play
 // returns for it. Blank lines and comments (#) are kept and not played.
-func Replay(script string, play func(line string) (before, after string)) string {
+func RewriteOutput(script string, play func(line string) (before, after string)) string {
 	var out strings.Builder
 	for line := range strings.Lines(script) {
 		if strings.HasPrefix(line, " ") {

@@ -26,7 +26,7 @@ const (
 )
 
 // ValidateAct returns the errors and warnings about an act in the order of its text. In an
-// act without errors, actions with fixed times never conflict (see timeline).
+// act without errors, actions with fixed times never conflict (see timeline.go).
 func ValidateAct(a Act) []schema.Problem { return validateAct(a, false) }
 
 func validateAct(a Act, defers bool) []schema.Problem {
@@ -53,7 +53,7 @@ func validateAct(a Act, defers bool) []schema.Problem {
 	if !slices.ContainsFunc(c.found, spoilsTimes) && !a.nests() {
 		c.checkOverlaps(a)
 		if c.errors == 0 {
-			c.rehearse(a)
+			c.warnAboutWaits(a)
 		}
 	}
 	return c.found

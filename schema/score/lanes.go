@@ -113,7 +113,7 @@ func (b *timelineBuilder) act(a Act, lookup Lookup, step Step, number int) []sch
 	}
 	from, estimated := b.LengthMS, b.LeastMS != b.MostMS
 	s := simulate(whole)
-	slices.SortStableFunc(s.all, func(x, y *cue) int { return cmp.Compare(x.start, y.start) })
+	slices.SortStableFunc(s.all, func(x, y *simAction) int { return cmp.Compare(x.start, y.start) })
 	for _, c := range s.all {
 		b.place(c.lane(), c.row.Shares(), Bar{
 			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
@@ -147,7 +147,7 @@ func classOrder(c Class) int {
 	return slices.IndexFunc(Table, func(r ActionRow) bool { return r.Class == c })
 }
 
-func (b *timelineBuilder) freezes(g *cue, from int64, estimated bool, number int) {
+func (b *timelineBuilder) freezes(g *simAction, from int64, estimated bool, number int) {
 	for _, c := range g.cues {
 		if c.alone && c.end > c.start {
 			b.Frozen = append(b.Frozen, Freeze{
@@ -160,7 +160,7 @@ func (b *timelineBuilder) freezes(g *cue, from int64, estimated bool, number int
 }
 
 // types lists the types of the actions in c, each once.
-func (c *cue) types() []string {
+func (c *simAction) types() []string {
 	if c.action.Type != TypeGroup {
 		return []string{string(c.action.Type)}
 	}

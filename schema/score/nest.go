@@ -101,7 +101,7 @@ func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 	c := checks{defers: defers}
 	c.checkOverlaps(whole)
 	if c.errors == 0 && len(schema.Errors(found)) == 0 {
-		c.rehearse(whole)
+		c.warnAboutWaits(whole)
 	}
 	return append(found, a.reportAtOuterAction(c.found)...)
 }

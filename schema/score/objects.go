@@ -41,7 +41,7 @@ var Objects = []Object{
 	{Name: "story", File: true, Type: reflect.TypeFor[Story](), Doc: "An ordered list of acts that a robot performs in ato.", Fields: append([]Field{
 		{Name: "story", Required: true, Form: FormName, Doc: "the id of the story", Example: "museum-morning"},
 		{Name: "shutdown", Form: FormName, Doc: "the act that the robot performs at a soft stop, before it stops; without goto and drive", Default: "none", Example: "goodbye"},
-	}, programme...)},
+	}, actListFields...)},
 	{Name: "step", Type: reflect.TypeFor[Step](), Doc: "One act of a story or an activity.", Fields: []Field{
 		{Name: "act", Required: true, Form: FormName, Doc: "the id of the act", Example: "welcome"},
 		{Name: "with", Doc: "values of its parameters", Default: "their defaults", Example: "{guest: Ada}"},
@@ -53,7 +53,7 @@ var Objects = []Object{
 		{Name: "nature", Required: true, OneOf: []string{"solitary", "interactive"}, Doc: "whether it involves people; an interactive one interrupts a solitary one, never the other way round", Example: "interactive"},
 		{Name: "launch", Doc: "when it starts by itself", Default: "only on request", Example: "{when: people > 0, for: 3s, cooldown: 1m}"},
 		{Name: "permissions", Doc: "circumstances in which it may start, that otherwise forbid it: while_charging, while_moving (the robot drives), in_safeguard (a safeguard such as pushed or lifted is active, and it is switched off for autonomous life)", Default: "none", Example: "{while_charging: true}"},
-	}, programme...)},
+	}, actListFields...)},
 	{Name: "launch", Type: reflect.TypeFor[Launch](), Doc: "When an activity starts by itself.", Fields: []Field{
 		{Name: "when", Doc: "a condition, see Conditions", Default: "it starts only on request", Example: "people > 0 && battery > 0.3"},
 		{Name: "for", Form: FormDuration, Doc: "how long the condition has to be true; at most a day", Default: "it starts at once", Example: "3s"},
@@ -68,8 +68,8 @@ var (
 	labelsField = Field{Name: "labels", Doc: "words of your own for searching", Default: "none", Example: "{site: museum}"}
 )
 
-// programme is what stories and activities have in common.
-var programme = []Field{
+// actListFields is what stories and activities have in common.
+var actListFields = []Field{
 	{Name: "name", Required: true, Form: FormPlain, Doc: "what people see, by language; at most 64 characters each", Example: "{en: Museum morning}"},
 	labelsField,
 	{Name: "languages", Doc: "BCP 47 tags, the first is the default", Default: "those of its texts", Example: "[en, de]"},

@@ -2,14 +2,14 @@ package score
 
 import "fmt"
 
-// cue is one action, or a group, of an act whose performance is simulated. Its times count
+// simAction is one action, or a group, of an act whose performance is simulated. Its times count
 // from the start of the act.
-type cue struct {
+type simAction struct {
 	pointer string
 	action  *Action
 	row     ActionRow
-	group   *cue // around it; nil for the act itself
-	cues    []*cue
+	group   *simAction // around it; nil for the act itself
+	cues    []*simAction
 	alone   bool // exclusive
 
 	begun, over                    bool
@@ -17,17 +17,17 @@ type cue struct {
 	startEstimated, lastsEstimated bool  // the start, the duration depends on an estimate
 	clock                          int64 // of a group; it stands still while an exclusive action of it runs
 	clockEstimated                 bool
-	first, later                   int  // in cues: those before first are over, those from later on are not due yet
-	waitedFor                      *cue // the last one of its class for which it had to wait
+	first, later                   int        // in cues: those before first are over, those from later on are not due yet
+	waitedFor                      *simAction // the last one of its class for which it had to wait
 }
 
 // simulation performs an act with estimated durations: an action that is due while
 // another of its class runs waits, as does an exclusive one while others of its group run.
 type simulation struct {
-	root  *cue
-	all   []*cue // without the groups, in the order of the text
+	root  *simAction
+	all   []*simAction // without the groups, in the order of the text
 	now   int64
-	holds map[lane]*cue // who performs in each lane now
+	holds map[lane]*simAction // who performs in each lane now
 }
 
 // lane is what performs one action at a time.
@@ -38,7 +38,7 @@ type lane struct {
 
 // simulate performs an act without actions of type act; see Expand.
 func simulate(a Act) *simulation {
-	s := simulation{holds: map[lane]*cue{}}
+	s := simulation{holds: map[lane]*simAction{}}
 	s.root = s.add("", &Action{Type: TypeGroup, Actions: a.Actions}, nil)
 	s.root.begun = true
 	for s.settle(); !s.root.over; s.settle() {
@@ -49,9 +49,9 @@ func simulate(a Act) *simulation {
 	return &s
 }
 
-func (s *simulation) add(p string, x *Action, group *cue) *cue {
+func (s *simulation) add(p string, x *Action, group *simAction) *simAction {
 	row, _ := RowOf(x.Type)
-	c := &cue{pointer: p, action: x, row: row, group: group, alone: group != nil && MethodOf(*x) == MethodExclusive}
+	c := &simAction{pointer: p, action: x, row: row, group: group, alone: group != nil && MethodOf(*x) == MethodExclusive}
 	if x.Type != TypeGroup {
 		s.all = append(s.all, c)
 		return c
@@ -62,13 +62,13 @@ func (s *simulation) add(p string, x *Action, group *cue) *cue {
 	return c
 }
 
-func (c *cue) runs() bool { return c.begun && !c.over }
+func (c *simAction) runs() bool { return c.begun && !c.over }
 
-func (c *cue) endEstimated() bool { return c.startEstimated || c.lastsEstimated }
+func (c *simAction) endEstimated() bool { return c.startEstimated || c.lastsEstimated }
 
 // current returns the actions of a group that are due and not over, so that a long act
 // does not cost the square of its length.
-func (c *cue) current() []*cue {
+func (c *simAction) current() []*simAction {
 	for c.first < len(c.cues) && c.cues[c.first].over {
 		c.first++
 	}
@@ -78,7 +78,7 @@ func (c *cue) current() []*cue {
 	return c.cues[c.first:c.later]
 }
 
-func (c *cue) frozen() bool {
+func (c *simAction) frozen() bool {
 	for _, k := range c.current() {
 		if k.alone && k.runs() {
 			return true
@@ -87,7 +87,7 @@ func (c *cue) frozen() bool {
 	return false
 }
 
-func (c *cue) lane() lane { return lane{c.row.Class, c.action.Unit} }
+func (c *simAction) lane() lane { return lane{c.row.Class, c.action.Unit} }
 
 // settle ends and begins everything that ends and begins now.
 func (s *simulation) settle() {
@@ -97,7 +97,7 @@ func (s *simulation) settle() {
 	}
 }
 
-func (s *simulation) finish(c *cue) {
+func (s *simulation) finish(c *simAction) {
 	if !c.runs() {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *simulation) finish(c *cue) {
 	}
 }
 
-func (s *simulation) begin(g *cue) (changed bool) {
+func (s *simulation) begin(g *simAction) (changed bool) {
 	for _, k := range g.current() {
 		switch {
 		case !g.runs() || k.over || g.frozen() && !k.runs():
@@ -131,7 +131,7 @@ func (s *simulation) begin(g *cue) (changed bool) {
 	return changed
 }
 
-func (s *simulation) start(g, k *cue) {
+func (s *simulation) start(g, k *simAction) {
 	length, estimated := duration(k.action)
 	k.begun, k.start, k.end = true, s.now, s.now+length
 	k.due = s.now - (g.clock - k.action.StartMS)
@@ -147,7 +147,7 @@ func (s *simulation) start(g, k *cue) {
 }
 
 // waits reports whether k, which is due, has to wait for another.
-func (s *simulation) waits(g, k *cue) bool {
+func (s *simulation) waits(g, k *simAction) bool {
 	if k.alone {
 		for _, other := range g.current() {
 			if other.runs() {
@@ -168,7 +168,7 @@ func (s *simulation) waits(g, k *cue) bool {
 }
 
 // next returns how long nothing begins or ends in c.
-func (c *cue) next(now int64) int64 {
+func (c *simAction) next(now int64) int64 {
 	if c.action.Type != TypeGroup {
 		return c.end - now
 	}
@@ -185,7 +185,7 @@ func (c *cue) next(now int64) int64 {
 }
 
 // pass advances the clocks of the groups in c.
-func (c *cue) pass(step int64) {
+func (c *simAction) pass(step int64) {
 	if !c.runs() || c.action.Type != TypeGroup {
 		return
 	}
@@ -197,11 +197,11 @@ func (c *cue) pass(step int64) {
 	}
 }
 
-// rehearse warns about actions that will probably start later than written. It is for acts
+// warnAboutWaits warns about actions that will probably start later than written. It is for acts
 // without errors, in which only estimated durations can overlap.
-func (c *checks) rehearse(a Act) {
-	var warn func(k *cue)
-	warn = func(k *cue) {
+func (c *checks) warnAboutWaits(a Act) {
+	var warn func(k *simAction)
+	warn = func(k *simAction) {
 		switch p := at(k.pointer, "start_ms"); {
 		case k.start == k.due:
 		case k.waitedFor != nil:
