@@ -32,7 +32,7 @@ async function type(world: World, text: string, ...more: string[]) {
   return world.cli(...words.slice(1), ...more);
 }
 
-test('a story goes to a selection, is seen to arrive, and is taken back by one button', async ({ page, world }) => {
+test('a story goes to a selection, is seen to arrive, and is reverted by one button', async ({ page, world }) => {
   await page.goto(toAll('story=quiet-hour'));
   await live(page);
   await expect(page.getByTestId('dry-run')).toContainText('3 of 3 selected robots would change');
@@ -47,10 +47,10 @@ test('a story goes to a selection, is seen to arrive, and is taken back by one b
   await confirm(page).click();
   await expect(page.getByText('Accepted for 3 robots')).toBeVisible();
   await expect(progress(page)).toContainText(/3\s*has it/);
-  await back(page, /3 go back to Museum welcome 1 \(r1, r2, r3\)/);
+  await back(page, /3 revert to Museum welcome 1 \(r1, r2, r3\)/);
   await expect(progress(page)).toContainText(/3\s*has it/);
   expect(await world.cli('robot', 'get', 'r1')).toContain('museum-welcome');
-  expect(await world.cli('audit', 'list')).toContain('taken back in the console');
+  expect(await world.cli('audit', 'list')).toContain('reverted in the console');
 });
 
 test('nobody is chosen at first, single robots are, and the dry run follows what they have', async ({
@@ -84,7 +84,7 @@ test('nobody is chosen at first, single robots are, and the dry run follows what
   await world.cli('story', 'assign', 'museum-welcome', 'r3', '--apply=now', '--wait');
   await expect(page.getByTestId('dry-run')).toContainText('1 of 2 selected robots would change');
   await expect(page.getByRole('button', { name: 'Assign to 1 robot' })).toBeEnabled();
-  await back(page, '1 goes back to Museum welcome 1 (r1)');
+  await back(page, '1 reverts to Museum welcome 1 (r1)');
   await expect(page.getByTestId('dry-run')).toContainText('2 of 2 selected robots would change');
 });
 
@@ -104,7 +104,7 @@ test('the story stays chosen on the way over Robots, and so do the robots', asyn
   await expect(page.getByTestId('dry-run')).toContainText('1 of 1 selected robots would change');
 });
 
-test('an assignment can be taken back after the page is gone, and stays listed with its reason', async ({
+test('an assignment can be reverted after the page is gone, and stays listed with its reason', async ({
   page,
   world,
 }) => {
@@ -126,18 +126,18 @@ test('an assignment can be taken back after the page is gone, and stays listed w
     .first()
     .click();
   await expect(page.getByRole('dialog')).toContainText('museum-welcome revision 1: r1, r3');
-  await page.getByRole('link', { name: 'Show it in Assign, where it can be taken back' }).click();
+  await page.getByRole('link', { name: 'Show it in Assign, where it can be reverted' }).click();
   await item.getByRole('button', { name: 'Revert…' }).click();
-  await expect(page.getByTestId('back')).toContainText('2 go back to Museum welcome 1 (r1, r3)');
+  await expect(page.getByTestId('back')).toContainText('2 revert to Museum welcome 1 (r1, r3)');
   await page.getByRole('button', { name: 'Revert on 2 robots' }).click();
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
   await expect(item).toContainText('Story: Museum welcome 1 (again)');
-  await expect(item).toContainText(/Taken back by .*: r1, r3 – taken back in the console/);
+  await expect(item).toContainText(/Reverted by .*: r1, r3 – reverted in the console/);
   await expect(item).toContainText(/before: Quiet hour 1, assigned by .* – an evening/);
   // One robot alone goes forth again, from its own page.
   await page.goto('/robots/r3/story');
   await last.getByRole('button', { name: 'Undo the revert…' }).click();
-  await expect(page.getByTestId('back')).toContainText('1 goes back to Quiet hour 1 (r3)');
+  await expect(page.getByTestId('back')).toContainText('1 reverts to Quiet hour 1 (r3)');
   await page.getByRole('button', { name: 'Revert on 1 robot' }).click();
   await expect(last).toContainText('before: Museum welcome 1');
   expect(await world.cli('desired', 'assignments', 'r3', '--limit=1')).toContain('quiet-hour@1');
@@ -174,7 +174,7 @@ test('activities are assigned, and a robot that is away waits', async ({ page, w
   await expect(progress(page)).toContainText(/2\s*(has|refused) it/);
   await world.control('robot/join?robot=r3');
   await expect(progress(page)).toContainText(/3\s*(has|refused) it/, { timeout: 20_000 });
-  await back(page, '3 go back to – (r1, r2, r3)');
+  await back(page, '3 revert to – (r1, r2, r3)');
   await expect(progress(page)).toContainText(/3\s*has it/);
 });
 
@@ -191,20 +191,20 @@ test('a setting goes to robots with different values, and each gets its own back
   await expect(page.getByRole('region', { name: 'Progress' }).getByRole('row', { name: /^r1/ })).toContainText(
     'active',
   );
-  await back(page, '1 goes back to low_battery = 0.25 (r1)');
+  await back(page, '1 reverts to low_battery = 0.25 (r1)');
   await expect(progress(page)).toContainText(/3\s*has it/);
   expect(await world.cli('desired', 'get', 'r1')).toContain('low_battery=0.25');
   expect(await world.cli('desired', 'get', 'r2')).not.toContain('low_battery');
 });
 
-test('a mode and places go there and back', async ({ page, world }) => {
+test('a mode and places are assigned and reverted', async ({ page, world }) => {
   await world.cli('desired', 'mode', 'mnl', 'r1', 'r2', 'r3');
   await page.goto(toAll());
   await live(page);
   await choose(page, 'What', 'Mode after start-up');
   await confirm(page).click();
   await expect(progress(page)).toContainText(/3\s*has it/);
-  await back(page, '3 go back to mnl');
+  await back(page, '3 revert to mnl');
   await expect(progress(page)).toContainText(/3\s*has it/);
   await choose(page, 'What', 'Places');
   const text = page.getByLabel('Map and places (JSON)');
@@ -214,7 +214,7 @@ test('a mode and places go there and back', async ({ page, world }) => {
   await text.fill('{"schema": 1, "points": {"door": {"x_m": 3, "y_m": 2}}}');
   await confirm(page).click();
   await expect(page.getByRole('region', { name: 'Progress' })).toContainText('revision 2 of its document');
-  await back(page, '3 go back to places');
+  await back(page, '3 revert to places');
   await expect(progress(page)).toContainText(/3\s*has it/);
   expect(await world.cli('robot', 'points', 'r1')).toMatch(/door +1 +2/);
   // fleetd knows the way back too, so that it outlives the page.
@@ -324,7 +324,7 @@ async function task(page: Page, hand: Hand, world: World) {
   const last = page.getByTestId('last').first();
   await expect(last).toContainText('r1, r3');
   await hand.press(last.getByRole('button', { name: 'Revert…' }));
-  await expect(page.getByTestId('back')).toContainText('2 go back to Museum welcome 1 (r1, r3)');
+  await expect(page.getByTestId('back')).toContainText('2 revert to Museum welcome 1 (r1, r3)');
   await hand.press(button('Revert on 2 robots'));
   await expect(progress(page)).toContainText(/2\s*has it\s*r1, r3/, { timeout: 30_000 });
   await expect(progress(page)).toBeInViewport();

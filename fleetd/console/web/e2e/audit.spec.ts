@@ -10,7 +10,7 @@ const hostile = [
   '{{constructor.constructor("window.xss=1")()}}',
 ];
 
-test('no text of a person runs on any page', async ({ page, request }) => {
+test('no text of a person runs as a script on any page', async ({ page, request }) => {
   const broken: string[] = [];
   page.on('dialog', (d) => broken.push(d.message()));
   page.on('pageerror', (e) => broken.push(e.message));

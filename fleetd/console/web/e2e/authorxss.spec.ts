@@ -81,7 +81,10 @@ actions:
   );
 }
 
-test('no text of an act, a story, an activity or a note runs in any screen of authors', async ({ page, request }) => {
+test('no text of an act, a story, an activity or a note runs as a script in any screen of authors', async ({
+  page,
+  request,
+}) => {
   const harmless = watch(page);
   await write(request);
   await page.addInitScript(() => localStorage.setItem('troupe.editor.robot', 'r1'));
@@ -129,7 +132,7 @@ test('no text of an act, a story, an activity or a note runs in any screen of au
   }
 });
 
-test('no text of a story runs where it is assigned and performed', async ({ page, request }) => {
+test('no text of a story runs as a script where it is assigned and performed', async ({ page, request }) => {
   const harmless = watch(page);
   await write(request);
   const given = await request.post('/api/v1/assignments', {
@@ -249,7 +252,7 @@ test('no point of a robot runs where it is drawn', async ({ page, request }) => 
   }
 });
 
-test('no text of a robot runs: of a unit of its adapter, a place, an event; nor the name of a saved view', async ({
+test('no text of a robot runs as a script: of a unit of its adapter, a place, an event; nor the name of a saved view', async ({
   page,
 }) => {
   const harmless = watch(page);

@@ -200,7 +200,7 @@ test.describe('on a phone, by touch alone', () => {
     upright: { width: 390, height: 844 },
     across: { width: 844, height: 390 },
   }))
-    test(`held ${how}: after control is taken the stick is before the person, and a stop moves nothing`, async ({
+    test(`held ${how}: after control is taken the stick is in view, and a stop moves nothing`, async ({
       browser,
       world,
     }) => {

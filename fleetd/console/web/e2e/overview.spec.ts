@@ -91,7 +91,7 @@ test('an alert is acknowledged with a note, and texts of robots and people stay 
   const panel = page.getByRole('region', { name: 'Alerts' });
   await expect(panel).toContainText('1 that nobody has acknowledged');
   await expect(panel).toContainText(`unit head: ${evil}`);
-  await panel.getByRole('button', { name: 'Acknowledge: a moving part reports an error, r1' }).click();
+  await panel.getByRole('button', { name: 'Acknowledge: a unit that moves reports an error, r1' }).click();
   await page.getByLabel('What is being done about it').fill(`looking, ${evil}`);
   await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
   await expect(panel.getByTestId('acknowledged')).toContainText(`looking, ${evil}`);

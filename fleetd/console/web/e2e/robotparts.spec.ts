@@ -53,7 +53,7 @@ test('interrupts: what runs and its end, what was refused and why, who may inter
   const at = '2026-01-02T03:04:05Z';
   const refused = { robot: 'r2', boot: 'b1', seq: 1, ts: at, received: at, type: 'interrupt_refused', data };
   await page.route(/\/api\/v1\/events\?.*interrupt_refused/, (route) => route.fulfill({ json: { events: [refused] } }));
-  await expect(interrupts).toContainText('power, power: this interrupt already runs (ignored_duplicate), 3 times');
+  await expect(interrupts).toContainText('power, power: this handler already runs (ignored_duplicate), 3 times');
   await world.control('robot/sim?robot=r2&name=battery', '{"level":0.12}');
   const body = part(page, 'Body and link');
   await expect(body).toContainText('Battery: 12 %');
@@ -103,7 +103,7 @@ test('life: what has the focus, what would come next, and why each activity does
   // Another one comes first, and leaves the focus to the one before.
   await world.cli('life', 'focus', 'r1', '--activity', 'answer-touch', '--flags', 'stop_and_stack_current');
   await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('answer-touch');
-  await expect(life.getByRole('row', { name: /^Afterwards again/ })).toContainText('invite-to-tour');
+  await expect(life.getByRole('row', { name: /^Starts again afterwards/ })).toContainText('invite-to-tour');
   await life.getByRole('button', { name: 'End all activities' }).click();
   await expect(life.getByRole('row', { name: /^In focus/ })).toContainText('none');
   await life.getByRole('textbox', { name: 'Ask the robot whether a condition is true now' }).fill('people > 7');

@@ -180,7 +180,9 @@ test('the stop of all robots is held for a second: a click alone stops nobody', 
 });
 
 for (const width of [390, 1280]) {
-  test(`what the stop says that was let go too early covers nothing of the page at ${width} px`, async ({ page }) => {
+  test(`the note after a stop button was let go too early covers nothing of the page at ${width} px`, async ({
+    page,
+  }) => {
     await page.setViewportSize({ width, height: 844 });
     await page.goto('/stories');
     await live(page);
@@ -317,7 +319,7 @@ for (const size of [
   });
 }
 
-test('words that miss their field press no button', async ({ page, world }) => {
+test('text typed while no field has the focus presses no button', async ({ page, world }) => {
   await page.goto('/robots/r1');
   await live(page);
   await expect(page.getByRole('button', { name: 'Skip act' })).toBeVisible();

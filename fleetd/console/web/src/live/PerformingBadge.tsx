@@ -57,7 +57,7 @@ export const usePerformingTexts = texts(
     other_mode: 'in einem anderen Modus',
     switching: 'wechselt den Modus',
     disabled: 'wartet auf Freigabe der Bewegung',
-    waiting_for_release: 'gestoppt: der Stopp ist nicht freigegeben',
+    waiting_for_release: 'gestoppt: der Stopp ist nicht aufgehoben',
     needs_reset: 'gestoppt: braucht ein Zurücksetzen',
     stop_input: 'Stopp-Eingang am Roboter gedrückt',
     braking: 'hält an',

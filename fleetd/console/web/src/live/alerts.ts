@@ -18,7 +18,7 @@ const keyOf = (robot: string, a: Pick<RobotAlert, 'id' | 'first_ts'>) => `${robo
 
 /**
  * The robots with alerts that nobody has acknowledged, and those alerts. The robots are newer than
- * the list: an alert that the list lacks is one that nobody has seen yet.
+ * the list: an alert that the list lacks is one that nobody has acknowledged yet.
  */
 export function unacknowledged(robots: readonly Pick<Robot, 'id' | 'alerts'>[], list: readonly RobotAlert[]) {
   const seen = new Set(list.filter((a) => a.acknowledged).map((a) => keyOf(a.robot, a)));

@@ -21,10 +21,10 @@ export function AlertsBell() {
   const robots = useRobotsOfSite().filter((r) => r.alerts.length > 0);
   const all = robots.reduce((n, r) => n + r.alerts.length, 0);
   const list = useAlerts(every, all > 0);
-  const unseen = unacknowledged(robots, list.data?.alerts ?? []);
-  const count = unseen.reduce((n, r) => n + r.alerts.length, 0);
+  const robotsWithUnacknowledged = unacknowledged(robots, list.data?.alerts ?? []);
+  const count = robotsWithUnacknowledged.reduce((n, r) => n + r.alerts.length, 0);
   const label = count > 0 ? t.alerts(count) : all > 0 ? t.allAcknowledged(all) : t.noAlerts;
-  const lines = unseen.slice(0, named).map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`);
+  const lines = robotsWithUnacknowledged.slice(0, named).map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`);
   return (
     <Tooltip label={[label, ...lines].join('\n')} multiline maw={360} style={{ whiteSpace: 'pre-line' }}>
       <ActionIcon

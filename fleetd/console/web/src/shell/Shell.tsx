@@ -24,7 +24,7 @@ import { screens } from '../screens/table';
 import { AlertsBell } from './AlertsBell';
 import { ConnectionBanners, ConnectionPill } from './Connection';
 import { Latched } from './Latched';
-import { openPalette, Palette } from './Palette';
+import { CommandPalette, openCommandPalette } from './CommandPalette';
 import { Release } from './ReleaseDialog';
 import { useScope } from './scope';
 import { Shortcuts } from './shortcuts';
@@ -100,7 +100,7 @@ export function Shell() {
           </Suspense>
         </Stack>
       </AppShell.Main>
-      <Palette />
+      <CommandPalette />
       <Release />
       <Shortcuts />
     </AppShell>
@@ -111,7 +111,7 @@ function SearchButton() {
   const t = useShellTexts();
   return (
     <Tooltip label={`${t.search} (Ctrl K)`}>
-      <ActionIcon variant="default" size={36} aria-label={t.search} onClick={openPalette}>
+      <ActionIcon variant="default" size={36} aria-label={t.search} onClick={openCommandPalette}>
         <IconSearch size={20} aria-hidden />
       </ActionIcon>
     </Tooltip>

@@ -45,27 +45,27 @@ export function keepPressOnTarget(): void {
 }
 
 /**
- * Takes no press on an element for a moment after `shown` has changed, its place or its meaning: the press was meant
- * for what was there before. The keyboard goes on.
+ * Ignores presses on an element for a moment after `shown`, which stands for its place or its meaning, has changed: the
+ * press was meant for what was there before. The keyboard goes on.
  */
-export function useSettle(of: RefObject<HTMLElement | null>, shown: unknown): void {
+export function useIgnorePressesAfterChange(of: RefObject<HTMLElement | null>, shown: unknown): void {
   const before = useRef(shown);
   useLayoutEffect(() => {
     if (before.current === shown) return;
     before.current = shown;
-    if (of.current) settle(of.current);
+    if (of.current) ignorePresses(of.current);
   }, [of, shown]);
 }
 
-/** The same for an element that what is above it moves, such as a banner. */
-export function useSettleInPlace(of: RefObject<HTMLElement | null>): void {
+/** The same for an element that moves when something above it, such as a banner, appears or goes. */
+export function useIgnorePressesAfterMove(of: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const e = of.current!;
     const place = () => e.getBoundingClientRect().top + window.scrollY;
     let before = place();
     const observer = new ResizeObserver(() => {
       const now = place();
-      if (Math.abs(now - before) > 4) settle(e);
+      if (Math.abs(now - before) > 4) ignorePresses(e);
       before = now;
     });
     observer.observe(e.closest('main') ?? document.body);
@@ -73,6 +73,6 @@ export function useSettleInPlace(of: RefObject<HTMLElement | null>): void {
   }, [of]);
 }
 
-function settle(e: HTMLElement): void {
+function ignorePresses(e: HTMLElement): void {
   e.animate([{ pointerEvents: 'none' }, { pointerEvents: 'none' }], reaction);
 }

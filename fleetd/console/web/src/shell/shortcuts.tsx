@@ -24,22 +24,22 @@ export function Shortcuts() {
   const [open, setOpen] = useState(false);
   useEffect(() => {
     let goUntil = 0;
-    /** A button that got the focus by its letter. Only Enter presses it: words that miss their field do not. */
-    let lent: HTMLElement | undefined;
-    const lend = (id: string) => {
-      lent = document.getElementById(id) ?? undefined;
-      lent?.focus();
+    /** A button focused by its shortcut letter. Only Enter presses it: any other character that is typed takes the focus away again. */
+    let focusedByKey: HTMLElement | undefined;
+    const focusByKey = (id: string) => {
+      focusedByKey = document.getElementById(id) ?? undefined;
+      focusedByKey?.focus();
     };
-    const giveBack = (e: KeyboardEvent) => {
-      if (!lent || /^(Shift|Control|Alt|Meta)$/.test(e.key)) return;
-      if (e.key.length === 1 && document.activeElement === lent) {
-        lent.blur();
+    const blurOnOtherKey = (e: KeyboardEvent) => {
+      if (!focusedByKey || /^(Shift|Control|Alt|Meta)$/.test(e.key)) return;
+      if (e.key.length === 1 && document.activeElement === focusedByKey) {
+        focusedByKey.blur();
         if (e.key === ' ') {
           e.preventDefault();
           e.stopPropagation();
         }
       }
-      lent = undefined;
+      focusedByKey = undefined;
     };
     const onKey = (e: KeyboardEvent) => {
       // In a field, too: letters are written there.
@@ -56,8 +56,8 @@ export function Shortcuts() {
           void navigate(screen.path);
         }
       } else if (e.key === 'g') goUntil = e.timeStamp + sequence;
-      else if (e.key === 's') lend('software-stop');
-      else if (e.key === 'n') lend('skip-act');
+      else if (e.key === 's') focusByKey('software-stop');
+      else if (e.key === 'n') focusByKey('skip-act');
       else if (e.key === '?') setOpen(true);
       else if (e.key === '/') {
         const filter = document.querySelector<HTMLInputElement>('[data-filter]');
@@ -67,10 +67,10 @@ export function Shortcuts() {
         }
       }
     };
-    window.addEventListener('keydown', giveBack, true);
+    window.addEventListener('keydown', blurOnOtherKey, true);
     window.addEventListener('keydown', onKey);
     return () => {
-      window.removeEventListener('keydown', giveBack, true);
+      window.removeEventListener('keydown', blurOnOtherKey, true);
       window.removeEventListener('keydown', onKey);
     };
   }, [navigate]);

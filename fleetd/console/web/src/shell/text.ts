@@ -185,16 +185,16 @@ export const useShellTexts = texts(
     stands: (n, names) => (n === 1 && names ? `${names} steht` : `${names ?? `Alle ${n} Roboter`} stehen`),
     notStanding: (n, names) => `Stillstand nicht bestätigt: ${names ?? `${n} Roboter`}`,
     notConnected: 'nicht verbunden',
-    stoppedByYou: (at) => `Um ${at} von Ihnen gestoppt, bis der Stopp freigegeben wird.`,
+    stoppedByYou: (at) => `Um ${at} von Ihnen gestoppt, bis der Stopp aufgehoben wird.`,
     stillSignedIn: 'Sie sind noch angemeldet',
     stopFailed: 'Der Stopp wurde nicht angenommen',
     stopFailedHelp: 'Stoppen Sie die Roboter an den Robotern.',
-    releasing: 'wird freigegeben',
+    releasing: 'wird aufgehoben',
     latched: (n: number) =>
       n === 1
-        ? '1 verriegelter Stopp hält Roboter an, bis er freigegeben wird'
-        : `${n} verriegelte Stopps halten Roboter an, bis sie freigegeben werden`,
-    latchedOne: (whom: string) => `Ein verriegelter Stopp hält ${whom} an, bis er freigegeben wird`,
+        ? '1 verriegelter Stopp hält Roboter an, bis er aufgehoben wird'
+        : `${n} verriegelte Stopps halten Roboter an, bis sie aufgehoben werden`,
+    latchedOne: (whom: string) => `Ein verriegelter Stopp hält ${whom} an, bis er aufgehoben wird`,
     latchedBy: (who: string, at: string) => `${who} um ${at}`,
     somebody: 'jemand',
     allRobots: 'alle Roboter',
@@ -202,34 +202,35 @@ export const useShellTexts = texts(
     notPersisted: 'noch nicht gespeichert',
     incomplete:
       'Es kann weitere verriegelte Stopps geben: der Server (fleetd) hat seine Datenbank noch nicht gelesen, oder ein Roboter meldet einen, der nicht gespeichert ist.',
-    release: 'Freigeben…',
-    releaseTitle: (whom: string) => `${whom} freigeben`,
-    releaseWhom: 'Gibt frei',
+    release: 'Stopp aufheben…',
+    releaseTitle: (whom: string) => `Stopp aufheben: ${whom}`,
+    releaseWhom: 'Gilt für',
     stoppedBy: 'Gestoppt von',
     stoppedAt: 'Wann',
     stoppedWhy: 'Warum',
     noWhy: 'kein Grund angegeben',
     stopID: 'Stopp',
-    releasesAll: 'Dieser Stopp hält alle Roboter an: alle werden freigegeben.',
-    releasesOthers: (n: number) => `Dieser Stopp hält ${n} Roboter an: alle werden freigegeben.`,
+    releasesAll: 'Dieser Stopp hält alle Roboter an: er wird für alle aufgehoben.',
+    releasesOthers: (n: number) => `Dieser Stopp hält ${n} Roboter an: er wird für alle aufgehoben.`,
     releaseWhyOne: 'Warum darf er sich wieder bewegen?',
     releaseWhy: 'Warum dürfen sich die Roboter wieder bewegen?',
     releaseHelp:
       'Dadurch bewegt sich nichts: die Bewegung bleibt gesperrt. Geben Sie sie danach einzeln frei, wenn niemand im Weg ist.',
     releaseHaltHelp:
-      'Dadurch bewegt sich nichts: abgeschaltete Roboter bleiben es. Setzen Sie sie danach einzeln zurück, und geben Sie ihre Bewegung frei, wenn niemand im Weg ist.',
-    releaseNow: 'Freigeben',
-    releaseStops: 'Stopps freizugeben',
-    released: (whom: string) => `Freigabe angenommen: ${whom}`,
+      'Dadurch bewegt sich nichts: Roboter in E_STOP bleiben es. Setzen Sie sie danach einzeln zurück, und geben Sie ihre Bewegung frei, wenn niemand im Weg ist.',
+    releaseNow: 'Stopp aufheben',
+    releaseStops: 'Stopps aufzuheben',
+    released: (whom: string) => `Aufhebung des Stopps angenommen: ${whom}`,
     releasedHelp:
       'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist die Freigabe der Bewegung.',
     releasedHalt:
       'Noch tritt niemand auf. Jetzt: die Seite eines Roboters sagt, was fehlt, meist erst Zurücksetzen, dann die Freigabe der Bewegung.',
-    releasedAlready: 'Dieser Stopp ist schon freigegeben.',
+    releasedAlready: 'Dieser Stopp ist schon aufgehoben.',
     cancel: 'Abbrechen',
     brokerLost:
       'Der Server (fleetd) hat seinen Nachrichten-Broker verloren: was Roboter tun, ist seitdem unbekannt. Stopps werden gesendet, sobald er zurück ist; stoppen Sie an den Robotern.',
-    databaseLost: 'Die Datenbank antwortet nicht. Roboter machen weiter und Stopps wirken; Änderungen nicht.',
+    databaseLost:
+      'Die Datenbank antwortet nicht. Roboter machen weiter und lassen sich stoppen; Änderungen werden abgelehnt.',
     streamLost:
       'Diese Seite hat den Server (fleetd) verloren. Was sie zeigt, ist alt. Stoppen Sie Roboter an den Robotern.',
     dev: 'Entwicklungsmodus: wer an diesem Rechner sitzt, darf alles.',

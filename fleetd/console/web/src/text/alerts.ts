@@ -18,7 +18,7 @@ export const useAlertWords = texts(
     ability_failed: {
       title: 'a small movement fails',
       means: 'A unit of the robot fails what it does by itself between acts, such as blinking. The story goes on.',
-      wayOut: 'Look at the part and at the log of its adapter. The robot tries again by itself.',
+      wayOut: 'Look at the unit and at the log of its adapter. The robot tries again by itself.',
     },
     mode_hung: {
       title: 'a mode hung',
@@ -28,7 +28,7 @@ export const useAlertWords = texts(
     link_lost: {
       title: 'no heartbeat reaches it',
       means: 'The robot receives no heartbeat of fleetd or of a panel beside it, so nobody could stop it from afar.',
-      wayOut: "Check the network and whether fleetd runs. The alert ends when an operator's signs arrive again.",
+      wayOut: 'Check the network and whether fleetd runs. The alert ends when heartbeats arrive again.',
     },
     safeguard: {
       title: 'a safeguard holds it still',
@@ -36,28 +36,28 @@ export const useAlertWords = texts(
       wayOut: 'Look after the robot. It goes on by itself 3 s after that is over.',
     },
     unit_error: {
-      title: 'a moving part reports an error',
-      means: 'The error of this part stopped the whole robot.',
-      wayOut: 'Repair the part, then reset the robot and enable it.',
+      title: 'a unit that moves reports an error',
+      means: 'The error of this unit stopped the whole robot.',
+      wayOut: 'Repair the unit, then reset the robot and enable it.',
     },
     device_critical: {
-      title: 'a part is unsafe',
-      means: 'A part without which the robot must not move has a fault or is critically hot. The robot rests.',
-      wayOut: 'Repair the part and acknowledge the fault, or wait until it has cooled. Then enable the robot.',
+      title: 'a unit is unsafe',
+      means: 'A unit without which the robot must not move has a fault or is critically hot. The robot rests.',
+      wayOut: 'Repair the unit and acknowledge the fault, or wait until it has cooled. Then enable the robot.',
     },
     device_disabled: {
-      title: 'a part is out of use',
-      means: 'A part has a fault or is hot, so nobody uses it. Actions that need it fail; the rest goes on.',
-      wayOut: 'Look at the part. It is used again when its fault is gone.',
+      title: 'a unit is out of use',
+      means: 'A unit has a fault or is hot, so nobody uses it. Actions that need it fail; the rest goes on.',
+      wayOut: 'Look at the unit. It is used again when its fault is gone.',
     },
     device_hot: {
-      title: 'a part is warm',
-      means: 'A part is warmer than normal and still in use.',
+      title: 'a unit is warm',
+      means: 'A unit is warmer than normal and still in use.',
       wayOut: 'Let it cool: shorter or fewer movements, more air. If it becomes hot, the robot stops using it.',
     },
     device_late: {
-      title: 'a part is slow',
-      means: 'A part did not finish its last commands in time.',
+      title: 'a unit is slow',
+      means: 'A unit did not finish its last commands in time.',
       wayOut: 'Look whether it hangs, or whether the time-outs of the acts are too short for it.',
     },
     battery_low: {
@@ -72,7 +72,7 @@ export const useAlertWords = texts(
     },
     calibration_waits: {
       title: 'calibration waits',
-      means: 'Calibration would move a part, which is not allowed now.',
+      means: 'Calibration would move a unit, which is not allowed now.',
       wayOut: 'Make sure that nobody is near, then enable the robot. Calibration goes on by itself.',
     },
     calibration_failed: {
@@ -122,8 +122,8 @@ export const useAlertWords = texts(
       wayOut: 'Sign with a key that the robot trusts, or find out who else writes to the broker.',
     },
     equivocation: {
-      title: 'two signed things carry the same number',
-      means: 'Two different contents were signed under one number. Somebody else may have the key.',
+      title: 'two signed documents have the same signature counter',
+      means: 'Two different contents were signed with one counter. Somebody else may have the key.',
       wayOut: 'Find out which programs sign, and where the key is. Replace the key if in doubt.',
     },
     retained_command: {
@@ -135,7 +135,7 @@ export const useAlertWords = texts(
       title: 'the broker drops its messages',
       means: 'Some messages of the robot do not arrive, so what you see of it may be old.',
       wayOut:
-        'If there are too many messages, find the program that sends it too many commands; else see the log of the robot.',
+        'If its source is mqtt, the robot sends too many messages: find the program that sends it too many commands. Otherwise the broker refuses the document that it names: see the log of the robot.',
     },
     clock_differs: {
       title: 'the clock of a server differs',
@@ -162,8 +162,8 @@ export const useAlertWords = texts(
     ability_failed: {
       title: 'eine kleine Bewegung schlägt fehl',
       means:
-        'Ein Teil des Roboters kann nicht, was er zwischen Akten von selbst tut, etwa blinzeln. Die Geschichte läuft.',
-      wayOut: 'Sehen Sie nach dem Teil und in das Log seines Adapters. Der Roboter versucht es von selbst wieder.',
+        'Eine Einheit kann nicht, was der Roboter zwischen Akten von selbst tut, etwa blinzeln. Die Geschichte läuft.',
+      wayOut: 'Sehen Sie nach der Einheit und in das Log ihres Adapters. Der Roboter versucht es von selbst wieder.',
     },
     mode_hung: {
       title: 'ein Modus hing',
@@ -171,9 +171,9 @@ export const useAlertWords = texts(
       wayOut: 'Lesen Sie das Log des Roboters. Ein Wechsel in diesen Modus versucht ihn wieder.',
     },
     link_lost: {
-      title: 'keine Bedienperson erreicht ihn',
+      title: 'kein Lebenszeichen erreicht ihn',
       means:
-        'Der Roboter bekommt kein Lebenszeichen der Konsole oder anderer Bedienpersonen; niemand könnte ihn stoppen.',
+        'Der Roboter empfängt kein Lebenszeichen (Heartbeat) von fleetd oder einem Bedienfeld neben ihm; niemand könnte ihn aus der Ferne stoppen.',
       wayOut: 'Prüfen Sie das Netz und ob fleetd läuft. Der Alarm endet, wenn wieder Lebenszeichen ankommen.',
     },
     safeguard: {
@@ -182,30 +182,33 @@ export const useAlertWords = texts(
       wayOut: 'Sehen Sie nach dem Roboter. Er macht 3 s danach von selbst weiter.',
     },
     unit_error: {
-      title: 'ein bewegtes Teil meldet einen Fehler',
-      means: 'Der Fehler dieses Teils hat den ganzen Roboter gestoppt.',
-      wayOut: 'Reparieren Sie das Teil, setzen Sie den Roboter zurück und geben Sie die Bewegung frei.',
+      title: 'eine bewegliche Einheit meldet einen Fehler',
+      means: 'Der Fehler dieser Einheit hat den ganzen Roboter gestoppt.',
+      wayOut: 'Reparieren Sie die Einheit, setzen Sie den Roboter zurück und geben Sie die Bewegung frei.',
     },
     device_critical: {
-      title: 'ein Teil ist unsicher',
-      means: 'Ein Teil, ohne das er sich nicht bewegen darf, hat einen Fehler oder ist viel zu heiß. Der Roboter ruht.',
-      wayOut: 'Reparieren Sie das Teil und bestätigen Sie den Fehler, oder lassen Sie es abkühlen. Dann freigeben.',
+      title: 'eine Einheit ist unsicher',
+      means:
+        'Eine Einheit, ohne die er sich nicht bewegen darf, hat einen Fehler oder ist viel zu heiß. Der Roboter ruht.',
+      wayOut:
+        'Reparieren Sie die Einheit und bestätigen Sie den Fehler, oder lassen Sie sie abkühlen. Dann Bewegung freigeben.',
     },
     device_disabled: {
-      title: 'ein Teil ist außer Betrieb',
+      title: 'eine Einheit ist außer Betrieb',
       means:
-        'Ein Teil hat einen Fehler oder ist heiß; niemand benutzt es. Aktionen damit schlagen fehl, der Rest läuft.',
-      wayOut: 'Sehen Sie nach dem Teil. Es wird wieder benutzt, wenn sein Fehler weg ist.',
+        'Eine Einheit hat einen Fehler oder ist heiß; niemand benutzt sie. Aktionen damit schlagen fehl, der Rest läuft.',
+      wayOut: 'Sehen Sie nach der Einheit. Sie wird wieder benutzt, wenn ihr Fehler weg ist.',
     },
     device_hot: {
-      title: 'ein Teil ist warm',
-      means: 'Ein Teil ist wärmer als sonst und noch in Betrieb.',
-      wayOut: 'Lassen Sie es abkühlen: weniger Bewegung, mehr Luft. Wird es heiß, benutzt der Roboter es nicht mehr.',
+      title: 'eine Einheit ist warm',
+      means: 'Eine Einheit ist wärmer als sonst und noch in Betrieb.',
+      wayOut:
+        'Lassen Sie sie abkühlen: weniger Bewegung, mehr Luft. Wird sie heiß, benutzt der Roboter sie nicht mehr.',
     },
     device_late: {
-      title: 'ein Teil ist langsam',
-      means: 'Ein Teil wurde mit seinen letzten Befehlen nicht rechtzeitig fertig.',
-      wayOut: 'Sehen Sie nach, ob es hängt oder ob die Akte ihm zu wenig Zeit geben.',
+      title: 'eine Einheit ist langsam',
+      means: 'Eine Einheit wurde mit ihren letzten Befehlen nicht rechtzeitig fertig.',
+      wayOut: 'Sehen Sie nach, ob sie hängt oder ob die Akte ihr zu wenig Zeit geben.',
     },
     battery_low: {
       title: 'Batterie schwach',
@@ -219,7 +222,7 @@ export const useAlertWords = texts(
     },
     calibration_waits: {
       title: 'die Kalibrierung wartet',
-      means: 'Die Kalibrierung würde ein Teil bewegen, was jetzt nicht erlaubt ist.',
+      means: 'Die Kalibrierung würde eine Einheit bewegen, was jetzt nicht erlaubt ist.',
       wayOut: 'Achten Sie darauf, dass niemand nahe ist, und geben Sie die Bewegung frei. Dann geht sie weiter.',
     },
     calibration_failed: {
@@ -235,7 +238,7 @@ export const useAlertWords = texts(
     memory_lost: {
       title: 'sein Gedächtnis ist verloren',
       means: 'Sein Datenträger weiß nichts mehr: welche Geschichte er hatte und wer ihn gestoppt hatte.',
-      wayOut: 'Finden Sie heraus, ob ihn jemand gestoppt hatte und warum. Geben Sie dann den Stopp lost-disk frei.',
+      wayOut: 'Finden Sie heraus, ob ihn jemand gestoppt hatte und warum. Heben Sie dann den Stopp lost-disk auf.',
     },
     not_persisted: {
       title: 'sein Stopp ist nicht gespeichert',
@@ -270,9 +273,8 @@ export const useAlertWords = texts(
       wayOut: 'Signieren Sie mit einem Schlüssel, dem er traut, oder suchen Sie, wer sonst zum Broker schreibt.',
     },
     equivocation: {
-      title: 'zwei signierte Dinge tragen dieselbe Nummer',
-      means:
-        'Zwei verschiedene Inhalte wurden unter einer Nummer signiert. Jemand anderes hat vielleicht den Schlüssel.',
+      title: 'zwei signierte Dokumente haben denselben Signaturzähler',
+      means: 'Zwei verschiedene Inhalte wurden mit einem Zähler signiert. Jemand anderes hat vielleicht den Schlüssel.',
       wayOut: 'Klären Sie, welche Programme signieren und wo der Schlüssel liegt. Im Zweifel ersetzen Sie ihn.',
     },
     retained_command: {
@@ -285,7 +287,7 @@ export const useAlertWords = texts(
       title: 'der Broker verwirft seine Nachrichten',
       means: 'Manche Nachrichten des Roboters kommen nicht an; was Sie von ihm sehen, kann veraltet sein.',
       wayOut:
-        'Sind es zu viele Meldungen, suchen Sie das Programm, das ihm zu viele Befehle sendet; sonst sehen Sie in das Log des Roboters.',
+        'Ist die Quelle mqtt, sendet der Roboter zu viele Nachrichten: suchen Sie das Programm, das ihm zu viele Befehle sendet. Sonst lehnt der Broker das genannte Dokument ab: sehen Sie in das Log des Roboters.',
     },
     clock_differs: {
       title: 'die Uhr eines Servers weicht ab',

@@ -55,6 +55,6 @@ test('each value of an enum has words', () => {
 });
 
 test('a code stands beside its words, and one that is new is readable', () => {
-  expect(withTerm({ E_STOP: 'switched off' }, 'E_STOP')).toBe('switched off (E_STOP)');
+  expect(withTerm({ E_STOP: 'stopped until it is reset' }, 'E_STOP')).toBe('stopped until it is reset (E_STOP)');
   expect(withTerm({}, 'brand_new')).toBe('brand new');
 });

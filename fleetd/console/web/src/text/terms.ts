@@ -29,7 +29,7 @@ export const useTermWords = texts(
     LinkState: {
       never: 'no heartbeat yet',
       up: 'heartbeats arrive',
-      degraded: 'heartbeats arrive badly',
+      degraded: 'heartbeats arrive irregularly',
       lost: 'no heartbeats arrive',
     },
     DeployPhase: {
@@ -86,10 +86,10 @@ export const useTermWords = texts(
       safeguard: 'schützt sich',
     },
     LinkState: {
-      never: 'noch keine Bedienperson',
-      up: 'für Bedienpersonen erreichbar',
-      degraded: 'schlecht erreichbar',
-      lost: 'nicht erreichbar',
+      never: 'noch kein Lebenszeichen',
+      up: 'Lebenszeichen kommen an',
+      degraded: 'Lebenszeichen kommen unregelmäßig an',
+      lost: 'kein Lebenszeichen kommt an',
     },
     DeployPhase: {
       idle: 'nichts zu tun',
@@ -146,7 +146,7 @@ export const usePresenceWords = texts(
 export const useMarkWords = texts(
   { latched: 'stopped until released', 'not adopted': 'not part of the fleet', 'no state': 'nothing reported yet' },
   {
-    latched: 'gestoppt bis zur Freigabe',
+    latched: 'gestoppt, bis der Stopp aufgehoben wird',
     'not adopted': 'gehört nicht zur Flotte',
     'no state': 'noch nichts gemeldet',
   },

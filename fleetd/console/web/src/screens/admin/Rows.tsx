@@ -8,7 +8,7 @@ export interface Column<R> {
   head: string;
   cell: (row: R) => ReactNode;
   /** The head is for screen readers only. */
-  unseen?: boolean;
+  headHidden?: boolean;
 }
 
 interface RowsProps<R> {
@@ -32,7 +32,9 @@ export function Rows<R>({ label, columns, rows, keyOf, stale }: RowsProps<R>) {
         <Table.Thead>
           <Table.Tr>
             {columns.map((c) => (
-              <Table.Th key={c.head}>{c.unseen ? <span className="unseen">{c.head}</span> : c.head}</Table.Th>
+              <Table.Th key={c.head}>
+                {c.headHidden ? <span className="visually-hidden">{c.head}</span> : c.head}
+              </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -43,8 +45,8 @@ export function Rows<R>({ label, columns, rows, keyOf, stale }: RowsProps<R>) {
                 <Table.Td
                   key={c.head}
                   dir="auto"
-                  className={n === 0 ? cards.lead : c.unseen ? cards.side : undefined}
-                  data-label={n === 0 || c.unseen ? undefined : c.head}
+                  className={n === 0 ? cards.lead : c.headHidden ? cards.side : undefined}
+                  data-label={n === 0 || c.headHidden ? undefined : c.head}
                 >
                   {c.cell(row)}
                 </Table.Td>

@@ -64,7 +64,7 @@ export function SessionsOf({ user, own, label }: { user: string; own?: boolean; 
           { head: t.lastUsed, cell: (s) => (s.used_at ? dateTime(s.used_at) : t.notSinceStart) },
           {
             head: t.end,
-            unseen: true,
+            headHidden: true,
             cell: (s) =>
               !s.this && (
                 <Group gap={4} justify="flex-end">

@@ -80,7 +80,7 @@ export function TokensOf({ users, own, label }: Props) {
           { head: t.until, cell: (k) => dateTime(k.expires_at) },
           {
             head: t.end,
-            unseen: true,
+            headHidden: true,
             cell: (k) => (
               <Group gap={4} justify="flex-end" wrap="nowrap">
                 <Box visibleFrom="md">

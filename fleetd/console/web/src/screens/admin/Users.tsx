@@ -59,7 +59,7 @@ export function Users() {
           { head: t.signsIn, cell: (u) => <SignsIn of={u} /> },
           {
             head: t.edit,
-            unseen: true,
+            headHidden: true,
             cell: (u) => (
               <Button size="xs" variant="default" aria-label={t.change(u.name)} onClick={() => setOpen(u)}>
                 {t.edit}

@@ -178,10 +178,10 @@ export const useAdminTexts = texts(
     purposes: {
       viewer: 'sieht Roboter, die Bibliothek und was geschehen ist',
       operator:
-        'bedient Roboter: Modi, Geschichten, Handsteuerung, Stopps und ihre Freigabe; liest Flugschreiber-Aufzeichnungen',
+        'bedient Roboter: Modi, Geschichten, Handsteuerung, Stopps und ihre Aufhebung; liest Flugschreiber-Aufzeichnungen',
       author: 'schreibt und veröffentlicht Akte, Geschichten, Aktivitäten und Dateien',
       releaser:
-        'entscheidet, was Roboter bekommen: weist Geschichten, Aktivitäten, Einstellungen, Modi und Orte zu; kann keine Stopps freigeben, das tun Operatoren',
+        'entscheidet, was Roboter bekommen: weist Geschichten, Aktivitäten, Einstellungen, Modi und Orte zu; kann keine Stopps aufheben, das tun Operatoren',
       admin: 'darf alles, auch Benutzer, Labels, Aufnahme und Entfernen von Robotern',
       auditor: 'liest das Protokoll',
     },
@@ -263,7 +263,7 @@ export const useAdminTexts = texts(
     leads: 'führt',
     standsBy: 'steht bereit',
     noLeader: 'Keine führende Instanz ist bekannt. Stopps wirken; Änderungen erreichen Roboter, sobald es eine gibt.',
-    whyLeader: (why: string) => `Zu dieser: ${why}.`,
+    whyLeader: (why: string) => `Warum: ${why}.`,
     started: 'Läuft seit',
     heard: 'Letztes Lebenszeichen',
     silent: 'schweigt',

@@ -141,7 +141,7 @@ export default function Assets() {
               <Table.Th visibleFrom="sm">{t.usedIn}</Table.Th>
               <Table.Th visibleFrom="lg">{t.changed}</Table.Th>
               <Table.Th>
-                <span className="unseen">{t.actions}</span>
+                <span className="visually-hidden">{t.actions}</span>
               </Table.Th>
             </Table.Tr>
           </Table.Thead>

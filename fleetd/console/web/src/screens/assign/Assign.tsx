@@ -126,7 +126,7 @@ export default function Assign() {
     await queries.invalidateQueries({ queryKey: ['assign'] });
     setBusy(false);
   };
-  /** Robots went back: how far they are is followed from now on. */
+  /** The assignment was reverted: how far the robots are is followed from now on. */
   const taken = (w: What, o: Outcome) => {
     setDone({ at: Date.now(), what: w, back: true, outcome: o });
     void queries.invalidateQueries({ queryKey: ['assign'] });

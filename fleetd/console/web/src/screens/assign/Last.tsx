@@ -9,7 +9,7 @@ import { useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { dateTime } from '../../text/time';
-import { BackButton } from './BackButton';
+import { RevertButton } from './RevertButton';
 import { givenText, type Last as One, outcomeOf, whatOf } from './last';
 import { type Outcome, reportOf, type What } from './model';
 import { names } from './Summary';
@@ -100,7 +100,7 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
             {t.kinds[a.kind === 'config' ? 'settings' : a.kind]}: {given.join('; ')} {a.reverts && t.again}
           </Text>
           <Text size="sm">
-            {(a.reverts ? t.lastTakenBackBy : t.lastBy)(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
+            {(a.reverts ? t.lastRevertedBy : t.lastBy)(a.by || t.fleetd, dateTime(a.at))}: {names(ids, 20)}
             {a.why && ` – ${a.why}`}
           </Text>
           <List size="sm">
@@ -118,11 +118,11 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
             </List.Item>
           </List>
         </Stack>
-        <BackButton
+        <RevertButton
           what={whatOf(a)}
           outcome={outcomeOf(a)}
           replaced={[]}
-          label={a.reverts ? t.forth : t.undo}
+          label={a.reverts ? t.forth : t.revert}
           onBack={onBack}
         />
       </Group>
@@ -148,15 +148,15 @@ export function LastStory({ robot, revisions }: { robot: string; revisions: numb
   return (
     <Group gap="sm" data-testid="last-story">
       <Text size="sm">
-        {(a.reverts ? t.lastTakenBackBy : t.lastBy)(a.by || t.fleetd, dateTime(a.at))}
+        {(a.reverts ? t.lastRevertedBy : t.lastBy)(a.by || t.fleetd, dateTime(a.at))}
         {a.why && ` – ${a.why}`}; {t.lastBefore(named(givenText('story', group.before)))}
         {group.replaced && `, ${replacedText(t, group.replaced)}`}
       </Text>
-      <BackButton
+      <RevertButton
         what={whatOf(a)}
         outcome={outcomeOf(a, robot)}
         replaced={[]}
-        label={a.reverts ? t.forth : t.undo}
+        label={a.reverts ? t.forth : t.revert}
         onBack={() => void list.refetch()}
       />
       <Anchor component={Link} to={`/assign?${new URLSearchParams({ at: a.at })}`} size="sm">

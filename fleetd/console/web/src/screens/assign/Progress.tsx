@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
 import { useFieldWord } from '../editor/fields/words';
-import { BackButton } from './BackButton';
+import { RevertButton } from './RevertButton';
 import { Each } from './Each';
 import { grouped, type Outcome, type Step, steps, stepText, type What } from './model';
 import { refusalText } from './refusal';
@@ -33,7 +33,7 @@ export function Progress({
 }: {
   what: What;
   outcome: Outcome;
-  /** The robots went back. */
+  /** The assignment was reverted. */
   back?: boolean;
   at: number;
   onBack: (w: What, o: Outcome) => void;
@@ -44,7 +44,7 @@ export function Progress({
   const named = useNamed(what);
   const { all, failed } = useReports(what, outcome);
   const groups = steps.map((step) => ({ step, ids: all.filter((r) => r.step === step).map((r) => r.robot) }));
-  // The way back may have been pressed far below.
+  // The button that reverts may be far below.
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), []);
   const document = what.kind === 'mode' || what.kind === 'settings' || what.kind === 'places';
@@ -52,7 +52,7 @@ export function Progress({
     <Card withBorder component="section" aria-label={t.progress} ref={place} style={{ scrollMarginTop: 80 }}>
       <Stack gap="sm">
         <Title order={2} size="h4">
-          {back ? t.takenBack(clock(new Date(at).toISOString())) : t.progress}
+          {back ? t.reverted(clock(new Date(at).toISOString())) : t.progress}
         </Title>
         <Text role="status">{t.accepted(all.length)}</Text>
         {failed && (
@@ -108,7 +108,7 @@ export function Progress({
                   ];
                 })}
             />
-            <BackButton
+            <RevertButton
               what={what}
               outcome={outcome}
               replaced={groups.find((g) => g.step === 'replaced')!.ids}

@@ -14,7 +14,7 @@ import {
 
 import { useModeName } from '../../text/modes';
 import { useEntries } from '../library/api';
-import { SettingField, Unread } from '../robot/SettingField';
+import { SettingField, UnparsedJSON } from '../robot/SettingField';
 import { useSettingSchemas } from '../robot/settings';
 import { valueOf, type What } from './model';
 import { useAssignTexts } from './text';
@@ -171,7 +171,7 @@ function SettingFields({ what, onChange }: { what: SettingsWhat; onChange: (w: W
             disabled={what.none}
             value={what.value === '' ? undefined : valueOf(what.value)}
             onChange={(v) =>
-              onChange({ ...what, value: v === undefined || v instanceof Unread ? '' : JSON.stringify(v) })
+              onChange({ ...what, value: v === undefined || v instanceof UnparsedJSON ? '' : JSON.stringify(v) })
             }
           />
         </div>

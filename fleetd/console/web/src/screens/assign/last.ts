@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/client';
 import { documentText } from './documentText';
-import { activitiesText, type Back, type Outcome, storyText, type What } from './model';
+import { activitiesText, type Outcome, type Revert, storyText, type What } from './model';
 
 export type Last = Schemas['LastAssignment'];
 type Kind = Last['kind'];
@@ -47,7 +47,7 @@ export function outcomeOf(a: Last, only?: string): Outcome {
     const robots = leads.flatMap((g) => g.robots);
     return { total: lines.length, lines, back: [{ what: backOf(a.kind), text: '', robots }] };
   }
-  const back = leads.map((g): Back => {
+  const back = leads.map((g): Revert => {
     const ids = ((g.before ?? []) as Pin[]).map((p) => p.id!);
     return {
       what: { kind: 'activities', ids, none: ids.length === 0 },

@@ -37,7 +37,7 @@ describe('progress of an assignment', () => {
     expect(stepText(words, 'accepted', next)).toBe('at the next start');
   });
 
-  it('leads robots that went back forth again', () => {
+  it('undoes a revert of robots', () => {
     const line = { robot: 'r1', changes: true, then: 'tour 1' };
     expect(backAfter([{ total: 1, lines: [line] }])).toBeUndefined();
     const settings = { what: { kind: 'back', of: 'config' }, text: '', robots: ['r2'] } as const;

@@ -24,7 +24,7 @@ export interface Line {
 }
 
 /** A request that gives some robots back what they had. */
-export interface Back {
+export interface Revert {
   what: What;
   /** What they get back. */
   text: string;
@@ -36,7 +36,7 @@ export interface Outcome {
   total: number;
   lines: Line[];
   /** Undefined: fleetd knows what each robot had (stories). */
-  back?: Back[];
+  back?: Revert[];
 }
 
 export const changing = (o: Outcome): Line[] => o.lines.filter((l) => l.changes);
@@ -51,7 +51,7 @@ export function valueOf(text: string): unknown {
 }
 
 /** The way back of what was sent; undefined if fleetd knows what each robot had. */
-export function backAfter(sent: readonly Outcome[]): Back[] | undefined {
+export function backAfter(sent: readonly Outcome[]): Revert[] | undefined {
   if (sent.every((o) => !o.back)) return undefined;
   return sent.flatMap((o) => o.back ?? [{ what: { kind: 'back' }, text: '', robots: changing(o).map((l) => l.robot) }]);
 }

@@ -2,7 +2,7 @@ import { api, data, type Robot, type Schemas } from '../../api/client';
 import type { Selector } from '../robots/filter';
 import { bodiesOf, type Document } from './bodies';
 import { documentText, settingText } from './documentText';
-import { activitiesText, type Back, type Line, type Outcome, storyText, valueOf, type What } from './model';
+import { activitiesText, type Line, type Outcome, type Revert, storyText, valueOf, type What } from './model';
 
 type Options = { dry: true } | { dry: false; expected: number; why: string };
 
@@ -61,7 +61,7 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
   if (what.activities) {
     const got = await data(api.POST('/api/v1/activities/assignments', { body: { ...body, ...what.activities } }));
     const assigned = (id: string) => has.get(id)?.activities?.assigned ?? [];
-    const back = new Map<string, Back>();
+    const back = new Map<string, Revert>();
     for (const r of got.updated) {
       const ids = assigned(r).map((a) => a.id);
       const one = back.get(ids.join()) ?? {
@@ -148,9 +148,9 @@ function wasText(w: Document, value: unknown): string {
 }
 
 /** The request that gives robots back what they had; none if there is no such request. */
-function backTo(w: Document, value: unknown, robots: string[]): Back[] {
+function backTo(w: Document, value: unknown, robots: string[]): Revert[] {
   const had = (value ?? {}) as Had;
-  const to = (what: Document): Back[] => [{ what, text: textOf(what), robots }];
+  const to = (what: Document): Revert[] => [{ what, text: textOf(what), robots }];
   switch (w.kind) {
     case 'mode':
       return had.mode ? to({ kind: 'mode', mode: had.mode, now: w.now }) : [];

@@ -97,7 +97,7 @@ export default function Commands() {
                 <Table.Th>{t.state}</Table.Th>
                 <Table.Th visibleFrom="lg">{t.result}</Table.Th>
                 <Table.Th>
-                  <span className="unseen">{t.cancel}</span>
+                  <span className="visually-hidden">{t.cancel}</span>
                 </Table.Th>
               </Table.Tr>
             </Table.Thead>

@@ -1,7 +1,7 @@
 import { Accordion, Anchor, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
-import { find, flat, type Item, type Kind, move, placeOf, setField, setHead } from './model';
+import { find, flat, type Item, type Kind, move, positionOf, setField, setHead } from './model';
 import { useNames } from './names';
 import { pathFrom } from './origin';
 import { SavedLink } from './SavedLink';
@@ -124,7 +124,7 @@ function InGroup({ editor, item }: { editor: Editor; item: Item }) {
   const t = useEditorTexts();
   const { doc } = editor;
   const groups = flat('act', doc).filter((r) => r.item.children && !find({ head: {}, items: [item] }, r.item.key));
-  const at = placeOf(doc, item.key);
+  const at = positionOf(doc, item.key);
   if (groups.length === 0) return null;
   return (
     <Select

@@ -31,7 +31,7 @@ import {
 import type { KeyboardEvent, MouseEvent } from 'react';
 
 import { detailOf, summary } from './defaults';
-import { duplicate, find, flat, group, type Item, locate, move, moveBy, placeOf, remove, ungroup } from './model';
+import { duplicate, find, flat, group, type Item, locate, move, moveBy, positionOf, remove, ungroup } from './model';
 import { useNameOf } from '../library/api';
 import { useSummaryWords } from './names';
 import { icons } from './Palette';
@@ -59,7 +59,7 @@ export function ItemList({ editor }: { editor: Editor }) {
   const onDragEnd = ({ active, over }: DragEndEvent) => {
     if (!over || over.id === active.id) return;
     const keys = selected.includes(String(active.id)) ? selected : [String(active.id)];
-    const to = placeOf(doc, String(over.id));
+    const to = positionOf(doc, String(over.id));
     if (to && !keys.includes(String(over.id))) editor.change(move(kind, doc, keys, to));
   };
   const choose = (key: string, e: MouseEvent) => {

@@ -24,7 +24,7 @@ import { useLanguage } from '../../text/language';
 import { nameOf, useEntries } from '../library/api';
 import { NewDialog } from '../library/NewDialog';
 import { newAction } from './defaults';
-import { insert, itemOf, placeAfter } from './model';
+import { insert, itemOf, positionAfter } from './model';
 import { useNames } from './names';
 import { pathFrom } from './origin';
 import { actionTypes, type Schema } from './schemas';
@@ -71,7 +71,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
 
   const add = (fields: Record<string, unknown>) => {
     const item = itemOf(fields);
-    editor.change(insert(kind, doc, placeAfter(doc, selected), [item]));
+    editor.change(insert(kind, doc, positionAfter(doc, selected), [item]));
     editor.select([item.key]);
   };
   const addAct = (act: string) => add(kind === 'act' ? { type: 'act', start_ms: 0, act } : { act });
@@ -82,7 +82,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
     else setBeginning(false);
   };
   const names = useNames();
-  /** The gestures, faces, sounds and so on of an action that the text finds. */
+  /** The motions, faces, sounds and so on of an action that the text finds. */
   const found = (type: string) => (filter.trim() ? (names[type] ?? []).filter((n) => has(n)) : []);
   const types =
     kind === 'act'
@@ -182,7 +182,7 @@ function Entry({
       {Icon && <Icon size={18} />}
       <span>
         <Text span size="sm" display="block" dir="auto">
-          <span className="unseen">{t.addWord} </span>
+          <span className="visually-hidden">{t.addWord} </span>
           {name}
         </Text>
         {about && (

@@ -8,7 +8,7 @@ import { useMay } from '../../api/me';
 import { PerformingBadge, usePerformingTexts } from '../../live/PerformingBadge';
 import { useRobot, useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
-import { useSettle } from '../../shell/press';
+import { useIgnorePressesAfterChange } from '../../shell/press';
 import { useStopMeans } from '../../shell/scope';
 import { Refused } from '../../shell/Refused';
 import { send as follow } from '../robot/sending';
@@ -149,7 +149,7 @@ export function TryDialog({ editor, name, onClose }: { editor: Editor; name: str
     });
   };
   // What stands under the pointer after a try is another button than before it.
-  useSettle(dialog, state.phase);
+  useIgnorePressesAfterChange(dialog, state.phase);
   const busy = state.phase === 'asking' || state.phase === 'running';
   const holder = robot?.control?.by || robot?.control?.holder;
   const fit = robot && fitness(robot);

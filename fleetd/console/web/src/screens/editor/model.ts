@@ -24,7 +24,7 @@ export interface Doc {
 }
 
 /** A place in the list: before the item at index, in the list of a group or the top one. */
-export interface Place {
+export interface Position {
   parent?: string;
   index: number;
 }
@@ -115,8 +115,8 @@ export function find(doc: Doc, key: string | undefined): Item | undefined {
 }
 
 /** Where an item is. */
-export function placeOf(doc: Doc, key: string): Place | undefined {
-  const search = (items: readonly Item[], parent?: string): Place | undefined => {
+export function positionOf(doc: Doc, key: string): Position | undefined {
+  const search = (items: readonly Item[], parent?: string): Position | undefined => {
     const index = items.findIndex((i) => i.key === key);
     if (index >= 0) return { parent, index };
     for (const i of items) {
@@ -179,7 +179,7 @@ function startAt(i: Item, start: number): Item {
 const sorted = (items: Item[]): Item[] => [...items].sort((a, b) => startOf(a) - startOf(b));
 
 /** Inserts items. Actions start when the one before them is expected to end. */
-export function insert(kind: Kind, doc: Doc, at: Place, items: Item[]): Doc {
+export function insert(kind: Kind, doc: Doc, at: Position, items: Item[]): Doc {
   const before = siblings(doc, at.parent)[at.index - 1];
   let clock = before ? startOf(before) + lengthOf(before) : 0;
   const placed =
@@ -197,8 +197,8 @@ export function insert(kind: Kind, doc: Doc, at: Place, items: Item[]): Doc {
 }
 
 /** The place behind what is selected, or at the end. */
-export function placeAfter(doc: Doc, selected: readonly string[]): Place {
-  const last = selected.length > 0 ? placeOf(doc, selected[selected.length - 1]!) : undefined;
+export function positionAfter(doc: Doc, selected: readonly string[]): Position {
+  const last = selected.length > 0 ? positionOf(doc, selected[selected.length - 1]!) : undefined;
   return last ? { parent: last.parent, index: last.index + 1 } : { index: doc.items.length };
 }
 
@@ -214,7 +214,7 @@ export function duplicate(kind: Kind, doc: Doc, keys: readonly string[]): { doc:
   const copies = chosen.map((i) => itemOf(withoutIDs(valueOf(i))));
   if (copies.length === 0) return { doc, keys: [] };
   return {
-    doc: insert(kind, doc, placeAfter(doc, [chosen[chosen.length - 1]!.key]), copies),
+    doc: insert(kind, doc, positionAfter(doc, [chosen[chosen.length - 1]!.key]), copies),
     keys: copies.map((i) => i.key),
   };
 }
@@ -240,10 +240,10 @@ function inOrder(kind: Kind, doc: Doc, keys: readonly string[]): Item[] {
  * Moves items to a place; index counts in the list without them. In an act the times stay where
  * they are: an action that moves up gets the start of its new place, and keeps its duration.
  */
-export function move(kind: Kind, doc: Doc, keys: readonly string[], to: Place): Doc {
+export function move(kind: Kind, doc: Doc, keys: readonly string[], to: Position): Doc {
   const moved = inOrder(kind, doc, keys);
   if (moved.length === 0 || (to.parent && moved.some((i) => find({ head: {}, items: [i] }, to.parent)))) return doc;
-  const sameList = moved.every((i) => placeOf(doc, i.key)?.parent === to.parent);
+  const sameList = moved.every((i) => positionOf(doc, i.key)?.parent === to.parent);
   if (kind === 'act' && !sameList) return insert(kind, remove(doc, keys), to, moved);
   const starts = siblings(doc, to.parent).map(startOf);
   return withList(remove(doc, keys), to.parent, (list) => {
@@ -257,11 +257,11 @@ export function move(kind: Kind, doc: Doc, keys: readonly string[], to: Place): 
 /** Moves items up (-1) or down (1) by one place in their list. */
 export function moveBy(kind: Kind, doc: Doc, keys: readonly string[], by: -1 | 1): Doc {
   const chosen = inOrder(kind, doc, keys);
-  const places = chosen.map((i) => placeOf(doc, i.key)!);
-  const first = places[0];
-  if (!first || places.some((p) => p.parent !== first.parent)) return doc;
+  const positions = chosen.map((i) => positionOf(doc, i.key)!);
+  const first = positions[0];
+  if (!first || positions.some((p) => p.parent !== first.parent)) return doc;
   const count = siblings(doc, first.parent).length;
-  const index = Math.min(...places.map((p) => p.index)) + by;
+  const index = Math.min(...positions.map((p) => p.index)) + by;
   if (index < 0 || index + chosen.length > count) return doc;
   return move(kind, doc, keys, { parent: first.parent, index });
 }
@@ -269,8 +269,8 @@ export function moveBy(kind: Kind, doc: Doc, keys: readonly string[], by: -1 | 1
 /** Puts actions of one list into a new group, in which they run beside each other at the same times. */
 export function group(doc: Doc, keys: readonly string[]): { doc: Doc; key?: string } {
   const chosen = inOrder('act', doc, keys);
-  const first = chosen[0] && placeOf(doc, chosen[0].key);
-  if (!first || chosen.some((i) => placeOf(doc, i.key)?.parent !== first.parent)) return { doc };
+  const first = chosen[0] && positionOf(doc, chosen[0].key);
+  if (!first || chosen.some((i) => positionOf(doc, i.key)?.parent !== first.parent)) return { doc };
   const start = Math.min(...chosen.map(startOf));
   const made: Item = {
     key: newKey(),
@@ -288,7 +288,7 @@ export function group(doc: Doc, keys: readonly string[]): { doc: Doc; key?: stri
 /** Puts the actions of a group into the list around it. */
 export function ungroup(doc: Doc, key: string): Doc {
   const g = find(doc, key);
-  const at = placeOf(doc, key);
+  const at = positionOf(doc, key);
   if (!g?.children || !at) return doc;
   const freed = g.children.map((c) => startAt(c, startOf(c) + startOf(g)));
   return withList(doc, at.parent, (list) => sorted(list.flatMap((i) => (i.key === key ? freed : [i]))));
@@ -299,7 +299,7 @@ const without = (fields: Fields, name: string): Fields =>
 
 /** Sets a field of an item; undefined removes it. An action whose start changes keeps its duration. */
 export function setField(kind: Kind, doc: Doc, key: string, name: string, value: unknown): Doc {
-  const at = placeOf(doc, key);
+  const at = positionOf(doc, key);
   if (!at) return doc;
   return withList(doc, at.parent, (list) => {
     const all = list.map((i) => {

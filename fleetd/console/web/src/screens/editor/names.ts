@@ -19,7 +19,7 @@ interface Choice {
   choose: (robot: string) => void;
 }
 
-/** The robot against which an author writes: its names are suggested, and conditions are explained by it. */
+/** The robot that the author chose: its names are suggested, and it explains conditions. */
 export const useAuthorsRobot = create<Choice>()((set) => ({
   robot: localStorage.getItem(key) ?? '',
   choose: (robot) => {

@@ -5,7 +5,7 @@ export const useTimelineTexts = texts(
     timeline: 'Timeline',
     about: (s: string) => `about ${s} s`,
     basis:
-      'Estimated: speech by its longest text, the rest with a usual time for each gesture and each drive. A short drive takes less.',
+      'Estimated: speech by its longest text, the rest with a usual time for each motion and each drive. A short drive takes less.',
     none: 'The timeline appears when nothing is missing and no error is left.',
     empty: 'Nothing lasts yet.',
     play: 'Play the cursor',
@@ -34,7 +34,7 @@ export const useTimelineTexts = texts(
     timeline: 'Zeitachse',
     about: (s) => `etwa ${s} s`,
     basis:
-      'Geschätzt: Sprache nach dem längsten Text, sonst mit einer üblichen Zeit für jede Geste und jede Fahrt. Eine kurze Fahrt dauert weniger.',
+      'Geschätzt: Sprache nach dem längsten Text, sonst mit einer üblichen Zeit für jede Bewegung und jede Fahrt. Eine kurze Fahrt dauert weniger.',
     none: 'Die Zeitachse erscheint, wenn nichts mehr fehlt und kein Fehler bleibt.',
     empty: 'Noch nichts dauert an.',
     play: 'Zeiger laufen lassen',

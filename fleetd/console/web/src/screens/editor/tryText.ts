@@ -71,11 +71,11 @@ export const useTryTexts = texts(
     choose: 'Roboter wählen',
     none: 'Es gibt noch keinen Roboter.',
     groups: {
-      ready: 'Bereit: Handbetrieb (mnl), freigegeben',
+      ready: 'Bereit: Handbetrieb (mnl), Bewegung freigegeben',
       step: 'Nach einem Schritt in diesem Dialog',
       cannot: 'Jetzt nicht möglich',
     },
-    ready: 'im Handbetrieb (mnl), freigegeben',
+    ready: 'im Handbetrieb (mnl), Bewegung freigegeben',
     needs: (doing) => `${doing}; braucht den Handbetrieb (mnl)`,
     held: (who) => `${who} hat die Kontrolle`,
     all: 'Den ganzen Entwurf',
@@ -113,7 +113,7 @@ export const useTryTexts = texts(
     manual: 'In den Handbetrieb setzen (mnl)',
     stopped: (robot, state) => `${robot}: ${state}. Seine Seite sagt, warum, und was als Nächstes zu tun ist.`,
     notEnabled: (robot) => `${robot} darf sich noch nicht bewegen. Sehen Sie ihn an, dann geben Sie ihn frei.`,
-    enable: 'Freigeben: er darf sich bewegen',
+    enable: 'Bewegung freigeben',
     back: 'Zurück in die Automatik',
     forbidden:
       'Sie haben kein Recht, Entwürfe auf Robotern auszuprobieren. Die Rollen author, operator und admin haben es.',

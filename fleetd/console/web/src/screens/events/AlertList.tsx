@@ -12,26 +12,30 @@ import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { AckDialog } from './AckDialog';
 import { useEventsTexts } from './text';
 
-/** The alerts of the robots of the chosen site, the worst first, with who has seen each. */
+/** The alerts of the robots of the chosen site, the worst first, with who has acknowledged each. */
 export function AlertList() {
   const t = useEventsTexts();
   const [name, title] = [useAlertName(), useAlertTitle()];
   const may = useMay('command');
-  const [unseen, setUnseen] = useState(false);
+  const [onlyUnacknowledged, setOnlyUnacknowledged] = useState(false);
   const [open, setOpen] = useState<RobotAlert>();
   const list = useAlerts(2000);
   const site = useScope((s) => s.site);
   const robots = useRobotsOfSite();
   const ofSite = useMemo(() => new Set(robots.map((r) => r.id)), [robots]);
   const all = (list.data?.alerts ?? []).filter((a) => !site || ofSite.has(a.robot));
-  const shown = unseen ? all.filter((a) => !a.acknowledged) : all;
+  const shown = onlyUnacknowledged ? all.filter((a) => !a.acknowledged) : all;
   return (
     <Stack component="section" aria-labelledby="alerts-title" gap="sm">
       <Group justify="space-between">
         <Title order={2} size="h4" id="alerts-title">
           {all.length > 0 ? t.alertsOf(all.filter((a) => !a.acknowledged).length, all.length) : t.alerts}
         </Title>
-        <Checkbox label={t.unseen} checked={unseen} onChange={(e) => setUnseen(e.currentTarget.checked)} />
+        <Checkbox
+          label={t.onlyUnacknowledged}
+          checked={onlyUnacknowledged}
+          onChange={(e) => setOnlyUnacknowledged(e.currentTarget.checked)}
+        />
       </Group>
       <Text size="sm" c="dimmed">
         {t.alertsHelp}

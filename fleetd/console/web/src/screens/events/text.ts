@@ -4,13 +4,15 @@ export const useEventsTexts = texts(
   {
     title: 'Events and alerts',
     alerts: 'Alerts',
-    alertsOf: (unseen: number, all: number) =>
-      unseen === all ? `Alerts (${all} not acknowledged)` : `Alerts (${all}, ${unseen} of them not acknowledged)`,
+    alertsOf: (unacknowledged: number, all: number) =>
+      unacknowledged === all
+        ? `Alerts (${all} not acknowledged)`
+        : `Alerts (${all}, ${unacknowledged} of them not acknowledged)`,
     alertsHelp: 'Present problems of robots. When one is over, it leaves this list.',
     events: 'Events',
     eventsHelp: 'What happened to robots, the newest first.',
     noAlerts: 'No robot reports a problem.',
-    unseen: 'Only those that nobody has acknowledged',
+    onlyUnacknowledged: 'Only those that nobody has acknowledged',
     acknowledge: 'Acknowledge…',
     acknowledgeOne: (title: string, robot: string) => `Acknowledge: ${title}, ${robot}`,
     ackTitle: 'Acknowledge this alert',
@@ -42,13 +44,15 @@ export const useEventsTexts = texts(
   {
     title: 'Ereignisse und Alarme',
     alerts: 'Alarme',
-    alertsOf: (unseen, all) =>
-      unseen === all ? `Alarme (${all} nicht bestätigt)` : `Alarme (${all}, davon ${unseen} nicht bestätigt)`,
+    alertsOf: (unacknowledged, all) =>
+      unacknowledged === all
+        ? `Alarme (${all} nicht bestätigt)`
+        : `Alarme (${all}, davon ${unacknowledged} nicht bestätigt)`,
     alertsHelp: 'Gegenwärtige Störungen von Robotern. Ist eine vorbei, verschwindet sie von hier.',
     events: 'Ereignisse',
     eventsHelp: 'Was mit Robotern geschah, das Neueste zuerst.',
     noAlerts: 'Kein Roboter meldet eine Störung.',
-    unseen: 'Nur die, die niemand bestätigt hat',
+    onlyUnacknowledged: 'Nur die, die niemand bestätigt hat',
     acknowledge: 'Bestätigen…',
     acknowledgeOne: (title: string, robot: string) => `Bestätigen: ${title}, ${robot}`,
     ackTitle: 'Diesen Alarm bestätigen',

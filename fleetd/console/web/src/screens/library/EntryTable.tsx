@@ -54,7 +54,7 @@ export function EntryTable({ kind, entries, onCopy, onLines, onDelete }: Props) 
           )}
           <Table.Th visibleFrom="lg">{t.changed}</Table.Th>
           <Table.Th>
-            <span className="unseen">{t.actions}</span>
+            <span className="visually-hidden">{t.actions}</span>
           </Table.Th>
         </Table.Tr>
       </Table.Thead>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { verbLine } from '../../api/commandline';
-import { Do, useSend } from '../robot/Do';
+import { ActionButton, useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 
 interface Props {
@@ -24,8 +24,13 @@ export function CommandButton({ whyNot, lacks, sends, first, children }: Props) 
     void send(...sends);
   };
   return (
-    <Do whyNot={whyNot || lacks} h={48} line={lacks ? undefined : verbLine(sends[0], sends[1], [id])} onClick={click}>
+    <ActionButton
+      whyNot={whyNot || lacks}
+      h={48}
+      line={lacks ? undefined : verbLine(sends[0], sends[1], [id])}
+      onClick={click}
+    >
       {children}
-    </Do>
+    </ActionButton>
   );
 }

@@ -20,7 +20,7 @@ import { api } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { toast } from '../../shell/toast';
 import { clock } from '../../text/time';
-import { Do, useWhyNot } from '../robot/Do';
+import { ActionButton, useWhyNot } from '../robot/ActionButton';
 import { useEvents, usePage } from '../robot/page';
 import { PartLines } from '../robot/PartLines';
 import { Drive, leaseFor, useDriving } from './drive';
@@ -42,12 +42,12 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
           <Step done={!stale} name={stale ? t.notConnected : t.steps.connected} />
           <Step done={manual} name={manual ? t.steps.manual : t.notManual}>
             {manual && !drive && !robot.control && (
-              <Do whyNot={noCommand} h={48} sends={['mode/set', { mode: 'ato' }, t.modeSent('ato')]}>
+              <ActionButton whyNot={noCommand} h={48} sends={['mode/set', { mode: 'ato' }, t.modeSent('ato')]}>
                 {t.leaveAto}
-              </Do>
+              </ActionButton>
             )}
             {!manual && (
-              <Do
+              <ActionButton
                 whyNot={noCommand}
                 h={48}
                 variant="filled"
@@ -55,21 +55,21 @@ export function Control({ drive, began }: { drive?: Drive; began: (d: Drive) => 
                 sends={['mode/set', { mode: 'mnl' }, t.modeSent('mnl')]}
               >
                 {t.toManual}
-              </Do>
+              </ActionButton>
             )}
           </Step>
           <Step done={enabled} name={enabled ? t.steps.enabled : t.notEnabled}>
             {!enabled && (
               <Tooltip label={t.enableNote}>
                 <span>
-                  <Do
+                  <ActionButton
                     whyNot={noCommand || (held ? t.stopLatched : '')}
                     explain={held}
                     h={48}
                     sends={['safety/enable', {}, t.enableSent]}
                   >
                     {t.enable}
-                  </Do>
+                  </ActionButton>
                 </span>
               </Tooltip>
             )}
@@ -143,11 +143,11 @@ function Take({ began }: { began: (d: Drive) => void }) {
         </Text>
       )}
       {holder ? (
-        <Do whyNot={noRight} h={48} onClick={() => setAsking(true)}>
+        <ActionButton whyNot={noRight} h={48} onClick={() => setAsking(true)}>
           {t.takeover}
-        </Do>
+        </ActionButton>
       ) : (
-        <Do
+        <ActionButton
           whyNot={noRight}
           h={48}
           variant={robot.mode === 'mnl' ? 'filled' : 'default'}
@@ -155,7 +155,7 @@ function Take({ began }: { began: (d: Drive) => void }) {
           onClick={() => take('control/acquire')}
         >
           {t.take}
-        </Do>
+        </ActionButton>
       )}
       {failed && (
         <Text size="sm" c="red.9" role="alert" dir="auto">

@@ -20,7 +20,7 @@ export function Driving({ drive }: { drive?: Drive }) {
   const unit = detail?.caps?.units.find((u) => u.kind === 'drive');
   const may = robot.mode === 'mnl' && robot.safety === 'ENABLED';
   const place = useRef<HTMLDivElement>(null);
-  // Where the page is longer than the screen, who takes control wants the stick before them.
+  // On a page longer than the screen, scroll to the stick when control is taken.
   useEffect(() => {
     if (drive && window.matchMedia('(max-width: 75em), (max-height: 32em)').matches)
       place.current?.scrollIntoView({ block: 'start' });
@@ -197,7 +197,10 @@ function Arrows({ drive }: { drive?: Drive }) {
   );
 }
 
-/** The greatest speeds. They begin low, whatever the robot can do, and end where fleetd says that it still stands in time. */
+/**
+ * The greatest speeds. They begin low, whatever the robot can do; the highest is the speed from which, as fleetd
+ * computes, it can still stop in time.
+ */
 function Limits({ drive, mps, radps }: { drive?: Drive; mps: number; radps: number }) {
   const t = useManualTexts();
   const allowed = useDriving((s) => s.limits?.mps) ?? mps;

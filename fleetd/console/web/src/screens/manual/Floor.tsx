@@ -3,7 +3,7 @@ import { useElementSize } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 
 import { usePoints } from '../../api/points';
-import { Do } from '../robot/Do';
+import { ActionButton } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import { type Drive, useDriving } from './drive';
@@ -91,9 +91,9 @@ export function Floor({ drive }: { drive?: Drive }) {
         >
           {target ? t.goHere(number(target.x), number(target.y)) : t.goTarget}
         </CommandButton>
-        <Do whyNot={whyNotStandStill} h={48} sends={['manual/stop', {}, t.standStillDone]}>
+        <ActionButton whyNot={whyNotStandStill} h={48} sends={['manual/stop', {}, t.standStillDone]}>
           {t.standStill}
-        </Do>
+        </ActionButton>
       </Group>
     </Part>
   );

@@ -16,7 +16,7 @@ import { useState } from 'react';
 
 import type { Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
-import { useSend } from '../robot/Do';
+import { useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { useBlocker } from 'react-router';
 
 import { useMay } from '../../api/me';
-import { useSend } from '../robot/Do';
+import { useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import type { Drive } from './drive';
 import { useManualTexts } from './text';

@@ -1,7 +1,7 @@
 import { Box, CheckIcon, ColorInput, ColorSwatch, Group, Select, Slider, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 
-import { useSend } from '../robot/Do';
+import { useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';

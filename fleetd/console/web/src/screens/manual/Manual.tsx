@@ -67,7 +67,7 @@ function ManualPage({ id }: { id: string }) {
             )}
           </Group>
         </Group>
-        <Interrupted />
+        <DriveStopNotice />
         <Control drive={driving} began={setDrive} />
         <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="md">
           <div className="manual-drive">
@@ -90,11 +90,11 @@ function ManualPage({ id }: { id: string }) {
 }
 
 /** Why the robot was stopped. It stays until the person drives again or closes it. */
-function Interrupted() {
+function DriveStopNotice() {
   const t = useManualTexts();
-  const it = useDriving((s) => s.interruption);
+  const it = useDriving((s) => s.stopped);
   return (
-    <div role="alert" className="manual-interrupted">
+    <div role="alert" className="drive-stop-notice">
       {it && (
         <Alert
           color={it.over ? 'red' : 'yellow'}
@@ -102,7 +102,7 @@ function Interrupted() {
           title={t.causes[it.cause as keyof typeof t.causes] ?? it.cause}
           withCloseButton
           closeButtonLabel={t.close}
-          onClose={() => useDriving.setState({ interruption: undefined })}
+          onClose={() => useDriving.setState({ stopped: undefined })}
           data-testid="interrupted"
           data-cause={it.cause}
         >

@@ -3,7 +3,7 @@ import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { usePoints } from '../../api/points';
-import { useSend } from '../robot/Do';
+import { useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
 import type { Drive } from './drive';

@@ -23,8 +23,8 @@ export interface Figures {
   theta?: number;
 }
 
-/** Why driving was interrupted: by the page, by fleetd, or because the session is over. */
-export interface Interruption {
+/** Why driving was stopped: by the page, by fleetd, or because the session is over. */
+export interface DriveStop {
   cause: Cause | (string & {});
   /** In fleetd's words; empty if it was the page. */
   detail: string;
@@ -45,7 +45,7 @@ interface Driving {
   latency: number;
   /** What the page asks for, in m/s and rad/s. */
   asked: Velocity;
-  interruption?: Interruption;
+  stopped?: DriveStop;
   /** performance.now() of the newest touch or key. */
   presentAt: number;
 }
@@ -155,7 +155,7 @@ export class Drive {
       }
       case 'stopped':
         this.dead.zero();
-        useDriving.setState({ interruption: { cause: m.cause ?? 'fleetd', detail: m.detail ?? '', over: false } });
+        useDriving.setState({ stopped: { cause: m.cause ?? 'fleetd', detail: m.detail ?? '', over: false } });
         return;
       case 'ended':
         this.over({ cause: m.cause ?? 'fleetd', detail: m.detail ?? '', over: true });
@@ -166,7 +166,7 @@ export class Drive {
   push(source: Source, v: Velocity): void {
     this.present();
     this.dead.push(source, v);
-    if (this.moving()) useDriving.setState({ interruption: undefined });
+    if (this.moving()) useDriving.setState({ stopped: undefined });
   }
 
   release(source: Source): void {
@@ -187,7 +187,7 @@ export class Drive {
   zero(cause: Cause): void {
     if (!this.dead.zero()) return;
     this.frame();
-    useDriving.setState({ interruption: { cause, detail: '', over: false } });
+    useDriving.setState({ stopped: { cause, detail: '', over: false } });
   }
 
   // A hidden page sends nothing: fleetd gives its control back after a while.
@@ -228,12 +228,12 @@ export class Drive {
     await command(this.robot, 'control/renew', { lease: this.lease, ttl_ms: leaseFor }).catch(() => undefined); // the session ends and says why
   }
 
-  private over(interruption?: Interruption): void {
+  private over(stopped?: DriveStop): void {
     if (this.ended) return;
     this.ended = true;
     this.timers.forEach((t) => clearInterval(t));
     this.socket?.close();
-    useDriving.setState({ lease: '', connected: false, asked: { vx: 0, wz: 0 }, interruption });
+    useDriving.setState({ lease: '', connected: false, asked: { vx: 0, wz: 0 }, stopped });
   }
 
   /** Stops the robot and gives control back. */

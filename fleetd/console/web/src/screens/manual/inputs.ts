@@ -39,7 +39,8 @@ export function useKeyboard(drive?: Drive): void {
     const [blur, hidden] = [stop('blur'), stop('hidden')];
     const leave = () => void drive.end();
     const touch = () => drive.present();
-    // Before anything else on the page: the shortcuts of the console leave what was taken, and nothing hides a release.
+    // In the capture phase, before all other handlers: the shortcuts of the console ignore keys that drive
+    // (defaultPrevented), and no handler can swallow a keyup.
     window.addEventListener('keydown', down, true);
     window.addEventListener('keyup', up, true);
     window.addEventListener('blur', blur);

@@ -209,7 +209,7 @@ export const useManualTexts = texts(
     gamepadOff: 'keines',
     axes: 'Achsen',
     stop: 'Stopp (Software)',
-    stopHelp: 'Hält diesen Roboter an, bis der Stopp freigegeben wird. Es ist kein Not-Halt.',
+    stopHelp: 'Hält diesen Roboter an, bis der Stopp aufgehoben wird. Es ist kein Not-Halt.',
     stopFailed: 'Der Stopp wurde nicht angenommen. Halten Sie den Roboter am Roboter an.',
     standStill: 'Stillstehen',
     standStillDone: 'stillstehen',

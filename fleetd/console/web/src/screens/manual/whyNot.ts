@@ -1,9 +1,9 @@
-import { useWhyNot } from '../robot/Do';
+import { useWhyNot } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import type { Drive } from './drive';
 import { useManualTexts } from './text';
 
-/** Units that move with the robot's permission; the others also work while it may not move. */
+/** Verbs that move a unit: they need ENABLED. The others also work while the robot may not move. */
 const moves = /^manual\/(goto|head|head-motion)$/;
 
 /** Why a manual command is not possible: no right, nobody there, no control, or the robot's state forbids it. */

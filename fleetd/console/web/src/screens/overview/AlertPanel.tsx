@@ -24,7 +24,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
   const all = (list.data?.alerts ?? [])
     .filter((a) => !ids || ids.has(a.robot))
     .sort((a, b) => Number(!!a.acknowledged) - Number(!!b.acknowledged));
-  const unseen = all.filter((a) => !a.acknowledged).length;
+  const unacknowledged = all.filter((a) => !a.acknowledged).length;
   return (
     <Panel title={t.alertsTitle}>
       {list.isPending && <Skeleton h={24} aria-label={t.loading} role="status" />}
@@ -35,7 +35,11 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
       )}
       {list.isSuccess && (
         <Text size="sm" c="dimmed" mb={6}>
-          {all.length === 0 ? t.noAlerts : unseen > 0 ? t.nobodySaw(unseen) : t.allSeen}
+          {all.length === 0
+            ? t.noAlerts
+            : unacknowledged > 0
+              ? t.nobodyAcknowledged(unacknowledged)
+              : t.allAcknowledged}
         </Text>
       )}
       <Stack gap={8}>

@@ -11,7 +11,7 @@ import { usePresenceWords, useTermWords, withTerm } from '../../text/terms';
 import { count, type Counts } from './counts';
 import { AlertPanel } from './AlertPanel';
 import { LookFirst } from './LookFirst';
-import { Attention, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
+import { NeedsAdministrator, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
 import { useOverviewTexts } from './text';
 import { Wall } from './Wall';
 
@@ -45,7 +45,7 @@ export default function Overview() {
       </Group>
       {fleet.length === 0 && <Text role="status">{live ? t.none : t.loading}</Text>}
       <Tones counts={c} />
-      <Attention fleet={fleet} actions />
+      <NeedsAdministrator fleet={fleet} actions />
       <div className="overview">
         <Stack>
           <SimpleGrid cols={{ base: 1, lg: 2 }}>

@@ -187,7 +187,7 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
 }
 
 /** What an administrator should look at; nothing if there is nothing. */
-export function Attention({ fleet, actions }: { fleet: readonly Robot[]; actions: boolean }) {
+export function NeedsAdministrator({ fleet, actions }: { fleet: readonly Robot[]; actions: boolean }) {
   const t = useOverviewTexts();
   const fleetd = useLive((s) => s.fleetd);
   const may = useMay('administer');

@@ -4,7 +4,7 @@ import { texts } from '../../text/language';
 import { useTermWords, withTerm } from '../../text/terms';
 import { clock, dateTime } from '../../text/time';
 import { batteryOf } from './battery';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { Facts, Nothing, Panel } from './Panel';
 import { type State, usePage } from './page';
 import { useRobotTexts } from './text';
@@ -54,7 +54,7 @@ const useTexts = texts(
     condition: 'Fehler und Temperatur',
     fine: 'kein Fehler',
     repaired: 'Es ist behoben',
-    acknowledge: (unit: string) => `Fehler von ${unit} quittieren`,
+    acknowledge: (unit: string) => `Fehler von ${unit} bestätigen`,
     senses: 'Er spürt',
     nothing: 'Der Roboter hat seinen Zustand noch nicht gemeldet.',
     effects: { none: 'weiter benutzt', disabled: 'nicht benutzt', rest: 'hält den Roboter in Ruhe' },
@@ -167,13 +167,13 @@ function Units({ state }: { state: State }) {
                       {d.severity}, {t.effects[d.effect as keyof typeof t.effects] ?? d.effect}
                     </Text>
                     {d.unacknowledged && (
-                      <Do
+                      <ActionButton
                         size="compact-sm"
                         whyNot={whyNot}
                         sends={['sys/ack-fault', { source: d.id }, t.acknowledge(d.id)]}
                       >
                         {t.repaired}
-                      </Do>
+                      </ActionButton>
                     )}
                   </Group>
                 )}

@@ -6,7 +6,7 @@ import { lineOf } from '../../api/lines';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { useModeOfRobot } from './Modes';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
@@ -125,9 +125,9 @@ export function DesiredModePanel() {
             { value: 'now', label: t.now },
           ]}
         />
-        <Do whyNot={whyNot} line={lineOf('desired', { body })} onClick={set}>
+        <ActionButton whyNot={whyNot} line={lineOf('desired', { body })} onClick={set}>
           {t.set}
-        </Do>
+        </ActionButton>
       </Group>
     </Panel>
   );

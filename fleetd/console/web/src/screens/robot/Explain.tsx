@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
-import { Do, useSend, useWhyNot } from './Do';
+import { ActionButton, useSend, useWhyNot } from './ActionButton';
 import { usePage } from './page';
 
 const useTexts = texts(
@@ -53,13 +53,13 @@ export function Explain() {
             if (e.key === 'Enter' && condition && !whyNot) void ask();
           }}
         />
-        <Do
+        <ActionButton
           whyNot={whyNot || (condition ? '' : t.first)}
           line={condition ? verbLine('life/explain', { condition }, [id]) : undefined}
           onClick={ask}
         >
           {t.ask}
-        </Do>
+        </ActionButton>
       </Group>
       {answer && (
         <Text size="sm" dir="auto" role="status">

@@ -8,7 +8,7 @@ import { PerformingBadge, useAbout } from '../../live/PerformingBadge';
 import { texts } from '../../text/language';
 import { usePresenceWords } from '../../text/terms';
 import { ago, dateTime } from '../../text/time';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { Labels } from './Labels';
 import { Modes } from './Modes';
 import { unheard, useFleetdNow, usePage } from './page';
@@ -127,7 +127,7 @@ function LabelsLine() {
           {key}={value}
         </Badge>
       ))}
-      <Do
+      <ActionButton
         size="compact-sm"
         variant="subtle"
         leftSection={<IconTag size={14} aria-hidden />}
@@ -135,7 +135,7 @@ function LabelsLine() {
         onClick={() => setOpen(true)}
       >
         {t.labels}
-      </Do>
+      </ActionButton>
       {open && <Labels onClose={() => setOpen(false)} />}
     </Group>
   );
@@ -147,7 +147,7 @@ function FlightRecord() {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Do
+      <ActionButton
         size="compact-sm"
         variant="subtle"
         leftSection={<IconFileDownload size={14} aria-hidden />}
@@ -155,7 +155,7 @@ function FlightRecord() {
         onClick={() => setOpen(true)}
       >
         {t.record}
-      </Do>
+      </ActionButton>
       {open && <RecordDialog onClose={() => setOpen(false)} />}
     </>
   );

@@ -5,7 +5,7 @@ import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
-import { Do, useSend, useWhyNot } from './Do';
+import { ActionButton, useSend, useWhyNot } from './ActionButton';
 import { Nothing, Panel } from './Panel';
 import { useEvents, usePage } from './page';
 
@@ -79,9 +79,13 @@ export function Interrupts() {
               {i.id}
             </Text>
           </Stack>
-          <Do size="compact-md" whyNot={whyNot} sends={['interrupt/cancel', { id: i.id }, t.endLabel(i.handler)]}>
+          <ActionButton
+            size="compact-md"
+            whyNot={whyNot}
+            sends={['interrupt/cancel', { id: i.id }, t.endLabel(i.handler)]}
+          >
             {t.end}
-          </Do>
+          </ActionButton>
         </Group>
       ))}
       <Refused />
@@ -151,7 +155,7 @@ function Raise() {
           miw={110}
           allowDeselect={false}
         />
-        <Do
+        <ActionButton
           whyNot={why}
           sends={
             handler
@@ -160,7 +164,7 @@ function Raise() {
           }
         >
           {t.raise}
-        </Do>
+        </ActionButton>
       </Group>
     </Stack>
   );
@@ -210,22 +214,22 @@ function Halted({ id }: { id: string }) {
       <Text size="sm" flex={1}>
         {id}
       </Text>
-      <Do
+      <ActionButton
         size="compact-sm"
         whyNot={whyNot || (id === 'operator' ? t.always : '')}
         label={`${t.forbid}: ${id}`}
         sends={['interrupter/stop', args, t.switchLabel(id, false)]}
       >
         {t.forbid}
-      </Do>
-      <Do
+      </ActionButton>
+      <ActionButton
         size="compact-sm"
         whyNot={whyNot}
         label={`${t.allow}: ${id}`}
         sends={['interrupter/run', args, t.switchLabel(id, true)]}
       >
         {t.allow}
-      </Do>
+      </ActionButton>
     </Group>
   );
 }

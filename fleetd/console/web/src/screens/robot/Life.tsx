@@ -4,7 +4,7 @@ import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { duration } from './elapsed';
 import { Explain } from './Explain';
 import { Toggle } from './Interrupts';
@@ -20,7 +20,7 @@ const useTexts = texts(
     none: 'This robot reports no autonomous life; its release may be too old.',
     why: 'Why',
     focused: 'In focus',
-    stack: 'Afterwards again',
+    stack: 'Starts again afterwards',
     next: 'Next',
     suggestions: 'Would start',
     let: 'Let it act by itself',
@@ -37,7 +37,7 @@ const useTexts = texts(
     safeguards: 'Safeguards that its life reacts to',
     safeguardsHelp: 'Whether the robot may move does not depend on these.',
     switched: (name: string, on: boolean) => `${name} ${on ? 'on' : 'off'}`,
-    history: 'What it lived',
+    history: 'History of its life',
     starts: (n: number, total: string) => `${n} starts, ${total} in all`,
     free: 'nothing',
     already: 'it is so already',
@@ -48,7 +48,7 @@ const useTexts = texts(
     none: 'Dieser Roboter meldet kein Eigenleben; seine Version ist vielleicht zu alt.',
     why: 'Warum',
     focused: 'Im Mittelpunkt',
-    stack: 'Danach wieder',
+    stack: 'Beginnt danach wieder',
     next: 'Als Nächstes',
     suggestions: 'Würde beginnen',
     let: 'Von selbst handeln lassen',
@@ -65,7 +65,7 @@ const useTexts = texts(
     safeguards: 'Schutzfunktionen, auf die sein Leben reagiert',
     safeguardsHelp: 'Ob der Roboter sich bewegen darf, hängt nicht davon ab.',
     switched: (name: string, on: boolean) => `${name} ${on ? 'an' : 'aus'}`,
-    history: 'Was er erlebte',
+    history: 'Verlauf seines Eigenlebens',
     starts: (n: number, total: string) => `${n}-mal begonnen, zusammen ${total}`,
     free: 'nichts',
     already: 'so ist es schon',
@@ -111,27 +111,27 @@ export function Life() {
             ]}
           />
           <Group gap="xs">
-            <Do
+            <ActionButton
               whyNot={whyNot || (life.state !== 'disabled' ? t.already : '')}
               sends={['life/set', { state: 'solitary' }, t.lifeIs('solitary')]}
             >
               {t.let}
-            </Do>
-            <Do
+            </ActionButton>
+            <ActionButton
               whyNot={whyNot || (life.state === 'disabled' ? t.already : '')}
               sends={['life/set', { state: 'disabled' }, t.lifeIs('disabled')]}
             >
               {t.stopLife}
-            </Do>
-            <Do whyNot={whyNot || focus} sends={['life/stop-focus', {}, t.endFocus]}>
+            </ActionButton>
+            <ActionButton whyNot={whyNot || focus} sends={['life/stop-focus', {}, t.endFocus]}>
               {t.endFocus}
-            </Do>
-            <Do
+            </ActionButton>
+            <ActionButton
               whyNot={whyNot || (life.focused || life.stack?.length ? '' : t.noFocus)}
               sends={['life/stop-all', {}, t.endAll]}
             >
               {t.endAll}
-            </Do>
+            </ActionButton>
           </Group>
           <LifeActivities />
         </Stack>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, data } from '../../api/client';
 import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { Nothing } from './Panel';
 import { usePage } from './page';
 import { useRobotTexts } from './text';
@@ -78,14 +78,14 @@ export function LifeActivities() {
               </Text>
             )}
           </Stack>
-          <Do
+          <ActionButton
             size="compact-md"
             whyNot={whyNot || (a.focused ? t.isFocused : '')}
             label={`${t.start}: ${a.id}`}
             sends={['life/focus', { activity: a.id }, t.startLabel(a.id)]}
           >
             {t.start}
-          </Do>
+          </ActionButton>
         </Group>
       ))}
     </Stack>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
 import { texts } from '../../text/language';
-import { Do, useSend, useWhyNot } from './Do';
+import { ActionButton, useSend, useWhyNot } from './ActionButton';
 import { useModeOfRobot } from './Modes';
 import { Nothing, Panel } from './Panel';
 import { usePage } from './page';
@@ -94,14 +94,14 @@ function One({ mode, param }: { mode: string; param: Param }) {
         </Text>
       </Stack>
       <SettingField name={name} schema={schema} value={value} onChange={setValue} />
-      <Do
+      <ActionButton
         whyNot={whyNot || why}
         label={`${t.set}: ${name}`}
         sends={['mode/param', { mode, name: param.name, value }, t.label(name, valueText(value))]}
       >
         {t.set}
-      </Do>
-      <Do
+      </ActionButton>
+      <ActionButton
         whyNot={whyNot || (same(param.value, param.default) ? t.isDefault : '')}
         line={verbLine('mode/param', { mode, name: param.name }, [id])}
         label={`${t.reset}: ${name}`}
@@ -111,7 +111,7 @@ function One({ mode, param }: { mode: string; param: Param }) {
         }}
       >
         {t.reset}
-      </Do>
+      </ActionButton>
     </Group>
   );
 }

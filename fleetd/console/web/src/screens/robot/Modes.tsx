@@ -9,7 +9,7 @@ import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useRightTexts } from '../../text/rights';
 import { clock } from '../../text/time';
 import { useTermWords, withTerm } from '../../text/terms';
-import { Do } from './Do';
+import { ActionButton } from './ActionButton';
 import { useEvents, usePage } from './page';
 import { PartLines } from './PartLines';
 import { useRobotTexts } from './text';
@@ -112,7 +112,7 @@ function One({ mode }: { mode: Mode }) {
   else if (stale === 'page') whyNot = common.noFleetd;
   return (
     <Stack gap={2}>
-      <Do
+      <ActionButton
         whyNot={whyNot}
         variant={active ? 'filled' : 'default'}
         mih={48}
@@ -123,7 +123,7 @@ function One({ mode }: { mode: Mode }) {
         sends={['mode/set', { mode: mode.id }, t.label(name(mode.id))]}
       >
         {name(mode.id)}
-      </Do>
+      </ActionButton>
       <Text size="xs" c="dimmed" dir="auto" className="any-text">
         {active && <IconCircleCheckFilled size={12} aria-hidden />} {!may && !active ? whyNot : text}
       </Text>

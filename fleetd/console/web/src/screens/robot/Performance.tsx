@@ -8,7 +8,7 @@ import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { useNameOf } from '../library/api';
 import { useActing } from './acting';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
 import { usePage } from './page';
@@ -65,7 +65,7 @@ const useTexts = texts(
     holder: (who: string, at: string, why: string) => `${who}, seit ${at}${why ? `: ${why}` : ''}`,
     continueOne: 'Diese beenden',
     continueLabel: (token: string) => `weiter: ${token}`,
-    ownEnd: 'sie endet von selbst, mit dem Ablauf oder der Aktivität',
+    ownEnd: 'sie endet von selbst, mit der Unterbrechung oder der Aktivität',
     kinds: {
       safety: 'ein Stopp',
       safeguard: 'eine Schutzfunktion',
@@ -178,13 +178,13 @@ function Pauses() {
                 {p.token}
               </Text>
             </Stack>
-            <Do
+            <ActionButton
               size="compact-md"
               whyNot={whyNot || (own ? t.ownEnd : whyNotContinue(way, steps, p.token))}
               sends={['auto/continue', { token: p.token }, t.continueLabel(p.token)]}
             >
               {t.continueOne}
-            </Do>
+            </ActionButton>
           </Group>
         );
       })}

@@ -22,7 +22,7 @@ import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { texts } from '../../text/language';
 import { clock, dateTime } from '../../text/time';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { useFleetdNow, usePage } from './page';
 import { useRobotTexts } from './text';
 
@@ -157,9 +157,9 @@ export function RecordDialog({ onClose }: { onClose: () => void }) {
           <Button variant="default" onClick={onClose}>
             {common.close}
           </Button>
-          <Do variant="filled" whyNot={open ? '' : whyNot} {...(open && { loading: true })} onClick={get}>
+          <ActionButton variant="filled" whyNot={open ? '' : whyNot} {...(open && { loading: true })} onClick={get}>
             {t.get}
-          </Do>
+          </ActionButton>
         </Group>
       </Stack>
     </Modal>

@@ -10,7 +10,7 @@ import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
 import { wayOut } from './wayOut';
 import { stopperText, useWayOutTexts } from './wayOutText';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { Facts, Panel } from './Panel';
 import { usePage, useStopper } from './page';
 import { noteRelease } from './sending';
@@ -59,9 +59,9 @@ const useTexts = texts(
       E_STOP: 'nein: gestoppt, bis er zurückgesetzt wird',
       RESET: 'nein: Fehler werden gelöscht',
     },
-    release: 'Freigeben…',
+    release: 'Stopp aufheben…',
     latched: (who: string, at: string, why: string) =>
-      `Gestoppt von ${who}, bis zur Freigabe, ${at}${why ? `: ${why}` : ''}`,
+      `Gestoppt von ${who}, bis der Stopp aufgehoben wird, ${at}${why ? `: ${why}` : ''}`,
   },
 );
 
@@ -129,9 +129,9 @@ function Latch({ latch, said, offered }: { latch: Robot['latches'][number]; said
         {latch.id} ({latch.level})
       </Text>
       {!offered && (
-        <Do explain whyNot={whyNot} onClick={() => askRelease({ robot: id, stop: latch, onReleased })}>
+        <ActionButton explain whyNot={whyNot} onClick={() => askRelease({ robot: id, stop: latch, onReleased })}>
           {t.release}
-        </Do>
+        </ActionButton>
       )}
     </Stack>
   );

@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** Text of a JSON field that is no JSON yet. It stands for the value, so that no older one is sent for it. */
-export class Unread {
+export class UnparsedJSON {
   constructor(readonly text: string) {}
 }
 
@@ -89,7 +89,7 @@ export function SettingField({ name, schema, value, disabled, onChange }: Props)
 
 /** Whether a value cannot be sent: a number beyond the bounds of its schema, or text that is no JSON. */
 export function outside(value: unknown, schema: Setting): boolean {
-  if (value instanceof Unread) return true;
+  if (value instanceof UnparsedJSON) return true;
   return (
     typeof value === 'number' &&
     ((schema.minimum !== undefined && value < schema.minimum) ||
@@ -99,15 +99,15 @@ export function outside(value: unknown, schema: Setting): boolean {
 
 function JSONField({ name, value, disabled, onChange }: Omit<Props, 'schema'>) {
   const t = useTexts();
-  const [text, setText] = useState(value instanceof Unread ? value.text : undefined);
-  const [wrong, setWrong] = useState(value instanceof Unread);
+  const [text, setText] = useState(value instanceof UnparsedJSON ? value.text : undefined);
+  const [wrong, setWrong] = useState(value instanceof UnparsedJSON);
   const edit = (next: string) => {
     setText(next);
     try {
       onChange(next.trim() === '' ? undefined : JSON.parse(next));
       setWrong(false);
     } catch {
-      onChange(new Unread(next));
+      onChange(new UnparsedJSON(next));
       setWrong(true);
     }
   };

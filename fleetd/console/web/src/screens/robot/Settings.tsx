@@ -5,14 +5,14 @@ import { problemOf } from '../../api/problem';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { dateTime } from '../../text/time';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { Nothing, Panel } from './Panel';
 import { usePage } from './page';
-import { outside, SettingField, Unread } from './SettingField';
+import { outside, SettingField, UnparsedJSON } from './SettingField';
 import {
   type Desired,
-  type Place,
-  placeOf,
+  type SettingState,
+  settingState,
   type Reported,
   same,
   type Setting,
@@ -34,7 +34,7 @@ const useTexts = texts(
     reported: 'Reported by the robot',
     ownValue: "the robot's own file or default",
     by: (who: string, at: string) => `by ${who}, ${at}`,
-    places: {
+    states: {
       own: '',
       applied: 'applied',
       pending: 'not applied yet',
@@ -59,7 +59,7 @@ const useTexts = texts(
     reported: 'Vom Roboter gemeldet',
     ownValue: 'eigene Datei des Roboters oder Vorgabe',
     by: (who: string, at: string) => `von ${who}, ${at}`,
-    places: {
+    states: {
       own: '',
       applied: 'angewendet',
       pending: 'noch nicht angewendet',
@@ -76,7 +76,7 @@ const useTexts = texts(
   },
 );
 
-const color: Record<Place, string> = {
+const color: Record<SettingState, string> = {
   own: 'gray',
   applied: 'green',
   pending: 'blue',
@@ -118,23 +118,23 @@ export function Settings() {
   const sorted = [...(schemas.data ?? [])].sort((a, b) => own(a) - own(b));
   const rows = sorted.filter(([key, s]) => `${key} ${s.description}`.toLowerCase().includes(wanted));
   const wrong = schemas.data?.find(([key, s]) => draft.has(key) && outside(draft.get(key), s));
-  const wrongText = wrong && (draft.get(wrong[0]) instanceof Unread ? t.unread : t.bounds)(wrong[0]);
+  const wrongText = wrong && (draft.get(wrong[0]) instanceof UnparsedJSON ? t.unread : t.bounds)(wrong[0]);
   const failed = schemas.error ?? all.error;
   return (
     <Panel
       title={t.title}
       aside={
         <Group gap="xs">
-          <Do whyNot={draft.size > 0 ? '' : t.nothing} onClick={endDraft}>
+          <ActionButton whyNot={draft.size > 0 ? '' : t.nothing} onClick={endDraft}>
             {t.discard}
-          </Do>
-          <Do
+          </ActionButton>
+          <ActionButton
             variant="filled"
             whyNot={whyNot || (draft.size === 0 ? t.nothing : (wrongText ?? ''))}
             onClick={() => setReviewing(true)}
           >
             {t.review(draft.size)}
-          </Do>
+          </ActionButton>
         </Group>
       }
     >
@@ -212,7 +212,7 @@ function Row(p: {
   const t = useTexts();
   const reasons = useReasonTexts();
   const { robot } = usePage();
-  const place = placeOf(p.name, p.desired, p.reported);
+  const state = settingState(p.name, p.desired, p.reported);
   const refused = p.reported?.rejected?.find((r) => r.key === p.name);
   const inForce = p.reported?.applied?.[p.name];
   return (
@@ -242,12 +242,12 @@ function Row(p: {
       </Table.Td>
       <Table.Td style={{ verticalAlign: 'top' }} data-label={t.reported}>
         <Stack gap={2} align="flex-start">
-          <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }} c={place === 'own' ? 'dimmed' : undefined}>
-            {place === 'own' ? t.ownValue : valueText(inForce) || '–'}
+          <Text size="sm" dir="auto" style={{ overflowWrap: 'anywhere' }} c={state === 'own' ? 'dimmed' : undefined}>
+            {state === 'own' ? t.ownValue : valueText(inForce) || '–'}
           </Text>
-          {place !== 'own' && (
-            <Badge variant="light" color={color[place]} tt="none">
-              {t.places[place]}
+          {state !== 'own' && (
+            <Badge variant="light" color={color[state]} tt="none">
+              {t.states[state]}
             </Badge>
           )}
           {refused && (
@@ -255,7 +255,7 @@ function Row(p: {
               {reasonText(reasons, refused.reason, refused.detail)}
             </Text>
           )}
-          {place === 'pending' && p.reported?.reason && robot.adopted && (
+          {state === 'pending' && p.reported?.reason && robot.adopted && (
             <Text size="xs" dir="auto">
               {reasonText(reasons, p.reported.reason, p.reported.detail)}
             </Text>

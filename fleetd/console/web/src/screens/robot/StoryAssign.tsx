@@ -10,7 +10,7 @@ import { LastStory } from '../assign/Last';
 import { useNameOf } from '../library/api';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords } from '../../text/terms';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { duration } from './elapsed';
 import { Facts, Panel } from './Panel';
 import { usePage } from './page';
@@ -133,13 +133,13 @@ export function StoryAssign() {
           onChange={(v) => setApply(v as Apply)}
           data={(['next_act', 'now', 'next_start'] as const).map((v) => ({ value: v, label: t.applies[v] }))}
         />
-        <Do
+        <ActionButton
           whyNot={whyNot || (!chosen ? t.first : same ? t.same : '')}
           line={chosen && lineOf('assign', { body })}
           onClick={assign}
         >
           {t.assign}
-        </Do>
+        </ActionButton>
       </Group>
     </Panel>
   );

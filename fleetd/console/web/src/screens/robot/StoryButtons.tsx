@@ -9,7 +9,7 @@ import {
 
 import { texts } from '../../text/language';
 import { useNameOf } from '../library/api';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { usePage } from './page';
 import { wayOut } from './wayOut';
 import { useWayOutTexts, whyNotContinue } from './wayOutText';
@@ -68,31 +68,31 @@ export function StoryButtons() {
   const takesSkip = !detail?.caps || detail.caps.verbs.includes('auto/skip') ? '' : t.cannotSkip;
   return (
     <Group gap="xs" role="group" aria-label={t.story('')}>
-      <Do
+      <ActionButton
         mih={44}
         leftSection={<IconPlayerPlay size={16} aria-hidden />}
         whyNot={first || (auto === 'stopped' ? (robot.story ? '' : t.noStory) : t.running)}
         sends={['auto/start', {}, t.story(t.start)]}
       >
         {t.start}
-      </Do>
-      <Do
+      </ActionButton>
+      <ActionButton
         mih={44}
         leftSection={<IconPlayerPause size={16} aria-hidden />}
         whyNot={first || plays}
         sends={['auto/pause', {}, t.story(t.pause)]}
       >
         {t.pause}
-      </Do>
-      <Do
+      </ActionButton>
+      <ActionButton
         mih={44}
         leftSection={<IconPlayerPlayFilled size={16} aria-hidden />}
         whyNot={first || (auto !== 'paused' ? t.notPaused : token ? notYet : t.otherPause)}
         sends={['auto/continue', { token }, t.story(t.resume)]}
       >
         {t.resume}
-      </Do>
-      <Do
+      </ActionButton>
+      <ActionButton
         id="skip-act"
         mih={44}
         leftSection={<IconPlayerTrackNext size={16} aria-hidden />}
@@ -100,15 +100,15 @@ export function StoryButtons() {
         sends={['auto/skip', { act: robot.act }, t.story(t.skipAct(act(robot.act ?? '')))]}
       >
         {t.skip}
-      </Do>
-      <Do
+      </ActionButton>
+      <ActionButton
         mih={44}
         leftSection={<IconPlayerStop size={16} aria-hidden />}
         whyNot={first || (auto === 'stopped' ? t.notRunning : '')}
         sends={['auto/stop', {}, t.story(t.stop)]}
       >
         {t.stop}
-      </Do>
+      </ActionButton>
     </Group>
   );
 }

@@ -16,7 +16,7 @@ const useTexts = texts(
     states: { done: 'done', current: 'performed now', next: 'comes' },
     paused: 'paused here',
     estimated:
-      'Times are estimates: speech by its longest text, a usual time for each gesture and each drive. The cursor follows what the robot reports.',
+      'Times are estimates: speech by its longest text, a usual time for each motion and each drive. The cursor follows what the robot reports.',
     at: (at: string, of: string) => `${at} of about ${of}`,
   },
   {
@@ -25,15 +25,15 @@ const useTexts = texts(
     acts: 'Akte',
     states: { done: 'erledigt', current: 'läuft jetzt', next: 'kommt' },
     estimated:
-      'Zeiten sind geschätzt: Sprache nach dem längsten Text, eine übliche Zeit für jede Geste und jede Fahrt. Der Zeiger folgt dem, was der Roboter meldet.',
+      'Zeiten sind geschätzt: Sprache nach dem längsten Text, eine übliche Zeit für jede Bewegung und jede Fahrt. Der Zeiger folgt dem, was der Roboter meldet.',
     at: (at: string, of: string) => `${at} von etwa ${of}`,
   },
 );
 
 type Timeline = Schemas['Timeline'];
-type Place = 'done' | 'current' | 'next';
+type ActState = 'done' | 'current' | 'next';
 
-const colors: Record<Place, string> = { done: 'gray', current: 'green', next: 'blue' };
+const colors: Record<ActState, string> = { done: 'gray', current: 'green', next: 'blue' };
 const icons = { done: IconCheck, current: IconPlayerPlay, next: IconPoint };
 
 /** Pixels of a second at least, so that a bar of a word can still be read. */
@@ -56,7 +56,7 @@ interface Props {
 export function StoryTimeline({ timeline, current, at, paused }: Props) {
   const t = useTexts();
   const name = useNameOf('act');
-  const place = (i: number): Place => (i < current ? 'done' : i === current ? 'current' : 'next');
+  const stateOf = (i: number): ActState => (i < current ? 'done' : i === current ? 'current' : 'next');
   const { ref: whole, width } = useElementSize<HTMLDivElement>();
   const scroll = useRef<HTMLDivElement>(null);
   const scale = Math.max(least, ((width - names - 2) / Math.max(1, timeline.length_ms)) * 1000);
@@ -90,7 +90,7 @@ export function StoryTimeline({ timeline, current, at, paused }: Props) {
                 <div
                   key={`${a.step} ${a.act}`}
                   className={classes.act}
-                  data-place={place(i)}
+                  data-place={stateOf(i)}
                   style={{ left: left(a.start_ms), width: Math.max(4, left(a.end_ms - a.start_ms) - 2) }}
                 >
                   {name(a.act)}
@@ -141,16 +141,16 @@ export function StoryTimeline({ timeline, current, at, paused }: Props) {
       </div>
       <List listStyleType="none" spacing={4} aria-label={t.acts} className="step-list">
         {timeline.acts.map((a, i) => {
-          const Icon = icons[place(i)];
+          const Icon = icons[stateOf(i)];
           return (
             <List.Item key={`${a.step} ${a.act}`} icon={<Icon size={16} aria-hidden />}>
               <Group gap="xs">
-                <Text size="sm" fw={place(i) === 'current' ? 700 : 400} dir="auto">
+                <Text size="sm" fw={stateOf(i) === 'current' ? 700 : 400} dir="auto">
                   {name(a.act)}
                 </Text>
                 {current >= 0 && (
-                  <Badge variant="light" tt="none" color={colors[place(i)]}>
-                    {paused && i === current ? t.paused : t.states[place(i)]}
+                  <Badge variant="light" tt="none" color={colors[stateOf(i)]}>
+                    {paused && i === current ? t.paused : t.states[stateOf(i)]}
                   </Badge>
                 )}
                 <Text size="xs" c="dimmed">

@@ -8,11 +8,11 @@ import { lineOf } from '../../api/lines';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { askRelease } from '../../shell/askRelease';
-import { useSettle } from '../../shell/press';
+import { useIgnorePressesAfterChange } from '../../shell/press';
 import { inButtons } from '../../text/buttons';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
-import { Do, useWhyNot } from './Do';
+import { ActionButton, useWhyNot } from './ActionButton';
 import { usePage, useStopper } from './page';
 import { PartLines } from './PartLines';
 import { change, noteRelease } from './sending';
@@ -27,7 +27,7 @@ export function WayOut() {
   const steps = wayOut(robot, detail);
   const part = useRef<HTMLDivElement>(null);
   // The next step's button is where that of the one before was: a second press of that must not enable the robot.
-  useSettle(part, steps.map(stepID).join(' '));
+  useIgnorePressesAfterChange(part, steps.map(stepID).join(' '));
   const p = performing(robot);
   const about = useAbout();
   if (steps.length === 0) {
@@ -56,7 +56,7 @@ export function WayOut() {
         <Group justify="space-between" align="flex-start" wrap="nowrap">
           <Title order={2} size="h4" aria-live="polite">
             {t.title}
-            <span className="unseen">{`: ${doesText(words, robot)}`}</span>
+            <span className="visually-hidden">{`: ${doesText(words, robot)}`}</span>
           </Title>
           <PartLines />
         </Group>
@@ -74,7 +74,7 @@ export function WayOut() {
                   <List.Item key={stepID(s)} data-testid={`then-${s.key}`}>
                     <Stack gap={4} align="flex-start">
                       <StepText step={s} />
-                      <Doing step={s} later={first ? t.first(stepName(t, first)) : ''} />
+                      <StepButton step={s} later={first ? t.first(stepName(t, first)) : ''} />
                     </Stack>
                   </List.Item>
                 );
@@ -150,8 +150,8 @@ function StepText({ step }: { step: Step }) {
       );
     case 'failing':
       return <span dir="auto">{t.steps.failing(step.rounds, inButtons(step.error), inButtons(step.hint))}</span>;
-    case 'over':
-      return <span dir="auto">{t.steps.over(inButtons(step.detail))}</span>;
+    case 'endsByItself':
+      return <span dir="auto">{t.steps.endsByItself(inButtons(step.detail))}</span>;
     case 'connect':
       if (stale === 'broker') return <span>{t.steps.broker}</span>;
       return <span>{robot.presence.status === 'offline' ? t.steps.startAgain : t.steps.connect}</span>;
@@ -186,13 +186,13 @@ function Next({ step }: { step: Step }) {
         </Text>
         {todo ?? <StepText step={step} />}
       </Text>
-      <Doing step={step} />
+      <StepButton step={step} />
     </Stack>
   );
 }
 
 /** The button of a step, if it has one. A later step has why it is not possible yet, or nothing. */
-function Doing({ step, later }: { step: Step; later?: string }) {
+function StepButton({ step, later }: { step: Step; later?: string }) {
   const t = useWayOutTexts();
   const reasons = useReasonTexts();
   const { id } = usePage();
@@ -205,59 +205,59 @@ function Doing({ step, later }: { step: Step; later?: string }) {
       ? ({ h: 48, explain: true, variant: 'filled' } as const)
       : ({ mih: 44, explain: true, variant: 'default' } as const);
   const verb = (name: string, args: Record<string, unknown>, label: string, whyNot = '') => (
-    <Do {...look} whyNot={command || later || whyNot} sends={[name, args, label]}>
+    <ActionButton {...look} whyNot={command || later || whyNot} sends={[name, args, label]}>
       {label}
-    </Do>
+    </ActionButton>
   );
   const adopting = lineOf('adopt-robot', { path: { id }, body: {} });
   switch (step.key) {
     case 'release':
       return (
-        <Do
+        <ActionButton
           {...look}
           whyNot={release || later}
           onClick={() =>
             askRelease({
               robot: id,
               stop: step.latch,
-              onReleased: (why) => noteRelease(id, step.latch.id, t.doing.release.replace('…', ''), why),
+              onReleased: (why) => noteRelease(id, step.latch.id, t.buttons.release.replace('…', ''), why),
             })
           }
         >
-          {t.doing.release}
-        </Do>
+          {t.buttons.release}
+        </ActionButton>
       );
     case 'adopt':
       return (
-        <Do
+        <ActionButton
           {...look}
           whyNot={administer}
           line={adopting}
-          onClick={() => change(id, t.doing.adopt, () => adopt(id), adopting)}
+          onClick={() => change(id, t.buttons.adopt, () => adopt(id), adopting)}
         >
-          {t.doing.adopt}
-        </Do>
+          {t.buttons.adopt}
+        </ActionButton>
       );
     case 'reset':
-      return verb('safety/reset', {}, t.doing.reset);
+      return verb('safety/reset', {}, t.buttons.reset);
     case 'enable':
-      return verb('safety/enable', {}, t.doing.enable);
+      return verb('safety/enable', {}, t.buttons.enable);
     case 'start':
-      return verb('auto/start', {}, t.doing.start);
+      return verb('auto/start', {}, t.buttons.start);
     case 'continue':
-      return verb('auto/continue', { token: step.token }, t.doing.continue);
+      return verb('auto/continue', { token: step.token }, t.buttons.continue);
     case 'mode': {
       const why = step.whyNot[0];
-      return verb('mode/set', { mode: 'ato' }, t.doing.mode, why && reasonText(reasons, why.reason, why.detail));
+      return verb('mode/set', { mode: 'ato' }, t.buttons.mode, why && reasonText(reasons, why.reason, why.detail));
     }
     case 'repair':
-      return step.acknowledge ? verb('sys/ack-fault', { source: step.unit }, t.doing.repair) : null;
+      return step.acknowledge ? verb('sys/ack-fault', { source: step.unit }, t.buttons.repair) : null;
     case 'failing':
     case 'story':
       return (
-        <Do {...look} onClick={() => navigate(`/robots/${encodeURIComponent(id)}/story`)}>
-          {t.doing.story}
-        </Do>
+        <ActionButton {...look} onClick={() => navigate(`/robots/${encodeURIComponent(id)}/story`)}>
+          {t.buttons.story}
+        </ActionButton>
       );
     default:
       return null;

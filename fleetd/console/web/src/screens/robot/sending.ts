@@ -63,9 +63,9 @@ function keep(robot: string, sent: Sent): void {
   });
 }
 
-function put(robot: string, sent: Sent): void {
+function keepAndShow(robot: string, sent: Sent): void {
   keep(robot, sent);
-  tell(robot, sent);
+  showToast(robot, sent);
 }
 
 /** Notes that fleetd released a stop of a robot; the dialog of the release has its own message. */
@@ -76,7 +76,7 @@ export function noteRelease(robot: string, stop: string, label: string, why: str
 
 const newKey = (): string => crypto.randomUUID?.() ?? String(Math.random());
 
-function tell(robot: string, sent: Sent): void {
+function showToast(robot: string, sent: Sent): void {
   const t = useSendingTexts.now();
   const color = !ended(sent) ? 'blue' : done(sent) ? 'green' : 'red';
   const note = {
@@ -137,12 +137,12 @@ export async function send(
     because: '',
     line: verbLine(verb, args, [robot], why),
   };
-  put(robot, sent);
+  keepAndShow(robot, sent);
   let answer: Command['answer'];
   const take = (c: Command) => {
     answer = c.answer;
     sent = { ...sent, id: c.id, state: c.state ?? '', because: inButtons(c.because ?? '') };
-    put(robot, sent);
+    keepAndShow(robot, sent);
   };
   try {
     const batch = await api.POST('/api/v1/commands', {
@@ -154,12 +154,12 @@ export async function send(
     else {
       const skip = b.skipped?.[0];
       sent = { ...sent, state: 'REFUSED', because: inButtons(skip?.detail || skip?.reason || '') };
-      put(robot, sent);
+      keepAndShow(robot, sent);
     }
   } catch (thrown) {
     const p = problemOf(thrown);
     sent = { ...sent, state: 'REFUSED', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) };
-    put(robot, sent);
+    keepAndShow(robot, sent);
   }
   while (!ended(sent) && sent.id) {
     await sleep(1000);
@@ -170,7 +170,7 @@ export async function send(
       const p = problemOf(thrown);
       if (p.transient) continue;
       sent = { ...sent, state: 'UNKNOWN', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) };
-      put(robot, sent);
+      keepAndShow(robot, sent);
     }
   }
   if (sent.state === 'SUCCEEDED' && (toPerform.has(verb) || (verb === 'mode/set' && args.mode === 'ato')))
@@ -187,11 +187,15 @@ export async function change(
 ): Promise<boolean> {
   const base = { line, key: newKey(), label, verb: '', at: Date.now() };
   try {
-    put(robot, { ...base, state: 'ACCEPTED', because: (await work()) ?? '' });
+    keepAndShow(robot, { ...base, state: 'ACCEPTED', because: (await work()) ?? '' });
     return true;
   } catch (thrown) {
     const p = problemOf(thrown);
-    put(robot, { ...base, state: 'REFUSED', because: inButtons([p.message, p.hint].filter(Boolean).join('; ')) });
+    keepAndShow(robot, {
+      ...base,
+      state: 'REFUSED',
+      because: inButtons([p.message, p.hint].filter(Boolean).join('; ')),
+    });
     return false;
   }
 }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 
 vi.mock('../../api/client', () => ({}));
 vi.mock('./page', () => ({}));
-const { placeOf, same } = await import('./settings');
+const { settingState, same } = await import('./settings');
 
 const desired = { rev: 4, ts: '', values: { low_battery: 0.3, boot_mode: 'ato', languages: ['de'] } };
 const reported = {
@@ -14,12 +14,12 @@ const reported = {
 };
 
 test('each setting says where it is from and how far it is', () => {
-  expect(placeOf('signing', desired, reported)).toBe('own');
-  expect(placeOf('low_battery', desired, reported)).toBe('applied');
-  expect(placeOf('boot_mode', desired, reported)).toBe('rejected');
-  expect(placeOf('languages', desired, reported)).toBe('restart');
-  expect(placeOf('low_battery', { ...desired, rev: 5, values: { low_battery: 0.1 } }, reported)).toBe('pending');
-  expect(placeOf('low_battery', desired, undefined)).toBe('pending');
+  expect(settingState('signing', desired, reported)).toBe('own');
+  expect(settingState('low_battery', desired, reported)).toBe('applied');
+  expect(settingState('boot_mode', desired, reported)).toBe('rejected');
+  expect(settingState('languages', desired, reported)).toBe('restart');
+  expect(settingState('low_battery', { ...desired, rev: 5, values: { low_battery: 0.1 } }, reported)).toBe('pending');
+  expect(settingState('low_battery', desired, undefined)).toBe('pending');
 });
 
 test('objects are the same whatever the order of their members', () => {

@@ -60,9 +60,9 @@ export function useDesired() {
 }
 
 /** Where a setting stands between what the fleet wants and what the robot does. */
-export type Place = 'own' | 'applied' | 'pending' | 'restart' | 'rejected';
+export type SettingState = 'own' | 'applied' | 'pending' | 'restart' | 'rejected';
 
-export function placeOf(key: string, desired?: Desired, reported?: Reported): Place {
+export function settingState(key: string, desired?: Desired, reported?: Reported): SettingState {
   if (!desired || !(key in desired.values)) return 'own';
   if (reported?.rejected?.some((r) => r.key === key)) return 'rejected';
   if (reported?.desired_rev !== desired.rev)

@@ -26,7 +26,7 @@ test('a stop that a person latched is released, then the robot is enabled', () =
   expect(keys(robot({ safety: 'DISABLED', auto: 'paused', latches, pause_holders }))).toEqual(['release', 'enable']);
 });
 
-test('the way out of a switched-off robot is complete, and says what has to come first', () => {
+test('the way out of a robot in E_STOP is complete, and says what has to come first', () => {
   const latches = [{ id: 'stop-1', level: 'estop', since: '' }];
   const pause_holders = [{ token: 'safety', why: 'needs_reset', since: '', needs_continue: true }];
   const r = robot({ safety: 'E_STOP', auto: 'paused', latches, pause_holders });
@@ -89,7 +89,7 @@ test('each pause of a person is continued, and those of handlers are not', () =>
   expect(wayOut(robot({ auto: 'paused', pause_holders, alerts }))).toEqual([
     { key: 'continue', token: 'operator:op/ann/1', by: 'ann', why: '' },
     { key: 'continue', token: 'link', by: '', why: '' },
-    { key: 'over', detail: 'somebody pushes the robot' },
+    { key: 'endsByItself', detail: 'somebody pushes the robot' },
   ]);
 });
 

@@ -35,7 +35,7 @@ export const useWayOutTexts = texts(
       resume: 'Its story waits after a stop or a lost connection, so that nothing moves by itself.',
       failing: (rounds: number, error: string, hint: string) =>
         `Every act of its story ends with an error${rounds > 1 ? `, ${rounds} rounds in a row` : ''}${error ? `: ${error}` : ''}.${hint ? ` What helps: ${hint}.` : ''}`,
-      over: (detail: string) =>
+      endsByItself: (detail: string) =>
         `It protects itself${detail ? `: ${detail}` : ''}. It goes on by itself when that is over.`,
     },
     /** What to do next, where the text of the step only says what happened. */
@@ -48,7 +48,7 @@ export const useWayOutTexts = texts(
       continue: 'Continue when the reason for the pause is over.',
       resume: 'Make sure that nobody is in its way, then continue: it can move at once.',
     } as Record<string, string>,
-    doing: {
+    buttons: {
       adopt: 'Add to the fleet',
       reset: 'Reset',
       enable: 'Enable',
@@ -71,7 +71,7 @@ export const useWayOutTexts = texts(
       resetAtRobot: 'reset it at the robot',
       wait: 'wait until it stands',
       failing: 'repair, or choose another story',
-      over: 'wait until that is over',
+      endsByItself: 'wait until that is over',
     },
     notYet: (does: string, next: string) => `It does not perform yet: ${does}. Next: ${next}.`,
     performsNow: 'It performs.',
@@ -111,7 +111,7 @@ export const useWayOutTexts = texts(
         'Seine Geschichte wartet nach einem Stopp oder einer verlorenen Verbindung, damit sich nichts von selbst bewegt.',
       failing: (rounds: number, error: string, hint: string) =>
         `Jeder Akt seiner Geschichte endet mit einem Fehler${rounds > 1 ? `, ${rounds} Runden in Folge` : ''}${error ? `: ${error}` : ''}.${hint ? ` Was hilft: ${hint}.` : ''}`,
-      over: (detail: string) =>
+      endsByItself: (detail: string) =>
         `Er schützt sich${detail ? `: ${detail}` : ''}. Er macht von selbst weiter, wenn das vorbei ist.`,
     },
     todo: {
@@ -123,13 +123,13 @@ export const useWayOutTexts = texts(
       continue: 'Weiter, wenn der Grund der Pause vorbei ist.',
       resume: 'Sehen Sie nach, dass niemand im Weg ist, dann „Weiter“: er kann sofort losfahren.',
     } as Record<string, string>,
-    doing: {
+    buttons: {
       adopt: 'In die Flotte aufnehmen',
       reset: 'Zurücksetzen',
       enable: 'Bewegung freigeben',
       story: 'Geschichte wählen',
       start: 'Geschichte starten',
-      release: 'Freigeben…',
+      release: 'Stopp aufheben…',
       repair: 'Es ist behoben',
       mode: 'Zurück in die Automatik',
       continue: 'Weiter',
@@ -146,7 +146,7 @@ export const useWayOutTexts = texts(
       resetAtRobot: 'am Roboter zurücksetzen',
       wait: 'warten, bis er steht',
       failing: 'reparieren oder eine andere Geschichte wählen',
-      over: 'warten, bis das vorbei ist',
+      endsByItself: 'warten, bis das vorbei ist',
     },
     notYet: (does: string, next: string) => `Er tritt noch nicht auf: ${does}. Jetzt: ${next}.`,
     performsNow: 'Er tritt auf.',
@@ -179,6 +179,6 @@ export function whyNotContinue(
 
 /** The short name of a step, as its button has it. */
 export function stepName(t: ReturnType<typeof useWayOutTexts>, step: Step): string {
-  const all: Record<string, string> = { ...t.names, ...t.doing };
+  const all: Record<string, string> = { ...t.names, ...t.buttons };
   return (all[step.key] ?? step.key).replace('…', '');
 }

@@ -76,39 +76,39 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
           ))}
         </Menu.Dropdown>
       </Menu>
-      <Do
+      <BulkButton
         may={mayCommand && !first.pause}
         why={mayCommand ? (first.pause ?? '') : t.commandForbidden}
         icon={<IconPlayerPause size={16} aria-hidden />}
         onClick={() => setAction({ kind: 'verb', name: 'pause' })}
       >
         {t.pause}
-      </Do>
-      <Do
+      </BulkButton>
+      <BulkButton
         may={mayCommand && !first.continue}
         why={mayCommand ? (first.continue ?? '') : t.commandForbidden}
         icon={<IconPlayerPlay size={16} aria-hidden />}
         onClick={() => setAction({ kind: 'verb', name: 'continue' })}
       >
         {t.continue}
-      </Do>
-      <Do
+      </BulkButton>
+      <BulkButton
         may={mayCommand && !first.enable}
         why={mayCommand ? (first.enable ?? '') : t.commandForbidden}
         icon={<IconPower size={16} aria-hidden />}
         onClick={() => setAction({ kind: 'verb', name: 'enable' })}
       >
         {t.enable}
-      </Do>
-      <Do
+      </BulkButton>
+      <BulkButton
         may={mayLabel}
         why={t.labelForbidden}
         icon={<IconTag size={16} aria-hidden />}
         onClick={() => setLabelling(true)}
       >
         {t.label}
-      </Do>
-      <Do
+      </BulkButton>
+      <BulkButton
         may={mayAssign}
         why={t.assignForbidden}
         icon={<IconShare3 size={16} aria-hidden />}
@@ -119,7 +119,7 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
         }}
       >
         {t.assign}
-      </Do>
+      </BulkButton>
       <Button component="a" variant="default" href={csv} download leftSection={<IconDownload size={16} aria-hidden />}>
         CSV
       </Button>
@@ -131,7 +131,7 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
   );
 }
 
-function Do(p: { may: boolean; why: string; icon: ReactNode; onClick: () => void; children: ReactNode }) {
+function BulkButton(p: { may: boolean; why: string; icon: ReactNode; onClick: () => void; children: ReactNode }) {
   return (
     <Tooltip label={p.why} disabled={p.may}>
       <Button

@@ -2,7 +2,7 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 
 import { useRobot } from '../../live/robots';
-import { useSettle, useSettleInPlace } from '../../shell/press';
+import { useIgnorePressesAfterChange, useIgnorePressesAfterMove } from '../../shell/press';
 import { Doing, Mode, Presence, Story } from './cells';
 import { type Reading, useReading } from './reading';
 import classes from './robots.module.css';
@@ -31,7 +31,7 @@ export function RobotCards({ ids, onOpen, onReading }: Props) {
     scrollMargin: above,
     useFlushSync: false,
   });
-  useSettleInPlace(frame);
+  useIgnorePressesAfterMove(frame);
   const reading = useReading(onReading);
   return (
     <div
@@ -56,7 +56,7 @@ const Card = memo(function Card({ id, top, onOpen }: { id: string; top: number; 
   const r = useRobot(id);
   const selected = useSelection((s) => !!s.filter || s.ids.has(id));
   const card = useRef<HTMLDivElement>(null);
-  useSettle(card, top);
+  useIgnorePressesAfterChange(card, top);
   return (
     <div
       ref={card}

@@ -3,7 +3,7 @@ import { memo, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 
 import { useRobot } from '../../live/robots';
 import { useMe } from '../../api/me';
-import { useSettle, useSettleInPlace } from '../../shell/press';
+import { useIgnorePressesAfterChange, useIgnorePressesAfterMove } from '../../shell/press';
 import { type ColumnID, looks } from './columns';
 import type { Sorting } from './order';
 import { type Reading, useReading } from './reading';
@@ -43,7 +43,7 @@ export function RobotTable({ ids, columns, compact, sorting, onSort, active, onO
   }, [active]);
 
   useFill(frame);
-  useSettleInPlace(frame);
+  useIgnorePressesAfterMove(frame);
   const reading = useReading(onReading);
 
   const template = `44px ${columns.map((c) => looks[c].width).join(' ')}`;
@@ -142,7 +142,7 @@ const Row = memo(function Row({ id, index, top, height, template, columns, activ
   const r = useRobot(id);
   const selected = useSelection((s) => !!s.filter || s.ids.has(id));
   const row = useRef<HTMLDivElement>(null);
-  useSettle(row, top);
+  useIgnorePressesAfterChange(row, top);
   const away = r && r.presence.status !== 'online' && r.presence.status !== 'degraded';
   return (
     <div

@@ -1,5 +1,5 @@
 import { api, type Batch, data } from '../../api/client';
-import { type BulkAction, order, requestOf } from './bulkRequest';
+import { type BulkAction, commandOf, requestOf } from './bulkRequest';
 import type { Selector } from './filter';
 
 /** What an action would do to a selection now. */
@@ -19,7 +19,7 @@ export async function preview(a: BulkAction, selector: Selector): Promise<Previe
     const d = await data(api.POST('/api/v1/labels', { body: { selector, set: a.set, unset: a.unset, dry_run: true } }));
     return { total: d.total, waiting: 0, skipped: [], unchanged: d.total - d.updated.length };
   }
-  const d = await data(api.POST('/api/v1/commands', { body: { ...order(a), selector, dry_run: true } }));
+  const d = await data(api.POST('/api/v1/commands', { body: { ...commandOf(a), selector, dry_run: true } }));
   return { ...countsOf(d), total: d.total, unchanged: 0 };
 }
 

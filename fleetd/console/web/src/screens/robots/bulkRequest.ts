@@ -8,7 +8,7 @@ export type BulkAction =
   | { kind: 'label'; set: Record<string, string>; unset: string[] };
 
 /** The command of an action. */
-export function order(a: BulkAction & { kind: 'verb' }): { verb: string; args?: unknown } {
+export function commandOf(a: BulkAction & { kind: 'verb' }): { verb: string; args?: unknown } {
   switch (a.name) {
     case 'mode':
       return { verb: 'mode/set', args: { mode: a.mode } };
@@ -30,7 +30,7 @@ export function requestOf(a: BulkAction, selector: Selector, { expected, why }: 
   const rest = { selector, expected_count: expected, why: why || undefined };
   return a.kind === 'label'
     ? { operation: 'label-robots' as const, body: { ...rest, set: a.set, unset: a.unset } }
-    : { operation: 'command' as const, body: { ...rest, ...order(a) } };
+    : { operation: 'command' as const, body: { ...rest, ...commandOf(a) } };
 }
 
 /** The line of the command line that does the same to as many robots. */

@@ -69,7 +69,8 @@ export const useBulkTexts = texts(
     commandForbidden: 'Sie dürfen keine Befehle senden. Fragen Sie einen Operator.',
     labelForbidden: 'Sie dürfen Labels nicht ändern. Fragen Sie einen Administrator.',
     assignForbidden: 'Sie dürfen nicht zuweisen. Fragen Sie einen Releaser.',
-    enableHelp: 'Freigegebene Roboter dürfen sich sofort bewegen. Achten Sie darauf, dass niemand im Weg ist.',
+    enableHelp:
+      'Roboter mit freigegebener Bewegung dürfen sich sofort bewegen. Achten Sie darauf, dass niemand im Weg ist.',
     checking: 'Frage fleetd, was das täte',
     notChecked: 'fleetd sagt nicht, was das täte',
     willReach: (n: number) => `erreicht ${robotsDE(n)}`,

@@ -58,7 +58,7 @@ class List {
   show(f: Filter, sorting: Sorting): void {
     this.matches = matcher(f);
     this.sorting = sorting;
-    this.put(true);
+    this.recompute(true);
   }
 
   freeze(frozen: boolean): void {
@@ -67,7 +67,7 @@ class List {
   }
 
   refresh = (): void => {
-    this.put(true);
+    this.recompute(true);
     this.tell();
   };
 
@@ -80,15 +80,16 @@ class List {
   private tick = (): void => {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.put(!this.frozen)) this.tell();
+    if (this.recompute(!this.frozen)) this.tell();
   };
 
-  private put(take: boolean): boolean {
+  /** Puts the rows in order again; without `show` only the counts change. Reports whether anything did. */
+  private recompute(show: boolean): boolean {
     const all = robots.everything();
     const { ids, ranks } = this.order.of(all, this.matches, this.sorting);
     const before = this.listed;
     const first = before.ids.length === 0;
-    if (take || first) {
+    if (show || first) {
       const same = ids.length === before.ids.length && ids.every((id, i) => id === before.ids[i]);
       this.ranks = ranks;
       this.listed = { ids: same ? before.ids : ids, matching: ids.length, total: all.length, moved: 0 };

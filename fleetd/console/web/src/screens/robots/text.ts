@@ -120,7 +120,7 @@ export const useRobotsTexts = texts(
       alerts: 'Alarme',
       site: 'Standort und Labels',
       control: 'Gesteuert von',
-      roundTrip: 'Laufzeit',
+      roundTrip: 'Umlaufzeit',
     },
     problemsFirst: 'Probleme zuerst',
     sortBy: (c: string) => `Nach ${c} sortieren`,

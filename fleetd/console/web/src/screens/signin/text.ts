@@ -25,7 +25,7 @@ const english = {
     denied: 'The sign-in was cancelled or denied at your sign-in provider. Try again, or sign in with a password.',
     attempt: 'The sign-in took too long, or began in another window. Sign in again.',
     invalid:
-      'The answer was not valid. Sign in again; if that does not help, tell an administrator, who finds the reason in the audit.',
+      'The answer of your sign-in provider was not valid. Sign in again; if that does not help, tell an administrator, who finds the reason in the audit.',
     unavailable: 'Your sign-in provider does not answer. Try again later, or sign in with a password.',
     database: 'fleetd could not save the sign-in, because its database does not answer. Try again later.',
     'no-provider': 'This console knows passwords only.',
@@ -50,16 +50,18 @@ export const useSignInTexts = texts(english, {
     'no-role':
       'Sie sind bekannt, aber keine Ihrer Gruppen hat hier eine Rolle. Bitten Sie einen Administrator, Sie in eine solche Gruppe aufzunehmen, und melden Sie sich dann neu an.',
     'not-allowed': 'Sie sind bekannt, dürfen diese Konsole aber nicht benutzen. Bitten Sie einen Administrator darum.',
-    disabled: 'Ihr Konto ist hier gesperrt. Bitten Sie einen Administrator, es freizugeben.',
+    disabled: 'Ihr Konto ist hier gesperrt. Bitten Sie einen Administrator, es zu entsperren.',
     'name-taken':
       'Es gibt schon einen Benutzer Ihres Namens, der sich mit einem Passwort anmeldet. Melden Sie sich mit dem Passwort an, oder bitten Sie einen Administrator, ihn mit Ihnen zu verbinden; das Protokoll nennt Ihr Subjekt.',
     roles:
       'Ihr Name oder Ihre Rollen sind hier nicht verwendbar. Fragen Sie einen Administrator; das Protokoll nennt den Grund.',
-    'no-name': 'Sie haben dort weder Benutzernamen noch bestätigte E-Mail-Adresse. Fragen Sie einen Administrator.',
-    denied: 'Die Anmeldung wurde dort abgebrochen oder abgelehnt. Versuchen Sie es neu, oder nehmen Sie ein Passwort.',
+    'no-name':
+      'Sie haben bei Ihrem Anmeldedienst weder Benutzernamen noch bestätigte E-Mail-Adresse. Fragen Sie einen Administrator.',
+    denied:
+      'Die Anmeldung wurde bei Ihrem Anmeldedienst abgebrochen oder abgelehnt. Versuchen Sie es neu, oder nehmen Sie ein Passwort.',
     attempt: 'Die Anmeldung dauerte zu lange oder begann in einem anderen Fenster. Melden Sie sich neu an.',
     invalid:
-      'Die Antwort war ungültig. Melden Sie sich neu an; hilft das nicht, findet ein Administrator den Grund im Protokoll.',
+      'Die Antwort Ihres Anmeldedienstes war ungültig. Melden Sie sich neu an; hilft das nicht, findet ein Administrator den Grund im Protokoll.',
     unavailable: 'Ihr Anmeldedienst antwortet nicht. Versuchen Sie es später, oder nehmen Sie ein Passwort.',
     database:
       'fleetd konnte die Anmeldung nicht speichern, weil seine Datenbank nicht antwortet. Versuchen Sie es später.',

@@ -26,7 +26,7 @@ interface Props extends ButtonProps {
 }
 
 /** A button for something that may not be possible: then it says why, and stays in the order of the keyboard. */
-export function Do({ whyNot, explain, onClick, sends, children, label, chosen, line, ...rest }: Props) {
+export function ActionButton({ whyNot, explain, onClick, sends, children, label, chosen, line, ...rest }: Props) {
   const { id } = usePage();
   const [busy, setBusy] = useState(false);
   const click = async () => {

@@ -7,7 +7,7 @@ import { type Problem, problemOf } from '../../api/problem';
 import { robots as fleet } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { lineFor } from './lines';
-import { type Back, backAfter, changing, grouped, type Outcome, type What } from './model';
+import { backAfter, changing, grouped, type Outcome, type Revert, type What } from './model';
 import { assign } from './request';
 import { names, Refusal } from './Summary';
 import { useAssignTexts } from './text';
@@ -16,9 +16,9 @@ import { useNamed } from './useNamed';
 /** Up to this many robots are named in one request. */
 const chunk = 1000;
 
-function chunks(all: readonly Back[]): Back[] {
+function chunks(all: readonly Revert[]): Revert[] {
   return all.flatMap((b) => {
-    const out: Back[] = [];
+    const out: Revert[] = [];
     for (let at = 0; at < b.robots.length; at += chunk) out.push({ ...b, robots: b.robots.slice(at, at + chunk) });
     return out;
   });
@@ -29,14 +29,14 @@ interface Props {
   outcome: Outcome;
   /** Robots that were assigned something else since: they are left alone. */
   replaced: string[];
-  /** They go back: what they get, and how far they are is followed from now on. */
+  /** The assignment was reverted: what the robots get, and how far they are is followed from now on. */
   onBack: (what: What, outcome: Outcome) => void;
   /** What the button says, if not what it does. */
   label?: string;
 }
 
 /** Reverts an assignment, after a look at what the robots had before. */
-export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
+export function RevertButton({ what, outcome, replaced, onBack, label }: Props) {
   const t = useAssignTexts();
   const reasonID = useId();
   const may = useMay('assign');
@@ -45,7 +45,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
   const ids = changing(outcome).map((l) => l.robot);
-  const all: Back[] = chunks(outcome.back ?? [{ what: { kind: 'back' }, text: '', robots: ids }]).map((b) => ({
+  const all: Revert[] = chunks(outcome.back ?? [{ what: { kind: 'back' }, text: '', robots: ids }]).map((b) => ({
     ...b,
     robots: b.robots.filter((r) => !replaced.includes(r)),
   }));
@@ -80,7 +80,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
       for (const b of way) {
         const robots = b.robots.filter((r) => go.some((l) => l.robot === r));
         if (robots.length === 0) continue;
-        const o = { dry: false, expected: robots.length, why: t.undoWhy } as const;
+        const o = { dry: false, expected: robots.length, why: t.revertWhy } as const;
         sent.push(await assign(b.what, { ids: robots }, o, fleet.everything()));
       }
       setOpen(false);
@@ -108,7 +108,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
             setOpen(true);
           }}
         >
-          {label ?? (what.kind === 'back' ? t.forth : t.undo)}
+          {label ?? (what.kind === 'back' ? t.forth : t.revert)}
         </Button>
         {whyNot && (
           <Text id={reasonID} size="sm" c="dimmed">
@@ -119,7 +119,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
       <Modal
         opened={open}
         onClose={() => setOpen(false)}
-        title={t.undoTitle}
+        title={t.revertTitle}
         size="lg"
         closeButtonProps={{ 'aria-label': t.close }}
       >
@@ -129,7 +129,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
           <List size="sm" data-testid="back">
             {grouped(go.map((l) => [l.then, l.robot])).map(([to, robots]) => (
               <List.Item key={to}>
-                <b>{t.goBack(robots.length)}</b> <span dir="auto">{named(to)}</span> ({names(robots, 20)})
+                <b>{t.revertTo(robots.length)}</b> <span dir="auto">{named(to)}</span> ({names(robots, 20)})
               </List.Item>
             ))}
             {grouped((dry.data ?? []).filter((l) => !l.changes).map((l) => [l.note || t.sameAlready, l.robot])).map(
@@ -156,7 +156,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
                 {t.nothingChanges}
               </Text>
             )}
-            <CommandLine lines={way.map((b) => lineFor(b.what, { ids: b.robots }, b.robots.length, t.undoWhy))} />
+            <CommandLine lines={way.map((b) => lineFor(b.what, { ids: b.robots }, b.robots.length, t.revertWhy))} />
             <Button variant="default" onClick={() => setOpen(false)}>
               {t.cancel}
             </Button>
@@ -165,7 +165,7 @@ export function BackButton({ what, outcome, replaced, onBack, label }: Props) {
               disabled={go.length === 0 || dry.isFetching || !!refused}
               onClick={() => void submit()}
             >
-              {t.undoNow(go.length)}
+              {t.revertNow(go.length)}
             </Button>
           </Group>
         </Stack>

@@ -18,13 +18,13 @@ import { sendStop } from './sendStop';
 import { useShellTexts } from './text';
 
 const [store, { open, close }] = createSpotlight();
-export { open as openPalette };
+export { open as openCommandPalette };
 
 /** At most this many robots are offered; typing narrows them. */
 const most = 8;
 
 /** Search over pages, robots and commands, opened with Ctrl-K. */
-export function Palette() {
+export function CommandPalette() {
   const t = useShellTexts();
   const [query, setQuery] = useState('');
   const actionsFor = useActions();
@@ -156,14 +156,14 @@ function useRobotCommands(): (query: string) => Action[] {
         description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
         disabled: !rights.includes(c.right),
         leftSection: <IconSend size={18} aria-hidden />,
-        onClick: () => void order(robot, c, t[c.key](robot)),
+        onClick: () => void sendCommand(robot, c, t[c.key](robot)),
       }))
       .filter((a) => has(a.label, words));
   };
 }
 
 /** Sends a command, which says by itself what became of it. */
-async function order(robot: string, c: RobotCommand, label: string): Promise<void> {
+async function sendCommand(robot: string, c: RobotCommand, label: string): Promise<void> {
   if (!c.verb) return sendStop({ robot }, [robot]);
   const { send } = await import('../screens/robot/sending'); // not for the first load
   await send(robot, c.verb, c.args ?? {}, label);
