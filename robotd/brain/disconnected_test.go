@@ -135,7 +135,7 @@ func TestReleasedButtonResetsNothing(t *testing.T) {
 func TestLostLatchesLatchTheRobot(t *testing.T) {
 	for _, lost := range []string{"{{{", "null", "{}", "[]", `{"latches":null}`} {
 		r := newRig(t)
-		r.memory.Values[stops.LatchesKey] = lost
+		r.memory.Latches = []byte(`{"latches":` + lost + `}`)
 		if r.boot(); len(r.s.stops.Latches()) != 1 || r.s.stops.Latches()[0].ID != stops.DiskLatch {
 			t.Errorf("%s: held are %+v", lost, r.s.stops.Latches())
 		}

@@ -10,7 +10,6 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/safety"
-	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -111,9 +110,9 @@ func TestWayOutOfStopInputsIsAtTheRobot(t *testing.T) {
 	check("m3", button)
 }
 
-func TestUnreadableLatchHolds(t *testing.T) {
+func TestUnreadablePendingResetIsAnEStop(t *testing.T) {
 	r := newRig(t)
-	r.memory.Values[stops.SafetyKey] = "{"
+	r.memory.Latches = []byte(`{"safety":"?","latches":{"latches":[]}}`)
 	r.boot()
 	if r.s.permission.At != schema.SafetyEStop || !r.s.permission.Physical {
 		t.Errorf("the robot is %s", r.s.permission.At)

@@ -66,8 +66,7 @@ func (t *step) restoreStops(m Memory) {
 // stops is what the disk has of them.
 func (m *Memory) stops() stops.Memory {
 	return stops.Memory{
-		Saved: m.Latches, Old: [2]string{m.Values[stops.SafetyKey], m.Values[stops.LatchesKey]},
-		LatchesLost: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
+		Saved: m.Latches, LatchesLost: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
 	}
 }
 

@@ -27,16 +27,9 @@ const (
 
 const notPersisted = string(schema.ReasonNotPersisted) // the alert, raised while a restart would lose a stop
 
-// Keys of values on the robot's disk.
-const (
-	// Before format 2 of the disk; now both are in Memory.Saved.
-	SafetyKey  = "safety"  // a safety.PendingReset
-	LatchesKey = "latches" // a latch.State
-
-	// LostKey is on the disk from the start that found the robot's memory lost until
-	// the latch for it is saved.
-	LostKey = "lost"
-)
+// LostKey is the key of a value that is on the robot's disk from the start that found the robot's
+// memory lost until the latch for it is saved.
+const LostKey = "lost"
 
 // persisted is what is saved on the disk.
 type persisted struct {

@@ -15,7 +15,6 @@ import (
 // Memory is what the disk has of the stops.
 type Memory struct {
 	Saved       []byte        // of effect.SaveLatches; empty before the first
-	Old         [2]string     // SafetyKey and LatchesKey, as releases before format 2 of the disk stored them
 	LatchesLost bool          // the newest write may be missing
 	Lost        bool          // the robot ran before, but its disk is empty
 	Refused     schema.Reason // the disk refuses to write
@@ -24,7 +23,7 @@ type Memory struct {
 // Restore latches again what was latched, and returns the HALT or E_STOP that waits for a reset, or false
 // if there was none. A robot that cannot know this is latched until a person releases it.
 func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
-	pendingReset, latches := m.Old[0], m.Old[1]
+	var pendingReset, latches string
 	if len(m.Saved) > 0 {
 		var v struct {
 			Safety  jsonText `json:"safety"`
@@ -46,9 +45,6 @@ func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 	}
 	t.persist.lost = m.Lost
 	t.restoreLost(m.Lost)
-	if len(m.Saved) == 0 && pendingReset+latches != "" {
-		t.persist.dirty = true
-	}
 	return t.pendingReset, pendingReset != ""
 }
 
