@@ -80,7 +80,7 @@ func TestSecondReleaseOfAStopSaysThatItIsNotHeld(t *testing.T) {
 		w.mustRunCLI("stop", "release", id, "--by", "ben", "--why", "the stage is clear")
 		time.Sleep(3 * time.Second) // longer than a robot may show a released stop
 		result := w.runCLI("stop", "release", id, "--why", "the stage is clear")
-		if result.code == 0 || strings.Contains(result.out, "released") || !strings.Contains(result.err, "ben released it at") || !strings.Contains(result.err, "r1 showed it last and is not connected") {
+		if result.code == 0 || strings.Contains(result.out, "released") || !strings.Contains(result.err, "ben released it at") || !strings.Contains(result.err, "r1 reported it last and is not connected") {
 			w.t.Errorf("released twice: status %d\n%s%s", result.code, result.out, result.err)
 		}
 		w.runRobotsIn(schema.ModeMnl, "", "r1")

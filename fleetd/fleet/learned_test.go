@@ -110,7 +110,7 @@ func TestReleaseOfAStopThatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
 		if p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Code != "not_latched" {
 			w.Fatalf("released twice: %+v", p)
 		}
-		for _, says := range []string{"ben released it at", "r1 showed it last and is not connected"} {
+		for _, says := range []string{"ben released it at", "r1 reported it last and is not connected"} {
 			if !strings.Contains(p.Errors[0].Detail, says) {
 				w.Errorf("the refusal does not say %q: %s", says, p.Errors[0].Detail)
 			}

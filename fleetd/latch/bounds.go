@@ -10,7 +10,7 @@ import (
 
 const (
 	// maxStopIDs bounds the ids that one client's live stops have at a time, since a person
-	// who releases them has to read them all. Further stops are held under one more id, as
+	// who releases them has to read them all. Further stops are latched under one more id, as
 	// robots do.
 	maxStopIDs = 16
 	// maxWaiting bounds the live stops of one client that wait to be persisted. Further ones
@@ -18,7 +18,7 @@ const (
 	maxWaiting = 256
 )
 
-// assignID gives a live stop the id under which it is held. arrived are those that arrived with
+// assignID gives a live stop the id under which it is latched. arrived are those that arrived with
 // it and do not wait yet.
 func (s *Stops) assignID(o stop.Request, arrived []stop.Request) stop.Request {
 	ids := s.stopIDs[o.Client]
@@ -37,15 +37,15 @@ func (s *Stops) assignID(o stop.Request, arrived []stop.Request) stop.Request {
 	}
 	if !ids[schema.MoreStops] {
 		ids[schema.MoreStops] = true
-		s.deps.Log.Warn("client uses too many stop ids; its further stops are held under one id", "client", o.Client, "stop", schema.MoreStops)
+		s.deps.Log.Warn("client uses too many stop ids; its further stops are latched under one id", "client", o.Client, "stop", schema.MoreStops)
 	}
 	o.ID, o.NoOwnID = schema.MoreStops, true
 	return o
 }
 
-// repeatsWaiting reports whether a stop waits already that includes this one, and if so merges
-// them. The merged stop has the later time, so that a release that is under way does not end it.
-func (s *Stops) repeatsWaiting(o stop.Request) bool {
+// mergeWithWaiting merges a stop into a waiting one that includes it, and reports whether there is
+// one. The merged stop has the later time, so that a release that is under way does not end it.
+func (s *Stops) mergeWithWaiting(o stop.Request) bool {
 	for i := range s.waiting {
 		if w := &s.waiting[i].Request; same(w, &o) || bothOverLimit(w, &o) {
 			merge(w, &o)

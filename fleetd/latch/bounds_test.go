@@ -65,7 +65,7 @@ func (w *world) mustRelease(ids ...string) {
 	w.Helper()
 	r := w.release(context.Background(), ids...)
 	if <-r.over; !r.released {
-		w.Fatalf("the release came to %v, %v", r.problems, r.err)
+		w.Fatalf("the release returned %v, %v", r.problems, r.err)
 	}
 }
 

@@ -173,7 +173,7 @@ func TestReleasedStopsStayReleasedAndOthersStayHeld(t *testing.T) {
 				n := 0
 				var try func(sequence string)
 				try = func(sequence string) {
-					if len(sequence) == most { // a release of nothing at its begin stands for a shorter one
+					if len(sequence) == most { // shorter sequences need no run of their own: R as the first event releases nothing, so R followed by a sequence is that sequence
 						n++
 						(&world{T: t, db: g, spool: filepath.Join(dir, fmt.Sprint(n))}).try(sequence, n)
 						return
@@ -262,7 +262,7 @@ func (w *world) try(sequence string, n int) {
 	synctest.Wait()
 	for _, r := range releases {
 		if <-r.over; mustBe[r] && !r.released {
-			w.Errorf("%s: the release of %v, which are held, came to %v, %v", sequence, r.ids, r.problems, r.err)
+			w.Errorf("%s: the release of %v, which are latched, returned %v, %v", sequence, r.ids, r.problems, r.err)
 		}
 	}
 	now := held(w.Latched())

@@ -86,18 +86,20 @@ type exclusiveJob struct {
 	run     func()
 }
 
-func (r *exclusiveJob) claim() bool { return r.claimed.CompareAndSwap(false, true) }
+func (j *exclusiveJob) claim() bool { return j.claimed.CompareAndSwap(false, true) }
 
-// ask queues a request for the worker.
-func (s *Stops) ask(r *exclusiveJob) { s.mail.post(func() { s.requests = append(s.requests, r) }) }
+// queueJob queues a job for the worker.
+func (s *Stops) queueJob(j *exclusiveJob) {
+	s.mail.post(func() { s.queuedJobs = append(s.queuedJobs, j) })
+}
 
-// next gives an idle worker its next job: a request, or else what waits to be persisted.
+// next gives an idle worker its next job: a release or a removal, or else what waits to be persisted.
 func (s *Stops) next(ctx context.Context) {
-	for !s.busy && len(s.requests) > 0 {
-		r := s.requests[0]
-		s.requests = s.requests[1:]
-		if r.claim() {
-			r.run()
+	for !s.busy && len(s.queuedJobs) > 0 {
+		j := s.queuedJobs[0]
+		s.queuedJobs = s.queuedJobs[1:]
+		if j.claim() {
+			j.run()
 		}
 	}
 	if !s.busy && s.due {
@@ -132,7 +134,7 @@ func (s *Stops) spoolLive(lives []live) {
 		o := s.assignID(l.request, arrived)
 		if i := slices.IndexFunc(arrived, func(f stop.Request) bool { return same(&f, &o) }); i >= 0 {
 			arrived[i].At = o.At
-		} else if !s.repeatsWaiting(o) {
+		} else if !s.mergeWithWaiting(o) {
 			s.deps.Log.Warn("live stop received", "stop", o.ID, "client", o.Client, "by", o.By, "why", o.Why)
 			arrived = append(arrived, o)
 		} else if !slices.ContainsFunc(again, func(a stop.Request) bool { return same(&a, &o) }) {
@@ -142,16 +144,16 @@ func (s *Stops) spoolLive(lives []live) {
 	if len(arrived)+len(again) == 0 {
 		return
 	}
-	followed := s.deps.AnotherLeads() // then the leader answers
+	anotherLeads := s.deps.AnotherLeads() // then the leader answers
 	for _, o := range again {
-		if !followed {
+		if !anotherLeads {
 			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
 		}
 	}
 	for _, o := range arrived {
 		e, err := s.append(o)
 		s.enqueue(e)
-		if followed {
+		if anotherLeads {
 			continue
 		}
 		a := schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it; it stays latched until it is released"}
@@ -170,7 +172,7 @@ func (s *Stops) enqueue(e spool.Entry) {
 
 // handleReported compares the latches that a robot reports with the persisted stops. If nobody has
 // persisted one, the stop was given while fleetd did not receive it, and is persisted after
-// learnAfter. If the database says that it was released (the robot may not know yet), or does not
+// persistReportedAfter. If the database says that it was released (the robot may not know yet), or does not
 // answer, it is persisted only when the robot has reported it for reportedFor.
 func (s *Stops) handleReported(robot string, reported reportedLatches) {
 	was := s.reportedSince[robot]
@@ -192,8 +194,8 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 		if !before {
 			since = reported.at
 			if len(reported.latches) <= maxStopIDs { // more come from a flood of stops; those are persisted after reportedFor only
-				s.learned = append(s.learned, o)
-				time.AfterFunc(learnAfter, s.PersistNow)
+				s.reportedFirst = append(s.reportedFirst, o)
+				time.AfterFunc(persistReportedAfter, s.PersistNow)
 			}
 		}
 		if s.reportedSince[robot] == nil {
@@ -238,7 +240,7 @@ func (s *Stops) removePersisted(done []spool.Entry) {
 	s.dirty = true
 }
 
-// entryKey identifies an entry. An entry that was repeated since has another key.
+// entryKey identifies an entry. An entry into which a later stop was merged since has another key.
 type entryKey struct {
 	n  int64
 	id string
@@ -263,8 +265,8 @@ func (s *Stops) setLatched(r reading) {
 	s.recountStopIDs()
 }
 
-// repeat sends the waiting stops to a robot that became reachable.
-func (s *Stops) repeat(robot string) {
+// sendWaiting sends the waiting stops to a robot that became reachable.
+func (s *Stops) sendWaiting(robot string) {
 	if len(s.waiting) == 0 {
 		return
 	}

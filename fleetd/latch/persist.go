@@ -13,35 +13,35 @@ import (
 
 // persistJob is what the worker is to persist.
 type persistJob struct {
-	own     []spool.Entry  // to be persisted by this instance
-	leaders []spool.Entry  // to be persisted by the leader
-	learned []stop.Request // reported by robots, to be persisted unless they were released
-	renew   bool           // publish the latched stops again if they would be signed differently today
-	read    bool           // read the latched stops even if nothing was persisted
+	own           []spool.Entry  // to be persisted by this instance
+	leaders       []spool.Entry  // to be persisted by the leader
+	reportedFirst []stop.Request // reported by robots, to be persisted unless they were released
+	signAgain     bool           // publish the latched stops again if they would be signed differently today
+	read          bool           // read the latched stops even if nothing was persisted
 }
 
 // persisted is the result of a persistJob.
 type persisted struct {
-	done     []spool.Entry
-	selects  []bool // of each of own: whether it selects any robot
-	latched  reading
-	read     bool // latched was read
-	renewed  bool
-	released func(stop.Request) bool // of learned; nil if it could not be read
+	done        []spool.Entry
+	selects     []bool // of each of own: whether it selects any robot
+	latched     reading
+	read        bool // latched was read
+	signedAgain bool
+	released    func(stop.Request) bool // of reportedFirst; nil if it could not be read
 }
 
 // persist gives the worker what waits to be persisted.
 func (s *Stops) persist(ctx context.Context) {
-	b := persistJob{learned: s.dueLearned(), renew: !s.renewed, read: !s.loaded}
+	j := persistJob{reportedFirst: s.dueReported(), signAgain: !s.signedAgain, read: !s.loaded}
 	leads := s.deps.Leads()
 	for _, e := range s.waiting {
 		if leads || !e.Request.Observed() {
-			b.own = append(b.own, e)
+			j.own = append(j.own, e)
 		} else {
-			b.leaders = append(b.leaders, e)
+			j.leaders = append(j.leaders, e)
 		}
 	}
-	if len(b.own)+len(b.leaders)+len(b.learned) == 0 && !b.renew && !b.read {
+	if len(j.own)+len(j.leaders)+len(j.reportedFirst) == 0 && !j.signAgain && !j.read {
 		return
 	}
 	db, err := s.deps.Store()
@@ -50,34 +50,34 @@ func (s *Stops) persist(ctx context.Context) {
 	}
 	s.start(func() func() {
 		var p persisted
-		s.readReleased(ctx, db, b, &p)
-		s.persistBatch(ctx, db, b, &p)
-		return func() { s.applyBatch(b, p) }
+		s.readReleased(ctx, db, j, &p)
+		s.runPersistJob(ctx, db, j, &p)
+		return func() { s.applyPersisted(j, p) }
 	})
 }
 
-// persistBatch persists what a job has. After a failure the rest is tried again with the next job.
-func (s *Stops) persistBatch(ctx context.Context, db Store, b persistJob, p *persisted) {
+// runPersistJob persists what a job has. After a failure the rest is tried again with the next job.
+func (s *Stops) runPersistJob(ctx context.Context, db Store, j persistJob, p *persisted) {
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
-	selects, err := s.persistEntries(ctx, db, b.own)
+	selects, err := s.persistEntries(ctx, db, j.own)
 	if err != nil {
 		s.deps.Failed("stops not persisted", err)
 		return
 	}
-	if b.renew {
-		if err := s.renew(ctx, db); err != nil {
+	if j.signAgain {
+		if err := s.signAgain(ctx, db); err != nil {
 			s.deps.Failed("stops not signed", err)
 			return
 		}
-		p.renewed = true
+		p.signedAgain = true
 	}
-	ofLeader, err := s.persistedByLeader(ctx, db, b.leaders)
+	ofLeader, err := s.persistedByLeader(ctx, db, j.leaders)
 	if err != nil {
 		s.deps.Failed("stops not read", err)
 	}
-	done := append(slices.Clone(b.own), ofLeader...)
-	if len(done) > 0 || b.read {
+	done := append(slices.Clone(j.own), ofLeader...)
+	if len(done) > 0 || j.read {
 		if p.latched, err = s.readLatched(ctx, db); err != nil { // before they stop waiting, so that every stop is always listed
 			s.deps.Failed("stops not read", err)
 			return
@@ -87,9 +87,9 @@ func (s *Stops) persistBatch(ctx context.Context, db Store, b persistJob, p *per
 	p.done, p.selects = done, selects
 }
 
-// applyBatch applies the result of a job.
-func (s *Stops) applyBatch(b persistJob, p persisted) {
-	s.renewed = s.renewed || p.renewed
+// applyPersisted applies the result of a job.
+func (s *Stops) applyPersisted(j persistJob, p persisted) {
+	s.signedAgain = s.signedAgain || p.signedAgain
 	if p.read {
 		s.setLatched(p.latched)
 		s.MarkCurrent()
@@ -98,7 +98,7 @@ func (s *Stops) applyBatch(b persistJob, p persisted) {
 		s.removePersisted(p.done)
 	}
 	for i := range p.selects {
-		e := b.own[i]
+		e := j.own[i]
 		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + e.Request.ID + " --why REASON releases it"}
 		if !p.selects[i] {
 			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
@@ -109,7 +109,7 @@ func (s *Stops) applyBatch(b persistJob, p persisted) {
 	if p.released == nil {
 		return
 	}
-	for _, o := range b.learned {
+	for _, o := range j.reportedFirst {
 		_, reported := s.reportedSince[o.Robots[0]][o.ID] // false if it was released meanwhile
 		if reported && !s.isPersisted(o.Robots[0], o.ID) && !p.released(o) && !s.isQueued(o) {
 			s.enqueueReported(o)
@@ -120,11 +120,11 @@ func (s *Stops) applyBatch(b persistJob, p persisted) {
 // releasedTimeout bounds readReleased: other stops wait for it.
 const releasedTimeout = 2500 * time.Millisecond
 
-// dueLearned takes the stops out of learned that robots have reported for learnAfter.
-func (s *Stops) dueLearned() (due []stop.Request) {
+// dueReported takes the stops out of reportedFirst that robots have reported for persistReportedAfter.
+func (s *Stops) dueReported() (due []stop.Request) {
 	now := s.deps.Now()
-	s.learned = slices.DeleteFunc(s.learned, func(o stop.Request) bool {
-		is := now.Sub(o.At) >= learnAfter
+	s.reportedFirst = slices.DeleteFunc(s.reportedFirst, func(o stop.Request) bool {
+		is := now.Sub(o.At) >= persistReportedAfter
 		if is {
 			due = append(due, o)
 		}
@@ -134,8 +134,8 @@ func (s *Stops) dueLearned() (due []stop.Request) {
 }
 
 // readReleased reads which of the stops that robots report were released.
-func (s *Stops) readReleased(ctx context.Context, db Store, b persistJob, p *persisted) {
-	if len(b.learned) == 0 {
+func (s *Stops) readReleased(ctx context.Context, db Store, j persistJob, p *persisted) {
+	if len(j.reportedFirst) == 0 {
 		return
 	}
 	ctx = store.WithQueryTimeout(ctx, releasedTimeout)
@@ -143,7 +143,7 @@ func (s *Stops) readReleased(ctx context.Context, db Store, b persistJob, p *per
 	defer cancel()
 	var rows stop.Rows
 	if err := db.Tx(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.StopsFor(ctx, stop.Need{Requests: b.learned})
+		rows, err = tx.StopsFor(ctx, stop.Need{Requests: j.reportedFirst})
 		return err
 	}); err != nil {
 		s.deps.Failed("robots' latched stops not compared with the database", err)
@@ -206,8 +206,8 @@ func (s *Stops) persistedByLeader(ctx context.Context, db Store, entries []spool
 	return out, err
 }
 
-// renew publishes latched stops again that were published unsigned or signed by another key.
-func (s *Stops) renew(ctx context.Context, db Store) error {
+// signAgain publishes latched stops again that were published unsigned or signed by another key.
+func (s *Stops) signAgain(ctx context.Context, db Store) error {
 	published := 0
 	err := db.Tx(ctx, func(tx *store.Tx) error {
 		rows, err := tx.StopsFor(ctx, stop.Need{All: true})

@@ -28,13 +28,13 @@ func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by,
 		return nil, err
 	}
 	over := make(chan struct{})
-	r := &exclusiveJob{run: func() {
+	j := &exclusiveJob{run: func() {
 		s.release(ctx, db, p, ids, by, why, func(found []schema.Problem, failed error) {
 			problems, err = found, failed
 			s.reply(func() { close(over) })
 		})
 	}}
-	s.ask(r)
+	s.queueJob(j)
 	wait, cancel := context.WithTimeoutCause(ctx, releaseWait, fmt.Errorf("wait for other changes of stops: %w", store.ErrBusy))
 	defer cancel()
 	select {
@@ -43,7 +43,7 @@ func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by,
 	case <-wait.Done():
 	case <-s.ended:
 	}
-	if r.claim() {
+	if j.claim() {
 		return nil, cmp.Or(context.Cause(wait), errEnded)
 	}
 	<-over
@@ -131,7 +131,7 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 }
 
 // persistsFirst reports whether a stop that robots report has to be persisted for them before it
-// is released. It need not if it is held on all robots: their common document releases it on
+// is released. It need not if it is latched on all robots: their common document releases it on
 // each. Nor if it was released a moment ago, since robots report it for a moment longer.
 func persistsFirst(latches []stop.Latch, id string, now time.Time) bool {
 	some, released := false, false

@@ -24,7 +24,7 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 		return "", err
 	}
 	over := make(chan struct{})
-	r := &exclusiveJob{run: func() {
+	j := &exclusiveJob{run: func() {
 		s.removingClient = client
 		o := stop.RequestOf(client, payload, s.deps.Now())
 		s.start(func() func() {
@@ -43,14 +43,14 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 			}
 		})
 	}}
-	s.ask(r)
+	s.queueJob(j)
 	select {
 	case <-over:
 		return why, err
 	case <-ctx.Done():
 	case <-s.ended:
 	}
-	if r.claim() {
+	if j.claim() {
 		return "", cmp.Or(context.Cause(ctx), errEnded)
 	}
 	<-over
@@ -60,7 +60,7 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 // removeNow removes the message and waits until it has arrived here. The worker calls it.
 func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) error) error {
 	select {
-	case <-s.removalArrived: // of a press of the button a moment ago
+	case <-s.removalArrived: // discard the signal of an earlier empty message of this client: a press of its button sends one, too
 	default:
 	}
 	if err := remove(ctx); err != nil {
@@ -79,11 +79,11 @@ func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) erro
 }
 
 // whyNotRemove says why a retained live stop cannot be removed now; empty if it can.
-func whyNotRemove(held []stop.Latch, o stop.Request) string {
+func whyNotRemove(latched []stop.Latch, o stop.Request) string {
 	switch {
 	case !o.All:
 		return "it was for some robots, and the empty message that removes it would stop all: when all robots may stop, publish an empty retained message on this topic, then release the stop of that client"
-	case !slices.ContainsFunc(held, func(l stop.Latch) bool { return l.Robot == "" && l.ID == o.ID }):
+	case !slices.ContainsFunc(latched, func(l stop.Latch) bool { return l.Robot == "" && l.ID == o.ID }):
 		return "removing it now would stop all robots: fleetd removes it the next time that this stop is latched on all robots"
 	}
 	return ""

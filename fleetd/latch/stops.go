@@ -25,9 +25,9 @@ const (
 	// spoolAtOnce bounds the live stops that are written to the disk before the owner turns
 	// to other events: a stop that a person gives here waits for them.
 	spoolAtOnce = 32
-	// learnAfter is how long a robot reports a stop that is not persisted before fleetd learns it,
-	// that is, persists it: the live stop or the request may be about to do so.
-	learnAfter = 300 * time.Millisecond
+	// persistReportedAfter is how long a robot reports a stop that is not persisted before fleetd persists
+	// it: the live stop or the request may be about to do so.
+	persistReportedAfter = 300 * time.Millisecond
 	// reportedFor is how long a robot reports a released stop before it is persisted again: the
 	// release takes a moment to arrive.
 	reportedFor = 2 * time.Second
@@ -66,11 +66,11 @@ type Stops struct {
 	newest         int64                           // number of the reading that latched is from
 	latchedOn      map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
 	loaded         bool                            // latched was read from the database
-	renewed        bool                            // latched was checked for documents to be signed again
+	signedAgain    bool                            // latched was checked for documents to be signed again
 	reportedSince  map[string]map[string]time.Time // by robot and id: since when it reports a stop that is not persisted
-	learned        []stop.Request                  // stops that robots reported for the first time, to be persisted after learnAfter
+	reportedFirst  []stop.Request                  // stops that robots reported for the first time, to be persisted after persistReportedAfter
 	unspooledLive  []live                          // taken out of the mailbox, not handled yet
-	requests       []*exclusiveJob                 // wait for the worker
+	queuedJobs     []*exclusiveJob                 // wait for the worker
 	due            bool                            // persist when the worker is idle
 	busy           bool                            // the worker has a job
 	removingClient string                          // client whose empty message a removal awaits
@@ -227,7 +227,7 @@ func (s *Stops) ReceiveLiveStop(client string, payload []byte, now time.Time) {
 }
 
 // RobotOnline records that a robot became reachable: it may have missed waiting stops.
-func (s *Stops) RobotOnline(robot string) { s.mail.post(func() { s.repeat(robot) }) }
+func (s *Stops) RobotOnline(robot string) { s.mail.post(func() { s.sendWaiting(robot) }) }
 
 // ReceiveLatches receives the latches that a robot reports; it does not block.
 func (s *Stops) ReceiveLatches(robot string, latches []schema.StopLatch, ahead time.Duration, now time.Time) {

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-func order(id string) stop.Request {
+func request(id string) stop.Request {
 	return stop.Request{ID: id, Level: schema.StopStop, By: "anna", Why: "ü \n \"", At: time.Date(2026, 5, 17, 9, 30, 0, 123456000, time.UTC), Robots: []string{"r1"}}
 }
 
@@ -26,7 +26,7 @@ func open(t *testing.T, path string) (*Spool, string) {
 	_ = s.lock.Close() // the system does so after a crash
 	var ids []string
 	for _, e := range waiting {
-		if e.Request.At != order("").At || e.Request.Why != order("").Why {
+		if e.Request.At != request("").At || e.Request.Why != request("").Why {
 			t.Errorf("%s came back as %+v", e.Request.ID, e.Request)
 		}
 		ids = append(ids, e.Request.ID)
@@ -36,7 +36,7 @@ func open(t *testing.T, path string) (*Spool, string) {
 
 func keep(t *testing.T, s *Spool, id string) Entry {
 	t.Helper()
-	e, err := s.Append(order(id))
+	e, err := s.Append(request(id))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,22 +9,22 @@ import (
 	"troupe/schema"
 )
 
-// claim returns a stop of all robots as r1 reports it.
-func claim(id string, since, now int) Request {
+// reportedByR1 returns a stop of all robots as r1 reports it.
+func reportedByR1(id string, since, now int) Request {
 	o, _ := RequestFromRobot("r1", schema.StopLatch{ID: id, Level: schema.StopStop, By: "wall1", Since: schema.TimeOf(at(since)), All: true}, 0, at(now))
 	return o
 }
 
 func TestStopOfAllReportedByOneRobotHoldsAll(t *testing.T) {
 	d := newFleetModel(t)
-	c := d.hold(10, claim("fire", 1, 10))
+	c := d.hold(10, reportedByR1("fire", 1, 10))
 	if !d.all.Active || d.all.ID != "fire" || d.on("r1") != "fire" || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r1 %q, r2 %q", d.all, d.on("r1"), d.on("r2"))
 	}
 	if len(c.Notes) != 1 || !strings.Contains(c.Notes[0].Detail, "learned from r1; which reports it as a stop of all robots") {
 		t.Errorf("the audit says %+v", c.Notes)
 	}
-	if c := d.hold(11, claim("fire", 1, 11)); !c.Empty() {
+	if c := d.hold(11, reportedByR1("fire", 1, 11)); !c.Empty() {
 		t.Errorf("reported again: %+v", c)
 	}
 }
@@ -34,7 +34,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	d := newFleetModel(t)
 	d.hold(2, Request{ID: "fire", Level: schema.StopStop, At: at(2), All: true, Client: "wall1", NoOwnID: true})
 	d.release(20, "fire")
-	late := claim("fire", 1, 30)
+	late := reportedByR1("fire", 1, 30)
 	if !Released(d.rows, late) {
 		t.Error("it counts as another stop")
 	}
@@ -48,7 +48,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 		t.Error("the stop of fleetd's own document counts as another stop")
 	}
 	// Pressed again since: another stop under the same id.
-	if again := claim("fire", 25, 32); Released(d.rows, again) {
+	if again := reportedByR1("fire", 25, 32); Released(d.rows, again) {
 		t.Error("the next press counts as the released one")
 	} else if d.hold(32, again); !d.all.Active || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r2 %q", d.all, d.on("r2"))
@@ -58,7 +58,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 func TestStopsOfAllReportedByRobotAreBounded(t *testing.T) {
 	d := newFleetModel(t)
 	for n := range 3 * maxAll {
-		d.hold(n, claim(fmt.Sprintf("k%d", n), n, n))
+		d.hold(n, reportedByR1(fmt.Sprintf("k%d", n), n, n))
 	}
 	all := 0
 	for _, l := range d.rows.Latches {
