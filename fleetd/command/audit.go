@@ -18,8 +18,8 @@ func IssuedNote(b Batch, commands []Command) audit.Note {
 	return n
 }
 
-// mostNamed bounds the robots that an entry names.
-const mostNamed = 20
+// maxEndsListed bounds how many different ends (state and reason) an entry lists.
+const maxEndsListed = 20
 
 func target(b Batch, commands []Command) string {
 	if b.Total == 1 && len(commands) == 1 {
@@ -50,7 +50,7 @@ func EndedNote(b Batch, ends []End) audit.Note {
 		case Rejected:
 			refused += e.Count
 		}
-		if i < mostNamed {
+		if i < maxEndsListed {
 			parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%d %s: %s", e.Count, e.State, e.Because), ": "))
 		}
 	}

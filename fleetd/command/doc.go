@@ -1,5 +1,5 @@
 // Package command turns a request of a person into one command per robot, and decides the life of
-// each command in fleetd: when to send it, to send it again, to ask about it and to stop
+// each command in fleetd: when to send it, to send it again, to query it and to stop
 // waiting.
 //
 // What a robot does with a command that was sent only the robot says, by its answer or by

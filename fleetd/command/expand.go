@@ -93,7 +93,7 @@ func Expand(r Request, targets []Target, now time.Time, id func() string) (Expan
 	if v.Class == verb.ClassStop {
 		r.If = schema.Precondition{}
 	}
-	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.Shown(args), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
+	x := Expansion{Batch: Batch{ID: id(), Verb: r.Verb, Args: v.WithoutSecrets(args), Selector: r.Selector, CreatedAt: now, By: r.By, Why: r.Why}}
 	targets = slices.SortedFunc(slices.Values(targets), func(a, b Target) int { return strings.Compare(a.Robot, b.Robot) })
 	for _, t := range targets {
 		if v.Class != verb.ClassStop && t.Caps != nil && !slices.Contains(t.Caps.Verbs, r.Verb) {
@@ -185,7 +185,8 @@ func (t Target) mayAdd(v verb.Verb, name string) bool {
 }
 
 func (b Batch) command(v verb.Verb, args verb.Args, when schema.Precondition, t Target, ttl time.Duration, id string) (Command, error) {
-	if a, ok := args.(verb.Allow); ok && a.SeenMonoMS == 0 && t.mayAdd(v, "seen_mono_ms") {
+	// safety/enable and safety/reset: fleetd adds the newest heartbeat (sight).
+	if a, ok := args.(verb.EnableOrReset); ok && a.SeenMonoMS == 0 && t.mayAdd(v, "seen_mono_ms") {
 		a.SeenMonoMS = t.SeenMonoMS
 		if t.mayAdd(v, "seen_boot") {
 			a.SeenBoot = t.SeenBoot

@@ -61,8 +61,8 @@ func TestEnableCarriesLastSeenHeartbeat(t *testing.T) {
 	}
 	v, _ := verb.Of("safety", "enable")
 	for i, want := range []int64{7000, 0} {
-		if r, _ := verb.Decode(v, x.Commands[i].Payload); r.Args.(verb.Allow).SeenMonoMS != want {
-			t.Errorf("%s gets %d, want %d", x.Commands[i].Robot, r.Args.(verb.Allow).SeenMonoMS, want)
+		if r, _ := verb.Decode(v, x.Commands[i].Payload); r.Args.(verb.EnableOrReset).SeenMonoMS != want {
+			t.Errorf("%s gets %d, want %d", x.Commands[i].Robot, r.Args.(verb.EnableOrReset).SeenMonoMS, want)
 		}
 	}
 }

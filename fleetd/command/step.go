@@ -137,10 +137,10 @@ func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed b
 			return Send, true
 		}
 	case Acked, Running, Unknown:
-		due, ok := c.askDue(present)
+		due, ok := c.queryDue(present)
 		switch {
 		case !ok || now.Before(due):
-		case c.Queries >= MaxQueries || !c.askable():
+		case c.Queries >= MaxQueries || !c.queryable():
 			return "", c.transition(now, NoAnswers)
 		default:
 			c.Queries++
@@ -165,7 +165,7 @@ func Due(c Command, present bool) (time.Time, bool) {
 		}
 		return due, true
 	case Acked, Running, Unknown:
-		return c.askDue(present)
+		return c.queryDue(present)
 	}
 	return time.Time{}, false
 }
@@ -191,9 +191,9 @@ func (c *Command) sendDue(present bool) (time.Time, bool) {
 	return c.SentAt.Add(resendAfter[c.Sends-1]), true
 }
 
-// askDue returns when to query the robot about the command next. A robot that is offline
+// queryDue returns when to query the robot about the command next. A robot that is offline
 // is not queried: it cannot answer.
-func (c *Command) askDue(present bool) (time.Time, bool) {
+func (c *Command) queryDue(present bool) (time.Time, bool) {
 	switch {
 	case !present:
 		return time.Time{}, false
@@ -203,7 +203,7 @@ func (c *Command) askDue(present bool) (time.Time, bool) {
 			last = c.QueriedAt
 		}
 		return last.Add(Silence), true
-	case c.Queries >= MaxQueries || !c.askable():
+	case c.Queries >= MaxQueries || !c.queryable():
 		return time.Time{}, false
 	case c.QueriedAt.IsZero():
 		return c.CreatedAt, true
@@ -215,7 +215,7 @@ func (c *Command) askDue(present bool) (time.Time, bool) {
 // does not arrive within AnswerGrace, any other at once.
 func (c *Command) shown(now time.Time, a schema.Ack) (changed bool) {
 	event, ok := triggers[a.Status]
-	if row, leads := Table.Next(c.State, event); !ok || !leads || !row.To.Final() {
+	if row, found := Table.Next(c.State, event); !ok || !found || !row.To.Final() {
 		return c.answered(now, a)
 	}
 	c.Shown, c.ShownAt = &a, now
@@ -291,7 +291,7 @@ func (c *Command) verb() verb.Verb {
 
 func (c *Command) stop() bool { return c.verb().Class == verb.ClassStop }
 
-// askable reports whether robots keep a record of the command, so that a query makes sense.
-func (c *Command) askable() bool {
+// queryable reports whether robots keep a record of the command, so that a query makes sense.
+func (c *Command) queryable() bool {
 	return slices.Contains([]verb.Journaled{verb.JournalBefore, verb.JournalAfter}, c.verb().Journal)
 }

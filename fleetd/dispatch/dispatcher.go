@@ -29,14 +29,14 @@ const (
 	lastSave = 2 * time.Second
 	// takeUpFor is the age up to which a restarted instance continues commands.
 	takeUpFor = 24 * time.Hour
-	// queryPrefix begins the ids of the sys/query commands with which the dispatcher asks about a
+	// queryPrefix begins the ids of the sys/query commands with which the dispatcher queries a
 	// command. Other questions have the prefix question:.
 	queryPrefix = "ask:"
 )
 
 // Dispatcher takes commands through their states. One goroutine owns them all. Package
 // command decides on each event; the dispatcher carries the decision out: it sends the
-// command, asks about it, saves it.
+// command, queries it, saves it.
 //
 // A robot gets its commands of the mode class one at a time, each after the answer to the
 // one before, so that it receives them in the order in which they were issued. Of all others
@@ -57,7 +57,7 @@ type Dispatcher struct {
 	batches []*Handle // not persisted yet
 	others  ordering
 	unsent  []*unsent
-	asks    int64
+	queries int64 // number of sys/query commands sent, for their ids
 
 	released []stop.Latch // within releaseInterest
 	next     time.Time    // when a command may be due; zero = never
@@ -138,7 +138,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		if now := d.deps.Now(); !d.next.IsZero() && !now.Before(d.next) {
 			d.wakeDue(ctx, now)
 		}
-		d.askOthers(ctx, d.deps.Now())
+		d.readAhead(ctx, d.deps.Now())
 		changed := d.changed()
 		saved := d.save(ctx)
 		saved = d.endUnsent(ctx, d.deps.Now()) && saved
@@ -174,7 +174,7 @@ func (d *Dispatcher) begin(ctx context.Context, now time.Time, t *Handle) {
 }
 
 // answer applies a robot's answer to the command that it is about: the one that it answers, or
-// the one that a sys/query asked about.
+// the one that a sys/query is about.
 func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	if p.ack.ID == nil {
 		return
@@ -182,21 +182,21 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 	id := *p.ack.ID
 	if about, ok := strings.CutPrefix(id, queryPrefix); ok {
 		if p.ack.Status == schema.StatusRejected && p.ack.Reason == schema.ReasonUnknownID {
-			if about, _, _ = strings.Cut(about, ":"); d.isOf(p.robot, about) {
+			if about, _, _ = strings.Cut(about, ":"); d.isInProgress(p.robot, about) {
 				d.step(ctx, now, about, command.Event{Kind: command.NoRecord})
 			}
 		}
 		return
 	}
-	if !d.isOf(p.robot, id) {
+	if !d.isInProgress(p.robot, id) {
 		return // another instance's, final, or not this robot's
 	}
 	d.step(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
 	d.wakeQueued(ctx, now, p.robot)
 }
 
-// isOf reports whether a command is in progress and for this robot: a robot must not end another's.
-func (d *Dispatcher) isOf(robot, id string) bool {
+// isInProgress reports whether a command is in progress and for this robot: a robot must not end another's.
+func (d *Dispatcher) isInProgress(robot, id string) bool {
 	c := d.open[id]
 	return c != nil && c.Robot == robot
 }

@@ -53,7 +53,7 @@ func TestLostAnswerIsRequested(t *testing.T) {
 		}
 		// The robot does not know the command: it never arrived, or its record is lost.
 		ask := "ask:" + id + ":1"
-		w.Answer("r1", schema.Ack{ID: &ask, Status: schema.StatusRejected, Reason: schema.ReasonUnknownID})
+		w.ReceiveAnswer("r1", schema.Ack{ID: &ask, Status: schema.StatusRejected, Reason: schema.ReasonUnknownID})
 		synctest.Wait()
 		w.is(id, command.Unknown)
 	})
@@ -118,10 +118,10 @@ func TestAnswerOfAnotherRobotIsIgnored(t *testing.T) {
 		w.is(id, command.Sent)
 		w.answers("r1", id, schema.StatusAccepted)
 		ask := "ask:" + id + ":1"
-		w.Answer("r2", schema.Ack{ID: &ask, Status: schema.StatusRejected, Reason: schema.ReasonUnknownID})
+		w.ReceiveAnswer("r2", schema.Ack{ID: &ask, Status: schema.StatusRejected, Reason: schema.ReasonUnknownID})
 		synctest.Wait()
 		w.is(id, command.Acked)
-		w.Shown("r2", schema.LastRequest{ID: id, Verb: "mode/set", Status: schema.StatusSucceeded})
+		w.ReceiveLastRequest("r2", schema.LastRequest{ID: id, Verb: "mode/set", Status: schema.StatusSucceeded})
 		w.sleep(2 * command.AnswerGrace)
 		w.is(id, command.Acked)
 	})
@@ -179,7 +179,7 @@ func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
 				began := time.Now()
 				h, err := w.Issue(context.Background(), batchOf(c), []command.Command{c}, true)
 				if err != nil || h.Persisted() || time.Since(began) > time.Second {
-					t.Fatalf("a stop came to %v, persisted: %v, after %v", err, h.Persisted(), time.Since(began))
+					t.Fatalf("Issue of a stop returned %v, persisted: %v, after %v", err, h.Persisted(), time.Since(began))
 				}
 				if at := w.sents("safety/stop"); len(at) != 1 || at[0].after != 0 {
 					t.Errorf("it was sent %+v", at)
@@ -187,7 +187,7 @@ func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
 				w.answers("r1", c.ID, schema.StatusSucceeded)
 				<-h.Settled()
 				if _, err := w.Issue(context.Background(), batchOf(w.made("r1", "mode/set")), []command.Command{w.made("r1", "mode/set")}, false); !errors.Is(err, errAway) {
-					t.Errorf("another command came to %v", err)
+					t.Errorf("Issue of another command returned %v", err)
 				}
 				fails(w, false)
 				w.sleep(2 * time.Second)
@@ -216,7 +216,7 @@ func TestCommandOfAnUnknownCommitIsEndedAndNotSent(t *testing.T) {
 		batch := batchOf(c)
 		w.db.breaks(store.ErrOutcomeUnknown)
 		if _, err := w.Issue(context.Background(), batch, []command.Command{c}, false); !errors.Is(err, store.ErrOutcomeUnknown) {
-			t.Fatalf("it came to %v", err)
+			t.Fatalf("Issue returned %v", err)
 		}
 		w.db.breaks(nil)
 		c.Owner = "fleetd" // the commit takes effect later

@@ -10,7 +10,7 @@ import (
 )
 
 // maxEvents bounds the events in the mailbox. Beyond it what robots answer and
-// show, presence changes and cancellations are dropped: the dispatcher asks the robot about a
+// show, presence changes and cancellations are dropped: the dispatcher queries a
 // command that stays unanswered, and a cancellation ends with its request.
 const maxEvents = 100_000
 
@@ -58,13 +58,13 @@ func (d *Dispatcher) post(p event) {
 	signal(d.wake)
 }
 
-// Answer posts a robot's answer to a command of this instance.
-func (d *Dispatcher) Answer(robot string, a schema.Ack) {
+// ReceiveAnswer posts a robot's answer to a command of this instance.
+func (d *Dispatcher) ReceiveAnswer(robot string, a schema.Ack) {
 	d.post(event{kind: eventAnswer, robot: robot, ack: a})
 }
 
-// Shown posts the last command of this instance that a robot's state names.
-func (d *Dispatcher) Shown(robot string, last schema.LastRequest) {
+// ReceiveLastRequest posts the last command of this instance that a robot's state names.
+func (d *Dispatcher) ReceiveLastRequest(robot string, last schema.LastRequest) {
 	d.post(event{kind: eventShown, robot: robot, last: last})
 }
 
@@ -104,7 +104,7 @@ func (d *Dispatcher) take(ctx context.Context) {
 		case eventAnswer:
 			d.answer(ctx, now, p)
 		case eventShown:
-			if d.isOf(p.robot, p.last.ID) {
+			if d.isInProgress(p.robot, p.last.ID) {
 				d.step(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
 			}
 			d.wakeQueued(ctx, now, p.robot)

@@ -86,8 +86,8 @@ func (o *ordering) busy(c *activeCommand, gone func(owner string) bool) (n int, 
 	return n, true
 }
 
-// askOthers reads the states of the commands ahead, while a command waits for them.
-func (d *Dispatcher) askOthers(ctx context.Context, now time.Time) {
+// readAhead reads the states of the commands ahead from the database, while a command waits for them.
+func (d *Dispatcher) readAhead(ctx context.Context, now time.Time) {
 	o := &d.others
 	if o.next.IsZero() || now.Before(o.next) {
 		return

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// ofOthers persists a command of the instance called other, which was sent if it was.
+// ofOthers persists a command in a given state of the instance called other.
 func (w *world) ofOthers(robot string, state command.State) string {
 	w.Helper()
 	c := w.made(robot, "mode/set")

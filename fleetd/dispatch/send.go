@@ -15,9 +15,9 @@ import (
 // query sends the robot a sys/query about a command.
 func (d *Dispatcher) query(ctx context.Context, now time.Time, c *activeCommand) {
 	v, _ := verb.Of("sys", "query")
-	d.asks++
+	d.queries++
 	payload, err := verb.Encode(v, verb.Request{Args: verb.Query{ID: c.ID}, Envelope: schema.Envelope{
-		ID: fmt.Sprintf("%s%s:%d", queryPrefix, c.ID, d.asks), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
+		ID: fmt.Sprintf("%s%s:%d", queryPrefix, c.ID, d.queries), TS: schema.TimeOf(now), TTLMS: v.TTL.Milliseconds(),
 	}})
 	if err != nil {
 		d.deps.Log.Error("sys/query not encoded", "error", err)

@@ -189,7 +189,7 @@ func batchOf(c command.Command) command.Batch {
 
 // answers posts a robot's answer to a command.
 func (w *world) answers(robot, id string, status schema.Status) {
-	w.Answer(robot, schema.Ack{ID: &id, Status: status, Session: "s", Verb: "any/verb", TS: schema.TimeOf(time.Now())})
+	w.ReceiveAnswer(robot, schema.Ack{ID: &id, Status: status, Session: "s", Verb: "any/verb", TS: schema.TimeOf(time.Now())})
 	synctest.Wait()
 }
 

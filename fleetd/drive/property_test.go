@@ -9,7 +9,7 @@ import (
 
 // Whatever happens, in any order: a robot is driven only after the stick was released since
 // the last cause that stopped it, never for longer than FrameGap after the last frame, and
-// never beyond its limits; and a robot that is driven no longer gets a frame with velocity zero.
+// never beyond its limits; and when driving ends, the robot gets a frame with velocity zero.
 func TestRobotIsDrivenOnlyByFreshFramesAfterTheStickWasReleased(t *testing.T) {
 	drove := 0
 	// The few cases of a short run may all be ones without driving.

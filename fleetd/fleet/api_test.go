@@ -342,7 +342,7 @@ func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 		var b api.Batch
 		w.must("POST", "/commands", with(setMode("mnl", "r1"), "dry_run", true), &b)
 		if !b.DryRun || b.Total != 1 || count(r.Received(), "mode/set") != 1 {
-			w.Errorf("a dry run came to %+v", b)
+			w.Errorf("the answer to a dry run is %+v", b)
 		}
 	})
 }

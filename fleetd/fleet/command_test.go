@@ -78,7 +78,7 @@ func TestStopOvertakesOtherCommands(t *testing.T) {
 		var b api.Batch
 		w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=1")
 		if b.Outcome != "succeeded" || b.Unpersisted {
-			w.Errorf("the stop came to %+v", b)
+			w.Errorf("the answer to the stop is %+v", b)
 		}
 		if r.Received()[2].Verb == "safety/stop" {
 			w.Error("this test's robot received nothing before the stop")
@@ -109,7 +109,7 @@ func TestEnableCarriesTheLastHeartbeatSeen(t *testing.T) {
 		r := w.robot("r1")
 		w.sleep(5 * time.Second)
 		w.state(w.command(order("safety/enable", "r1")), "SUCCEEDED")
-		got := r.Received()[0].Request.Args.(verb.Allow).SeenMonoMS
+		got := r.Received()[0].Request.Args.(verb.EnableOrReset).SeenMonoMS
 		if d, _ := w.Robot("r1"); got == 0 || got != d.Heartbeat.MonoMS {
 			w.Errorf("enable said %d ms, the newest heartbeat says %d", got, d.Heartbeat.MonoMS)
 		}
@@ -159,7 +159,7 @@ func TestBatchHasOneCommandPerRobot(t *testing.T) {
 		var b api.Batch
 		w.must("POST", "/commands", o, &b, "Prefer", "wait=10")
 		if b.Total != 2 || b.Outcome != "partial" || b.Counts["SUCCEEDED"] != 1 || b.Counts["REJECTED"] != 1 {
-			w.Errorf("the batch came to %+v", b)
+			w.Errorf("the batch is %+v", b)
 		}
 		if !strings.Contains(robots[0].Received()[0].Payload, b.ID) || len(robots[1].Received()) != 0 {
 			w.Error("the commands do not carry their batch, or reached another robot")

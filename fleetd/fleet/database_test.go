@@ -57,7 +57,7 @@ func withoutDatabase(w *world, stopped func() int) {
 	var b api.Batch
 	w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=5")
 	if b.Outcome != "succeeded" || !b.Unpersisted || stopped() != before+1 {
-		w.Errorf("a stop without a database came to %+v", b)
+		w.Errorf("the answer to a stop without a database is %+v", b)
 	}
 	var list struct{ Robots []view.Robot }
 	w.must("GET", "/robots", nil, &list)

@@ -23,7 +23,7 @@ func TestOlderRobotIsEnabled(t *testing.T) {
 			return d.Caps != nil && len(d.Caps.Arguments) == 1 && d.Heartbeat != nil
 		})
 		r.Answer(func(_ string, q verb.Request) []schema.Ack {
-			a, _ := q.Args.(verb.Allow)
+			a, _ := q.Args.(verb.EnableOrReset)
 			if a.SeenBoot != "" {
 				return []schema.Ack{{Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Pointer: "/args/seen_boot"}}
 			}

@@ -189,7 +189,7 @@ func TestUnknownRobotIsListedStoppedAndAdopted(t *testing.T) {
 		}
 		w.must("POST", "/robots/r1/adopt", audit.Attribution{Who: "ann"}, &b, "Prefer", "wait=5")
 		if b.Outcome != "succeeded" {
-			w.Fatalf("adopting came to %+v", b)
+			w.Fatalf("the answer to adopting is %+v", b)
 		}
 		got := r.Received()
 		if last := got[len(got)-1]; last.Verb != "sys/adopt" || string(last.Request.Args.(verb.Adopt).FleetID) != w.Status().FleetID || w.Status().FleetID == "" {

@@ -95,7 +95,7 @@ func (f *Fleet) receive(m link.Message) {
 // route gives each part what a robot's message means for it.
 func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.Effects, now time.Time) {
 	if s.Last != nil && s.Last.Client == f.cfg.Name {
-		f.dispatcher.Shown(id, *s.Last)
+		f.dispatcher.ReceiveLastRequest(id, *s.Last)
 	}
 	if s.Report != nil {
 		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)
@@ -104,12 +104,12 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.E
 		f.persister.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
 	}
 	if s.Answer != nil {
-		f.teleop.Answered(id, *s.Answer) // before the person who asked for control can know it
+		f.teleop.ReceiveAnswer(id, *s.Answer) // before the person who asked for control can know it
 		f.questions.Answered(id, *s.Answer)
-		f.dispatcher.Answer(id, *s.Answer)
+		f.dispatcher.ReceiveAnswer(id, *s.Answer)
 	}
 	if s.State != nil {
-		f.teleop.Shown(id, s.State)
+		f.teleop.ReceiveState(id, s.State)
 	}
 	if s.Current {
 		f.stops.ReceiveLatches(id, s.Latches, s.Ahead, now)

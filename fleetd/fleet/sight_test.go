@@ -25,7 +25,7 @@ func TestEnableWaitsForHeartbeatAfterTheStop(t *testing.T) {
 		}
 		w.until("the robot gets it", func() bool { return count(r.Received(), "safety/enable") == 1 })
 		got := r.Received()
-		if allow := got[len(got)-1].Request.Args.(verb.Allow); time.Duration(allow.SeenMonoMS)*time.Millisecond < stopped {
+		if allow := got[len(got)-1].Request.Args.(verb.EnableOrReset); time.Duration(allow.SeenMonoMS)*time.Millisecond < stopped {
 			t.Errorf("it names a heartbeat of %d ms; the robot was stopped %v after its start", allow.SeenMonoMS, stopped)
 		}
 	})

@@ -24,7 +24,7 @@ func (w *world) stopped(robots ...string) api.Batch {
 	var b api.Batch
 	w.must("POST", "/stops", map[string]any{"selector": sel, "by": "anna", "why": "children on the stage"}, &b, "Prefer", "wait=5")
 	if b.Latch == "" || b.Unspooled {
-		w.Fatalf("a stop came to %+v", b)
+		w.Fatalf("the answer to a stop is %+v", b)
 	}
 	return b
 }
@@ -161,7 +161,7 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		before := count(r.Received(), "safety/stop")
 		b := w.stopped()
 		if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
-			w.Errorf("a stop without a database came to %+v, %d live stops", b, r.Calls())
+			w.Errorf("the answer to a stop without a database is %+v, %d live stops", b, r.Calls())
 		}
 		if all := w.Latched(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
 			w.Errorf("held are %+v", all)
@@ -181,7 +181,7 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		w.until("a robot that comes is stopped too", func() bool { return count(late.Received(), "safety/stop") == 1 })
 		second := w.stopped("r1")
 		if second.Counts["SUCCEEDED"] != 1 || !second.Unpersisted {
-			w.Errorf("a stop of a fleetd instance that never saw its database came to %+v", second)
+			w.Errorf("the answer to a stop of a fleetd instance that never saw its database is %+v", second)
 		}
 
 		// Nobody here knows which robots are in the museum; robots are asked themselves.

@@ -104,11 +104,11 @@ func (h *Hub) Close(ctx context.Context) error {
 	return nil
 }
 
-// Answered takes a robot's answer to a command of this instance.
-func (h *Hub) Answered(robot string, a schema.Ack) { h.leases.answered(robot, a) }
+// ReceiveAnswer receives a robot's answer to a command of this instance.
+func (h *Hub) ReceiveAnswer(robot string, a schema.Ack) { h.leases.answered(robot, a) }
 
-// Shown takes a robot's state.
-func (h *Hub) Shown(robot string, s *schema.State) { h.leases.shown(robot, s) }
+// ReceiveState receives a robot's state.
+func (h *Hub) ReceiveState(robot string, s *schema.State) { h.leases.shown(robot, s) }
 
 // receive receives the speed of a robot. It does not block.
 func (h *Hub) receive(m link.Message) {

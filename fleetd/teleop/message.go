@@ -76,7 +76,8 @@ const (
 	TypeEnded   Type = "ended"   // the last message
 )
 
-// report is the part of telemetry/drive that this package needs, and all of it for people.
+// report is a message telemetry/drive: the values that this package needs, and in figures all of its
+// data, for the person's device.
 type report struct {
 	monoMS  int64
 	frame   int64

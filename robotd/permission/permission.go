@@ -83,7 +83,7 @@ func (t Step) Ask(o request.Dispatch, asker string) {
 	switch a := o.Args.(type) {
 	case verb.Stop:
 		r.Why = cmp.Or(a.Why, o.Why)
-	case verb.Allow:
+	case verb.EnableOrReset:
 		r.Seen, r.HasSeen = time.Duration(a.SeenMonoMS)*time.Millisecond, a.SeenMonoMS != 0
 		switch a.SeenBoot {
 		case "":

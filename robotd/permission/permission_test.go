@@ -50,7 +50,7 @@ func ask(s Step, name string, args verb.Args, when schema.Precondition) {
 func TestStopRemovesWhatWaits(t *testing.T) {
 	r := newRig()
 	got := r.step(func(s Step) {
-		ask(s, "enable", verb.Allow{}, schema.Precondition{})
+		ask(s, "enable", verb.EnableOrReset{}, schema.Precondition{})
 		ask(s, "stop", verb.Stop{Why: "a child"}, schema.Precondition{})
 	})
 	if a := got["enable"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || len(a.Refs) == 0 {
@@ -67,7 +67,7 @@ func TestStopRemovesWhatWaits(t *testing.T) {
 func TestConditionIsCheckedWhenTheCoreTakesTheRequest(t *testing.T) {
 	r := newRig()
 	r.f.CurrentState.Mode = schema.ModeMnl
-	got := r.step(func(s Step) { ask(s, "enable", verb.Allow{}, schema.Precondition{Mode: schema.ModeAto}) })
+	got := r.step(func(s Step) { ask(s, "enable", verb.EnableOrReset{}, schema.Precondition{Mode: schema.ModeAto}) })
 	if a := got["enable"]; a.Status != schema.StatusRejected || a.Reason != schema.ReasonPrecondition || r.s.At != schema.SafetyDisabled {
 		t.Errorf("answered %+v, and the robot is %s", a, r.s.At)
 	}
@@ -75,7 +75,7 @@ func TestConditionIsCheckedWhenTheCoreTakesTheRequest(t *testing.T) {
 
 func TestStopOfAPartIsTakenBesideARequest(t *testing.T) {
 	r := newRig()
-	if got := r.step(func(s Step) { ask(s, "enable", verb.Allow{}, schema.Precondition{}) }); got["enable"].Status != schema.StatusSucceeded {
+	if got := r.step(func(s Step) { ask(s, "enable", verb.EnableOrReset{}, schema.Precondition{}) }); got["enable"].Status != schema.StatusSucceeded {
 		t.Fatalf("answered %+v", got)
 	}
 	r.s.AskStop(safety.Request{Verb: "dance", Source: "unit", Key: "drive"})
@@ -94,7 +94,7 @@ func TestResetIsAnsweredAgainWhenItHasEnded(t *testing.T) {
 		r.s.Restore(r.now, safety.PendingReset{State: schema.SafetyEStop})
 		r.f.Robot.Units[0].State = safety.UnitError
 		r.now.Mono += config.Defaults("r1").Safety.Settle
-		if got := r.step(func(s Step) { ask(s, "reset", verb.Allow{}, schema.Precondition{}) }); got["reset"].Status != schema.StatusAccepted {
+		if got := r.step(func(s Step) { ask(s, "reset", verb.EnableOrReset{}, schema.Precondition{}) }); got["reset"].Status != schema.StatusAccepted {
 			t.Fatalf("answered %+v", got)
 		}
 		r.f.Robot.Units[0].State = c.unit

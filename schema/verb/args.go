@@ -14,8 +14,8 @@ type Stop struct {
 	Latch string `json:"latch" doc:"hold the stop under this id until it is released by it"`
 }
 
-// Allow is for safety/enable and safety/reset.
-type Allow struct {
+// EnableOrReset is for safety/enable and safety/reset.
+type EnableOrReset struct {
 	sealed
 	SeenMonoMS int64  `json:"seen_mono_ms" doc:"mono_ms of the newest heartbeat that the operator has seen; a stale one is refused"`
 	SeenBoot   string `json:"seen_boot" doc:"boot of that heartbeat; one of an earlier start is refused"`
