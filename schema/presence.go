@@ -40,7 +40,7 @@ type Heartbeat struct {
 	Mode     ModeID         `json:"mode" doc:"the mode in charge"`
 	Safety   SafetyState    `json:"safety" doc:"the state of the safety core"`
 	StateSeq int64          `json:"state_seq" doc:"state_seq of the newest state"`
-	Link     HeartbeatLink  `json:"link" doc:"whether operators reach the robot"`
+	Link     HeartbeatLink  `json:"link" doc:"whether heartbeats of fleetd or of a panel at the robot arrive"`
 	Clock    HeartbeatClock `json:"clock" doc:"the robot's clock and the fleet's"`
 }
 

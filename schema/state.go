@@ -18,7 +18,7 @@ type State struct {
 	Queue        StateQueue      `json:"queue" doc:"the acts that are performed, wait or have ended"`
 	Life         *StateLife      `json:"life,omitzero" doc:"autonomous life; left out by a release without it"`
 	Intent       *StateIntent    `json:"intent,omitzero" doc:"the newest intent and the emotion; left out until robotd received one"`
-	Link         StateLink       `json:"link" doc:"whether heartbeats of fleetd or of a console arrive, so that a person can stop the robot"`
+	Link         StateLink       `json:"link" doc:"whether heartbeats of fleetd or of a panel at the robot arrive, so that a person can stop the robot"`
 	Units        []UnitState     `json:"units" doc:"the units of the body"`
 	Signals      []SignalState   `json:"signals,omitempty" doc:"what the body senses now"`
 	Diagnosis    []Device        `json:"diagnosis,omitempty" doc:"units that are not normal"`
@@ -266,7 +266,7 @@ type Mode struct {
 	LinkLoss          LinkLoss           `json:"link_loss" doc:"what it does when the link is lost: safe or continue"`
 	NeedsLease        bool               `json:"needs_lease,omitzero" doc:"only the client with control of scope 'all' may request it"`
 	Role              string             `json:"role,omitempty" doc:"what it is for the others: calibration (it runs by itself at the start), default (it replaces a mode that fails) or safe (the robot waits in it)"`
-	LinkTimeoutMS     int64              `json:"link_timeout_ms,omitzero" doc:"time without a heartbeat of fleetd or of a console after which it ends; left out: it goes on"`
+	LinkTimeoutMS     int64              `json:"link_timeout_ms,omitzero" doc:"time without a heartbeat of fleetd or of a panel at the robot after which it ends; left out: it goes on"`
 	Params            []ModeParam        `json:"params,omitempty" doc:"what mode/param sets"`
 	CalibrationChecks []CalibrationCheck `json:"calibration_checks,omitempty" doc:"of the calibration mode: what it checks before other modes may run"`
 }

@@ -3224,7 +3224,7 @@ export interface components {
             ended_at?: string;
             /** @description when fleetd removes it, or earlier for the room of newer ones */
             expires_at?: string;
-            /** @description of the first record in it */
+            /** @description time of the first message in it */
             from?: string;
             id: string;
             /**
@@ -3242,7 +3242,7 @@ export interface components {
             size?: number;
             /** @enum {string} */
             state: "asked" | "sending" | "done" | "failed";
-            /** @description of the last */
+            /** @description time of the last message in it */
             to?: string;
             /** @description why it failed, and what to do */
             why?: string;
@@ -3845,7 +3845,7 @@ export interface components {
             boot: string;
             /** @description the robot's clock and the fleet's */
             clock: components["schemas"]["SchemaHeartbeatClock"];
-            /** @description whether operators reach the robot */
+            /** @description whether heartbeats of fleetd or of a panel at the robot arrive */
             link: components["schemas"]["SchemaHeartbeatLink"];
             /** @description the mode in charge */
             mode: string;
@@ -4020,7 +4020,7 @@ export interface components {
             link_loss: string;
             /**
              * Format: int64
-             * @description time without a heartbeat of fleetd or of a console after which it ends; left out: it goes on
+             * @description time without a heartbeat of fleetd or of a panel at the robot after which it ends; left out: it goes on
              */
             link_timeout_ms?: number;
             /**
@@ -4272,7 +4272,7 @@ export interface components {
             last_req?: components["schemas"]["SchemaLastRequest"];
             /** @description autonomous life; left out by a release without it */
             life?: components["schemas"]["SchemaStateLife"];
-            /** @description whether heartbeats of fleetd or of a console arrive, so that a person can stop the robot */
+            /** @description whether heartbeats of fleetd or of a panel at the robot arrive, so that a person can stop the robot */
             link: components["schemas"]["SchemaStateLink"];
             /** @description the log on the robot is on, see log/on */
             log?: boolean;
