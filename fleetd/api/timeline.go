@@ -84,7 +84,7 @@ func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, r
 		t, found = textTimeline(kind, text, s.lookup(ctx), lang)
 		return t, found, nil
 	}
-	b, found := library.BlobOf(kind, text)
+	b, found := library.PublishedOf(kind, text)
 	if len(found) == 0 {
 		t, found = score.StoryTimeline(b.Story, score.In(b.Acts), lang)
 	}

@@ -46,7 +46,7 @@ func UsesOfAct(rows Rows, act string) ([]ActUse, []schema.Problem) {
 			performer(at).Rev = e.Rev
 		}
 	}
-	for at, b := range s.blobs {
+	for at, b := range s.published {
 		if _, contains := b.Acts[act]; contains {
 			if robots := s.assignedTo(at.Ref, at.rev); len(robots) > 0 {
 				p := performer(at.Ref)

@@ -108,7 +108,7 @@ func (s *snapshot) staleFor(a Asset) []Ref {
 	var stale []Ref
 	for _, e := range s.notDeleted(sequences...) {
 		at := Ref{e.Kind, e.ID}
-		for _, f := range s.blobs[revisionKey{at, e.Rev}].Assets {
+		for _, f := range s.published[revisionKey{at, e.Rev}].Assets {
 			if f.Name == a.Name && f.Kind == a.Media.Kind() && f.SHA256 != a.SHA256 {
 				stale = append(stale, at)
 			}
@@ -145,7 +145,7 @@ func Uses(rows Rows) (map[string][]Use, []schema.Problem) {
 
 func (s *snapshot) uses() map[string][]Use {
 	all := map[string][]Use{}
-	for at, b := range s.blobs {
+	for at, b := range s.published {
 		e := s.entries[at.Ref]
 		u := Use{Of: at.Ref, Rev: at.rev, Newest: !e.Deleted() && at.rev == e.Rev, Robots: s.assignedTo(at.Ref, at.rev)}
 		if !u.Newest && len(u.Robots) == 0 {

@@ -24,10 +24,10 @@ import (
 // layout says how a kind is written as a list; a Sheet is a list that was read.
 type layout struct {
 	kind    Kind
-	list    string            // field of the list
+	items   string            // field that has the rows: actions or acts
 	whole   reflect.Type      // act, story or activity
 	row     reflect.Type      // action or step
-	renamed map[string]string // columns of fields of a row that have the name of one of the whole
+	renamed map[string]string // column of a field of a row, by the field's name, if a field of the whole has the same name
 }
 
 const orderColumn = "order"
@@ -76,8 +76,8 @@ func WriteCSV(kind Kind, texts [][]byte) ([]byte, error) {
 		if err := d.Decode(&whole); err != nil {
 			return nil, fmt.Errorf("read a draft: %w", err)
 		}
-		list, _ := whole[s.list].([]any)
-		delete(whole, s.list)
+		list, _ := whole[s.items].([]any)
+		delete(whole, s.items)
 		first := len(rows)
 		rows = s.appendRows(rows, list, "")
 		if len(rows) == first {

@@ -188,7 +188,7 @@ func (s layout) field(column string) (path []string, ofRow, known bool) {
 	name, part, hasPart := strings.Cut(column, ".")
 	for i, of := range []reflect.Type{s.whole, s.row} {
 		t, ok := fieldsOf(of)[name]
-		if !ok || name == s.list || name == "actions" || i == 1 && s.renamed[name] != "" {
+		if !ok || name == s.items || name == "actions" || i == 1 && s.renamed[name] != "" {
 			continue
 		}
 		if inParts(t) != hasPart || hasPart && part == "" {

@@ -97,7 +97,7 @@ func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetP
 	list, problems := nest(items)
 	found = append(found, problems...)
 	e := SheetEntry{Row: rows[0].row, rows: map[string]int{}}
-	whole[s.list] = e.values(list, "/"+s.list)
+	whole[s.items] = e.values(list, "/"+s.items)
 	if e.Faults = len(found); e.Faults > 0 {
 		whole = map[string]any{string(s.kind): whole[string(s.kind)]}
 	}

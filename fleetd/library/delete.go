@@ -85,7 +85,7 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attributio
 	} else {
 		delete(s.acts, id)
 		for _, e := range s.notDeleted(sequences...) {
-			if i, touched := s.prune(e, id, by); touched {
+			if i, touched := s.removeAct(e, id, by); touched {
 				impact.add(e.Kind, i)
 			}
 		}
@@ -152,14 +152,14 @@ func (i Impact) problems(e Expect) []schema.Problem {
 // actCount returns the number of acts in a story or activity.
 func (s *snapshot) actCount(e Entry) int {
 	if e.Rev > 0 {
-		return len(s.blobs[revisionKey{Ref{e.Kind, e.ID}, e.Rev}].Story.Acts)
+		return len(s.published[revisionKey{Ref{e.Kind, e.ID}, e.Rev}].Story.Acts)
 	}
 	draft, _ := parseSequence(e.Kind, e.Draft)
 	return len(draft.Acts)
 }
 
-// prune removes a deleted act from one story or activity, and reports whether it used the act.
-func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImpact, bool) {
+// removeAct removes a deleted act from one story or activity, and reports whether it used the act.
+func (s *snapshot) removeAct(e Entry, act string, by audit.Attribution) (SequenceImpact, bool) {
 	at := Ref{e.Kind, e.ID}
 	i := SequenceImpact{ID: e.ID, Before: s.actCount(e), Rev: e.Rev}
 	draft, unread := parseSequence(e.Kind, e.Draft)
@@ -169,7 +169,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 		return i, false
 	}
 	i.DraftOnly = len(used) == 0
-	newest := s.blobs[revisionKey{at, e.Rev}]
+	newest := s.published[revisionKey{at, e.Rev}]
 	i.After = len(newest.sequence().without(act).Acts)
 	if e.Rev == 0 {
 		i.After = len(draft.without(act).Acts)
@@ -185,7 +185,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 	why := "act " + act + " was deleted"
 	for _, rev := range used {
 		robots := s.assignedTo(at, rev)
-		was := s.blobs[revisionKey{at, rev}]
+		was := s.published[revisionKey{at, rev}]
 		left := was.sequence().without(act)
 		if len(left.Acts) == 0 { // an older revision is left empty; the newest is not
 			i.Cleared = append(i.Cleared, robots...)
@@ -208,7 +208,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 	}
 	i.Rev = e.Rev
 	if inDraft {
-		s.pruneDraft(e, draft, act, by)
+		s.removeActFromDraft(e, draft, act, by)
 	}
 	slices.Sort(i.Repinned)
 	slices.Sort(i.Cleared)
@@ -219,7 +219,7 @@ func (s *snapshot) prune(e Entry, act string, by audit.Attribution) (SequenceImp
 // the newest, and those that some robot has.
 func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 	var revs []int64
-	for at, b := range s.blobs {
+	for at, b := range s.published {
 		if at.Ref != (Ref{e.Kind, e.ID}) || at.rev != e.Rev && len(s.assignedTo(at.Ref, at.rev)) == 0 {
 			continue
 		}
@@ -233,22 +233,22 @@ func (s *snapshot) revisionsWith(e Entry, act string) []int64 {
 
 // reissue publishes a story or activity, possibly shortened, as its next revision, with the
 // acts and files that it had.
-func (s *snapshot) reissue(e Entry, left sequence, was blob, by audit.Attribution, why string) Entry {
+func (s *snapshot) reissue(e Entry, left sequence, was publishedSequence, by audit.Attribution, why string) Entry {
 	files := stillUsed(was.Assets, left.Story, was.Acts)
 	e, v := s.publish(e, left.bundle(was.Acts, e.Rev+1, files), files, by, why)
-	s.blobs[revisionKey{Ref{e.Kind, e.ID}, v.Rev}], _ = parseBlob(e.Kind, v.Body)
+	s.published[revisionKey{Ref{e.Kind, e.ID}, v.Rev}], _ = parsePublished(e.Kind, v.Body)
 	return e
 }
 
-// pruneDraft removes the act from the draft too, with a warning for its author.
-func (s *snapshot) pruneDraft(e Entry, draft sequence, act string, by audit.Attribution) {
+// removeActFromDraft removes the act from the draft too, with a warning for its author.
+func (s *snapshot) removeActFromDraft(e Entry, draft sequence, act string, by audit.Attribution) {
 	text := draft.without(act).source()
 	_, problems := s.validate(e.Kind, text)
 	problems = append(problems, schema.Problem{
 		Pointer: "/acts", Severity: schema.SeverityWarning, Code: CodeActRemoved,
 		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this %s", act, by.Who, e.Kind), Hint: fmt.Sprintf("save the %s to clear this warning", e.Kind),
 	})
-	s.draft(e, text, problems, by)
+	s.setDraft(e, text, problems, by)
 	s.noteEffect(by, "shorten", fmt.Sprintf("draft of %s %s", e.Kind, e.ID), "act "+act+" was deleted", fmt.Sprintf("it was at %v", draft.places(act)))
 }
 

@@ -19,27 +19,27 @@ type Saved struct {
 }
 
 // Save plans to save a text as the draft of the entry that it names. A draft may have
-// problems, but cannot be published then. A text that cannot be parsed is refused. over is
+// problems, but cannot be published then. A text that cannot be parsed is refused. draftRev is
 // the draft revision that the author read, 0 for a new one; nil overwrites any. Saving a
 // deleted entry, over its draft revision or as a new one, recovers it.
-func Save(rows Rows, kind Kind, text []byte, over *int64, by audit.Attribution) (Saved, []schema.Problem) {
+func Save(rows Rows, kind Kind, text []byte, draftRev *int64, by audit.Attribution) (Saved, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Saved{}, problems
 	}
-	return s.save(kind, text, over, by)
+	return s.save(kind, text, draftRev, by)
 }
 
-func (s *snapshot) save(kind Kind, text []byte, over *int64, by audit.Attribution) (Saved, []schema.Problem) {
+func (s *snapshot) save(kind Kind, text []byte, draftRev *int64, by audit.Attribution) (Saved, []schema.Problem) {
 	id, problems := s.validate(kind, text)
 	if id == "" {
 		return Saved{}, problems
 	}
 	old, known := s.entries[Ref{kind, id}]
-	asNew := old.Deleted() && over != nil && *over == 0 // lists do not show a deleted entry
-	if over != nil && *over != old.DraftRev && !asNew {
-		detail := fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, old.DraftRev, *over)
-		if *over == 0 { // the author did not know of it
+	asNew := old.Deleted() && draftRev != nil && *draftRev == 0 // lists do not show a deleted entry
+	if draftRev != nil && *draftRev != old.DraftRev && !asNew {
+		detail := fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, old.DraftRev, *draftRev)
+		if *draftRev == 0 { // the author did not know of it
 			detail = fmt.Sprintf("%s %s has a draft already: revision %d%s", kind, id, old.DraftRev, byWhom(old.ChangedBy))
 		}
 		return Saved{}, []schema.Problem{schema.NewProblem("", CodeConflict, detail, fmt.Sprintf("read it, then save over revision %d", old.DraftRev))}
@@ -54,7 +54,7 @@ func (s *snapshot) save(kind Kind, text []byte, over *int64, by audit.Attributio
 	e := old
 	e.Kind, e.ID = kind, id
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = Entry{}.DeletedAt, "", ""
-	s.draft(e, text, problems, by)
+	s.setDraft(e, text, problems, by)
 	n := s.note(by, what, string(kind)+" "+id, "")
 	if known {
 		n.Before = draftJSON(old)
@@ -63,8 +63,8 @@ func (s *snapshot) save(kind Kind, text []byte, over *int64, by audit.Attributio
 	return Saved{Entry: s.entries[Ref{kind, id}], Changes: s.changes}, nil
 }
 
-// draft sets the draft of e.
-func (s *snapshot) draft(e Entry, text []byte, problems []schema.Problem, by audit.Attribution) {
+// setDraft sets the draft of e.
+func (s *snapshot) setDraft(e Entry, text []byte, problems []schema.Problem, by audit.Attribution) {
 	e.Draft, e.DraftSHA256, e.Problems = text, digest(text), problems
 	e.DraftRev++
 	e.ChangedAt, e.ChangedBy = by.At, by.Who
@@ -84,9 +84,9 @@ type Published struct {
 // revision of a story or an activity bundles the newest published revision of every act that
 // it names. The drafts of acts are published before it, all or none.
 //
-// Robots keep the revision that is assigned to them until another one is assigned. over is
+// Robots keep the revision that is assigned to them until another one is assigned. draftRev is
 // the draft revision that the caller read; nil publishes any.
-func Publish(rows Rows, kind Kind, id string, over *int64, by audit.Attribution, acts ...string) (Published, []schema.Problem) {
+func Publish(rows Rows, kind Kind, id string, draftRev *int64, by audit.Attribution, acts ...string) (Published, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return Published{}, problems
@@ -95,7 +95,7 @@ func Publish(rows Rows, kind Kind, id string, over *int64, by audit.Attribution,
 	if problems != nil {
 		return Published{}, problems
 	}
-	done, problems := s.publishDraft(kind, id, over, by)
+	done, problems := s.publishDraft(kind, id, draftRev, by)
 	if problems != nil {
 		return Published{}, problems
 	}
@@ -137,14 +137,14 @@ func inAct(id string, problems []schema.Problem) []schema.Problem {
 	return out
 }
 
-func (s *snapshot) publishDraft(kind Kind, id string, over *int64, by audit.Attribution) (Published, []schema.Problem) {
+func (s *snapshot) publishDraft(kind Kind, id string, draftRev *int64, by audit.Attribution) (Published, []schema.Problem) {
 	e, problems := s.find(kind, id)
 	if problems != nil {
 		return Published{}, problems
 	}
-	if over != nil && *over != e.DraftRev {
+	if draftRev != nil && *draftRev != e.DraftRev {
 		return Published{}, []schema.Problem{schema.NewProblem("", CodeConflict,
-			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, e.DraftRev, *over), "get it again, then publish")}
+			fmt.Sprintf("%s %s is at draft revision %d, not %d", kind, id, e.DraftRev, *draftRev), "get it again, then publish")}
 	}
 	if _, problems := s.validate(kind, e.Draft); len(schema.Errors(problems)) > 0 {
 		return Published{}, problems
@@ -208,7 +208,7 @@ func (s *snapshot) stale(e Entry) []Ref {
 	newest := string(encode(s.acts[e.ID]))
 	for _, sequence := range s.notDeleted(sequences...) {
 		at := Ref{sequence.Kind, sequence.ID}
-		if a, holds := s.blobs[revisionKey{at, sequence.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
+		if a, holds := s.published[revisionKey{at, sequence.Rev}].Acts[e.ID]; holds && string(encode(a)) != newest {
 			stale = append(stale, at)
 		}
 	}

@@ -107,5 +107,5 @@ func ForPublishAll(texts []Source) Need {
 	}
 	acts := n.Acts
 	n.Then = func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
-	return suggesting(nesting(n), func(Rows) []string { return acts })
+	return withActIDs(withNestedActs(n), func(Rows) []string { return acts })
 }

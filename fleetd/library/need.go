@@ -39,16 +39,16 @@ func ForDraft(kind Kind, text []byte) Need { return ForValidate([]Source{{kind, 
 // ForValidate is what Validate looks at.
 func ForValidate(texts []Source) Need {
 	n := textsNeed(texts)
-	return suggesting(nesting(n), func(Rows) []string { return n.Acts })
+	return withActIDs(withNestedActs(n), func(Rows) []string { return n.Acts })
 }
 
-// suggesting adds to a need the ids of all acts if one of the acts that are named does not
+// withActIDs adds to a need the ids of all acts if one of the acts that are named does not
 // exist: the name of another one may be similar.
-func suggesting(n Need, named func(Rows) []string) Need {
+func withActIDs(n Need, named func(Rows) []string) Need {
 	then := n.Then
 	n.Then = func(rows Rows) Need {
 		if then != nil {
-			return suggesting(then(rows), named)
+			return withActIDs(then(rows), named)
 		}
 		exists := func(id string) bool {
 			return slices.ContainsFunc(rows.Entries, func(e Entry) bool { return e.Kind == KindAct && e.ID == id })
@@ -110,9 +110,9 @@ func ForPublish(kind Kind, id string, acts ...string) Need {
 	}
 	n.Then = func(rows Rows) Need { return Need{Acts: named(rows)} }
 	if kind == KindAct {
-		return nesting(n)
+		return withNestedActs(n)
 	}
-	return suggesting(nesting(n), named)
+	return withActIDs(withNestedActs(n), named)
 }
 
 // sequenceNeed needs one story or activity.
@@ -147,7 +147,7 @@ func ForDelete(kind Kind, id string) Need {
 // stale, and adds or removes problems of drafts of acts, and of what names these acts.
 func ForPutAsset(name string) Need {
 	asset := []Ref{{KindAsset, name}}
-	return nesting(Need{Assets: true, FileBytes: true, ActsWith: asset, SequencesWith: asset, Then: sequencesOfActs})
+	return withNestedActs(Need{Assets: true, FileBytes: true, ActsWith: asset, SequencesWith: asset, Then: sequencesOfActs})
 }
 
 // ForDeleteAsset is what DeleteAsset looks at.
@@ -254,7 +254,7 @@ func actsOfRevision(rows Rows, of Ref, rev int64) []string {
 		if v.Kind != of.Kind || v.ID != of.ID || rev > 0 && v.Rev != rev {
 			continue
 		}
-		b, _ := parseBlob(v.Kind, v.Body)
+		b, _ := parsePublished(v.Kind, v.Body)
 		return slices.Sorted(maps.Keys(b.Acts))
 	}
 	return nil

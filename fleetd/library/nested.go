@@ -7,23 +7,23 @@ import (
 	"troupe/schema/score"
 )
 
-// nesting adds to a need the acts that the acts which are read for it perform, directly or
+// withNestedActs adds to a need the acts that the acts which are read for it perform, directly or
 // through other acts.
-func nesting(n Need) Need { return nestingAfter(n, nil, 0, 0) }
+func withNestedActs(n Need) Need { return withNestedActsAfter(n, nil, 0, 0) }
 
-// nestingAfter is nesting after some acts were asked for, and after these numbers of entries
+// withNestedActsAfter is withNestedActs after some acts were asked for, and after these numbers of entries
 // and revisions were looked at.
-func nestingAfter(n Need, asked []string, entries, revisions int) Need {
+func withNestedActsAfter(n Need, asked []string, entries, revisions int) Need {
 	then := n.Then
 	n.Then = func(rows Rows) Need {
 		if then != nil {
-			return nestingAfter(then(rows), asked, entries, revisions)
+			return withNestedActsAfter(then(rows), asked, entries, revisions)
 		}
 		more := slices.DeleteFunc(nestedIn(rows.Entries[entries:], rows.Revisions[revisions:]), func(id string) bool { return slices.Contains(asked, id) })
 		if len(more) == 0 {
 			return Need{}
 		}
-		return nestingAfter(Need{Acts: more}, append(slices.Clip(asked), more...), len(rows.Entries), len(rows.Revisions))
+		return withNestedActsAfter(Need{Acts: more}, append(slices.Clip(asked), more...), len(rows.Entries), len(rows.Revisions))
 	}
 	return n
 }

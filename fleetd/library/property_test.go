@@ -109,7 +109,7 @@ func (w *world) assignSet(rt *rapid.T, a ActivitiesAssignment) {
 	}
 }
 
-// alike holds a plan to deciding the same from the rows that it needs as from all.
+// alike requires that a plan returns the same from the rows that its Need lists as from all rows.
 func alike[P any](rt *rapid.T, what string, all, needed P, problems, found []schema.Problem) {
 	if !reflect.DeepEqual(all, needed) || !reflect.DeepEqual(problems, found) {
 		rt.Fatalf("%s:\nfrom all rows       %+v %v\nfrom what it needs %+v %v", what, all, problems, needed, found)
@@ -140,12 +140,12 @@ func (w *world) request(rt *rapid.T) {
 	case 2:
 		kind, id = KindActivity, activity
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "premiere", "premiere", "premiere", "activity", "set", "set", "publish", "folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "save, publish and assign", "save, publish and assign", "save, publish and assign", "activity", "set", "set", "publish", "folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
 		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "mood")))
 	case "story":
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
-	case "premiere": // the most common sequence
+	case "save, publish and assign": // the most common sequence
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 3).Draw(rt, "acts")))
 		w.publish(rt, KindStory, story)
 		robot := rapid.SampledFrom([]string{"r1", "r2", "r3", "r4"}).Draw(rt, "robot")

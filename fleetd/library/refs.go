@@ -46,7 +46,7 @@ func RefsOfRevision(kind Kind, body []byte) []Ref {
 	if kind == KindAct {
 		return RefsOfDraft(kind, body)
 	}
-	b, _ := parseBlob(kind, body)
+	b, _ := parsePublished(kind, body)
 	found := map[Ref]bool{}
 	for id := range b.Acts {
 		found[Ref{KindAct, id}] = true

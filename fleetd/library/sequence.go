@@ -14,13 +14,13 @@ type sequence struct {
 	activity *score.Activity // nil for a story
 }
 
-// blob is a published revision of a sequence, with the acts and files that it contains.
-type blob struct {
+// publishedSequence is a published revision of a sequence, with the acts and files that it contains.
+type publishedSequence struct {
 	score.PublishedStory
 	activity *score.Activity
 }
 
-func (b blob) sequence() sequence { return sequence{b.Story, b.activity} }
+func (b publishedSequence) sequence() sequence { return sequence{b.Story, b.activity} }
 
 // parseSequence parses the draft of a story or an activity.
 func parseSequence(kind Kind, text []byte) (sequence, []schema.Problem) {
@@ -32,18 +32,18 @@ func parseSequence(kind Kind, text []byte) (sequence, []schema.Problem) {
 	return sequence{Story: s}, problems
 }
 
-// parseBlob parses a published revision of a story or an activity. It does not validate it.
-func parseBlob(kind Kind, body []byte) (blob, []schema.Problem) {
+// parsePublished parses a published revision of a story or an activity. It does not validate it.
+func parsePublished(kind Kind, body []byte) (publishedSequence, []schema.Problem) {
 	if kind != KindActivity {
 		b, problems := score.ParsePublishedStory(body)
-		return blob{PublishedStory: b}, problems
+		return publishedSequence{PublishedStory: b}, problems
 	}
 	set, problems := score.ParseActivities(body)
 	if len(problems) > 0 || len(set.Activities) == 0 {
-		return blob{activity: &score.Activity{}}, problems
+		return publishedSequence{activity: &score.Activity{}}, problems
 	}
 	a := set.Activities[0]
-	return blob{score.PublishedStory{Story: a.Story(), Acts: set.Acts, Assets: set.Assets}, &a}, nil
+	return publishedSequence{score.PublishedStory{Story: a.Story(), Acts: set.Acts, Assets: set.Assets}, &a}, nil
 }
 
 // StoryOf returns what the draft of a story or an activity has in common with stories.
@@ -52,10 +52,10 @@ func StoryOf(kind Kind, text []byte) (score.Story, []schema.Problem) {
 	return s.Story, problems
 }
 
-// BlobOf returns what a published revision of a story or an activity has in common with
+// PublishedOf returns what a published revision of a story or an activity has in common with
 // those of stories.
-func BlobOf(kind Kind, body []byte) (score.PublishedStory, []schema.Problem) {
-	b, problems := parseBlob(kind, body)
+func PublishedOf(kind Kind, body []byte) (score.PublishedStory, []schema.Problem) {
+	b, problems := parsePublished(kind, body)
 	return b.PublishedStory, problems
 }
 

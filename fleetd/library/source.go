@@ -51,8 +51,8 @@ func SourceOf(v Revision) ([]byte, error) {
 	if v.Kind == KindAct {
 		content, problems = score.ParseAct(v.Body)
 	} else {
-		var b blob
-		if b, problems = parseBlob(v.Kind, v.Body); len(problems) == 0 {
+		var b publishedSequence
+		if b, problems = parsePublished(v.Kind, v.Body); len(problems) == 0 {
 			content, problems = parsed(v.Kind, b.sequence().source())
 		}
 	}

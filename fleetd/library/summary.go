@@ -20,11 +20,11 @@ type Summary struct {
 func ForSummaries(kind Kind, ids []string) Need {
 	switch kind {
 	case KindAct:
-		return nesting(Need{Acts: ids})
+		return withNestedActs(Need{Acts: ids})
 	case KindActivity:
-		return nesting(Need{Activities: ids, Then: actsOfAllDrafts})
+		return withNestedActs(Need{Activities: ids, Then: actsOfAllDrafts})
 	}
-	return nesting(Need{Stories: ids, Then: actsOfAllDrafts})
+	return withNestedActs(Need{Stories: ids, Then: actsOfAllDrafts})
 }
 
 func actsOfAllDrafts(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
@@ -74,7 +74,7 @@ func (s *snapshot) summary(e Entry, lookup score.Lookup) Summary {
 		return out
 	}
 	draft, _ := parseSequence(e.Kind, e.Draft)
-	published := s.blobs[revisionKey{Ref{e.Kind, e.ID}, e.Rev}]
+	published := s.published[revisionKey{Ref{e.Kind, e.ID}, e.Rev}]
 	out := Summary{Edited: e.Rev == 0 || string(draft.source()) != string(published.sequence().source()), Languages: draft.Languages, Steps: len(draft.Acts)}
 	if len(out.Languages) == 0 {
 		found := map[string]bool{}

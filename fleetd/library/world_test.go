@@ -21,7 +21,7 @@ type world struct {
 	revisions map[revisionKey]Revision
 	defaults  map[string]Default
 	sets      map[string]ActivitySet
-	blobs     map[string]Blob
+	blobs     map[string]SetBlob
 	assets    map[string]Asset
 	files     map[string]File
 	catalogue Catalogue
@@ -32,7 +32,7 @@ type world struct {
 }
 
 func newWorld() *world {
-	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, blobs: map[string]Blob{}, assets: map[string]Asset{}, files: map[string]File{}}
+	return &world{entries: map[Ref]Entry{}, revisions: map[revisionKey]Revision{}, defaults: map[string]Default{}, sets: map[string]ActivitySet{}, blobs: map[string]SetBlob{}, assets: map[string]Asset{}, files: map[string]File{}}
 }
 
 // rows returns the whole library, with the newest revisions, those that robots have, and
@@ -258,7 +258,7 @@ func (w *world) pinned(t fatal, v Revision) {
 	if v.Kind == KindAct {
 		return
 	}
-	b, problems := parseBlob(v.Kind, v.Body)
+	b, problems := parsePublished(v.Kind, v.Body)
 	if len(problems) > 0 || len(b.Assets) != len(v.Files) { // no two names of one file here
 		t.Fatalf("revision %d of %s names %d files and is stored with %v: %v", v.Rev, v.ID, len(b.Assets), v.Files, problems)
 	}
@@ -473,7 +473,7 @@ func (w *world) contents(v Revision) string {
 		a, _ := score.ParseAct(v.Body)
 		return a.Actions[0].Face
 	}
-	b, _ := parseBlob(v.Kind, v.Body)
+	b, _ := parsePublished(v.Kind, v.Body)
 	return strings.Join(b.Story.ActIDs(), " ")
 }
 
