@@ -143,16 +143,16 @@ var otherWays = map[string]string{
 	"get-schema":           "without fleetd",
 }
 
-// robotsCalls are the operations for robotd or the page alone, or for a command that first waits
-// for a person at the page, and what they are for.
-var robotsCalls = map[string]string{
+// withoutCommandLine are the operations for robotd or the console alone, or for a command that first waits
+// for a person at the console, and what they are for.
+var withoutCommandLine = map[string]string{
 	"enrol": "a robot gets its first certificate with the token that robot enrol made",
 	"renew": "a robot renews its certificate",
 
 	"send-record": "a robot sends a flight record that was asked for",
 
-	"sign-in-ways": "the page shows how people can sign in",
-	"allow-login":  "the page lets a person allow the command line that fleetd login --browser runs in",
+	"sign-in-ways": "the console shows how people can sign in",
+	"allow-login":  "the console lets a person allow the command line that fleetd login --browser runs in",
 	"finish-login": "fleetd login --browser gets its token when a person has allowed it",
 }
 

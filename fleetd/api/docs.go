@@ -115,7 +115,7 @@ func docsOf(d *huma.OpenAPI) docs {
 }
 
 func docsOperationOf(o *huma.Operation) docsOperation {
-	out := docsOperation{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Robots: robotsCalls[o.OperationID]}
+	out := docsOperation{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Robots: withoutCommandLine[o.OperationID]}
 	out.Command, _ = o.Extensions[commandKey].(string)
 	if way, ok := o.Extensions[otherWayKey].(string); ok {
 		out.Command += " (" + way + ")"

@@ -64,7 +64,7 @@ func (s *server) logins(h huma.API) {
 
 func (s *server) allowLogin(ctx context.Context, p auth.Principal, in AllowLogin) (*answer[AllowedLogin], error) {
 	if p.Kind != auth.KindSession {
-		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this", "sign in on the page, then run fleetd login --browser again")
+		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this", "sign in to the console, then run fleetd login --browser again")
 	}
 	code, err := s.Logins.AllowLogin(ctx, p, in.Machine, in.Challenge)
 	if err != nil {

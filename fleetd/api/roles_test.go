@@ -37,8 +37,8 @@ func allowed(t *testing.T, mux *http.ServeMux, role auth.RoleRow, method, path, 
 	return false
 }
 
-// The table of the documentation is what requests of each role come to: every operation of the
-// API, and every verb of a command.
+// TestRolesMayDoWhatTheTableSays writes the table of the documentation from the answers to real requests of
+// each role: for every operation of the API and every verb of a command.
 func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 	var out strings.Builder
 	out.WriteString("# Roles\n\nWhat each role may do, as a test observes it: `go test ./fleetd/api -run Roles -update` writes this page.\n" +

@@ -123,5 +123,5 @@ func noAccounts(err error) *Problem {
 
 // signInRequired is the answer to a request without valid credentials.
 func signInRequired(detail string) *Problem {
-	return KindSignIn.Problem(detail, "sign in on the page or with fleetd login; programs send the header Authorization: Bearer and a token of fleetd token create")
+	return KindSignIn.Problem(detail, "sign in to the console or with fleetd login; programs send the header Authorization: Bearer and a token of fleetd token create")
 }

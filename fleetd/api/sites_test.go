@@ -8,20 +8,20 @@ import (
 	"troupe/fleetd/view"
 )
 
-// keptAt is an instance whose broker kept a command to each of these topics.
-type keptAt struct {
+// retainedOn is an instance whose broker retained a command on each of these topics.
+type retainedOn struct {
 	Instance
 	topics []string
 }
 
-func (k keptAt) Status() (s Status) {
+func (k retainedOn) Status() (s Status) {
 	for _, topic := range k.topics {
 		s.RetainedCommands = append(s.RetainedCommands, RetainedCommand{Topic: topic})
 	}
 	return s
 }
 
-type robots = Robots // as a field it must not hide the method of that name
+type robots = Robots // embedded under this name, because a field Robots would hide the method Robots
 
 // sited are robots with their site.
 type sited struct {
@@ -50,7 +50,7 @@ func (loaded) Loaded() bool { return true }
 
 func TestStatusNamesNoRobotOfAnotherSite(t *testing.T) {
 	s := &server{Deps: Deps{
-		Instance: keptAt{topics: []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"}},
+		Instance: retainedOn{topics: []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"}},
 		Robots:   sited{sites: map[string]string{"r1": "lobby", "x1": "hall"}},
 		Targets:  loaded{},
 		Stops:    unstopped{},

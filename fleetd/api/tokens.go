@@ -86,7 +86,7 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 	user := orElse(in.User, p.ID)
 	switch {
 	case s.isLimited(p):
-		return nil, KindNotAllowed.Problem("the token "+p.Token+" has roles of its own, so it cannot make tokens", "sign in, on the page or with fleetd login")
+		return nil, KindNotAllowed.Problem("the token "+p.Token+" has roles of its own, so it cannot make tokens", "sign in to the console or with fleetd login")
 	case user != p.ID && !p.May(auth.Administer):
 		return nil, forbidden(p, auth.Administer, "Make a token for "+user)
 	}

@@ -109,9 +109,9 @@ outcome accepted means that a command was passed on: the entry that says how it 
 
 // auditWords say what was done where the name that --what finds does not.
 var auditWords = map[string]string{
-	"clear default": "withdraw a deleted story",
-	"take activity": "withdraw a deleted activity",
-	"shorten":       "take a deleted act out",
+	"clear default": "remove a deleted story from robots",
+	"take activity": "remove a deleted activity from robots",
+	"shorten":       "remove a deleted act from its story or activity",
 	"reissue":       "publish again after a deletion",
 	"put":           "upload a file",
 	"requests":      "too many to list each",

@@ -137,7 +137,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 
 // printAdmin shows the password of the first user. It is not part of the log, which many can read.
 func (sh *shell) printAdmin(name, password string) {
-	fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in on the page, or with: fleetd login --user %s\n\n", name, password, name)
+	fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
 }
 
 // retention reads a setting in days. 0 means for ever, which fleet.Config writes as -1.
