@@ -19,7 +19,7 @@ const fetchGrace = 2 * time.Second
 // or a set.
 type blobs struct {
 	deps   Deps
-	outbox *outbox
+	outbox *outboxPublisher
 
 	mu sync.Mutex
 	at map[reportKey]fetching

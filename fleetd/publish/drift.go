@@ -30,31 +30,31 @@ const (
 // and asks the robot for all its documents.
 type driftChecker struct {
 	deps          Deps
-	outbox        *outbox
-	at            map[string]drift
+	outbox        *outboxPublisher
+	at            map[string]nextAttempt
 	renumbered    backoff // robots whose desired documents were renumbered
 	askedForState backoff // robots that were asked for a newer state
 }
 
-// drift is when something is done about a robot next.
-type drift struct {
-	next time.Time
-	wait time.Duration // the pause before next
+// nextAttempt is when the checker does something about a robot again, and the pause before it.
+type nextAttempt struct {
+	at    time.Time
+	pause time.Duration
 }
 
 // due lists the robots to be asked now. lacking are the online robots that differ from
 // their desired state; the checker forgets all others.
 func (d *driftChecker) due(lacking []string, now time.Time) (ask []string) {
-	still := map[string]drift{}
+	still := map[string]nextAttempt{}
 	for _, id := range lacking {
 		was, ok := d.at[id]
 		switch {
 		case !ok:
-			was = drift{next: now.Add(driftGrace), wait: driftGrace}
-		case !now.Before(was.next):
+			was = nextAttempt{at: now.Add(driftGrace), pause: driftGrace}
+		case !now.Before(was.at):
 			ask = append(ask, id)
-			was.wait = min(2*was.wait, driftLimit)
-			was.next = now.Add(was.wait)
+			was.pause = min(2*was.pause, driftLimit)
+			was.at = now.Add(was.pause)
 		}
 		still[id] = was
 	}

@@ -165,9 +165,9 @@ func (c *fakeConn) payloads(topic string) (out []string) {
 
 const inFleet = schema.DefaultNamespace
 
-func newFakes(stuck string) (*outbox, *fakeStore, *fakeConn) {
+func newFakes(stuck string) (*outboxPublisher, *fakeStore, *fakeConn) {
 	db, conn := &fakeStore{sent: map[int64]bool{}}, &fakeConn{stuck: stuck, inFlight: map[string]int{}}
-	return newOutbox(Deps{
+	return newOutboxPublisher(Deps{
 		Log: slog.New(slog.DiscardHandler), Namespace: inFleet, Now: time.Now, Writer: func() Writer { return conn },
 		Failed: func(what string, err error) { panic(fmt.Sprint(what, err)) },
 	}), db, conn

@@ -33,7 +33,7 @@ type filler struct {
 func newFiller() filler { return filler{unreadFrom: map[target]int64{}, refillable: map[target]bool{}} }
 
 // read fills the window from the database. It reads no more than maxRows at once.
-func (o *outbox) read(ctx context.Context, db Store) {
+func (o *outboxPublisher) read(ctx context.Context, db Store) {
 	if len(o.confirmed) > 0 && o.last == 0 { // a new window would send them again
 		o.mark(ctx, db)
 	}
@@ -70,7 +70,7 @@ func (o *outbox) read(ctx context.Context, db Store) {
 // readAll adds every retained document that fleetd owns. Stops and releases that wait in the
 // outbox go first, in their order: a robot that holds a stop by a live message releases it
 // only if it has seen that stop in a document before.
-func (o *outbox) readAll(ctx context.Context, db Store) bool {
+func (o *outboxPublisher) readAll(ctx context.Context, db Store) bool {
 	if !o.readStops(ctx, db) {
 		return false
 	}
@@ -89,7 +89,7 @@ func (o *outbox) readAll(ctx context.Context, db Store) bool {
 }
 
 // readStops adds the stops and releases that wait in the outbox.
-func (o *outbox) readStops(ctx context.Context, db Store) bool {
+func (o *outboxPublisher) readStops(ctx context.Context, db Store) bool {
 	for {
 		rows, err := db.UnsentStops(ctx, o.lastStop, rowsAtOnce)
 		if err != nil {
@@ -112,7 +112,7 @@ func isStop(kind schema.TopicKind) bool {
 
 // add puts a row of the outbox into the window, unless its target has many there: then this
 // row and all later ones of the target are read again when there is room.
-func (o *outbox) add(row store.Outgoing) {
+func (o *outboxPublisher) add(row store.Outgoing) {
 	at := targetOf(row)
 	if _, more := o.unreadFrom[at]; more {
 		return
@@ -125,17 +125,17 @@ func (o *outbox) add(row store.Outgoing) {
 }
 
 // noteRoom records that a document of a target has left the window.
-func (o *outbox) noteRoom(d document) {
+func (o *outboxPublisher) noteRoom(d document) {
 	at := targetOf(d.Outgoing)
 	if _, more := o.unreadFrom[at]; more && o.window.queued(d.Outgoing) <= maxOfTarget/2 {
 		o.refillable[at] = true
 	}
 }
 
-// readBehind adds rows of targets that have room in the window again. After a failure it waits
+// refillTargets adds rows of targets that have room in the window again. After a failure it waits
 // for the next look at the outbox.
-func (o *outbox) readBehind(ctx context.Context, db Store, look bool) {
-	if o.stalled && !look {
+func (o *outboxPublisher) refillTargets(ctx context.Context, db Store, scheduled bool) {
+	if o.stalled && !scheduled {
 		return
 	}
 	o.stalled = false
@@ -148,7 +148,7 @@ func (o *outbox) readBehind(ctx context.Context, db Store, look bool) {
 }
 
 // readTarget adds the next rows of one target.
-func (o *outbox) readTarget(ctx context.Context, db Store, at target) bool {
+func (o *outboxPublisher) readTarget(ctx context.Context, db Store, at target) bool {
 	upTo := o.last // later rows are read with those of all targets
 	if at.class == urgent {
 		upTo = max(o.last, o.lastStop)
@@ -175,7 +175,7 @@ func (o *outbox) readTarget(ctx context.Context, db Store, at target) bool {
 }
 
 // mark marks the rows that the broker acknowledged.
-func (o *outbox) mark(ctx context.Context, db Store) {
+func (o *outboxPublisher) mark(ctx context.Context, db Store) {
 	if len(o.confirmed) == 0 {
 		return
 	}

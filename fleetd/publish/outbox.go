@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxBehind is how many unconfirmed documents of its target a document that is not in the
-	// outbox may wait for.
-	maxBehind = 8
+	// maxUnconfirmedAhead bounds the queue of a target for documents without a row in the outbox: if
+	// that many of its documents are unconfirmed, a further one is dropped.
+	maxUnconfirmedAhead = 8
 	// ackTimeout is how long the broker may take to acknowledge one document.
 	ackTimeout = 5 * time.Second
 	// outboxLook is how often the outbox is read without a wake-up: another instance may
@@ -27,17 +27,17 @@ const (
 	markWithin = time.Second
 )
 
-// outbox publishes the rows of the database's outbox while this instance leads, many at
+// outboxPublisher publishes the rows of the database's outbox while this instance leads, many at
 // once; its window decides in which order. After every connect it publishes all retained
 // documents that fleetd owns, since the broker may have lost them. A row is marked as sent
 // only after the broker has acknowledged it, so after a crash it may be published twice. That
 // is harmless: robots compare desired documents by revision and blobs by digest.
-type outbox struct {
-	deps    Deps
-	wake    chan struct{}
-	again   chan struct{}     // the leader's connection is new
-	extra   chan link.Message // documents that are not in the outbox
-	results chan result
+type outboxPublisher struct {
+	deps        Deps
+	wake        chan struct{}
+	reconnected chan struct{}     // the leader's connection is new
+	extra       chan link.Message // documents that are published once and have no row in the outbox
+	results     chan result
 
 	// Owned by run.
 	window  *window
@@ -58,16 +58,16 @@ type result struct {
 	err      error
 }
 
-func newOutbox(d Deps) *outbox {
-	return &outbox{
-		deps: d, wake: make(chan struct{}, 1), again: make(chan struct{}, 1), extra: make(chan link.Message, 64),
+func newOutboxPublisher(d Deps) *outboxPublisher {
+	return &outboxPublisher{
+		deps: d, wake: make(chan struct{}, 1), reconnected: make(chan struct{}, 1), extra: make(chan link.Message, 64),
 		results: make(chan result, maxInFlight), window: newWindow(), filler: newFiller(),
 	}
 }
 
 // enqueue queues one more document. It drops the document if the queue is full: the reason to
 // publish it comes again.
-func (o *outbox) enqueue(m link.Message) {
+func (o *outboxPublisher) enqueue(m link.Message) {
 	select {
 	case o.extra <- m:
 	default:
@@ -75,7 +75,7 @@ func (o *outbox) enqueue(m link.Message) {
 	}
 }
 
-func (o *outbox) run(ctx context.Context, db Store) {
+func (o *outboxPublisher) run(ctx context.Context, db Store) {
 	look := time.NewTicker(outboxLook)
 	defer look.Stop()
 	timer := time.NewTimer(outboxLook)
@@ -92,7 +92,7 @@ func (o *outbox) run(ctx context.Context, db Store) {
 			return
 		case m := <-o.extra:
 			o.addMessage(m)
-		case <-o.again:
+		case <-o.reconnected:
 			o.reset(ctx)
 			read = true
 		case <-o.wake:
@@ -113,16 +113,16 @@ func (o *outbox) run(ctx context.Context, db Store) {
 			if read || o.readsOn() {
 				o.read(ctx, db)
 			}
-			o.readBehind(ctx, db, read)
+			o.refillTargets(ctx, db, read)
 			o.send(db)
 		}
-		timer.Reset(o.rest())
+		timer.Reset(o.untilNextWork())
 	}
 }
 
 // writer is the connection to publish on; nil if this instance is not the leader now, or is not
 // connected.
-func (o *outbox) writer() Writer {
+func (o *outboxPublisher) writer() Writer {
 	if p := o.deps.Writer(); p != nil && p.Up() {
 		return p
 	}
@@ -130,10 +130,10 @@ func (o *outbox) writer() Writer {
 }
 
 // readsOn reports whether there is room in the window for rows that were not read yet.
-func (o *outbox) readsOn() bool { return o.unread && o.window.len() <= maxRows/2 }
+func (o *outboxPublisher) readsOn() bool { return o.unread && o.window.len() <= maxRows/2 }
 
 // rest is how long nothing has to be done if nothing happens.
-func (o *outbox) rest() time.Duration {
+func (o *outboxPublisher) untilNextWork() time.Duration {
 	now, rest := o.deps.Now(), outboxLook
 	if o.readsOn() || len(o.refillable) > 0 && !o.stalled {
 		return 0
@@ -149,7 +149,7 @@ func (o *outbox) rest() time.Duration {
 
 // reset forgets what waits and what is in flight: the next connection, or the next leader,
 // publishes it.
-func (o *outbox) reset(ctx context.Context) {
+func (o *outboxPublisher) reset(ctx context.Context) {
 	if !o.fresh && !o.unread && o.window.len() == 0 && o.lastStop == 0 {
 		return
 	}
@@ -158,8 +158,8 @@ func (o *outbox) reset(ctx context.Context) {
 	o.window, o.fresh, o.filler = newWindow(), false, newFiller()
 }
 
-// addMessage adds a document that is not in the outbox. It is sent once.
-func (o *outbox) addMessage(m link.Message) {
+// addMessage adds a document without a row in the outbox. It is sent once.
+func (o *outboxPublisher) addMessage(m link.Message) {
 	row, params, ok := o.deps.Namespace.Match(m.Topic)
 	if !ok {
 		o.deps.Log.Error("document on an unknown topic not published", "topic", m.Topic)
@@ -169,7 +169,7 @@ func (o *outbox) addMessage(m link.Message) {
 	if row.Kind == schema.TopicBlob {
 		out.Target = params.SHA256
 	}
-	if _, more := o.unreadFrom[targetOf(out)]; more || o.window.queued(out) >= maxBehind {
+	if _, more := o.unreadFrom[targetOf(out)]; more || o.window.queued(out) >= maxUnconfirmedAhead {
 		o.deps.Log.Warn("document not published again: others of its target are unconfirmed", "topic", m.Topic)
 		return
 	}
@@ -177,7 +177,7 @@ func (o *outbox) addMessage(m link.Message) {
 }
 
 // send publishes what the window allows now.
-func (o *outbox) send(db Store) {
+func (o *outboxPublisher) send(db Store) {
 	for {
 		p := o.writer() // a lost lead stops the sending at once
 		if p == nil {
@@ -214,7 +214,7 @@ func (o *outbox) send(db Store) {
 
 // report hands the result of a publication to the owner of the window, unless the owner has reset
 // the window meanwhile.
-func (o *outbox) report(flights context.Context, r result, err error) {
+func (o *outboxPublisher) report(flights context.Context, r result, err error) {
 	r.err = err
 	select {
 	case o.results <- r:
@@ -224,7 +224,7 @@ func (o *outbox) report(flights context.Context, r result, err error) {
 
 // publishBlob reads the body of a blob and publishes it. A blob that was deleted meanwhile is
 // removed from the broker.
-func (o *outbox) publishBlob(ctx context.Context, db Store, out store.Outgoing) error {
+func (o *outboxPublisher) publishBlob(ctx context.Context, db Store, out store.Outgoing) error {
 	body, err := db.Blob(ctx, out.Target)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		o.deps.Failed("blob not read", err)
@@ -243,7 +243,7 @@ func (o *outbox) publishBlob(ctx context.Context, db Store, out store.Outgoing) 
 }
 
 // takeResults takes all results that have arrived.
-func (o *outbox) takeResults() {
+func (o *outboxPublisher) takeResults() {
 	for {
 		select {
 		case r := <-o.results:
@@ -255,7 +255,7 @@ func (o *outbox) takeResults() {
 }
 
 // takeResult records how the publication of a document ended.
-func (o *outbox) takeResult(r result) {
+func (o *outboxPublisher) takeResult(r result) {
 	if r.window != o.window {
 		return // of an earlier connection: published anew
 	}
@@ -282,7 +282,7 @@ func (o *outbox) takeResult(r result) {
 	o.confirmed = append(o.confirmed, r.document.Seq)
 }
 
-func (o *outbox) message(out store.Outgoing) link.Message {
+func (o *outboxPublisher) message(out store.Outgoing) link.Message {
 	var params []string
 	if out.Target != "" {
 		params = append(params, out.Target)

@@ -64,7 +64,7 @@ type Store interface {
 // Publisher publishes the leader's documents: the outbox, blobs again that robots wait for,
 // and desired documents again that a robot does not report.
 type Publisher struct {
-	outbox *outbox
+	outbox *outboxPublisher
 	blobs  *blobs
 	drift  *driftChecker
 	before func(part string)
@@ -72,7 +72,7 @@ type Publisher struct {
 
 // New makes a publisher.
 func New(d Deps) *Publisher {
-	o := newOutbox(d)
+	o := newOutboxPublisher(d)
 	if d.BeforePart == nil {
 		d.BeforePart = func(string) {}
 	}
@@ -100,7 +100,7 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
 // PublishAll has everything published anew, since the leader's connection is a new one.
-func (p *Publisher) PublishAll() { signal(p.outbox.again) }
+func (p *Publisher) PublishAll() { signal(p.outbox.reconnected) }
 
 // Enqueue queues one more document.
 func (p *Publisher) Enqueue(m link.Message) { p.outbox.enqueue(m) }

@@ -74,17 +74,17 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 
 // backoff spaces what is done repeatedly for the same robot: each pause is twice the
 // one before, and after a quiet time there is none.
-type backoff map[string]drift
+type backoff map[string]nextAttempt
 
 func (o backoff) allows(robot string, now time.Time) bool {
 	was, known := o[robot]
-	if known && now.Before(was.next) {
+	if known && now.Before(was.at) {
 		return false
 	}
 	wait := driftGrace
-	if known && now.Sub(was.next) < driftLimit {
-		wait = min(2*was.wait, driftLimit)
+	if known && now.Sub(was.at) < driftLimit {
+		wait = min(2*was.pause, driftLimit)
 	}
-	o[robot] = drift{next: now.Add(wait), wait: wait}
+	o[robot] = nextAttempt{at: now.Add(wait), pause: wait}
 	return true
 }

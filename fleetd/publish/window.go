@@ -27,8 +27,8 @@ const (
 //   - Stops, releases and the document fleet/revoked overtake everything, also the other documents
 //     of their target.
 //   - A desired document waits for each blob that was added before it until the blob is
-//     confirmed or has failed once: a robot should find the blobs that a document names. It
-//     waits for none that is behind a blob that failed.
+//     confirmed or has failed once: a robot should find the blobs that a document names. A
+//     blob that is queued behind a failed one of the same digest counts as failed, too.
 //   - A document that failed is sent again later, and holds up only its own target.
 //
 // A window has no lock: one goroutine owns it.

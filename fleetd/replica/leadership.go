@@ -153,7 +153,7 @@ func (l *Leadership) Run(ctx context.Context) {
 			l.proven(begun, err)
 			continue
 		}
-		l.rest(ctx)
+		l.waitForNextAttempt(ctx)
 	}
 }
 
@@ -163,8 +163,8 @@ func (l *Leadership) decide() leader.Decision {
 	return leader.Decide(l.facts, l.deps.Now())
 }
 
-// rest waits until the next attempt, or until a connection changed.
-func (l *Leadership) rest(ctx context.Context) {
+// waitForNextAttempt waits until the next attempt, or until a connection changed.
+func (l *Leadership) waitForNextAttempt(ctx context.Context) {
 	jitter := time.Duration(rand.Int64N(int64(askEvery) / 2)) // so that instances do not all try at once
 	timer := time.NewTimer(askEvery*3/4 + jitter)
 	defer timer.Stop()

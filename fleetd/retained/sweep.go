@@ -105,8 +105,8 @@ func (s *Sweeper) RequestSweep() {
 	}
 }
 
-// later requests another sweep for what could not be removed.
-func (s *Sweeper) later() {
+// scheduleRetry requests another sweep for what could not be removed.
+func (s *Sweeper) scheduleRetry() {
 	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
 	s.at(s.deps.Now().Add(s.wait))
 }
@@ -154,7 +154,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 				continue
 			}
 			if !s.sweep(ctx, db) {
-				s.later()
+				s.scheduleRetry()
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) bool {
 	}
 	s.setPresent(stays)
 	if len(stays) > 0 {
-		s.later()
+		s.scheduleRetry()
 	} else {
 		s.wait = 0
 	}
