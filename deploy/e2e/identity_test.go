@@ -91,7 +91,7 @@ func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 
 // revokedSerials returns the serial numbers on the revocation list.
 func (s *secured) revokedSerials() string {
-	text, err := os.ReadFile(filepath.Join(s.keys, vault.ListFile))
+	text, err := os.ReadFile(filepath.Join(s.keys, vault.CRLFile))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -205,7 +205,7 @@ func TestInvalidSigningRequestIsRefused(t *testing.T) {
 func TestRevocationListContainsRevokedCertificates(t *testing.T) {
 	a := authority(t, morning)
 	c := robot(t, a, "r7", morning)
-	text, err := a.List([]ca.Revoked{{Serial: ca.Serial(c), At: morning}}, 4, morning.Add(time.Minute))
+	text, err := a.SignCRL([]ca.Revoked{{Serial: ca.Serial(c), At: morning}}, 4, morning.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestRevocationListContainsRevokedCertificates(t *testing.T) {
 	if list.NextUpdate.Sub(morning) < ca.RobotLife {
 		t.Error("the list expires before the certificates on it")
 	}
-	if _, err := a.List([]ca.Revoked{{Serial: "xyz"}}, 5, morning); err == nil {
+	if _, err := a.SignCRL([]ca.Revoked{{Serial: "xyz"}}, 5, morning); err == nil {
 		t.Error("an invalid serial number is accepted")
 	}
 }

@@ -82,8 +82,8 @@ type Revoked struct {
 	At     time.Time
 }
 
-// List makes a CRL. number must rise with every list.
-func (a *Authority) List(revoked []Revoked, number int64, now time.Time) ([]byte, error) {
+// SignCRL makes a CRL. number must rise with every list.
+func (a *Authority) SignCRL(revoked []Revoked, number int64, now time.Time) ([]byte, error) {
 	template := &x509.RevocationList{
 		Number: big.NewInt(number), ThisUpdate: now.Add(-Backdate), NextUpdate: now.Add(listLife),
 	}

@@ -46,7 +46,7 @@ only the intermediate. A folder that is not empty is never overwritten.`,
 next:
   fleetd ca server --dir %[1]s --dns NAME --out broker    a certificate for the broker
   fleetd serve --ca %[1]s ...
-`, dir, vault.RootFile, vault.RootKeyFile, vault.IntermediateFile, vault.IssuersFile, vault.ListFile)
+`, dir, vault.RootFile, vault.RootKeyFile, vault.IntermediateFile, vault.IssuersFile, vault.CRLFile)
 			return nil
 		}),
 	}

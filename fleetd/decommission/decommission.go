@@ -45,7 +45,7 @@ const (
 	OnDisconnected     Event = "disconnected"
 	OnDesiredDeleted   Event = "desired-deleted"
 	OnDocumentsDeleted Event = "documents-deleted"
-	OnBack             Event = "enrolled-again"
+	OnNameRestored     Event = "enrolled-again"
 )
 
 // Table is the state machine of a decommission.
@@ -55,7 +55,7 @@ var Table = fsm.Table[Step, Event]{
 	{From: fsm.In(Revoked), On: OnDisconnected, To: DeletingDesired, Why: "it is disconnected, so it cannot publish again what is deleted; its desired documents are deleted first"},
 	{From: fsm.In(DeletingDesired), On: OnDesiredDeleted, To: DeletingDocuments, Why: "the broker has deleted its desired documents; its own documents are next, the presence first"},
 	{From: fsm.In(DeletingDocuments), On: OnDocumentsDeleted, To: Archived, Why: "the broker has deleted its documents; its row is archived"},
-	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnBack, To: Cancelled, Why: "it was enrolled again or adopted meanwhile"},
+	{From: fsm.In(Revoked, DeletingDesired, DeletingDocuments), On: OnNameRestored, To: Cancelled, Why: "it was enrolled again or adopted meanwhile"},
 }
 
 // Decommission is the decommission of one robot.
@@ -118,7 +118,7 @@ func due(s Step, f Facts) (on Event, wait string) {
 	}
 	switch {
 	case !f.NameRevoked:
-		return OnBack, ""
+		return OnNameRestored, ""
 	case s == Revoked && f.Connection == Connected:
 		return "", "it is still connected, although it is revoked; if that does not change within seconds, the broker does not read fleet/revoked: switch the robot off"
 	case s == Revoked && f.Connection == NotKnown:

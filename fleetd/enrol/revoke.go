@@ -37,10 +37,10 @@ func Revoke(held []Certificate, robot, by, why string, now time.Time) Revocation
 	return out
 }
 
-// List makes the document fleet/revoked: revoked names, and revoked certificates that have not
+// RevokedDocument makes the document fleet/revoked: revoked names, and revoked certificates that have not
 // expired, since brokers refuse expired ones anyway. The name of a decommissioned robot stays for
 // ever, because its password, if it has one, does not expire.
-func List(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
+func RevokedDocument(names []RevokedName, revoked []Certificate, fleetID string, rev int64, now time.Time) schema.Revoked {
 	out := schema.Revoked{Rev: rev, FleetID: fleetID, Names: []string{}, Serials: []string{}, TS: schema.TimeOf(now)}
 	for _, b := range names {
 		out.Names = append(out.Names, b.Robot)
@@ -60,7 +60,7 @@ func EncodeRevoked(names []RevokedName, revoked []Certificate, fleetID string, r
 	all := len(names)
 	names = slices.SortedFunc(slices.Values(names), func(a, b RevokedName) int { return b.At.Compare(a.At) })
 	for {
-		l := List(names, revoked, fleetID, rev, now)
+		l := RevokedDocument(names, revoked, fleetID, rev, now)
 		payload, err := schema.Encode(l)
 		switch {
 		case err != nil || len(payload) <= limit || len(l.Serials)+len(names) == 0:

@@ -63,8 +63,9 @@ func keyed(t *testing.T) func(*fleet.Config) {
 	}
 }
 
-// machine is what wants to be a robot: it trusts what its token says.
-type machine struct {
+// enrollee is a client that enrols as a robot with a token: it trusts the fingerprint and the root of
+// that token.
+type enrollee struct {
 	w     *world
 	token schema.EnrolmentToken
 	url   string
@@ -72,7 +73,7 @@ type machine struct {
 	shown *tls.Certificate
 }
 
-func newMachine(w *world, robot string, ask map[string]any) *machine {
+func newMachine(w *world, robot string, ask map[string]any) *enrollee {
 	w.Helper()
 	var t api.EnrolmentToken
 	w.must("POST", "/robots/"+robot+"/tokens", ask, &t)
@@ -84,7 +85,7 @@ func newMachine(w *world, robot string, ask map[string]any) *machine {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return &machine{w: w, token: token, url: "https://" + net.JoinHostPort("127.0.0.1", port), key: newKey(w)}
+	return &enrollee{w: w, token: token, url: "https://" + net.JoinHostPort("127.0.0.1", port), key: newKey(w)}
 }
 
 func newKey(w *world) crypto.Signer {
@@ -95,7 +96,7 @@ func newKey(w *world) crypto.Signer {
 	return key
 }
 
-func (m *machine) csr(name string) string {
+func (m *enrollee) csr(name string) string {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, m.key)
 	if err != nil {
 		m.w.Fatal(err)
@@ -106,7 +107,7 @@ func (m *machine) csr(name string) string {
 var errOther = errors.New("another certificate than the token says")
 
 // post asks fleetd over TLS, as a robot does.
-func (m *machine) post(path string, body any) (out schema.Enrolled, p *api.Problem) {
+func (m *enrollee) post(path string, body any) (out schema.Enrolled, p *api.Problem) {
 	m.w.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -145,12 +146,12 @@ func (m *machine) post(path string, body any) (out schema.Enrolled, p *api.Probl
 	return out, p
 }
 
-func (m *machine) enrol() (schema.Enrolled, *api.Problem) {
+func (m *enrollee) enrol() (schema.Enrolled, *api.Problem) {
 	return m.post("/enrol", schema.EnrolRequest{Token: m.token.String(), CSR: m.csr(m.token.Robot)})
 }
 
-// show makes the machine connect with what it was given.
-func (m *machine) show(e schema.Enrolled) *x509.Certificate {
+// show makes the enrollee connect with what it was given.
+func (m *enrollee) show(e schema.Enrolled) *x509.Certificate {
 	m.w.Helper()
 	c, err := ca.ReadCertificate([]byte(e.Certificate))
 	if err != nil {
@@ -379,7 +380,7 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 // listed reports whether the list of the revoked in fleetd's folder names this
 // certificate.
 func listed(w *world, serial string) bool {
-	text, err := os.ReadFile(filepath.Join(w.config.CA, vault.ListFile))
+	text, err := os.ReadFile(filepath.Join(w.config.CA, vault.CRLFile))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -437,7 +438,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 		}
 		w.refuses(w.ask("POST", "/robots/fleetd/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann"}}, nil), api.KindInvalid, "fleetd ca revoke")
 
-		early := map[string]*machine{}
+		early := map[string]*enrollee{}
 		for _, name := range []string{"hall", "guide", "lena"} {
 			early[name] = newMachine(w, name, map[string]any{}) // nobody is known to be called so yet
 		}
@@ -481,7 +482,7 @@ func TestRobotNamedLikeAnInstanceIsNotAdoptedAutomatically(t *testing.T) {
 
 // The broker keeps one document of the revoked, whoever wrote it last; and after a
 // database came back from a copy, that document may know more than the database.
-func TestRevocationListIsRepaired(t *testing.T) {
+func TestOverwrittenFleetRevokedIsRepaired(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const topic = "troupe/v1/fleet/revoked"
 		w.robot("r8")

@@ -23,9 +23,9 @@ const (
 	// pollInterval is how often the publisher reads the revocations without a wake-up: another instance may
 	// have revoked something.
 	pollInterval = time.Second
-	// listAge is the age at which the CRL is signed anew, so that the list of a broker that reads it
+	// crlAge is the age at which the CRL is signed anew, so that the CRL of a broker that reads it
 	// does not expire: it would keep its revocations and miss later ones.
-	listAge = 24 * time.Hour
+	crlAge = 24 * time.Hour
 )
 
 // Publisher publishes the document fleet/revoked, and writes the CRL.
@@ -36,13 +36,13 @@ type Publisher struct {
 	retained atomic.Pointer[retainedDocument] // the document fleet/revoked that the broker retains; nil = not received yet
 
 	// Owned by Run.
-	listed   int64 // revision of the CRL in the file; -1 = not written yet
-	listedAt time.Time
-	known    int64           // newest revision of fleet/revoked in the database
-	knownAt  time.Time       // when it was first read
-	repaired time.Time       // when the broker's document was last repaired
-	noted    map[string]bool // serial numbers of instances' certificates that the database has
-	unread   string          // why some of them could not be read, as logged last
+	crlRev       int64 // revision of the CRL in the file; -1 = not written yet
+	crlWrittenAt time.Time
+	known        int64           // newest revision of fleet/revoked in the database
+	knownAt      time.Time       // when it was first read
+	repaired     time.Time       // when the broker's document was last repaired
+	noted        map[string]bool // serial numbers of instances' certificates that the database has
+	unread       string          // why some of them could not be read, as logged last
 }
 
 // retainedDocument is the document fleet/revoked as the broker retains it.
@@ -73,7 +73,7 @@ type Store interface {
 
 // New makes a revocation publisher.
 func New(d Deps) *Publisher {
-	return &Publisher{deps: d, wake: make(chan struct{}, 1), listed: -1, noted: map[string]bool{}}
+	return &Publisher{deps: d, wake: make(chan struct{}, 1), crlRev: -1, noted: map[string]bool{}}
 }
 
 // Run publishes until ctx ends.
@@ -93,7 +93,7 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 	}
 }
 
-// writeCRL writes the CRL if it changed or reached listAge.
+// writeCRL writes the CRL if it changed or reached crlAge.
 func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 	if p.deps.Vault == nil {
 		return
@@ -103,7 +103,7 @@ func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 		p.deps.Failed("revocations not read", err)
 		return
 	}
-	if rev == p.listed && now.Sub(p.listedAt) < listAge {
+	if rev == p.crlRev && now.Sub(p.crlWrittenAt) < crlAge {
 		return
 	}
 	rows, err := db.Revoked(ctx, now)
@@ -115,8 +115,8 @@ func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 	for _, c := range enrol.Unexpired(rows, now) {
 		revoked = append(revoked, ca.Revoked{Serial: c.Serial, At: c.RevokedAt})
 	}
-	// The number must rise with every list, even if only the dates differ.
-	text, err := p.deps.Vault.List(revoked, now.UnixMilli(), now)
+	// The number must rise with every CRL, even if only the dates differ.
+	text, err := p.deps.Vault.SignCRL(revoked, now.UnixMilli(), now)
 	if err == nil {
 		err = p.deps.Vault.SaveCRL(text)
 	}
@@ -124,7 +124,7 @@ func (p *Publisher) writeCRL(ctx context.Context, db Store, now time.Time) {
 		p.deps.Log.Error("CRL not written: brokers that read it accept revoked clients", "error", err)
 		return
 	}
-	p.listed, p.listedAt = rev, now
+	p.crlRev, p.crlWrittenAt = rev, now
 	p.deps.Log.Info("CRL written", "certificates", len(revoked), "revision", rev)
 }
 
@@ -145,12 +145,12 @@ const (
 	revokedAgain = time.Minute
 )
 
-// Observe records the revoked document that the broker retains; it does not block.
+// Observe records the document fleet/revoked that the broker retains; it does not block.
 func (p *Publisher) Observe(payload []byte, now time.Time) {
 	p.retained.Store(&retainedDocument{bytes.Clone(payload), now})
 }
 
-// repair publishes the database's revoked document if the broker retains another one. If the
+// repair publishes the database's fleet/revoked if the broker retains another one. If the
 // broker's is of this fleet and not older, the database was restored from an older copy: then the
 // names and certificates in that document are revoked in the database too, since a revocation lasts
 // until a person lifts it.

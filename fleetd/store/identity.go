@@ -160,7 +160,7 @@ func (r reads) Revocation(ctx context.Context) (rev int64, payload []byte, err e
 	if err = mapNoRows(err); errors.Is(err, ErrNotFound) {
 		return 0, nil, nil
 	} else if err != nil {
-		return 0, nil, fmt.Errorf("read the revoked document: %w", err)
+		return 0, nil, fmt.Errorf("read fleet/revoked: %w", err)
 	}
 	return rev, payload, nil
 }
@@ -178,7 +178,7 @@ func (t *Tx) RevokeSerial(ctx context.Context, serial, by, why string, now time.
 	return nil
 }
 
-// ImportRevocation imports a revoked document that brokers have and the database does not: it revokes
+// ImportRevocation imports a fleet/revoked that brokers have and the database does not: it revokes
 // the names and the certificates in it, also those that are not in the database.
 // The next list that is published has a higher revision.
 func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Time) error {
@@ -199,12 +199,12 @@ func (t *Tx) ImportRevocation(ctx context.Context, l schema.Revoked, now time.Ti
 	}
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev WHERE revocation.rev < excluded.rev`, l.Rev, []byte{}, micros(now)); err != nil {
-		return fmt.Errorf("save the revision of the brokers' revoked document: %w", err)
+		return fmt.Errorf("save the revision of the brokers' fleet/revoked: %w", err)
 	}
 	return nil
 }
 
-// EnqueueRevocation writes a new revoked document from what this transaction reads, and enqueues it.
+// EnqueueRevocation writes a new fleet/revoked from what this transaction reads, and enqueues it.
 func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Time) error {
 	rev, _, err := t.Revocation(ctx)
 	if err != nil {
@@ -231,7 +231,7 @@ func (t *Tx) EnqueueRevocation(ctx context.Context, fleetID string, now time.Tim
 	if _, err := t.exec(ctx, `INSERT INTO revocation (only_row, rev, payload, changed_at) VALUES (1, $1, $2, $3)
 		ON CONFLICT (only_row) DO UPDATE SET rev = excluded.rev, payload = excluded.payload, changed_at = excluded.changed_at`,
 		rev+1, payload, micros(now)); err != nil {
-		return fmt.Errorf("write the revoked document: %w", err)
+		return fmt.Errorf("write fleet/revoked: %w", err)
 	}
 	return t.enqueue(ctx, []library.Message{{Topic: schema.TopicRevoked, Payload: payload}}, now)
 }

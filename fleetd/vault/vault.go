@@ -30,7 +30,7 @@ const (
 	IntermediateFile    = "intermediate.pem"
 	IntermediateKeyFile = "intermediate.key.pem"
 	IssuersFile         = "ca.pem"
-	ListFile            = "crl.pem"
+	CRLFile             = "crl.pem"
 	IssuedFolder        = "issued"
 )
 
@@ -53,7 +53,7 @@ func Make(dir, fleet string, now time.Time) (err error) {
 	if err != nil {
 		return err
 	}
-	list, err := authority.List(nil, 1, now)
+	list, err := authority.SignCRL(nil, 1, now)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func Make(dir, fleet string, now time.Time) (err error) {
 	if err := write(filepath.Join(staged, IssuersFile), ca.EncodeCertificates(authority.Issuers()...), public); err != nil {
 		return err
 	}
-	if err := write(filepath.Join(staged, ListFile), list, public); err != nil {
+	if err := write(filepath.Join(staged, CRLFile), list, public); err != nil {
 		return err
 	}
 	// Remove deletes only an empty folder; Rename needs the name to be free.
@@ -140,7 +140,7 @@ func (v *Vault) HasRootKey() bool {
 
 // SaveCRL replaces the CRL.
 func (v *Vault) SaveCRL(list []byte) error {
-	return write(filepath.Join(v.dir, ListFile), list, public)
+	return write(filepath.Join(v.dir, CRLFile), list, public)
 }
 
 // SaveIssued stores the certificate of a fleetd instance in the folder.

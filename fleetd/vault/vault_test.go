@@ -126,14 +126,14 @@ func TestSavedPairCanBeLoaded(t *testing.T) {
 
 func TestRevocationListIsReplaced(t *testing.T) {
 	dir, v := filled(t)
-	list, err := v.List([]ca.Revoked{{Serial: "4f", At: morning}}, 2, morning)
+	list, err := v.SignCRL([]ca.Revoked{{Serial: "4f", At: morning}}, 2, morning)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := v.SaveCRL(list); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, vault.ListFile)); err != nil || string(got) != string(list) {
+	if got, err := os.ReadFile(filepath.Join(dir, vault.CRLFile)); err != nil || string(got) != string(list) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
