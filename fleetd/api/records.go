@@ -211,7 +211,7 @@ func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
 // recordKinds maps the refusals of records to kinds of problems.
 var recordKinds = map[records.RefusalKind]Kind{
 	records.UnknownKey: KindNotFound, records.OtherRobot: KindNotAllowed, records.TooLarge: KindTooLarge, records.Unreadable: KindInvalid,
-	records.Broken: KindSlow, records.DiskFull: KindDisk, records.Busy: KindBusy,
+	records.Broken: KindSlow, records.DiskFailed: KindDisk, records.Busy: KindBusy,
 }
 
 func (s *server) failRecord(err error) error {

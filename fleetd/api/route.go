@@ -134,7 +134,7 @@ func authenticate(who auth.Authenticator, next http.Handler) http.Handler {
 		if a := requestOf(r.Context()); a != nil {
 			a.principal = p
 		}
-		ctx := auth.WithAgain(auth.With(r.Context(), p), func() (auth.Principal, error) { return who.Authenticate(r) })
+		ctx := auth.WithReauthentication(auth.With(r.Context(), p), func() (auth.Principal, error) { return who.Authenticate(r) })
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

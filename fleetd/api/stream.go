@@ -76,7 +76,7 @@ func (s *server) stream(h huma.API) {
 			}
 			for sentAt := s.Now(); ; {
 				changed, err := feed.Next(ctx, statusInterval)
-				if err != nil || !auth.Still(ctx) {
+				if err != nil || !auth.StillSignedIn(ctx) {
 					return
 				}
 				rows := make([]*view.Row, len(changed))

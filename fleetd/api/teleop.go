@@ -82,7 +82,7 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 // forbiddenNow returns why the principal of a long request has lost a right, or is not who it
 // was; empty = neither.
 func forbiddenNow(ctx context.Context, p auth.Principal, right auth.Rights) string {
-	switch now, err := auth.Again(ctx); {
+	switch now, err := auth.Reauthenticate(ctx); {
 	case err != nil:
 		return err.Error()
 	case now.ID != p.ID:

@@ -135,14 +135,14 @@ type (
 	againKey   struct{}
 )
 
-// WithAgain returns a context with which the request can be authenticated again, for requests
+// WithReauthentication returns a context with which the request can be authenticated again, for requests
 // that last.
-func WithAgain(ctx context.Context, again func() (Principal, error)) context.Context {
+func WithReauthentication(ctx context.Context, again func() (Principal, error)) context.Context {
 	return context.WithValue(ctx, againKey{}, again)
 }
 
-// Again authenticates the request of a context again.
-func Again(ctx context.Context) (Principal, error) {
+// Reauthenticate authenticates the request of a context again.
+func Reauthenticate(ctx context.Context) (Principal, error) {
 	if again, ok := ctx.Value(againKey{}).(func() (Principal, error)); ok {
 		return again()
 	}
@@ -160,12 +160,12 @@ func Of(ctx context.Context) Principal {
 	return p
 }
 
-// Still reports whether the principal of a request that lasts, such as a stream, is signed in
+// StillSignedIn reports whether the principal of a request that lasts, such as a stream, is signed in
 // as before.
-func Still(ctx context.Context) bool {
+func StillSignedIn(ctx context.Context) bool {
 	if ctx.Value(againKey{}) == nil {
 		return true
 	}
-	now, err := Again(ctx)
+	now, err := Reauthenticate(ctx)
 	return err == nil && now.Same(Of(ctx))
 }

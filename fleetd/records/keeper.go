@@ -157,7 +157,7 @@ func (k *Keeper) Ask(robot string, last time.Duration, by string, source audit.S
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.folderErr != nil {
-		return Record{}, "", refuse(DiskFull, "see fleetd's log", "fleetd cannot use its folder of flight records: %v", k.folderErr)
+		return Record{}, "", refuse(DiskFailed, "see fleetd's log", "fleetd cannot use its folder of flight records: %v", k.folderErr)
 	}
 	now := k.Now()
 	if no := refuseAsk(k.records(), robot); no != nil {
@@ -184,9 +184,9 @@ func random() string {
 func (k *Keeper) diskRefusal(err error) *Refused {
 	k.Log.Error("flight record not written", "folder", k.Dir, "error", err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return refuse(DiskFull, "make room on it", "the disk of fleetd is full")
+		return refuse(DiskFailed, "make room on it", "the disk of fleetd is full")
 	}
-	return refuse(DiskFull, "see fleetd's log", "fleetd cannot write the flight record to its disk")
+	return refuse(DiskFailed, "see fleetd's log", "fleetd cannot write the flight record to its disk")
 }
 
 // SetCommand notes the id of the command that asks the robot.

@@ -47,8 +47,8 @@ type Record struct {
 	Expires  schema.Time `json:"expires_at,omitzero" doc:"when fleetd removes it, or earlier for the room of newer ones"`
 	Command  string      `json:"command,omitempty" doc:"id of the command that asked the robot"`
 	Messages uint64      `json:"records,omitempty"`
-	From     schema.Time `json:"from,omitzero" doc:"of the first record in it"`
-	To       schema.Time `json:"to,omitzero" doc:"of the last"`
+	From     schema.Time `json:"from,omitzero" doc:"time of the first message in it"`
+	To       schema.Time `json:"to,omitzero" doc:"time of the last message in it"`
 }
 
 func (r *Record) open() bool { return r.State == Asked || r.State == Sending }
@@ -94,8 +94,8 @@ const (
 	OtherRobot
 	TooLarge
 	Unreadable
-	Broken // the connection
-	DiskFull
+	Broken     // the connection
+	DiskFailed // the disk is full, or the folder cannot be used
 	Busy
 )
 

@@ -22,7 +22,7 @@ func says(t *testing.T, what string, no *Refused, why RefusalKind, text string) 
 	}
 }
 
-func TestWhoMaySendWhat(t *testing.T) {
+func TestKeyAndSizeOfAnUploadAreChecked(t *testing.T) {
 	asked := Record{Robot: "r1", State: Asked}
 	in := func(s State) Record { r := asked; r.State = s; return r }
 	for what, c := range map[string]struct {
@@ -116,7 +116,7 @@ func TestOldRecordsMakeRoom(t *testing.T) {
 	}
 }
 
-func TestWhatIsTakenForARecord(t *testing.T) {
+func TestOnlyReadableFilesOfTheRobotAreAccepted(t *testing.T) {
 	whole := contents{records: 3, from: noon, to: noon.Add(time.Minute), robot: "r1"}
 	other, empty := whole, whole
 	other.robot, empty.records = "r2", 0
