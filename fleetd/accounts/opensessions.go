@@ -83,7 +83,7 @@ func (k *Keeper) end(ctx context.Context, digest string, one *ended) {
 	}
 	k.mu.Unlock()
 	if known {
-		audit.Written(ctx) // when the end is saved, here or by the loop
+		audit.Written(ctx) // with the end of the session: below, or by Run if the database does not answer now
 		k.saveCopy()
 		k.saveEnded(ctx, digest, one)
 	}

@@ -162,7 +162,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 	s.k.mu.Lock()
 	s.k.open[digest], s.k.unsavedOpen[digest] = one.Session, one
 	s.k.mu.Unlock()
-	audit.Written(ctx) // when the session is saved, here or by the loop
+	audit.Written(ctx) // with the session: below, or by Run if the database does not answer now
 	s.k.saveCopy()
 	s.k.saveOpened(ctx, one)
 	return nil

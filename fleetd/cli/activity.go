@@ -136,8 +136,8 @@ func activitiesText(a view.DesiredActivities) string {
 	return text
 }
 
-// listOfRobot makes list take a robot, whose activities it shows then.
-func (sh *shell) listOfRobot(list *cobra.Command) {
+// showRobotsActivities makes list take a robot, whose activities it shows then.
+func (sh *shell) showRobotsActivities(list *cobra.Command) {
 	all := list.RunE
 	list.Use, list.Short, list.Args = "list [ROBOT]", "list activities, or those of one robot", cobra.MaximumNArgs(1)
 	list.RunE = func(cmd *cobra.Command, args []string) error {

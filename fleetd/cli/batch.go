@@ -36,7 +36,7 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 	}
 	b, err := sh.issue(ctx, request, o.wait)
 	if err == nil && id == "safety/reset" {
-		b, err = sh.resetSettled(ctx, request, b, o.wait)
+		b, err = sh.retryUnsettledResets(ctx, request, b, o.wait)
 	}
 	if err != nil {
 		return err
@@ -69,9 +69,9 @@ func (sh *shell) issue(ctx context.Context, request api.CommandRequest, wait tim
 // second of the end of their fault.
 const settleWait = 5 * time.Second
 
-// resetSettled asks the robots again that refused a reset because their units have not settled
+// retryUnsettledResets asks the robots again that refused a reset because their units have not settled
 // yet, until they have, and returns the batch with the newest results.
-func (sh *shell) resetSettled(ctx context.Context, request api.CommandRequest, b api.Batch, wait time.Duration) (api.Batch, error) {
+func (sh *shell) retryUnsettledResets(ctx context.Context, request api.CommandRequest, b api.Batch, wait time.Duration) (api.Batch, error) {
 	settles := func(c api.Command) bool { return c.Answer != nil && c.Answer.Reason == schema.ReasonResetSettling }
 	request.ExpectedCount = nil
 	for until := time.Now().Add(min(wait, settleWait)); slices.ContainsFunc(b.Commands, settles) && time.Until(until) > pollInterval; {

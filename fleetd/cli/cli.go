@@ -112,7 +112,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); default: that of the current context (fleetd login). The flag counts before TROUPE_CONTEXT, and excludes --context. With TROUPE_TOKEN set, contexts are ignored: then give --server or TROUPE_SERVER, too")
+	f.StringVar(&sh.server, "server", orElse(s.Env("TROUPE_SERVER"), "http://127.0.0.1:8080"), "address of fleetd (TROUPE_SERVER); default: that of the current context (fleetd login). The flag takes precedence over TROUPE_CONTEXT, and cannot be combined with --context. With TROUPE_TOKEN set, contexts are ignored: then give --server or TROUPE_SERVER, too")
 	f.StringVar(&sh.context, "context", s.Env("TROUPE_CONTEXT"), "server and token of a fleetd login (TROUPE_CONTEXT); fleetd context list shows them")
 	f.StringVar(&sh.ca, "server-ca", s.Env("TROUPE_SERVER_CA"), "file with the CA certificates to trust for an https server (TROUPE_SERVER_CA); default: those of the system")
 	f.StringVarP(&sh.output, "output", "o", "table", "table, wide, json, yaml or name")

@@ -136,7 +136,7 @@ map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 			case newPoints.replace || newPoints.onMap != "":
 				return usage("--replace and --on-map belong to --add NAME=X,Y")
 			case path != "":
-				body, err := sh.readDocument(path)
+				body, err := sh.readAsJSON(path)
 				if err != nil {
 					return err
 				}
@@ -180,8 +180,8 @@ func countOf(all ...bool) (n int) {
 	return n
 }
 
-// readDocument reads a YAML or JSON file and returns JSON.
-func (sh *shell) readDocument(path string) (jsontext.Value, error) {
+// readAsJSON reads a YAML or JSON file and returns JSON.
+func (sh *shell) readAsJSON(path string) (jsontext.Value, error) {
 	var text []byte
 	var err error
 	if path == "-" {

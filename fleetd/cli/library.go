@@ -82,7 +82,7 @@ With -f the timeline is that of files, and no server is asked.`,
 		verbs = append(verbs, sh.assignCommand(), sh.withdrawCommand(), sh.revertCommand())
 		return group("story", "stories: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, revert, delete, recover", verbs...)
 	case "activity":
-		sh.listOfRobot(list)
+		sh.showRobotsActivities(list)
 		verbs = append(verbs, sh.assignActivitiesCommand(), sh.withdrawActivitiesCommand(), sh.explainCommand())
 		return group("activity", "activities: list, get, save, publish, diff, uses, restore, duplicate, export, try, assign, withdraw, explain, delete, recover", verbs...)
 	}

@@ -256,8 +256,8 @@ var quiet = []string{
 	"config_applied", "config_deletion_ignored", "mode_deletion_ignored", "story_deletion_ignored", "activities_deletion_ignored", "places_deletion_ignored",
 }
 
-// other tells what has no line of its own: briefly what succeeded in the fleet's name, and
-// whatever is not as it should be.
+// other tells events without a line of their own: that a desired document became active or was
+// withdrawn, and those of level warn or above.
 func (n *narrator) other(e schema.Event, d eventFields) (kind, string) {
 	what := strings.ReplaceAll(e.Type, "_", " ")
 	switch {

@@ -12,8 +12,8 @@ import (
 	"troupe/schema"
 )
 
-// deed is an operation that changes something, as a person does it with the command line.
-type deed struct {
+// auditedChange is an operation that changes something, as a person does it with the command line.
+type auditedChange struct {
 	operation string
 	before    func() // brings about what it needs
 	line      string // without --why; the words in capitals are those that before sets
@@ -27,8 +27,8 @@ type deed struct {
 	body      any    // instead of a command line: what is posted to the path in line
 }
 
-// deedFiles are the files of the lines.
-var deedFiles = map[string]string{
+// auditedChangeFiles are the files of the lines.
+var auditedChangeFiles = map[string]string{
 	"act.yaml":      "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
 	"act2.yaml":     "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n",
 	"story.yaml":    "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
@@ -49,10 +49,10 @@ var withoutCommand = []string{"enrol", "renew", "send-record", "allow-login", "f
 // and leaves one entry in the audit that says who did it, why, to what, and how it ended;
 // also if it is refused.
 func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
-	p := newParity(t, deedFiles)
+	p := newParity(t, auditedChangeFiles)
 	r1 := p.robot("r1")
 	one := map[string]any{"ids": []string{"r1"}}
-	deeds := []deed{
+	auditedChanges := []auditedChange{
 		{operation: "add-user", line: "user add carl --role operator --no-password", what: "user add", target: "user carl"},
 		{operation: "change-user", line: "user set carl --role viewer", what: "user set", target: "user carl"},
 		{operation: "set-password", line: "user password carl --password-file password", what: "user password", target: "user carl"},
@@ -142,16 +142,16 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "sign-out", line: "login --user ben --password-file password", what: "sign out", target: "user ben", unsigned: "as sign-in", unrefused: "everybody may sign out"},
 	}
 	type seen struct {
-		deed
+		auditedChange
 		did, refusedAt string
 		said           string
 	}
-	p.must("POST", "/library/timeline", map[string]any{"kind": "act", "text": deedFiles["act.yaml"]}, nil)
+	p.must("POST", "/library/timeline", map[string]any{"kind": "act", "text": auditedChangeFiles["act.yaml"]}, nil)
 	looked := p.address
 	var all []seen
 	last := "" // address of the newest refusal
-	for _, d := range deeds {
-		s := seen{deed: d}
+	for _, d := range auditedChanges {
+		s := seen{auditedChange: d}
 		if d.before != nil {
 			d.before()
 		}
@@ -226,9 +226,9 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		t.Errorf("to look at a timeline leaves %s", notesOf(found))
 	}
 	for route, operation := range changing() {
-		done := slices.ContainsFunc(deeds, func(d deed) bool { return d.operation == operation })
+		done := slices.ContainsFunc(auditedChanges, func(d auditedChange) bool { return d.operation == operation })
 		if done == slices.Contains(withoutCommand, operation) {
-			t.Errorf("%s (%s) needs a row in deeds", operation, route)
+			t.Errorf("%s (%s) needs a row in auditedChanges", operation, route)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func validateOffline(all []source, assets []api.NewAsset) ([]library.Checked, er
 	}
 	for at, v := range found {
 		if all[at].kind == "" {
-			found[at] = library.Checked{Problems: ofNoKind(v.Problems)}
+			found[at] = library.Checked{Problems: missingKindProblems(v.Problems)}
 			continue
 		}
 		for i := range v.Problems {
@@ -138,9 +138,9 @@ func validateOffline(all []source, assets []api.NewAsset) ([]library.Checked, er
 	return found, nil
 }
 
-// ofNoKind returns the problems of a file that names no kind: that it is no YAML, or else that
+// missingKindProblems returns the problems of a file that names no kind: that it is no YAML, or else that
 // the kind is missing.
-func ofNoKind(problems []schema.Problem) []schema.Problem {
+func missingKindProblems(problems []schema.Problem) []schema.Problem {
 	if len(problems) > 0 && problems[0].Pointer == "" {
 		return problems
 	}

@@ -94,7 +94,7 @@ func TestStopOvertakesOtherCommands(t *testing.T) {
 func TestStopIsSentToAnAbsentRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		r.Beating(false)
+		r.SetHanging(true)
 		w.awaitPresence("r1", "lost")
 		w.must("POST", "/commands", order("safety/stop", "r1", "never-seen"), nil)
 		w.sleep(100 * time.Millisecond)

@@ -8,9 +8,9 @@ import (
 	"troupe/fleetd/api"
 )
 
-// The way back of settings, modes and places is kept in the database, so it outlives the page that
+// The previous settings, mode and places are in the database, so reverting outlives the page that
 // made the change.
-func TestSettingsModeAndPlacesGoBackAfterARestart(t *testing.T) {
+func TestSettingsModeAndPlacesAreRevertedAfterARestart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		r1 := map[string]any{"ids": []string{"r1"}}
@@ -41,7 +41,7 @@ func TestSettingsModeAndPlacesGoBackAfterARestart(t *testing.T) {
 		} {
 			set(c.what, c.was)
 			first := set(c.what, c.now).Before[0]
-			set(c.what, c.now) // the same again: the way back stays
+			set(c.what, c.now) // the same again: the previous document stays
 			w.stopFleetd()
 			w.startFleetd()
 			dry := api.DesiredResult{}

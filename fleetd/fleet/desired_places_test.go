@@ -11,7 +11,7 @@ import (
 )
 
 // What an answer says that a robot had before is enough to give it back.
-func TestPlacesGoBackByTheirDigest(t *testing.T) {
+func TestPlacesAreRevertedByTheirDigest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		set := func(places api.DesiredSet) (done api.DesiredResult) {

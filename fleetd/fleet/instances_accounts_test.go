@@ -15,10 +15,10 @@ import (
 const accountsKnownWithin = time.Second + 100*time.Millisecond
 
 // A person who loses access at one instance loses it at every other one.
-func TestAccountsChangedAtOneInstanceCountAtTheOther(t *testing.T) {
+func TestAccountsChangedAtOneInstanceTakeEffectAtTheOther(t *testing.T) {
 	var password string
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
-		at := func(w *beside) *browser { return &browser{world: w.world} }
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
+		at := func(w *instance) *browser { return &browser{world: w.world} }
 		admin := at(a)
 		if p := admin.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
 			t.Fatal(p)
@@ -29,7 +29,7 @@ func TestAccountsChangedAtOneInstanceCountAtTheOther(t *testing.T) {
 			}
 			return made
 		}
-		with := func(w *beside, secret string) *browser {
+		with := func(w *instance, secret string) *browser {
 			return &browser{world: w.world, header: http.Header{"Authorization": {"Bearer " + secret}}}
 		}
 		isIn := func(who string, c *browser, want bool) {
@@ -95,7 +95,7 @@ func TestAccountsChangedAtOneInstanceCountAtTheOther(t *testing.T) {
 func TestSignInWithTheProviderEndsAtAnotherInstance(t *testing.T) {
 	var password string
 	i := newIssuer(t)
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		i.Is("anna", "guides")
 		v := newVisitor(a.world)
 		back := i.authorize(v.begin())

@@ -21,16 +21,16 @@ import (
 	"troupe/schema/verb"
 )
 
-// beside is one of several fleetd instances on one database and one broker, each with ways of
-// its own to both, which a test can cut.
-type beside struct {
+// instance is one of several fleetd instances on one database and one broker, each with its own
+// connections to both, which a test can cut.
+type instance struct {
 	*world
 	cable *brokertest.Cable
 	gate  *pgtest.Cable
 }
 
 // instances runs a test in fake time, with two fleetd instances of which fleetd-a leads.
-func instances(t *testing.T, test func(t *testing.T, a, b *beside, db *store.Store), options ...func(*fleet.Config)) {
+func instances(t *testing.T, test func(t *testing.T, a, b *instance, db *store.Store), options ...func(*fleet.Config)) {
 	t.Helper()
 	dsn, folder := pgtest.Start(t), t.TempDir()
 	bubble.Test(t, func(t *testing.T) {
@@ -39,8 +39,8 @@ func instances(t *testing.T, test func(t *testing.T, a, b *beside, db *store.Sto
 		first := &world{T: t}
 		first.newBroker()
 		broker := first.broker.Load()
-		start := func(name string, w *world, gate *pgtest.Cable) *beside {
-			d := &beside{world: w, cable: &brokertest.Cable{To: broker.Dial}, gate: gate}
+		start := func(name string, w *world, gate *pgtest.Cable) *instance {
+			d := &instance{world: w, cable: &brokertest.Cable{To: broker.Dial}, gate: gate}
 			w.broker.Store(broker)
 			w.config = fleet.Config{
 				Name: name, Dial: d.cable.Dial, Database: dsn, DialDatabase: d.gate.Dial, Spool: filepath.Join(folder, name+".stops"), Dev: true,
@@ -66,20 +66,20 @@ func instances(t *testing.T, test func(t *testing.T, a, b *beside, db *store.Sto
 }
 
 // leads waits until fleetd leads.
-func (d *beside) leads() {
+func (d *instance) leads() {
 	d.Helper()
 	d.until(d.config.Name+" leads", func() bool { return d.Status().Leadership.Leads })
 }
 
 // cutOff cuts a fleetd instance off from everything, as the end of its machine does: nobody
 // receives what it sends from then on.
-func (d *beside) cutOff() {
+func (d *instance) cutOff() {
 	d.cable.Cut()
 	d.gate.Cut()
 }
 
 // sees waits until fleetd shows a robot online and its own.
-func (d *beside) sees(ids ...string) {
+func (d *instance) sees(ids ...string) {
 	d.Helper()
 	for _, id := range ids {
 		d.until(d.config.Name+" sees "+id, func() bool {
@@ -90,7 +90,7 @@ func (d *beside) sees(ids ...string) {
 }
 
 // presence is the fleetd instances' own document, as the broker has it.
-func (d *beside) presence() schema.Presence {
+func (d *instance) presence() schema.Presence {
 	d.Helper()
 	c := d.broker.Load().Client(d.T, "obs")
 	defer c.Close()
@@ -103,7 +103,7 @@ func (d *beside) presence() schema.Presence {
 }
 
 func TestOneOfTwoInstancesLeads(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, db *store.Store) {
 		if s := b.Status().Leadership; s.Leads || s.Why != "fleetd-a leads" || s.Since == 0 {
 			t.Errorf("fleetd-b says %+v", s)
 		}
@@ -152,7 +152,7 @@ func TestOneOfTwoInstancesLeads(t *testing.T) {
 }
 
 func TestFollowerLeadsAfterTheLeaderDies(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		fleettest.Start(t, "r1", b.broker.Load().Dial)
 		fleettest.Start(t, "r2", b.broker.Load().Dial)
 		b.sees("r1", "r2")
@@ -188,7 +188,7 @@ func TestFollowerLeadsAfterTheLeaderDies(t *testing.T) {
 }
 
 func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		a.stopFleetd()
 		b.leads()
 		if s := b.Status().Leadership; s.Why != "no other fleetd led" {
@@ -198,11 +198,11 @@ func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
 	})
 }
 
-// A leader that loses only one of its two ways is as good as gone, for it can write
-// nothing new; but it is there, and commands its robots.
+// A leader that loses either its database or its broker resigns; it still runs, and sends commands
+// if it has the broker.
 func TestLeaderWithoutDatabaseOrBrokerResigns(t *testing.T) {
 	t.Run("from the database", func(t *testing.T) {
-		instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 			r := fleettest.Start(t, "r1", b.broker.Load().Dial)
 			a.sees("r1")
 			a.gate.Cut()
@@ -218,7 +218,7 @@ func TestLeaderWithoutDatabaseOrBrokerResigns(t *testing.T) {
 		})
 	})
 	t.Run("from the broker", func(t *testing.T) {
-		instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+		instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 			a.cable.Cut()
 			b.leads()
 			a.cable.Mend()
@@ -229,7 +229,7 @@ func TestLeaderWithoutDatabaseOrBrokerResigns(t *testing.T) {
 
 // Stops need neither a database nor a leader, and lose nothing by their absence.
 func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, db *store.Store) {
 		r1 := fleettest.Start(t, "r1", b.broker.Load().Dial)
 		fleettest.Start(t, "r2", b.broker.Load().Dial)
 		b.sees("r1", "r2")
@@ -294,7 +294,7 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 
 // A stop that every instance receives is persisted by one of them.
 func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, db *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, db *store.Store) {
 		fleettest.Start(t, "r1", b.broker.Load().Dial)
 		b.sees("r1")
 		wall := b.broker.Load().Client(t, "stop1")
@@ -306,7 +306,7 @@ func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
 		if p := b.releases("stop1"); p != nil {
 			t.Fatal(p)
 		}
-		for _, d := range []*beside{a, b} {
+		for _, d := range []*instance{a, b} {
 			d.until("r1 to be released", func() bool { return d.latched("r1") == "" && len(d.Latched()) == 0 })
 		}
 		a.cutOff()
@@ -340,7 +340,7 @@ func effects(r *fleettest.Robot, verb string) map[string]int {
 // Two instances of fleetd command one robot at the same time; each command comes once, and of the
 // mode class never two are under way.
 func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		r := fleettest.Start(t, "r1", b.broker.Load().Dial)
 		a.sees("r1")
 		b.sees("r1")
@@ -375,7 +375,7 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 // Fleetd that was asked dies with its commands under way: the other one sends none
 // of them, says honestly what is known, and receives what robots report later.
 func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
 		r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
 		a.sees("r1", "r2")
@@ -420,8 +420,8 @@ func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 
 // People see of every instance what it says of itself, whichever one answers.
 func TestInstancesShowEachOthersHealth(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
-		of := func(w *beside, name string) api.InstanceHealth {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
+		of := func(w *instance, name string) api.InstanceHealth {
 			for _, i := range w.Status().Instances {
 				if i.Name == name {
 					return i
@@ -429,7 +429,7 @@ func TestInstancesShowEachOthersHealth(t *testing.T) {
 			}
 			return api.InstanceHealth{}
 		}
-		for _, w := range []*beside{a, b} {
+		for _, w := range []*instance{a, b} {
 			w.until("both are well", func() bool {
 				one, two := of(w, "fleetd-a"), of(w, "fleetd-b")
 				return one.Leads && one.Database && one.Broker && !two.Leads && two.Database && two.Broker && one.Version == "v1-test" && one.StartedAt > 0

@@ -10,12 +10,12 @@ import (
 	"troupe/schema"
 )
 
-// pressed is a live stop of all robots as a robot shows it that received it.
-func pressed(id string) schema.StopLatch {
+// reportedLiveStop is a live stop of all robots as a robot reports it that received it.
+func reportedLiveStop(id string) schema.StopLatch {
 	return schema.StopLatch{ID: id, Level: schema.StopStop, By: id, Since: schema.TimeOf(time.Now()), All: true}
 }
 
-func TestStopThatARobotShowsIsPersistedWithinHalfASecond(t *testing.T) {
+func TestStopThatARobotReportsIsPersistedWithinHalfASecond(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		w.sleep(3 * time.Second)
@@ -76,30 +76,30 @@ func TestStopOfAllIsLearnedFromTheOneRobotThatReceivedIt(t *testing.T) {
 		}
 		w.until("both hold nothing", func() bool { return w.latched("r1") == "" && w.latched("r2") == "" })
 
-		// A robot that shows it still holds nobody else.
+		// A robot that reports it still holds nobody else.
 		r2.Holds(schema.StopLatch{ID: "admin", Level: schema.StopStop, By: "admin", Since: schema.TimeOf(time.Now().Add(-time.Minute)), All: true})
 		w.persisted("admin")
 		if h := w.Latched()[0]; h.All || h.Count != 1 || w.latched("r1") != "" {
 			w.Errorf("recorded is %+v, r1 holds %q", h, w.latched("r1"))
 		}
-		// The same name pressed again does.
+		// The same name reportedLiveStop again does.
 		if p := w.releases("admin"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r2 holds nothing", func() bool { return w.latched("r2") == "" })
 		w.sleep(3 * time.Second)
-		r2.Holds(pressed("admin"))
+		r2.Holds(reportedLiveStop("admin"))
 		w.until("r1 holds it too", func() bool { return w.latched("r1") == "admin" })
 	})
 }
 
-// What a robot showed last that is away is no stop that could be released.
-func TestReleaseOfAStopThatOnlyAnAbsentRobotShowsIsRefused(t *testing.T) {
+// A stop that only an absent robot reported, in its last state, cannot be released.
+func TestReleaseOfAStopThatOnlyAnAbsentRobotReportedIsRefused(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		id := w.stopped("r1").Latch
 		w.persisted(id)
-		w.until("r1 shows it", func() bool { return w.latched("r1") == id })
+		w.until("r1 reports it", func() bool { return w.latched("r1") == id })
 		r1.Close()
 		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.Status != "online" })
 		if p := w.releases(id); p != nil {

@@ -7,7 +7,7 @@ import (
 	"troupe/schema"
 )
 
-// A stop that a robot shows is written down 300 ms later.
+// A stop that a robot reports is persisted 300 ms later.
 func TestStopListIsIncompleteUntilAShownStopIsPersisted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
@@ -21,12 +21,12 @@ func TestStopListIsIncompleteUntilAShownStopIsPersisted(t *testing.T) {
 			w.Fatalf("r1 holds %q, listed is %+v", w.latched("r1"), held)
 		}
 		if w.LatchedComplete() {
-			w.Error("the list is called complete without the stop that r1 shows")
+			w.Error("the list is called complete without the stop that r1 reports")
 		}
 		w.sleep(time.Second)
 		w.persisted("gate-7")
 		if !w.LatchedComplete() {
-			w.Error("the list is incomplete with the stop that r1 shows")
+			w.Error("the list is incomplete with the stop that r1 reports")
 		}
 	})
 }
@@ -49,7 +49,7 @@ func TestStopListIsCompleteDespiteAnAbsentRobot(t *testing.T) {
 		w.until("r1 is away", func() bool { d, _ := w.Robot("r1"); return d.Presence.Status != "online" })
 		w.sleep(time.Minute)
 		if w.latched("r1") != "gate-7" || len(w.Latched()) > 0 {
-			w.Fatalf("r1 shows %q, listed is %+v", w.latched("r1"), w.Latched())
+			w.Fatalf("r1 reports %q, listed is %+v", w.latched("r1"), w.Latched())
 		}
 		if !w.LatchedComplete() {
 			w.Error("the list is incomplete for ever")

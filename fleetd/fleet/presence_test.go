@@ -85,13 +85,13 @@ func TestEventsAreListedByLevel(t *testing.T) {
 func TestPresenceFollowsTheRobot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		r.Beating(false)
+		r.SetHanging(true)
 		r.Change(func(*schema.State) {})
 		if p := w.awaitPresence("r1", "degraded"); p.Why == "" {
 			w.Error("degraded without a reason")
 		}
 		w.awaitPresence("r1", "lost")
-		r.Beating(true)
+		r.SetHanging(false)
 		w.awaitPresence("r1", "online")
 		r.Close()
 		w.awaitPresence("r1", "offline")

@@ -57,7 +57,7 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 		if _, p := ask("people > 0"); p == nil || !p.Of(api.KindNoAnswer) || p.Hint == "" {
 			t.Errorf("a robot that does not answer: %v", p)
 		}
-		w.sleep(10e9) // an answer and the audit are written behind
+		w.sleep(10e9) // answers and audit entries are persisted in the background
 		var list struct{ Batches []api.Batch }
 		w.must("GET", "/batches", nil, &list)
 		for _, b := range list.Batches {

@@ -80,8 +80,8 @@ func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 		w.sleep(3 * time.Second)
 		r1.Holds(wall)
 		w.persisted("stop-7")
-		r2.Holds(wall) // it was released there: not written down at once
-		w.until("r2 shows it", func() bool { return w.latched("r2") == "stop-7" })
+		r2.Holds(wall) // it was released there: not persisted at once
+		w.until("r2 reports it", func() bool { return w.latched("r2") == "stop-7" })
 		if h := w.Latched()[0]; h.Count != 1 {
 			w.Fatalf("persisted is %+v", h)
 		}
@@ -99,7 +99,7 @@ func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 
 // A robot holds a stop that fleetd does not know, and somebody releases it before the
 // fleetd has written it down.
-func TestStopThatOnlyARobotShowsIsReleased(t *testing.T) {
+func TestStopThatOnlyARobotReportsIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
@@ -111,10 +111,10 @@ func TestStopThatOnlyARobotShowsIsReleased(t *testing.T) {
 		}
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(3 * time.Second)
-		r1.Holds(wall) // what was released before is not written down at once
+		r1.Holds(wall) // what was released before is not persisted at once
 		w.until("fleetd sees it", func() bool { return w.latched("r1") == "wall1" })
 		if all := w.Latched(); len(all) != 0 {
-			w.Fatalf("it is written down already: %+v", all)
+			w.Fatalf("it is persisted already: %+v", all)
 		}
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
@@ -138,7 +138,7 @@ func TestReleaseNamesUnknownRobotsThatHoldTheStop(t *testing.T) {
 }
 
 // awayStop stops a robot that is not there: fleetd sends it once more when it comes.
-func (d *beside) awayStop(id string) string {
+func (d *instance) awayStop(id string) string {
 	d.Helper()
 	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
 	d.sees(id)
@@ -150,7 +150,7 @@ func (d *beside) awayStop(id string) string {
 }
 
 func TestStopReleasedAtOneInstanceIsSentByNoOther(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		latch := b.awayStop("r1")
 		a.persisted(latch)
 		if p := a.releases(latch); p != nil {
@@ -162,7 +162,7 @@ func TestStopReleasedAtOneInstanceIsSentByNoOther(t *testing.T) {
 }
 
 func TestStopReleasedWhileItsInstanceIsAwayIsNotSent(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *beside, _ *store.Store) {
+	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
 		latch := b.awayStop("r1")
 		b.stopFleetd()
 		a.persisted(latch)
@@ -175,7 +175,7 @@ func TestStopReleasedWhileItsInstanceIsAwayIsNotSent(t *testing.T) {
 }
 
 // comesFree has a robot come, and sees that no stop is sent to it.
-func (d *beside) comesFree(id string) {
+func (d *instance) comesFree(id string) {
 	d.Helper()
 	r := fleettest.Start(d.T, id, d.broker.Load().Dial)
 	d.sees(id)

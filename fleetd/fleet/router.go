@@ -81,7 +81,7 @@ func (f *Fleet) receive(m link.Message) {
 		return
 	}
 	if len(m.Payload) == 0 {
-		f.view.Emptied(params.RID, row.Kind)
+		f.view.DocumentDeleted(params.RID, row.Kind)
 		return
 	}
 	seen, problems := f.view.Take(row.Kind, params.RID, m, now)

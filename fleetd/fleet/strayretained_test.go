@@ -27,8 +27,8 @@ func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
 	return w, url, way
 }
 
-// Fleetd takes a kept press from the broker with an empty message, which is a
-// press to all subscribers. Here it stays on its way to fleetd while somebody
+// fleetd removes a retained live stop by an empty retained message, which subscribers take for
+// another live stop. Here that message is on its way to fleetd while somebody
 // releases the stop: the release is after it, and the stop does not come back.
 func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 	w, url, way := foreign(t)
@@ -72,7 +72,7 @@ func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 	w.persisted(other) // and whatever waited for the record with it
 }
 
-// To remove a kept halt is to halt its robot once more, unless it is halted.
+// Removing a retained halt halts its robot once more, unless it is in E_STOP.
 func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
 	w, url, way := foreign(t)
 	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })

@@ -120,7 +120,8 @@ func commandRows(commands []command.Command) ([]commandRow, error) {
 }
 
 var (
-	// progressColumns are the key of a command, and what changes after it was added.
+	// progressColumns are the key of a command, and what changes after it was added. The columns
+	// heard_at, asks and asked_at have the names of an earlier release: AnsweredAt, Queries, QueriedAt.
 	progressColumns = []column[commandRow]{
 		text("id", func(c commandRow) string { return c.ID }),
 		text("owner", func(c commandRow) string { return c.Owner }),

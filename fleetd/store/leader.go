@@ -128,15 +128,15 @@ func (s *Store) leadAlone(ctx context.Context, name string, now time.Time) (*Lea
 // ErrLeadLost is returned by Hold when the lock is lost.
 var ErrLeadLost = errors.New("the lead is lost")
 
-// Hold waits for rest and then checks by a round trip to the server that the lock is still
+// Hold waits for the pause and then checks by a round trip to the server that the lock is still
 // held. It returns ErrLeadLost as soon as the connection of the lock breaks, or if the round
 // trip takes longer than within. If ctx ends, the lock is kept: a round trip that has begun
 // is finished first. Only one goroutine may call Hold.
-func (l *LeaderLock) Hold(ctx context.Context, rest, within time.Duration) error {
+func (l *LeaderLock) Hold(ctx context.Context, pause, within time.Duration) error {
 	if l.released.Load() {
 		return ErrLeadLost
 	}
-	wait, cancel := context.WithTimeout(ctx, rest)
+	wait, cancel := context.WithTimeout(ctx, pause)
 	defer cancel()
 	if l.conn == nil {
 		<-wait.Done()

@@ -66,14 +66,14 @@ func benchStore(b *testing.B, address string) *store.Store {
 	return s
 }
 
-// The arm "floor" is the driver without the store: it writes the same rows to the same table in
+// The sub-benchmark baseline is the driver without the store: it writes the same rows to the same table in
 // one transaction.
 func BenchmarkSaveDocuments(b *testing.B) {
 	b.Run("postgres", func(b *testing.B) {
 		address := pgtest.Start(b)
 		s := benchStore(b, address)
 		b.Run("store", func(b *testing.B) { benchRows(b, s.SaveDocuments) })
-		b.Run("floor", func(b *testing.B) {
+		b.Run("baseline", func(b *testing.B) {
 			conn, err := pgx.Connect(b.Context(), address)
 			if err != nil {
 				b.Fatal(err)
@@ -86,7 +86,7 @@ func BenchmarkSaveDocuments(b *testing.B) {
 		b.Run("store", func(b *testing.B) {
 			benchRows(b, benchStore(b, "sqlite:"+filepath.Join(b.TempDir(), "fleet.db")).SaveDocuments)
 		})
-		b.Run("floor", func(b *testing.B) {
+		b.Run("baseline", func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "fleet.db")
 			if err := benchStore(b, "sqlite:"+path).Close(); err != nil {
 				b.Fatal(err)

@@ -6,7 +6,7 @@ import (
 )
 
 // A field that belongs to no group would change on no page.
-func TestEveryFieldOfALineBelongsToAGroup(t *testing.T) {
+func TestEveryFieldOfARowBelongsToAGroup(t *testing.T) {
 	var each func(path string, a, b reflect.Value, differ func() Fields)
 	each = func(path string, a, b reflect.Value, differ func() Fields) {
 		for i := range b.NumField() {

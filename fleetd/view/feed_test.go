@@ -158,7 +158,7 @@ func TestSilentRobotIsHandedOut(t *testing.T) {
 	})
 }
 
-func TestSlowReaderGetsTheNewestLineOfEachRobot(t *testing.T) {
+func TestSlowReaderGetsTheNewestRowOfEachRobot(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 3)
 		deltas := f.changes(func() {

@@ -45,10 +45,10 @@ func (v *View) Orphans() []StrayDocuments {
 	return out
 }
 
-// Emptied records that a retained document was removed from the broker. The view keeps the
+// DocumentDeleted records that a retained document was removed from the broker. The view keeps the
 // last value of an adopted robot, since its removal proves nothing about the robot; of an
 // unknown robot nothing else was known.
-func (v *View) Emptied(id string, kind schema.TopicKind) {
+func (v *View) DocumentDeleted(id string, kind schema.TopicKind) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[id]

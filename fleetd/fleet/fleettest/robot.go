@@ -40,7 +40,7 @@ type Robot struct {
 	began        time.Time
 	session      string
 	mute         bool
-	beating      bool
+	hangs        bool
 	answers      func(verbID string, q verb.Request) []schema.Ack
 	received     []Received
 	state        schema.State
@@ -67,7 +67,7 @@ type Robot struct {
 func Start(t testing.TB, id string, dial Dial) *Robot {
 	t.Helper()
 	r := &Robot{
-		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}), began: time.Now(), beating: true,
+		t: t, ID: id, ns: schema.DefaultNamespace, boot: uuid.NewString(), done: make(chan struct{}), opened: make(chan struct{}), began: time.Now(),
 		blobs: map[string][]byte{}, unrecorded: map[string]schema.StopLatch{}, sent: map[string]schema.Ack{}, verbs: verb.IDs(),
 		state: schema.State{
 			Safety: schema.StateSafety{State: schema.SafetyDisabled},
@@ -120,8 +120,8 @@ func (r *Robot) Close() {
 // Mute makes the robot take commands and answer none, or answer again.
 func (r *Robot) Mute(mute bool) { r.with(func() { r.mute = mute }) }
 
-// Beating makes the robot's loop hang, or run again.
-func (r *Robot) Beating(beating bool) { r.with(func() { r.beating = beating }) }
+// SetHanging makes the robot's loop hang, or run again.
+func (r *Robot) SetHanging(hangs bool) { r.with(func() { r.hangs = hangs }) }
 
 // Stateless makes the robot's states get lost on their way, or arrive again.
 func (r *Robot) Stateless(lost bool) { r.with(func() { r.stateless = lost }) }
@@ -222,7 +222,7 @@ func (r *Robot) beat() {
 				Session: r.session, Seq: r.seq, MonoMS: time.Since(r.began).Milliseconds(), Boot: r.boot, Mode: r.state.Mode.Active,
 				Safety: r.state.Safety.State, StateSeq: max(1, r.state.StateSeq), Link: schema.HeartbeatLink{State: schema.LinkUp},
 			}
-			hangs = !r.beating || h.Session == ""
+			hangs = r.hangs || h.Session == ""
 		})
 		if !hangs {
 			r.publish(schema.TopicHeartbeat, h)
