@@ -174,6 +174,17 @@ class ROS(unittest.TestCase):
         self.run_with_nav(2, 0.2)  # nav2 had waited, as for a person in the way
         self.assertEqual(self.twist(), (0.2, 0.0))
 
+    def test_goto_fails_when_nav2_is_gone_and_goes_on_with_no_other(self):
+        self.run_for(0.1)
+        self.send("start", key=1, unit="drive", holds=True, do={"type": "goto", "x_m": 3, "y_m": 0})
+        self.nav.goals[0][1].set(Handle())
+        self.run_with_nav(2, 0.2)
+        self.nav.ready = False
+        self.run_for(0.5)
+        self.nav.ready = True
+        self.run_with_nav(2, 0.2)
+        self.assertEqual((self.twist(), self.answers()), ((0.0, 0.0), [("failed", 1, "unit_error")]))
+
     def test_goto_fails_when_nav2_sends_no_number(self):
         for key, bad in enumerate((math.nan, math.inf, -math.inf), 1):
             self.run_for(0.1)

@@ -140,6 +140,8 @@ class Base(Drive):
     def steer(self, c):
         if self.goal.done("nav2's way"):  # raises Refused if nav2 gave up
             return None
+        if not self.client.server_is_ready():  # a nav2 that starts again must not drive on by itself
+            raise Refused("nav2 is gone")
         vx, wz, at = self.nav
         if self.adapter.clock() - at > WATCHDOG:  # nav2 waits, hangs or has died
             return 0.0, 0.0
