@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"troupe/deploy/mosquittotest"
-	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 )
 
 // defaultPorts are the default ports of the programs, which the pages show.
@@ -42,7 +42,7 @@ func (r *sessionRun) adapt(command string) string {
 	command = listens.ReplaceAllString(command, "${1}127.0.0.1:0")
 	command = onPostgres.ReplaceAllStringFunc(command, func(string) string {
 		if r.database == "" {
-			r.database = pgtest.Start(r.t)
+			r.database = storetest.Postgres(r.t)
 		}
 		return "'" + r.database + "'"
 	})

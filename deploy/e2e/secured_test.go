@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"troupe/deploy/mosquittotest"
-	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 )
@@ -29,9 +29,9 @@ func newSecured(t *testing.T) *secured { return newSecuredIn(t, ownBroker) }
 func newSecuredIn(t *testing.T, k variant) *secured {
 	t.Helper()
 	folder := t.TempDir()
-	s := &secured{world: &world{t: t, variant: k, folder: folder, robots: map[string]*process{}, store: "sqlite:" + filepath.Join(folder, "fleet.db")}, keys: filepath.Join(folder, "ca")}
+	s := &secured{world: &world{t: t, variant: k, folder: folder, robots: map[string]*process{}, store: storetest.SQLiteAt(t, filepath.Join(folder, "fleet.db"))}, keys: filepath.Join(folder, "ca")}
 	if k.postgres {
-		s.store = pgtest.Start(t)
+		s.store = storetest.Postgres(t)
 	}
 	s.mustRunCLI("ca", "init", "--dir", s.keys)
 	for _, name := range []string{"broker", "fleetd"} {

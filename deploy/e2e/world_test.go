@@ -12,7 +12,7 @@ import (
 	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/deploy/mosquittotest"
-	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -80,9 +80,9 @@ func newWorld(t testing.TB, k variant) *world {
 		toolsProxy: newProxy(t, ""), fleetdProxy: newProxy(t, ""), robotProxies: map[string]*proxy{}, robots: map[string]*process{},
 	}
 	if k.postgres {
-		w.store = pgtest.Start(t)
+		w.store = storetest.Postgres(t)
 	} else {
-		w.store = "sqlite:" + filepath.Join(w.folder, "fleet.db")
+		w.store = storetest.SQLiteAt(t, filepath.Join(w.folder, "fleet.db"))
 	}
 	w.startBroker()
 	w.observer = startObserver(t, w.toolsProxy.url())

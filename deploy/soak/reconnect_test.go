@@ -12,6 +12,7 @@ import (
 
 	"troupe/broker/server"
 	"troupe/fleetd/fleet"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/robotd/driver/sim"
 	"troupe/robotd/robot"
@@ -64,10 +65,11 @@ func (g *largeFleet) stopBroker(t *testing.T) {
 
 func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 	folder := t.TempDir()
+	database := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		g := &largeFleet{}
 		g.startBroker(t)
-		fleetd, err := fleet.Start(context.Background(), fleet.Config{Dial: g.dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true})
+		fleetd, err := fleet.Start(context.Background(), fleet.Config{Dial: g.dial, Database: database, Dev: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/selector"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
@@ -95,14 +96,14 @@ func (s *speedometer) lastMoved() time.Time {
 
 func inDriveTest(t *testing.T, test func(p *driveTest)) {
 	t.Helper()
-	folder := t.TempDir()
+	folder, database := t.TempDir(), storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		p := &driveTest{testFleet: &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}, web: newMemoryListener(), body: newSpeedometer()}
 		p.cable, p.fleetds = &brokertest.Cable{To: p.broker.Dial}, &brokertest.Cable{To: p.broker.Dial}
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
-			Dial: p.fleetds.Dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true, Logger: log, HTTP: "localhost:80",
+			Dial: p.fleetds.Dial, Database: database, Dev: true, Logger: log, HTTP: "localhost:80",
 			ResetAdmin: true, FirstAdmin: func(_, password string) { p.password = password },
 			Listen: func(context.Context, string, string) (net.Listener, error) { return p.web, nil },
 		})

@@ -12,6 +12,7 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/robotd/driver"
 	"troupe/robotd/driver/sim"
@@ -32,14 +33,14 @@ type testFleet struct {
 
 func inTestFleet(t *testing.T, test func(p *testFleet), options ...func(*robot.Config)) {
 	t.Helper()
-	folder := t.TempDir()
+	folder, database := t.TempDir(), storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		p := &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}
 		p.cable = &brokertest.Cable{To: p.broker.Dial}
 		log := slog.New(slog.NewTextHandler(t.Output(), nil))
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
-			Dial: p.broker.Dial, Database: "sqlite:" + filepath.Join(folder, "fleet.db"), Dev: true, Logger: log,
+			Dial: p.broker.Dial, Database: database, Dev: true, Logger: log,
 		})
 		if err != nil {
 			t.Fatal(err)

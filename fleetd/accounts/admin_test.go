@@ -10,12 +10,13 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 )
 
 // Nobody would ever know the password of an administrator whose commit was not answered.
 func TestPasswordOfAdminIsPrintedAfterAnUnknownCommit(t *testing.T) {
 	cable := pgtest.NewCable()
-	db, err := store.OpenOver(t.Context(), pgtest.Start(t), time.Now(), slog.New(slog.DiscardHandler), cable.Dial)
+	db, err := store.OpenOver(t.Context(), storetest.Postgres(t), time.Now(), slog.New(slog.DiscardHandler), cable.Dial)
 	if err != nil {
 		t.Fatal(err)
 	}

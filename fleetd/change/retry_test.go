@@ -13,7 +13,6 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/selector"
-	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema/score"
 )
@@ -21,7 +20,7 @@ import (
 // A transaction that conflicts with others while it reads the places of a request runs again, with
 // the request as it was.
 func TestPlacesByTheirDigestSurviveAConflict(t *testing.T) {
-	w, address, ctx := newWorld(t), pgtest.Start(t), t.Context()
+	w, address, ctx := newWorld(t), storetest.Postgres(t), t.Context()
 	w.db = storetest.Open(t, address)
 	for _, robot := range []string{"r1", "r2"} {
 		w.check(w.db.AddRobot(ctx, robot, storetest.Start))

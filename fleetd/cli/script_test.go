@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,6 +27,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -82,7 +82,7 @@ func TestScripts(t *testing.T) {
 }
 
 func setUp(t *testing.T, env *testscript.Env) error {
-	b, err := newStage(t, env.WorkDir)
+	b, err := newStage(t)
 	if err != nil {
 		return err
 	}
@@ -108,11 +108,11 @@ func setUp(t *testing.T, env *testscript.Env) error {
 	return nil
 }
 
-func newStage(t *testing.T, folder string) (*stage, error) {
+func newStage(t *testing.T) (*stage, error) {
 	b := &stage{t: t, broker: brokertest.Start(t), robots: map[string]*fleettest.Robot{}}
 	var err error
 	b.fleetd, err = fleet.Start(context.Background(), fleet.Config{
-		HTTP: "127.0.0.1:0", Broker: b.broker.URL(), Database: "sqlite:" + filepath.Join(folder, ".fleetd", "fleet.db"), Dev: true,
+		HTTP: "127.0.0.1:0", Broker: b.broker.URL(), Database: storetest.SQLite(t), Dev: true,
 		Version: "v0-test", Logger: slog.New(slog.DiscardHandler),
 	})
 	return b, err

@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/golden"
 	"troupe/schema/score"
@@ -33,8 +34,8 @@ func onBoth(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 // onBothInRealTime is onBoth for certificates, which are valid in real time.
 func onBothInRealTime(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 	for name, database := range map[string]func(t *testing.T) string{
-		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "fleet.db") },
-		"postgres": func(t *testing.T) string { return pgtest.Start(t) },
+		"sqlite":   func(t *testing.T) string { return storetest.SQLite(t) },
+		"postgres": func(t *testing.T) string { return storetest.Postgres(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := realWorld(t, database(t), options...)

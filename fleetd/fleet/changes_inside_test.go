@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"troupe/fleetd/revocation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
-	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -23,7 +21,7 @@ import (
 
 // A request costs what it changes: fleetd reads the robots that it touched, and no others.
 func TestRequestReadsTheRobotsThatItTouched(t *testing.T) {
-	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	db := storetest.Open(t, storetest.SQLite(t))
 	f := &Fleet{
 		log: slog.New(slog.DiscardHandler), health: health{log: slog.New(slog.DiscardHandler), db: db},
 		view:      view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now}),
@@ -80,7 +78,7 @@ func TestChangeByAnotherInstanceCostsWhatItChanges(t *testing.T) {
 	if testing.Short() {
 		n = 1000
 	}
-	address := pgtest.Start(t)
+	address := storetest.Postgres(t)
 	writer, other := storetest.Open(t, address), &countingRows{Store: storetest.Open(t, address)}
 	err := writer.Tx(t.Context(), func(tx *store.Tx) error {
 		for i := range n {

@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // The machine's clock is the only one that says how old history is.
 func TestClockJumpAheadPrunesNothing(t *testing.T) {
-	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	db := storetest.Open(t, storetest.SQLite(t))
 	const day = 24 * time.Hour
 	now := time.Now()
 	if err := db.Tx(t.Context(), func(tx *store.Tx) error {

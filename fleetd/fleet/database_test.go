@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema/bubble"
 )
@@ -18,7 +19,7 @@ import (
 // starts and whose way to PostgreSQL it can cut.
 func onPostgres(t *testing.T, test func(w *world, g *pgtest.Cable), options ...func(*fleet.Config)) {
 	t.Helper()
-	dsn, spool := pgtest.Start(t), filepath.Join(t.TempDir(), "stops")
+	dsn, spool := storetest.Postgres(t), filepath.Join(t.TempDir(), "stops")
 	bubble.Test(t, func(t *testing.T) {
 		g := pgtest.NewCable()
 		w := &world{T: t, database: dsn}
@@ -127,7 +128,7 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := b.config
-			config.Database = "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+			config.Database = storetest.SQLite(t)
 			c.change(&config)
 			f, err := fleet.Start(context.Background(), config)
 			if err == nil {

@@ -29,6 +29,7 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/fleet"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/vault"
 	"troupe/schema"
 )
@@ -406,7 +407,7 @@ func TestInconsistentConfigurationIsRefused(t *testing.T) {
 		"mqtts://broker":     func(c *fleet.Config) { c.RobotBrokers = []string{"broker"} },
 		"of fleetd's addres": func(c *fleet.Config) { c.HTTPCert, c.HTTPKey = "/nowhere.pem", "/nowhere.key" },
 	} {
-		c := fleet.Config{Broker: "mqtt://127.0.0.1:1", Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")}
+		c := fleet.Config{Broker: "mqtt://127.0.0.1:1", Database: storetest.SQLite(t)}
 		change(&c)
 		f, err := fleet.Start(t.Context(), c)
 		if err == nil {

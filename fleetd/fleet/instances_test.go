@@ -32,7 +32,7 @@ type instance struct {
 // instances runs a test in fake time, with two fleetd instances of which fleetd-a leads.
 func instances(t *testing.T, test func(t *testing.T, a, b *instance, db *store.Store), options ...func(*fleet.Config)) {
 	t.Helper()
-	dsn, folder := pgtest.Start(t), t.TempDir()
+	dsn, folder := storetest.Postgres(t), t.TempDir()
 	bubble.Test(t, func(t *testing.T) {
 		one, two := pgtest.NewCable(), pgtest.NewCable()
 		t.Cleanup(func() { one.Cut(); two.Cut() }) // at last: the driver may still close connections that were lost

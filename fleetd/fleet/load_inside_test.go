@@ -23,6 +23,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/api"
 	"troupe/fleetd/store"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -38,7 +39,7 @@ type load struct {
 func newLoad(t testing.TB, robots int) *load {
 	broker := brokertest.Start(t, brokertest.InProcess)
 	f, err := Start(context.Background(), Config{
-		Dial: broker.Dial, Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), Spool: filepath.Join(t.TempDir(), "stops"),
+		Dial: broker.Dial, Database: storetest.SQLite(t), Spool: filepath.Join(t.TempDir(), "stops"),
 		Dev: true, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

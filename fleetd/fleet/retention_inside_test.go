@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,7 +17,7 @@ import (
 )
 
 func TestOnlyTheLeaderPrunes(t *testing.T) {
-	db := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"))
+	db := storetest.Open(t, storetest.SQLite(t))
 	if err := db.Tx(t.Context(), func(tx *store.Tx) error {
 		if err := tx.Note(t.Context(), storetest.Start, library.Note{Who: "anna", What: "publish"}); err != nil {
 			return err
@@ -53,7 +52,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 }
 
 func TestHistoryIsPrunedEveryHour(t *testing.T) {
-	path := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	path := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		db := storetest.Open(t, path)
 		p := &pruner{

@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store/storetest"
 )
 
 func TestTwoRobotsWithOneNameAreReported(t *testing.T) {
@@ -38,7 +38,7 @@ func TestTwoInstancesWithOneNameAreReported(t *testing.T) {
 			t.Fatalf("a fleetd instance alone is disputed: %s", s.Disputed)
 		}
 		other := w.config
-		other.Database = "sqlite:" + filepath.Join(t.TempDir(), "other.db")
+		other.Database = storetest.SQLite(t)
 		second, err := fleet.Start(context.Background(), other)
 		if err != nil {
 			t.Fatal(err)

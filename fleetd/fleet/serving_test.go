@@ -4,18 +4,18 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"troupe/fleetd/ca"
 	"troupe/fleetd/fleet"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/vault"
 )
 
 func TestNewServerCertificateIsServed(t *testing.T) {
-	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), keyed(t))
+	w := realWorld(t, storetest.SQLite(t), keyed(t))
 	w.startFleetd()
 	at := newMachine(w, "r7", map[string]any{}).url[len("https://"):]
 	shown := func() string {
@@ -49,7 +49,7 @@ func TestNewServerCertificateIsServed(t *testing.T) {
 
 func TestEachBrokerConnectionHasANewCertificate(t *testing.T) {
 	dir, v, pair := newVault(t)
-	config := fleet.Config{Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), CA: dir, Logger: logger(t), Random: func() float64 { return 0 }} // short pauses
+	config := fleet.Config{Database: storetest.SQLite(t), CA: dir, Logger: logger(t), Random: func() float64 { return 0 }} // short pauses
 	own := tls.Certificate{PrivateKey: pair.Key}
 	for _, c := range v.Chain(pair.Certificate) {
 		own.Certificate = append(own.Certificate, c.Raw)

@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store/pgtest"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -204,10 +204,10 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 }
 
 func TestTwoInstancesCannotShareASpool(t *testing.T) {
-	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
+	w := realWorld(t, storetest.SQLite(t))
 	w.startFleetd()
 	other := w.config
-	other.Database = "sqlite:" + filepath.Join(t.TempDir(), "b.db")
+	other.Database = storetest.SQLite(t)
 	if f, err := fleet.Start(context.Background(), other); err == nil {
 		_ = f.Close()
 		t.Fatal("a second fleetd uses the first one's stops")

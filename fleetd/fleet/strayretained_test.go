@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -21,7 +21,7 @@ func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
 	url = mosquittotest.Start(t, mosquittotest.Options{})
 	way = &brokertest.Cable{To: brokertest.TCP(url)}
 	w = &world{T: t, real: true}
-	w.config = fleet.Config{Name: "fleetd", Dial: way.Dial, Database: "sqlite:" + filepath.Join(t.TempDir(), "fleet.db"), Dev: true, Logger: logger(t)}
+	w.config = fleet.Config{Name: "fleetd", Dial: way.Dial, Database: storetest.SQLite(t), Dev: true, Logger: logger(t)}
 	w.startFleetd()
 	t.Cleanup(w.stopFleetd)
 	return w, url, way

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
+	"troupe/fleetd/store/storetest"
 )
 
 // serving is a world in real time whose fleetd answers at an address.
 func serving(t *testing.T) *world {
-	w := realWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
+	w := realWorld(t, storetest.SQLite(t), func(c *fleet.Config) { c.HTTP = "127.0.0.1:0" })
 	w.startFleetd()
 	return w
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -23,6 +22,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/bubble"
@@ -52,7 +52,7 @@ type world struct {
 // robot for its own.
 func inWorld(t *testing.T, test func(w *world), options ...func(*fleet.Config)) {
 	t.Helper()
-	database := "sqlite:" + filepath.Join(t.TempDir(), "fleet.db")
+	database := storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
 		w := &world{T: t, database: database}
 		w.newBroker()

@@ -5,7 +5,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
 )
 
@@ -17,5 +16,5 @@ func TestOnSQLite(t *testing.T) {
 }
 
 func TestOnPostgres(t *testing.T) {
-	conform(t, func(t *testing.T) string { return pgtest.Start(t) })
+	conform(t, func(t *testing.T) string { return storetest.Postgres(t) })
 }

@@ -41,12 +41,43 @@ var (
 // after the test, even if there are open connections to it.
 func Start(t testing.TB) (dsn string) {
 	t.Helper()
+	return create(t, "template1")
+}
+
+// A Template is a database that is filled once in a test binary, and copied for each test.
+type Template struct {
+	Name string
+	Fill func(dsn string) error // has to close its connections
+	once sync.Once
+	err  error
+}
+
+// Start is the Start of this package, with a copy of the template.
+func (m *Template) Start(t testing.TB) (dsn string) {
+	t.Helper()
+	m.once.Do(func() {
+		var c *cluster
+		if c, m.err = shared(); m.err != nil {
+			return
+		}
+		if m.err = c.exec("CREATE DATABASE " + m.Name); m.err == nil {
+			m.err = m.Fill(c.dsn(m.Name))
+		}
+	})
+	if m.err != nil {
+		t.Fatalf("fill the template database %s: %v", m.Name, m.err)
+	}
+	return create(t, m.Name)
+}
+
+func create(t testing.TB, template string) (dsn string) {
+	t.Helper()
 	c, err := shared()
 	if err != nil {
 		t.Fatalf("start a private PostgreSQL: %v", err)
 	}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := c.exec("CREATE DATABASE " + name); err != nil {
+	if err := c.exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
 		t.Fatalf("create database %s: %v", name, err)
 	}
 	t.Cleanup(func() {
