@@ -36,16 +36,17 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 	@go build -o bin/demo ./deploy/demo
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
-# SQLite's C sources translated to Go are most of what a store executes and none of this project's
-# code. The race detector made them twenty times slower; they are compiled without it.
-plain_sqlite := -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false
+# SQLite's C sources translated to Go are most of what a store executes, and Argon2 most of what a
+# sign-in does. None of it is this project's code, and the race detector would make it several times
+# slower.
+without_race := $(foreach p,modernc.org/sqlite/lib modernc.org/libc golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b,-gcflags=$(p)=-race=false)
 
 # Every test, every time: some start programs that Go's cache does not see. The longest ones are
 # first. Tests of deploy/e2e mostly wait for processes, and tests in fake time use one core, so -p=3
 # runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once more, alone.
 longest := ./deploy/e2e ./deploy/soak ./fleetd/fleet ./fleetd/store ./fleetd/cli ./robotd/brain ./deploy/stage
 test: setup ## install what is missing, then run every test under the race detector (PKG, RETRIES=1)
-	@GOFLAGS="$${GOFLAGS-} $(plain_sqlite)" TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
+	@GOFLAGS="$${GOFLAGS-} $(without_race)" TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
@@ -75,9 +76,9 @@ quick: ## run the unit tests that a change reaches, without the race detector
 check: setup ## gofmt, go vet, staticcheck, and generated files as they would be generated
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	@echo "gofmt: ok"
-	@go vet -race $(plain_sqlite) ./...
+	@go vet -race $(without_race) ./...
 	@echo "go vet: ok"
-	@GOFLAGS="$${GOFLAGS-} -race $(plain_sqlite)" "$$(go tool -n staticcheck)" ./...
+	@GOFLAGS="$${GOFLAGS-} -race $(without_race)" "$$(go tool -n staticcheck)" ./...
 	@echo "staticcheck: ok"
 	@deploy/setup/generated.sh
 	@echo "generated files: ok"
