@@ -82,7 +82,7 @@ func (m *shippedMosquitto) revoke(number int64, revoked ...tls.Certificate) {
 	for _, c := range revoked {
 		entries = append(entries, ca.Revoked{Serial: ca.Serial(c.Leaf), At: time.Now()})
 	}
-	list, err := m.vault.List(entries, number, time.Now().Add(time.Duration(number)*time.Second))
+	list, err := m.vault.SignCRL(entries, number, time.Now().Add(time.Duration(number)*time.Second))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(m.folder, "troupe", "crl.pem"), list, 0o600)
 	}
