@@ -81,10 +81,12 @@ var layers = []layer{
 		folders: []string{"fleetd/api", "fleetd/console"}},
 	{what: "assemblies: configuration, wiring, loops", clock: true,
 		folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
+	{what: "a private PostgreSQL for tests", clock: true,
+		folders: []string{"fleetd/store/pgtest"}},
 	{what: "test support", clock: true,
 		folders: []string{
 			"schema/fsm/fsmtest", "broker/brokertest", "robotd/mode/modetest", "robotd/disk/disktest", "robotd/driver/drivertest", "robotd/driver/bus/bustest",
-			"fleetd/store/storetest", "fleetd/store/pgtest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "deploy/mosquittotest",
+			"fleetd/store/storetest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "deploy/mosquittotest",
 		}},
 	{what: "fleetd's commands", clock: true,
 		folders: []string{"fleetd/cli"}},
