@@ -12,7 +12,7 @@ var Alerts = []AlertRow{
 	{Type: "story_failing", Text: "no act of the last round succeeded; the detail has the last error. It is over with the next act that succeeds, or when somebody enables the robot or continues the story; it comes again if the next round fails, too"},
 	{Type: "ability_failed", Text: "a unit fails what the robot does by itself between acts; source is the unit"},
 	{Type: "mode_hung", Text: "a call of a mode did not return, and robotd ended because of it; source is the mode"},
-	{Type: "link_lost", Text: "no heartbeat of fleetd or of a console arrives"},
+	{Type: "link_lost", Text: "no heartbeat of fleetd or of a panel arrives"},
 
 	{Type: string(ReasonSafeguard), Text: "somebody pushes or lifts the robot, or it falls; source is `pushed`, `moved` or `fell`. It is over by itself"},
 	{Type: "unit_error", Text: "a unit that moves is in error, which stops the robot; source is the unit"},

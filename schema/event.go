@@ -95,8 +95,8 @@ var Events = []EventRow{
 	{Type: "manual_stopped", Level: EventInfo, Text: "manual/stop ended what was done manually; cause says who sent it"},
 	{Type: "teleop_refused", Level: EventWarn, Data: "reason, detail, count", Text: "frames of manual driving did not count; at most one event in 1 s"},
 
-	{Type: "link_lost", Level: EventWarn, Data: "from, to", Text: "no heartbeat of fleetd or of a console arrives"},
-	{Type: "link_restored", Level: EventInfo, Data: "from, to", Text: "heartbeats of fleetd or of a console arrive again"},
+	{Type: "link_lost", Level: EventWarn, Data: "from, to", Text: "no heartbeat of fleetd or of a panel arrives"},
+	{Type: "link_restored", Level: EventInfo, Data: "from, to", Text: "heartbeats of fleetd or of a panel arrive again"},
 	{Type: "half_open_connection_replaced", Level: EventWarn, Text: "the robot received nothing and replaced its connection"},
 	{Type: "presence_repaired", Level: EventWarn, Text: "the presence document was not the robot's own; it published its own again"},
 	{Type: "retained_command_removed", Level: EventWarn, Text: "a retained command was removed from the broker; source is the end of its topic, after robots/{rid}/"},

@@ -134,7 +134,7 @@ var Reasons = []ReasonText{
 	{ReasonSafetyDisabled, RetryAfterFix, "the safety core is DISABLED; safety/enable allows motion"},
 	{ReasonNeedsReset, RetryAfterFix, "the safety core is in HALT or E_STOP; safety/reset leads out"},
 	{ReasonLatched, RetryAfterFix, "a stop is still latched; release it first"},
-	{ReasonLinkLost, RetryAfterFix, "no heartbeat of fleetd or of a console arrives"},
+	{ReasonLinkLost, RetryAfterFix, "no heartbeat of fleetd or of a panel arrives"},
 	{ReasonEStopInput, RetryAfterFix, "a physical stop input is still pressed"},
 	{ReasonLocalOnly, RetryNever, "a stop that came from a physical input is reset at the robot"},
 	{ReasonResetSettling, RetryLater, "the units are still settling"},

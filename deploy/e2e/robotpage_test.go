@@ -116,7 +116,7 @@ func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	v.await("mode_changed</code> <span dir=\"auto\">started from: str, to: mnl")
 	v.await("stop_latched")
 	robot.log.await(t, "r1", "that the robot has lost the heartbeats of the page", func(line string) bool {
-		return strings.Contains(line, "no heartbeat of fleetd or of a console arrives")
+		return strings.Contains(line, "no heartbeat of fleetd or of a panel arrives")
 	})
 }
 

@@ -242,7 +242,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 	case "control_free":
 		return kindMode, orElse(d.FromBy, d.From) + " has released control"
 	case "link_lost":
-		return kindLink, "is on its own: no heartbeat of fleetd or of a console arrives"
+		return kindLink, "is on its own: no heartbeat of fleetd or of a panel arrives"
 	case "link_restored":
 		return kindLink, "can be reached by operators again"
 	}

@@ -96,9 +96,9 @@ func (t Token) explain(client, person, standstill string) string {
 		case t.Kind == BySafety:
 			return "the story is paused by safety: " + standstill
 		case t.Kind == ByLink && t.sticky:
-			return "the story is paused by link: no heartbeat of fleetd or of a console arrives; when the link is back, auto/continue resumes it"
+			return "the story is paused by link: no heartbeat of fleetd or of a panel arrives; when the link is back, auto/continue resumes it"
 		case t.Kind == ByLink:
-			return "the story is paused by link: no heartbeat of fleetd or of a console arrives; it resumes when the link is back"
+			return "the story is paused by link: no heartbeat of fleetd or of a panel arrives; it resumes when the link is back"
 		}
 		return "the story is paused by safeguard: " + reason + "; it resumes when that is over"
 	case ByInterrupt:

@@ -166,7 +166,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				case s.permission.At != schema.SafetyEnabled && (s.permission.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
 					a.fail("the %s is started in %s", e.Unit, s.permission.At)
 				case lost && s.supervisor.Mode().Active == schema.ModeAto:
-					a.fail("the %s is started while no heartbeat of fleetd or of a console arrives", e.Unit)
+					a.fail("the %s is started while no heartbeat of fleetd or of a panel arrives", e.Unit)
 				case s.supervisor.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
 					a.fail("the %s is started by %s although ato is frozen by %v", e.Unit, s.lanes.Owner(e.Unit), s.perform.Auto().Held())
 				case s.perform.Auto().StoppedByRequest() && (s.lanes.Owner(e.Unit) == "activity" || perform.IsAbility(s.lanes.Owner(e.Unit))):

@@ -81,7 +81,7 @@ func (c *Config) SetLinkLoss(m schema.ModeID, v schema.LinkLoss) {
 	}
 }
 
-// SetLinkTimeout sets the time without a heartbeat of fleetd or of a console after which a mode ends.
+// SetLinkTimeout sets the time without a heartbeat of fleetd or of a panel after which a mode ends.
 func (c *Config) SetLinkTimeout(m schema.ModeID, v time.Duration) {
 	for i := range c.Mode.Modes {
 		if c.Mode.Modes[i].ID == m {

@@ -69,7 +69,7 @@ func (t Step) linkChanged(d operatorlink.Decision) {
 	t.Out.LogTransition("link", string(d.From), string(d.To), d.Why, d.Silence.String())
 	switch {
 	case d.To == schema.LinkLost:
-		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a console arrives", "see whether fleetd and the network are up")
+		t.Out.Raise("link_lost", schema.AlertWarn, "link", "no heartbeat of fleetd or of a panel arrives", "see whether fleetd and the network are up")
 		t.Out.Event("link_lost", "link", string(d.On), "", effect.Transition{From: string(d.From), To: string(d.To)})
 	case d.From == schema.LinkLost:
 		t.Out.Clear("link_lost", "link")

@@ -50,9 +50,9 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 	if policy := c.Modes[i]; f.LinkLost {
 		switch {
 		case s.Phase == Safe || s.Next == c.Safe && s.Phase == Starting:
-			add(schema.ResultNotReady, schema.ReasonLinkLost, "no heartbeat of fleetd or of a console arrives; when one does, send mode/set again to leave "+string(c.Safe))
+			add(schema.ResultNotReady, schema.ReasonLinkLost, "no heartbeat of fleetd or of a panel arrives; when one does, send mode/set again to leave "+string(c.Safe))
 		case policy.LinkLoss != schema.LinkLossContinue && f.LostFor >= policy.LostAfter:
-			add(schema.ResultNotReady, schema.ReasonLinkLost, string(m)+" would be left at once: no heartbeat of fleetd or of a console arrives")
+			add(schema.ResultNotReady, schema.ReasonLinkLost, string(m)+" would be left at once: no heartbeat of fleetd or of a panel arrives")
 		}
 	}
 	for _, n := range f.NotReady {

@@ -46,7 +46,7 @@ type Settings struct {
 	Disabled    bool            // until a request enables it
 	Calibrates  bool            // it carries out CalibrationOrdered
 	Conditional bool            // it has an entry check of its own: Installed.Ready
-	LinkLoss    schema.LinkLoss // the reaction when no heartbeat of fleetd or of a console arrives
+	LinkLoss    schema.LinkLoss // the reaction when no heartbeat of fleetd or of a panel arrives
 	LostAfter   time.Duration   // the silence after which LinkLoss applies, counted from the last heartbeat
 }
 

@@ -246,7 +246,7 @@ func (s *State) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 		if s.Phase == Starting {
 			m = s.Next
 		}
-		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonLinkLost, Detail: "no heartbeat of fleetd or of a console arrives"})
+		s.endRequest(d, schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonLinkLost, Detail: "no heartbeat of fleetd or of a panel arrives"})
 		s.killActiveAndNext(c, d)
 		s.transition(now, d, OnLinkLost)
 		s.ByBoot = false

@@ -75,7 +75,7 @@ var Table = fsm.Table[Phase, Event]{
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnKill, To: Starting, Why: "the mode was killed; its fallback starts"},
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnKillNone, To: None, Why: "the mode was killed and safety forbids another"},
 	{From: inCharge, On: OnDied, To: Starting, Why: "the mode died; its fallback starts"},
-	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnLinkLost, To: Starting, Why: "no heartbeat of fleetd or of a console arrives"},
+	{From: fsm.In(Calibrating, Uncalibrated, Ready, Starting, Stopping), On: OnLinkLost, To: Starting, Why: "no heartbeat of fleetd or of a panel arrives"},
 
 	{From: fsm.In(Calibrating, Uncalibrated, Ready, Safe, Starting), On: OnShutdown, To: Stopping, Why: "robotd ends and lets the mode end first"},
 	{From: fsm.In(Booting), On: OnShutdown, To: None, Why: "robotd ends before it began"},

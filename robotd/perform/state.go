@@ -85,8 +85,8 @@ type Facts struct {
 	CurrentState    schema.Precondition
 	Safety          schema.SafetyState
 	Standstill      safety.Standstill // what keeps the robot at rest, and its way out
-	LinkLostForAto  bool              // no heartbeat of fleetd or of a console arrives, and ato must not continue then
-	LinkLostForMode bool              // no heartbeat of fleetd or of a console arrives, and the active mode must not continue then
+	LinkLostForAto  bool              // no heartbeat of fleetd or of a panel arrives, and ato must not continue then
+	LinkLostForMode bool              // no heartbeat of fleetd or of a panel arrives, and the active mode must not continue then
 	Running         bool              // the mode supervisor runs
 	Pause           schema.Reason     // why a safeguard pauses ato
 	EntryRefused    schema.Reason     // why a safeguard keeps ato from being entered
