@@ -94,8 +94,8 @@ func (f *Fleet) receive(m link.Message) {
 
 // route gives each part what a robot's message means for it.
 func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.Effects, now time.Time) {
-	if s.Last != nil && s.Last.Client == f.cfg.Name {
-		f.dispatcher.ReceiveLastRequest(id, *s.Last)
+	if s.LastRequest != nil && s.LastRequest.Client == f.cfg.Name {
+		f.dispatcher.ReceiveLastRequest(id, *s.LastRequest)
 	}
 	if s.Report != nil {
 		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)

@@ -80,7 +80,7 @@ func (d *driftChecker) run(ctx context.Context, db Store) {
 				continue
 			}
 			d.renumberOvertaken(ctx, db, revs, now)
-			for _, id := range d.deps.Robots.StateMissing(now) {
+			for _, id := range d.deps.Robots.StatesOutdated(now) {
 				if d.askedForState.allows(id, now) {
 					d.deps.Log.Warn("robot's newest state did not arrive; asked the robot for all its documents", "robot", id)
 					d.resync(ctx, id, now)

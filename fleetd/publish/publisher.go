@@ -41,7 +41,7 @@ type Writer interface {
 
 // Robots lists the robots whose state is missing, or that differ from what is desired of them.
 type Robots interface {
-	StateMissing(now time.Time) []string
+	StatesOutdated(now time.Time) []string
 	NotConverged(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
 	Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string
 }

@@ -105,18 +105,18 @@ func (v *View) Subscribe(what Fields, gather time.Duration) *Feed {
 	return f
 }
 
-// mark computes the robot's summary anew and adds what changed to the feeds. It is called under
+// updateSummary computes the robot's summary anew and adds what changed to the feeds. It is called under
 // the lock after each change of an entry.
-func (v *View) mark(id string, e *entry) {
+func (v *View) updateSummary(id string, e *entry) {
 	summary := e.makeSummary(id, v.fleetID)
 	what := difference(&e.summary, &summary)
 	e.summary, e.shared = summary, nil
-	v.hand(Delta{ID: id, What: what})
+	v.addToFeeds(Delta{ID: id, What: what})
 }
 
-// hand adds a change to the feeds that report one of its groups. Every feed reports that a
+// addToFeeds adds a change to the feeds that report one of its groups. Every feed reports that a
 // robot is gone.
-func (v *View) hand(d Delta) {
+func (v *View) addToFeeds(d Delta) {
 	for f := range v.feeds {
 		if d.What&(f.what|Gone) == 0 {
 			continue

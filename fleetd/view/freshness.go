@@ -7,30 +7,30 @@ import (
 	"troupe/fleetd/presence"
 )
 
-// behindGrace is how long a robot's newest state may be older than its heartbeat says: the
+// outdatedGrace is how long a robot's newest state may be older than its heartbeat says: the
 // newer state may still be under way.
-const behindGrace = 2 * time.Second
+const outdatedGrace = 2 * time.Second
 
-// noteBehind records since when the newest state is older than the robot's heartbeat says. A
+// noteOutdated records since when the newest state is older than the robot's heartbeat says. A
 // broker may have dropped the newer one, because it was too large or the queue was full.
-func (e *entry) noteBehind(now time.Time) {
+func (e *entry) noteOutdated(now time.Time) {
 	s, h := e.state, e.heartbeat
 	switch {
 	case s == nil || h == nil || s.Boot == h.Boot && s.StateSeq >= h.StateSeq:
-		e.behind = time.Time{}
-	case e.behind.IsZero():
-		e.behind = now
+		e.outdatedSince = time.Time{}
+	case e.outdatedSince.IsZero():
+		e.outdatedSince = now
 	}
 }
 
-// isBehind reports whether the state is not the robot's newest.
-func (e *entry) isBehind(now time.Time) bool {
-	return !e.behind.IsZero() && now.Sub(e.behind) > behindGrace
+// isOutdated reports whether the state is not the robot's newest.
+func (e *entry) isOutdated(now time.Time) bool {
+	return !e.outdatedSince.IsZero() && now.Sub(e.outdatedSince) > outdatedGrace
 }
 
-// StateMissing lists the online robots whose newest state did not arrive, sorted.
-func (v *View) StateMissing(now time.Time) []string {
-	return v.online(now, func(_ string, e *entry) bool { return e.isBehind(now) })
+// StatesOutdated lists the online robots whose newest state has not arrived, sorted.
+func (v *View) StatesOutdated(now time.Time) []string {
+	return v.online(now, func(_ string, e *entry) bool { return e.isOutdated(now) })
 }
 
 // online lists the adopted robots that are online and for which holds reports true,

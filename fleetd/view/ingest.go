@@ -10,15 +10,15 @@ import (
 
 // Effects is what a robot's message means for other parts of fleetd.
 type Effects struct {
-	Change  PresenceChange
-	Latches []schema.StopLatch // stops that the robot holds
-	Current bool               // Latches are of now, not of a retained message
-	Ahead   time.Duration      // by how much this machine's clock is ahead of the robot's
-	Last    *schema.LastRequest
-	Report  *Report
-	Event   *schema.Event
-	Answer  *schema.Ack
-	State   *schema.State
+	Change      PresenceChange
+	Latches     []schema.StopLatch  // stops that the robot holds
+	Current     bool                // Latches are of now, not of a retained message
+	Ahead       time.Duration       // by how much this machine's clock is ahead of the robot's
+	LastRequest *schema.LastRequest // the newest answered command, as the robot's state names it
+	Report      *Report
+	Event       *schema.Event
+	Answer      *schema.Ack
+	State       *schema.State
 }
 
 // Report is how far the robot is with a story or a set, and which blob it fetches.
@@ -52,7 +52,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 			}
 		}
 		s.State = &doc
-		s.Last, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // a retained state may be long outdated
+		s.LastRequest, s.Latches, s.Current = doc.LastReq, doc.Safety.Latches, !m.Retain // a retained state may be long outdated
 	case schema.TopicModes:
 		doc, ps := schema.Decode[schema.Modes](m.Payload)
 		problems, do = ps, func(e *entry) { e.modes = &doc }

@@ -21,11 +21,11 @@ func (v *View) ReportedStops(ids []string, now time.Time) (ours []stop.Request, 
 			continue
 		}
 		for _, l := range e.state.Safety.Latches {
-			switch o, named := stop.RequestFromRobot(robot, l, e.ahead, now); {
-			case !named || !slices.Contains(ids, l.ID):
+			switch o, validID := stop.RequestFromRobot(robot, l, e.ahead, now); {
+			case !validID || !slices.Contains(ids, l.ID):
 			case !e.adopted:
 				elsewhere.Unknown[l.ID] = append(elsewhere.Unknown[l.ID], robot)
-			case !e.shown.Status.Reachable():
+			case !e.assessment.Status.Reachable():
 				elsewhere.Away[l.ID] = append(elsewhere.Away[l.ID], robot)
 			default:
 				o.All = false // it is released on this robot; no other has to hold it first
@@ -71,7 +71,7 @@ func (v *View) WhyNotRemove(at schema.TopicParams) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[at.RID]
-	if e == nil || !e.shown.Status.Reachable() {
+	if e == nil || !e.assessment.Status.Reachable() {
 		return "" // no robot receives the empty message
 	}
 	topic := "cmd/" + at.CID + "/" + at.Group + "/" + at.Verb

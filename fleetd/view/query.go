@@ -31,7 +31,7 @@ func (v *View) Orphans() []StrayDocuments {
 		if e.adopted || len(e.documents) == 0 {
 			continue
 		}
-		o := StrayDocuments{Robot: id, PresenceStatus: string(e.shown.Status)}
+		o := StrayDocuments{Robot: id, PresenceStatus: string(e.assessment.Status)}
 		for kind, d := range e.documents {
 			o.Topics = append(o.Topics, v.deps.Namespace.Topic(kind, id))
 			if at := schema.TimeOf(d.ReceivedAt); o.Seen == 0 || at < o.Seen {
@@ -57,7 +57,7 @@ func (v *View) DocumentDeleted(id string, kind schema.TopicKind) {
 	}
 	delete(e.documents, kind)
 	delete(e.unsaved, kind)
-	if len(e.documents) == 0 && !e.shown.Status.Reachable() {
+	if len(e.documents) == 0 && !e.assessment.Status.Reachable() {
 		v.forget(id)
 	}
 }
@@ -66,7 +66,7 @@ func (v *View) DocumentDeleted(id string, kind schema.TopicKind) {
 // under the lock.
 func (v *View) forget(id string) {
 	delete(v.robots, id)
-	v.hand(Delta{id, Gone, GoneRow(id)})
+	v.addToFeeds(Delta{id, Gone, GoneRow(id)})
 }
 
 // GoneRow is the row that makes readers of the stream forget a robot.
@@ -86,7 +86,7 @@ func (v *View) Connection(id string, now time.Time) decommission.Connection {
 	}
 	status := presence.Unknown
 	if e := v.robots[id]; e != nil {
-		status = e.shown.Status
+		status = e.assessment.Status
 	} else if now.Sub(v.fleetd.Since) >= presence.Grace {
 		return decommission.Disconnected
 	}

@@ -24,7 +24,7 @@ func (v *View) Reload(ctx context.Context, db Database) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.know(read, rows)
+	v.recordRows(read, rows)
 	for id, e := range v.robots {
 		if e.adopted && e.read < read {
 			v.forget(id)
@@ -48,27 +48,27 @@ func (v *View) Refresh(ctx context.Context, db Database, robots []string) error 
 			return err
 		}
 		v.mu.Lock()
-		v.know(read, rows)
+		v.recordRows(read, rows)
 		v.mu.Unlock()
 	}
 	return nil
 }
 
-// know records rows. Reads may overtake each other: every commit is followed by a read that
-// begins after it, so of two reads that show a robot the one that began later counts. It is
-// called under the lock.
-func (v *View) know(read int64, rows []store.Robot) {
+// recordRows takes rows of the database into the view. Reads may overtake each other:
+// every commit is followed by a read that begins after it, so of two reads that show a robot the
+// one that began later is taken. It is called under the lock.
+func (v *View) recordRows(read int64, rows []store.Robot) {
 	for _, r := range rows {
 		e := v.robots[r.ID]
 		known := e != nil && e.adopted
 		if known && e.read > read || !known && v.reloaded > read { // a later read has shown it, or that it has no row
 			continue
 		}
-		e = v.of(r.ID)
+		e = v.ensureEntry(r.ID)
 		same := known && sameRobot(e.dbRow, r)
 		e.adopted, e.dbRow, e.read = true, r, read
 		if !same {
-			v.mark(r.ID, e)
+			v.updateSummary(r.ID, e)
 		}
 	}
 }

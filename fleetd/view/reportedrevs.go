@@ -14,7 +14,7 @@ func (v *View) SetFleetID(fleetID string) {
 		for kind, d := range e.documents {
 			e.noteReportedRevs(fleetID, kind, d.Body)
 		}
-		v.mark(id, e)
+		v.updateSummary(id, e)
 	}
 }
 

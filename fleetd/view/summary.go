@@ -20,8 +20,8 @@ func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	r := Robot{
 		ID: id, Labels: maps.Clone(e.dbRow.Labels), Adopted: e.adopted,
 		Presence: Presence{
-			Status: string(e.shown.Status), Why: e.shown.Why, Since: wireTime(e.shown.Since), LastSeen: wireTime(e.lastSeen()),
-			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.shown.Disputed,
+			Status: string(e.assessment.Status), Why: e.assessment.Why, Since: wireTime(e.assessment.Since), LastSeen: wireTime(e.lastSeen()),
+			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.assessment.Disputed,
 		},
 		StateAt: wireTime(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},

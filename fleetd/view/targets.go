@@ -64,7 +64,7 @@ func (e *entry) selectable(id string) selector.Robot {
 }
 
 func (e *entry) target(id string) command.Target {
-	t := command.Target{Robot: id, Present: e.shown.Status.Reachable(), Caps: e.caps}
+	t := command.Target{Robot: id, Present: e.assessment.Status.Reachable(), Caps: e.caps}
 	if e.heartbeat != nil {
 		t.SeenMonoMS, t.SeenBoot, t.SeenSeq = e.heartbeat.MonoMS, e.heartbeat.Boot, e.heartbeat.StateSeq
 		if e.state != nil && e.state.Boot == e.heartbeat.Boot {

@@ -43,13 +43,13 @@ type Deps struct {
 
 // entry is what is known of one robot.
 type entry struct {
-	adopted bool        // the database has a row of it
-	dbRow   store.Robot // of the database
-	read    int64       // the read that dbRow is from
-	facts   presence.Facts
-	shown   presence.Assessment
-	summary Robot // as lists and feeds show it; what it points to is never changed
-	shared  *Row  // summary, for readers; nil until somebody reads it
+	adopted    bool        // the database has a row of it
+	dbRow      store.Robot // of the database
+	read       int64       // the read that dbRow is from
+	facts      presence.Facts
+	assessment presence.Assessment // of facts, at the last change or Tick
+	summary    Robot               // as lists and feeds show it; what it points to is never changed
+	shared     *Row                // summary, for readers; nil until somebody reads it
 
 	heartbeat          *schema.Heartbeat
 	state              *schema.State
@@ -61,8 +61,8 @@ type entry struct {
 	event              *schema.Event
 	stateAt            time.Time
 	ahead              time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
-	behind             time.Time     // since when its heartbeat names a newer state; zero = it does not
-	outdated           bool          // for longer than behindGrace
+	outdatedSince      time.Time     // since when its heartbeat names a newer state than has arrived; zero = it does not
+	outdated           bool          // for longer than outdatedGrace
 
 	documents    map[schema.TopicKind]store.Document     // exact bytes
 	reportedRevs map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document
@@ -74,8 +74,8 @@ func New(d Deps) *View {
 	return &View{deps: d, fleetd: presence.Fleetd{Since: d.Now()}, robots: map[string]*entry{}, feeds: map[*Feed]struct{}{}, clients: clients{}}
 }
 
-// of returns the entry of a robot, and makes it if there is none.
-func (v *View) of(id string) *entry {
+// ensureEntry returns the entry of a robot, and makes it if there is none.
+func (v *View) ensureEntry(id string) *entry {
 	e := v.robots[id]
 	if e == nil {
 		e = &entry{documents: map[schema.TopicKind]store.Document{}, unsaved: map[schema.TopicKind]bool{}}
@@ -154,17 +154,17 @@ func (n *names) list() []string {
 	return slices.Sorted(maps.Keys(n.known))
 }
 
-// change runs do on the robot's entry, computes its presence anew and marks what changed.
+// change runs do on the robot's entry, computes its presence and its summary anew.
 func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	e := v.of(id)
-	before := e.shown.Status
+	e := v.ensureEntry(id)
+	before := e.assessment.Status
 	do(e)
-	e.noteBehind(now)
-	e.shown, e.outdated = presence.Assess(e.facts, v.fleetd, now), e.isBehind(now)
-	v.mark(id, e)
-	return PresenceChange{id, before, e.shown.Status}
+	e.noteOutdated(now)
+	e.assessment, e.outdated = presence.Assess(e.facts, v.fleetd, now), e.isOutdated(now)
+	v.updateSummary(id, e)
+	return PresenceChange{id, before, e.assessment.Status}
 }
 
 // Connected records that fleetd's own connection came up or went down.
@@ -193,15 +193,15 @@ func (v *View) Tick(now time.Time) (changes []PresenceChange) {
 	defer v.mu.Unlock()
 	for id, e := range v.robots {
 		s := presence.Assess(e.facts, v.fleetd, now)
-		behind := e.isBehind(now)
-		if s.Status == e.shown.Status && s.Why == e.shown.Why && behind == e.outdated { // Why differs if Disputed does
+		outdated := e.isOutdated(now)
+		if s.Status == e.assessment.Status && s.Why == e.assessment.Why && outdated == e.outdated { // Why differs if Disputed does
 			continue
 		}
-		if s.Status != e.shown.Status {
-			changes = append(changes, PresenceChange{id, e.shown.Status, s.Status})
+		if s.Status != e.assessment.Status {
+			changes = append(changes, PresenceChange{id, e.assessment.Status, s.Status})
 		}
-		e.shown, e.outdated = s, behind
-		v.mark(id, e)
+		e.assessment, e.outdated = s, outdated
+		v.updateSummary(id, e)
 	}
 	return changes
 }
@@ -211,7 +211,7 @@ func (v *View) Reachable(id string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.robots[id]
-	return e != nil && e.shown.Status.Reachable()
+	return e != nil && e.assessment.Status.Reachable()
 }
 
 // Adopted reports whether the robot belongs to the fleet.
