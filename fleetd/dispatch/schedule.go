@@ -73,15 +73,15 @@ func (d *Dispatcher) isNext(c *activeCommand) bool {
 
 // sleepTime is how long no command will be due.
 func (d *Dispatcher) sleepTime(now time.Time, saved bool) time.Duration {
-	rest := time.Hour
+	wait := time.Hour
 	if !saved {
-		rest = saveAgain
+		wait = saveAgain
 	}
 	if !d.others.next.IsZero() {
-		rest = min(rest, max(minSleep, d.others.next.Sub(now)))
+		wait = min(wait, max(minSleep, d.others.next.Sub(now)))
 	}
 	if !d.next.IsZero() {
-		rest = min(rest, max(minSleep, d.next.Sub(now)))
+		wait = min(wait, max(minSleep, d.next.Sub(now)))
 	}
-	return rest
+	return wait
 }

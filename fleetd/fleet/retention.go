@@ -103,12 +103,12 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 			if rows += n; n == 0 {
 				break
 			}
-			rest := time.NewTimer(time.Since(began))
+			pause := time.NewTimer(time.Since(began))
 			select {
 			case <-ctx.Done():
-				rest.Stop()
+				pause.Stop()
 				return
-			case <-rest.C:
+			case <-pause.C:
 			}
 		}
 		if rows > 0 {

@@ -132,19 +132,19 @@ func (o *outboxPublisher) writer() Writer {
 // readsOn reports whether there is room in the window for rows that were not read yet.
 func (o *outboxPublisher) readsOn() bool { return o.unread && o.window.len() <= maxRows/2 }
 
-// rest is how long nothing has to be done if nothing happens.
+// untilNextWork is how long nothing has to be done if nothing happens.
 func (o *outboxPublisher) untilNextWork() time.Duration {
-	now, rest := o.deps.Now(), outboxLook
+	now, wait := o.deps.Now(), outboxLook
 	if o.readsOn() || len(o.refillable) > 0 && !o.stalled {
 		return 0
 	}
 	if len(o.confirmed) > 0 {
-		rest = min(rest, o.markAt.Sub(now))
+		wait = min(wait, o.markAt.Sub(now))
 	}
 	if due := o.window.due(); !due.IsZero() {
-		rest = min(rest, due.Sub(now))
+		wait = min(wait, due.Sub(now))
 	}
-	return max(rest, 0)
+	return max(wait, 0)
 }
 
 // reset forgets what waits and what is in flight: the next connection, or the next leader,

@@ -14,10 +14,10 @@ import (
 	"troupe/schema"
 )
 
-// Arguments of Hold: rest before the round trip, prompt for the round trip.
+// Arguments of Hold: pause before the round trip, prompt for the round trip.
 const (
 	prompt = 30 * time.Second
-	rest   = time.Millisecond
+	pause  = time.Millisecond
 )
 
 // requestLead tries to become the leader.
@@ -47,7 +47,7 @@ func onlyOneInstanceLeads(t *testing.T, address string) {
 	}
 	wantEqual(t, "who leads", who, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1)})
 	for range 3 {
-		if err := first.Hold(t.Context(), rest, prompt); err != nil {
+		if err := first.Hold(t.Context(), pause, prompt); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func onlyOneInstanceLeads(t *testing.T, address string) {
 		_ = first.Hold(over, 0, prompt) // lost, or just in time
 		cancel()
 	}
-	if err := first.Hold(t.Context(), rest, prompt); err != nil {
+	if err := first.Hold(t.Context(), pause, prompt); err != nil {
 		t.Fatalf("hold after cancelled calls: %v", err)
 	}
 

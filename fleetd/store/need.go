@@ -195,9 +195,9 @@ func (r *libraryReader) readAssignedRefs(ctx context.Context, refs []library.Ref
 	return nil
 }
 
-// readSets reads the activities of the robots that a query lists, and if performed the
-// revisions that they perform. w has the arguments of the query.
-func (r *libraryReader) readSets(ctx context.Context, robots string, w where, performed bool) error {
+// readSets reads the activities of the robots that a query lists, and, with withRevisions,
+// the revisions that are assigned. w has the arguments of the query.
+func (r *libraryReader) readSets(ctx context.Context, robots string, w where, withRevisions bool) error {
 	sets, err := r.tx.activitySets(ctx, robots, w)
 	if err != nil {
 		return err
@@ -208,15 +208,15 @@ func (r *libraryReader) readSets(ctx context.Context, robots string, w where, pe
 			r.rows.Sets = append(r.rows.Sets, set)
 		}
 	}
-	if !performed {
+	if !withRevisions {
 		return nil
 	}
 	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
 }
 
-// readAssignedStories reads the assigned stories of the robots that a query lists, and if performed the
-// revisions that they perform. w has the arguments of the query.
-func (r *libraryReader) readAssignedStories(ctx context.Context, robots string, w where, performed bool) error {
+// readAssignedStories reads the assigned stories of the robots that a query lists, and, with withRevisions,
+// the revisions that are assigned. w has the arguments of the query.
+func (r *libraryReader) readAssignedStories(ctx context.Context, robots string, w where, withRevisions bool) error {
 	defaults, err := queryAll(ctx, r.tx.reads, scanAssignedStory, selectAssignedStories+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
 	if err != nil {
 		return fmt.Errorf("list default stories: %w", err)
@@ -227,7 +227,7 @@ func (r *libraryReader) readAssignedStories(ctx context.Context, robots string, 
 			r.rows.Defaults = append(r.rows.Defaults, d)
 		}
 	}
-	if !performed {
+	if !withRevisions {
 		return nil
 	}
 	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.story, p.rev FROM defaults p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
