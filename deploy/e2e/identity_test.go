@@ -89,7 +89,7 @@ func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 	}
 }
 
-// revokedSerials returns the serial numbers on the revocation list.
+// revokedSerials returns the serial numbers on the CRL.
 func (s *secured) revokedSerials() string {
 	text, err := os.ReadFile(filepath.Join(s.keys, vault.CRLFile))
 	if err != nil {

@@ -202,7 +202,7 @@ func TestInvalidSigningRequestIsRefused(t *testing.T) {
 	}
 }
 
-func TestRevocationListContainsRevokedCertificates(t *testing.T) {
+func TestCRLContainsRevokedCertificates(t *testing.T) {
 	a := authority(t, morning)
 	c := robot(t, a, "r7", morning)
 	text, err := a.SignCRL([]ca.Revoked{{Serial: ca.Serial(c), At: morning}}, 4, morning.Add(time.Minute))
@@ -210,18 +210,18 @@ func TestRevocationListContainsRevokedCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	block, _ := pem.Decode(text)
-	list, err := x509.ParseRevocationList(block.Bytes)
+	crl, err := x509.ParseRevocationList(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := list.CheckSignatureFrom(a.Issuers()[0]); err != nil {
+	if err := crl.CheckSignatureFrom(a.Issuers()[0]); err != nil {
 		t.Error(err)
 	}
-	if len(list.RevokedCertificateEntries) != 1 || list.RevokedCertificateEntries[0].SerialNumber.Cmp(c.SerialNumber) != 0 || list.Number.Int64() != 4 {
-		t.Errorf("%+v", list.RevokedCertificateEntries)
+	if len(crl.RevokedCertificateEntries) != 1 || crl.RevokedCertificateEntries[0].SerialNumber.Cmp(c.SerialNumber) != 0 || crl.Number.Int64() != 4 {
+		t.Errorf("%+v", crl.RevokedCertificateEntries)
 	}
-	if list.NextUpdate.Sub(morning) < ca.RobotLife {
-		t.Error("the list expires before the certificates on it")
+	if crl.NextUpdate.Sub(morning) < ca.RobotLife {
+		t.Error("the CRL expires before the certificates on it")
 	}
 	if _, err := a.SignCRL([]ca.Revoked{{Serial: "xyz"}}, 5, morning); err == nil {
 		t.Error("an invalid serial number is accepted")

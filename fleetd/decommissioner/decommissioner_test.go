@@ -116,8 +116,8 @@ func (w *world) refreshes() (n int) {
 	return n
 }
 
-// list is the revocation list of the database.
-func (w *world) list() schema.Revoked {
+// revoked is the fleet/revoked of the database.
+func (w *world) revoked() schema.Revoked {
 	w.Helper()
 	_, payload, err := w.db.Revocation(context.Background())
 	if err != nil {
@@ -150,7 +150,7 @@ func TestDecommissionIsLedStepByStep(t *testing.T) {
 		if len(w.commands()) != 1 || w.commands()[0].Robot != "r9" || w.commands()[0].Verb != "safety/stop" {
 			t.Errorf("sent to the robot was %+v", w.commands())
 		}
-		if l := w.list(); !slices.Equal(l.Names, []string{"r9"}) {
+		if l := w.revoked(); !slices.Equal(l.Names, []string{"r9"}) {
 			t.Errorf("revoked are %+v", l)
 		}
 		if why := w.Waiting("r9"); !strings.Contains(why, "still connected") || w.Waiting("r8") != "" {

@@ -26,9 +26,9 @@ type world struct {
 	*revocation.Publisher
 	db *store.Store
 
-	mu    sync.Mutex
-	leads bool
-	said  []string // lists that were published in repair
+	mu      sync.Mutex
+	leads   bool
+	repairs []string // each fleet/revoked that was published in repair
 }
 
 func (w *world) locked(do func()) {
@@ -57,7 +57,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 			Leads:  func() (is bool) { w.locked(func() { is = w.leads }); return is },
 			Failed: func(what string, err error) { t.Errorf("%s: %v", what, err) },
 			Enqueue: func(m link.Message) {
-				w.locked(func() { w.said = append(w.said, string(m.Payload)) })
+				w.locked(func() { w.repairs = append(w.repairs, string(m.Payload)) })
 				w.Observe(m.Payload, time.Now())
 			},
 			Wake: w.flush,
@@ -100,17 +100,17 @@ func (w *world) tx(do func(tx *store.Tx) error) {
 	}
 }
 
-// published are the lists that were published in repair, and last is the newest.
-func (w *world) published() (lists []string) {
-	w.locked(func() { lists = slices.Clone(w.said) })
-	return lists
+// published returns each fleet/revoked that was published in repair, and last the newest of them.
+func (w *world) published() (all []string) {
+	w.locked(func() { all = slices.Clone(w.repairs) })
+	return all
 }
 
 func (w *world) last() string {
 	w.Helper()
 	all := w.published()
 	if len(all) == 0 {
-		w.Fatal("no list was published in repair")
+		w.Fatal("no fleet/revoked was published in repair")
 	}
 	return all[len(all)-1]
 }
@@ -133,8 +133,8 @@ func (w *world) enqueues(robot string) {
 	})
 }
 
-// list is the revocation list of the database.
-func (w *world) list() schema.Revoked {
+// revoked is the fleet/revoked of the database.
+func (w *world) revoked() schema.Revoked {
 	w.Helper()
 	_, payload, err := w.db.Revocation(context.Background())
 	if err != nil {
@@ -144,18 +144,18 @@ func (w *world) list() schema.Revoked {
 	return l
 }
 
-func listOf(fleet string, rev int64, names string) []byte {
+func revokedDocument(fleet string, rev int64, names string) []byte {
 	return fmt.Appendf(nil, `{"rev":%d,"fleet_id":%q,"names":[%s],"serials":[],"ts":"2030-01-01T00:00:00.000Z"}`, rev, fleet, names)
 }
 
-func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
+func TestOverwrittenFleetRevokedIsPublishedAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.revokes("r9")
 		w.sleep(10 * time.Second)
 		if len(w.published()) != 0 {
 			t.Fatalf("an update of this fleet was repaired: %q", w.published())
 		}
-		w.Observe(listOf("another", 1, ""), time.Now())
+		w.Observe(revokedDocument("another", 1, ""), time.Now())
 		w.sleep(1500 * time.Millisecond)
 		if len(w.published()) != 0 {
 			t.Error("an update that may be under way was repaired")
@@ -166,7 +166,7 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 		}
 		// Another fleet on the same broker does the same.
 		for range 60 {
-			w.Observe(listOf("another", 2, ""), time.Now())
+			w.Observe(revokedDocument("another", 2, ""), time.Now())
 			w.sleep(3 * time.Second)
 		}
 		if n := len(w.published()); n < 3 || n > 5 {
@@ -174,7 +174,7 @@ func TestOverwrittenRevocationListIsPublishedAgain(t *testing.T) {
 		}
 		w.Observe(nil, time.Now()) // deleted
 		w.sleep(4 * time.Second)
-		if last := w.last(); !strings.Contains(last, `"r9"`) || len(w.list().Names) != 1 {
+		if last := w.last(); !strings.Contains(last, `"r9"`) || len(w.revoked().Names) != 1 {
 			t.Errorf("after its deletion %q was published", last)
 		}
 	})
@@ -198,12 +198,12 @@ func TestOwnUpdateOnItsWayToTheBrokerIsNotRepaired(t *testing.T) {
 	})
 }
 
-func TestNewerRevocationListOfTheBrokerIsTakenOver(t *testing.T) {
+func TestNewerFleetRevokedOfTheBrokerIsTakenOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.revokes("r9")
-		w.Observe(listOf(w.db.FleetID(), 40, `"r8"`), time.Now())
+		w.Observe(revokedDocument(w.db.FleetID(), 40, `"r8"`), time.Now())
 		w.sleep(5 * time.Second)
-		if l := w.list(); l.Rev <= 40 || !slices.Equal(l.Names, []string{"r8", "r9"}) {
+		if l := w.revoked(); l.Rev <= 40 || !slices.Equal(l.Names, []string{"r8", "r9"}) {
 			t.Errorf("the database has %+v", l)
 		}
 		if revoked, err := w.db.IsNameRevoked(context.Background(), "r8"); !revoked {
@@ -215,11 +215,11 @@ func TestNewerRevocationListOfTheBrokerIsTakenOver(t *testing.T) {
 	})
 }
 
-func TestFollowerRepairsNoRevocationList(t *testing.T) {
+func TestFollowerDoesNotRepairFleetRevoked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.revokes("r9")
 		w.locked(func() { w.leads = false })
-		w.Observe(listOf("another", 1, ""), time.Now())
+		w.Observe(revokedDocument("another", 1, ""), time.Now())
 		w.sleep(time.Minute)
 		if len(w.published()) != 0 {
 			t.Errorf("a follower published %q", w.published())

@@ -71,9 +71,9 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a token is used once", tokenIsUsedOnce},
 		{"a certificate is read back", certificatesAreReadBack},
 		{"a revocation covers certificates and tokens", revocationCoversTokensAndCertificates},
-		{"a revocation list of the broker is imported", revocationListIsImported},
-		{"a full revocation list is audited", fullRevocationListIsNoted},
-		{"a revocation list is published with a higher revision", revocationListIsPublished},
+		{"fleet/revoked of the broker is imported", fleetRevokedIsImported},
+		{"a full fleet/revoked is audited", fullFleetRevokedIsAudited},
+		{"fleet/revoked is published with a higher revision", fleetRevokedIsPublished},
 		{"an archived robot is in no list and gets its desired documents back", archivedRobotIsAdoptedAgain},
 
 		{"a decommission runs step by step", decommissionRunsStepByStep},

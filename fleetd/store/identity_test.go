@@ -114,7 +114,7 @@ func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
 	})
 }
 
-func revocationListIsImported(t *testing.T, address string) {
+func fleetRevokedIsImported(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r8", 2))
 	revoke(t, s, "r7", at(10))
@@ -139,7 +139,7 @@ func revocationListIsImported(t *testing.T, address string) {
 	}
 }
 
-func fullRevocationListIsNoted(t *testing.T, address string) {
+func fullFleetRevokedIsAudited(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	var names []string
 	for n := range 5000 {
@@ -193,10 +193,10 @@ func revocationCoversTokensAndCertificates(t *testing.T, address string) {
 	})
 }
 
-func revocationListIsPublished(t *testing.T, address string) {
+func fleetRevokedIsPublished(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	if rev, payload, err := s.Revocation(t.Context()); rev != 0 || payload != nil || err != nil {
-		t.Fatalf("a new fleet has the revocation list %d %s %v", rev, payload, err)
+		t.Fatalf("a new fleet has fleet/revoked %d %s %v", rev, payload, err)
 	}
 	addCertificates(t, s, certificate("a1", "r7", 1))
 	revoke(t, s, "r7", at(10))

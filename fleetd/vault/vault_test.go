@@ -124,16 +124,16 @@ func TestSavedPairCanBeLoaded(t *testing.T) {
 	}
 }
 
-func TestRevocationListIsReplaced(t *testing.T) {
+func TestCRLIsReplaced(t *testing.T) {
 	dir, v := filled(t)
-	list, err := v.SignCRL([]ca.Revoked{{Serial: "4f", At: morning}}, 2, morning)
+	crl, err := v.SignCRL([]ca.Revoked{{Serial: "4f", At: morning}}, 2, morning)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.SaveCRL(list); err != nil {
+	if err := v.SaveCRL(crl); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, vault.CRLFile)); err != nil || string(got) != string(list) {
+	if got, err := os.ReadFile(filepath.Join(dir, vault.CRLFile)); err != nil || string(got) != string(crl) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
