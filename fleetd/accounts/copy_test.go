@@ -47,7 +47,7 @@ func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
 	}
 	k.install(auth.Accounts{Rev: 1}, nil) // a backup of the database that is older than the file
 	if _, err := k.bearer("Bearer " + secret); err == nil {
-		t.Error("the copy counts after the database was read")
+		t.Error("the copy is used after the database was read")
 	}
 	k.install(all, nil)
 	k.copy.path = filepath.Join(t.TempDir(), "other")

@@ -14,7 +14,7 @@ import (
 const (
 	// LoginLifetime is how long the token of a sign-in of the command line is valid.
 	LoginLifetime = 30 * 24 * time.Hour
-	// codeLifetime is how long the permission that a person gave in the console counts.
+	// codeLifetime is how long the permission that a person gave in the console is valid.
 	codeLifetime = 2 * time.Minute
 )
 

@@ -85,7 +85,7 @@ func (k *Keeper) RevokeToken(ctx context.Context, p auth.Principal, id string, b
 	return k.changed(ctx, nil, k.Changes.RevokeToken(ctx, p, id, by))
 }
 
-// changed reads the accounts after a change, so that it counts at once.
+// changed reads the accounts after a change, so that it takes effect at once.
 func (k *Keeper) changed(ctx context.Context, found []schema.Problem, err error) error {
 	if err != nil || len(found) > 0 {
 		return err

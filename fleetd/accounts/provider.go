@@ -64,7 +64,7 @@ func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back ur
 	if k.Provider == nil {
 		return nil, "", ErrNoProvider
 	}
-	cookies = []*http.Cookie{k.attemptCookie("", -1)} // an attempt counts once
+	cookies = []*http.Cookie{k.attemptCookie("", -1)} // an attempt can be used once
 	var a provider.Attempt
 	if text, err := base64.RawURLEncoding.DecodeString(attempt); err == nil {
 		_ = json.Unmarshal(text, &a) // without a state it is refused below

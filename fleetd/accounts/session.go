@@ -140,8 +140,8 @@ func (k *Keeper) SignOut(ctx context.Context, p auth.Principal, cookieValue stri
 	return k.cookie("", time.Time{}), err
 }
 
-// sessionStore keeps the sessions of scs, which names them by the digest of their cookie. What
-// the database does not take counts all the same, and is saved later.
+// sessionStore keeps the sessions of scs, which names them by the digest of their cookie. A
+// session that the database does not take is valid at once all the same, and is saved later.
 type sessionStore struct{ k *Keeper }
 
 // FindCtx implements scs.CtxStore.

@@ -136,7 +136,8 @@ func activitiesText(a view.DesiredActivities) string {
 	return text
 }
 
-// showRobotsActivities makes list take a robot, whose activities it shows then.
+// showRobotsActivities adds an optional argument ROBOT to the command list; with it the command
+// shows the activities of that robot.
 func (sh *shell) showRobotsActivities(list *cobra.Command) {
 	all := list.RunE
 	list.Use, list.Short, list.Args = "list [ROBOT]", "list activities, or those of one robot", cobra.MaximumNArgs(1)

@@ -90,7 +90,7 @@ func (sh *shell) writeContexts(all contexts) error {
 }
 
 // contextOf returns the name of the context of --context, or of a server that was named
-// otherwise, or the current one. Of several contexts of one server the current one counts:
+// otherwise, or the current one. Of several contexts of one server the current one is taken:
 // TROUPE_SERVER may be set while its user signs in as somebody else.
 func (sh *shell) contextOf(all contexts, serverGiven bool) string {
 	name := orElse(sh.context, all.Current)
@@ -131,7 +131,7 @@ func (sh *shell) useContext(serverGiven bool) error {
 }
 
 // chooseServer takes server, CA and token for a command from its flags, the environment and the contexts.
-// A --server that the person typed counts before TROUPE_CONTEXT: a stop must not go to another fleet.
+// A --server that the person typed takes precedence over TROUPE_CONTEXT: a stop must not go to another fleet.
 func (sh *shell) chooseServer(cmd *cobra.Command) error {
 	sh.token = sh.Env("TROUPE_TOKEN")
 	server, context := cmd.Flags().Changed("server"), cmd.Flags().Changed("context")

@@ -29,7 +29,7 @@ func TestContextsAreForTheirOwnerOnly(t *testing.T) {
 }
 
 // A person may have several contexts of one server, such as one as administrator and one of
-// their own, and TROUPE_SERVER set: the current one counts, not any other of that server.
+// their own, and TROUPE_SERVER set: the current one is taken, not any other of that server.
 func TestServerOfEnvironmentKeepsCurrentContext(t *testing.T) {
 	const here, there = "http://127.0.0.1:8080", "http://127.0.0.1:8081"
 	folder := t.TempDir()

@@ -74,7 +74,7 @@ func (d drawing) draw(w io.Writer, title string, t score.Timeline) {
 	}
 	fmt.Fprintln(w, indent+c.legend(rows))
 	if len(t.Frozen) > 0 {
-		fmt.Fprintln(w, indent+exclusiveRow+": other actions of its list wait")
+		fmt.Fprintln(w, indent+exclusiveLabel+": other actions of its list wait")
 	}
 }
 
@@ -113,20 +113,21 @@ func rowsOf(t score.Timeline) []row {
 		}
 		rows = append(rows, r)
 	}
-	return append(rows, frozenRows(t.Frozen)...)
+	return append(rows, exclusiveRows(t.Frozen)...)
 }
 
-// exclusiveRow is the label of rows of actions during which the rest of their list waits.
-const exclusiveRow = "exclusive"
+// exclusiveLabel labels the rows of exclusive actions.
+const exclusiveLabel = "exclusive"
 
-// frozenRows puts actions that run alone into as few rows as possible.
-func frozenRows(frozen []score.Freeze) []row {
+// exclusiveRows puts exclusive actions, during which the other actions of their list wait, into as
+// few rows as possible.
+func exclusiveRows(exclusive []score.Freeze) []row {
 	var rows []row
-	for _, f := range frozen {
+	for _, f := range exclusive {
 		b := bar{f.StartMS, f.EndMS, f.StartEstimated, f.Estimated, f.Text, 0}
 		i := slices.IndexFunc(rows, func(r row) bool { return r.bars[len(r.bars)-1].to <= f.StartMS })
 		if i < 0 {
-			rows = append(rows, row{label: exclusiveRow})
+			rows = append(rows, row{label: exclusiveLabel})
 			i = len(rows) - 1
 		}
 		rows[i].bars = append(rows[i].bars, b)

@@ -104,7 +104,11 @@ func lifeTable(out io.Writer, now schema.Time, l *schema.StateLife) {
 		writeRow(w, "ability", string(a.Name)+": "+text)
 	}
 	for _, p := range l.Plugins {
-		writeRow(w, "plugin", string(p.Name)+" ("+string(p.Group)+"): "+onOff(p.Enabled)+", values for conditions")
+		use := "conditions do not know its values"
+		if p.Enabled {
+			use = "conditions can use its values"
+		}
+		writeRow(w, "plugin", string(p.Name)+" ("+string(p.Group)+"): "+onOff(p.Enabled)+"; "+use)
 	}
 	for _, s := range l.Safeguards {
 		text := map[bool]string{true: "life reacts to it", false: "life does not react to it"}[s.Enabled]

@@ -35,7 +35,7 @@ func TestLifeIsShownAsAnOperatorReadsIt(t *testing.T) {
 	for _, want := range []string{
 		"life        interactive: tell-a-joke, then again greet, next quiz, for 1m30s\n", "launchpad   on\n", "suggests    quiz\n", "activity    quiz: its condition is true\n",
 		"activity    rest: battery < 0.3 is not true: battery is 0.8\n", "ability     blinking: on, waits: its unit is in use or must not move\n", "ability     breathing: off\n",
-		"plugin      people (solitary): on, values for conditions\n", "safeguard   pushed: life does not react to it\n", "statistics  greet: starts 2, 1m1s in all, last 2m0s ago\n", "solitary\n",
+		"plugin      people (solitary): on; conditions can use its values\n", "safeguard   pushed: life does not react to it\n", "statistics  greet: starts 2, 1m1s in all, last 2m0s ago\n", "solitary\n",
 	} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, table.String())

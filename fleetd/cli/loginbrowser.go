@@ -24,7 +24,7 @@ const loginTimeout = 5 * time.Minute
 var errNotAllowed = errors.New("the sign-in was not allowed on the page")
 
 // loginInBrowser lets a person allow at fleetd's page that this machine gets a token. The page
-// sends the browser to a port that only this machine reaches, with a code that counts once and
+// sends the browser to a port that only this machine reaches, with a code that is valid once and
 // only with the verifier, which never leaves this process before that.
 func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)

@@ -34,7 +34,7 @@ func startBrowserLogin(t *testing.T) *browserLogin {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in api.FinishLogin
 		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/api/v1/logins/finish" || in.Code != "the code" || accounts.Challenge(in.Verifier) != l.page.Get("challenge") {
-			api.Write(w, api.KindSignIn.Problem("the code does not count", ""))
+			api.Write(w, api.KindSignIn.Problem("the code is not valid", ""))
 			return
 		}
 		_, _ = io.WriteString(w, `{"user":"anna","secret":"troupe_secret"}`)
@@ -94,7 +94,7 @@ func TestLoginInTheBrowserKeepsAToken(t *testing.T) {
 }
 
 func TestLoginInTheBrowserThatNobodyAllowsKeepsNothing(t *testing.T) {
-	for what, code := range map[string]string{"denied at the page": "", "a code that does not count": "another"} {
+	for what, code := range map[string]string{"denied at the page": "", "a code that is not valid": "another"} {
 		l := startBrowserLogin(t)
 		if l.answer(t, url.Values{"code": {code}, "state": {l.page.Get("state")}}); l.finish == nil || l.finish.Query().Get("result") != "failed" {
 			t.Errorf("%s: the browser goes to %v", what, l.finish)

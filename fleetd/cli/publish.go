@@ -46,7 +46,7 @@ func (sh *shell) sources(paths []string, wanted string) ([]source, error) {
 		}
 		files := []string{path}
 		if info.IsDir() {
-			if files, err = documents(path); err != nil {
+			if files, err = sourceFiles(path); err != nil {
 				return nil, err
 			}
 		}
@@ -70,8 +70,8 @@ func (sh *shell) sources(paths []string, wanted string) ([]source, error) {
 	}), nil
 }
 
-// documents lists the YAML and JSON files of a folder and its subfolders.
-func documents(folder string) ([]string, error) {
+// sourceFiles lists the YAML and JSON files of a folder and its subfolders.
+func sourceFiles(folder string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -46,8 +46,8 @@ func (sh *shell) nextLine(what string) (string, error) {
 	return "", fmt.Errorf("read %s: %w", what, err)
 }
 
-// another reads one more password from where the last one came.
-func (sh *shell) another(what string) (string, error) {
+// nextSecret reads one more password from where the last one came.
+func (sh *shell) nextSecret(what string) (string, error) {
 	if sh.lines != nil {
 		return sh.nextLine(what)
 	}

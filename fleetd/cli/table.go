@@ -105,9 +105,9 @@ func (t *table) layOut(rows [][]string) {
 	}
 	widths := widthsOf(rows)
 	if t.columns > 0 && total(widths) > t.columns {
-		rows = without(rows, says)
+		rows = keepColumns(rows, hasValue)
 		if widths = t.shrink(rows); total(widths) > t.columns {
-			rows = without(rows, func(rows [][]string, i int) bool { return i == 0 || rows[0][i] != "ID" })
+			rows = keepColumns(rows, func(rows [][]string, i int) bool { return i == 0 || rows[0][i] != "ID" })
 			widths = t.shrink(rows)
 		}
 	}
@@ -166,11 +166,11 @@ func total(widths []int) int {
 	return n
 }
 
-// without leaves out the columns that are not kept.
-func without(rows [][]string, kept func(rows [][]string, i int) bool) [][]string {
+// keepColumns returns the rows with only the columns that keep accepts.
+func keepColumns(rows [][]string, keep func(rows [][]string, i int) bool) [][]string {
 	left := make([][]string, len(rows))
 	for i := range rows[0] {
-		if !kept(rows, i) {
+		if !keep(rows, i) {
 			continue
 		}
 		for j, row := range rows {
@@ -182,8 +182,8 @@ func without(rows [][]string, kept func(rows [][]string, i int) bool) [][]string
 	return left
 }
 
-// says reports whether a column says something in any row but the header.
-func says(rows [][]string, i int) bool {
+// hasValue reports whether a column has a value in any row but the header.
+func hasValue(rows [][]string, i int) bool {
 	return slices.ContainsFunc(rows[1:], func(row []string) bool { return i < len(row) && row[i] != "" && row[i] != "-" })
 }
 

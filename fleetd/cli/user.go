@@ -204,7 +204,7 @@ standard input, one a line: for your own password first the old one, then the ne
 			if err != nil {
 				return err
 			}
-			password, err := sh.another("your new password")
+			password, err := sh.nextSecret("your new password")
 			if err != nil {
 				return err
 			}

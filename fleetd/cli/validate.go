@@ -87,9 +87,11 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 		return nil, err
 	}
 	results := make([]fileValidity, len(all))
-	ofActs := map[string]bool{} // warnings that were printed where they are: in an act, which comes first
+	// The texts of catalogue warnings that an act has shown; acts come first. A story that performs the
+	// act does not repeat them.
+	printedForActs := map[string]bool{}
 	for i, s := range all {
-		problems := append(append([]schema.Problem{}, found[i].Problems...), twice(all, i)...) // not nil: JSON has []
+		problems := append(append([]schema.Problem{}, found[i].Problems...), duplicateName(all, i)...) // not nil: JSON has []
 		results[i] = fileValidity{s.path, s.kind, api.Validity{ID: orElse(found[i].ID, s.id), Problems: problems, Valid: len(schema.Errors(problems)) == 0}}
 		for j, p := range problems {
 			if p.Code == library.CodeActDraft {
@@ -97,10 +99,10 @@ func (sh *shell) validate(ctx context.Context, all []source, assets []api.NewAss
 				problems[j] = p
 			}
 			if p.Code == score.CodeNotInCatalogue {
-				if s.kind != "act" && ofActs[p.Detail] {
+				if s.kind != "act" && printedForActs[p.Detail] {
 					continue
 				}
-				ofActs[p.Detail] = ofActs[p.Detail] || s.kind == "act"
+				printedForActs[p.Detail] = printedForActs[p.Detail] || s.kind == "act"
 			}
 			if sh.forPeople() {
 				fmt.Fprintln(sh.Err, formatProblem(p, s.path, s.text))
@@ -176,8 +178,8 @@ func (sh *shell) validateOnline(ctx context.Context, all []source, assets []api.
 	return nil
 }
 
-// twice returns the problem of a file whose name an earlier file has, too.
-func twice(all []source, i int) []schema.Problem {
+// duplicateName returns the problem of a file whose name an earlier file has, too.
+func duplicateName(all []source, i int) []schema.Problem {
 	s := all[i]
 	first := slices.IndexFunc(all, func(o source) bool { return o.kind == s.kind && o.id == s.id })
 	if s.id == "" || first == i {

@@ -5,7 +5,7 @@
 // that of the robot. A session sends frames from its beginning to its end, also while the
 // stick is at rest. Without a frame for a moment fleetd stops the robot, and after a while
 // gives the person's control of it back. Whatever makes fleetd stop the robot, the stick must
-// be released before it counts again, so that no robot starts by itself because a cause went
+// be released before it moves the robot again, so that no robot starts by itself because a cause went
 // away.
 //
 // The time for which the robot follows one frame depends on its speed and its brakes, and so

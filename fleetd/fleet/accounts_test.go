@@ -377,7 +377,7 @@ func TestDisabledUserIsOutAtOnce(t *testing.T) {
 			t.Fatal(p)
 		}
 		if p := anna.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
-			t.Errorf("a session from before counts again: %v", p)
+			t.Errorf("a session from before is valid again: %v", p)
 		}
 		if p := token.ask("GET", "/me", nil, nil); p != nil {
 			t.Errorf("a token of a user who is enabled again: %v", p)

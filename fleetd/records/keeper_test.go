@@ -81,7 +81,7 @@ func (r *rig) files() (names []string) {
 	return names
 }
 
-// What a robot sends is kept for a day, also over a restart of fleetd, and its key counts once.
+// What a robot sends is kept for a day, also over a restart of fleetd, and its key is valid once.
 func TestRecordIsKeptForADay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "records")
 	r := newRig(t, dir)
@@ -185,7 +185,7 @@ func TestRecordThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
 				t.Errorf("it leaves %v", left)
 			}
 			if err := r.send(key, body, whole); err == nil {
-				t.Error("its key counts after that")
+				t.Error("its key is valid after that")
 			}
 			r.ask() // the next one is not kept back
 		})
