@@ -60,7 +60,7 @@ func TestTraces(t *testing.T) {
 func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Decommission{Step: Begun}
-		var way []Step
+		var taken []Step
 		for range rapid.IntRange(1, 30).Draw(t, "looks") {
 			f := Facts{
 				Connection:  rapid.SampledFrom([]Connection{Connected, Disconnected, NotKnown}).Draw(t, "where"),
@@ -81,14 +81,14 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 				t.Fatalf("%s before the broker confirmed the step before", next.To)
 			}
 			d.Step = next.To
-			way = append(way, next.To)
+			taken = append(taken, next.To)
 		}
 		want := []Step{StopSent, Revoked, DeletingDesired, DeletingDocuments, Archived}
-		if n := len(way); n > 0 && way[n-1] == Cancelled {
-			way = way[:n-1]
+		if n := len(taken); n > 0 && taken[n-1] == Cancelled {
+			taken = taken[:n-1]
 		}
-		if !slices.Equal(way, want[:len(way)]) {
-			t.Fatalf("the steps were %v", way)
+		if !slices.Equal(taken, want[:len(taken)]) {
+			t.Fatalf("the steps were %v", taken)
 		}
 	})
 }

@@ -178,8 +178,8 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
 		gong := soundOf("gong", 700_000)
 		w.must("PUT", "/assets/gong", gong, nil)
-		m := newMachine(w, "r7", map[string]any{})
-		first, p := m.enrol()
+		e := newEnrollee(w, "r7", map[string]any{})
+		first, p := e.enrol()
 		if p != nil {
 			w.Fatal(p)
 		}
@@ -188,13 +188,13 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
 				InsecureSkipVerify: true,
 				GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-					if m.shown == nil {
+					if e.certificate == nil {
 						return &tls.Certificate{}, nil
 					}
-					return m.shown, nil
+					return e.certificate, nil
 				},
 			}}}
-			r, err := http.NewRequest(method, m.url+api.Prefix+path, nil)
+			r, err := http.NewRequest(method, e.url+api.Prefix+path, nil)
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func TestOnlyRobotsOfTheFleetGetFilesAtTheRobotAddress(t *testing.T) {
 			}
 		}
 		refused("without a certificate", "no client certificate")
-		m.show(first)
+		e.useCertificate(first)
 		if code, body := get("GET", api.FilesPath+digestOf(gong)); code != http.StatusOK || body != gong {
 			w.Errorf("with one: %d, %d bytes", code, len(body))
 		}

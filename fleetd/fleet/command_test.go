@@ -25,9 +25,9 @@ func TestCommandGoesThroughItsStates(t *testing.T) {
 		r.Answer(ack(schema.StatusAccepted))
 		id := w.command(setMode("str", "r1"))
 		w.state(id, "ACKED")
-		r.Say(id, schema.Ack{Status: schema.StatusInProgress, Verb: "mode/set"})
+		r.AnswerAgain(id, schema.Ack{Status: schema.StatusInProgress, Verb: "mode/set"})
 		w.state(id, "RUNNING")
-		r.Say(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set", Result: schema.ResultSuccess})
+		r.AnswerAgain(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set", Result: schema.ResultSuccess})
 		if c := w.state(id, "SUCCEEDED"); c.Answer == nil || c.Answer.Result != schema.ResultSuccess || c.Sends != 1 {
 			w.Errorf("the command ended as %+v", c)
 		}
@@ -140,7 +140,7 @@ func TestRestartedFleetdContinuesUnfinishedCommands(t *testing.T) {
 		if len(ids) != 1 || !ids[sent] {
 			w.Errorf("sent under the ids %v", ids)
 		}
-		r.Say(acked, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
+		r.AnswerAgain(acked, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
 		w.state(acked, "SUCCEEDED")
 	})
 }
@@ -210,7 +210,7 @@ func TestCommandIsCancelledAtFleetdOrAtTheRobot(t *testing.T) {
 		if last := all[len(all)-1]; last.Verb != "sys/cancel" || last.Request.Args.(verb.Cancel).ID != running {
 			w.Errorf("the robot was asked for %+v", last)
 		}
-		r.Say(running, schema.Ack{Status: schema.StatusCancelled, Verb: "auto/pause"})
+		r.AnswerAgain(running, schema.Ack{Status: schema.StatusCancelled, Verb: "auto/pause"})
 		w.state(running, "CANCELLED")
 
 		r.Close()

@@ -16,7 +16,7 @@ import (
 )
 
 // onPostgres runs a test in fake time, with a broker, and a fleetd instance that the test
-// starts and whose way to PostgreSQL it can cut.
+// starts and whose connection to PostgreSQL it can cut.
 func onPostgres(t *testing.T, test func(w *world, g *pgtest.Cable), options ...func(*fleet.Config)) {
 	t.Helper()
 	dsn, spool := storetest.Postgres(t), filepath.Join(t.TempDir(), "stops")

@@ -12,7 +12,7 @@ import (
 	"troupe/schema"
 )
 
-// A caller sends live stops and receives fleetd's answers.
+// A caller publishes live stops and receives fleetd's answers.
 type caller struct {
 	*world
 	name string
@@ -53,13 +53,13 @@ func (w *world) caller(name string) *caller {
 	return c
 }
 
-func (c *caller) press(payload string) {
+func (c *caller) publishLiveStop(payload string) {
 	c.Helper()
 	m := link.Message{Topic: schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, c.name), Payload: []byte(payload), QoS: 1}
 	if err := c.link.PublishWait(context.Background(), m); err != nil {
 		c.Fatal(err)
 	}
-	c.sleep(time.Millisecond) // no finger is faster
+	c.sleep(time.Millisecond) // no client is faster
 }
 
 func (c *caller) answers() []schema.Ack {
@@ -72,8 +72,8 @@ func TestStopThatSelectsNobodyIsAnsweredSo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		admin := w.caller("admin")
-		admin.press(`{"id":"k1","robots":["r9"]}`)
-		admin.press(`{"id":"k2","labels":{"site":"nowhere"}}`)
+		admin.publishLiveStop(`{"id":"k1","robots":["r9"]}`)
+		admin.publishLiveStop(`{"id":"k2","labels":{"site":"nowhere"}}`)
 		final := func(id string) (found schema.Ack) {
 			for _, a := range admin.answers() {
 				if a.ID != nil && *a.ID == id && a.Status.Final() {

@@ -62,7 +62,7 @@ func TestHangingPostgresIsAnsweredWithin3Seconds(t *testing.T) {
 				if p == nil || p.Status != 503 || !p.Of(api.KindDatabase) && !p.Of(api.KindBusy) {
 					w.Errorf("%s %s with a hanging database: %+v", c.method, c.target, p)
 				} else if p.Detail == "" || p.Hint == "" {
-					w.Errorf("%s %s: %+v names no way out", c.method, c.target, p)
+					w.Errorf("%s %s: %+v has no hint", c.method, c.target, p)
 				}
 				if took > answerBound {
 					w.Errorf("%s %s took %v", c.method, c.target, took)

@@ -67,14 +67,14 @@ func keyed(t *testing.T) func(*fleet.Config) {
 // enrollee is a client that enrols as a robot with a token: it trusts the fingerprint and the root of
 // that token.
 type enrollee struct {
-	w     *world
-	token schema.EnrolmentToken
-	url   string
-	key   crypto.Signer
-	shown *tls.Certificate
+	w           *world
+	token       schema.EnrolmentToken
+	url         string
+	key         crypto.Signer
+	certificate *tls.Certificate
 }
 
-func newMachine(w *world, robot string, ask map[string]any) *enrollee {
+func newEnrollee(w *world, robot string, ask map[string]any) *enrollee {
 	w.Helper()
 	var t api.EnrolmentToken
 	w.must("POST", "/robots/"+robot+"/tokens", ask, &t)
@@ -97,10 +97,10 @@ func newKey(w *world) crypto.Signer {
 	return key
 }
 
-func (m *enrollee) csr(name string) string {
-	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, m.key)
+func (e *enrollee) csr(name string) string {
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: name}}, e.key)
 	if err != nil {
-		m.w.Fatal(err)
+		e.w.Fatal(err)
 	}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
 }
@@ -108,57 +108,57 @@ func (m *enrollee) csr(name string) string {
 var errOther = errors.New("another certificate than the token says")
 
 // post asks fleetd over TLS, as a robot does.
-func (m *enrollee) post(path string, body any) (out schema.Enrolled, p *api.Problem) {
-	m.w.Helper()
+func (e *enrollee) post(path string, body any) (out schema.Enrolled, p *api.Problem) {
+	e.w.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
-		m.w.Fatal(err)
+		e.w.Fatal(err)
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			if m.shown == nil {
+			if e.certificate == nil {
 				return &tls.Certificate{}, nil
 			}
-			return m.shown, nil // whomever fleetd asks for
+			return e.certificate, nil // whomever fleetd asks for
 		},
 		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
-			if sha256.Sum256(raw[0]) != m.token.Fingerprint {
+			if sha256.Sum256(raw[0]) != e.token.Fingerprint {
 				return errOther
 			}
 			return nil
 		},
 	}}}
-	response, err := client.Post(m.url+api.Prefix+path, "application/json", bytes.NewReader(text))
+	response, err := client.Post(e.url+api.Prefix+path, "application/json", bytes.NewReader(text))
 	if err != nil {
-		m.w.Fatal(err)
+		e.w.Fatal(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode == http.StatusOK {
 		if err := json.NewDecoder(response.Body).Decode(&out); err != nil {
-			m.w.Fatal(err)
+			e.w.Fatal(err)
 		}
 		return out, nil
 	}
 	p = &api.Problem{}
 	if err := json.NewDecoder(response.Body).Decode(p); err != nil || p.Type == "" {
-		m.w.Fatalf("%s: %s without a problem: %v", path, response.Status, err)
+		e.w.Fatalf("%s: %s without a problem: %v", path, response.Status, err)
 	}
 	return out, p
 }
 
-func (m *enrollee) enrol() (schema.Enrolled, *api.Problem) {
-	return m.post("/enrol", schema.EnrolRequest{Token: m.token.String(), CSR: m.csr(m.token.Robot)})
+func (e *enrollee) enrol() (schema.Enrolled, *api.Problem) {
+	return e.post("/enrol", schema.EnrolRequest{Token: e.token.String(), CSR: e.csr(e.token.Robot)})
 }
 
-// show makes the enrollee connect with what it was given.
-func (m *enrollee) show(e schema.Enrolled) *x509.Certificate {
-	m.w.Helper()
-	c, err := ca.ReadCertificate([]byte(e.Certificate))
+// useCertificate makes the enrollee connect with the certificate that it was given.
+func (e *enrollee) useCertificate(answer schema.Enrolled) *x509.Certificate {
+	e.w.Helper()
+	c, err := ca.ReadCertificate([]byte(answer.Certificate))
 	if err != nil {
-		m.w.Fatal(err)
+		e.w.Fatal(err)
 	}
-	m.shown = &tls.Certificate{Certificate: [][]byte{c.Raw}, PrivateKey: m.key}
+	e.certificate = &tls.Certificate{Certificate: [][]byte{c.Raw}, PrivateKey: e.key}
 	return c
 }
 
@@ -168,7 +168,7 @@ func (w *world) refuses(p *api.Problem, k api.Kind, says string) {
 	case p == nil:
 		w.Errorf("it is taken, want %s", k.Name)
 	case !p.Of(k) || p.Status != k.Status || p.Hint == "" && k != api.KindInvalid:
-		w.Errorf("%s %d: %v (way out %q), want %s", p.Type, p.Status, p, p.Hint, k.Name)
+		w.Errorf("%s %d: %v (hint %q), want %s", p.Type, p.Status, p, p.Hint, k.Name)
 	case !strings.Contains(p.Detail+" "+p.Hint, says):
 		w.Errorf("%v, without %q", p, says)
 	}
@@ -176,12 +176,12 @@ func (w *world) refuses(p *api.Problem, k api.Kind, says string) {
 
 func TestTokenEnrolsOneRobotOnce(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
-		m := newMachine(w, "r7", map[string]any{"by": "ann"})
-		first, p := m.enrol()
+		e := newEnrollee(w, "r7", map[string]any{"by": "ann"})
+		first, p := e.enrol()
 		if p != nil {
 			w.Fatal(p)
 		}
-		c := m.show(first)
+		c := e.useCertificate(first)
 		if c.Subject.CommonName != "r7" || len(c.URIs) != 1 || first.Robot != "r7" || first.Brokers[0] != "mqtts://broker.example:8883" {
 			w.Errorf("%+v %v", first, c.URIs)
 		}
@@ -197,10 +197,10 @@ func TestTokenEnrolsOneRobotOnce(t *testing.T) {
 		}
 		w.until("r7 is known", func() bool { d, ok := w.Robot("r7"); return ok && d.Adopted })
 
-		if again, p := m.enrol(); p != nil || again.Certificate != first.Certificate {
+		if again, p := e.enrol(); p != nil || again.Certificate != first.Certificate {
 			w.Errorf("the same key asks again, and gets %v", p)
 		}
-		other := *m
+		other := *e
 		other.key = newKey(w)
 		_, p = other.enrol()
 		w.refuses(p, api.KindTokenUsed, "fleetd robot enrol r7")
@@ -219,32 +219,32 @@ func TestRefusedEnrolmentSaysWhy(t *testing.T) {
 		w.refuses(w.ask("POST", "/robots/R7/tokens", api.TokenRequest{}, nil), api.KindInvalid, "R7")
 		w.refuses(w.ask("POST", "/robots/r7/tokens", map[string]any{"valid_ms": 1}, nil), api.KindInvalid, "")
 
-		old := newMachine(w, "r7", map[string]any{})
-		m := newMachine(w, "r7", map[string]any{"serial": "B-7"})
+		old := newEnrollee(w, "r7", map[string]any{})
+		e := newEnrollee(w, "r7", map[string]any{"serial": "B-7"})
 		_, p := old.enrol()
 		w.refuses(p, api.KindTokenExpired, "fleetd robot enrol r7")
 
 		ask := func(change func(*schema.EnrolRequest)) *api.Problem {
-			q := schema.EnrolRequest{Token: m.token.String(), CSR: m.csr("r7"), Serial: "B-7"}
+			q := schema.EnrolRequest{Token: e.token.String(), CSR: e.csr("r7"), Serial: "B-7"}
 			change(&q)
-			_, p := m.post("/enrol", q)
+			_, p := e.post("/enrol", q)
 			return p
 		}
 		w.refuses(ask(func(q *schema.EnrolRequest) { q.Serial = "B-8" }), api.KindWrongBody, "B-7")
-		w.refuses(ask(func(q *schema.EnrolRequest) { q.CSR = m.csr("r8") }), api.KindRequest, "r8")
+		w.refuses(ask(func(q *schema.EnrolRequest) { q.CSR = e.csr("r8") }), api.KindRequest, "r8")
 		w.refuses(ask(func(q *schema.EnrolRequest) { q.CSR = "" }), api.KindInvalid, "")
 		rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 		if err != nil {
 			w.Fatal(err)
 		}
-		weak := *m
+		weak := *e
 		weak.key = rsaKey
 		p = ask(func(q *schema.EnrolRequest) { q.CSR = weak.csr("r7") })
 		w.refuses(p, api.KindRequest, "P-256")
 		if len(p.Errors) != 1 || p.Errors[0].Code != ca.CodeWeakKey || p.Errors[0].Pointer != "/csr" {
 			w.Errorf("%+v", p.Errors)
 		}
-		wrong := m.token
+		wrong := e.token
 		wrong.Secret[0] ^= 1
 		w.refuses(ask(func(q *schema.EnrolRequest) { q.Token = wrong.String() }), api.KindToken, "")
 		if p := ask(func(*schema.EnrolRequest) {}); p != nil {
@@ -267,41 +267,41 @@ func TestRefusedEnrolmentSaysWhy(t *testing.T) {
 
 func TestRobotRenewsWithItsCertificate(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
-		m := newMachine(w, "r7", map[string]any{})
-		first, p := m.enrol()
+		e := newEnrollee(w, "r7", map[string]any{})
+		first, p := e.enrol()
 		if p != nil {
 			w.Fatal(p)
 		}
-		renew := func() (schema.Enrolled, *api.Problem) { return m.post("/renew", schema.RenewRequest{CSR: m.csr("r7")}) }
+		renew := func() (schema.Enrolled, *api.Problem) { return e.post("/renew", schema.RenewRequest{CSR: e.csr("r7")}) }
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "no client certificate")
-		m.show(first)
+		e.useCertificate(first)
 		next, p := renew()
 		if p != nil || next.Certificate == first.Certificate || next.Robot != "r7" {
 			w.Fatalf("%+v: %v", next, p)
 		}
-		m.show(next)
+		e.useCertificate(next)
 		if _, p := renew(); p != nil {
 			w.Errorf("with the renewed one: %v", p)
 		}
-		m.show(first)
+		e.useCertificate(first)
 		if _, p := renew(); p != nil {
 			w.Errorf("the older one is good until its end: %v", p)
 		}
-		_, p = m.post("/renew", schema.RenewRequest{CSR: m.csr("r8")})
+		_, p = e.post("/renew", schema.RenewRequest{CSR: e.csr("r8")})
 		w.refuses(p, api.KindRequest, "r8")
 
-		foreign, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: m.show(first).SerialNumber},
-			&x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: m.show(first).SerialNumber}, m.key.Public(), m.key)
+		foreign, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: e.useCertificate(first).SerialNumber},
+			&x509.Certificate{Subject: pkix.Name{CommonName: "r7"}, SerialNumber: e.useCertificate(first).SerialNumber}, e.key.Public(), e.key)
 		if err != nil {
 			w.Fatal(err)
 		}
-		m.shown = &tls.Certificate{Certificate: [][]byte{foreign}, PrivateKey: m.key}
+		e.certificate = &tls.Certificate{Certificate: [][]byte{foreign}, PrivateKey: e.key}
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "not of this fleet")
 
 		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, nil)
-		m.show(first)
+		e.useCertificate(first)
 		_, p = renew()
 		w.refuses(p, api.KindCertificate, "revoked")
 
@@ -321,10 +321,10 @@ func TestRobotRenewsWithItsCertificate(t *testing.T) {
 
 func TestRobotAddressServesNothingElse(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
-		m := newMachine(w, "r7", map[string]any{})
+		e := newEnrollee(w, "r7", map[string]any{})
 		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 		for _, path := range []string{"/", "/api/v1/robots", "/api/v1/stream", "/api/openapi.json", "/healthz", "/api/v1/enrol/../robots"} {
-			response, err := client.Get(m.url + path)
+			response, err := client.Get(e.url + path)
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -338,12 +338,12 @@ func TestRobotAddressServesNothingElse(t *testing.T) {
 
 func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 	onBothInRealTime(t, func(w *world) {
-		m := newMachine(w, "r7", map[string]any{})
-		first, p := m.enrol()
+		e := newEnrollee(w, "r7", map[string]any{})
+		first, p := e.enrol()
 		if p != nil {
 			w.Fatal(p)
 		}
-		serial := ca.Serial(m.show(first))
+		serial := ca.Serial(e.useCertificate(first))
 		var dry, done api.Revoked
 		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{DryRun: true}, &dry)
 		w.must("POST", "/robots/r7/revoke", api.RevokeRequest{Attribution: audit.Attribution{Who: "ann", Why: "stolen"}}, &done)
@@ -365,7 +365,7 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 		}
 		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil), api.KindNotFound, "r9")
 
-		back := newMachine(w, "r7", map[string]any{})
+		back := newEnrollee(w, "r7", map[string]any{})
 		if _, p := back.enrol(); p != nil {
 			w.Fatal(p)
 		}
@@ -386,11 +386,11 @@ func listed(w *world, serial string) bool {
 		w.Fatal(err)
 	}
 	block, _ := pem.Decode(text)
-	list, err := x509.ParseRevocationList(block.Bytes)
+	crl, err := x509.ParseRevocationList(block.Bytes)
 	if err != nil {
 		w.Fatal(err)
 	}
-	for _, e := range list.RevokedCertificateEntries {
+	for _, e := range crl.RevokedCertificateEntries {
 		if e.SerialNumber.Text(16) == serial {
 			return true
 		}
@@ -441,7 +441,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 
 		early := map[string]*enrollee{}
 		for _, name := range []string{"hall", "guide", "lena"} {
-			early[name] = newMachine(w, name, map[string]any{}) // nobody is known to be called so yet
+			early[name] = newEnrollee(w, name, map[string]any{}) // nobody is known to be called so yet
 		}
 		lena, p := early["lena"].enrol()
 		if p != nil {
@@ -461,7 +461,7 @@ func TestRobotCannotTakeAUsedName(t *testing.T) {
 			_, p := early[name].enrol()
 			w.refuses(p, api.KindInvalid, "client")
 		}
-		early["lena"].show(lena)
+		early["lena"].useCertificate(lena)
 		_, p = early["lena"].post("/renew", schema.RenewRequest{CSR: early["lena"].csr("lena")})
 		w.refuses(p, api.KindInvalid, "client")
 	}, keyed(t), strict)

@@ -96,7 +96,7 @@ func TestSignInWithTheProviderEndsAtAnotherInstance(t *testing.T) {
 	var password string
 	i := newIssuer(t)
 	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
-		i.Is("anna", "guides")
+		i.SignInAs("anna", "guides")
 		v := newVisitor(a.world)
 		back := i.authorize(v.begin())
 		v.world = b.world

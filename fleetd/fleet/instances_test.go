@@ -245,13 +245,13 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 				return slices.Equal(got, want)
 			})
 		}
-		if r1.Calls() != 1 {
-			t.Errorf("%d live stops were received", r1.Calls())
+		if r1.LiveStops() != 1 {
+			t.Errorf("%d live stops were received", r1.LiveStops())
 		}
-		// Somebody else presses a button meanwhile.
+		// Another client publishes a live stop meanwhile.
 		wall := b.broker.Load().Client(t, "stop1")
 		wall.Publish("troupe/v1/fleet/cmd/stop1/stop", "")
-		b.until("the button's stop to be received", func() bool { return len(b.Latched()) == 3 })
+		b.until("the stop of that client to be received", func() bool { return len(b.Latched()) == 3 })
 
 		b.gate.Mend()
 		b.leads()
@@ -363,11 +363,11 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 			t.Errorf("calling off what another instance has not sent: %v", p)
 		}
 		for i, id := range []string{first, second, third} {
-			r.Say(id, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, []string{"fleetd-a", "fleetd-b"}[i%2])
+			r.AnswerAgain(id, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, []string{"fleetd-a", "fleetd-b"}[i%2])
 			a.state(id, "SUCCEEDED")
 			b.until("the next one comes", func() bool { return len(effects(r, "mode/set")) == min(i+2, 3) })
 		}
-		r.Say(other, schema.Ack{Verb: "sys/ping", Status: schema.StatusSucceeded}, "fleetd-b")
+		r.AnswerAgain(other, schema.Ack{Verb: "sys/ping", Status: schema.StatusSucceeded}, "fleetd-b")
 		b.state(other, "SUCCEEDED")
 	})
 }
@@ -392,7 +392,7 @@ func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 		answered := a.command(setMode("ato", "r2"))
 		<-done
 		a.cutOff()
-		r2.Say(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
+		r2.AnswerAgain(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
 
 		b.leads()
 		if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Instance != "fleetd-a" {
@@ -400,7 +400,7 @@ func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
 		}
 		b.state(answered, "SUCCEEDED")
 		b.state(waiting, "UNKNOWN")
-		mute.Say(silent, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
+		mute.AnswerAgain(silent, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
 		b.state(silent, "SUCCEEDED")
 		r2.Answer(nil)
 		b.state(b.command(setMode("mnl", "r2")), "SUCCEEDED") // it holds up nobody

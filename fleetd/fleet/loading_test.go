@@ -99,13 +99,13 @@ func TestStopByLabelsBeforeTheRobotsWereReadIsALiveStop(t *testing.T) {
 			{"/stops", map[string]any{"selector": map[string]any{"all": true}}, "anna", schema.StopStop},
 			{"/stops", map[string]any{"selector": map[string]any{"labels": ofSite["labels"], "doing": []string{"performing"}}}, "", schema.StopStop},
 		} {
-			calls := r.Calls()
+			liveStops := r.LiveStops()
 			var b api.Batch
 			if p := w.ask("POST", c.path, c.body, &b, "As", c.as); p != nil || b.Latch == "" {
 				w.Errorf("%s of %v as %q: %v, latched as %q", c.path, c.body, c.as, p, b.Latch)
 				continue
 			}
-			w.until("the live stop is received", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), b.Latch) })
+			w.until("the live stop is received", func() bool { return r.LiveStops() == liveStops+1 && strings.Contains(w.latched("r1"), b.Latch) })
 			if at := slices.IndexFunc(w.Latched(), func(l latch.LatchedStop) bool { return l.ID == b.Latch }); at < 0 || w.Latched()[at].Level != c.level {
 				w.Errorf("%s of %v is not listed with level %s", c.path, c.body, c.level)
 			}

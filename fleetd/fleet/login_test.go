@@ -41,7 +41,7 @@ func (w *world) finish(code, verifier string) (made api.AccessToken, p *api.Prob
 
 func TestPersonWithoutAPasswordSignsInTheCommandLine(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, admin *browser) {
-		i.Is("anna", "guides")
+		i.SignInAs("anna", "guides")
 		anna := newVisitor(w)
 		if refused := anna.signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)

@@ -134,7 +134,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := (&browser{world: w}).ask("GET", "/session", nil, &ways); p != nil || ways.Provider != "Museum" || !ways.Password {
 			t.Errorf("the ways to sign in are %+v, %v", ways, p)
 		}
-		i.Is("Anna@museum.example", "guides", "writers", "choir")
+		i.SignInAs("Anna@museum.example", "guides", "writers", "choir")
 		v := newVisitor(w)
 		if refused := v.signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)
@@ -157,7 +157,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		}
 
 		// Roles follow the issuer at each sign-in.
-		i.Is("Anna@museum.example", "it")
+		i.SignInAs("Anna@museum.example", "it")
 		if refused := newVisitor(w).signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)
 		}
@@ -170,7 +170,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := v.ask("POST", "/tokens", api.NewAccessToken{Name: "script", Days: 1}, &made); p != nil {
 			t.Fatal(p)
 		}
-		i.Is("Anna@museum.example", "choir")
+		i.SignInAs("Anna@museum.example", "choir")
 		if refused := newVisitor(w).signIn(i); refused != "no-role" {
 			t.Errorf("without a role: %q", refused)
 		}
@@ -181,7 +181,7 @@ func TestPersonSignsInWithTheProvider(t *testing.T) {
 		if p := token.ask("GET", "/robots", nil, nil); p == nil || p.Status != 403 {
 			t.Errorf("the token of a person without a role: %v", p)
 		}
-		i.Is("Anna@museum.example", "writers")
+		i.SignInAs("Anna@museum.example", "writers")
 		if refused := newVisitor(w).signIn(i); refused != "" {
 			t.Errorf("with a role again: %q", refused)
 		}
@@ -209,7 +209,7 @@ func TestSignInWithTheProviderIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			withIssuer(t, func(w *world, i *issuer, admin *browser) {
-				i.Is("anna@museum.example", "guides")
+				i.SignInAs("anna@museum.example", "guides")
 				c.change(i)
 				v := newVisitor(w)
 				if refused := v.signIn(i); refused != c.want {
@@ -235,7 +235,7 @@ func TestSignInWithTheProviderIsRefused(t *testing.T) {
 
 func TestAnswerOfTheProviderCountsOnceAndInItsBrowserOnly(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, _ *browser) {
-		i.Is("anna", "guides")
+		i.SignInAs("anna", "guides")
 		v := newVisitor(w)
 		back := i.authorize(v.begin())
 		if refused := newVisitor(w).refused(newVisitor(w).visit(back)); refused != "attempt" {
@@ -282,7 +282,7 @@ func TestAnswerOfTheProviderCountsOnceAndInItsBrowserOnly(t *testing.T) {
 
 func TestDisabledUserCannotSignInWithTheProvider(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, admin *browser) {
-		i.Is("anna", "guides")
+		i.SignInAs("anna", "guides")
 		v := newVisitor(w)
 		if refused := v.signIn(i); refused != "" {
 			t.Fatalf("refused: %s", refused)
@@ -294,7 +294,7 @@ func TestDisabledUserCannotSignInWithTheProvider(t *testing.T) {
 		if p := v.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
 			t.Errorf("the session of a disabled user: %v", p)
 		}
-		i.Is("anna", "it")
+		i.SignInAs("anna", "it")
 		if refused := v.signIn(i); refused != "disabled" {
 			t.Errorf("disabled: %q", refused)
 		}
@@ -310,7 +310,7 @@ func TestAdministratorLinksAUserWithTheProvider(t *testing.T) {
 		if p := admin.ask("POST", "/users", api.NewUser{Name: "anna", Roles: []auth.Role{auth.Viewer}, Password: "a long password"}, nil); p != nil {
 			t.Fatal(p)
 		}
-		i.Is("anna", "writers")
+		i.SignInAs("anna", "writers")
 		v := newVisitor(w)
 		if refused := v.signIn(i); refused != "name-taken" {
 			t.Fatalf("before: %q", refused)
@@ -342,7 +342,7 @@ func TestIssuerThatIsAwayHindersNobodyElse(t *testing.T) {
 		}
 		i.Away(false)
 		w.sleep(5 * time.Second)
-		i.Is("anna", "guides")
+		i.SignInAs("anna", "guides")
 		back := i.authorize(v.begin())
 		i.Away(true)
 		if refused := v.refused(v.visit(back)); refused != "unavailable" {
@@ -357,7 +357,7 @@ func TestIssuerThatIsAwayHindersNobodyElse(t *testing.T) {
 
 func TestBrowserIsSentToNoOtherSite(t *testing.T) {
 	withIssuer(t, func(w *world, i *issuer, _ *browser) {
-		i.Is("anna", "guides")
+		i.SignInAs("anna", "guides")
 		for _, next := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "evil.example", "/sign-in"} {
 			v := newVisitor(w)
 			begin := v.visit(publicURL + api.ProviderPath + "?" + url.Values{"next": {next}}.Encode())

@@ -14,17 +14,17 @@ import (
 )
 
 // cutOff runs a test with a fleetd instance that is cut off from its broker, while r1 is not.
-func cutOff(t *testing.T, test func(w *world, r *fleettest.Robot, way *brokertest.Cable)) {
+func cutOff(t *testing.T, test func(w *world, r *fleettest.Robot, cable *brokertest.Cable)) {
 	t.Helper()
-	way := &brokertest.Cable{}
+	cable := &brokertest.Cable{}
 	inWorld(t, func(w *world) {
 		r := w.robot("r1")
-		way.Cut()
+		cable.Cut()
 		w.until("fleetd misses its broker", func() bool { return !w.Status().Broker.OK })
-		test(w, r, way)
+		test(w, r, cable)
 	}, func(c *fleet.Config) {
-		way.To = brokertest.Dialer(c.Dial)
-		c.Dial = way.Dial
+		cable.To = brokertest.Dialer(c.Dial)
+		c.Dial = cable.Dial
 	})
 }
 
@@ -39,12 +39,12 @@ func (w *world) stopsInVain() string {
 }
 
 func TestStopReleasedBeforeItWasSentHoldsNoRobot(t *testing.T) {
-	cutOff(t, func(w *world, r *fleettest.Robot, way *brokertest.Cable) {
+	cutOff(t, func(w *world, r *fleettest.Robot, cable *brokertest.Cable) {
 		id := w.stopsInVain()
 		if p := w.releases(id); p != nil {
 			w.Fatal(p)
 		}
-		way.Mend()
+		cable.Mend()
 		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
 		w.sleep(time.Minute) // longer than any command is sent again
 		if n, held := count(r.Received(), "safety/stop"), w.latched("r1"); n != 0 || held != "" {
@@ -55,32 +55,32 @@ func TestStopReleasedBeforeItWasSentHoldsNoRobot(t *testing.T) {
 }
 
 func TestUnreleasedStopHoldsAfterARestart(t *testing.T) {
-	cutOff(t, func(w *world, r *fleettest.Robot, way *brokertest.Cable) {
+	cutOff(t, func(w *world, r *fleettest.Robot, cable *brokertest.Cable) {
 		id := w.stopsInVain()
 		if p := w.releases(id, "another"); p == nil { // all of them or none
 			w.Fatal("a stop that nobody holds was released")
 		}
-		way.Mend()
+		cable.Mend()
 		w.until("it is sent, and r1 holds it", func() bool { return count(r.Received(), "safety/stop") > 0 && w.latched("r1") == id })
 		w.persisted(id)
 	})
 }
 
 // Robots that fleetd does not know receive a stop by label, too.
-func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
+func TestStopIsReleasedOnEveryRobotThatReportsIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1, r2 := w.robot("r1"), w.robot("r2")
 		wall := schema.StopLatch{ID: "stop-7", Level: schema.StopStop, By: "anna", Since: 1}
-		r2.Holds(wall)
+		r2.LatchUnrecorded(wall)
 		w.persisted("stop-7")
 		if p := w.releases("stop-7"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r2 holds nothing", func() bool { return w.latched("r2") == "" })
 		w.sleep(3 * time.Second)
-		r1.Holds(wall)
+		r1.LatchUnrecorded(wall)
 		w.persisted("stop-7")
-		r2.Holds(wall) // it was released there: not persisted at once
+		r2.LatchUnrecorded(wall) // it was released there: not persisted at once
 		w.until("r2 reports it", func() bool { return w.latched("r2") == "stop-7" })
 		if h := w.Latched()[0]; h.Count != 1 {
 			w.Fatalf("persisted is %+v", h)
@@ -98,20 +98,20 @@ func TestStopIsReleasedWhereverRobotsShowIt(t *testing.T) {
 }
 
 // A robot holds a stop that fleetd does not know, and somebody releases it before the
-// fleetd has written it down.
+// instance has persisted it.
 func TestStopThatOnlyARobotReportsIsReleased(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r1 := w.robot("r1")
 		w.sleep(3 * time.Second)
 		wall := schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1}
-		r1.Holds(wall)
+		r1.LatchUnrecorded(wall)
 		w.persisted("wall1")
 		if p := w.releases("wall1"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		w.sleep(3 * time.Second)
-		r1.Holds(wall) // what was released before is not persisted at once
+		r1.LatchUnrecorded(wall) // what was released before is not persisted at once
 		w.until("fleetd sees it", func() bool { return w.latched("r1") == "wall1" })
 		if all := w.Latched(); len(all) != 0 {
 			w.Fatalf("it is persisted already: %+v", all)
@@ -128,7 +128,7 @@ func TestStopThatOnlyARobotReportsIsReleased(t *testing.T) {
 func TestReleaseNamesUnknownRobotsThatHoldTheStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r9 := startUnknownRobot(w, "r9")
-		r9.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
+		r9.LatchUnrecorded(schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1})
 		w.until("fleetd sees it", func() bool { return w.latched("r9") == "wall1" })
 		p := w.releases("wall1")
 		if p == nil || p.Errors[0].Code != "not_latched" || !strings.Contains(p.Errors[0].Detail, "r9") || !strings.Contains(p.Errors[0].Hint, "fleetd adopt r9") {

@@ -17,7 +17,7 @@ import (
 func TestNewServerCertificateIsServed(t *testing.T) {
 	w := realWorld(t, storetest.SQLite(t), keyed(t))
 	w.startFleetd()
-	at := newMachine(w, "r7", map[string]any{}).url[len("https://"):]
+	at := newEnrollee(w, "r7", map[string]any{}).url[len("https://"):]
 	shown := func() string {
 		c, err := tls.Dial("tcp", at, &tls.Config{InsecureSkipVerify: true})
 		if err != nil {

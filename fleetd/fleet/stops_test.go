@@ -29,7 +29,7 @@ func (w *world) stopped(robots ...string) api.Batch {
 	return b
 }
 
-// latched are the ids of the stops that a robot shows.
+// latched are the ids of the stops that a robot reports.
 func (w *world) latched(id string) string {
 	d, _ := w.Robot(id)
 	var ids []string
@@ -65,8 +65,8 @@ func TestStopIsLatchedPersistedAndReleased(t *testing.T) {
 			w.Errorf("got %+v", one)
 		}
 		all := w.stopped()
-		if r1.Calls() != 1 {
-			w.Errorf("%d live stops were received", r1.Calls())
+		if r1.LiveStops() != 1 {
+			w.Errorf("%d live stops were received", r1.LiveStops())
 		}
 		w.persisted(one.Latch, all.Latch)
 		w.sleep(5 * time.Second)
@@ -87,7 +87,7 @@ func TestStopIsLatchedPersistedAndReleased(t *testing.T) {
 			w.Fatal(p)
 		}
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		w.sleep(30 * time.Second) // what robots showed before is not taken for news
+		w.sleep(30 * time.Second) // what robots reported before is not taken for news
 		w.persisted()
 	})
 }
@@ -97,7 +97,7 @@ func TestStopGivenWhileFleetdWasAwayIsPersistedLater(t *testing.T) {
 		r := w.robot("r1")
 		w.sleep(3 * time.Second)
 		w.stopFleetd()
-		r.Holds(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
+		r.LatchUnrecorded(schema.StopLatch{ID: "wall1", Level: schema.StopHalt, By: "wall1", Since: 1})
 		w.startFleetd()
 		w.persisted("wall1")
 		if h := w.Latched()[0]; h.By != "wall1" || h.Level != schema.StopHalt || len(h.Robots) != 1 {
@@ -114,7 +114,7 @@ func TestLiveStopIsPersistedAndAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
 		admin := w.caller("admin")
-		admin.press("{{{")
+		admin.publishLiveStop("{{{")
 		w.persisted("admin")
 		if h := w.Latched()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
 			w.Errorf("it is persisted as %+v", h)
@@ -123,13 +123,13 @@ func TestLiveStopIsPersistedAndAnswered(t *testing.T) {
 		if acks := admin.answers(); len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
 			w.Errorf("the answers are %+v", acks)
 		}
-		admin.press(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
+		admin.publishLiveStop(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
 		w.persisted("admin", "k1")
 		if p := w.releases("admin", "k1"); p != nil {
 			w.Fatal(p)
 		}
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		admin.press("") // pressed again
+		admin.publishLiveStop("") // once more, after the release
 		w.persisted("admin")
 	})
 }
@@ -160,8 +160,8 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		w.until("fleetd says so", func() bool { return w.ask("GET", "/healthz", nil, nil) != nil })
 		before := count(r.Received(), "safety/stop")
 		b := w.stopped()
-		if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.Calls() != 1 {
-			w.Errorf("the answer to a stop without a database is %+v, %d live stops", b, r.Calls())
+		if b.Counts["SUCCEEDED"] != 1 || !b.Unpersisted || count(r.Received(), "safety/stop") != before+1 || r.LiveStops() != 1 {
+			w.Errorf("the answer to a stop without a database is %+v, %d live stops", b, r.LiveStops())
 		}
 		if all := w.Latched(); len(all) != 1 || all[0].Persisted || all[0].ID != b.Latch {
 			w.Errorf("held are %+v", all)
@@ -185,10 +185,10 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		}
 
 		// Nobody here knows which robots are in the museum; robots are asked themselves.
-		calls := r.Calls()
+		liveStops := r.LiveStops()
 		var third api.Batch
 		w.must("POST", "/stops", map[string]any{"selector": map[string]any{"labels": []map[string]string{{"key": "site", "value": "museum"}}}}, &third)
-		w.until("the live stop by label to be received", func() bool { return r.Calls() == calls+1 && strings.Contains(w.latched("r1"), third.Latch) })
+		w.until("the live stop by label to be received", func() bool { return r.LiveStops() == liveStops+1 && strings.Contains(w.latched("r1"), third.Latch) })
 
 		g.Mend()
 		w.persisted(b.Latch, second.Latch, third.Latch)

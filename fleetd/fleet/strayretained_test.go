@@ -16,37 +16,37 @@ import (
 )
 
 // foreign starts a fleetd instance on a broker that retains every message with the flag.
-func foreign(t *testing.T) (w *world, url string, way *brokertest.Cable) {
+func foreign(t *testing.T) (w *world, url string, cable *brokertest.Cable) {
 	t.Helper()
 	url = mosquittotest.Start(t, mosquittotest.Options{})
-	way = &brokertest.Cable{To: brokertest.TCP(url)}
+	cable = &brokertest.Cable{To: brokertest.TCP(url)}
 	w = &world{T: t, real: true}
-	w.config = fleet.Config{Name: "fleetd", Dial: way.Dial, Database: storetest.SQLite(t), Dev: true, Logger: logger(t)}
+	w.config = fleet.Config{Name: "fleetd", Dial: cable.Dial, Database: storetest.SQLite(t), Dev: true, Logger: logger(t)}
 	w.startFleetd()
 	t.Cleanup(w.stopFleetd)
-	return w, url, way
+	return w, url, cable
 }
 
 // fleetd removes a retained live stop by an empty retained message, which subscribers take for
 // another live stop. Here that message is on its way to fleetd while somebody
 // releases the stop: the release is after it, and the stop does not come back.
 func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
-	w, url, way := foreign(t)
+	w, url, cable := foreign(t)
 	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
 	w.until("r1 is known", func() bool { d, _ := w.Robot("r1"); return d.Adopted && d.State != nil })
 
-	const button = "troupe/v1/fleet/cmd/op1/stop"
-	var presses atomic.Int32
+	const liveStop = "troupe/v1/fleet/cmd/op1/stop"
+	var published atomic.Int32
 	onItsWay, arrives := make(chan struct{}), make(chan struct{})
-	way.DropExisting(func(topic string) bool {
-		if topic == button && presses.Add(1) == 2 {
+	cable.DropExisting(func(topic string) bool {
+		if topic == liveStop && published.Add(1) == 2 {
 			close(onItsWay)
 			<-arrives
 		}
 		return false
 	})
-	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", button, "-m", "stop!")
+	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", liveStop, "-m", "stop!")
 	w.until("its removal is on its way", func() bool {
 		select {
 		case <-onItsWay:
@@ -74,7 +74,7 @@ func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
 
 // Removing a retained halt halts its robot once more, unless it is in E_STOP.
 func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
-	w, url, way := foreign(t)
+	w, url, cable := foreign(t)
 	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
 	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", "troupe/v1/robots/r1/cmd/op1/safety/halt", "-m", "halt!")
 	r := fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
@@ -87,8 +87,8 @@ func TestRetainedHaltIsRemovedWhileTheRobotIsHalted(t *testing.T) {
 	}
 	becomes(schema.SafetyDisabled)
 	w.until("fleetd sees it", func() bool { d, _ := w.Robot("r1"); return d.Adopted && len(d.Alerts) == 1 })
-	looked := way.Dials()
-	w.until("fleetd has looked twice at what the broker keeps", func() bool { return way.Dials() >= looked+2 })
+	looked := cable.Dials()
+	w.until("fleetd has looked twice at what the broker retains", func() bool { return cable.Dials() >= looked+2 })
 	if n := count(r.Received(), "safety/halt"); n != 1 {
 		t.Errorf("r1, which is not halted, was halted %d times", n)
 	}

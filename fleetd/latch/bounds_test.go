@@ -42,10 +42,10 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// press is a live stop of a client.
-func (w *world) press(client, payload string) {
+// publishLiveStop delivers a live stop of a client.
+func (w *world) publishLiveStop(client, payload string) {
 	w.ReceiveLiveStop(client, []byte(payload), time.Now())
-	time.Sleep(time.Millisecond) // no finger is faster
+	time.Sleep(time.Millisecond) // no client is faster
 	synctest.Wait()
 }
 
@@ -72,14 +72,14 @@ func (w *world) mustRelease(ids ...string) {
 func TestStopsOfOneClientAreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for n := range 500 {
-			w.press("admin", fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
+			w.publishLiveStop("admin", fmt.Sprintf(`{"id":"n%d","robots":["r1"]}`, n))
 		}
 		ids := w.settles()
 		if len(ids) > 50 || !slices.Contains(ids, "n0") || !slices.Contains(ids, schema.MoreStops) {
 			t.Errorf("%d stops are held: %q", len(ids), ids)
 		}
 		w.mustRelease(ids...)
-		w.press("admin", `{"id":"later","robots":["r1"]}`)
+		w.publishLiveStop("admin", `{"id":"later","robots":["r1"]}`)
 		if ids := w.settles(); !slices.Equal(ids, []string{"later"}) {
 			t.Errorf("after the release %q are held", ids)
 		}
@@ -89,7 +89,7 @@ func TestStopsOfOneClientAreBounded(t *testing.T) {
 func TestRepeatedLiveStopIsLatchedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for range 500 {
-			w.press("admin", "")
+			w.publishLiveStop("admin", "")
 		}
 		if ids := w.settles(); !slices.Equal(ids, []string{"admin"}) {
 			t.Errorf("held are %q", ids)
@@ -101,7 +101,7 @@ func TestRepeatedLiveStopIsLatchedOnce(t *testing.T) {
 	})
 }
 
-// A client that presses faster than the disk writes fills no memory, and loses no stop: each robot
+// A client that publishes live stops faster than the disk writes fills no memory, and loses no stop: each robot
 // stays stopped, under the id of its stop or by a stop of all robots.
 func TestFloodOfLiveStopsLosesNone(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -135,7 +135,7 @@ func TestFloodOfReasonsIsOneStopOfTheStrongestLevel(t *testing.T) {
 			if n == 700 {
 				level = schema.StopHalt
 			}
-			w.press("admin", fmt.Sprintf(`{"id":"n%d","level":%q,"robots":["r1"],"why":"reason %d"}`, n, level, n))
+			w.publishLiveStop("admin", fmt.Sprintf(`{"id":"n%d","level":%q,"robots":["r1"],"why":"reason %d"}`, n, level, n))
 		}
 		spooled, err := os.ReadFile(w.spool)
 		if lines := bytes.Count(spooled, []byte("\n")); err != nil || lines > 300 {

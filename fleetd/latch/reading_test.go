@@ -24,13 +24,13 @@ func (l lateReader) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
 
 func TestListOfLatchedStopsIsNotReplacedByAnOlderOne(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.press("admin", `{"id":"first"}`)
+		w.publishLiveStop("admin", `{"id":"first"}`)
 		w.settles()
 		late := lateReader{w.db, make(chan struct{})}
 		read := make(chan error)
 		go func() { read <- w.Read(w.Context(), late) }()
 		synctest.Wait()
-		w.press("admin", `{"id":"second"}`)
+		w.publishLiveStop("admin", `{"id":"second"}`)
 		w.settles()
 		close(late.arrive)
 		if err := <-read; err != nil {

@@ -60,7 +60,7 @@ func (s *Stops) Remove(ctx context.Context, client string, payload []byte, remov
 // removeNow removes the message and waits until it has arrived here. The worker calls it.
 func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) error) error {
 	select {
-	case <-s.removalArrived: // discard the signal of an earlier empty message of this client: a press of its button sends one, too
+	case <-s.removalArrived: // discard the signal of an earlier empty message of this client: a live stop may be empty, too
 	default:
 	}
 	if err := remove(ctx); err != nil {

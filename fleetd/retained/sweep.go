@@ -35,9 +35,9 @@ const (
 // says that it knows this message to be retained and waits for its removal. It removes a
 // live stop only if that stop is for all robots and is held on all of them anyway.
 //
-// Subscribers cannot distinguish the empty message from that of a person who presses the
-// same button at this moment. So fleetd and robots take it for a press, which changes
-// nothing while the stop is held. A release waits until the removal is over, and a removal
+// Subscribers cannot distinguish the empty message from a live stop of the same client at
+// this moment. So fleetd and robots take it for a live stop, which changes nothing while the
+// stop is held. A release waits until the removal is over, and a removal
 // until a release is over. If another instance releases the stop at this moment, the stop
 // may come back, in the database and on robots, and has to be released again.
 //
@@ -108,10 +108,11 @@ func (s *Sweeper) RequestSweep() {
 // scheduleRetry requests another sweep for what could not be removed.
 func (s *Sweeper) scheduleRetry() {
 	s.wait = min(max(sweepAgain, 2*s.wait), sweepAgainMost)
-	s.at(s.deps.Now().Add(s.wait))
+	s.scheduleSweep(s.deps.Now().Add(s.wait))
 }
 
-func (s *Sweeper) at(when time.Time) {
+// scheduleSweep makes a sweep due at that time, unless one is due earlier.
+func (s *Sweeper) scheduleSweep(when time.Time) {
 	if s.due.IsZero() || when.Before(s.due) {
 		s.due = when
 	}
@@ -121,7 +122,7 @@ func (s *Sweeper) at(when time.Time) {
 func (s *Sweeper) takeDue(now time.Time) bool {
 	select {
 	case <-s.soon:
-		s.at(now)
+		s.scheduleSweep(now)
 	default:
 	}
 	if s.due.IsZero() || now.Before(s.due) {
@@ -144,7 +145,7 @@ func (s *Sweeper) Run(ctx context.Context, db Store) {
 			leads, connected := s.deps.Leads(), s.deps.Session()
 			if leads && (!led || connected != session) || s.deps.Robots.NewRetainedAlert(s.seen) {
 				s.wait = 0
-				s.at(now)
+				s.scheduleSweep(now)
 			}
 			if led && !leads {
 				s.setPresent(nil) // the leader lists it

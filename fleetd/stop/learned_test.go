@@ -36,7 +36,7 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	d.release(20, "fire")
 	late := reportedByR1("fire", 1, 30)
 	if !Released(d.rows, late) {
-		t.Error("it counts as another stop")
+		t.Error("it is taken for another stop")
 	}
 	d.hold(30, late)
 	if d.all.Active || d.on("r1") != "fire" || d.on("r2") != "" {
@@ -45,11 +45,11 @@ func TestReleasedStopReportedByOneRobotHoldsOnlyThatRobot(t *testing.T) {
 	// The stop from fleetd's own document, on a robot whose clock is years behind.
 	own, _ := RequestFromRobot("r2", schema.StopLatch{ID: "fire", Since: schema.TimeOf(at(2)), All: true}, 5*365*24*time.Hour, at(31))
 	if !Released(d.rows, own) {
-		t.Error("the stop of fleetd's own document counts as another stop")
+		t.Error("the stop of fleetd's own document is taken for another stop")
 	}
-	// Pressed again since: another stop under the same id.
+	// Published again since: another stop under the same id.
 	if again := reportedByR1("fire", 25, 32); Released(d.rows, again) {
-		t.Error("the next press counts as the released one")
+		t.Error("the next live stop is taken for the released one")
 	} else if d.hold(32, again); !d.all.Active || d.on("r2") != "fire" {
 		t.Errorf("all: %+v, r2 %q", d.all, d.on("r2"))
 	}

@@ -107,11 +107,12 @@ func Released(rows Rows, o Request) bool {
 const maxClockDifference = 10 * time.Second
 
 // AlreadyPersisted reports whether another instance has persisted a request that this one observed,
-// released or not since. A request without an id of its own, such as the press of a button,
-// is matched by time. Of two presses within maxClockDifference the later one may be taken for the
-// earlier one, which is harmless while that is latched. A press after a release is always a
-// new stop; if the clocks of the instances differ by more than the time between press and
-// release, the press before the release may also count as new, and has to be released again.
+// released or not since. A request without an id of its own, such as that of a stop button,
+// is matched by time. Of two such requests within maxClockDifference the later one may be taken for
+// the earlier one, which is harmless while that is latched. A request after a release is always a
+// new stop; if the clocks of the instances differ by more than the time between request and
+// release, the request before the release may also be taken for a new one, and has to be released
+// again.
 func AlreadyPersisted(rows Rows, o Request) bool {
 	if slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		switch {

@@ -199,13 +199,13 @@ func TestRepeatedRequestChangesNothingEvenAfterRelease(t *testing.T) {
 	d.hold(5, wall)
 	d.release(6, "wall1")
 	if c := d.hold(7, wall); !c.Empty() {
-		t.Errorf("the earlier press: %+v", c)
+		t.Errorf("the earlier live stop: %+v", c)
 	}
 	before := d.rows.Revs["r1"]
 	d.hold(8, RequestOf("wall1", nil, at(8)))
 	d.hold(9, RequestOf("wall1", nil, at(9))) // robots must learn that it is persisted
 	if d.on("r1") != "wall1" || d.rows.Revs["r1"] < before+2 {
-		t.Errorf("pressed again: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
+		t.Errorf("published again: %q at revision %d after %d", d.on("r1"), d.rows.Revs["r1"], before)
 	}
 }
 
@@ -225,13 +225,13 @@ func TestRequestPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	// The clock of the instance that persisted them differs.
 	d.hold(5, RequestOf("op1", []byte(`{"id":"a"}`), at(5)), RequestOf("wall1", nil, at(52)))
 	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
-		t.Errorf("named %v, pressed %v, pressed again %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
+		t.Errorf("named %v, unnamed %v, unnamed later %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
 	}
 	d.release(70, "a", "wall1")
 	if !AlreadyPersisted(d.rows, named) || !AlreadyPersisted(d.rows, wall) || AlreadyPersisted(d.rows, later) {
-		t.Errorf("released: named %v, pressed %v, pressed again %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
+		t.Errorf("released: named %v, unnamed %v, unnamed later %v", AlreadyPersisted(d.rows, named), AlreadyPersisted(d.rows, wall), AlreadyPersisted(d.rows, later))
 	}
-	// A press right after the release is another stop.
+	// A live stop right after the release is another stop.
 	again, before := RequestOf("wall1", nil, at(75)), RequestOf("wall1", nil, at(69))
 	d.hold(66, RequestOf("wall1", nil, at(66)))
 	if !AlreadyPersisted(d.rows, again) {
@@ -239,7 +239,7 @@ func TestRequestPersistedByAnotherInstanceIsRecognised(t *testing.T) {
 	}
 	d.release(70, "wall1")
 	if AlreadyPersisted(d.rows, again) || !AlreadyPersisted(d.rows, before) {
-		t.Errorf("pressed after the release %v, before it %v", AlreadyPersisted(d.rows, again), AlreadyPersisted(d.rows, before))
+		t.Errorf("published after the release %v, before it %v", AlreadyPersisted(d.rows, again), AlreadyPersisted(d.rows, before))
 	}
 	if own := (Request{ID: "x", All: true}); own.Observed() {
 		t.Error("a request of this instance counts as observed")

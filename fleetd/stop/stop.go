@@ -41,7 +41,7 @@ type Request struct {
 	All             bool              `json:"all,omitzero"`
 	Robots          []string          `json:"robots,omitempty"`
 	Labels          map[string]string `json:"labels,omitempty"`    // all of them must match
-	NoOwnID         bool              `json:"anew,omitzero"`       // the sender named no id, so its name is the id; each press after a release is a new stop
+	NoOwnID         bool              `json:"anew,omitzero"`       // the sender named no id, so its name is the id; each request after a release is a new stop
 	Client          string            `json:"client,omitempty"`    // MQTT client that sent it live, and gets the answer
 	FromRobot       bool              `json:"from_robot,omitzero"` // learned from a robot that holds it
 	SinceRobotClock time.Time         `json:"shown,omitzero"`      // with FromRobot: since when, as the robot reports; the spool keeps the name shown

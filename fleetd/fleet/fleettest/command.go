@@ -32,9 +32,9 @@ func (r *Robot) Received() (all []Received) {
 	return all
 }
 
-// Say answers the command of this id once more, late as it may be, to fleetd of
-// that name; fleetd if none is named.
-func (r *Robot) Say(id string, a schema.Ack, fleetd ...string) {
+// AnswerAgain answers the command of this id once more, however late, to the fleetd instance of
+// that name, or to fleetd if none is given.
+func (r *Robot) AnswerAgain(id string, a schema.Ack, fleetd ...string) {
 	a.ID = &id
 	r.ack(append(fleetd, "fleetd")[0], a)
 }

@@ -60,7 +60,7 @@ type Robot struct {
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
 	unrecorded  map[string]schema.StopLatch // latched, and in no document yet
-	calls       int                         // live stops received
+	liveStops   int                         // received
 }
 
 // Start connects a robot that ends with its test.
@@ -242,7 +242,7 @@ func (r *Robot) receive(m link.Message) {
 		r.stopped(row.Kind, params.CID, m.Payload)
 	case schema.TopicDesiredStory:
 		if d, problems := schema.Decode[schema.DesiredStory](m.Payload); len(problems) == 0 {
-			r.with(func() { r.heed(d) })
+			r.with(func() { r.acceptRevision(d) })
 			r.accept()
 		}
 	case schema.TopicDesiredActivities:

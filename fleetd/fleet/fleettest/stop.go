@@ -31,7 +31,7 @@ func (r *Robot) stopped(kind schema.TopicKind, client string, payload []byte) {
 			}
 		default:
 			q, _ := schema.ReadStop(client, payload)
-			r.calls++
+			r.liveStops++
 			if len(q.Robots) == 0 || slices.Contains(q.Robots, r.ID) {
 				if _, known := r.unrecorded[q.ID]; !known && len(r.unrecorded) >= maxUnrecorded {
 					q.ID = schema.MoreStops
@@ -70,14 +70,14 @@ func (r *Robot) showLatches() {
 	}
 }
 
-// Calls counts the live stops that the robot received.
-func (r *Robot) Calls() (n int) {
-	r.with(func() { n = r.calls })
+// LiveStops returns how many live stops the robot received.
+func (r *Robot) LiveStops() (n int) {
+	r.with(func() { n = r.liveStops })
 	return n
 }
 
-// Holds latches a stop on the robot that fleetd does not know.
-func (r *Robot) Holds(l schema.StopLatch) {
+// LatchUnrecorded latches a stop on the robot of which fleetd has no record.
+func (r *Robot) LatchUnrecorded(l schema.StopLatch) {
 	r.with(func() {
 		r.unrecorded[l.ID] = l
 		r.showLatches()

@@ -23,9 +23,9 @@ func (r *Robot) Reported() (s schema.ReportedStory) {
 	return s
 }
 
-// heed takes a newer desired state; a rev always has the content that it came with first. It is called
-// under the lock.
-func (r *Robot) heed(d schema.DesiredStory) {
+// acceptRevision takes a desired story of a higher revision. The same revision with other content
+// makes the robot report stale_revision, as a real robot does. It is called under the lock.
+func (r *Robot) acceptRevision(d schema.DesiredStory) {
 	pin := func(d *schema.DesiredStory) (p schema.ContentPin) {
 		if d.Story != nil {
 			p = *d.Story

@@ -56,8 +56,8 @@ func New(address string) *Issuer {
 	return i
 }
 
-// Is makes the issuer sign in a person with these groups.
-func (i *Issuer) Is(name string, groups ...string) {
+// SignInAs makes the issuer sign in a person with these groups.
+func (i *Issuer) SignInAs(name string, groups ...string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.denies, i.claims = false, map[string]any{"sub": "id of " + name, "preferred_username": name, "name": "Dr. " + name, "groups": groups}

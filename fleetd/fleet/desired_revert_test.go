@@ -50,10 +50,10 @@ func TestSettingsModeAndPlacesAreRevertedAfterARestart(t *testing.T) {
 			}
 			back := set("previous", c.what)
 			if len(back.Updated) != 1 || len(back.After) != 1 || string(back.After[0].Value) != string(dry.After[0].Value) {
-				t.Errorf("%s goes back to %+v, after a dry run that said %+v", c.what, back, dry)
+				t.Errorf("%s is reverted to %+v, after a dry run that said %+v", c.what, back, dry)
 			}
 			if c.what != "config" && string(back.After[0].Value) != string(first.Value) {
-				t.Errorf("%s goes back to %s, was %s", c.what, back.After[0].Value, first.Value)
+				t.Errorf("%s is reverted to %s, was %s", c.what, back.After[0].Value, first.Value)
 			}
 		}
 		if got := desired(); !strings.Contains(got, `"mode":"ato"`) || !strings.Contains(got, `"low_battery":0.25`) || strings.Contains(got, "boot_mode") {
@@ -65,7 +65,7 @@ func TestSettingsModeAndPlacesAreRevertedAfterARestart(t *testing.T) {
 		// Labels are sent with the settings, and are none that a person takes back.
 		w.must("PUT", "/robots/r1/labels", map[string]any{"labels": map[string]string{"site": "lobby"}}, nil)
 		if again := set("previous", "config"); strings.Contains(string(again.After[0].Value), "labels") {
-			t.Errorf("labels go back: %+v", again)
+			t.Errorf("labels are reverted: %+v", again)
 		}
 	})
 }

@@ -16,12 +16,12 @@ import (
 func TestTimePassesInABubbleWhileTheServerOwesNothing(t *testing.T) {
 	dsn := pgtest.Start(t)
 	bubble.Test(t, func(t *testing.T) {
-		way := pgtest.NewCable()
+		cable := pgtest.NewCable()
 		config, err := pgx.ParseConfig(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		config.DialFunc = way.Dial
+		config.DialFunc = cable.Dial
 		conn, err := pgx.ConnectConfig(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
@@ -40,24 +40,24 @@ func TestTimePassesInABubbleWhileTheServerOwesNothing(t *testing.T) {
 			t.Errorf("after an hour: %v", err)
 		}
 
-		way.Hold()
+		cable.Hold()
 		soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began = time.Now()
 		if err := conn.Ping(soon); err == nil || time.Since(began) < 3*time.Second {
 			t.Errorf("a held answer came after %v: %v", time.Since(began), err)
 		}
-		way.Release()
+		cable.Release()
 		if conn, err = pgx.ConnectConfig(t.Context(), config); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Minute, way.Cut)
+		time.AfterFunc(time.Minute, cable.Cut)
 		began = time.Now()
 		if _, err := conn.WaitForNotification(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Minute {
 			t.Errorf("a connection that was cut ended with %v after %v", err, time.Since(began))
 		}
 		if _, err := pgx.ConnectConfig(t.Context(), config); err == nil {
-			t.Error("a connection succeeds over a way that is cut")
+			t.Error("a connection succeeds over a cable that is cut")
 		}
 	})
 }
