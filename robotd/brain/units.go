@@ -187,7 +187,7 @@ func (t *step) look(in effect.Look) {
 		return
 	}
 	do := &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}
-	c, why, _ := t.command(safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do})
+	c, why, _ := t.command(safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do, Holds: true}) // so that it can be stopped on its way
 	if why != "" {
 		t.supervisor.LookEnded(in.Key)
 		return

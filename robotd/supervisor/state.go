@@ -45,8 +45,9 @@ type motion struct {
 	drives bool   // the last velocity was not zero
 }
 
-// lookKeys are the keys of the commands of modes; those of acts count from 1.
-const lookKeys = 1 << 62
+// lookKeys are the keys of the commands of modes. Those of acts count from 1, those of calibrations
+// from 1<<52, and a body on the bus gets no integer beyond 1<<53, which is what JSON readers agree on.
+const lookKeys = 1 << 51
 
 // New returns the state of a robot that has just started. runner has an installed mode for
 // each entry of cfg.Mode.Modes, and belongs to the state from now on.

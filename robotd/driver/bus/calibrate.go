@@ -18,7 +18,8 @@ type calibration struct {
 	result  driver.Calibration
 }
 
-// firstCalibration is the key of the first calibration: keys of commands are below.
+// firstCalibration is the key of the first calibration: keys of commands, also of those of modes,
+// are below, and schema refuses integers beyond 1<<53.
 const firstCalibration = 1 << 52
 
 var (
