@@ -1,12 +1,12 @@
 import { useTermWords, withTerm } from './terms';
 
-/** A function that names a mode in a sentence, such as "automatic". A mode of a driver has its own name. */
+/** A function that names a mode in a sentence, such as "automatic". A mode without a word here, such as follow, is called by its id. */
 export function useModeWord(): (id: string) => string {
   const words: Record<string, string> = useTermWords().ModeID;
   return (id) => words[id] ?? id;
 }
 
-/** A function that names a mode on a button or in a list, with the term of the contract, such as "Automatic (ato)". */
+/** A function that names a mode on a button or in a list, with the term of the contract, such as "Automatic (ato)". own is the robot's name for it, used for a mode without a word here. */
 export function useModeName(): (id: string, own?: string) => string {
   const words: Record<string, string> = useTermWords().ModeID;
   return (id, own) => {

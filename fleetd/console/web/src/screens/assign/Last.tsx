@@ -25,7 +25,7 @@ interface Query {
   limit?: number;
 }
 
-/** The last assignments as fleetd has them; revisions rises with each new one. */
+/** The last assignments as fleetd has them; they are asked for again when revisions (of revisionsOf) changes. */
 export function useLast(query: Query, revisions: number, enabled = true) {
   return useQuery({
     queryKey: ['assign', 'last', query, revisions],

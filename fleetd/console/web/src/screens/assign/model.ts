@@ -83,7 +83,10 @@ export const namedIn = (text: string, name: (id: string) => string): string =>
     .map((one) => one.replace(/^(\S+)(?= \d+$)/, (id) => name(id)))
     .join(', ');
 
-/** Rises with each change of what robots are asked to have, as far as their summaries say it. */
+/**
+ * A number for query keys: another one after a change of what robots are asked to have, and again when they have it, since
+ * the stream then leaves out desired_rev of a story. A change between two rows may be missed, so queries also repeat by themselves.
+ */
 export const revisionsOf = (fleet: readonly Robot[]): number =>
   fleet.reduce((n, r) => n + (r.desired.desired_rev ?? 0) + (r.activities?.desired_rev ?? 0), fleet.length);
 

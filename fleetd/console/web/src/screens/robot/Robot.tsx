@@ -7,8 +7,9 @@ import { problemOf } from '../../api/problem';
 import { useRobot } from '../../live/robots';
 import { texts } from '../../text/language';
 import { Header } from './Header';
+import { joined } from './joined';
 import Now from './Now';
-import { joined, PageContext, useDetail, useStale } from './page';
+import { PageContext, useDetail, useStale } from './page';
 import { useCollect } from './samples';
 import { useRobotTexts } from './text';
 

@@ -59,19 +59,6 @@ export function useDetail(id: string) {
   });
 }
 
-/** The newest row of the stream with what only the documents have: the stream sends less of each robot. */
-export function joined(row?: Robot, detail?: Detail): Robot | undefined {
-  if (!row || !detail) return row ?? detail;
-  const { desired, alerts, last_event, state_at } = detail;
-  // A heartbeat alone sends no row, so that the documents may know of a newer one.
-  const last_seen = [row.presence.last_seen, detail.presence.last_seen]
-    .filter((at) => at !== undefined)
-    .sort()
-    .at(-1);
-  const presence = { ...detail.presence, ...row.presence, last_seen };
-  return { ...row, desired, alerts, last_event, state_at, presence };
-}
-
 /** ms for which a robot that is online may be silent: heartbeats come every 2 s, and are read every 2 s. */
 const fresh = 10_000;
 
