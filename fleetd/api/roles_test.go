@@ -76,7 +76,7 @@ func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 
 	mux := http.NewServeMux()
 	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now})
-	fmt.Fprintf(&out, "\n## Commands to robots\nThe operation `command` asks for the right of its verb.\n\n| verb |%s\n|---|%s\n", head, line)
+	fmt.Fprintf(&out, "\n## Commands to robots\nThe operation `command` asks for the right of its verb.\nAn author renews and releases only the lease that `try-text` took for them.\n\n| verb |%s\n|---|%s\n", head, line)
 	for _, v := range verb.All {
 		cells := row(func(role auth.RoleRow) bool {
 			return allowed(t, mux, role, http.MethodPost, Prefix+"/commands", fmt.Sprintf(`{"verb":%q,"selector":{"all":true}}`, v.ID()))
