@@ -69,7 +69,7 @@ const (
 	UnitHead    UnitKind = "head"
 	UnitDrive   UnitKind = "drive"
 	UnitBattery UnitKind = "battery"
-	UnitSensor  UnitKind = "sensor"
+	UnitSensor  UnitKind = "sensor" // takes no actions; only its faults and its temperature are reported
 )
 
 // UnitKinds lists them all.

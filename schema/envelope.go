@@ -17,7 +17,7 @@ type Envelope struct {
 	ID      string       `json:"id,omitempty" doc:"1-64 of A-Z a-z 0-9 . _ : -; without one nothing is deduplicated"`
 	TS      Time         `json:"ts,omitzero" doc:"when it was sent, by the fleet's clock; leave it out if your clock may differ"`
 	TTLMS   int64        `json:"ttl_ms,omitzero" doc:"how old it may be when it is carried out"`
-	By      string       `json:"by,omitempty" jsonschema:"maxLength=256" doc:"the person, for the audit"`
+	By      string       `json:"by,omitempty" jsonschema:"maxLength=256" doc:"the person, for the audit; control belongs to the client and this person together"`
 	Why     string       `json:"why,omitempty" jsonschema:"maxLength=256" doc:"the reason, for the audit"`
 	Batch   string       `json:"batch,omitempty" jsonschema:"maxLength=256" doc:"common to the commands of one request to fleetd"`
 	Session string       `json:"session,omitempty" jsonschema:"maxLength=256" doc:"the sender's connection, within which seq rises"`

@@ -257,7 +257,7 @@ type Mode struct {
 	ID                ModeID             `json:"id" doc:"what mode/set takes"`
 	N                 int                `json:"n" doc:"its stable number from 0, in the order of registration"`
 	Name              string             `json:"name" doc:"for people"`
-	Kind              string             `json:"kind" doc:"builtin"`
+	Kind              string             `json:"kind" doc:"always builtin: every mode is a part of robotd"`
 	Status            ModeStatus         `json:"status" doc:"how far it is"`
 	Enabled           bool               `json:"enabled" doc:"mode/disable has not switched it off"`
 	Running           bool               `json:"running" doc:"it is in charge"`

@@ -96,7 +96,7 @@ func (d *DesiredStop) Validate() []Problem {
 type FleetStop struct {
 	Rev      int64         `json:"rev" doc:"rises per fleet id"`
 	FleetID  string        `json:"fleet_id" doc:"UUID of the fleet's database"`
-	Active   bool          `json:"active" doc:"true = every robot is stopped; false = this stop is released"`
+	Active   bool          `json:"active" doc:"true = every robot is stopped, by this stop or also by earlier ones; false = no stop of all robots is latched"`
 	ID       string        `json:"id,omitempty" doc:"the id by which it is released"`
 	Level    StopLevel     `json:"level,omitempty" doc:"how it stops: soft_stop, stop or halt"`
 	By       string        `json:"by,omitempty" doc:"the person, or the client"`

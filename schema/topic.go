@@ -123,7 +123,7 @@ var Topics = []Topic{
 	{TopicBlob, "blobs/{sha256}", 1, true, 256 << 10, fleetSide, plus(fleetSide, Grant{RoleRobot, ""}), "", "immutable bytes named by their digest", "while wanted"},
 	{TopicFleetPresence, "fleet/presence", 1, true, 512, fleetSide, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "Presence", "whether the leading fleetd is online", "per connection; will = lost"},
 	{TopicFleetHeartbeat, "fleet/heartbeat/{cid}", 0, false, 256, []Grant{{RoleFleetd, "cid"}, {RoleAdmin, "cid"}}, plus(everybody, Grant{RoleRobot, ""}), "FleetHeartbeat", "fleetd is connected to the robots; the fleet's time; from every instance", "every 1 s"},
-	{TopicFleetStop, "fleet/stop", 1, true, 1 << 10, fleetSide, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "FleetStop", "the latched software stop of all robots", "on change"},
+	{TopicFleetStop, "fleet/stop", 1, true, 1 << 10, fleetSide, plus(everybody, Grant{RoleStop, ""}, Grant{RoleRobot, ""}), "FleetStop", "the newest software stop that is latched on all robots; earlier ones are in desired/stop of each robot", "on change"},
 	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, plus(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all or some robots, without fleetd, received by robots and fleetd", "urgent"},
 	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, plus(fleetSide, ownCID...), "Ack", "fleetd's answers to one client's stops", "per stop"},
 	{TopicRevoked, "fleet/revoked", 1, true, 256 << 10, fleetSide, fleetSide, "Revoked", "names and certificates that the broker no longer accepts", "on change"},

@@ -30,7 +30,7 @@ func (p *plan) document(robot string, held []*Latch) (Document, error) {
 	if robot == "" {
 		doc := schema.FleetStop{Rev: d.Rev, FleetID: p.rows.FleetID, TS: ts, Released: p.released(robot), Counter: p.rows.Signer.Next(p.now)}
 		if n := len(held); n > 0 {
-			l := held[n-1] // the topic has room for one; the others are in each robot's own document
+			l := held[n-1] // the topic has room for one, the newest; Persist latches each on all known robots too, so their own documents name them
 			doc.Active, doc.ID, doc.Level, doc.By, doc.Client, doc.Why = true, l.ID, l.Level, l.By, l.Client, l.Why
 		}
 		d.Payload, err = encodeFitting(schema.TopicFleetStop, &doc, func() (err error) {

@@ -112,7 +112,7 @@ var All = []Verb{
 		Purpose:  "say whether a condition is true now, and of each part that is not, why: the values that it names, and since when they are so",
 		Examples: []string{"people > 0 && battery > 0.3", `{"args":{"condition":"greet"}}`}}),
 	takes[Acquire](Verb{Group: "control", Name: "acquire", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
-		Purpose:  "take control, which one client at a time has; the answer contains the lease",
+		Purpose:  "take control, which one holder at a time has: a client with the person in by; the answer contains the lease",
 		Examples: []string{"", `{"by":"ann","args":{"scope":"all","ttl_ms":60000}}`}}),
 	takes[Renew](Verb{Group: "control", Name: "renew", Class: ClassControl, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartControl,
 		Purpose:  "keep control for longer",

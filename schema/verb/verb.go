@@ -64,7 +64,7 @@ const (
 	PartDiagnosis Part = "diagnosis"
 )
 
-// Need says what control a verb requires. Control is the lease that one client at a time
+// Need says what control a verb requires. Control is the lease that one holder at a time
 // has of a robot.
 type Need string
 

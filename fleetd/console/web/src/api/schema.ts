@@ -4014,7 +4014,7 @@ export interface components {
             enabled: boolean;
             /** @description what mode/set takes */
             id: string;
-            /** @description builtin */
+            /** @description always builtin: every mode is a part of robotd */
             kind: string;
             /** @description what it does when the link is lost: safe or continue */
             link_loss: string;
