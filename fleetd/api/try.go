@@ -50,6 +50,8 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 	if len(found) > 0 {
 		return nil, refusal(inDocument(found))
 	}
+	// clear ends what an earlier trial left; with defer an exclusive action waits for those that run,
+	// instead of being refused.
 	args, err := json.Marshal(map[string]any{"actions": actions, "clear": true, "defer": true})
 	if err != nil {
 		return nil, fmt.Errorf("write the actions: %w", err)
@@ -124,7 +126,7 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 			if len(only) > 0 && !slices.Contains(only, fmt.Sprintf("/acts/%d", i)) {
 				continue
 			}
-			// An exclusive action waits for those before it, so that acts follow each other.
+			// With defer an exclusive action waits for those before it, so that acts follow each other.
 			whole.Actions = append(whole.Actions, score.Action{Type: score.TypeAct, Act: step.Act, With: step.With, Method: score.MethodExclusive, StartMS: int64(len(whole.Actions))})
 		}
 	}

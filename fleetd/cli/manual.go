@@ -74,8 +74,8 @@ func (sh *shell) controllerCommand() *cobra.Command {
 
 func (sh *shell) logCommand() *cobra.Command { return sh.verbs("log", "the log on the robot: on, off") }
 
-// sysCommand leaves out the verbs about other commands, which fleetd sends by itself, and
-// adopt, which has a command of its own.
+// sysCommand leaves out query and cancel, which fleetd sends by itself, replay, which is for programs
+// that follow the events of a robot, and adopt, which has a command of its own.
 func (sh *shell) sysCommand() *cobra.Command {
 	c := sh.verbs("sys", "the robot's program and its faults: ping, resync, ack-fault, reboot", "query", "cancel", "replay", "adopt")
 	c.Example = "  fleetd sys ack-fault r1 --source battery --wait"

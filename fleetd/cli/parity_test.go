@@ -131,7 +131,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 
 		{operation: "make-enrolment-token", line: "robot enrol r7", what: "make enrolment token", target: "robot r7"},
 		{operation: "revoke-robot", line: "robot revoke r1", what: "revoke", target: "robot r1"},
-		{operation: "decommission", line: "robot decommission r3 --wait 0s", code: 4, what: "decommission", target: "robot r3"},
+		{operation: "decommission", line: "robot decommission r3 --yes --wait 0s", code: 4, what: "decommission", target: "robot r3"},
 		{operation: "revoke-certificate", line: "ca revoke c0ffee", what: "revoke", target: "certificate c0ffee"},
 		{operation: "delete-orphan", line: "robot orphans r9 --delete", what: "delete documents", target: "documents of robot r9", before: func() {
 			p.robot("r9").Close()

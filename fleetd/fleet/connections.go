@@ -46,6 +46,8 @@ type connection struct {
 
 type connectionKey struct{}
 
+// newConnections allows most connections, of which reserved are for stops. Stops get half as many slots,
+// because a connection with a slot is not evicted: the other half makes room for the next stop.
 func newConnections(most, reserved int) *connections {
 	return &connections{
 		most: most, requests: make(chan struct{}, most-reserved), stops: make(chan struct{}, reserved/2),

@@ -12,7 +12,7 @@ import (
 func (f *Fleet) Status() api.Status {
 	complete := f.LatchedComplete()
 	held := f.Latched()
-	for i := range held {
+	for i := range held { // the status is sent often, and a stop may hold the whole fleet; GET /stops names the robots
 		held[i].Robots = []string{}
 	}
 	led, now := f.leadership.Status(), time.Now()

@@ -94,7 +94,8 @@ func (p *LeaderConn) linked(s link.State) {
 }
 
 // provesRival reports whether m proves that another instance published its presence, or its will,
-// while this one led and was disconnected. That one has this instance's name, or belongs to
+// while this one led and was disconnected: the connection hands over the presence's topic only when it
+// is established again, and only what it did not publish itself. That one has this instance's name, or belongs to
 // another fleet: of the instances of one fleet only one leads.
 func (p *LeaderConn) provesRival(m link.Message) bool {
 	row, _, ok := p.deps.Namespace.Match(m.Topic)

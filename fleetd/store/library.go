@@ -224,8 +224,9 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 	return nil
 }
 
-// previousStory is the story before the present one as the desired documents of robots keep it; empty = not
-// known.
+// previousStory is the story before the present one as column previous of table desired has it, where the list
+// of last assignments reads it like that of every other kind; plans read it from previous_stories, whose columns
+// they join. Empty = not known.
 func previousStory(d library.Default) ([]byte, error) {
 	if d.Previous == nil {
 		return nil, nil

@@ -9,8 +9,9 @@ import (
 	"troupe/schema/verb"
 )
 
-// ReportedStops lists which of these stops reachable robots of the fleet report, one request per robot
-// and stop. elsewhere are the robots that report one and that no release reaches: unknown
+// ReportedStops lists which of these stops reachable robots of the fleet report, as requests to latch
+// each on its robot: a release persists a stop first that only the robot has, because robots release
+// only what a document of fleetd names. elsewhere are the robots that report one and that no release reaches: unknown
 // robots, and unreachable ones, whose newest state may be long outdated.
 func (v *View) ReportedStops(ids []string, now time.Time) (ours []stop.Request, elsewhere stop.Elsewhere) {
 	v.mu.Lock()
@@ -28,7 +29,7 @@ func (v *View) ReportedStops(ids []string, now time.Time) (ours []stop.Request, 
 			case !e.assessment.Status.Reachable():
 				elsewhere.Away[l.ID] = append(elsewhere.Away[l.ID], robot)
 			default:
-				o.All = false // it is released on this robot; no other has to hold it first
+				o.All = false // it is latched on this robot only, whomever it was sent to
 				ours = append(ours, o)
 			}
 		}

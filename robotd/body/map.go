@@ -105,7 +105,7 @@ func (b *State) Calibrated(ev *event.Calibrated, languages []string) (pointsChan
 	}
 	pointsChanged = len(b.taught) > 0 && b.inForce().SHA256 != ev.Map.SHA256
 	p.calibrated, p.loaded = true, ev.Map
-	if ev.Units != nil { // the body says what it knows now
+	if ev.Units != nil { // every body reports its units and with them its points; only a test leaves both out
 		pointsChanged = pointsChanged || !slices.Equal(b.driver.Points, ev.Result.Points)
 		b.driver.Points = ev.Result.Points
 	}

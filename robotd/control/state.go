@@ -60,7 +60,7 @@ const (
 // Required says which commands need a lease on this robot.
 type Required string
 
-// The values of Required.
+// The values of Required. Driving always needs the lease: package manual asks Holds for it.
 const (
 	RequireNone   Required = "none"   // driving only: velocity frames, and acts with a drive action
 	RequireManual Required = "manual" // manual verbs
@@ -142,7 +142,8 @@ type Refusal struct {
 	Detail string
 }
 
-// May checks whether who may send a command with this need now.
+// May checks whether who may send a command with this need now. Whoever drives has to hold the
+// lease besides.
 func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 	mine, others := s.Holds(who), s.At == Held && !s.Holds(who)
 	switch {

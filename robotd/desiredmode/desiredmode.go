@@ -1,6 +1,7 @@
 // Package desiredmode decides how a robot follows the mode that the fleet desires.
 //
-// Every start-up ends in the desired mode. If the document says "now", the robot also
+// The calibration at boot ends in the desired mode; one that somebody requested with mode/set stays
+// active. If the document says "now", the robot also
 // requests the mode from its supervisor, once: when it first receives the revision. The
 // request has no more rights than that of a person: a robot in HALT or E_STOP, with a latched stop,
 // in safe, whose ato waits for auto/continue, or under manual control keeps its mode and

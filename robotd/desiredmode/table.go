@@ -27,7 +27,7 @@ var anyPhase = fsm.In(Phases...)
 
 // Table is the state table of the desired mode's phase.
 var Table = fsm.Table[schema.DeployPhase, Event]{
-	{From: anyPhase, On: OnStartup, To: schema.DeployWaiting, Why: "the running start-up, or else the next one, ends in the desired mode"},
+	{From: anyPhase, On: OnStartup, To: schema.DeployWaiting, Why: "the running calibration at boot, or else the next one, ends in the desired mode"},
 	{From: anyPhase, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
 	{From: anyPhase, On: OnAlreadyActive, To: schema.DeployActive, Why: "it is in charge already"},
 	{From: anyPhase, On: OnPrevented, To: schema.DeployHeld, Why: "a desired mode does not overrule a stop, a lost link or a person in control"},

@@ -44,8 +44,9 @@ func Gate(at schema.SafetyState, c Class, by Issuer) (closed schema.Reason) {
 	return schema.ReasonNeedsReset
 }
 
-// Feeds reports whether robotd feeds the units in the state at: one may be in motion, or is being
-// reset. A unit that is not fed goes to error by itself.
+// Feeds reports whether robotd feeds the units in the state at. One that may be in motion goes to
+// error by itself if it is not fed. A reset needs no feeding, but each feed also repeats the order,
+// so that a unit which missed it is reset, too.
 func Feeds(at schema.SafetyState) bool {
 	return at != schema.SafetyDisabled && at != schema.SafetyEStop
 }

@@ -304,7 +304,8 @@ type paramChange struct {
 	To   jsontext.Value `json:"to"`
 }
 
-// StartupEnded reports whether start-up has ended.
+// StartupEnded reports whether start-up has ended: the calibration at boot and what follows it. A
+// calibration that somebody requested is none.
 func (s *State) StartupEnded() bool {
 	return !s.mode.ByBoot && (s.mode.Phase == mode.Ready || s.mode.Phase == mode.Safe || s.mode.Phase == mode.None)
 }

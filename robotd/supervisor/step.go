@@ -36,6 +36,7 @@ func (t Step) decide() {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
 	}
+	// A mode that was still starting becomes the active one so that it can be ended, but it was never in charge.
 	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
 		t.since = t.Now.Wall
 		t.Out.Event("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
