@@ -33,7 +33,9 @@ func (t Step) EndShutdownWithoutLink() {
 	}
 }
 
-// beginShutdown begins the shutdown act: that of the story in ato, or else the built-in one.
+// beginShutdown begins the shutdown act: that of the story in ato, or else the built-in one. The
+// story's act is one that was published with it, and so was checked to contain no goto or drive:
+// in SOFT_STOP this lane moves the body, and an act that was taught on the robot may drive.
 func (t Step) beginShutdown() {
 	if t.playing != nil && t.auto.Status != schema.AutoNotActive {
 		a, ok := t.playing.Content.Acts[t.playing.Fit.Content.Story.Shutdown]

@@ -138,7 +138,8 @@ func (b PublishedStory) WithActs(more map[string]Act) PublishedStory {
 // FitStory returns the part of b that this robot performs. An act comes from b, or else from
 // the acts taught on the robot; an act in neither is left out and listed in Pruned. An act
 // that needs something that the body does not have is an error of the whole story, because
-// its author has to decide what to do.
+// its author has to decide what to do. The shutdown act is never a taught one, because nothing has
+// checked that such an act contains no goto or drive.
 func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effective, []schema.Problem) {
 	var e Effective
 	var c checks
@@ -168,7 +169,7 @@ func FitStory(b PublishedStory, caps schema.Caps, taught map[string]Act) (Effect
 		e.Steps = append(e.Steps, step)
 		e.Acts = append(e.Acts, whole.Resolve(step))
 	}
-	if a, ok := lookup(b.Story.Shutdown); ok && !checked[b.Story.Shutdown] {
+	if a, ok := b.Acts[b.Story.Shutdown]; ok && !checked[b.Story.Shutdown] {
 		whole, found := a.Expand(lookup)
 		c.addUnder(at("/acts", b.Story.Shutdown), found)
 		c.addUnder(at("/acts", b.Story.Shutdown), a.reportAtOuterAction(Fit(whole, caps)))

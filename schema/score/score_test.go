@@ -53,6 +53,20 @@ func TestFitStoryPrunesMissingActs(t *testing.T) {
 	}
 }
 
+// A robot performs a taught act as a step of a story, but never as its shutdown act.
+func TestTaughtActIsNoShutdownAct(t *testing.T) {
+	speaker := schema.Caps{Languages: small.Languages, Units: small.Units[:1]}
+	turn := Act{ID: "turn", Actions: []Action{{Type: TypeHead, YawRad: new(0.5)}}}
+	b := PublishedStory{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "known"}}, Shutdown: "turn"}, Acts: map[string]Act{"known": known}}
+	if _, ps := FitStory(b, speaker, map[string]Act{"turn": turn}); len(ps) != 0 {
+		t.Errorf("the story is judged by an act that is not performed: %q", ps)
+	}
+	b.Acts["turn"] = turn
+	if _, ps := FitStory(b, speaker, nil); len(ps) == 0 {
+		t.Error("a body without what the published shutdown act needs fits")
+	}
+}
+
 func TestLoopNeedsActWithDuration(t *testing.T) {
 	face := Act{ID: "face", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
 	b := PublishedStory{Schema: 1, Rev: 1, Acts: map[string]Act{"face": face},
