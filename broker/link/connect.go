@@ -120,8 +120,6 @@ func (s *session) filters() map[string]byte {
 	f := s.subs.first()
 	if s.presence != nil {
 		f[s.presence.Topic] = 1
-	} else if s.cfg.Presence != nil {
-		f[s.cfg.Presence(s.id).Topic] = 1
 	}
 	return f
 }

@@ -59,3 +59,30 @@ func TestFloodOfOneStopDoesNotDisplaceAnother(t *testing.T) {
 		t.Error("a flood of manual/stop displaced an estop")
 	}
 }
+
+// presenceMessage is a message on the topic of the session's own presence.
+type presenceMessage struct {
+	libraryMessage
+	payload  string
+	retained bool
+}
+
+func (m presenceMessage) Payload() []byte { return []byte(m.payload) }
+func (m presenceMessage) Retained() bool  { return m.retained }
+
+// A presence that overwrites the session's own before the session is up has to reach the user, who
+// corrects it.
+func TestOverwrittenPresenceIsHandedOverWhenTheSessionIsUp(t *testing.T) {
+	c := Config{Queue: 8, Logger: slog.New(slog.DiscardHandler), Urgent: func(string) bool { return false }}
+	s := &session{cfg: &c, dispatcher: newDispatcher(c), presence: &Message{Topic: "presence", Payload: []byte("own")}, echoed: make(chan struct{})}
+	receive := func(payload string, retained bool) {
+		s.handle(presenceMessage{libraryMessage{topic: "presence"}, payload, retained})
+	}
+	receive("earlier", true)
+	receive("own", false)
+	receive("own", false) // repeated
+	receive("lost", false)
+	if len(s.pending) != 1 || string(s.pending[0].Payload) != "lost" {
+		t.Errorf("handed over: %+v", s.pending)
+	}
+}

@@ -109,18 +109,20 @@ func (s *session) handle(m mqtt.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.up && s.presence != nil && msg.Topic == s.presence.Topic {
-		// A message on this topic before our own presence comes from an earlier session or from
-		// another client with our id. It is not handed over, but it may prove that other client
-		// (Config.Rival).
+		// Neither the own presence nor the retained one, which it replaces, is handed over; the
+		// retained one may prove that another client has our id (Config.Rival). Any other message
+		// may have overwritten our presence, such as a late will: the user gets it at Up, and
+		// publishes the presence again.
+		isOwn := bytes.Equal(msg.Payload, s.presence.Payload)
 		switch {
 		case s.sawEcho:
-		case bytes.Equal(msg.Payload, s.presence.Payload):
+		case isOwn:
 			s.sawEcho = true
 			close(s.echoed)
 		case msg.Retain && s.isReconnect:
 			s.noteRival(msg)
 		}
-		if msg.Retain || s.sawEcho {
+		if msg.Retain || isOwn {
 			return
 		}
 	}
