@@ -76,7 +76,7 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, v.Name))
 				}
 			}
-			for _, group := range verb.OpenGroups { // one of these groups has no verb in this release
+			for _, group := range verb.OpenGroups { // also a group that no verb is in yet; at present each has some
 				if verb.AllowsUnknown(group, u.Role) {
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, group, "+"))
 				}

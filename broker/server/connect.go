@@ -77,7 +77,9 @@ func connackCode(c access.ConnackCode) packets.Code {
 }
 
 // OnConnectAuthenticate takes the client id over: when it returns true, the previous
-// connection with that id has ended.
+// connection with that id has ended. When it returns false, the library sends a CONNACK with code 5
+// (not authorized) and closes. A client that may try again later gets code 3 (server unavailable)
+// here first, and Stop closes its connection, so that code 5 is not sent after it.
 func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	c := clientOf(cl)
 	if c == nil || g.connectsTooOften(cl, c) {
