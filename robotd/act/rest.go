@@ -3,7 +3,8 @@ package act
 import "time"
 
 // restsAfter reports whether the unit of an action rests after elapsed: the velocity of a drive
-// action is zero in its last part.
+// action is zero in its last part, so that the robot stands or brakes when the next action begins
+// (score.DriveRestMS).
 func (n *node) restsAfter(elapsed time.Duration) bool {
 	return n.rest > 0 && elapsed >= n.length-n.rest
 }

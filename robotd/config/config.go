@@ -72,8 +72,6 @@ type Config struct {
 	Life             Life
 	Intents          []intents.Row // what the robot does about intents
 	IntentConfidence float64       // below it, an intent is only published
-
-	MaxBlob int // bytes
 }
 
 // Life is what is configured of autonomous life.
@@ -111,8 +109,6 @@ func Defaults(id string) Config {
 
 		Life:             Life{Enabled: true},
 		IntentConfidence: intents.DefaultConfidence,
-
-		MaxBlob: 256 << 10,
 	}
 }
 

@@ -12,6 +12,9 @@ import (
 )
 
 // claim is what Verify needs of every desired document. Documents without a blob have no pin.
+// A robot that was adopted by another fleet has forgotten rev; of counter, which rises with every
+// document that a fleet signs, it keeps the highest by kind and fleet (sign.Marks), so that an old
+// signed document is refused also when it obeys the former fleet again.
 type claim struct {
 	fleetID      string
 	rev, counter int64

@@ -173,7 +173,7 @@ func (s *State) Interrupter(i int) schema.InterrupterState {
 
 // Facts is what the checks need to know about the rest of the robot.
 type Facts struct {
-	Ato    bool // ato is the active mode
+	Ato    bool // ato is the active mode, and robotd is not ending
 	Paused bool // a pause keeps interrupts from starting, for example one of safety
 	// PausedBy says for people what paused the story, and what ends the pause.
 	PausedBy string

@@ -118,7 +118,7 @@ type (
 		Overtaken           bool          // a stop that arrived later was already processed
 		DiskBehind          bool          // the disk does not keep up with the commands
 		Late                time.Duration // it may have been sent up to this long before it arrived
-		InForce             verb.Args     // arguments that would change nothing now; nil = unknown
+		InForce             verb.Args     // arguments that would change nothing now, only of mode/set so far; nil = unknown
 	}
 	// Saved reports that the records of these commands are on disk, or that the
 	// disk refused them.
@@ -180,12 +180,12 @@ type (
 	// component that decides on the command checks If at that moment; stops have
 	// no precondition.
 	Dispatch struct {
-		Key                        Key
-		Client, ID, By, Why, Batch string
-		Verb                       verb.Verb
-		Args                       verb.Args
-		If                         schema.Precondition
-		Arrived                    time.Duration // since boot
+		Key                 Key
+		Client, ID, By, Why string
+		Verb                verb.Verb
+		Args                verb.Args
+		If                  schema.Precondition
+		Arrived             time.Duration // since boot
 	}
 	// Save erases the records of Forget, then writes those of Put. The writer
 	// answers with Saved and the keys of Put.

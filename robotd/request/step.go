@@ -113,7 +113,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	}
 	forget = append(forget, j.add(s, e)...)
 	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
-	if a.InForce != nil && req.Args == a.InForce && !a.Overtaken {
+	if a.InForce != nil && req.Args == a.InForce && !a.Overtaken { // it has no effect that a record has to precede: finish saves one, with the answer
 		e.transition(OnTakeNow)
 		s.open = append(s.open, e)
 		if len(forget) > 0 {
@@ -199,7 +199,7 @@ func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum 
 	s.lastN++
 	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
 	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
-	e.dispatch = Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Batch: req.Batch, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
+	e.dispatch = Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
 	return e
 }
 
