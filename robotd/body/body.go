@@ -111,7 +111,7 @@ func (b *State) UpdateAlerts(calibration schema.ModeID, wayOut string, out *effe
 	for i, u := range b.units {
 		// A unit that a stop switched off has no fault of its own.
 		if now := b.states[i]; u.Kind.Moves() && now.state == driver.Error && now.detail != "" {
-			out.Do(effect.RaiseAlert{Kind: "unit_error", Level: schema.AlertError, Source: u.ID, Detail: "unit " + u.ID + ": " + now.detail, Hint: wayOut, Logged: now.lost})
+			out.Do(effect.RaiseAlert{Kind: "unit_error", Level: schema.AlertError, Source: u.ID, Detail: "unit " + u.ID + ": " + now.detail, Hint: wayOut, LoggedByDriver: now.lost})
 		} else {
 			out.Clear("unit_error", u.ID)
 		}

@@ -28,10 +28,10 @@ func TestFaultOfWhatConnectsAUnitIsMarkedAsLogged(t *testing.T) {
 				switch e := e.(type) {
 				case effect.LogTransition:
 					if e.Machine == "diagnosis" {
-						line(e.Cause, e.Logged)
+						line(e.Cause, e.LoggedByDriver)
 					}
 				case effect.LogAlert:
-					line(e.Source, e.Logged)
+					line(e.Source, e.LoggedByDriver)
 				}
 			}
 		}

@@ -67,7 +67,7 @@ func (t Step) report(d *device) {
 		return
 	}
 	t.Out.Changed(effect.FlushSoon)
-	t.Out.Do(effect.LogTransition{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, Logged: was.lost || is.lost})
+	t.Out.Do(effect.LogTransition{Machine: "diagnosis", From: string(was.phase), To: string(is.phase), Why: d.why(), Cause: d.unit.ID, LoggedByDriver: was.lost || is.lost})
 	t.Out.Event("diagnosis_changed", d.unit.ID, string(is.phase), "", change{d.effect(), is.fault, is.heat, d.temperature()})
 	if d.damage != d.savedDamage {
 		d.savedDamage = d.damage
@@ -118,7 +118,7 @@ func (t Step) alert(d *device) {
 		if d.isHeat() {
 			detail += d.heat.span(t.cfg.ThresholdsOf(d.unit))
 		}
-		t.Out.Do(effect.RaiseAlert{Kind: kind, Level: level, Source: d.unit.ID, Detail: detail, Hint: d.wayOut(), Logged: d.lost})
+		t.Out.Do(effect.RaiseAlert{Kind: kind, Level: level, Source: d.unit.ID, Detail: detail, Hint: d.wayOut(), LoggedByDriver: d.lost})
 	}
 }
 

@@ -136,15 +136,15 @@ type (
 		Why               string // why the machine has this transition
 		// Cause is the event that caused it now, or the id of what it is about, such as a latch,
 		// a unit or an interrupt.
-		Cause  string
-		Logged bool // the driver has logged that, once for all of its units
+		Cause          string
+		LoggedByDriver bool // the driver has logged that, once for all of its units
 	}
 
 	// LogAlert is a raised alert, for the log.
 	LogAlert struct {
 		Level                      schema.AlertLevel
 		Type, Source, Detail, Hint string
-		Logged                     bool // as of LogTransition
+		LoggedByDriver             bool // as of LogTransition
 	}
 
 	// SetLocalLog begins or ends the log on the robot: transitions, alerts and events from then on.

@@ -33,11 +33,11 @@ type (
 	}
 	// RaiseAlert adds an alert to the state, once for the same texts. ClearAlert removes it.
 	RaiseAlert struct {
-		Kind         string
-		Level        schema.AlertLevel
-		Source       string
-		Detail, Hint string
-		Logged       bool // as of LogTransition
+		Kind           string
+		Level          schema.AlertLevel
+		Source         string
+		Detail, Hint   string
+		LoggedByDriver bool // as of LogTransition
 	}
 	// ClearAlert removes an alert from the state.
 	ClearAlert struct{ Kind, Source string }

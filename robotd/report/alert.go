@@ -45,7 +45,7 @@ func (t Step) RaiseAlert(n effect.RaiseAlert, unit bool) {
 	}
 	t.alerts.list = append(t.alerts.list, a)
 	t.Changed(effect.FlushSoon)
-	t.Out.Do(effect.LogAlert{Level: n.Level, Type: n.Kind, Source: n.Source, Detail: n.Detail, Hint: n.Hint, Logged: n.Logged})
+	t.Out.Do(effect.LogAlert{Level: n.Level, Type: n.Kind, Source: n.Source, Detail: n.Detail, Hint: n.Hint, LoggedByDriver: n.LoggedByDriver})
 	row := schema.EventOf("alert_raised")
 	row.Level = eventLevels[n.Level]
 	t.event(row, n.Source, n.Kind, "", effect.Described{ID: a.ID, Detail: n.Detail})

@@ -128,7 +128,7 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 // the driver has logged already.
 func (h *effectRunner) note(n effect.LogTransition) {
 	level := slog.LevelInfo
-	if n.From == n.To || n.Logged {
+	if n.From == n.To || n.LoggedByDriver {
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{slog.String("why", n.Why)}
@@ -142,7 +142,7 @@ func (h *effectRunner) note(n effect.LogTransition) {
 func (h *effectRunner) logAlert(a effect.LogAlert) {
 	level := slog.LevelWarn
 	switch {
-	case a.Logged:
+	case a.LoggedByDriver:
 		level = slog.LevelDebug
 	case a.Level == schema.AlertInfo:
 		level = slog.LevelInfo
