@@ -103,7 +103,8 @@ func (h *FleetHeartbeat) Validate() []Problem {
 
 // Notice reports to a client that the broker rejected a message, that a command reached no
 // robot, or that the broker ends the client's connection because a newer one has the same
-// client id.
+// client id. fleetd reports in one that it removed a retained command or stop of the client, which
+// Mosquitto had kept.
 type Notice struct {
 	TS     Time   `json:"ts" doc:"when this was written"`
 	Reason Reason `json:"reason" doc:"why the message was refused, such as too_big; undelivered: the command reached no robot; taken_over: a newer connection has the client id"`

@@ -127,7 +127,7 @@ var Topics = []Topic{
 	{TopicFleetStopCmd, "fleet/cmd/{cid}/stop", 1, false, 1 << 10, senders, plus(fleetSide, Grant{RoleRobot, ""}), "StopRequest", "a live software stop of all or some robots, without fleetd, received by robots and fleetd", "urgent"},
 	{TopicFleetAck, "fleet/ack/{cid}", 1, false, 4 << 10, fleetSide, plus(fleetSide, ownCID...), "Ack", "fleetd's answers to one client's stops", "per stop"},
 	{TopicRevoked, "fleet/revoked", 1, true, 256 << 10, fleetSide, fleetSide, "Revoked", "names and certificates that the broker no longer accepts", "on change"},
-	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(plus(fleetSide, ownCID...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "a message of the client was rejected, a command of it reached no robot, or a newer connection replaced its connection", "per refusal, combined"},
+	{TopicNotice, "clients/{cid}/notice", 1, false, 1 << 10, []Grant{{RoleBroker, ""}, {RoleFleetd, ""}}, append(plus(fleetSide, ownCID...), Grant{RoleObserver, "cid"}, Grant{RoleConsole, "cid"}, Grant{RoleRobot, "cid"}), "Notice", "a message of the client was rejected, a command of it reached no robot, or a newer connection replaced its connection; from fleetd: it removed a retained command or stop of the client", "per refusal, combined"},
 }
 
 // MaxTopicLevels and MaxTopicBytes are the limits of every topic.
