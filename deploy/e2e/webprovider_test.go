@@ -51,7 +51,7 @@ func newProviderPage(s *secured) *webPage {
 // onIssuer lets specs say whom the provider signs in, and run fleetd login --browser.
 func (p *webPage) onIssuer(on func(what string, do func(r *http.Request) (string, error))) {
 	on("issuer/is", func(r *http.Request) (string, error) {
-		p.issuer.Is(r.URL.Query().Get("name"), r.URL.Query()["group"]...)
+		p.issuer.SignInAs(r.URL.Query().Get("name"), r.URL.Query()["group"]...)
 		return "", nil
 	})
 	on("issuer/denies", func(*http.Request) (string, error) { p.issuer.Denies(); return "", nil })
