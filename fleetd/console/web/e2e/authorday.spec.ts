@@ -86,7 +86,7 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
 
   // And back.
   await hand.press(page.getByRole('region', { name: 'Progress' }).getByRole('button', { name: 'Revert…' }));
-  await expect(page.getByTestId('back')).toContainText(/back to .*r1.*r2/s); // each to its own story
+  await expect(page.getByTestId('back')).toContainText(/revert to .*r1.*r2/s); // each to its own story
   await hand.press(button('Revert on 2 robots'));
   await expect.poll(assigned).toEqual(before);
 }
