@@ -31,7 +31,7 @@ func (c *Config) exposure() exposure {
 }
 
 // checkUsers returns an error if some users cannot authenticate although other machines can
-// reach the broker. Refusing such a name at those endpoints is not enough: whoever wrote the
+// reach the broker. Refusing such a name at those endpoints is not enough: the person who wrote the
 // line expects clients to use the name there, and would take the name for protected.
 func (e exposure) checkUsers(users access.Users) error {
 	names := users.WithoutCredential(e.certificates)

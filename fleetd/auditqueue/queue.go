@@ -23,7 +23,7 @@ const (
 	// 200,000 a day, or 100 MB.
 	allPerSecond = 2
 	allBurst     = 200
-	// maxSources bounds the sources that are told apart; further ones share one limit.
+	// maxSources bounds the sources that are counted separately; further ones share one limit.
 	maxSources = 1000
 	// every is how often entries are written, and tellEvery how often the audit says how many were left out.
 	every     = 500 * time.Millisecond

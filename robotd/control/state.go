@@ -142,7 +142,7 @@ type Refusal struct {
 	Detail string
 }
 
-// May checks whether who may send a command with this need now. Whoever drives has to hold the
+// May checks whether who may send a command with this need now. A client that drives has to hold the
 // lease besides.
 func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 	mine, others := s.Holds(who), s.At == Held && !s.Holds(who)

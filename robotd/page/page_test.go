@@ -205,7 +205,7 @@ func TestRobotWithoutBodySaysWhatItWaitsForAndHasOnlyStop(t *testing.T) {
 	}
 }
 
-// A phone that was locked shows the page of a session that is over. Whoever presses Stop there must
+// A phone that was locked shows the page of a session that is over. A person who presses Stop there must
 // learn that the robot was not stopped.
 func TestCommandWithoutSessionIsSaidNotToBeSent(t *testing.T) {
 	s := open(t, standing())
