@@ -32,7 +32,7 @@ const (
 	Failing           Doing = "failing" // it tries to perform, and every act fails
 	Interrupted       Doing = "interrupt"
 	Activity          Doing = "activity"
-	PausedBySafety    Doing = "paused_by_safety"
+	PausedBySafety    Doing = "paused_by_safety" // a stop holds the story, though the robot may move again: a person continues it
 	Paused            Doing = "paused"
 	NoStory           Doing = "no_story"
 	StoryEnded        Doing = "story_ended" // it has a story, and none runs: it has ended, was stopped or waits for auto/start

@@ -12,7 +12,7 @@ const tones: Record<Doing, Tone> = {
   activity: 'good',
   interrupt: 'good',
   paused: 'waiting',
-  paused_by_safety: 'attention',
+  paused_by_safety: 'attention', // a stop holds the story, though the robot may move again
   story_ended: 'attention',
   no_story: 'attention',
   manual: 'waiting', // on purpose: a person drives it

@@ -39,7 +39,7 @@ export function Points({ drive }: { drive?: Drive }) {
           <Checkbox label={t.angled} checked={angled} onChange={(e) => setAngled(e.currentTarget.checked)} size="md" />
           <Group gap="xs">
             {points.map((p) => {
-              // To go there without turning, the coordinates are sent instead of the name; only fleetd's points have them.
+              // To go there without turning, the coordinates are sent instead of the name; points of the body's own map have none.
               const to = angled || !p.at ? { point: p.name } : { x_m: p.at.x_m, y_m: p.at.y_m };
               return (
                 <Group gap={2} key={p.name} wrap="nowrap">
