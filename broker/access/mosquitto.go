@@ -46,8 +46,8 @@ const mosquittoHead = `# Which topics each user may read and write, for Mosquitt
 # every will that its owner could have published.
 `
 
-// mosquittoRules returns the rules of u, "read FILTER" and "write FILTER", without
-// duplicates.
+// mosquittoRules returns the rules of u, "read FILTER", "write FILTER" and "deny TOPIC", without
+// duplicates. Mosquitto applies deny before the others, wherever it stands.
 func mosquittoRules(u User, ns schema.Namespace) []string {
 	id := Identity{Name: u.Name, Role: u.Role, Robot: u.Robot}
 	var rules []string
@@ -69,8 +69,10 @@ func mosquittoRules(u User, ns schema.Namespace) []string {
 				continue
 			}
 			for _, v := range verb.All {
-				switch {
-				case verb.AllowsUnknown(v.Group, u.Role): // includes the known verbs of the group
+				switch open := verb.AllowsUnknown(v.Group, u.Role); {
+				case open && !v.Allows(u.Role): // mode/enable and mode/disable
+					add("deny", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, v.Name))
+				case open: // includes the known verbs of the group
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, "+"))
 				case v.Allows(u.Role):
 					add("write", ns.Topic(schema.TopicCmd, id.anyRobot(), u.Name, v.Group, v.Name))

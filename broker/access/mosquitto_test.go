@@ -7,11 +7,12 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // aclFile is an acl_file as Mosquitto evaluates it: only the rules of the user count, read
-// for what is delivered to it, write for what it publishes.
-type aclFile map[string][]string // user -> "read FILTER" or "write FILTER"
+// for what is delivered to it, write for what it publishes, and deny for both.
+type aclFile map[string][]string // user -> "read FILTER", "write FILTER" or "deny TOPIC"
 
 func parseACL(t *testing.T, text string) aclFile {
 	rules, user := aclFile{}, ""
@@ -21,7 +22,7 @@ func parseACL(t *testing.T, text string) aclFile {
 		case len(word) == 0 || line[0] == '#':
 		case word[0] == "user" && len(word) == 2:
 			user = word[1]
-		case word[0] == "topic" && len(word) == 3 && user != "" && (word[1] == "read" || word[1] == "write"):
+		case word[0] == "topic" && len(word) == 3 && user != "" && (word[1] == "read" || word[1] == "write" || word[1] == "deny"):
 			rules[user] = append(rules[user], word[1]+" "+word[2])
 		default:
 			t.Fatalf("mosquitto would not accept the line %q, or it belongs to no user", line)
@@ -31,6 +32,10 @@ func parseACL(t *testing.T, text string) aclFile {
 }
 
 func (r aclFile) may(user, access, topic string) bool {
+	return r.has(user, access, topic) && !r.has(user, "deny", topic)
+}
+
+func (r aclFile) has(user, access, topic string) bool {
 	for _, rule := range r[user] {
 		if filter, ok := strings.CutPrefix(rule, access+" "); ok && Matches(filter, topic) {
 			return true
@@ -53,34 +58,43 @@ func TestMosquittoRulesEqualRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := parseACL(t, text.String())
-	rapid.Check(t, func(t *rapid.T) {
-		user := rapid.SampledFrom(users).Draw(t, "user")
-		m := message(t)
-		m.Topic = strings.NewReplacer("/op1", "/"+user.Name, "/r1", "/"+user.Name).Replace(m.Topic)
-		if _, _, ok := ns.Match(m.Topic); !ok {
+	equal := func(t rapid.TB, user User, m Publish) {
+		row, _, ok := ns.Match(m.Topic)
+		if !ok {
 			return // an acl_file does not check whether names are well formed
 		}
 		own := Compile(Identity{Name: user.Name, ClientID: user.Name, Role: user.Role, Robot: user.Robot}, ns)
-		if got, want := rules.may(user.Name, "read", m.Topic), own.MayRead(m.Topic); got != want {
+		// A console reads the commands to its robot. Nobody sends those that it is denied to send.
+		want := own.MayRead(m.Topic) && !rules.has(user.Name, "deny", m.Topic)
+		if got := rules.may(user.Name, "read", m.Topic); got != want {
 			t.Errorf("%s may read %s: mosquitto %v, troupe %v", user.Name, m.Topic, got, want)
 		}
 		// An acl_file does not check flags and sizes either.
+		m.Retain = row.Retain
 		m.Size = 1
-		if row, _, _ := ns.Match(m.Topic); row.Retain {
-			m.Retain = true
-		} else {
-			m.Retain = false
-		}
-		want := own.Judge(m).Decision != Refuse
+		want = own.Judge(m).Decision != Refuse
 		m.Size = 0
 		want = want || own.Judge(m).Decision != Refuse
-		if row, _, _ := ns.Match(m.Topic); user.Role == schema.RoleFleetd || user.Role == schema.RoleAdmin {
+		if user.Role == schema.RoleFleetd || user.Role == schema.RoleAdmin {
 			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop || row.Kind == schema.TopicFleetStopCmd // to delete what only mosquitto retains
 		}
 		if got := rules.may(user.Name, "write", m.Topic); got != want {
 			t.Errorf("%s may write %s: mosquitto %v, troupe %v", user.Name, m.Topic, got, want)
 		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		user := rapid.SampledFrom(users).Draw(t, "user")
+		m := message(t)
+		m.Topic = strings.NewReplacer("/op1", "/"+user.Name, "/r1", "/"+user.Name).Replace(m.Topic)
+		equal(t, user, m)
 	})
+	for _, user := range users {
+		for _, v := range verb.All {
+			for _, name := range []string{v.Name, "dream"} {
+				equal(t, user, Publish{Topic: ns.Topic(schema.TopicCmd, user.Name, user.Name, v.Group, name)})
+			}
+		}
+	}
 }
 
 func TestMosquittoRulesGrantNothingToUnknownUsers(t *testing.T) {

@@ -111,6 +111,7 @@ func TestEachRolePublishesOnlyWhatItMay(t *testing.T) {
 	obs.Publish(ns.Topic(schema.TopicCmd, "r1", "obs", "mode", "set"), "ato")
 	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "fleetd", "mode", "set"), "ato")
 	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "sys", "adopt"), "x")
+	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "enable"), "follow")
 	op1.Retain(ns.Topic(schema.TopicDesiredStory, "r1"), "{}")
 	op1.Publish(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"), "ato")
 	admin.Expect(ns.Topic(schema.TopicCmd, "r1", "op1", "mode", "set"))
