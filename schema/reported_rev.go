@@ -35,8 +35,12 @@ func ReportedRevIn(fleetID string, report []byte) ReportedRev {
 // MustRenumber reports whether the robot ignores a document that was published under rev,
 // so that fleetd has to publish it again under a higher revision. Rev 0 means that
 // nothing was published.
-func (h ReportedRev) MustRenumber(rev int64) bool {
-	return rev > 0 && (h.Rev > rev || h.Rev == rev && h.Conflicting)
+func (h ReportedRev) MustRenumber(rev int64) bool { return rev > 0 && h.Overtook(rev) }
+
+// Overtook reports whether the robot has received a document that is not fleetd's of rev. With rev 0
+// fleetd has none: a request for nothing then still has something to clear on the robot.
+func (h ReportedRev) Overtook(rev int64) bool {
+	return h.Rev > rev || h.Rev == rev && h.Conflicting
 }
 
 // Why explains to people why the robot ignores a document published under rev.

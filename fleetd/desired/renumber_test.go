@@ -48,3 +48,15 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		}
 	}
 }
+
+// As after a restore of the database: the robot has places that are not in it.
+func TestPlacesWithoutADocumentInTheDatabaseAreCleared(t *testing.T) {
+	rows := Rows{FleetID: "fleetd", Robots: []Robot{{ID: "r1", Reported: schema.ReportedRev{Rev: 5}}, {ID: "r2"}}}
+	c, found := Plan(rows, Request{Places: &Set{}}, by)
+	if len(found) > 0 || len(c.Documents) != 1 || c.Documents[0].ID != "r1" || c.Documents[0].Current.Rev != 6 || len(c.Unchanged) != 1 {
+		t.Fatalf("%v %+v", found, c)
+	}
+	if d, _ := schema.Decode[schema.DesiredSet](c.Documents[0].Current.Payload); d.Set != nil {
+		t.Errorf("the document names %+v", d.Set)
+	}
+}

@@ -76,7 +76,7 @@ func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	was, _ := schema.Decode[schema.DesiredSet](r.Current.Payload)
 	same := p.pin == nil && was.Set == nil || p.pin != nil && was.Set != nil && *p.pin == *was.Set
 	switch {
-	case p.pin == nil && r.Current.Rev == 0 && !r.Reported.MustRenumber(0): // no document, and nothing to clear
+	case p.pin == nil && r.Current.Rev == 0 && !r.Reported.Overtook(0): // no document, here or on the robot
 		return r.Current, false, nil
 	case same && r.Current.Rev > 0 && !p.mustRepublish(r, was.Sig):
 		return r.Current, false, nil

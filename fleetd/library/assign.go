@@ -56,7 +56,7 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.reported(robot, schema.TopicDesiredStory).MustRenumber(d.DesiredRev) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.reported(robot, schema.TopicDesiredStory).Overtook(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Updated = append(out.Updated, robot)
