@@ -129,6 +129,26 @@ func TestSecondOperatorIsRefusedAndTakeoverIsLogged(t *testing.T) {
 	})
 }
 
+// A device that sends frames keeps its session, also before its stick is released.
+func TestSecondDeviceIsRefusedWhileTheStickMustBeReleased(t *testing.T) {
+	inDriveTest(t, func(p *driveTest) {
+		first := p.takeControl()
+		first.drives(0.2)
+		first.slowMS.Store(900)
+		p.pass(time.Second)
+		first.slowMS.Store(0)
+		p.pass(time.Second)
+		second := p.connect(first.lease)
+		p.pass(time.Second)
+		if all := second.received(teleop.TypeEnded); len(all) != 1 || all[0].Cause != teleop.Refused {
+			t.Errorf("the second device was told %+v", all)
+		}
+		if all := first.received(teleop.TypeEnded); len(all) > 0 {
+			t.Errorf("the first device was told %+v", all)
+		}
+	})
+}
+
 // A device whose connection broke goes on with the same lease, and starts with the stick
 // released.
 func TestDeviceConnectsAgainWithTheSameLease(t *testing.T) {

@@ -95,6 +95,10 @@ type State struct {
 // New returns a session that begins now.
 func New(now time.Time) State { return State{At: ReleaseFirst, heard: now} }
 
+// Heard is when the newest frame arrived, or the session began. A frame counts also while the stick
+// has to be released first.
+func (s *State) Heard() time.Time { return s.heard }
+
 // Decision is the result of one step.
 type Decision struct {
 	Changed  bool // the stage changed

@@ -106,9 +106,8 @@ func (s *session) drive(frames <-chan Frame) drive.Cause {
 				break
 			}
 			now := s.hub.deps.Now()
-			if d = drive.Receive(&s.state, now, s.facts(), f.drive()); d.Refused == "" {
-				s.heard.Store(now.UnixNano())
-			}
+			d = drive.Receive(&s.state, now, s.facts(), f.drive())
+			s.heard.Store(s.state.Heard().UnixNano())
 			s.tell(Message{Type: TypeEcho, Seq: f.Seq, T: f.T, RobotMS: s.trip.Milliseconds()})
 		case <-s.reports.changed:
 			s.report(s.reports.take())
