@@ -78,7 +78,8 @@ func loopback(host string) bool {
 }
 
 // rolesAndSites returns the roles and sites that the values of the claim give. If one of them names a
-// site, the person has the named sites only, so that no group adds robots to the role of another.
+// site, the person has the named sites only, so that no group adds robots to the role of another, and
+// no role that is for the whole fleet, which a user with sites cannot have.
 func (c Config) rolesAndSites(values []string) (roles []auth.Role, sites []string) {
 	for _, g := range c.Grants {
 		if !slices.Contains(values, g.Value) {
@@ -91,6 +92,9 @@ func (c Config) rolesAndSites(values []string) (roles []auth.Role, sites []strin
 	}
 	if slices.Contains(roles, auth.Admin) {
 		sites = nil // an administrator has every right in the whole fleet
+	}
+	if len(sites) > 0 {
+		roles = slices.DeleteFunc(roles, func(r auth.Role) bool { row, _ := auth.RoleOf(r); return row.FleetWide })
 	}
 	slices.Sort(roles)
 	slices.Sort(sites)

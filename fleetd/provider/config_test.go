@@ -31,7 +31,7 @@ func TestParseGrant(t *testing.T) {
 
 // One group never adds robots to the role of another.
 func TestSeveralGroupsGiveTheirRolesAndSites(t *testing.T) {
-	c := Config{Grants: []Grant{{"guides", auth.Operator, "lobby"}, {"guides", auth.Operator, "hall"}, {"staff", auth.Viewer, ""}, {"it", auth.Admin, ""}}}
+	c := Config{Grants: []Grant{{"guides", auth.Operator, "lobby"}, {"guides", auth.Operator, "hall"}, {"staff", auth.Viewer, ""}, {"it", auth.Admin, ""}, {"audit", auth.Auditor, ""}}}
 	for _, one := range []struct {
 		values []string
 		roles  []auth.Role
@@ -40,6 +40,8 @@ func TestSeveralGroupsGiveTheirRolesAndSites(t *testing.T) {
 		{[]string{"staff"}, []auth.Role{auth.Viewer}, nil},
 		{[]string{"guides", "staff"}, []auth.Role{auth.Operator, auth.Viewer}, []string{"hall", "lobby"}},
 		{[]string{"guides", "it"}, []auth.Role{auth.Admin, auth.Operator}, nil},
+		{[]string{"guides", "audit"}, []auth.Role{auth.Operator}, []string{"hall", "lobby"}}, // a user with sites cannot be an auditor
+		{[]string{"staff", "audit"}, []auth.Role{auth.Auditor, auth.Viewer}, nil},
 		{[]string{"choir"}, nil, nil},
 	} {
 		if roles, sites := c.rolesAndSites(one.values); !reflect.DeepEqual(roles, one.roles) && len(roles)+len(one.roles) > 0 || len(sites) != len(one.sites) || len(sites) > 0 && !reflect.DeepEqual(sites, one.sites) {
