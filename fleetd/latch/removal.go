@@ -78,7 +78,9 @@ func (s *Stops) removeNow(ctx context.Context, remove func(context.Context) erro
 	}
 }
 
-// whyNotRemove says why a retained live stop cannot be removed now; empty if it can.
+// whyNotRemove says why a retained live stop cannot be removed now; empty if it can. If o has an id of
+// its own, the empty message latches another stop under the client's name on all robots, which hold o
+// already. This is the safe error: a retained o would latch again whenever a robot connects.
 func whyNotRemove(latched []stop.Latch, o stop.Request) string {
 	switch {
 	case !o.All:

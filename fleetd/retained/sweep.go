@@ -36,10 +36,11 @@ const (
 // live stop only if that stop is for all robots and is held on all of them anyway.
 //
 // Subscribers cannot distinguish the empty message from a live stop of the same client at
-// this moment. So fleetd and robots take it for a live stop, which changes nothing while the
-// stop is held. A release waits until the removal is over, and a removal
-// until a release is over. If another instance releases the stop at this moment, the stop
-// may come back, in the database and on robots, and has to be released again.
+// this moment. So fleetd and robots take it for a live stop under the client's name, which changes
+// nothing while that stop is held. If the retained stop has an id of its own, it is another stop, which
+// has to be released, too; the notice and the audit say so. A release waits until the removal is over,
+// and a removal until a release is over. If another instance releases the stop at this moment, the
+// stop may come back, in the database and on robots, and has to be released again.
 //
 // The broker delivers a message that is published with the retain flag to connected
 // subscribers without that flag. So the sweeper subscribes anew, over a connection of its
@@ -180,8 +181,11 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) bool {
 		if !ok {
 			continue
 		}
-		why := ""
+		why, consequence := "", ""
 		if row.Kind == schema.TopicFleetStopCmd {
+			if r, _ := schema.ReadStop(at.CID, m.Payload); r.ID != at.CID {
+				consequence = fmt.Sprintf("; its removal stopped all robots under the id %s, too: release both stops", at.CID)
+			}
 			why, err = s.deps.Stops.Remove(ctx, at.CID, m.Payload, func(ctx context.Context) error { return s.remove(ctx, m.Topic) })
 		} else if why = s.deps.Robots.WhyNotRemove(at); why == "" {
 			err = s.remove(ctx, m.Topic)
@@ -196,7 +200,7 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) bool {
 		}
 		s.addRemoved(s.found(m.Topic, at.CID, ""))
 		s.deps.Log.Warn("retained message removed", "topic", m.Topic, "client", at.CID)
-		notified, audited := s.notify(ctx, m.Topic, at.CID), s.audit(ctx, db, m.Topic, at.CID)
+		notified, audited := s.notify(ctx, m.Topic, at.CID, consequence), s.audit(ctx, db, m.Topic, at.CID, consequence)
 		if notified != nil {
 			failed("removal of a retained message not reported to its client", "topic", m.Topic, "client", at.CID, "error", notified)
 		}
@@ -227,9 +231,9 @@ func (s *Sweeper) remove(ctx context.Context, topic string) error {
 }
 
 // notify reports a removal to the client whose topic it is.
-func (s *Sweeper) notify(ctx context.Context, topic, client string) error {
+func (s *Sweeper) notify(ctx context.Context, topic, client, consequence string) error {
 	notice, err := schema.Encode(schema.Notice{TS: schema.TimeOf(s.deps.Now()), Reason: schema.ReasonRetainedCommand, Topic: topic,
-		Detail: "it was sent with the retain flag, so that the broker would have delivered it again at each connection; it was removed: send it without that flag"})
+		Detail: "it was sent with the retain flag, so that the broker would have delivered it again at each connection; it was removed: send it without that flag" + consequence})
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
@@ -238,9 +242,9 @@ func (s *Sweeper) notify(ctx context.Context, topic, client string) error {
 	return s.deps.Publish(within, link.Message{Topic: s.deps.Namespace.Topic(schema.TopicNotice, client), Payload: notice, QoS: 1})
 }
 
-func (s *Sweeper) audit(ctx context.Context, db Store, topic, client string) error {
+func (s *Sweeper) audit(ctx context.Context, db Store, topic, client, consequence string) error {
 	now := s.deps.Now()
 	return db.Tx(ctx, func(tx *store.Tx) error {
-		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client})
+		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client + consequence})
 	})
 }

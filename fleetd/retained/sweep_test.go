@@ -37,6 +37,7 @@ type world struct {
 	sweeps  []time.Duration   // when, since the test began
 	removed []string
 	notices []string
+	details []string // of the notices
 	leads   bool
 	session string
 	broken  error             // of looking at the broker
@@ -107,7 +108,8 @@ func inWorld(t *testing.T, test func(w *world)) {
 			Publish: func(_ context.Context, m link.Message) (err error) {
 				w.locked(func() {
 					if err = w.failing["notify"]; err == nil {
-						w.notices = append(w.notices, m.Topic)
+						n, _ := schema.Decode[schema.Notice](m.Payload)
+						w.notices, w.details = append(w.notices, m.Topic), append(w.details, n.Detail)
 					}
 				})
 				return err
@@ -130,6 +132,12 @@ func (w *world) sleep(d time.Duration) {
 func (w *world) gone() (topics []string) {
 	w.locked(func() { topics = slices.Clone(w.removed) })
 	return topics
+}
+
+// told are the sentences of the notices.
+func (w *world) told() (details []string) {
+	w.locked(func() { details = slices.Clone(w.details) })
+	return details
 }
 
 // noticed are the topics of the notices.
@@ -199,6 +207,22 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 			t.Errorf("%d are listed after an hour", n)
 		}
 		w.swept(1)
+	})
+}
+
+// The empty message that removes a stop latches one under the client's name.
+func TestRemovalOfAStopWithAnIDOfItsOwnNamesTheOtherStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.locked(func() { w.kept[button] = `{"id":"fire-1"}` })
+		w.sleep(2 * time.Second)
+		const want = "under the id op1, too: release both stops"
+		notes, err := w.db.Audit(context.Background(), store.AuditQuery{})
+		if err != nil || len(notes) != 1 || !strings.Contains(notes[0].Detail, want) {
+			t.Errorf("the audit has %+v, %v", notes, err)
+		}
+		if told := w.told(); len(told) != 1 || !strings.Contains(told[0], want) {
+			t.Errorf("op1 was told %q", told)
+		}
 	})
 }
 
