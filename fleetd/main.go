@@ -1,5 +1,5 @@
 // Command fleetd is the fleet server and its client: fleetd serve runs the server,
-// every other command sends a request to a running one.
+// and most other commands send a request to a running one.
 package main
 
 import (

@@ -62,7 +62,7 @@ func OpenLeaderConn(d LeaderConnDeps, publisher *Publisher, session string) (*Le
 	var err error
 	p.link, err = d.Open(ctx, leaderSuffix, link.Config{
 		Will:     func(string) link.Message { return p.presence(schema.PresenceLost, session, time.Time{}) },
-		Presence: func(string) link.Message { return p.presence(schema.PresenceOnline, session, d.Now()) },
+		Presence: func(string) link.Message { return p.presence(schema.PresenceOnline, session, d.Now()) }, // the link subscribes to its topic, too
 		Subscribe: []link.Subscription{ // its own heartbeats prove that the connection is not half-open
 			{Filter: d.Namespace.Topic(schema.TopicFleetHeartbeat, d.Name), QoS: schema.TopicOf(schema.TopicFleetHeartbeat).QoS},
 		},
@@ -94,9 +94,10 @@ func (p *LeaderConn) linked(s link.State) {
 }
 
 // provesRival reports whether m proves that another instance published its presence, or its will,
-// while this one led and was disconnected: the connection hands over the presence's topic only when it
-// is established again, and only what it did not publish itself. That one has this instance's name, or belongs to
-// another fleet: of the instances of one fleet only one leads.
+// while this one led and was disconnected: of the presence's topic, of which receive gets all that is
+// published during a session, Rival gets only what was retained when the connection is established again,
+// and not what it published itself. That instance has this one's name, or belongs to another fleet: of
+// the instances of one fleet only one leads.
 func (p *LeaderConn) provesRival(m link.Message) bool {
 	row, _, ok := p.deps.Namespace.Match(m.Topic)
 	if !ok || row.Kind != schema.TopicFleetPresence || !p.deps.Leads() {

@@ -96,7 +96,9 @@ func (p *plan) limitReportedStops(requests []Request) []*Request {
 const releaseDelay = 2 * time.Second
 
 // Released reports whether a stop that a robot reports may have been released since it was
-// requested, so that the robot may not have received the release yet.
+// requested, so that the robot may not have received the release yet. A robot that knows the stop
+// from a document reports the document's time, RequestedAt: that is by fleetd's clock already, and
+// SinceFleetClock is wrong.
 func Released(rows Rows, o Request) bool {
 	return slices.ContainsFunc(rows.Latches, func(l Latch) bool {
 		return l.ID == o.ID && !l.IsLatched() && (o.SinceFleetClock.Before(l.ReleasedAt.Add(releaseDelay)) || schema.TimeOf(l.RequestedAt) == schema.TimeOf(o.SinceRobotClock))

@@ -168,8 +168,8 @@ const (
 	maxIdlePolls  = 20
 )
 
-// awaitReadable is refuseUnreadable, except that it waits while another instance creates the
-// database at this moment: on the way it passes through versions that nobody can read.
+// awaitReadable is refuseUnreadable, except that it waits while an instance of an earlier release
+// creates the database at this moment: that one passes through the versions before oldestVersion.
 func (s *Store) awaitReadable(ctx context.Context, provider *goose.Provider) error {
 	poll := time.NewTicker(migrationPoll)
 	defer poll.Stop()
