@@ -148,7 +148,7 @@ type ReportedSet struct {
 	FleetID    string      `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
 	DesiredRev int64       `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
 	Phase      DeployPhase `json:"phase" doc:"how far the robot is with it"`
-	Reason     Reason      `json:"reason,omitempty" doc:"why it is rejected, failed or rolled back"`
+	Reason     Reason      `json:"reason,omitempty" doc:"why it is rejected or failed"`
 	Retry      Retry       `json:"retry,omitempty" doc:"whether the same document may succeed later"`
 	Detail     string      `json:"detail,omitempty" doc:"in a sentence"`
 	Pointer    string      `json:"pointer,omitempty" doc:"the place in the set that the reason is about"`
@@ -156,7 +156,7 @@ type ReportedSet struct {
 	Fetching   string      `json:"fetching,omitempty" doc:"digest of the blob that is being fetched"`
 	Progress   *int        `json:"progress,omitzero" doc:"of fetching, in per cent of the bytes"`
 	Active     *StoryRef   `json:"active" jsonschema:"nullable" doc:"the set that the robot uses; null = none"`
-	Previous   *StoryRef   `json:"previous" jsonschema:"nullable" doc:"the set before it, to which it returns if the probation fails; null = none"`
+	Previous   *StoryRef   `json:"previous" jsonschema:"nullable" doc:"the set that was active before, which stays on the disk; null = none"`
 
 	Refused   []RefusedPart `json:"refused,omitempty" doc:"parts of the active set that this robot leaves out; it uses the others"`
 	Truncated bool          `json:"truncated,omitzero" doc:"some of refused, or their details, are left out"`

@@ -223,12 +223,12 @@ const (
 	DeployValidating DeployPhase = "validating"  // its content is checked against the body, and written to the disk
 	DeployStaged     DeployPhase = "staged"      // it is on the disk
 	DeployWaiting    DeployPhase = "waiting"     // until it may take over
-	DeployHeld       DeployPhase = "held"        // not applied by itself; reason says why
-	DeployActivating DeployPhase = "activating"  // it takes over, in its probation
+	DeployHeld       DeployPhase = "held"        // a mode is not applied by itself; reason says why
+	DeployActivating DeployPhase = "activating"  // it takes over; a story is in its probation
 	DeployActive     DeployPhase = "active"      // fulfilled
 	DeployRejected   DeployPhase = "rejected"    // refused; what was active continues
 	DeployFailed     DeployPhase = "failed"      // a content could not be fetched or saved, which the robot tries again after a wait; a mode did not start
-	DeployRolledBack DeployPhase = "rolled_back" // its probation failed; the previous one is active
+	DeployRolledBack DeployPhase = "rolled_back" // the probation of a story failed; the one before is active
 	DeploySuperseded DeployPhase = "superseded"  // a newer document came before it was fulfilled
 	DeployWithdrawn  DeployPhase = "withdrawn"   // the fleet desires none
 )

@@ -128,8 +128,6 @@ var Events = []EventRow{
 	{Type: "activities_failed", Level: EventError, Data: "reason, detail", Text: "the desired activities could not be fetched or saved; the robot tries again"},
 	{Type: "places_failed", Level: EventError, Data: "reason, detail", Text: "the desired places could not be fetched or saved; the robot tries again"},
 	{Type: "story_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired story failed in its probation; the robot performs the previous one"},
-	{Type: "activities_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired activities failed in their probation; the robot uses the previous ones"},
-	{Type: "places_rolled_back", Level: EventError, Data: "reason, detail", Text: "the desired places failed in their probation; the robot uses the previous ones"},
 
 	{Type: string(ReasonBadRequest), Level: EventError, Data: "reason, detail", Text: "a desired document was not understood; cause is the place"},
 	{Type: string(ReasonStaleRevision), Level: EventWarn, Data: "reason, detail", Text: "an older desired document came after a newer one, or the same revision with another content"},

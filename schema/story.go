@@ -49,7 +49,7 @@ type ReportedStory struct {
 	FleetID    string       `json:"fleet_id,omitempty" doc:"the fleet that the robot obeys"`
 	DesiredRev int64        `json:"desired_rev" doc:"rev of the newest desired document; 0 = none was received"`
 	Phase      DeployPhase  `json:"phase" doc:"how far the robot is with it"`
-	Reason     Reason       `json:"reason,omitempty" doc:"why it is rejected, failed, held or rolled back"`
+	Reason     Reason       `json:"reason,omitempty" doc:"why it is rejected, failed or rolled back"`
 	Retry      Retry        `json:"retry,omitempty" doc:"whether the same document may succeed later"`
 	Detail     string       `json:"detail,omitempty" doc:"in a sentence"`
 	Pointer    string       `json:"pointer,omitempty" doc:"the place in the story that the reason is about"`
@@ -57,7 +57,7 @@ type ReportedStory struct {
 	Fetching   string       `json:"fetching,omitempty" doc:"digest of the blob that is being fetched"`
 	Progress   *int         `json:"progress,omitzero" doc:"of fetching, in per cent of the bytes"`
 	Active     *ActiveStory `json:"active" jsonschema:"nullable" doc:"the story that the robot has; null = none"`
-	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story before it, to which it returns if the probation fails; null = none"`
+	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story that was active before, which stays on the disk; null = none"`
 	Staged     *StoryRef    `json:"staged,omitzero" doc:"on the robot's disk, to become active"`
 	Performing bool         `json:"playing" doc:"the active story is performed"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty" doc:"passed or failed, of the active story"`

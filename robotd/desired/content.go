@@ -55,7 +55,8 @@ func (t Step) stepStory(in delivery.Input) {
 	deliver(t, &t.story, t.robot.DeliveryFacts(), in)
 }
 
-// stepSet gives the delivery of activities or of places one input.
+// stepSet gives the delivery of activities or of places one input. Without facts nothing is
+// performed for it, so a set takes over at once, without a probation.
 func (t Step) stepSet(k sign.Kind, in delivery.Input) {
 	switch k {
 	case sign.Activities:

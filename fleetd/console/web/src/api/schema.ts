@@ -4195,14 +4195,14 @@ export interface components {
             playing: boolean;
             /** @description the place in the story that the reason is about */
             pointer?: string;
-            /** @description the story before it, to which it returns if the probation fails; null = none */
+            /** @description the story that was active before, which stays on the disk; null = none */
             previous: components["schemas"]["SchemaStoryRef"];
             /**
              * Format: int64
              * @description of fetching, in per cent of the bytes
              */
             progress?: number | null;
-            /** @description why it is rejected, failed, held or rolled back */
+            /** @description why it is rejected, failed or rolled back */
             reason?: string;
             /** @description whether the same document may succeed later */
             retry?: string;
