@@ -80,9 +80,9 @@ type StoryRef struct {
 type Pause struct {
 	Token         string `json:"token" doc:"its name: kind, or kind:key; auto/continue takes it as token"`
 	By            string `json:"by,omitempty" doc:"who holds it"`
-	Why           string `json:"why,omitempty" doc:"the reason that they gave"`
+	Why           string `json:"why,omitempty" doc:"an operator's words; of a stop, a safeguard or a lost link its reason, and needs_continue when that is over; else the handler or activity"`
 	Since         Time   `json:"since" doc:"since when"`
-	NeedsContinue bool   `json:"needs_continue,omitzero" doc:"it outlasts its cause until auto/continue, as every pause of an operator does"`
+	NeedsContinue bool   `json:"needs_continue,omitzero" doc:"it lasts until auto/continue, also after its cause; not set for operators, whose pauses always do"`
 }
 
 // Interrupt is one running interrupt. Interrupts are listed in the order in which they

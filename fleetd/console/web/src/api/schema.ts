@@ -4101,13 +4101,13 @@ export interface components {
         SchemaPause: {
             /** @description who holds it */
             by?: string;
-            /** @description it outlasts its cause until auto/continue, as every pause of an operator does */
+            /** @description it lasts until auto/continue, also after its cause; not set for operators, whose pauses always do */
             needs_continue?: boolean;
             /** @description since when */
             since: string;
             /** @description its name: kind, or kind:key; auto/continue takes it as token */
             token: string;
-            /** @description the reason that they gave */
+            /** @description an operator's words; of a stop, a safeguard or a lost link its reason, and needs_continue when that is over; else the handler or activity */
             why?: string;
         };
         SchemaProblem: {
