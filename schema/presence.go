@@ -13,7 +13,7 @@ type Presence struct {
 	TS       Time          `json:"ts,omitzero" doc:"when this was written; a will has no time"`
 	Since    Time          `json:"since,omitzero" doc:"since when the connection exists"`
 	Reason   string        `json:"reason,omitempty" doc:"why it is gone, or that the control loop hangs (stalled)"`
-	WakeAt   Time          `json:"wake_at,omitzero" doc:"sleeping: when the robot will be started again"`
+	WakeAt   Time          `json:"wake_at,omitzero" doc:"sleeping: when the robot will be started again, as robotd --wake-at says"`
 	Software string        `json:"software,omitempty" doc:"program and version"`
 }
 
