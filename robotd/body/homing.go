@@ -34,29 +34,32 @@ func (b *State) OrderHoming(o driver.Order, motionBarred schema.Reason, out *eff
 		o = driver.Order(safety.Orders(schema.SafetyStop, b.movers))
 	}
 	b.Order(o, out)
+	if o == driver.ToRun {
+		b.EndWaits(out) // a unit that waits again reports it again
+		return
+	}
 	h := &b.homing
-	resumes := o == driver.ToRun && h.barred != ""
 	if h.barred != motionBarred {
 		h.barred, h.raised = motionBarred, false
 	}
-	for _, w := range h.waits {
-		switch {
-		case h.raised:
-		case resumes:
-			out.Clear("calibration_waits", w.Unit)
-		default:
-			hint := "send safety/enable when nobody is near"
-			if motionBarred != "" {
-				hint = "remove the cause of the alert " + string(motionBarred) + "; calibration then continues by itself"
-			}
-			out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+cmp.Or(motionBarred, w.Reason).Describe().Text, hint)
-		}
+	if h.raised {
+		return
 	}
 	h.raised = true
-	if o == driver.ToRun {
-		h.waits = h.waits[:0] // a unit that waits again reports it again
+	for _, w := range h.waits {
+		hint := "send safety/enable when nobody is near"
+		if motionBarred != "" {
+			hint = "remove the cause of the alert " + string(motionBarred) + "; calibration then continues by itself"
+		}
+		out.Raise("calibration_waits", schema.AlertInfo, w.Unit, "calibration waits: "+cmp.Or(motionBarred, w.Reason).Describe().Text, hint)
 	}
 }
 
-// EndHoming forgets what a calibration waited for.
-func (b *State) EndHoming() { b.homing = homing{} }
+// EndWaits clears the alerts about what a calibration waited for, as soon as its units may
+// move or it has ended.
+func (b *State) EndWaits(out *effect.List) {
+	for _, w := range b.homing.waits {
+		out.Clear("calibration_waits", w.Unit)
+	}
+	b.homing = homing{}
+}

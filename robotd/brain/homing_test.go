@@ -50,3 +50,28 @@ func TestEnableForCalibrationStartsNoStory(t *testing.T) {
 		t.Errorf("calibrated, the robot is in %s and %s, want ato and DISABLED", r.s.supervisor.Mode().Active, r.s.permission.At)
 	}
 }
+
+func TestAlertOfAWaitingCalibrationEndsWithTheWait(t *testing.T) {
+	for what, end := range map[string]event.Command{
+		"is enabled":   {Client: "op1", Group: "safety", Verb: "enable"},
+		"is cancelled": {Client: "op1", Group: "sys", Verb: "cancel", Payload: []byte(`{"args":{"id":"m1"}}`)},
+		"is killed":    {Client: "op1", Group: "mode", Verb: "kill"},
+	} {
+		r := newRig(t)
+		r.boot()
+		r.give(event.Connected{Session: "a"})
+		r.until(time.Second)
+		r.calibTime = time.Minute
+		r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"m1","args":{"mode":"str"}}`)})
+		r.until(r.now + time.Second)
+		r.give(event.Reported{Event: driver.Event{Kind: driver.Waits, Unit: "drive", Reason: schema.ReasonNeedsEnable}})
+		if !r.alerted("calibration_waits") {
+			t.Fatal("a calibration that waits raises no alert")
+		}
+		r.give(end)
+		r.until(r.now + time.Second)
+		if r.alerted("calibration_waits") {
+			t.Errorf("the calibration %s, and the alert stays", what)
+		}
+	}
+}

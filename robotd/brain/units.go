@@ -85,7 +85,7 @@ func (t *step) orderUnits() {
 	if o := driver.Order(safety.Orders(t.permission.At, t.body.Movers())); t.supervisor.InCalibration() {
 		t.body.OrderHoming(o, t.diagnosis.MotionBarred(), &t.list)
 	} else {
-		t.body.EndHoming()
+		t.body.EndWaits(&t.list)
 		t.body.Order(o, &t.list)
 	}
 	t.carryOut(from)

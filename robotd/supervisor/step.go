@@ -181,9 +181,6 @@ func (t Step) Calibrated(ev event.Calibrated) {
 		return
 	}
 	why := mode.Refusal{Reason: schema.Reason(schema.SanitizeText(string(ev.Reason))), Detail: schema.SanitizeText(ev.Detail)}
-	for _, u := range t.Units {
-		t.Out.Clear("calibration_waits", u.ID)
-	}
 	m := string(t.cfg.Mode.Calibration)
 	if why.Reason != "" {
 		hint := "correct the cause, then send mode/set " + m
