@@ -11,16 +11,18 @@ import (
 func (t *step) toSupervisor(do func(supervisor.Step)) {
 	lost, lostFor := t.heartbeat.Lost(t.now)
 	f := supervisor.Facts{CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), MotionBarred: t.diagnosis.MotionBarred() != ""}
-	if drive, has := t.body.First(schema.UnitDrive); has {
-		f.NoDrive = t.diagnosis.Unusable(drive.ID) != ""
-	}
-	head, has := t.body.First(schema.UnitHead)
-	f.NoLook = !has || t.lanes.Owner(head.ID) != "" || t.diagnosis.Unusable(head.ID) != ""
+	f.NoDrive, f.NoLook = t.unusable(schema.UnitDrive), t.unusable(schema.UnitHead)
 	if why, detail, ok := t.performStep().Ready(); !ok {
 		f.NoStory = mode.Refusal{Reason: why, Detail: detail}
 	}
 	f.Map = t.body.Map()
 	t.runAndCarryOut(func() { do(supervisor.Step{State: &t.supervisor, Facts: f, Now: t.now, Out: &t.list}) })
+}
+
+// unusable reports whether the body has no unit of a kind, or nobody may use it.
+func (t *step) unusable(k schema.UnitKind) bool {
+	u, has := t.body.First(k)
+	return !has || t.diagnosis.Unusable(u.ID) != ""
 }
 
 func (t *step) notifyMode(n mode.Notice) { t.toSupervisor(func(m supervisor.Step) { m.Notify(n) }) }

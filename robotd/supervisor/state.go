@@ -76,7 +76,7 @@ type Facts struct {
 	Map          driver.Map   // that calibration loads
 	MotionBarred bool         // a safeguard keeps the robot from moving
 	NoDrive      bool         // nobody may use the drive
-	NoLook       bool         // no mode may use the head
+	NoLook       bool         // nobody may use the head
 }
 
 // Mode returns the state of the mode supervisor.
