@@ -13,8 +13,7 @@ type Answer struct {
 	Present bool // there was a request
 	Taken   bool
 	Reason  schema.Reason
-	Detail  string        // for people
-	Wait    time.Duration // retry after this time; 0 = waiting alone does not help
+	Detail  string // for people
 }
 
 func taken() Answer { return Answer{Present: true, Taken: true} }
@@ -96,9 +95,7 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 		return a, false
 	}
 	if left := s.LastCauseAt + l.Settle - now; left > 0 {
-		a := refused(schema.ReasonResetSettling, fmt.Sprintf("the units settle for another %d ms", (left+time.Millisecond-1).Milliseconds()))
-		a.Wait = left
-		return a, false
+		return refused(schema.ReasonResetSettling, fmt.Sprintf("the units settle for another %d ms", (left+time.Millisecond-1).Milliseconds())), false
 	}
 	return taken(), true
 }
