@@ -23,8 +23,8 @@ const (
 // pace delays retained documents when the robot publishes much. Of each document only the
 // newest waits, so nothing current is lost. Answers, events, urgent messages and the state
 // (answers depend on it, and it has an interval of its own) are published at once; those that pass
-// through the writer count against the limits. Urgent messages that go past it do not: the limits
-// are below the broker's by what they need.
+// through the writer count against the limits, except answers, which brokers do not count. Urgent
+// messages that go past it do not count either: the limits are below the broker's by what they need.
 type pace struct {
 	messages, bytes *rate.Limiter
 	wake            chan struct{} // capacity 1: something waits
@@ -48,8 +48,8 @@ func size(p numberedPublish) int { return len(p.Payload) + schema.MaxTopicBytes 
 func (c *pace) holds(p numberedPublish) bool {
 	now := time.Now()
 	if p.First || p.Topic == schema.TopicState || !schema.TopicOf(p.Topic).Retain {
-		c.messages.AllowN(now, 1)
-		if p.Topic != schema.TopicAck { // no reservation for the future: documents must not wait for ever
+		if p.Topic != schema.TopicAck {
+			c.messages.AllowN(now, 1) // no reservation for the future: documents must not wait for ever
 			c.bytes.AllowN(now, min(size(p), max(0, int(c.bytes.TokensAt(now)))))
 		}
 		return false

@@ -85,6 +85,17 @@ func TestStateAndUrgentMessagesAreNotPaced(t *testing.T) {
 	})
 }
 
+// Brokers do not count answers.
+func TestAnswersDelayNoDocument(t *testing.T) {
+	c := newPace()
+	for range 2 * documentBurst {
+		c.holds(numberedPublish{Publish: effect.Publish{Topic: schema.TopicAck}})
+	}
+	if c.holds(numberedPublish{Publish: reportedConfig(1)}) {
+		t.Error("a document waits because of answers")
+	}
+}
+
 func TestWaitingDocumentsArePublishedBeforeTheEnd(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
