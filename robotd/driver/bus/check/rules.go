@@ -32,6 +32,7 @@ var rules = []rule{
 	{name: "error-stays", says: "only reset ends error", applies: hasMovingUnit, try: errorStays},
 	{name: "order-stays", says: "a unit in run that stands stays in run, also without ticks", applies: hasMovingUnit, try: staysInForce},
 	{name: "robotd-gone", says: "when robotd is gone, what is in run is in error at once", applies: hasMovingUnit, try: robotdGone},
+	// This one may move units although it tries idle: an adapter that does not end the calibration homes when a later rule orders run.
 	{name: "homes-in-run", says: "a calibration that moves units waits until they are in run", moves: true, applies: func(c *checker) bool { return c.about.Calibrates && len(c.about.Homing) > 0 }, try: homesInRun},
 	{name: "calibrates", says: "a calibration is answered once, and a map that is not there with bad_map", moves: true, applies: func(c *checker) bool { return c.about.Calibrates }, try: calibrates},
 	{name: "actions", says: "every unit that does not move carries out an action and answers done", applies: shows, try: carriesOut},
