@@ -113,8 +113,9 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	return s, t.out
 }
 
-// Boots are those of this robot that it knows, including the present one.
-func (s *State) Boots() []string { return s.report.BootIDs() }
+// BootIDs are the ids of this run of robotd and of those before it, so that a late will of one of
+// them is not taken for another robot of this name.
+func (s *State) BootIDs() []string { return s.report.BootIDs() }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {

@@ -19,7 +19,7 @@ type mqttTranslator struct {
 	ns      schema.Namespace
 	id      string
 	boot    string
-	boots   []string // of this robot, boot among them
+	boots   []string // ids of earlier runs of this robot, and boot
 	version string   // of robotd
 	log     *slog.Logger
 	loop    *loop

@@ -228,7 +228,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	h := &effectRunner{ctx: running, body: body, log: log}
 	h.loop = newLoop(state, start, log)
 	h.loop.carryOut, h.loop.unitsOff = h.carryOut, func() { body.Order(driver.ToError); h.logFailure() }
-	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.Boots(), version: brainConfig.Version, log: log, loop: h.loop, ctx: running}
+	h.mqtt = &mqttTranslator{ns: cmp.Or(cfg.Namespace, schema.DefaultNamespace), id: cfg.ID, boot: boot, boots: state.BootIDs(), version: brainConfig.Version, log: log, loop: h.loop, ctx: running}
 	if inputs != nil {
 		inputs.report = func(ev event.SimInput) { h.loop.send(running, ev) }
 	}
