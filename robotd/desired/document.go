@@ -97,8 +97,7 @@ func (t Step) Ask(o request.Dispatch) bool {
 func (t Step) Adopt(o request.Dispatch, fleetID string) {
 	was := t.fleetID
 	if fleetID != was {
-		t.fleetID = fleetID
-		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: fleetID})
+		t.saveFleetID(fleetID)
 		t.ToDeliveries(delivery.Adopt{FleetID: fleetID})
 		t.stepMode(desiredmode.Input{What: desiredmode.Adopted})
 		t.serveOtherFleet(&t.mode.intake)

@@ -29,10 +29,11 @@ type State struct {
 	places      content[score.Places]
 	placesInUse *delivery.Loaded[score.Places] // the fleet's places that goto can use
 
-	fleetID  string     // the fleet that the robot obeys: that of its enrolment, or else of the first desired document; empty = neither
-	counters sign.Marks // newest counters of signed documents
-	config   configState
-	mode     modeState
+	fleetID      string     // the fleet that the robot obeys: that of its enrolment, or else of the first desired document; empty = neither
+	fleetIDSaved bool       // or about to be
+	counters     sign.Marks // newest counters of signed documents
+	config       configState
+	mode         modeState
 
 	reportAll          bool // everything has to be reported again
 	performingReported bool

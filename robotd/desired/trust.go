@@ -23,7 +23,12 @@ const (
 // restoreTrust reads which fleet the robot obeys. If the counters cannot be read, the robot
 // starts with none and raises an alert.
 func (t Step) restoreTrust(m Memory) {
-	t.fleetID, t.counters = cmp.Or(m.Values[FleetIDKey], m.Deliveries[sign.Story].Desired.FleetID, t.cfg.FleetID), sign.Marks{}
+	fleetID := m.Values[FleetIDKey]
+	t.fleetIDSaved = fleetID != ""
+	for _, k := range []sign.Kind{sign.Story, sign.Activities, sign.Places} { // earlier releases saved no fleet of an enrolment
+		fleetID = cmp.Or(fleetID, m.Deliveries[k].Desired.FleetID)
+	}
+	t.fleetID, t.counters = cmp.Or(fleetID, t.cfg.FleetID), sign.Marks{}
 	if kept := m.Values[CountersKey]; kept != "" {
 		if err := json.Unmarshal([]byte(kept), &t.counters); err != nil {
 			t.counters = sign.Marks{}
@@ -115,18 +120,26 @@ func (t Step) VerifyStops(w sign.Subject, sig *schema.Signature) Verification {
 	return v
 }
 
+func (t Step) saveFleetID(id string) {
+	t.fleetID, t.fleetIDSaved = id, true
+	t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: id})
+}
+
 // saveCounters saves the newest counters, with which those that could not be read are replaced.
 func (t Step) saveCounters() {
 	t.Out.Do(effect.SaveValue{Name: CountersKey, Value: string(effect.Encode(t.counters))})
 	t.Out.Clear("untrusted_document", "disk")
 }
 
-// noteAccepted remembers the counter of a document that is obeyed, and its fleet if the robot has none yet.
+// noteAccepted remembers the counter of a document that is obeyed, and its fleet: from the first one
+// on the robot belongs to it, also if it is enrolled at another fleet afterwards.
 func (t Step) noteAccepted(v Verification) {
 	if t.fleetID == "" {
 		t.fleetID = v.what.FleetID
-		t.Out.Do(effect.SaveValue{Name: FleetIDKey, Value: t.fleetID})
 		t.ToDeliveries(delivery.FleetKnown{FleetID: t.fleetID})
+	}
+	if !t.fleetIDSaved {
+		t.saveFleetID(t.fleetID)
 	}
 	if v.verified && t.counters.Note(v.what) {
 		t.saveCounters()
