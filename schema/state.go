@@ -203,7 +203,7 @@ type Device struct {
 	Severity       DeviceSeverity `json:"severity" doc:"what a fault of this unit means: negligible, serious or critical"`
 	Effect         DeviceEffect   `json:"effect" doc:"what the robot does about it: none, disabled or rest"`
 	Fault          string         `json:"fault,omitempty" doc:"what is wrong, in the words of the driver"`
-	Unacknowledged bool           `json:"unacknowledged,omitzero" doc:"sys/ack-fault is needed once the fault is gone"`
+	Unacknowledged bool           `json:"unacknowledged,omitzero" doc:"sys/ack-fault lets the robot use it again, after what the hint of its alert asks for"`
 	Heat           Heat           `json:"heat,omitempty" doc:"normal, warm, hot or critical; left out if it reports no temperature"`
 	TemperatureC   *float64       `json:"temperature_c,omitzero" doc:"as reported last"`
 	Since          Time           `json:"since" doc:"since when the present effect lasts"`

@@ -71,6 +71,12 @@ func (d *device) finding(of schema.DeviceSeverity) Event {
 	return FoundNothing
 }
 
+// isUnanswered reports whether the fault of the unit is that it has not answered.
+func (d *device) isUnanswered() bool { return d.unanswered && d.broken == "" && !d.silent }
+
+// isUnmeasured reports whether only the heat of before the restart is wrong with the unit.
+func (d *device) isUnmeasured() bool { return d.fault() == "" && d.heat.level > 0 && !d.heat.known }
+
 // isLate reports whether the unit has not finished its last commands in their time.
 func (d *device) isLate() bool { return d.late >= lateTimes }
 

@@ -162,12 +162,12 @@ func (d *device) wayOut() string {
 		if d.silent {
 			return "check its driver, then send safety/enable"
 		}
-		if !d.heat.known {
-			return "check that its driver reports the temperature and let it cool, or send sys/ack-fault " + d.unit.ID + " when it is cool; then safety/enable"
+		if d.isUnmeasured() {
+			return d.wayOutUnmeasured() + "; then safety/enable"
 		}
 		return "let it cool, then send safety/enable"
 	case Disabled:
-		if d.unanswered && d.broken == "" && !d.silent {
+		if d.isUnanswered() {
 			return "check it, then send sys/ack-fault " + d.unit.ID
 		}
 		if d.calibration != "" {
@@ -176,12 +176,30 @@ func (d *device) wayOut() string {
 		if d.fault() != "" {
 			return "correct the cause; the robot uses the unit again when the fault is over"
 		}
+		if d.isUnmeasured() {
+			return d.wayOutUnmeasured()
+		}
 		return "the unit is used again when it has cooled"
 	}
 	if d.heat.level == 0 && d.isLate() {
 		return "check whether it hangs, or the time-outs are too short; this ends when it finishes a command"
 	}
 	return "use the unit less until it cools"
+}
+
+func (d *device) wayOutUnmeasured() string {
+	return "check that its driver reports the temperature and let it cool, or send sys/ack-fault " + d.unit.ID + " when it is cool"
+}
+
+// isUnacknowledged reports whether sys/ack-fault lets the unit be used again; wayOut names it then.
+func (d *device) isUnacknowledged() bool {
+	switch d.phase {
+	case Damaged, Repaired:
+		return true
+	case Resting, Disabled:
+		return d.isUnanswered() || d.isUnmeasured()
+	}
+	return false
 }
 
 func (d *device) effect() schema.DeviceEffect {
@@ -211,7 +229,7 @@ func (s *State) Document() (list []schema.Device) {
 		}
 		list = append(list, schema.Device{
 			ID: d.unit.ID, Severity: s.cfg.SeverityOf(d.unit), Effect: d.effect(), Fault: d.fault(),
-			Unacknowledged: d.phase == Damaged || d.phase == Repaired,
+			Unacknowledged: d.isUnacknowledged(),
 			Heat:           d.heat.reported(), TemperatureC: d.temperature(), Since: d.since,
 		})
 	}

@@ -137,7 +137,13 @@ func (w *world) play(t *testing.T, line string) string {
 	default:
 		t.Fatalf("%q: no such word", line)
 	}
-	return b.String() + w.step("")
+	text := b.String() + w.step("")
+	for _, d := range w.s.Document() {
+		if hint := w.s.device(d.ID).wayOut(); d.Unacknowledged != strings.Contains(hint, "sys/ack-fault") {
+			t.Errorf("%s: unacknowledged is %v, but its hint is %q", line, d.Unacknowledged, hint)
+		}
+	}
+	return text
 }
 
 func (w *world) part() Step {

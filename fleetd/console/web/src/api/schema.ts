@@ -3770,7 +3770,7 @@ export interface components {
              * @description as reported last
              */
             temperature_c?: number | null;
-            /** @description sys/ack-fault is needed once the fault is gone */
+            /** @description sys/ack-fault lets the robot use it again, after what the hint of its alert asks for */
             unacknowledged?: boolean;
         };
         SchemaDroppedCounters: {
