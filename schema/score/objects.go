@@ -31,7 +31,7 @@ var Objects = []Object{
 		{Name: "start_ms", Max: MaxActMS, Doc: "its start, from the start of the group", Default: "0", Example: "500"},
 		{Name: "end_ms", Min: 1, Max: MaxActMS, Doc: "its end, from the start of the group; after start_ms", Example: "3000"},
 		{Name: "timeout_ms", Min: 1, Max: MaxActMS, Doc: "how long it takes at most, from its own start", Example: "8000"},
-		{Name: "method", OneOf: []string{"multiple", "no_same_type", "exclusive"}, Doc: "exclusive: it runs alone, and the clock of its group stands while it lasts. Left out, it is that of its type: multiple runs beside everything; no_same_type does not run beside its own kind on the same unit, and motion, pose, goto and drive are one kind", Default: "that of its type", Example: "exclusive"},
+		{Name: "method", OneOf: []string{"multiple", "no_same_type", "exclusive"}, Doc: "exclusive: it runs alone, and the clock of its group stands while it lasts. It waits for earlier actions that end when their units are done; it is an error if one certainly still runs at its start. Left out, it is that of its type: multiple runs beside everything; no_same_type does not run beside its own kind on the same unit, and motion, pose, goto and drive are one kind; a head and a motion of the same head take turns, too", Default: "that of its type", Example: "exclusive"},
 		{Name: "on_resume", OneOf: resumes, Doc: "what it does after an interruption", Default: "that of its type", Example: "restart"},
 	}},
 	{Name: "choice", Type: reflect.TypeFor[Choice](), Doc: "One answer that a screen offers.", Fields: []Field{

@@ -231,7 +231,7 @@ type Perform struct {
 	Actions Objects `json:"actions" doc:"instead of act: actions as in the file of an act"`
 	With    Values  `json:"with" doc:"values of the act's parameters, by name"`
 	Clear   bool    `json:"clear" doc:"cancels earlier requests, running or waiting; never the story"`
-	Defer   bool    `json:"defer" doc:"for actions: an exclusive one that is due while others run waits for them; else it is refused"`
+	Defer   bool    `json:"defer" doc:"for actions: an exclusive one also waits for those that certainly still run when it is due, and later ones may overtake it; without it such a command is refused at once"`
 }
 
 // PerformRequest implements WholeAct.
