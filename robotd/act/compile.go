@@ -29,9 +29,8 @@ type node struct {
 	id             string
 	parent         int // index; the root's is -1
 	children       int
-	unit           int  // index, none for groups and waits
-	moves          bool // its unit can move
-	class          score.Class
+	unit           int // index, none for groups and waits
+	row            score.ActionRow
 	exclusive      bool
 	shares         bool // may run together with others of its class
 	span           span
@@ -46,10 +45,8 @@ type node struct {
 
 const none = -1
 
-// competes reports whether two nodes do the same thing with the same unit, or both move it.
-func (n *node) competes(with *node) bool {
-	return n.unit == with.unit && (n.moves || n.class == with.class)
-}
+// competes reports whether two nodes need the same unit for themselves.
+func (n *node) competes(with *node) bool { return n.unit == with.unit && n.row.Competes(with.row) }
 
 // performance is one queued or current entry: the compiled act, which does not
 // change, and the state of each node.
@@ -169,7 +166,7 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 		return refuse("", schema.ReasonInternal, "the actions of the act %s are missing here", a.Act)
 	}
 	n := node{
-		do: a, id: cmp.Or(a.ID, strings.TrimPrefix(pointer, "/")), unit: none, class: row.Class,
+		do: a, id: cmp.Or(a.ID, strings.TrimPrefix(pointer, "/")), unit: none, row: row,
 		start: milliseconds(a.StartMS), resume: score.OnResumeOf(*a),
 		exclusive: a.Method == score.MethodExclusive,
 		shares:    a.Method == score.MethodMultiple || a.Method != score.MethodNoSameType && row.Shares(),
@@ -203,7 +200,6 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 		return refuse("/type", schema.ReasonBadRequest, "this robot has no %s", cmp.Or(string(row.Unit), "motion "+a.Motion))
 	}
 	n.unit = slices.IndexFunc(x.units, func(u unit) bool { return u.id == body.ID })
-	n.moves = body.Kind.Moves()
 	if a.Type == score.TypeDrive {
 		n.rest = milliseconds(score.DriveRestMS)
 	}

@@ -120,6 +120,41 @@ func TestTimelineSaysWhatIsEstimatedAndWhatWaits(t *testing.T) {
 	}
 }
 
+func TestHeadAndMotionOfOneUnitWaitForEachOther(t *testing.T) {
+	const nod = `{type: motion, start_ms: %d, timeout_ms: 4000, motion: nod%s}`
+	for _, c := range []struct {
+		name          string
+		first, second string
+		waits         int64
+	}{
+		{"a motion for a turn of the head", turning, fmt.Sprintf(nod, 1000, ""), 2000},
+		{"a turn of the head for a motion", fmt.Sprintf(nod, 0, ""), `{type: head, start_ms: 1000, end_ms: 2000, yaw_rad: 0.4}`, 2000},
+		{"of units by name", turning[:len(turning)-1] + ", unit: head}", fmt.Sprintf(nod, 1000, ", unit: head"), 2000},
+		{"of two units", turning[:len(turning)-1] + ", unit: head}", fmt.Sprintf(nod, 1000, ", unit: drive"), 0},
+		{"a way for a turn of the head", turning, `{type: goto, start_ms: 1000, timeout_ms: 20000, point: desk}`, 0},
+		{"a sentence for a motion", fmt.Sprintf(nod, 0, ""), `{type: say, start_ms: 1000, timeout_ms: 4000, text: {en: "Yes"}}`, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := library(t, "{act: a, actions: ["+c.first+", "+c.second+"]}")["a"]
+			found := ValidateAct(a)
+			warned := slices.ContainsFunc(found, func(p schema.Problem) bool { return p.Code == CodeMayWait && p.Pointer == "/actions/1/start_ms" })
+			if len(schema.Errors(found)) > 0 || warned != (c.waits > 0) {
+				t.Errorf("found %v", found)
+			}
+			tl, _ := ActTimeline(a, nil)
+			for _, l := range tl.Lanes {
+				for _, b := range l.Bars {
+					if b.Pointer == "/actions/1" && (b.WaitsMS != c.waits || b.StartMS != 1000+c.waits) {
+						t.Errorf("drawn at %d ms, waits %d ms, want %d ms", b.StartMS, b.WaitsMS, c.waits)
+					}
+				}
+			}
+		})
+	}
+}
+
+const turning = `{type: head, start_ms: 0, end_ms: 3000, yaw_rad: 0.4}`
+
 func TestActsOfAStoryFollowOneAnother(t *testing.T) {
 	acts := library(t, stroll, hello, twice)
 	s := Story{ID: "s", Languages: []string{"de", "en"}, Acts: []Step{{Act: "twice", With: map[string]string{"who": "Ada"}}, {Act: "stroll", With: map[string]string{"place": "Tür"}}, {Act: "stroll"}}}

@@ -44,7 +44,7 @@ type Method string
 
 const (
 	MethodMultiple   Method = "multiple"     // with any other action
-	MethodNoSameType Method = "no_same_type" // only with actions of another class
+	MethodNoSameType Method = "no_same_type" // not with actions that compete for its unit
 	MethodExclusive  Method = "exclusive"    // alone: the clock of its group stops while it lasts
 )
 

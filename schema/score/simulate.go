@@ -18,11 +18,11 @@ type simAction struct {
 	clock                          int64 // of a group; it stands still while an exclusive action of it runs
 	clockEstimated                 bool
 	first, later                   int        // in cues: those before first are over, those from later on are not due yet
-	waitedFor                      *simAction // the last one of its class for which it had to wait
+	waitedFor                      *simAction // the last one on its unit for which it had to wait
 }
 
-// simulation performs an act with estimated durations: an action that is due while
-// another of its class runs waits, as does an exclusive one while others of its group run.
+// simulation performs an act with estimated durations: an action that is due while one that
+// competes with it runs on its unit waits, as does an exclusive one while others of its group run.
 type simulation struct {
 	root  *simAction
 	all   []*simAction // without the groups, in the order of the text
@@ -159,12 +159,13 @@ func (s *simulation) waits(g, k *simAction) bool {
 	if k.row.Shares() {
 		return false
 	}
-	other := s.holds[k.lane()]
-	if other == nil {
-		return false
+	for _, class := range []Class{k.row.Class, ClassHead, ClassBody} {
+		if other := s.holds[lane{class, k.action.Unit}]; other != nil && other.row.Competes(k.row) {
+			k.waitedFor, k.startEstimated = other, k.startEstimated || other.endEstimated()
+			return true
+		}
 	}
-	k.waitedFor, k.startEstimated = other, k.startEstimated || other.endEstimated()
-	return true
+	return false
 }
 
 // next returns how long nothing begins or ends in c.
@@ -198,7 +199,8 @@ func (c *simAction) pass(step int64) {
 }
 
 // warnAboutWaits warns about actions that will probably start later than written. It is for acts
-// without errors, in which only estimated durations can overlap.
+// without errors, in which only estimated durations can overlap, and a turn of the head and a
+// motion: whether the head performs that motion depends on the robot.
 func (c *checks) warnAboutWaits(a Act) {
 	var warn func(k *simAction)
 	warn = func(k *simAction) {

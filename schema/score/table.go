@@ -8,7 +8,8 @@ import (
 )
 
 // Class is the resource of an action, such as the voice or the face. Two actions of one
-// class on one unit cannot run at the same time unless their method is multiple.
+// class on one unit cannot run at the same time unless their method is multiple; Competes has
+// the one pair of classes that cannot either.
 type Class string
 
 const (
@@ -180,6 +181,13 @@ func (r ActionRow) Shares() bool { return r.Method == MethodMultiple }
 
 // Moves reports whether an action of this row moves the robot or a part of it.
 func (r ActionRow) Moves() bool { return r.Unit.Moves() || r.Type == TypeMotion }
+
+// Competes reports whether actions of two rows cannot run at the same time on one unit: they are
+// of one class, or one turns the head while the other is a motion, which a head may perform.
+func (r ActionRow) Competes(with ActionRow) bool {
+	motion := r.Type == TypeMotion || with.Type == TypeMotion
+	return r.Class == with.Class || motion && r.Moves() && with.Moves()
+}
 
 // NeedsUnit reports whether a unit performs actions of this row.
 func (r ActionRow) NeedsUnit() bool { return r.Unit != "" || r.Type == TypeMotion }

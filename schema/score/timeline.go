@@ -40,8 +40,8 @@ type child struct {
 //
 // An accepted act has three properties. Without timeout_ms no action waits. The first
 // action that has to wait for another of its class waits for one with timeout_ms (all later
-// ones may then be late too). Until then, no action with a duration overtakes a waiting
-// exclusive action.
+// ones may then be late too; for a head and a motion see warnAboutWaits). Until then, no action
+// with a duration overtakes a waiting exclusive action.
 func (c *checks) checkOverlaps(a Act) {
 	length, _ := c.layOut("", a.Actions)
 	if length.hi > MaxActMS {
