@@ -45,7 +45,7 @@ func (t *tree) intersects(filter string) bool {
 	level, rest, more := cutLevel(filter)
 	if isWildcard(level) {
 		// A wildcard as first level does not match levels that begin with $.
-		if t.endsInHash || level == "#" && t.endsHere {
+		if t.endsInHash {
 			return true
 		}
 		for name, child := range t.next {
