@@ -61,6 +61,9 @@ func assess(f Facts, d Fleetd, now time.Time) Assessment {
 	case "":
 		return Assessment{Status: Lost, Since: d.Since.Add(Grace), Why: "no message at all since fleetd connected at " + clock(d.Since)}
 	case schema.PresenceOnline:
+		if lastSeen.Before(d.Since) && f.MessageAt.Before(d.Since) {
+			return Assessment{Status: Lost, Since: d.Since.Add(Grace), Why: "no message since fleetd connected at " + clock(d.Since)}
+		}
 		return online(f, d, now, waiting)
 	case schema.PresenceOffline:
 		return Assessment{Status: Offline, Since: f.StateAt, Why: offlineText(f.Reason)}
