@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"troupe/fleetd/presence"
@@ -65,7 +66,7 @@ func (r *Robot) doingInAuto() selector.Doing {
 		return selector.Interrupted
 	case r.Auto == schema.AutoPaused && focused && r.pausedByActivityOnly():
 		return selector.Activity
-	case r.Auto == schema.AutoPaused && len(r.PauseHolders) > 0 && r.PauseHolders[0].Token == "safety":
+	case r.Auto == schema.AutoPaused && r.pausedBySafety():
 		return selector.PausedBySafety
 	case r.Auto == schema.AutoPaused:
 		return selector.Paused
@@ -75,6 +76,11 @@ func (r *Robot) doingInAuto() selector.Doing {
 		return selector.NoStory
 	}
 	return selector.StoryEnded
+}
+
+// pausedBySafety reports whether a stop is among what pauses the story.
+func (r *Robot) pausedBySafety() bool {
+	return slices.ContainsFunc(r.PauseHolders, func(p schema.Pause) bool { return p.Token == "safety" })
 }
 
 // pausedByActivityOnly reports whether nothing but the focused activity pauses the story.

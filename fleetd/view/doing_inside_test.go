@@ -50,6 +50,9 @@ func TestDoing(t *testing.T) {
 			r.Auto, r.Interrupts, r.PauseHolders = schema.AutoPaused, []schema.Interrupt{{Handler: "service"}}, holder("interrupt:1")
 		}, selector.Interrupted},
 		{"paused by safety", func(r *Robot) { r.Auto, r.PauseHolders = schema.AutoPaused, holder("safety") }, selector.PausedBySafety},
+		{"paused by a person and by safety", func(r *Robot) {
+			r.Auto, r.PauseHolders = schema.AutoPaused, append(holder("operator"), schema.Pause{Token: "safety"})
+		}, selector.PausedBySafety},
 		{"paused", func(r *Robot) { r.Auto, r.PauseHolders = schema.AutoPaused, holder("operator") }, selector.Paused},
 	} {
 		r := performing
