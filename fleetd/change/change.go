@@ -29,7 +29,8 @@ type Deps struct {
 	Now func() time.Time
 	// Store returns the database, or an error while it is not open.
 	Store func() (*store.Store, error)
-	// Changed is called after a commit, with the robots whose rows it touched.
+	// Changed is called after a commit: the view reads the robots whose rows it touched (nil = none),
+	// and what works off the outbox, revocations and decommissions begins.
 	Changed func(ctx context.Context, touched []string)
 	// Catalogue lists the sounds and faces that the fleet's robots have.
 	Catalogue func() library.Catalogue

@@ -3,6 +3,6 @@
 //
 // Each change is one transaction: it reads the rows that its plan needs, runs the pure plan,
 // applies the result and notes it in the audit under the request's principal. After the
-// commit it reports which robots it touched. The plans are in packages library, desired,
-// enrol and decommission.
+// commit it calls Deps.Changed. The plans are in packages library, desired, enrol and
+// decommission.
 package change
