@@ -16,8 +16,9 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		case s.Phase == Ready && m != c.Calibration:
 			d.Answer = unchanged(string(m) + " already is in charge")
 			return
-		case s.Phase == Calibrating: // it goes on; its end answers the newer request
+		case s.Phase == Calibrating: // it goes on; its end answers the newer request, and m stays active also at boot
 			s.supersede(d, m)
+			s.ByBoot, s.Intended = false, m
 			s.Req, d.Answer = in.Req, schema.Verdict{Status: schema.StatusAccepted}
 			return
 		}
@@ -77,9 +78,6 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 	switch {
 	case s.Req == "" || s.Req != in.Req:
 		no(schema.ReasonInvalidTransition, "no switch of modes is under way for it")
-		return
-	case s.Phase == Calibrating && s.ByBoot:
-		no(schema.ReasonInvalidTransition, "calibration runs by itself at boot; mode/kill ends it")
 		return
 	case s.Phase == Calibrating:
 		s.transition(now, d, OnCalibFailed)

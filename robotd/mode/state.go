@@ -193,7 +193,7 @@ type State struct {
 	Reason     schema.Reason // why FellFrom was replaced, or why calibration failed
 	Detail     string        // of Reason, if calibration failed
 	Calibrated bool
-	ByBoot     bool   // calibration runs at boot; the boot mode follows when it succeeds
+	ByBoot     bool   // calibration runs at boot and nobody asked for it; the boot mode follows when it succeeds
 	Restart    bool   // robotd ends so that its service manager starts it again
 	Req        string // id of the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
