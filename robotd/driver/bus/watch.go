@@ -165,6 +165,7 @@ func (w *watch) onPresence(p *bus.Presence) (observation, string) {
 		}
 		return nothing, ""
 	}
+	wasPresent := w.present
 	if w.present = p.Present; !p.Present {
 		if w.missing >= healTicks {
 			return timedOut, fmt.Sprintf("no state for %d s", w.missing*tickMS/1000)
@@ -172,7 +173,9 @@ func (w *watch) onPresence(p *bus.Presence) (observation, string) {
 		return left, ""
 	}
 	w.describe(p.Describe)
-	w.missing = 0
+	if !wasPresent {
+		w.missing = 0
+	}
 	return nothing, ""
 }
 

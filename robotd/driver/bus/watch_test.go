@@ -167,6 +167,23 @@ func TestSilentAdapterHasAWayOutForEachCause(t *testing.T) {
 	}
 }
 
+// TestPresenceOfASilentAdapterIsNoState: an adapter may publish its presence again, and a bus may deliver it twice.
+func TestPresenceOfASilentAdapterIsNoState(t *testing.T) {
+	w := trusted(t)
+	again := presence("a", "speaker")
+	w.described.StateMS, again.Describe.StateMS = bus.MaxStateMS, bus.MaxStateMS
+	w.step(ticks(w, w.maxMissing()+1))
+	w.step(w.onPresence(again))
+	for i := range healTicks {
+		if w.step(w.onTick()); w.health != silent {
+			t.Fatalf("%d ticks after its presence came again it is %s: %s", i+1, w.health, w.detail)
+		}
+	}
+	if on, what := w.onPresence(&bus.Presence{V: 1, Session: "a"}); on != timedOut || what != "no state for 2 s" {
+		t.Errorf("its will is %q (%s)", on, what)
+	}
+}
+
 func TestProcessThatWasReplacedIsNoticed(t *testing.T) {
 	w := trusted(t)
 	w.onPresence(presence("b", "speaker"))

@@ -38,7 +38,7 @@ func (b *Bus) linkConfig() link.Config {
 	c := link.Config{
 		URL: b.config.URL, Dial: b.config.Dial, ClientID: "robotd", MaxPacket: 2 * bus.MaxPayload, Logger: b.log,
 		Will: b.presence(false), Presence: b.presence(true),
-		Subscribe: []link.Subscription{{Filter: bus.Out("+", bus.OutPresence), QoS: 1, Renew: true}},
+		Subscribe: []link.Subscription{{Filter: bus.Out("+", bus.OutPresence), QoS: 1}},
 		OnMessage: b.receive,
 		OnState: func(s link.State) {
 			switch s.Phase {
