@@ -12,7 +12,7 @@ type Urgency uint8
 // The urgencies in rising order.
 const (
 	Clean         Urgency = iota
-	FlushRequests         // together with further changes: only running and answered commands differ
+	FlushRequests         // as soon as FlushSoon; only commands differ, so an answer that nothing changed need not wait for it
 	FlushSoon             // together with further changes
 	FlushAnswer           // at once, within a rate: an answer depends on it
 	FlushNow              // at once: the permission to move changed
