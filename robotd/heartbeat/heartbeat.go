@@ -166,9 +166,9 @@ func (t Step) Disconnected(disabled bool) {
 }
 
 // FleetdPresence takes the presence of the leading fleetd instance, the only one that has a
-// presence. If that instance is gone, it returns the instance's client, unless a newer session of
-// the client sends heartbeats. While the presence is not online, no heartbeats are expected until
-// one arrives.
+// presence. If that instance is gone, it returns the instance's client, whose control of the robot
+// ends, unless a newer session of the client sends heartbeats. While the presence is not online, no
+// heartbeats are expected until one arrives.
 func (s *State) FleetdPresence(now clock.Now, p schema.Presence) (gone string, ok bool) {
 	online := p.State == schema.PresenceOnline
 	s.beats.HalfOpen.SetFleetdOnline(online, now.Mono)
