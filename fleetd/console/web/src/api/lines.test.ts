@@ -108,9 +108,7 @@ row('desired', { body: { ...rest, ...mode.desired! } });
 row('desired', { body: { ...rest, ...config.desired! } });
 row('desired', { body: { selector: r1, config: { set: { boot_mode: 'ato', name: '7', a: [1] }, unset: ['b'] } } });
 row('desired', { body: { ...rest, ...places.desired! } }, { 'hall.json': '{"schema":1,"points":{}}' });
-row('desired', {
-  body: { selector: r1, ...bodiesOf({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }).desired! },
-});
+row('desired', { body: { selector: r1, places: { id: 'hall', sha256: 'ab' } } });
 row('desired', { body: { selector: r1, ...bodiesOf({ kind: 'places', id: '', text: '', none: true }).desired! } });
 row('desired', { body: { selector: r1, ...bodiesOf({ kind: 'back', of: 'places' }).desired! } });
 row('desired', {

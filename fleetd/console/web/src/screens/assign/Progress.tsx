@@ -47,7 +47,7 @@ export function Progress({
   // The button that reverts may be far below.
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), []);
-  const document = what.kind === 'mode' || what.kind === 'settings' || what.kind === 'places';
+  const document = what.kind === 'back' ? !!what.of : what.kind !== 'story' && what.kind !== 'activities';
   return (
     <Card withBorder component="section" aria-label={t.progress} ref={place} style={{ scrollMarginTop: 80 }}>
       <Stack gap="sm">

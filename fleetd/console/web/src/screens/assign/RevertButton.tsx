@@ -7,7 +7,7 @@ import { type Problem, problemOf } from '../../api/problem';
 import { robots as fleet } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { lineFor } from './lines';
-import { backAfter, changing, grouped, type Outcome, type Revert, type What } from './model';
+import { changing, grouped, type Outcome, type Revert, type What } from './model';
 import { assign } from './request';
 import { names, Refusal } from './Summary';
 import { useAssignTexts } from './text';
@@ -45,7 +45,7 @@ export function RevertButton({ what, outcome, replaced, onBack, label }: Props) 
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Problem>();
   const ids = changing(outcome).map((l) => l.robot);
-  const all: Revert[] = chunks(outcome.back ?? [{ what: { kind: 'back' }, text: '', robots: ids }]).map((b) => ({
+  const all: Revert[] = chunks(outcome.back).map((b) => ({
     ...b,
     robots: b.robots.filter((r) => !replaced.includes(r)),
   }));
@@ -87,7 +87,7 @@ export function RevertButton({ what, outcome, replaced, onBack, label }: Props) 
       onBack(way[0]!.what, {
         total: sent.reduce((n, o) => n + o.total, 0),
         lines: sent.flatMap((o) => o.lines),
-        back: backAfter(sent),
+        back: sent.flatMap((o) => o.back),
       });
     } catch (thrown) {
       // A second revert undoes the first, and fleetd may have carried this one out, or some of it: it is not

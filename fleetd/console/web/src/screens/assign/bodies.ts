@@ -29,6 +29,6 @@ function documentOf(w: Document): Pick<Schemas['DesiredRequest'], 'mode' | 'conf
       return { config: w.none ? { unset: [w.key.trim()] } : { set: { [w.key.trim()]: valueOf(w.value) } } };
     case 'places':
       if (w.none) return { places: {} };
-      return { places: w.sha256 ? { id: w.id, sha256: w.sha256 } : { id: w.id, body: valueOf(w.text) } };
+      return { places: { id: w.id, body: valueOf(w.text) } };
   }
 }

@@ -32,12 +32,12 @@ describe('a last assignment', () => {
       { now: { id: 'tour', rev: 2 }, before: {}, robots: ['r3'] },
     );
     const all = outcomeOf(a);
-    expect(all.back).toEqual([{ what: { kind: 'back' }, text: '', robots: ['r1', 'r3'] }]);
+    expect(all.back).toEqual([{ what: { kind: 'back' }, robots: ['r1', 'r3'] }]);
     expect(all.lines.map((l) => [l.robot, l.now, l.then])).toEqual([
       ['r1', 'tour 1', 'tour 2'],
       ['r3', '–', 'tour 2'],
     ]);
-    expect(outcomeOf(a, 'r3').back).toEqual([{ what: { kind: 'back' }, text: '', robots: ['r3'] }]);
+    expect(outcomeOf(a, 'r3').back).toEqual([{ what: { kind: 'back' }, robots: ['r3'] }]);
     expect(whatOf(a).kind).toBe('story');
   });
   it('leads the robots of settings back, but for those without a way back', () => {
@@ -46,7 +46,7 @@ describe('a last assignment', () => {
       { now: { low_battery: 0.3 }, before: { low_battery: null }, robots: ['r1'] },
       { no_way_back: 'nothing is known', robots: ['r2'] },
     );
-    expect(outcomeOf(a).back).toEqual([{ what: { kind: 'back', of: 'config' }, text: '', robots: ['r1'] }]);
+    expect(outcomeOf(a).back).toEqual([{ what: { kind: 'back', of: 'config' }, robots: ['r1'] }]);
     expect(whatOf(a)).toEqual({ kind: 'back', of: 'config' });
   });
   it('gives each robot the activities that it had', () => {

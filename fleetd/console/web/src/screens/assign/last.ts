@@ -45,15 +45,11 @@ export function outcomeOf(a: Last, only?: string): Outcome {
   const leads = groups.filter((g) => !g.no_way_back);
   if (a.kind !== 'activities') {
     const robots = leads.flatMap((g) => g.robots);
-    return { total: lines.length, lines, back: [{ what: backOf(a.kind), text: '', robots }] };
+    return { total: lines.length, lines, back: [{ what: backOf(a.kind), robots }] };
   }
   const back = leads.map((g): Revert => {
     const ids = ((g.before ?? []) as Pin[]).map((p) => p.id!);
-    return {
-      what: { kind: 'activities', ids, none: ids.length === 0 },
-      text: givenText(a.kind, g.before),
-      robots: g.robots,
-    };
+    return { what: { kind: 'activities', ids, none: ids.length === 0 }, robots: g.robots };
   });
   return { total: lines.length, lines, back };
 }

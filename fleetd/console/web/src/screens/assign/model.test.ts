@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Robot } from '../../api/client';
 import { lineFor } from './lines';
-import { backAfter, complete, grouped, namedIn, reportOf, stepOf, valueOf, stepText } from './model';
+import { complete, grouped, namedIn, reportOf, stepOf, valueOf, stepText } from './model';
 
 const robot = (id: string, status: string, desired: object, activities?: object) =>
   ({
@@ -35,17 +35,6 @@ describe('progress of an assignment', () => {
     expect(stepText(words, 'accepted')).toBe('after the act');
     const next = { kind: 'story', story: 'tour', rev: 4, apply: 'next_start' } as const;
     expect(stepText(words, 'accepted', next)).toBe('at the next start');
-  });
-
-  it('undoes a revert of robots', () => {
-    const line = { robot: 'r1', changes: true, then: 'tour 1' };
-    expect(backAfter([{ total: 1, lines: [line] }])).toBeUndefined();
-    const settings = { what: { kind: 'back', of: 'config' }, text: '', robots: ['r2'] } as const;
-    const both = backAfter([
-      { total: 1, lines: [line] },
-      { total: 1, lines: [], back: [{ ...settings, robots: ['r2'] }] },
-    ]);
-    expect(both).toEqual([{ what: { kind: 'back' }, text: '', robots: ['r1'] }, settings]);
   });
 
   it('names stories and activities for people', () => {
@@ -112,12 +101,12 @@ it('the command line says the same', () => {
     lineFor({ kind: 'activities', ids: ['greet', 'wave'] }, { ids: ['r1'] }, undefined, ''),
     lineFor({ kind: 'settings', key: 'low_battery', value: '0.3' }, { all: true }, 3, ''),
     lineFor({ kind: 'back', of: 'config' }, { ids: ['r1'] }, 1, ''),
-    lineFor({ kind: 'places', id: 'hall', text: '', sha256: 'ab' }, { ids: ['r1'] }, 1, ''),
+    lineFor({ kind: 'places', id: 'hall', text: '{}' }, { ids: ['r1'] }, 1, ''),
   ]).toEqual([
     `fleetd story assign tour --rev=3 --apply=now -l site=museum --expect=2 '--why=a visit'`,
     'fleetd activity assign greet,wave r1',
     'fleetd desired config low_battery=0.3 --all --expect=3',
     'fleetd desired revert config r1 --expect=1',
-    'fleetd desired places --digest=ab --id=hall r1 --expect=1',
+    'fleetd desired places -f hall.json --id=hall r1 --expect=1',
   ]);
 });

@@ -7,7 +7,7 @@ export type What =
   | { kind: 'activities'; ids: string[]; none?: boolean }
   | { kind: 'mode'; mode: string; now: boolean }
   | { kind: 'settings'; key: string; value: string; none?: boolean }
-  | { kind: 'places'; id: string; text: string; sha256?: string; none?: boolean };
+  | { kind: 'places'; id: string; text: string; none?: boolean };
 
 /** What a request does to one robot. */
 export interface Line {
@@ -26,8 +26,6 @@ export interface Line {
 /** A request that gives some robots back what they had. */
 export interface Revert {
   what: What;
-  /** What they get back. */
-  text: string;
   robots: string[];
 }
 
@@ -35,8 +33,8 @@ export interface Revert {
 export interface Outcome {
   total: number;
   lines: Line[];
-  /** Undefined: fleetd knows what each robot had (stories). */
-  back?: Revert[];
+  /** What reverts it. fleetd knows what each robot had, but for activities, which are assigned again. */
+  back: Revert[];
 }
 
 export const changing = (o: Outcome): Line[] => o.lines.filter((l) => l.changes);
@@ -50,12 +48,6 @@ export function valueOf(text: string): unknown {
   }
 }
 
-/** The way back of what was sent; undefined if fleetd knows what each robot had. */
-export function backAfter(sent: readonly Outcome[]): Revert[] | undefined {
-  if (sent.every((o) => !o.back)) return undefined;
-  return sent.flatMap((o) => o.back ?? [{ what: { kind: 'back' }, text: '', robots: changing(o).map((l) => l.robot) }]);
-}
-
 /** Whether enough was chosen to ask fleetd. */
 export function complete(w: What): boolean {
   switch (w.kind) {
@@ -66,7 +58,7 @@ export function complete(w: What): boolean {
     case 'settings':
       return w.key.trim() !== '' && (!!w.none || w.value.trim() !== '');
     case 'places':
-      return !!w.none || !!w.sha256 || (typeof valueOf(w.text) === 'object' && valueOf(w.text) !== null);
+      return !!w.none || (typeof valueOf(w.text) === 'object' && valueOf(w.text) !== null);
     default:
       return true;
   }

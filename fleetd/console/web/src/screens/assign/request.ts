@@ -17,7 +17,11 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
     const got = await data(api.POST('/api/v1/assignments', { body: { ...body, ...what.story } }));
     const then = storyText({ id: got.story, rev: got.rev });
     const now = (id: string) => storyText(has.get(id)?.desired.story);
-    return { total: got.total, lines: linesOf(got, then, now, got.misfits) };
+    return {
+      total: got.total,
+      lines: linesOf(got, then, now, got.misfits),
+      back: [{ what: { kind: 'back' }, robots: got.updated }],
+    };
   }
   if (w.kind === 'back' && w.of) {
     const of = w.of;
@@ -31,7 +35,7 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
         ...got.updated.map((robot) => ({ robot, changes: true, now: was.get(robot), then: to.get(robot) ?? '–' })),
         ...(got.skipped ?? []).map((s) => ({ robot: s.robot, changes: false, then: '', note: s.detail })),
       ],
-      back: [{ what: w, text: '', robots: got.updated }],
+      back: [{ what: w, robots: got.updated }],
     };
   }
   if (w.kind === 'back') {
@@ -56,6 +60,7 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
           note: s.detail,
         })),
       ],
+      back: [{ what: w, robots: got.to.flatMap((to) => to.robots) }],
     };
   }
   if (what.activities) {
@@ -66,7 +71,6 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
       const ids = assigned(r).map((a) => a.id);
       const one = back.get(ids.join()) ?? {
         what: { kind: 'activities', ids, none: ids.length === 0 },
-        text: ids.join(', ') || '–',
         robots: [],
       };
       back.set(ids.join(), { ...one, robots: [...one.robots, r] });
@@ -80,12 +84,16 @@ export async function assign(w: What, selector: Selector, o: Options, fleet: rea
   }
   if (w.kind === 'story' || w.kind === 'activities') throw new Error(w.kind); // they are done above
   const got = await data(api.POST('/api/v1/desired', { body: { ...body, ...what.desired } }));
-  const was = new Map(got.was.flatMap((g) => g.robots.map((r) => [r, g.value] as const)));
+  const was = new Map(got.was.flatMap((g) => g.robots.map((r) => [r, wasText(w, g.value)] as const)));
   const then = textOf(w);
+  const now = (id: string) => was.get(id) ?? then;
+  // A mode for now is sent again to robots that have it: fleetd would give them back the mode before that. The texts of
+  // places are their names only.
+  const robots = got.updated.filter((id) => w.kind === 'places' || now(id) !== then);
   return {
     total: got.total,
-    lines: linesOf(got, then, (id) => (got.unchanged.includes(id) ? then : wasText(w, was.get(id))), []),
-    back: got.was.flatMap((g) => backTo(w, g.value, g.robots)),
+    lines: linesOf(got, then, now, []),
+    back: [{ what: { kind: 'back', of: w.kind === 'settings' ? 'config' : w.kind }, robots }],
   };
 }
 
@@ -135,30 +143,8 @@ function textOf(w: Document): string {
   }
 }
 
-interface Had {
-  mode?: string;
-  places?: { id: string; sha256: string } | null;
-  [key: string]: unknown;
-}
-
-/** What a robot had, from the answer of fleetd. */
+/** What a robot had, from the answer of fleetd: undefined if it had no document. */
 function wasText(w: Document, value: unknown): string {
-  const [back] = backTo(w, value, []);
-  return back ? back.text : '–';
-}
-
-/** The request that gives robots back what they had; none if there is no such request. */
-function backTo(w: Document, value: unknown, robots: string[]): Revert[] {
-  const had = (value ?? {}) as Had;
-  const to = (what: Document): Revert[] => [{ what, text: textOf(what), robots }];
-  switch (w.kind) {
-    case 'mode':
-      return had.mode ? to({ kind: 'mode', mode: had.mode, now: w.now }) : [];
-    case 'settings': {
-      const v = had[w.key.trim()] ?? null;
-      return to({ kind: 'settings', key: w.key, value: JSON.stringify(v), none: v === null });
-    }
-    case 'places':
-      return to({ kind: 'places', id: had.places?.id ?? '', text: '', sha256: had.places?.sha256, none: !had.places });
-  }
+  if (w.kind !== 'settings') return documentText(w.kind, value);
+  return documentText('config', value ?? { [w.key.trim()]: null });
 }
