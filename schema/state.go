@@ -66,7 +66,7 @@ type StateAuto struct {
 	Loop         int64      `json:"loop" doc:"how often the story has restarted from its first act"`
 	FailedRounds int64      `json:"failed_rounds,omitzero" doc:"rounds in a row in which no act succeeded, counted anew when somebody enables the robot or continues the story; the alert story_failing has the last error"`
 	PauseCount   int        `json:"pause_count" doc:"how many pause tokens are held"`
-	PauseHolders []Pause    `json:"pause_holders" doc:"the pause tokens; the story goes on when none is held"`
+	PauseHolders []Pause    `json:"pause_holders" doc:"the pause tokens, the most urgent kind first (safety, safeguard, link, operator, interrupt, activity); the story goes on when none is held"`
 }
 
 // StoryRef names a published revision of a story, or of a set such as the robot's places.

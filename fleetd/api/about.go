@@ -72,7 +72,7 @@ type Health struct {
 	OK    bool        `json:"ok"`
 	Why   string      `json:"why,omitempty"`
 	Since schema.Time `json:"since,omitzero"`
-	Kind  string      `json:"kind,omitempty"`
+	Kind  string      `json:"kind,omitempty" doc:"of the database: sqlite or postgres"`
 }
 
 // about registers the version and health of this instance.

@@ -2759,6 +2759,7 @@ export interface components {
             verifier: string;
         };
         Health: {
+            /** @description of the database: sqlite or postgres */
             kind?: string;
             ok: boolean;
             since?: string;
@@ -4325,7 +4326,7 @@ export interface components {
              * @description how many pause tokens are held
              */
             pause_count: number;
-            /** @description the pause tokens; the story goes on when none is held */
+            /** @description the pause tokens, the most urgent kind first (safety, safeguard, link, operator, interrupt, activity); the story goes on when none is held */
             pause_holders: components["schemas"]["SchemaPause"][];
             /** @description why it is stopped */
             reason?: string;
