@@ -32,7 +32,9 @@ func (f *Fleet) followChanges(ctx context.Context, db *store.Store) {
 			f.health.databaseFailed("changes of other instances not read", err)
 			continue
 		}
-		f.health.databaseWell()
+		if !f.health.databaseOK() && db.CheckWrite(ctx) == nil { // the read alone proves no writes
+			f.health.databaseWell()
+		}
 		if n.Changes == known.Changes {
 			f.stops.MarkCurrent()
 			continue

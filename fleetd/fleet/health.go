@@ -82,7 +82,7 @@ func (h *health) linked(s link.State, name string, now time.Time) (changed bool)
 	return changed
 }
 
-// databaseOK reports whether the database answers.
+// databaseOK reports whether the database is open and no failure was recorded since its last write.
 func (h *health) databaseOK() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +124,7 @@ func (h *health) databaseFailed(what string, err error) {
 	h.log.Error(what, "error", err)
 }
 
-// databaseWell records that the database works.
+// databaseWell records that the database took a write.
 func (h *health) databaseWell() {
 	h.mu.Lock()
 	again := h.db != nil && !h.database.OK

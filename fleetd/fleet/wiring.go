@@ -176,7 +176,7 @@ func (f *Fleet) newStops() (*latch.Stops, error) {
 // newPersister makes the view's persister. In development mode it adopts unknown robots.
 func (f *Fleet) newPersister() *view.Persister {
 	d := view.PersisterDeps{
-		Now: time.Now, Failed: f.health.databaseFailed, Worked: f.health.databaseWell,
+		Now: time.Now, Failed: f.health.databaseFailed, Worked: f.health.databaseWell, Works: f.health.databaseOK,
 		Leads: f.leadership.Leads, AnotherLeads: f.leadership.AnotherLeads,
 	}
 	if f.cfg.Dev {

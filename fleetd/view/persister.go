@@ -47,15 +47,18 @@ type PersisterDeps struct {
 	Leads, AnotherLeads func() bool
 	// Adopt adopts an unknown robot that has published its presence; nil if only people do that.
 	Adopt func(ctx context.Context, robot string) error
-	// Failed records a failure of the database, and Worked that a write succeeded.
+	// Failed records a failure of the database, and Worked that a write succeeded. Works reports
+	// whether no part of fleetd has recorded a failure since.
 	Failed func(what string, err error)
 	Worked func()
+	Works  func() bool
 }
 
 // Store is the part of the database that a Persister writes.
 type Store interface {
 	SaveDocuments(ctx context.Context, documents []store.Document) error
 	AddEvents(ctx context.Context, events []store.Event) error
+	CheckWrite(ctx context.Context) error
 }
 
 // NewPersister makes a persister of a view.
@@ -104,15 +107,15 @@ func (k *Persister) save(ctx context.Context, db Store) {
 		}
 		return
 	}
-	if k.deps.Adopt != nil {
-		k.adoptUnknownRobots(ctx)
-	}
+	adopted := k.deps.Adopt == nil || k.adoptUnknownRobots(ctx)
+	wrote := false
 	if documents := k.view.unsavedDocuments(); len(documents) > 0 {
 		if err := db.SaveDocuments(ctx, documents); err != nil {
 			k.view.notSaved(documents)
 			k.deps.Failed("documents not saved", err)
 			return
 		}
+		wrote = true
 	}
 	for {
 		batch := k.take()
@@ -124,18 +127,24 @@ func (k *Persister) save(ctx context.Context, db Store) {
 			k.deps.Failed("events not saved", err)
 			return
 		}
+		wrote = true
 	}
-	k.deps.Worked()
+	// After a failure that any part reported, a fleet in which nothing changes needs a write of its own.
+	if wrote || adopted && !k.deps.Works() && db.CheckWrite(ctx) == nil {
+		k.deps.Worked()
+	}
 }
 
-// adoptUnknownRobots adopts every unknown robot that has published its presence.
-func (k *Persister) adoptUnknownRobots(ctx context.Context) {
+// adoptUnknownRobots adopts every unknown robot that has published its presence. It reports
+// whether none failed.
+func (k *Persister) adoptUnknownRobots(ctx context.Context) bool {
 	for _, id := range k.view.unknownRobots() {
 		if err := k.deps.Adopt(ctx, id); err != nil {
 			k.deps.Failed("robot not adopted", err)
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // take takes the oldest events of adopted robots, and drops those of unknown ones. It is

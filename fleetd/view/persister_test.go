@@ -20,6 +20,7 @@ import (
 // saved is a view.Store that fails as often as told.
 type saved struct {
 	fails     int
+	full      atomic.Bool // it takes no write
 	events    []int64
 	documents atomic.Int64
 }
@@ -40,11 +41,61 @@ func (s *saved) AddEvents(_ context.Context, events []store.Event) error {
 	return nil
 }
 
+func (s *saved) CheckWrite(context.Context) error {
+	if s.full.Load() {
+		return errors.New("the disk is full")
+	}
+	return nil
+}
+
+// Another part of fleetd has reported a failure, and robots change nothing.
+func TestDatabaseWorksAgainOnlyAfterAWrite(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		unknown bool // a robot waits to be adopted
+	}{{"no robot changes", false}, {"an unknown robot is not adopted", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				f := newFleet(t, 0)
+				if c.unknown {
+					f.take("r1", schema.TopicPresence, schema.Presence{TS: schema.TimeOf(time.Now()), State: schema.PresenceOnline, Session: "s", Boot: "b", Software: "test"})
+				}
+				db := &saved{}
+				db.full.Store(true)
+				var worked atomic.Int64
+				var works atomic.Bool
+				p := view.NewPersister(f.View, view.PersisterDeps{
+					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false },
+					Failed: func(string, error) { works.Store(false) }, Works: works.Load,
+					Worked: func() { worked.Add(1); works.Store(true) },
+					Adopt:  func(ctx context.Context, _ string) error { return db.CheckWrite(ctx) },
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() { p.Run(ctx, db); close(done) }()
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				if worked.Load() > 0 {
+					t.Errorf("reported as working %d times while it takes no write", worked.Load())
+				}
+				db.full.Store(false)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if !works.Load() {
+					t.Error("not reported as working although it takes writes")
+				}
+				cancel()
+				<-done
+			})
+		})
+	}
+}
+
 // The database is away for long, and robots perform.
 func TestEventsOfActsDisplaceNoOthers(t *testing.T) {
 	f := newFleet(t, 1)
 	p := view.NewPersister(f.View, view.PersisterDeps{
-		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
 		Failed: func(_ string, err error) { t.Error(err) },
 	})
 	for seq := range int64(30_000) {
@@ -70,7 +121,7 @@ func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
 		failed := 0
 		p := view.NewPersister(f.View, view.PersisterDeps{
 			Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false },
-			Failed: func(string, error) { failed++ }, Worked: func() {},
+			Failed: func(string, error) { failed++ }, Worked: func() {}, Works: func() bool { return true },
 		})
 		var want []int64
 		for seq := range int64(5000) { // more than one transaction holds; long stretches are of an unknown robot
@@ -103,7 +154,7 @@ func TestUnchangedDocumentIsNotSavedAgain(t *testing.T) {
 				f, db := newFleet(t, robots), &saved{}
 				ctx, cancel := context.WithCancel(t.Context())
 				p := view.NewPersister(f.View, view.PersisterDeps{
-					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {},
+					Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
 					Failed: func(_ string, err error) { t.Error(err) },
 				})
 				done := make(chan struct{})
