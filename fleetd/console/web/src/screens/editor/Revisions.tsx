@@ -55,7 +55,8 @@ export function Revisions({ editor, entry, onClose }: { editor: Editor; entry: E
         </Text>
         {error !== undefined && <Refused error={error} />}
         {revisions.map((v) => {
-          const on = (uses.data?.robots ?? []).filter((r) => (r.rev ?? r.active) === v.rev);
+          // What a robot has; what it is assigned, if it has no revision or that is not known.
+          const on = (uses.data?.robots ?? []).filter((r) => (r.active ?? r.rev) === v.rev);
           return (
             <Stack key={v.rev} gap={4} component="section" aria-label={t.revisionNumber(v.rev)}>
               <Group justify="space-between" align="flex-start">
