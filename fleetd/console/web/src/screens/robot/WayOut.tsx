@@ -139,7 +139,7 @@ function StepText({ step }: { step: Step }) {
       return <span dir="auto">{t.steps.release(l.by || l.client || t.somebody, clock(l.since), l.why ?? '')}</span>;
     }
     case 'repair':
-      return <span dir="auto">{t.steps.repair(step.unit, step.fault)}</span>;
+      return <span dir="auto">{t.steps.repair(step.unit, step.fault, step.rests)}</span>;
     case 'mode':
       return <span>{t.steps.mode(`${words[modeKey(robot.mode)]} (${robot.mode ?? '?'})`)}</span>;
     case 'continue':

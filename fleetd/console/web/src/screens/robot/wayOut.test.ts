@@ -13,6 +13,7 @@ const well = {
   auto: 'idle',
   story: { id: 's', rev: 1 },
   latches: [],
+  alerts: [],
   pause_holders: [],
 } as unknown as Robot;
 const robot = (more: object): Robot => ({ ...well, ...more });
@@ -97,6 +98,30 @@ test('a critical unit that is broken is acknowledged before the robot is enabled
   const diagnosis = [{ id: 'battery', effect: 'rest', fault: 'cell', unacknowledged: true }];
   const d = { ...well, state: { diagnosis } } as unknown as Detail;
   expect(keys(robot({ safety: 'DISABLED' }), d)).toEqual(['repair', 'enable']);
+});
+
+test('a fault that its unit does not report any more is told by the alert', () => {
+  const diagnosis = [{ id: 'battery', effect: 'rest', unacknowledged: true }];
+  const d = { ...well, state: { diagnosis } } as unknown as Detail;
+  const alerts = [{ type: 'device_critical', source: 'battery', detail: 'unit battery: it was damaged (cell)' }];
+  expect(wayOut(robot({ safety: 'DISABLED', alerts }), d)[0]).toEqual({
+    key: 'repair',
+    unit: 'battery',
+    fault: 'it was damaged (cell)',
+    rests: true,
+    acknowledge: true,
+  });
+});
+
+test('a unit that nobody uses until it is acknowledged is why acts fail', () => {
+  const diagnosis = [
+    { id: 'head', effect: 'disabled', fault: 'it has not answered a command', unacknowledged: true },
+    { id: 'face', effect: 'disabled', fault: 'display' },
+  ];
+  const d = { ...well, state: { diagnosis } } as unknown as Detail;
+  const steps = wayOut(robot({ doing: 'failing' }), d);
+  expect(steps.map((s) => s.key)).toEqual(['repair', 'failing']);
+  expect(steps[0]).toMatchObject({ unit: 'head', rests: false, acknowledge: true });
 });
 
 test('nothing can be done about a robot that is away but to bring it back', () => {

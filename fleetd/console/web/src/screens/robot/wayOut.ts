@@ -1,4 +1,4 @@
-import type { Robot } from '../../api/client';
+import type { Robot, Schemas } from '../../api/client';
 import type { Detail } from './page';
 
 /** One thing that keeps a robot from performing, and what ends it. */
@@ -8,7 +8,8 @@ export type Step =
         'connect' | 'adopt' | 'stopInput' | 'wait' | 'report' | 'reset' | 'resetAtRobot' | 'enable' | 'story' | 'start';
     }
   | { key: 'release'; latch: Robot['latches'][number] }
-  | { key: 'repair'; unit: string; fault: string; acknowledge: boolean }
+  /** Rests: the unit keeps the robot at rest; otherwise only the unit is not used. */
+  | { key: 'repair'; unit: string; fault: string; rests: boolean; acknowledge: boolean }
   | { key: 'mode'; whyNot: { reason: string; detail?: string }[] }
   | { key: 'continue'; token: string; by: string; why: string }
   | { key: 'failing'; rounds: number; error: string; hint: string }
@@ -40,6 +41,14 @@ export function reachable(robot: Robot): boolean {
   return robot.presence.status === 'online' || robot.presence.status === 'degraded';
 }
 
+/** The step about a unit. A fault that is gone, and heat from before a restart, are in its alert only. */
+function repair(r: Robot, u: Schemas['SchemaDevice']): Step {
+  const alert = r.alerts.find((a) => a.source === u.id && a.type.startsWith('device_'));
+  const acknowledge = !!u.unacknowledged;
+  const fault = u.fault ?? (acknowledge ? alert?.detail.replace(`unit ${u.id}: `, '') : undefined) ?? u.heat ?? '';
+  return { key: 'repair', unit: u.id, fault, rests: u.effect === 'rest', acknowledge };
+}
+
 /**
  * What has to happen until a robot performs, in that order; empty if it does. A person does
  * the first one, then the next.
@@ -62,11 +71,7 @@ export function wayOut(r: Robot, d?: Detail): Step[] {
       break;
     case 'RESET':
     case 'DISABLED':
-      for (const u of d?.state?.diagnosis ?? []) {
-        if (u.effect !== 'rest') continue;
-        const acknowledge = !!u.unacknowledged;
-        steps.push({ key: 'repair', unit: u.id, fault: u.fault ?? u.heat ?? '', acknowledge });
-      }
+      for (const u of d?.state?.diagnosis ?? []) if (u.effect === 'rest') steps.push(repair(r, u));
       steps.push({ key: 'enable' });
   }
   if (r.mode !== 'ato') {
@@ -88,8 +93,7 @@ export function wayOut(r: Robot, d?: Detail): Step[] {
   }
   if (r.doing === 'failing') {
     const alert = r.alerts.find((a) => a.type === 'story_failing');
-    for (const u of d?.state?.diagnosis ?? [])
-      if (u.unacknowledged) steps.push({ key: 'repair', unit: u.id, fault: u.fault ?? '', acknowledge: true });
+    for (const u of d?.state?.diagnosis ?? []) if (u.unacknowledged) steps.push(repair(r, u));
     steps.push({ key: 'failing', rounds: r.failed_rounds ?? 1, error: alert?.detail ?? '', hint: alert?.hint ?? '' });
   }
   return steps;

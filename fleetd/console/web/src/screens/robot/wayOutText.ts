@@ -29,7 +29,8 @@ export const useWayOutTexts = texts(
       shutDown: (at: string) => `It was shut down at ${at}.`,
       noMode: (at: string) => `Its mode ended at ${at}, so that it stopped.`,
       release: (who: string, at: string, why: string) => `${who} stopped it at ${at}${why ? `: ${why}` : ''}.`,
-      repair: (unit: string, fault: string) => `${unit}: ${fault}. It keeps the robot at rest until it is repaired.`,
+      repair: (unit: string, fault: string, rests: boolean) =>
+        `${unit}: ${fault}. ${rests ? 'It keeps the robot at rest' : 'It is not used'} until it is repaired.`,
       mode: (mode: string) => `It is ${mode}; it performs in automatic (ato).`,
       continue: (who: string, why: string) => `${who} paused it${why ? `: ${why}` : ''}.`,
       resume: 'Its story waits after a stop or a lost connection, so that nothing moves by itself.',
@@ -104,7 +105,8 @@ export const useWayOutTexts = texts(
       shutDown: (at: string) => `Er wurde um ${at} heruntergefahren.`,
       noMode: (at: string) => `Sein Modus endete um ${at}; deshalb hielt er an.`,
       release: (who: string, at: string, why: string) => `${who} hat ihn um ${at} gestoppt${why ? `: ${why}` : ''}.`,
-      repair: (unit: string, fault: string) => `${unit}: ${fault}. Der Roboter ruht, bis das behoben ist.`,
+      repair: (unit: string, fault: string, rests: boolean) =>
+        `${unit}: ${fault}. ${rests ? 'Der Roboter ruht' : 'Niemand benutzt sie'}, bis das behoben ist.`,
       mode: (mode: string) => `Er ist: ${mode}; er tritt in der Automatik (ato) auf.`,
       continue: (who: string, why: string) => `Pause durch ${who}${why ? `: ${why}` : ''}.`,
       resume:
