@@ -43,10 +43,12 @@ without_race := $(foreach p,modernc.org/sqlite/lib modernc.org/libc golang.org/x
 
 # Every test, every time: some start programs that Go's cache does not see. The longest ones are
 # first. Tests of deploy/e2e mostly wait for processes, and tests in fake time use one core, so -p=3
-# runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once more, alone.
+# runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once
+# more, alone. make check has vet; -w leaves out what only a debugger reads, which is a fifth of the
+# time that linking takes; and a test binary would wait for races for a second at its end.
 longest := ./deploy/e2e ./deploy/soak ./fleetd/fleet ./fleetd/store ./fleetd/cli ./robotd/brain ./deploy/stage
 test: setup ## install what is missing, then run every test under the race detector (PKG, RETRIES=1)
-	@GOFLAGS="$${GOFLAGS-} $(without_race)" TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
+	@GOFLAGS="$${GOFLAGS-} $(without_race)" GORACE=atexit_sleep_ms=10 TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -vet=off -ldflags=-w -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.

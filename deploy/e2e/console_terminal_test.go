@@ -40,7 +40,7 @@ func openTerminal(t testing.TB) *terminal {
 	}
 	links := map[string]string{filepath.Join(w.folder, "deploy"): filepath.Join(root, "deploy")}
 	for _, name := range []string{"broker", "robotd", "fleetd"} {
-		links[filepath.Join(bin, name)] = plainProgram(t, name)
+		links[filepath.Join(bin, name)] = program(t, name)
 	}
 	for at, to := range links {
 		if err := os.Symlink(to, at); err != nil {

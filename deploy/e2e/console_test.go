@@ -166,7 +166,7 @@ func (r *sessionRun) demo(command string) []string {
 	if !ok {
 		r.t.Fatalf("make demo does something else:\n%s", strings.Join(lines, "\n"))
 	}
-	p := launch(r.t, "demo", plainProgram(r.t, "demo"), strings.Fields(args), nil)
+	p := launch(r.t, "demo", program(r.t, "demo"), strings.Fields(args), nil)
 	p.ready()
 	p.log.await(r.t, "demo", "how to end it", func(line string) bool { return strings.Contains(line, "Ctrl-C") })
 	out := strings.Split(p.log.String(), "\n")

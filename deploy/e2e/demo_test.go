@@ -18,7 +18,7 @@ import (
 // startDemo starts the demo with these arguments, on free ports.
 func startDemo(t *testing.T, args ...string) *process {
 	t.Helper()
-	return launch(t, "demo", program(t, "demo"), append([]string{"--mqtt", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...), nil)
+	return launch(t, "demo", pathOf(t, demoLikeTest), append([]string{"--mqtt", "127.0.0.1:0", "--http", "127.0.0.1:0"}, args...), nil)
 }
 
 // worldAroundDemo returns a world around a demo that is ready.

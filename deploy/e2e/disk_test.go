@@ -56,7 +56,7 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 			t.Fatalf("TROUPE_DAMAGED=%s: want a count", text)
 		}
 	}
-	robotd, intact := plainProgram(t, "robotd"), t.TempDir()
+	robotd, intact := program(t, "robotd"), t.TempDir()
 	makeUsedData(t, intact, 300)
 	file, err := os.ReadFile(filepath.Join(intact, "robot.db"))
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,40 +45,38 @@ func TestMain(m *testing.M) {
 // programFolder makes the folder in which programs are built.
 var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "troupe-e2e-") })
 
-// programs builds each program when a test first needs it.
+// programs builds each program when a test first needs it, without the race detector: that makes
+// a program need three times the processor time, and tests start hundreds of them. With
+// TROUPE_RACE_PROGRAMS=1 they have it.
 var programs = map[string]func() (string, error){
-	"broker": buildOnce("broker", raceEnabled),
-	"robotd": buildOnce("robotd", raceEnabled),
-	"fleetd": buildOnce("fleetd", raceEnabled),
-	"demo":   buildOnce("deploy/demo", raceEnabled),
+	"broker": buildOnce("broker", racePrograms),
+	"robotd": buildOnce("robotd", racePrograms),
+	"fleetd": buildOnce("fleetd", racePrograms),
+	"demo":   buildOnce("deploy/demo", racePrograms),
 }
 
-// plainPrograms are the same without the race detector, which makes a start several times
-// slower.
-var plainPrograms = map[string]func() (string, error){
-	"broker": buildOnce("broker", false),
-	"robotd": buildOnce("robotd", false),
-	"fleetd": buildOnce("fleetd", false),
-	"demo":   buildOnce("deploy/demo", false),
-}
+var racePrograms = os.Getenv("TROUPE_RACE_PROGRAMS") != ""
+
+// demoLikeTest builds the demo with the race detector if the test has it. A broker, a fleetd and
+// robots are in that process, connected as they are between processes.
+var demoLikeTest = buildOnce("deploy/demo", raceEnabled)
 
 // buildOnce returns a function that builds a program once.
 func buildOnce(from string, race bool) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
-		to, err := programFolder()
+		path, err := pathOfProgram(filepath.Base(from), race)
 		if err != nil {
 			return "", fmt.Errorf("make a folder for programs: %w", err)
 		}
-		path := filepath.Join(to, filepath.Base(from))
-		if race != raceEnabled {
-			path = filepath.Join(to, "plain", filepath.Base(from))
-		}
-		args := []string{"build", "-buildvcs=false", "-o", path} // so that the version is the one of the pages, whatever GOFLAGS says
+		args := []string{"build", "-buildvcs=false"} // so that the version is the one of the pages, whatever GOFLAGS says
 		if race {
 			args = append(args, "-race")
 		}
-		cmd := exec.Command("go", append(args, "./"+from)...)
+		cmd := exec.Command("go", append(args, "-o", path, "./"+from)...)
 		cmd.Dir = "../.."
+		if !race {
+			cmd.Env = append(os.Environ(), "GOFLAGS="+withoutRaceFlags(os.Getenv("GOFLAGS")))
+		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build %s: %w\n%s", from, err, out)
 		}
@@ -84,27 +84,23 @@ func buildOnce(from string, race bool) func() (string, error) {
 	})
 }
 
-// built returns the path of a program that a test has needed before.
-func built(name string) string {
+// withoutRaceFlags leaves out the flags that turn the race detector off for single packages. Without
+// it they change nothing, but the packages would be compiled again.
+func withoutRaceFlags(flags string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(flags), func(f string) bool { return strings.HasSuffix(f, "=-race=false") }), " ")
+}
+
+// pathOfProgram returns where a program is built.
+func pathOfProgram(name string, race bool) (string, error) {
 	to, err := programFolder()
-	if err != nil {
-		return ""
+	if race {
+		name = filepath.Join("race", name)
 	}
-	return filepath.Join(to, name)
+	return filepath.Join(to, name), err
 }
 
-// program returns the path of the program with that name, which has the race detector if the
-// test has it.
+// program returns the path of the program with that name.
 func program(t testing.TB, name string) string { return pathOf(t, programs[name]) }
-
-// plainProgram is program without the race detector, for tests that start a program many times
-// and whose concurrency other tests exercise.
-func plainProgram(t testing.TB, name string) string {
-	if !raceEnabled {
-		return program(t, name) // which is the same
-	}
-	return pathOf(t, plainPrograms[name])
-}
 
 func pathOf(t testing.TB, build func() (string, error)) string {
 	t.Helper()

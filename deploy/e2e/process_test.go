@@ -33,7 +33,8 @@ func launch(t testing.TB, name, path string, args []string, onLine func(string),
 	t.Helper()
 	cmd := exec.Command(path, args...)
 	cmd.SysProcAttr = killWithParent()
-	if cmd.Env = processEnv(); path != "" && path == built("robotd") {
+	cmd.Env = processEnv()
+	if robotd, err := pathOfProgram("robotd", racePrograms); err == nil && path == robotd {
 		cmd.Env = append(cmd.Env, "TROUPE_ROBOTD_PAGE=off") // unless a test wants it
 	}
 	for _, set := range options {

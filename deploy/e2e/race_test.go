@@ -2,6 +2,6 @@
 
 package e2e
 
-// raceEnabled: the programs are built with the race detector, as this test was.
-// When it finds a race, a program ends with a status of its own.
+// raceEnabled says whether this test is built with the race detector. A program that has it ends
+// with a status of its own when it finds a race.
 const raceEnabled = true

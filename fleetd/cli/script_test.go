@@ -105,6 +105,7 @@ func setUp(t *testing.T, env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("NOBODY", "http://127.0.0.1:1") // no server listens there
+	env.Setenv("GORACE", "atexit_sleep_ms=10") // each fleetd with the race detector would wait for a second at its end
 	return nil
 }
 
