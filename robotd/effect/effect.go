@@ -75,8 +75,8 @@ type (
 	// Publish publishes a message. Param is the second parameter of the topic if it has
 	// one: the client of an answer. An answer to schema.LocalClient goes to the robot's own
 	// page instead, and needs no session. With Confirm, the event Delivered follows when the
-	// broker has acknowledged it. First: it is urgent, so it is published at once, before what waits for
-	// the disk.
+	// broker has acknowledged it, or the page has it. First: it is urgent, so it is published at once,
+	// before what waits for the disk.
 	Publish struct {
 		Topic   schema.TopicKind
 		Param   string

@@ -78,10 +78,7 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 		case effect.ReadHistory:
 			b.reads = append(b.reads, e.Key)
 		case effect.Publish:
-			if h.published++; forPage(e) && e.First {
-				h.local.answered(e)
-				continue
-			}
+			h.published++
 			// An urgent publication goes past the save queue, unless the connection's send queue is full.
 			if p := (numberedPublish{Publish: e, n: h.published}); !e.First || errors.Is(h.writer.atOnce(p), context.Canceled) {
 				b.publish = append(b.publish, p)

@@ -75,6 +75,30 @@ func TestAllDocumentsArePublishedInOrderAtEachConnect(t *testing.T) {
 	})
 }
 
+func TestConfirmedAnswersAreNotRepeatedInTheNextSession(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		s := newStand(t)
+		line := &brokertest.Cable{To: s.broker.Dial}
+		s.boot(func(c *Config) { c.Dial = line.Dial })
+		s.mode(schema.ModeMnl)
+		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		for _, verb := range []string{"sys/ping", "safety/stop", "safety/halt"} {
+			s.must(verb, "")
+		}
+		time.Sleep(time.Second)
+		s.op.Inbox("troupe/v1/robots/r1/ack/op1")
+		line.Cut()
+		s.presence("lost", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
+		line.Mend()
+		s.presence("online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		time.Sleep(5 * time.Second)
+		for _, m := range s.op.Inbox("troupe/v1/robots/r1/ack/op1") {
+			t.Errorf("the next session repeats %s", m.Payload)
+		}
+		s.shutDown()
+	})
+}
+
 func TestNothingFromAnOutageIsReplayed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newStand(t)

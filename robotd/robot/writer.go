@@ -140,39 +140,18 @@ func saveResults(saves []effect.Save, refused schema.Reason) []event.Event {
 // publish publishes one message. Without a session it drops the message: the next session
 // publishes every document again, and answers wait in the journal.
 func (s *writer) publish(p numberedPublish) {
-	if forPage(p.Publish) {
-		s.local.answered(p.Publish)
-		if p.Confirm != "" {
-			s.loop.send(s.ctx, event.Delivered{Key: p.Confirm})
-		}
-		return
-	}
-	if p.Confirm != "" {
-		select {
-		case s.confirms <- struct{}{}:
-			s.publishAnswer(p)
-			return
-		default: // unconfirmed; the next session publishes it again
-		}
-	}
 	if !s.pace.holds(p) {
 		s.send(p)
 	}
 }
 
-// send publishes when the connection's send queue has room.
+// send publishes when the connection's send queue has room: until then atOnce returns context.Canceled.
 func (s *writer) send(p numberedPublish) {
-	_ = s.whenRoom(func() error { return s.atOnce(p) })
-}
-
-// whenRoom calls do again while it returns context.Canceled: the send queue is full.
-func (s *writer) whenRoom(do func() error) error {
-	for began := time.Now(); ; {
-		err := do()
+	for began := time.Now(); ; time.Sleep(sendQueuePause) {
+		err := s.atOnce(p)
 		if !errors.Is(err, context.Canceled) || s.ctx.Err() != nil || time.Since(began) > publishWait {
-			return err
+			return
 		}
-		time.Sleep(sendQueuePause)
 	}
 }
 
@@ -180,7 +159,21 @@ func (s *writer) whenRoom(do func() error) error {
 // older than the newest published one of its topic: an urgent document overtakes those that wait for
 // the disk, and these must not replace it at the broker.
 func (s *writer) atOnce(p numberedPublish) error {
+	if forPage(p.Publish) {
+		s.local.answered(p.Publish)
+		if p.Confirm != "" { // in another goroutine, because the loop, which may call this, must not wait for itself
+			s.waiting.Go(func() { s.loop.send(s.ctx, event.Delivered{Key: p.Confirm}) })
+		}
+		return nil
+	}
 	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
+	if p.Confirm != "" {
+		select {
+		case s.confirms <- struct{}{}:
+			return s.publishAnswer(p, m)
+		default: // unconfirmed; the next session publishes it again
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m.Retain {
@@ -198,18 +191,13 @@ func (s *writer) atOnce(p numberedPublish) error {
 	return err
 }
 
-// publishAnswer publishes an answer in order, and waits in another goroutine for its PUBACK.
-func (s *writer) publishAnswer(p numberedPublish) {
-	m := s.mqtt.message(p.Topic, p.Param, p.Payload)
-	var wait func(context.Context) error
-	err := s.whenRoom(func() (err error) {
-		wait, err = s.link.PublishAsync(noWait, m)
-		return err
-	})
+// publishAnswer publishes an answer, and waits in another goroutine for its PUBACK.
+func (s *writer) publishAnswer(p numberedPublish, m link.Message) error {
+	wait, err := s.link.PublishAsync(noWait, m)
 	if err != nil {
 		<-s.confirms
 		s.log.Debug("answer not published", "topic", m.Topic, "error", err)
-		return
+		return err
 	}
 	s.waiting.Go(func() {
 		defer func() { <-s.confirms }()
@@ -221,6 +209,7 @@ func (s *writer) publishAnswer(p numberedPublish) {
 		}
 		s.loop.send(s.ctx, event.Delivered{Key: p.Confirm})
 	})
+	return nil
 }
 
 // noWait has ended: a publication that does not fit into the send queue fails at once, with

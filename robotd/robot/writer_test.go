@@ -194,6 +194,32 @@ func TestStopAnswerWaitsForNoDiskAndNoOlderDocumentFollows(t *testing.T) {
 	})
 }
 
+func TestUrgentAnswerIsConfirmed(t *testing.T) {
+	for _, client := range []string{"op1", schema.LocalClient} {
+		bubble.Test(t, func(t *testing.T) {
+			h, _ := newWriting(t)
+			for range eventQueue { // a loop that waited for its own queue would hang
+				h.loop.events <- nil
+			}
+			stop := answer("stop")
+			stop.Param, stop.Confirm = client, request.KeyOf(client, "stop")
+			h.step([]effect.Effect{first(stop)})
+			for range eventQueue {
+				<-h.loop.events
+			}
+			synctest.Wait()
+			select {
+			case ev := <-h.loop.events:
+				if ev != (event.Delivered{Key: stop.Confirm}) {
+					t.Errorf("the robot receives %+v of its answer", ev)
+				}
+			default:
+				t.Errorf("the answer to a stop of %s is not confirmed", client)
+			}
+		})
+	}
+}
+
 func TestPublicationThatNeedsItsSaveIsDroppedIfTheDiskRefuses(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h, led := newWriting(t)
