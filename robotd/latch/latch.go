@@ -16,7 +16,8 @@
 // and an old copy latches no released stop again.
 //
 // The package stops nothing itself: a latch is a fact for the safety core, which
-// stops at once and grants no enable while one exists.
+// stops at once and grants no enable while one exists. All of a latch decides nothing
+// here: the robot reports it, so that fleetd extends the stop to robots that were offline.
 package latch
 
 import (

@@ -70,7 +70,7 @@ func (t Step) LiveStop(ev event.LiveStop) bool {
 	}
 	t.NoteNewest(ev.N)
 	l := asked(t.Now, r.ID, r.Level, t.People.Asker(ev.Client, r.By), r.Why, anew)
-	l.All = len(r.Robots) == 0 && len(r.Labels) == 0
+	l.All = len(r.Robots) == 0 && len(r.Labels) == 0 // for fleetd, which reads it in the robot's state
 	d := t.latch(l, ev.N)
 	t.Out.ToJournal(request.Stopped{Detail: "a stop came before it was begun"})
 	t.unanswered = append(t.unanswered, liveStop{client: ev.Client, id: r.ID, unchanged: len(d.Transitions)+len(d.Altered) == 0})
