@@ -25,7 +25,7 @@ type certificateClock struct {
 	mu         sync.Mutex
 	lowerBound identity.TimeLowerBound
 	at         time.Time // when lowerBound.FleetTime was received; zero: in an earlier run
-	until      time.Time // end of the certificates of the newest connection; zero: it has none
+	until      time.Time // end of the certificates of the newest connection, after which no fleet time is believed; zero: it has none
 	kept       time.Time
 }
 
