@@ -104,7 +104,7 @@ func (t Step) configure(k keptConfig) {
 			_ = live.Set(row.Name, v)
 		}
 	}
-	live.Mode.Boot = t.cfg.Mode.Boot // start-up decides at its begin how it ends; a desired mode may set it
+	live.Mode.Boot = t.cfg.Mode.Boot // a desired mode may have set it; the loop set the value of the start
 	*t.cfg = *live
 	t.story.config.Probation = live.Probation
 	t.Out.Changed(effect.FlushSoon)

@@ -42,7 +42,7 @@ func laneOf(c score.Class, unit schema.Unit, units []schema.Unit) act.Lane {
 	return lane
 }
 
-// Lanes lists the manual lanes. They are above all others: a person outranks every script.
+// Lanes lists the manual lanes. They are above all others but the safety lane: a person outranks every script.
 func Lanes(units []schema.Unit) []act.LaneConfig {
 	lanes := []act.LaneConfig{{Lane: ActLane}}
 	for _, row := range score.Table {
