@@ -11,6 +11,7 @@ import (
 
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/schema/score"
 )
 
 // extensions are the ends of the names of files.
@@ -104,23 +105,30 @@ func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, 
 			return nil, err
 		}
 		for _, ref := range library.RefsOfDraft(e.Kind, e.Draft) {
-			if done[ref] {
+			if done[ref] || ref.Kind != library.KindAct {
 				continue
 			}
-			if ref.Kind == library.KindAct {
-				used, _, err := s.Entries.Entry(ctx, library.KindAct, ref.ID)
-				if err == nil && !used.Deleted() {
-					entries = append(entries, used)
-				} else if err != nil && !errors.Is(err, change.ErrNotFound) {
-					return nil, err
-				}
-				continue
+			used, _, err := s.Entries.Entry(ctx, library.KindAct, ref.ID)
+			if err == nil && !used.Deleted() {
+				entries = append(entries, used)
+			} else if err != nil && !errors.Is(err, change.ErrNotFound) {
+				return nil, err
 			}
-			done[ref] = true
-			i := slices.IndexFunc(assets, func(a library.Asset) bool { return a.Name == ref.ID })
+		}
+		if e.Kind != library.KindAct {
+			continue
+		}
+		act, _ := score.ParseAct(e.Draft) // a text that cannot be parsed names nothing
+		for _, n := range act.Named() {
+			i := slices.IndexFunc(assets, func(a library.Asset) bool { return a.Name == n.Name && a.Media.Kind() == n.Kind })
 			if i < 0 {
 				continue // a sound or a face of the robots' own
 			}
+			at := library.Ref{Kind: library.KindAsset, ID: n.Name}
+			if done[at] {
+				continue
+			}
+			done[at] = true
 			f, media, err := s.Assets.File(ctx, assets[i].SHA256)
 			if err != nil {
 				return nil, err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,31 @@ func TestExportIsImportedWithoutAChange(t *testing.T) {
 			if e.DraftRev != before.Entries[i].DraftRev {
 				w.Errorf("the import saved %s again", e.ID)
 			}
+		}
+	})
+}
+
+// TestArchiveHasOnlyAssetsOfTheWantedKind exports an act whose sound is of the robots' own, while
+// fleetd has a map of that name, and whose picture has the name of a sound.
+func TestArchiveHasOnlyAssetsOfTheWantedKind(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.must("PUT", "/assets/lobby", `{"walls": []}`, nil)
+		w.must("PUT", "/assets/gong", soundOf("gong", 20), nil)
+		w.must("PUT", "/acts/ring", "act: ring\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: lobby}\n- {type: face, start_ms: 0, end_ms: 500, face: gong}\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n", nil, "If-Match", "*")
+		status, file := request(w.T, w.Handler(), "GET", "/library/export?format=zip&kind=act&id=ring", nil)
+		archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+		if status != http.StatusOK || err != nil {
+			w.Fatalf("export: %d %s", status, file)
+		}
+		var names []string
+		for _, f := range archive.File {
+			names = append(names, f.Name)
+		}
+		if want := []string{"acts/ring.yaml", "sounds/gong.wav"}; !slices.Equal(names, want) {
+			w.Errorf("the archive has %q, want %q", names, want)
+		}
+		if done := w.imports("zip", file, ""); !done.Saved || !done.Entries[0].Unchanged {
+			w.Errorf("imported again: %+v", done)
 		}
 	})
 }
