@@ -55,7 +55,7 @@ func (g *guard) OnPacketSent(cl *mqtt.Client, pk packets.Packet, _ []byte) {
 	}
 	err := c.send()
 	switch {
-	case pk.FixedHeader.Type == packets.Suback && !c.searching.Load():
+	case pk.FixedHeader.Type == packets.Suback:
 		g.retained.RLock()
 		c.searching.Store(true)
 	case err != nil: // what is queued for it is lost, and counted when it has ended
