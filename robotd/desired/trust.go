@@ -86,7 +86,7 @@ func (t Step) Verify(w sign.Subject, sig *schema.Signature, pin *schema.ContentP
 		hint = "its stops hold, and it releases none; sign with a key that the robot trusts (fleetd serve --sign-key, robotd --trust-key), or see who else writes to the broker"
 	}
 	if reason == schema.ReasonBadSignature && signed {
-		hint = "the robot keeps what it has; sign the release of the content with a key that it trusts (fleetd serve --release-key, robotd --trust-key release:...), then assign it again"
+		hint = "the robot keeps what it has; sign the release of the content with a key that it trusts (fleetd serve --release-key, robotd --trust-key release:...), then withdraw it and assign it again"
 	}
 	switch reason {
 	case schema.ReasonEquivocation:
