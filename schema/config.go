@@ -129,7 +129,7 @@ type DesiredSet struct {
 	TS       Time        `json:"ts" doc:"when it was assigned"`
 	Counter  int64       `json:"counter,omitzero" doc:"as in DesiredStory"`
 	Sig      *Signature  `json:"sig,omitzero" doc:"signature of this document"`
-	Released *Signature  `json:"released,omitzero" doc:"signature of the set's bytes by the person who released it"`
+	Released *Signature  `json:"released,omitzero" doc:"signature of the set's revision and digest by fleetd's release key"`
 }
 
 // Validate reports missing or invalid fields.

@@ -15,7 +15,7 @@ type DesiredStory struct {
 	TS         Time        `json:"ts" doc:"when it was assigned"`
 	Counter    int64       `json:"counter,omitzero" doc:"rises with every signed document of the fleet, so that an old one cannot be replayed"`
 	Sig        *Signature  `json:"sig,omitzero" doc:"signature of this document"`
-	Released   *Signature  `json:"released,omitzero" doc:"signature of the story's bytes by the person who released it"`
+	Released   *Signature  `json:"released,omitzero" doc:"signature of the story's revision and digest by fleetd's release key"`
 }
 
 // ContentPin names the exact bytes of a published story.

@@ -14,7 +14,8 @@ const (
 	Operator Role = "operator"
 	Author   Role = "author"
 	// Releaser releases published content to robots: it assigns what they get. It has not the
-	// right ReleaseStops, and it has no key: fleetd signs what it publishes with the release key.
+	// right ReleaseStops, and no key of its own: fleetd signs with the release key whatever anybody
+	// assigns.
 	Releaser Role = "releaser"
 	Admin    Role = "admin"
 	Auditor  Role = "auditor"

@@ -27,7 +27,7 @@ type IdentityDeps struct {
 	Vault          *vault.Vault // nil without the fleet's keys
 	Server         *Server      // certificate of --enrol; nil without it
 	RobotBrokers   []string     // where enrolled robots connect
-	// SignKey signs the desired state of robots, and ReleaseKey the release of contents.
+	// SignKey signs the desired state of robots, and ReleaseKey the contents that it assigns.
 	SignKey, ReleaseKey ed25519.PrivateKey
 	Now                 func() time.Time
 }

@@ -73,7 +73,7 @@ broker-password in the file.`,
 	f.String("enrol-url", "", "address that robots use for --enrol, if the certificate does not name it: https://host:port")
 	f.StringSlice("robot-broker", nil, "broker to which enrolled robots connect, the preferred one first; default: --broker")
 	f.String("sign-key", "", "file with the key that signs the desired state of robots (fleetd key new)")
-	f.String("release-key", "", "file with the key that signs the release of stories, activities and places")
+	f.String("release-key", "", "file with a second key, which signs the stories, activities and places that are assigned; robots that require signatures and trust such a key accept no others")
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")

@@ -61,7 +61,7 @@ type Config struct {
 	// name ends in .accounts, for a start without the database.
 	Spool string
 
-	// SignKey signs the desired state of robots, and ReleaseKey the release of contents; nil:
+	// SignKey signs the desired state of robots, and ReleaseKey the contents that it assigns; nil:
 	// unsigned.
 	SignKey, ReleaseKey ed25519.PrivateKey
 

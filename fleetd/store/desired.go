@@ -16,7 +16,8 @@ import (
 )
 
 // SignWith sets the keys that sign desired documents from now on: key signs the documents,
-// release the contents that they refer to. Either may be nil.
+// release the contents that they refer to. Either may be nil; without release, robots that
+// require its signature refuse new contents.
 func (s *Store) SignWith(key, release ed25519.PrivateKey) {
 	s.key, s.release = key, release
 }
@@ -35,7 +36,9 @@ func (s *Store) reportedOf(robot string, topic schema.TopicKind) schema.Reported
 	return s.reported(robot, topic)
 }
 
-// signer returns the keys and the newest counter for the documents of this transaction.
+// signer returns the keys and the newest signature counter for the documents of this transaction.
+// Its column is named release_counter, but it counts all signed documents of the fleet, see
+// [sign.Signer.Next].
 func (t *Tx) signer(ctx context.Context) (sign.Signer, error) {
 	s := sign.Signer{Key: t.store.key, Release: t.store.release}
 	if err := t.queryRow(ctx, `SELECT release_counter FROM fleet WHERE only_row = 1`).Scan(&s.Counter); err != nil {

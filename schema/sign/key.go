@@ -18,8 +18,8 @@ type Role string
 
 // The roles.
 const (
-	SignsDesired  Role = "desired" // field sig: fleetd's own key
-	SignsReleases Role = "release" // field released: the key of a person who releases contents
+	SignsDesired  Role = "desired" // field sig
+	SignsReleases Role = "release" // field released: fleetd's second key, for contents only
 )
 
 // Key is a public key that is trusted in one role.

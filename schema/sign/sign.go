@@ -3,9 +3,10 @@
 //
 // There are two signed statements. A Subject binds a whole document to its topic: no field
 // can be changed, added or removed, and a document for one robot is not valid for another.
-// Its signature is in the document itself (sig), made with a key that fleetd has. A
-// Release states who released a content, for any robot. Its signature is in every desired
-// document for that content (released), made with a key that need not be at fleetd.
+// Its signature is in the document itself (sig). A Release states that any robot may
+// perform a content. Its signature is in every desired document for that content
+// (released), made with a second key of fleetd, the release key: a fleetd without it changes
+// settings and modes, but gives no new content to robots that require this signature.
 //
 // The signed text has one "name value" line for each field, in a fixed order, in the
 // pre-authentication encoding (PAE) of DSSE with a payload type of its own, so that a
