@@ -106,7 +106,8 @@ const (
 // Abilities lists the abilities.
 var Abilities = []Ability{AbilityAwareness, AbilityBreathing, AbilityBlinking, AbilityBackgroundMovement}
 
-// Plugin is a source of values for launch conditions.
+// Plugin is a source of values for launch conditions. For conditions of rules and handlers no
+// plug-in is off.
 type Plugin string
 
 const (
@@ -117,7 +118,7 @@ const (
 	PluginBattery Plugin = "battery" // battery, charging
 	PluginTime    Plugin = "time"    // hour, weekday, since_s
 	PluginRobot   Plugin = "robot"   // mode, safety, story, act, location, labels
-	PluginIntent  Plugin = "intent"  // intent
+	PluginIntent  Plugin = "intent"  // intent; of the group interactive, all others of solitary
 )
 
 // PluginGroup is a group of plug-ins, which a state of life switches on or off when it is
@@ -126,7 +127,7 @@ type PluginGroup string
 
 const (
 	GroupSolitary    PluginGroup = "solitary"    // on in solitary and interactive
-	GroupInteractive PluginGroup = "interactive" // on in interactive only
+	GroupInteractive PluginGroup = "interactive" // on in interactive only, where the launchpad only suggests
 )
 
 // InterrupterState says whether an interrupter may request interrupts: interrupter/run allows

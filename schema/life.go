@@ -10,7 +10,7 @@ type StateLife struct {
 	Stack       []string          `json:"stack,omitempty" doc:"activities that start again when the focused one has ended, the next one first"`
 	Next        string            `json:"next,omitempty" doc:"the activity that gets the focus next"`
 	Launchpad   LifeLaunchpad     `json:"launchpad" doc:"what starts activities by their conditions"`
-	Suggestions []string          `json:"suggestions,omitempty" doc:"the activities that could get the focus by their conditions, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them"`
+	Suggestions []string          `json:"suggestions,omitempty" doc:"the activities that could get the focus by their conditions, the first choice first; in solitary the launchpad focuses the first one; in interactive, if life/launchpad started it, it only suggests them"`
 	Abilities   []LifeAbility     `json:"abilities,omitempty" doc:"small things that the robot does by itself beside its acts"`
 	Plugins     []LifePlugin      `json:"plugins,omitempty" doc:"the sources of values for launch conditions"`
 	Safeguards  []SafeguardSwitch `json:"safeguards,omitempty" doc:"which safeguards life reacts to; whether the robot may move does not depend on it"`

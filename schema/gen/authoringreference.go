@@ -136,7 +136,7 @@ The schemas are [act.schema.json](../schema/json/act.schema.json), [story.schema
 const referenceConditions = `## Conditions
 ` + "`when`" + ` is an expression in the [Common Expression Language](https://cel.dev) over these keys, such as
 ` + "`people > 0 && battery > 0.3`" + `. A key that the robot does not know at the moment makes what depends on it not true; ` + "`intent`" + ` is
-known in conversations only, when nothing starts by itself. An ` + "`int`" + ` is written ` + "`3`" + `, a ` + "`double`" + ` ` + "`3.0`" + `, a ` + "`string`" + ` ` + "`\"mon\"`" + `.
+known only while an interactive activity has the focus, so an activity that waits for it is at most suggested. An ` + "`int`" + ` is written ` + "`3`" + `, a ` + "`double`" + ` ` + "`3.0`" + `, a ` + "`string`" + ` ` + "`\"mon\"`" + `.
 Operators: ` + "`&& || ! == != < <= > >= + - * / in ? :`" + `.
 
 `

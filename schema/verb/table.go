@@ -103,7 +103,7 @@ var All = []Verb{
 		Purpose:  "let life react to a safeguard or not, until an activity ends; whether the robot may move does not depend on it, but on the setting `safeguards`",
 		Examples: []string{"pushed", `{"args":{"name":"critical_temperature","enabled":true}}`}}),
 	takes[SetLaunchpad](Verb{Group: "life", Name: "launchpad", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife,
-		Purpose:  "start or stop the launchpad; in solitary it always runs, in interactive it only suggests",
+		Purpose:  "start or stop the launchpad in interactive, where it is off until then and only suggests; in solitary it always runs, in other states never",
 		Examples: []string{"true", `{"args":{"on":false}}`}}),
 	takes[SetPlugin](Verb{Group: "life", Name: "plugin", Class: ClassLife, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartLife,
 		Purpose:  "switch a source of values for launch conditions on or off, until an activity begins or ends, or the state of life changes",

@@ -4387,7 +4387,7 @@ export interface components {
             state_history?: components["schemas"]["SchemaLifeEntry"][];
             /** @description how often each activity had the focus since robotd started, the last focused one first */
             statistics?: components["schemas"]["SchemaLifeStatistics"][];
-            /** @description the activities that could get the focus by their conditions, the first choice first; in solitary the launchpad focuses them, in interactive it only suggests them */
+            /** @description the activities that could get the focus by their conditions, the first choice first; in solitary the launchpad focuses the first one; in interactive, if life/launchpad started it, it only suggests them */
             suggestions?: string[];
         };
         SchemaStateLink: {
