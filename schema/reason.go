@@ -111,7 +111,7 @@ var Reasons = []ReasonText{
 	{ReasonRestarted, RetryLater, "the robot restarted before the command ended"},
 	{ReasonOverloaded, RetryLater, "there is too much at once; detail says of what"},
 	{ReasonExpired, RetryLater, "the command was older than its time to live"},
-	{ReasonSuperseded, RetryNever, "a newer command of the same class replaced it"},
+	{ReasonSuperseded, RetryNever, "something newer took its place, such as another mode, another action of the same unit, or a newer document"},
 	{ReasonStopped, RetryLater, "a stop ended it"},
 	{ReasonCancelled, RetryLater, "it was cancelled with sys/cancel"},
 	{ReasonSkipped, RetryNever, "somebody skipped the act"},

@@ -12,8 +12,9 @@ import (
 	"troupe/schema"
 )
 
-// Class groups verbs by what they compete for: within the mode class a newer
-// command supersedes an older one that has not ended; stops come first, always.
+// Class groups verbs by what they concern. Within the mode class a newer command supersedes an
+// older one that has not ended; in other classes what a command does decides. Stops come first,
+// always.
 type Class string
 
 // The classes.
