@@ -113,7 +113,8 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 		if errs := schema.Errors(found); !readable || len(errs) > 0 {
 			return nil, errs
 		}
-		whole.Actions = chosenActions(a.Resolve(score.Step{}).Sorted().Actions, only)
+		whole.Actions = chosenActions(a.Resolve(score.Step{}).Actions, only) // in the order of the text, as pointers count
+		whole = whole.Sorted()
 	} else {
 		story, found := library.StoryOf(kind, text)
 		if len(found) == 0 {

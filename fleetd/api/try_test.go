@@ -1,0 +1,49 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"troupe/fleetd/library"
+	"troupe/schema/score"
+)
+
+// TestTrialPerformsTheActionsThatAreNamed names actions of an act whose text is not in the order of
+// their starts.
+func TestTrialPerformsTheActionsThatAreNamed(t *testing.T) {
+	text := []byte(`
+act: hello
+name: {en: Hello}
+actions:
+  - {type: say, start_ms: 2000, text: {en: second}, timeout_ms: 1000}
+  - {type: say, start_ms: 0, text: {en: first}, timeout_ms: 1000}
+  - type: group
+    start_ms: 4000
+    actions:
+      - {type: say, start_ms: 2000, text: {en: fourth}, timeout_ms: 1000}
+      - {type: say, start_ms: 0, text: {en: third}, timeout_ms: 1000}
+`)
+	for _, c := range []struct {
+		only []string
+		want string
+	}{
+		{[]string{"/actions/0"}, "second"},
+		{[]string{"/actions/1"}, "first"},
+		{[]string{"/actions/2/actions/0"}, "fourth"},
+		{[]string{"/actions/0", "/actions/2/actions/1"}, "third second"},
+		{nil, "first second third fourth"},
+	} {
+		actions, found := trialOf(library.KindAct, text, c.only, "", score.In(nil))
+		if len(found) > 0 {
+			t.Fatalf("%v: %v", c.only, found)
+		}
+		var said []string
+		for _, part := range strings.Split(string(actions), `"en":"`)[1:] {
+			word, _, _ := strings.Cut(part, `"`)
+			said = append(said, word)
+		}
+		if got := strings.Join(said, " "); got != c.want {
+			t.Errorf("%v: %q is performed, want %q", c.only, got, c.want)
+		}
+	}
+}
