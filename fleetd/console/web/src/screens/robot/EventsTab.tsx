@@ -76,16 +76,16 @@ export default function EventsTab() {
   const shown = (events.data ?? []).filter(
     (e) => (acts || !routine.has(e.type)) && (!wanted || searchText(words, e).includes(wanted)),
   );
-  const to = (path: string) => `/${path}?robot=${encodeURIComponent(id)}`;
+  const to = (path: string, field: string, value: string) => `/${path}?${field}=${encodeURIComponent(value)}`;
   return (
     <Panel
       title={t.title}
       aside={
         <Group gap="md">
-          <Anchor component={Link} to={to('audit')} size="sm">
+          <Anchor component={Link} to={to('audit', 'target', `robot ${id}`)} size="sm">
             {t.audit}
           </Anchor>
-          <Anchor component={Link} to={to('commands')} size="sm">
+          <Anchor component={Link} to={to('commands', 'robot', id)} size="sm">
             {t.commands}
           </Anchor>
         </Group>
