@@ -98,8 +98,9 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 		}
 		var requests []stop.Request
 		for _, e := range waiting {
-			// Only the leader persists what it received: robots that were stopped again
-			// under the same id release only what a document has named.
+			// The leader persists also what seems to be persisted: it may be a second press
+			// within seconds, and robots that were stopped again under the same id release only
+			// what a newer document has named.
 			if leads || !e.Request.Observed() || !stop.AlreadyPersisted(rows, e.Request) {
 				requests = append(requests, e.Request)
 			}

@@ -92,7 +92,7 @@ type PauseCause struct {
 type Facts struct {
 	Story        Story         // the accepted default story
 	NoStory      schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
-	Apply        schema.Apply  // when a newly accepted story replaces the current one
+	Apply        schema.Apply  // when Story replaces the current one; now for the default story, because its delivery has waited
 	EntryRefused schema.Reason // why ato must not be entered
 	Safety       PauseCause    // Sticky after HALT or E_STOP, when the act also restarts
 	Safeguard    PauseCause

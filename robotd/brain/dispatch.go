@@ -21,7 +21,7 @@ import (
 func (t *step) commanded(ev event.Command) {
 	stop := answer.IsStop(ev.Group + "/" + ev.Verb)
 	if t.answers.IsRemoval(ev) && !stop {
-		return
+		return // the empty message with which fleetd removes a retained command
 	}
 	t.answers.NoteRetained(ev)
 	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.heartbeat.Late(t.now, ev), InForce: t.supervisor.InForce()}

@@ -63,6 +63,7 @@ func (t *step) sensed(ev driver.Event) {
 		}
 		return
 	}
+	// The press that ends an idle handler asks for no other one.
 	if dismissed := t.perform.Senses(t.now.Mono, ev); !dismissed {
 		t.signals.Sense(t.now.Mono, ev)
 	}

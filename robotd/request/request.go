@@ -153,7 +153,7 @@ type (
 	Connected struct{}
 	// Stopped reports that the robot was stopped by something other than a
 	// command, or that such a stop was released. It cancels the commands that were
-	// admitted before and have not begun.
+	// admitted before and have not begun: nobody who sent them knew of it.
 	Stopped struct{ Detail string }
 	// Tick reports that time has passed; State.Deadline returns when the next one
 	// is due.
