@@ -100,7 +100,7 @@ test('a critical unit that is broken is acknowledged before the robot is enabled
   expect(keys(robot({ safety: 'DISABLED' }), d)).toEqual(['repair', 'enable']);
 });
 
-test('a fault that its unit does not report any more is told by the alert', () => {
+test('the text of a fault that its unit no longer reports comes from the alert', () => {
   const diagnosis = [{ id: 'battery', effect: 'rest', unacknowledged: true }];
   const d = { ...well, state: { diagnosis } } as unknown as Detail;
   const alerts = [{ type: 'device_critical', source: 'battery', detail: 'unit battery: it was damaged (cell)' }];
