@@ -90,6 +90,13 @@ func publishSets() {
 		"jump": {ID: "jump", Actions: []score.Action{{Type: score.TypeMotion, Motion: "nod", TimeoutMS: ptr[int64](1)}}}, // takes longer
 	})
 	publishSet("company", data, sum, err)
+	reassure, chat := living("reassure", score.NatureInteractive, score.Launch{}, 0, "calm", "nod"), living("chat", score.NatureInteractive, score.Launch{}, 0, "calm")
+	reassure.Permissions["in_safeguard"] = true
+	data, sum, err = score.EncodeActivities([]score.Activity{reassure, chat}, map[string]score.Act{
+		"calm": {ID: "calm", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "Please put me down"}, TimeoutMS: ptr[int64](4000)}, {Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
+		"nod":  {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
+	})
+	publishSet("lifted", data, sum, err)
 	data, sum, err = score.EncodeActivities([]score.Activity{
 		living("greeting", score.NatureInteractive, score.Launch{}, 1, "wave"),
 		living("dance", score.NatureInteractive, score.Launch{}, 1, "spin"),

@@ -80,7 +80,7 @@ func (t Step) Activity() {
 		t.pausedForRun = f.run
 	}
 	t.freezeActivity()
-	if f.run == "" || t.frozen == auto.FreezeAll {
+	if f.run == "" || t.frozenFocus == auto.FreezeAll {
 		return
 	}
 	in := auto.Input{What: auto.Tick}
@@ -126,12 +126,18 @@ func (t Step) activityActEnded(o *act.Effect) {
 	t.focus.next = &in
 }
 
+// focusFrozen reports whether the pauses of ato are also one of the activity. That of a safeguard
+// is not, for an activity with the permission in_safeguard.
+func (s *State) focusFrozen() bool {
+	return s.frozen == auto.FreezeAll && (!s.focus.inSafeguard || s.auto.FrozenBut(auto.BySafeguard))
+}
+
 // freezeActivity pauses the activity while everything is frozen, and while a handler performs:
 // both would use the same units.
 func (t Step) freezeActivity() {
 	f := auto.FreezeNone
 	switch {
-	case t.frozen == auto.FreezeAll:
+	case t.focusFrozen():
 		f = auto.FreezeAll
 	case len(t.runningHandlers) > 0:
 		f = auto.FreezeStory
@@ -165,7 +171,7 @@ func (t Step) activity(id string) (s script, facts auto.Story, why string) {
 		return s, facts, "the robot has no activity " + id
 	}
 	a := &set.Activities[i]
-	s = script{skips: !a.OnActError.Stop, files: set.Assets}
+	s = script{skips: !a.OnActError.Stop, files: set.Assets, inSafeguard: a.Permits(score.PermitInSafeguard)}
 	languages := t.languagesOf(a.Languages)
 	for _, step := range a.Acts {
 		whole, _ := set.Acts[step.Act].Expand(score.In(set.Acts))

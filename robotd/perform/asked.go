@@ -151,7 +151,7 @@ func (s *State) Drop(k request.Key) bool {
 // left for the next one.
 func (s *State) Pending() bool {
 	return s.toInterrupts.Len()+s.toAuto.Len() > 0 || s.again ||
-		s.focus.run != s.pausedForRun || s.focus.next != nil && s.frozen != auto.FreezeAll
+		s.focus.run != s.pausedForRun || s.focus.next != nil && !s.focusFrozen()
 }
 
 // Refs lists what a reason is about.

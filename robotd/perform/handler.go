@@ -19,6 +19,8 @@ type script struct {
 	acts  []act.Entry
 	skips bool          // a failed act does not end it
 	files []score.Asset // that the acts name
+
+	inSafeguard bool // as the focused activity it goes on, without motion, while a safeguard pauses ato
 }
 
 // script returns what a handler performs, or why it cannot. That of an HTTP call is empty.

@@ -51,7 +51,7 @@ const (
 	PermitNature        Permission = "nature"
 	PermitWhileCharging Permission = "while_charging" // the battery is being charged
 	PermitWhileMoving   Permission = "while_moving"   // the robot drives
-	PermitInSafeguard   Permission = "in_safeguard"   // a safeguard, such as pushed, is active and is switched off for autonomous life
+	PermitInSafeguard   Permission = "in_safeguard"   // a safeguard, such as pushed, is active, and life/safeguard lets life ignore it
 )
 
 // Permissions lists the permissions.

@@ -52,7 +52,7 @@ var Objects = []Object{
 		{Name: "activity", Required: true, Form: FormName, Doc: "the id of the activity", Example: "greet-visitor"},
 		{Name: "nature", Required: true, OneOf: []string{"solitary", "interactive"}, Doc: "whether it involves people; an interactive one interrupts a solitary one, never the other way round", Example: "interactive"},
 		{Name: "launch", Doc: "when it starts by itself", Default: "only on request", Example: "{when: people > 0, for: 3s, cooldown: 1m}"},
-		{Name: "permissions", Doc: "circumstances in which it may start, that otherwise forbid it: while_charging, while_moving (the robot drives), in_safeguard (a safeguard such as pushed or lifted is active, and it is switched off for autonomous life)", Default: "none", Example: "{while_charging: true}"},
+		{Name: "permissions", Doc: "circumstances in which it may start, that otherwise forbid it: while_charging, while_moving (the robot drives), in_safeguard (a safeguard such as pushed or lifted is active, and life/safeguard lets life ignore it; what does not move is performed)", Default: "none", Example: "{while_charging: true}"},
 	}, actListFields...)},
 	{Name: "launch", Type: reflect.TypeFor[Launch](), Doc: "When an activity starts by itself.", Fields: []Field{
 		{Name: "when", Doc: "a condition, see Conditions", Default: "it starts only on request", Example: "people > 0 && battery > 0.3"},
