@@ -65,7 +65,8 @@ func (c *checks) finite(pointer string, v float64) {
 	}
 }
 
-// Telemetry is one message of a stream of measurements, such as drive.
+// Telemetry is one message of a stream of measurements. There is one stream, drive: what a person who
+// drives the robot has to see.
 type Telemetry struct {
 	Session string         `json:"session" doc:"the connection that wrote this"`
 	Seq     int64          `json:"seq" doc:"counts up, per name and boot"`
