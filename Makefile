@@ -25,7 +25,7 @@ MINUTES  ?= 10
 UNITS    ?= 20
 RETRIES  ?= 0
 
-.PHONY: help demo test specs standstill quick check gen web build worlds fuzz soak flaky damage systemd console-load body-load setup
+.PHONY: help demo test race specs standstill quick check gen web build worlds fuzz soak flaky damage systemd console-load body-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -36,19 +36,33 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 	@go build -o bin/demo ./deploy/demo
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
+# Every test, every time: some start programs that Go's cache does not see. The longest ones are
+# first. Tests of deploy/e2e mostly wait for processes, and tests in fake time use one core, so -p=3
+# runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once
+# more, alone. make check has vet; -w leaves out what only a debugger reads, which is a fifth of the
+# time that linking takes.
+all := -count=1 -vet=off -ldflags=-w -p=3 -timeout=25m
+longest := ./deploy/e2e ./deploy/soak ./fleetd/store ./fleetd/fleet ./fleetd/cli ./robotd/brain ./deploy/stage
+test: setup ## install what is missing, then run every test but those in a browser (PKG, RETRIES=1)
+	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh $(all) $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
+
 # SQLite's C sources translated to Go are most of what a store executes, and Argon2 most of what a
 # sign-in does. None of it is this project's code, and the race detector would make it several times
 # slower.
 without_race := $(foreach p,modernc.org/sqlite/lib modernc.org/libc golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b,-gcflags=$(p)=-race=false)
 
-# Every test, every time: some start programs that Go's cache does not see. The longest ones are
-# first. Tests of deploy/e2e mostly wait for processes, and tests in fake time use one core, so -p=3
-# runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once
-# more, alone. make check has vet; -w leaves out what only a debugger reads, which is a fifth of the
-# time that linking takes; and a test binary would wait for races for a second at its end.
-longest := ./deploy/e2e ./deploy/soak ./fleetd/fleet ./fleetd/store ./fleetd/cli ./robotd/brain ./deploy/stage
-test: setup ## install what is missing, then run every test under the race detector (PKG, RETRIES=1)
-	@GOFLAGS="$${GOFLAGS-} $(without_race)" GORACE=atexit_sleep_ms=10 TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race -count=1 -vet=off -ldflags=-w -p=3 -timeout=25m $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
+# What runs at once: every package but those that are one goroutine (robotd/brain, fleetd/library),
+# that read the tree (deploy) and that start programs (deploy/e2e, the scripts of fleetd/cli), which
+# have no race detector. Of deploy/e2e the demo has it: there a broker, fleetd and robots are one
+# process. It would wait for races for a second at the end of each process.
+at_once = $$(go list ./... | grep -v -e /robotd/brain$$ -e /fleetd/library$$ -e /deploy$$ -e /deploy/e2e$$)
+race: export GOFLAGS += $(without_race)
+race: export GORACE = atexit_sleep_ms=10
+race: setup ## run the tests of what runs at once under the race detector (PKG, RETRIES=1)
+	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race $(all) -skip='^TestScripts$$' $(if $(filter ./...,$(PKG)),./deploy/soak ./fleetd/fleet ./fleetd/store $(at_once),$(PKG))
+ifeq ($(PKG),./...)
+	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race $(all) -run=Demo ./deploy/e2e
+endif
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
@@ -71,16 +85,15 @@ standstill: setup ## drive a robot in a browser, break the network between them,
 # time, linking included. '/postgres' skips the subtests of that name, and has to be the last
 # pattern of -skip: before the slash it matches every test, so what follows would never be tried.
 slowest := ./broker/server ./robotd/brain ./robotd/robot ./fleetd/store ./fleetd/latch ./fleetd/cli ./robotd/driver/bus ./robotd/disk
-quick: ## run the unit tests that a change reaches, without the race detector
+quick: ## run the unit tests that a change reaches
 	@GOGC=1600 GOMEMLIMIT=1GiB deploy/setup/test.sh -short -vet=off -p=6 -parallel=6 -timeout=5m -skip='Postgres|^TestRun|^TestScripts$$|^TestDocumentsOutliveADay$$|/postgres' $(slowest) $$(go list ./... | grep -v -e /deploy/ -e /fleetd/fleet$$ -e /pgtest$$)
 
-# With -race, so that what is compiled here need not be compiled again to test.
 check: setup ## gofmt, go vet, staticcheck, and generated files as they would be generated
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	@echo "gofmt: ok"
-	@go vet -race $(without_race) -tags webconsole ./...
+	@go vet -tags webconsole ./...
 	@echo "go vet: ok"
-	@GOFLAGS="$${GOFLAGS-} -race $(without_race)" "$$(go tool -n staticcheck)" ./...
+	@"$$(go tool -n staticcheck)" ./...
 	@echo "staticcheck: ok"
 	@deploy/setup/generated.sh
 	@echo "generated files: ok"

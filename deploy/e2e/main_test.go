@@ -46,16 +46,13 @@ func TestMain(m *testing.M) {
 var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "troupe-e2e-") })
 
 // programs builds each program when a test first needs it, without the race detector: that makes
-// a program need three times the processor time, and tests start hundreds of them. With
-// TROUPE_RACE_PROGRAMS=1 they have it.
+// a program need three times the processor time, and tests start hundreds of them.
 var programs = map[string]func() (string, error){
-	"broker": buildOnce("broker", racePrograms),
-	"robotd": buildOnce("robotd", racePrograms),
-	"fleetd": buildOnce("fleetd", racePrograms),
-	"demo":   buildOnce("deploy/demo", racePrograms),
+	"broker": buildOnce("broker", false),
+	"robotd": buildOnce("robotd", false),
+	"fleetd": buildOnce("fleetd", false),
+	"demo":   buildOnce("deploy/demo", false),
 }
-
-var racePrograms = os.Getenv("TROUPE_RACE_PROGRAMS") != ""
 
 // demoLikeTest builds the demo with the race detector if the test has it. A broker, a fleetd and
 // robots are in that process, connected as they are between processes.

@@ -34,7 +34,7 @@ func launch(t testing.TB, name, path string, args []string, onLine func(string),
 	cmd := exec.Command(path, args...)
 	cmd.SysProcAttr = killWithParent()
 	cmd.Env = processEnv()
-	if robotd, err := pathOfProgram("robotd", racePrograms); err == nil && path == robotd {
+	if robotd, err := pathOfProgram("robotd", false); err == nil && path == robotd {
 		cmd.Env = append(cmd.Env, "TROUPE_ROBOTD_PAGE=off") // unless a test wants it
 	}
 	for _, set := range options {

@@ -65,15 +65,9 @@ func TestMain(m *testing.M) {
 	}})
 	publishSets()
 	flag.Parse()
-	// Some seconds a property. Short runs and those under the race detector keep to 100 cases, of
-	// which rapid gives a short run a fifth.
+	// Some seconds a property; make worlds takes more. Rapid gives a short run a fifth.
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		switch {
-		case testing.Short():
-			_ = flag.Set("rapid.checks", "500")
-		case !race:
-			_ = flag.Set("rapid.checks", "1000")
-		}
+		_ = flag.Set("rapid.checks", "300")
 	}
 	m.Run()
 }

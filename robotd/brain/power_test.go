@@ -314,9 +314,6 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 			c := newCharging(t, cmp.Or(w.story, "rest"), w.set)
 			w.play(c)
 			day := time.Duration(cmp.Or(w.hours, 24)) * time.Hour
-			if race && w.hours == 0 {
-				day = 5 * time.Hour // the race detector needs a second for two hours
-			}
 			if testing.Short() && w.hours != 24 { // ends an hour after the last event
 				at, _, _ := strings.Cut(w.want[len(w.want)-1], " ")
 				last, err := time.ParseDuration(at)
