@@ -78,7 +78,7 @@ func (s *Stops) Complete() bool {
 func (s *Stops) unlisted() (robots []string) {
 	for robot, reported := range s.reportedSince {
 		for id := range reported {
-			if !s.isPersisted(robot, id) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Request.ID == id }) {
+			if !s.isPersisted(robot, id, schema.StopSoft) && !slices.ContainsFunc(s.waiting, func(e spool.Entry) bool { return e.Request.ID == id }) {
 				robots = append(robots, robot)
 			}
 		}
@@ -104,7 +104,8 @@ func (s *Stops) listed() []LatchedStop {
 	}
 	for _, l := range s.latched {
 		h := of(l.ID)
-		h.Level, h.By, h.Client, h.Why, h.Since, h.Persisted = l.Level, l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.RequestedAt)), true
+		h.Level = cmp.Or(h.Level, l.Level).Stronger(l.Level)
+		h.By, h.Client, h.Why, h.Since, h.Persisted = l.By, l.Client, l.Why, max(h.Since, schema.TimeOf(l.RequestedAt)), true
 		if l.Robot == "" {
 			h.All = true
 		} else {

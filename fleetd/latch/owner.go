@@ -187,7 +187,7 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 	}
 	for _, l := range reported.latches {
 		o, named := stop.RequestFromRobot(robot, l, reported.ahead, reported.at)
-		if !named || s.isPersisted(robot, l.ID) || s.isQueued(o) {
+		if !named || s.isPersisted(robot, l.ID, o.Level) || s.isQueued(o) {
 			continue
 		}
 		since, before := was[l.ID]
@@ -209,9 +209,13 @@ func (s *Stops) handleReported(robot string, reported reportedLatches) {
 }
 
 // isPersisted reports whether the database has the stop for that robot, by its name or as a stop
-// of all robots: a robot that joins later reports those too.
-func (s *Stops) isPersisted(robot, id string) bool {
-	return s.latchedOn[robot][id] || s.latchedOn[""][id]
+// of all robots: a robot that joins later reports those too. One of a lower level is not that stop.
+func (s *Stops) isPersisted(robot, id string, level schema.StopLevel) bool {
+	persists := func(robot string) bool {
+		l, latched := s.latchedOn[robot][id]
+		return latched && l.Stronger(level) == l
+	}
+	return persists(robot) || persists("")
 }
 
 // isQueued reports whether a stop that a robot reports waits to be persisted already.
@@ -255,12 +259,12 @@ func (s *Stops) setLatched(r reading) {
 		return
 	}
 	s.newest = r.n
-	s.latched, s.loaded, s.dirty, s.latchedOn = r.stops, true, true, map[string]map[string]bool{}
+	s.latched, s.loaded, s.dirty, s.latchedOn = r.stops, true, true, map[string]map[string]schema.StopLevel{}
 	for _, l := range r.stops {
 		if s.latchedOn[l.Robot] == nil {
-			s.latchedOn[l.Robot] = map[string]bool{}
+			s.latchedOn[l.Robot] = map[string]schema.StopLevel{}
 		}
-		s.latchedOn[l.Robot][l.ID] = true
+		s.latchedOn[l.Robot][l.ID] = l.Level
 	}
 	s.recountStopIDs()
 }

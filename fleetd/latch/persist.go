@@ -111,7 +111,7 @@ func (s *Stops) applyPersisted(j persistJob, p persisted) {
 	}
 	for _, o := range j.reportedFirst {
 		_, reported := s.reportedSince[o.Robots[0]][o.ID] // false if it was released meanwhile
-		if reported && !s.isPersisted(o.Robots[0], o.ID) && !p.released(o) && !s.isQueued(o) {
+		if reported && !s.isPersisted(o.Robots[0], o.ID, o.Level) && !p.released(o) && !s.isQueued(o) {
 			s.enqueueReported(o)
 		}
 	}

@@ -60,23 +60,23 @@ type Stops struct {
 	readings atomic.Int64 // of the latched stops from the database that have begun
 
 	// Owned by Run.
-	waiting        []spool.Entry                   // not persisted yet; N = 0 if not on the disk either
-	stopIDs        map[string]map[string]bool      // ids of a client's stops, by client
-	latched        []stop.Latch                    // persisted
-	newest         int64                           // number of the reading that latched is from
-	latchedOn      map[string]map[string]bool      // ids of latched, by robot; those of all robots by ""
-	loaded         bool                            // latched was read from the database
-	signedAgain    bool                            // latched was checked for documents to be signed again
-	reportedSince  map[string]map[string]time.Time // by robot and id: since when it reports a stop that is not persisted
-	reportedFirst  []stop.Request                  // stops that robots reported for the first time, to be persisted after persistReportedAfter
-	unspooledLive  []live                          // taken out of the mailbox, not handled yet
-	queuedJobs     []*exclusiveJob                 // wait for the worker
-	due            bool                            // persist when the worker is idle
-	busy           bool                            // the worker has a job
-	removingClient string                          // client whose empty message a removal awaits
-	removalArrived chan struct{}                   // capacity 1: it arrived
-	dirty          bool                            // the snapshot is outdated
-	replies        []func()                        // called after the next snapshot
+	waiting        []spool.Entry                          // not persisted yet; N = 0 if not on the disk either
+	stopIDs        map[string]map[string]bool             // ids of a client's stops, by client
+	latched        []stop.Latch                           // persisted
+	newest         int64                                  // number of the reading that latched is from
+	latchedOn      map[string]map[string]schema.StopLevel // levels of latched by id, by robot; those of all robots by ""
+	loaded         bool                                   // latched was read from the database
+	signedAgain    bool                                   // latched was checked for documents to be signed again
+	reportedSince  map[string]map[string]time.Time        // by robot and id: since when it reports a stop that is not persisted
+	reportedFirst  []stop.Request                         // stops that robots reported for the first time, to be persisted after persistReportedAfter
+	unspooledLive  []live                                 // taken out of the mailbox, not handled yet
+	queuedJobs     []*exclusiveJob                        // wait for the worker
+	due            bool                                   // persist when the worker is idle
+	busy           bool                                   // the worker has a job
+	removingClient string                                 // client whose empty message a removal awaits
+	removalArrived chan struct{}                          // capacity 1: it arrived
+	dirty          bool                                   // the snapshot is outdated
+	replies        []func()                               // called after the next snapshot
 }
 
 // errEnded is the reason why a request is refused during shutdown.
@@ -135,7 +135,7 @@ func New(d Deps) (*Stops, error) {
 	s := &Stops{
 		deps: d, mail: newMailbox(), out: sender{wake: make(chan struct{}, 1)},
 		work: make(chan func() func(), 1), done: make(chan func(), 1), ended: make(chan struct{}),
-		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]bool{}, reportedSince: map[string]map[string]time.Time{},
+		removalArrived: make(chan struct{}, 1), stopIDs: map[string]map[string]bool{}, latchedOn: map[string]map[string]schema.StopLevel{}, reportedSince: map[string]map[string]time.Time{},
 		due: true, dirty: true,
 	}
 	var err error

@@ -36,8 +36,8 @@ func newPlan(rows Rows, now time.Time) *plan {
 }
 
 // Persist plans to persist requests. A request that is persisted already changes nothing, released
-// or not; only one without an id of its own, or that a robot reports, latches again if it was
-// requested since.
+// or not, but that a higher level raises a latched stop; only one without an id of its own, or that
+// a robot reports, latches again if it was requested since.
 func Persist(rows Rows, requests []Request, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for _, o := range p.limitReportedStops(requests) {
@@ -121,7 +121,7 @@ func AlreadyPersisted(rows Rows, o Request) bool {
 		case l.ID != o.ID:
 			return false
 		case !o.NoOwnID && !o.FromRobot:
-			return true
+			return !o.raises(&l)
 		case l.RequestedAt.Before(o.At.Add(-maxClockDifference)):
 			return false
 		}
@@ -141,10 +141,8 @@ func (p *plan) latch(o *Request, robot string) bool {
 	case !known:
 		l = &Latch{ID: o.ID, Robot: robot, Level: o.Level}
 		p.latches[at] = l
-	case !o.NoOwnID && !o.FromRobot, o.FromRobot && l.IsLatched():
-		return false
-	case !o.At.After(l.RequestedAt):
-		if !l.IsLatched() || l.Level.Stronger(o.Level) == l.Level {
+	case !o.NoOwnID && !o.FromRobot, o.FromRobot && l.IsLatched(), !o.At.After(l.RequestedAt):
+		if !o.raises(l) {
 			return false
 		}
 		l.Level = o.Level // of stops that share an id, the strongest counts in whatever order they are persisted
@@ -159,6 +157,11 @@ func (p *plan) latch(o *Request, robot string) bool {
 	l.ReleasedAt, l.ReleasedBy, l.ReleasedWhy = time.Time{}, "", ""
 	p.changed[at], p.robots[robot] = true, true
 	return true
+}
+
+// raises reports whether the request raises the level of a latched stop.
+func (r *Request) raises(l *Latch) bool {
+	return l.IsLatched() && l.Level.Stronger(r.Level) != l.Level
 }
 
 // note is the entry of the audit for a stop. It is written when the stop is persisted, which

@@ -314,6 +314,39 @@ func TestStopsUnderOneIDAreAsStrongAsTheStrongest(t *testing.T) {
 	}
 }
 
+// A client that repeats a stop under its own id at a higher level raises it, also if fleetd learns
+// that from the robot only. After the release the old id latches nothing.
+func TestStopUnderItsOwnIDIsRaisedWhileItIsLatched(t *testing.T) {
+	for _, raise := range []Request{
+		{ID: "gate-7", Level: schema.StopHalt, At: at(2), Robots: []string{"r1"}, Client: "op1"},
+		{ID: "gate-7", Level: schema.StopHalt, At: at(2), Robots: []string{"r1"}, FromRobot: true},
+	} {
+		d := newFleetModel(t)
+		d.hold(1, Request{ID: "gate-7", Level: schema.StopStop, At: at(1), Robots: []string{"r1"}, Client: "op1"})
+		if AlreadyPersisted(d.rows, raise) && !raise.FromRobot {
+			t.Error("the higher level counts as persisted before it is")
+		}
+		d.hold(2, raise)
+		if got := d.documents["r1"].Stops; len(got) != 1 || got[0].Level != schema.StopHalt {
+			t.Errorf("raised to halt by %+v: %+v", raise, got)
+		}
+		if !AlreadyPersisted(d.rows, raise) {
+			t.Error("the higher level does not count as persisted")
+		}
+		raise.Level = schema.StopSoft
+		if d.hold(3, raise); d.documents["r1"].Stops[0].Level != schema.StopHalt {
+			t.Error("a lower level lowered it")
+		}
+		if err := d.release(4, "gate-7"); err != nil {
+			t.Fatal(err)
+		}
+		raise.Level, raise.FromRobot, raise.Client = schema.StopHalt, false, "op1"
+		if d.hold(5, raise); d.on("r1") != "" {
+			t.Errorf("after the release its id latches %s", d.on("r1"))
+		}
+	}
+}
+
 // For any stops and releases, the documents match the rows.
 func TestDocumentsMatchLatchedStops(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

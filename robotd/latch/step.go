@@ -155,9 +155,11 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 	if named := l.namedBy(doc.From); doc.Rev > *named {
 		*named, d.Changed = doc.Rev, true
 		// The newest of both documents says who stopped the robot and why. fleetd makes their
-		// revisions from the time, so they can be compared.
-		if max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
+		// revisions from the time, so they can be compared. None lowers the level: fleetd may not
+		// have saved yet that the stop was raised.
+		if level := l.Level.Stronger(stop.Level); max(l.ByRobot, l.ByFleet) == doc.Rev || l.Phase == Free {
 			l.StopLatch = stop
+			l.Level = level
 		}
 		l.All = all
 	}
