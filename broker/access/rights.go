@@ -103,8 +103,9 @@ type Verdict struct {
 	Reason   schema.Reason
 	Detail   string
 	// Exempt exempts the message from rate limits and from the limit of retained bytes.
-	// Stops, documents that latch stops, and presence are. A refused stop is exempt
-	// too, so that a client that keeps pressing stop is not disconnected for it.
+	// Stops, documents that latch stops, and the presence of robots and of fleetd are. A
+	// refused stop is exempt too, so that a client that keeps pressing stop is not
+	// disconnected for it.
 	Exempt bool
 }
 
@@ -165,10 +166,16 @@ func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams, s
 }
 
 // exemptFromLimits reports whether documents on a topic are accepted regardless of rates
-// and of the limit of retained bytes: a robot that was offline learns only from these
-// documents that it is stopped.
+// and of the limit of retained bytes. A robot that was offline learns only from the
+// documents that latch stops that it is stopped. Presence has to be accepted before them: the
+// connections of robots and of the leading fleetd are not up until their own presence has
+// come back, and over such a connection the leader publishes those documents.
 func exemptFromLimits(k schema.TopicKind) bool {
-	return k == schema.TopicPresence || k == schema.TopicDesiredStop || k == schema.TopicFleetStop
+	switch k {
+	case schema.TopicPresence, schema.TopicFleetPresence, schema.TopicDesiredStop, schema.TopicFleetStop:
+		return true
+	}
+	return false
 }
 
 // JudgeWill decides about a will at CONNECT, since the server library does not check when

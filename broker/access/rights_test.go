@@ -155,8 +155,11 @@ func TestStopFromAllowedRoleAlwaysPasses(t *testing.T) {
 	})
 }
 
-func TestDocumentsThatLatchStopsAreExempt(t *testing.T) {
-	for _, topic := range []string{ns.Topic(schema.TopicDesiredStop, "r1"), ns.Topic(schema.TopicFleetStop)} {
+func TestPresenceAndDocumentsThatLatchStopsAreExempt(t *testing.T) {
+	if v := rightsOf(schema.RoleRobot, "r1").Judge(Publish{Topic: ns.Topic(schema.TopicPresence, "r1"), Retain: true, Size: 300}); v.Decision != Pass || !v.Exempt {
+		t.Errorf("presence of a robot: %+v", v)
+	}
+	for _, topic := range []string{ns.Topic(schema.TopicFleetPresence), ns.Topic(schema.TopicDesiredStop, "r1"), ns.Topic(schema.TopicFleetStop)} {
 		for _, size := range []int{0, 300} {
 			if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Decision != Pass || !v.Exempt {
 				t.Errorf("%s of %d bytes: %+v", topic, size, v)
