@@ -36,6 +36,7 @@ type conn struct {
 	takenOver   atomic.Bool            // a newer connection has its client id
 	kicked      atomic.Pointer[kick]   // set once the client has lost the right to be connected
 	cut         atomic.Pointer[error]  // why the guard ended it, if it did
+	subscribing atomic.Bool            // the library processes its SUBSCRIBE, and has not written SUBACK; set by the reading goroutine
 	searching   atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
 	tally       tally                  // of the deliveries in its queue (delivery.go)
 	postponed   postponedDocs

@@ -59,7 +59,9 @@ func (g *guard) OnACLCheck(cl *mqtt.Client, topic string, write bool) bool {
 	if c.searching.Load() && cl.State.Inflight.Len() >= g.maxInflight/2 && g.postpone(cl, c, topic) {
 		return false // more documents are retained than can be in flight at once
 	}
-	if !isPlaceholder(topic) && g.backlogged(c, who) {
+	// While it subscribes, topic may be a filter, which is granted however many deliveries wait.
+	// A delivery at that moment cannot be told from it, and only has to fit into its own queue.
+	if !isPlaceholder(topic) && !c.subscribing.Load() && g.backlogged(c, who) {
 		g.countDropped(cl, c, topic)
 		g.postpone(cl, c, topic)
 		return false
@@ -97,9 +99,11 @@ func (g *guard) unanswered(cl *mqtt.Client, who *client) bool {
 		}) >= g.maxInflight
 }
 
-// OnSubscribed corrects the count of OnACLCheck: a filter is no delivery.
+// OnSubscribed ends what OnSubscribe began, and corrects the count of OnACLCheck: a filter is no
+// delivery.
 func (g *guard) OnSubscribed(cl *mqtt.Client, pk packets.Packet, granted []byte) {
 	if c := connOf(cl); c != nil {
+		c.subscribing.Store(false)
 		for i, code := range granted {
 			if code <= 2 {
 				c.tally.queued.Add(-1)

@@ -161,11 +161,12 @@ func connectMany(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Con
 }
 
 // A client that does not read fills its queues, and may have many connections: together
-// their queues are bounded, and no other client misses anything because of them.
+// their queues are bounded, and no other client misses anything because of them. It may still
+// subscribe.
 func TestQueuesOfOneNameAreBounded(t *testing.T) {
 	const pending, sockets = 64, 24
 	b := start(t, func(c *server.Config) { c.HTTP, c.WriteTimeout, c.MaxQueued = "127.0.0.1:0", time.Hour, pending })
-	connectMany(t, b, sockets)
+	all := connectMany(t, b, sockets)
 	fleetd, robot := b.Client(t, "fleetd"), b.Client(t, "r1")
 	robot.Subscribe(r1 + "desired/#")
 	story := strings.Repeat("x", 8<<10)
@@ -180,8 +181,22 @@ func TestQueuesOfOneNameAreBounded(t *testing.T) {
 	if waiting < 2*pending || waiting > 5*pending+sockets {
 		t.Errorf("%d messages wait for %d connections that do not read, with %d in a queue: want four full queues at most", waiting, sockets, pending)
 	}
-	if s := b.Status(); s["clients"] != sockets+2 || s["deliveries_dropped"] == 0 {
-		t.Errorf("status %v", s)
+	fleetd.Ping() // nothing is being delivered any more
+	before := b.Status()
+	if before["clients"] != sockets+2 || before["deliveries_dropped"] == 0 {
+		t.Errorf("status %v", before)
+	}
+	topic := r1 + "state" // a document, and a filter without wildcards
+	subscribe := append([]byte{0xea, 0x60, 0, byte(len(topic))}, topic...)
+	if _, err := all[0].Write(brokertest.Packet(0x82, append(subscribe, 1))); err != nil {
+		t.Fatal(err)
+	}
+	brokertest.Eventually(t, "the subscription is granted, or counted as a delivery", func() bool {
+		s := b.Status()
+		return s["subscriptions"] != before["subscriptions"] || s["deliveries_dropped"] != before["deliveries_dropped"]
+	})
+	if s := b.Status(); s["subscriptions"] != before["subscriptions"]+1 || s["deliveries_dropped"] != before["deliveries_dropped"] {
+		t.Errorf("after a SUBSCRIBE: status %v, before %v", s, before)
 	}
 }
 

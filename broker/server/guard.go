@@ -161,6 +161,7 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		has[f.Filter] = packets.Subscription{}
 		f.Qos = min(f.Qos, c.rights.MaxQoS())
 	}
+	connOf(cl).subscribing.Store(true)
 	return pk
 }
 
