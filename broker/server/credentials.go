@@ -62,7 +62,7 @@ func parts(files Files, exposure exposure) []*part {
 	add("server certificate", readPair, files.Cert, files.Key)
 	add("client CA", readIssuers, files.ClientCA)
 	// The CRL is verified with the client CAs, so it is read again when these change.
-	add("certificate revocation list", readLists, slices.DeleteFunc([]string{files.CRL, files.ClientCA}, func(s string) bool { return files.CRL == "" && s != "" })...)
+	add("certificate revocation list", readLists, files.CRL, files.ClientCA)
 	return out
 }
 
