@@ -18,8 +18,8 @@ import (
 // [MQTT-3.1.4-1].
 func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet, error) {
 	c := connOf(cl)
-	if c == nil || pk.ProtocolVersion == 5 { // the library refuses it, with codes that MQTT 5 clients know
-		return pk, nil
+	if c == nil || pk.ProtocolVersion == 5 {
+		return pk, nil // the library refuses a malformed one and OnConnect any other, both with codes that MQTT 5 clients know
 	}
 	connect := &pk.Connect
 	if connect.WillFlag && len(connect.WillPayload) == 0 {

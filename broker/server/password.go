@@ -23,7 +23,8 @@ var dummyHash = argon2id.Nobody()
 //   - addresses take turns, and within an address the names that are claimed there;
 //   - when the queue is full, the newest waiter of the address with most waiters is
 //     refused, of suspect addresses first, which need not be the newcomer;
-//   - clients of role stop have their own queue and wait for at most one other client;
+//   - clients of role stop have their own queue, and the two queues take turns. So only one
+//     client of another role has its turn before each of them;
 //   - a client that had the right password before is recognized by a digest and does not
 //     wait;
 //   - the answer to a wrong password is delayed if the name had several at that address,
