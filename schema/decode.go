@@ -15,7 +15,8 @@ import (
 // MaxDepth is the greatest nesting depth of a payload.
 const MaxDepth = 16
 
-// maxInt is the largest integer that every JSON reader represents exactly.
+// maxInt bounds the integers of a payload: a reader that makes each number a float64, as many do,
+// represents all integers up to it exactly.
 const maxInt = 1 << 53
 
 // Decode decodes and validates one message of type T. It ignores unknown fields, as

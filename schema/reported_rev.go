@@ -2,7 +2,8 @@ package schema
 
 import "fmt"
 
-// maxRev is the highest revision that every JSON reader represents exactly.
+// maxRev is the highest revision. A reader with float64 can tell it from the next number, but
+// not maxInt from maxInt+1.
 const maxRev = maxInt - 1
 
 // ReportedRev is the revision that a robot has reported for one kind of desired document.
@@ -14,8 +15,9 @@ type ReportedRev struct {
 }
 
 // ReportedRevIn reads the revision from a report of a robot to the fleet fleetID. It returns
-// the zero value for a report that cannot be decoded, that is for another fleet, or in
-// which the robot rejected the document for its signature.
+// the zero value for a report that cannot be decoded, that is for another fleet, in which the
+// robot rejected the document for its signature, or whose revision is maxRev or higher: fleetd
+// could not publish the document under a higher one that every reader takes exactly.
 func ReportedRevIn(fleetID string, report []byte) ReportedRev {
 	r, problems := Decode[struct {
 		FleetID    string      `json:"fleet_id"`

@@ -18,7 +18,7 @@ func TestReportedRevisionIsReadFromReports(t *testing.T) {
 		{"rejected for its content", `{"fleet_id":"a","desired_rev":3,"phase":"rejected","reason":"story_invalid"}`, 3, false, 4},
 		{"another fleet", `{"fleet_id":"b","desired_rev":50,"phase":"active"}`, 3, false, 4},
 		{"rejected for its signature", `{"fleet_id":"a","desired_rev":50,"phase":"rejected","reason":"bad_signature"}`, 3, false, 4},
-		{"the highest possible revision", `{"fleet_id":"a","desired_rev":9007199254740991,"phase":"active"}`, 3, false, 4},
+		{"the highest possible revision, above which there is none to publish under", `{"fleet_id":"a","desired_rev":9007199254740991,"phase":"active"}`, 3, false, 4},
 		{"malformed", `{"fleet_id":`, 3, false, 4},
 		{"empty", ``, 3, false, 4},
 	} {
