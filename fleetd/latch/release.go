@@ -21,7 +21,8 @@ const releaseWait = time.Second
 
 // Release releases stops by their ids. Before that, in the same transaction, it persists the
 // stops that wait, and these stops for robots that report them: a robot releases only a stop
-// that a document has named before, and so nothing that was released comes back.
+// that a document has named before, and so nothing that was released comes back, unless more
+// stops are latched on a robot than its document has room for.
 func (s *Stops) Release(ctx context.Context, p auth.Principal, ids []string, by, why string) (problems []schema.Problem, err error) {
 	db, err := s.deps.Store()
 	if err != nil {

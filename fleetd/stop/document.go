@@ -11,7 +11,9 @@ import (
 )
 
 // maxLatched bounds the stops in one robot's document, the oldest first. Further ones are
-// latched on the robot all the same, and are listed when there is room.
+// latched on the robot all the same, and are listed when there is room. A release before that
+// does not last: the robot releases only what a document has named, so it goes on reporting
+// the stop, and fleetd latches it again. Of so many, older ones have to be released first.
 const maxLatched = 56
 
 // document makes the document with the latched stops of one robot, or of all. Its revision
