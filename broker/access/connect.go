@@ -101,8 +101,9 @@ func UserOfHolder(c *Connect, h Holder) (User, *Refusal) {
 
 // Identify binds the client id to the user name: sessions are kept by client id, so a
 // client that could choose any id could take over another's session. The id of a robot is
-// its name; the id of any other client is its name, or its name, a dot and a suffix. An
-// empty id becomes the name, a dot and a random suffix.
+// its name, or its name with BlobSuffix or DoctorSuffix for a connection that may only read
+// blobs; the id of any other client is its name, or its name, a dot and a suffix. An empty
+// id becomes the name, a dot and a random suffix, but a robot's is refused.
 //
 // Call it only for a user who is authenticated, because its refusals explain what is
 // wrong. It checks neither the will (see Rights.JudgeWill) nor the password.
