@@ -117,12 +117,18 @@ func (a *assets) add(s delivery.Save) error {
 		if f.IsBlob() {
 			continue
 		}
+		from := a.incoming.path(f.SHA256)
 		if _, err := os.Stat(a.path(f.SHA256)); err == nil {
-			continue
+			if arrived, err := os.Stat(from); err != nil || arrived.Size() != f.Size {
+				continue
+			}
+			// It was fetched although there is a file of that name, so that one is damaged.
+			if err := os.Remove(a.path(f.SHA256)); err != nil {
+				return fmt.Errorf("replace a damaged asset: %w", err)
+			}
 		}
 		// A hard link, so that the download stays if the save fails. Not every file
 		// system has hard links.
-		from := a.incoming.path(f.SHA256)
 		err := os.Link(from, a.path(f.SHA256))
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 			err = os.Rename(from, a.path(f.SHA256))

@@ -278,6 +278,9 @@ func TestPartialDownloadSurvivesRestartIfStillWanted(t *testing.T) {
 				t.Errorf("it was asked for %q", fleetd.asked)
 			}
 		})
+		if b, err := os.ReadFile(filepath.Join(s.dir, assetsDir, late.SHA256)); err != nil || !bytes.Equal(b, soundOf(4, megabyte)) {
+			t.Errorf("the body reads %d bytes, which are not those that were fetched, %v", len(b), err)
+		}
 		if left, err := os.ReadDir(filepath.Join(s.dir, assetsDir, incomingDir)); err != nil || len(left) > 0 {
 			t.Errorf("on its way is still %v, %v", left, err)
 		}
