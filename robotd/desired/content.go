@@ -17,13 +17,13 @@ type content[C any] struct {
 	config delivery.Config[C]
 }
 
-// restoreContents reads the saved contents. Places come first, because a story may go to
-// one.
+// restoreContents reads the saved contents. Places come first, because a story and an activity
+// are fitted to the points of the body and may go to one of them.
 func (t Step) restoreContents(m Memory) {
 	restore(t, &t.places, m, sign.Places, delivery.Judge[score.Places]{Read: readPlaces, Files: filesOfPlaces, Fit: fitAll[score.Places]})
-	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
 	t.placesInUse, _ = t.places.InUse()
 	t.placesToBody()
+	restore(t, &t.activities, m, sign.Activities, delivery.Judge[score.Activities]{Read: readActivities, Files: filesOfActivities, Fit: t.fitActivities})
 	restore(t, &t.story, m, sign.Story, t.judge())
 }
 
