@@ -56,10 +56,13 @@ func (d *device) fault() string {
 	return d.calibration
 }
 
+// isUnknown reports whether nothing is known of the unit itself.
+func (d *device) isUnknown() bool { return d.silent || d.lost }
+
 func (d *device) finding(of schema.DeviceSeverity) Event {
 	fault, hot := d.fault() != "", heats[d.heat.level]
 	switch {
-	case of == schema.SeverityCritical && fault && !d.silent && !d.lost:
+	case of == schema.SeverityCritical && fault && !d.isUnknown():
 		return FoundDamage
 	case of == schema.SeverityCritical && fault || d.restsByHeat(of):
 		return FoundUnusable

@@ -194,10 +194,14 @@ func (s *State) Check(now clock.Now, coreState schema.SafetyState) {
 	}
 }
 
-// judge takes the finding of a check.
+// judge takes the finding of a check. A unit of which nothing is known stays damaged: nobody has
+// seen that it is repaired.
 func (s *State) judge(d *device, now schema.Time) {
 	found := d.finding(s.cfg.SeverityOf(d.unit))
 	if d.phase == Damaged && found != FoundDamage {
+		if d.isUnknown() {
+			return
+		}
 		found = Mended
 	}
 	d.transition(found, now)

@@ -129,6 +129,9 @@ func (d *device) isHeat() bool {
 
 // why says what is wrong with a unit, for people.
 func (d *device) why() string {
+	if d.phase == Damaged && d.isUnknown() {
+		return "it was damaged (" + d.damage + "), and nothing is known of it now: " + d.fault()
+	}
 	if f := d.fault(); f != "" {
 		return f
 	}
@@ -261,6 +264,9 @@ func (t Step) Acknowledge(o request.Dispatch, unit string) {
 	}
 	t.judge(d, t.Now.Wall)
 	switch {
+	case d.phase == Damaged && d.isUnknown():
+		t.Out.Refuse(o.Key, schema.ReasonUnitError, "", fmt.Sprintf("unit %s: %s", unit, d.why()))
+		return
 	case d.phase == Damaged:
 		t.Out.Refuse(o.Key, schema.ReasonUnitError, "", fmt.Sprintf("unit %s still has its fault: %s", unit, d.fault()))
 		return

@@ -24,7 +24,7 @@ type Event string
 // The events. FoundNothing and those after it are the findings of each check; the others end the
 // damage of a unit.
 const (
-	Mended       Event = "mended" // what damaged it is gone
+	Mended       Event = "mended" // what damaged it is gone, or the unit is not critical any more
 	Acknowledged Event = "acknowledged"
 
 	FoundNothing  Event = "nothing"
