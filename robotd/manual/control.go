@@ -23,7 +23,7 @@ func (t Step) AskControl(o request.Dispatch) {
 	case verb.Release:
 		in.Lease = a.Lease
 	}
-	t.requests.Put(in, o.Key, schema.Precondition{})
+	t.requests.Put(in, o.Key, o.If)
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
@@ -76,6 +76,10 @@ func (t Step) stepsToManual(o request.Dispatch) string {
 // StepControl gives control one input: the oldest queued one, or the passing of time.
 func (t Step) StepControl() {
 	in, waits := t.requests.Peek()
+	if waits && !t.Out.Met(in.By, in.When, t.CurrentState) {
+		t.requests.Take()
+		in, waits = request.Waiting[control.Input]{}, false
+	}
 	if !waits {
 		in.In.What = control.Tick
 	}
