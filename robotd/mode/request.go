@@ -35,7 +35,9 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 	s.Req, d.Answer = in.Req, schema.Verdict{Status: schema.StatusAccepted}
 	if m == c.Calibration && m == s.Active && !in.Restart && s.transition(now, d, OnRecalibrate) {
 		s.Calibrated, d.List = false, true
-		s.changeStatus(c, d, m, StatusResume)
+		if s.changeStatus(c, d, m, StatusResume) {
+			d.order(DoResume, m)
+		}
 		d.order(DoCalibrate, m)
 		return
 	}

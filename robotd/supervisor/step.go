@@ -55,7 +55,7 @@ func (t Step) decide() {
 	for _, o := range d.Orders() {
 		fault := t.runner.Execute(o)
 		t.passOn()
-		if fault.Reason != "" && (o.Do == mode.DoPause || o.Do == mode.DoResume) {
+		if fault.Reason != "" && (in.Kind == mode.Pause || in.Kind == mode.Resume) {
 			d.Answer = schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
 		}
 	}
