@@ -63,7 +63,6 @@ type State struct {
 
 	round      Round         // the present one, without its number
 	tries      int           // repetitions of the current act after failures
-	failures   int           // consecutive failed acts
 	roundStart time.Duration // when the round began
 	notBefore  time.Duration // when the next act may begin at the earliest
 	restartAct bool          // the act restarts after the pause, because of HALT or E_STOP
@@ -159,6 +158,9 @@ type Round struct {
 	Number                     int64 // from 1
 	Performed, Failed, Skipped int
 }
+
+// everyActFailed reports whether no act was performed, though not every one was skipped.
+func (r Round) everyActFailed() bool { return r.Performed == 0 && r.Failed > 0 }
 
 // Decision is the result of one step. Cancel comes before Begin.
 type Decision struct {

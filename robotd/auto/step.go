@@ -76,7 +76,7 @@ func (d *Decision) resumedByPerson(in Input) bool {
 func (s *State) rewind(now time.Duration, story Story) {
 	s.Story, s.Act, s.Loop, s.Begun, s.Reason = story, 0, 0, false, ""
 	s.round, s.FailedRounds = Round{}, 0
-	s.tries, s.failures, s.roundStart, s.notBefore, s.restartAct = 0, 0, now, 0, false
+	s.tries, s.roundStart, s.notBefore, s.restartAct = 0, now, 0, false
 }
 
 // cancel ends the current act if it is running.
@@ -195,7 +195,6 @@ func (s *State) pause(now time.Duration, f Facts, in Input, d *Decision) {
 func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Decision) {
 	s.Begun = false
 	if in.What == ActFailed {
-		s.failures++
 		switch {
 		case s.Story.OnError == Stop:
 			s.transition(now, d, OnActError)
@@ -209,7 +208,7 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 		}
 		s.round.Failed++
 	} else {
-		s.failures, s.FailedRounds = 0, 0
+		s.FailedRounds = 0
 		s.round.Performed++
 	}
 	s.afterAct(now, l, f, d, OnActDone)
@@ -230,8 +229,8 @@ func (s *State) afterAct(now time.Duration, l Limits, f Facts, d *Decision, on E
 		s.transition(now, d, on)
 		s.endRound(d)
 		s.notBefore = s.roundStart + l.Round
-		if s.failures >= s.Story.Acts {
-			s.notBefore, s.failures = max(s.notBefore, now+l.Failed), 0
+		if d.Over.everyActFailed() {
+			s.notBefore = max(s.notBefore, now+l.Failed)
 		}
 		s.Act, s.roundStart = 0, max(now, s.notBefore)
 		s.Loop++
@@ -245,7 +244,7 @@ func (s *State) afterAct(now time.Duration, l Limits, f Facts, d *Decision, on E
 func (s *State) endRound(d *Decision) {
 	d.Over, d.Story, s.round = s.round, s.Story, Round{}
 	d.Over.Number = s.Loop + 1
-	if d.Over.Performed == 0 && d.Over.Failed > 0 {
+	if d.Over.everyActFailed() {
 		s.FailedRounds++
 	}
 }
