@@ -68,6 +68,8 @@ func (s *State) transition(now time.Duration, d *Decision, on Event) bool {
 
 // resumedByPerson reports whether a person ended a pause: with auto/continue, or because they
 // enabled the robot. They have seen what failed before, so only what fails from now on is news.
+// A story without motion goes on in DISABLED, so its pause also ends without a person, when the
+// robot has come to rest. That counts, too: if the next round fails, that is known again.
 func (d *Decision) resumedByPerson(in Input) bool {
 	return slices.ContainsFunc(d.Released, func(t Token) bool { return in.What == Continue || t.Kind == BySafety })
 }
