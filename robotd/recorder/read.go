@@ -61,7 +61,7 @@ func read(from io.Reader, v visitor) (c Contents, err error) {
 	schemas, channels := map[uint16]*mcap.Schema{}, map[uint16]*mcap.Channel{}
 	var buf []byte
 	for {
-		token, record, err := lexer.Next(buf)
+		token, record, err := next(lexer, buf)
 		if cap(record) > cap(buf) {
 			buf = record
 		}
@@ -78,6 +78,16 @@ func read(from io.Reader, v visitor) (c Contents, err error) {
 			return c, err
 		}
 	}
+}
+
+// next reads a record. The library panics if the header of a chunk has a wrong length.
+func next(l *mcap.Lexer, buf []byte) (token mcap.TokenType, record []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the header of a chunk is wrong: %v", p)
+		}
+	}()
+	return l.Next(buf)
 }
 
 // cutOff reports whether a file ended within a record. A damaged chunk may also decompress to

@@ -480,6 +480,33 @@ func TestVerifyFindsDamage(t *testing.T) {
 	}
 }
 
+// robotd reads its newest recording when it starts.
+func TestDamagedHeaderOfAChunkDoesNotEndTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	record(t, dir, LimitMin, entry{noon, sampleAt(1)})
+	spans, err := List(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(spans[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec := bytes.Index(b, []byte(mcap.CompressionZSTD)) // the header ends with it and the length of the records
+	if codec < 0 {
+		t.Fatal("no chunk")
+	}
+	for at := codec - 41; at < codec+12; at++ {
+		for bit := range 8 {
+			b[at] ^= 1 << bit
+			if _, err := read(bytes.NewReader(b), visitor{}); err != nil && !errors.As(err, new(damaged)) {
+				t.Errorf("byte %d of the header is wrong: %v", at-codec, err)
+			}
+			b[at] ^= 1 << bit
+		}
+	}
+}
+
 // statisticsAt is where the number of messages stands in the summary of a file.
 func statisticsAt(t *testing.T, b []byte) int {
 	i := bytes.LastIndex(b, []byte{byte(mcap.OpStatistics), 8 + 2 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + 10, 0, 0, 0, 0, 0, 0, 0})
