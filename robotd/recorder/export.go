@@ -95,7 +95,7 @@ const exportChunk = 256 << 10
 
 // Export writes the records of spans from one time until another into one MCAP file, and
 // returns how many there were. A zero time is no limit. What is damaged is left out, which
-// the error says after everything else was written.
+// the error says after everything else was written; another error means that it was not.
 func Export(to io.Writer, spans []Span, from, until time.Time) (uint64, error) {
 	m, opts, err := newMCAP(to)
 	if err != nil {
@@ -126,7 +126,10 @@ func Export(to io.Writer, spans []Span, from, until time.Time) (uint64, error) {
 			return c.count, err
 		}
 	}
-	return c.count, errors.Join(append(faults, m.Close())...)
+	if err := m.Close(); err != nil { // callers accept damage, but not a file whose end is missing
+		return c.count, err
+	}
+	return c.count, errors.Join(faults...)
 }
 
 // Verify reads a whole file: the checksum of each chunk, and whether its index says what is in

@@ -442,6 +442,47 @@ func TestFileThatWasCutOffIsReadableAndIsClosedByTheNextStart(t *testing.T) {
 	})
 }
 
+// A copy whose end could not be written must not replace what the damage has left.
+func TestDamagedFileStaysIfItsCopyIsNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	var entries []entry
+	for i := range 1000 {
+		entries = append(entries, entry{noon.Add(time.Duration(i) * 20 * time.Millisecond), sampleAt(i)})
+	}
+	record(t, dir, 8*LimitMin, entries...)
+	dir = filepath.Join(dir, Folder)
+	spans, err := List(dir)
+	if err != nil || len(spans) != 1 {
+		t.Fatal(spans, err)
+	}
+	path := spans[0].Path
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = b[:statisticsAt(t, b)]          // it was not closed
+	for at := len(b) - 1; ; at -= 100 { // the copy of what is before it fits into one chunk
+		b[at] ^= 0x40
+		if c, err := read(bytes.NewReader(b), visitor{}); errors.As(err, new(damaged)) && c.Messages > 0 && c.Messages < 200 {
+			break
+		}
+		b[at] ^= 0x40
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openRing(dir, int64(len(b))+1024) // has room for the beginning of the copy
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.reindexCutFile(); !errors.Is(err, errNoneLeft) {
+		t.Errorf("the copy was not written, and the error is %v", err)
+	}
+	if is, err := os.ReadFile(path); err != nil || !bytes.Equal(is, b) {
+		t.Errorf("%d bytes became %d, %v", len(b), len(is), err)
+	}
+}
+
 func TestVerifyFindsDamage(t *testing.T) {
 	dir := t.TempDir()
 	var entries []entry
