@@ -154,7 +154,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 		return false
 	}
 	n := few[step]
-	units := lastN(d.Units, n)
+	units := d.Units[:min(len(d.Units), n)] // the first of a kind is the one that a command means without an id
 	d.Units = append(make([]schema.Unit, 0, len(units)), units...)
 	for i := range d.Units {
 		u := &d.Units[i]

@@ -42,6 +42,17 @@ func TestLastReductionStepAlwaysFits(t *testing.T) {
 	}
 }
 
+// Commands without an id mean the first unit of a kind.
+func TestReducedCapsKeepTheFirstUnits(t *testing.T) {
+	d := &schema.Caps{Units: make([]schema.Unit, 100)}
+	for i := range d.Units {
+		d.Units[i].ID = fmt.Sprint("u", i)
+	}
+	if shrinkCaps(d, 0); len(d.Units) != 64 || d.Units[0].ID != "u0" {
+		t.Errorf("%d units are left, the first is %s", len(d.Units), d.Units[0].ID)
+	}
+}
+
 func monstrous(k schema.TopicKind) any {
 	switch k {
 	case schema.TopicState:
