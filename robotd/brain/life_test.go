@@ -45,6 +45,27 @@ func crowd() []score.Activity {
 	return list
 }
 
+// A person may have switched life on although its setting is off.
+func TestLifeEndsWithAtoAtOnce(t *testing.T) {
+	for _, enabled := range []bool{true, false} {
+		r := newRig(t)
+		r.cfg.Life.Enabled = enabled
+		r.boot()
+		r.give(event.Connected{Session: "s"})
+		live(r, nil)
+		r.give(event.Command{Client: "op1", Group: "life", Verb: "set", Payload: []byte("solitary")})
+		r.until(r.now + time.Second)
+		if at := r.s.life.At(); at != schema.LifeSolitary {
+			t.Fatalf("enabled %v: life is %s", enabled, at)
+		}
+		r.s.perform.Leave()
+		r.give(event.Tick{})
+		if at := r.s.life.At(); at != schema.LifeDisabled || r.s.perform.Auto().Status != schema.AutoNotActive {
+			t.Errorf("enabled %v: ato is left, and life is %s", enabled, at)
+		}
+	}
+}
+
 // TestActivitiesLeaveNothingBehind launches more than a hundred activities a minute, for two
 // hours: nothing is left of them on a lane, in a queue or among the pauses.
 func TestActivitiesLeaveNothingBehind(t *testing.T) {

@@ -193,9 +193,9 @@ func (t *step) react(ev event.Event) {
 }
 
 // Pending reports whether an input waits in an inbox, or ato was left in this step after life had
-// decided, so that an activity is still running. The loop then makes the next step at once, with the event Follow.
+// decided, so that life still is as in ato. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
-	behind := s.life.Begun() && s.perform.Auto().Status == schema.AutoNotActive
+	behind := s.life.At() != schema.LifeDisabled && s.perform.Auto().Status == schema.AutoNotActive
 	return behind || s.permission.Len() > 0 || s.supervisor.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 

@@ -45,7 +45,7 @@ type State struct {
 	plugins     [len(Plugins)]bool
 	hidden      []string // keys of plug-ins that are off
 
-	begun   bool              // as last seen: ato performs, and life is switched on
+	begun   bool              // as last seen: ato performs, and the setting life.enabled is true
 	ignored [len(causes)]bool // causes to which life does not react until an activity ends
 	cause   int               // of the safeguard, if it is in safeguard
 	stays   bool              // that cause is damage, and the robot has come to rest because of it
@@ -148,9 +148,6 @@ func (s *State) Drop(by request.Key) bool { return s.inbox.Drop(by) }
 
 // Pending reports whether there is something to decide at once.
 func (s *State) Pending() bool { return s.again || s.inbox.Len() > 0 }
-
-// Begun reports whether ato performed, and life was switched on, at the last decision.
-func (s *State) Begun() bool { return s.begun }
 
 // Deadline is when time alone changes something.
 func (s *State) Deadline() (at time.Duration, any bool) {
