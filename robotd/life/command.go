@@ -54,6 +54,9 @@ func refused(r schema.Reason, detail string) schema.Verdict {
 	return schema.Verdict{Status: schema.StatusRejected, Reason: r, Detail: detail}
 }
 
+// setState takes life/set, which decides until ato is left or the setting life.enabled changes, also
+// against that setting: the command is for a person who watches the robot, the setting for what
+// the robot does by itself when ato begins.
 func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 	switch {
 	case !slices.Contains(schema.LifeStates, to):
