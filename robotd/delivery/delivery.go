@@ -139,7 +139,8 @@ type Accepted struct {
 
 // Persisted is the persisted state of a delivery, without the blobs of the three
 // contents. Desired is the newest document that was accepted; its fleet id is the
-// fleet that this robot belongs to.
+// fleet that this robot belongs to. Previous is kept because a fleet often goes back to it, or
+// to a revision with the same files: none of its large files is downloaded again then.
 type Persisted struct {
 	Desired    Desired            `json:"desired"`
 	Phase      schema.DeployPhase `json:"phase"`
