@@ -159,7 +159,9 @@ func (s *State) Acks() []request.SendAck {
 
 // CancelAfterDisconnect cancels a command whose MQTT connection was lost while the disk wrote it, and
 // reports whether it did: its sender cannot see the robot any more, and nothing moves by itself
-// after a lost link.
+// after a lost link. Stops are carried out all the same. So are commands of control and sys, as
+// none of them begins a motion, and a lease ends by itself if its holder stays away. In every other class
+// some command can begin one, so all of them are cancelled; their senders ask again.
 func (t Step) CancelAfterDisconnect(o request.Dispatch) bool {
 	switch o.Verb.Class {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
