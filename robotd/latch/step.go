@@ -40,8 +40,9 @@ func (s *State) altered(before []Latch) (all []Alteration) {
 	return all
 }
 
-// followFleet handles a change of the robot's fleet: a stop that the former fleet
-// recorded can be released only by the new one, once it has recorded it too.
+// followFleet handles a change of the robot's fleet. A stop that the former fleet recorded
+// counts as unrecorded: a person at the robot can release it, or the new fleet once it has
+// recorded it.
 func (s *State) followFleet(f Facts, d *Decision) {
 	if f.FleetID == "" || f.FleetID == s.FleetID {
 		return
