@@ -27,7 +27,7 @@ type Robot interface {
 	View(context.Context) (View, error)
 	// Ask sends a command and returns its final answer, or the newest one if that takes long.
 	Ask(ctx context.Context, verb string, args any) (schema.Ack, error)
-	// ReleaseStops releases the stops that fleetd has not latched.
+	// ReleaseStops releases the latched stops that fleetd has not recorded.
 	ReleaseStops(context.Context) error
 	// Heartbeat says that an operator is there.
 	Heartbeat(context.Context)

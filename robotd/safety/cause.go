@@ -113,7 +113,7 @@ func (s *State) failure(now time.Duration, units []Unit) (Cause, bool) {
 
 // remember updates the times and flags that outlast the facts of one step: when E_STOP
 // last had a cause, which units have been in error since before the reset, since when a
-// unit has been restless, and since when ENABLED has been without a mode.
+// unit has been restless, and since when a switch between two modes has been under way in ENABLED.
 func (s *State) remember(now time.Duration, f Facts) {
 	var erred uint64
 	faulty := len(f.Inputs) > 0
