@@ -105,7 +105,7 @@ func (a *assets) isComplete(want score.Asset) bool {
 
 // add writes the files of a save, before the save itself is written.
 func (a *assets) add(s delivery.Save) error {
-	files := filesOf(s.Persisted)
+	files, needed := filesOf(s.Persisted), filesOf(delivery.Persisted{Active: s.Persisted.Active, Staged: s.Persisted.Staged})
 	for _, b := range s.Blobs {
 		if slices.ContainsFunc(files, func(f score.Asset) bool { return f.SHA256 == b.SHA256 }) {
 			if err := a.write(b.SHA256, b.Bytes); err != nil {
@@ -132,6 +132,9 @@ func (a *assets) add(s delivery.Save) error {
 		err := os.Link(from, a.path(f.SHA256))
 		if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
 			err = os.Rename(from, a.path(f.SHA256))
+		}
+		if errors.Is(err, fs.ErrNotExist) && !slices.ContainsFunc(needed, func(n score.Asset) bool { return n.SHA256 == f.SHA256 }) {
+			continue // lost, and of the previous content alone: that must not keep the next one away
 		}
 		if err != nil {
 			return fmt.Errorf("put an asset in its place: %w", err)

@@ -111,3 +111,21 @@ func TestFilesStayWhileAnyContentNeedsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestLostFileOfThePreviousContentDoesNotPreventASave(t *testing.T) {
+	s, _, _, err := openStore(t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.close() })
+	lost := &delivery.Accepted{Rev: 1, Files: []score.Asset{{Name: "f", Kind: score.AssetSound, SHA256: "lost", Size: megabyte}}}
+	for _, c := range []struct {
+		kept    delivery.Persisted
+		refused bool
+	}{{delivery.Persisted{Previous: lost}, false}, {delivery.Persisted{Active: lost, Previous: lost}, true}, {delivery.Persisted{Staged: lost}, true}} {
+		err := s.save([]effect.Save{effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: c.kept}}})
+		if (err != nil) != c.refused {
+			t.Errorf("%+v: %v", c.kept, err)
+		}
+	}
+}
