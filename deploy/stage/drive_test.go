@@ -191,6 +191,35 @@ func TestPersonWhoIsSignedOutDrivesNoMore(t *testing.T) {
 	})
 }
 
+// A person drives robots of their sites only, also one that leaves them while it is driven.
+func TestPersonWhoLosesTheSiteOfARobotDrivesItNoMore(t *testing.T) {
+	for what, lose := range map[string]func(p *driveTest){
+		"the robot gets another site": func(p *driveTest) {
+			p.mustChange(http.MethodPut, "/robots/r1/labels", `{"labels":{"site":"hall"}}`)
+		},
+		"the person gets another site": func(p *driveTest) {
+			p.mustChange(http.MethodPatch, "/users/anna", `{"sites":["hall"]}`)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inDriveTest(t, func(p *driveTest) {
+				p.mustChange(http.MethodPut, "/robots/r1/labels", `{"labels":{"site":"lobby"}}`)
+				p.mustChange(http.MethodPost, "/users", `{"name":"anna","roles":["operator"],"sites":["lobby"],"password":"a long password"}`)
+				p.signInAs("anna", "a long password")
+				d := p.takeControl()
+				d.drives(0.2)
+				p.cookie = "" // of the device, which has it
+				lose(p)
+				p.pass(2 * time.Second) // fleetd asks once a second who drives
+				d.mustHaveStopped(drive.RightLost)
+				if holder := p.robotHolder(); holder != "" {
+					t.Errorf("%s still has control", holder)
+				}
+			})
+		})
+	}
+}
+
 func TestPageOfAnotherSiteCannotDrive(t *testing.T) {
 	inDriveTest(t, func(p *driveTest) {
 		p.mustOrder("ann", "control/acquire", nil)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -179,16 +180,32 @@ func (p *driveTest) do(r *http.Request) *http.Response {
 	return answer
 }
 
-// signIn signs the user admin in, and signOut out again.
-func (p *driveTest) signIn() {
+// mustChange sends a request that changes something.
+func (p *driveTest) mustChange(method, path, body string) {
 	p.Helper()
-	body, err := json.Marshal(api.Credentials{User: "admin", Password: p.password})
+	r, err := http.NewRequest(method, "http://localhost"+api.Prefix+path, strings.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	answer := p.do(r)
+	defer answer.Body.Close()
+	if answer.StatusCode >= 300 {
+		p.Fatalf("%s %s: %s", method, path, answer.Status)
+	}
+}
+
+// signIn signs the user admin in, and signOut out again.
+func (p *driveTest) signIn() { p.Helper(); p.signInAs("admin", p.password) }
+
+func (p *driveTest) signInAs(user, password string) {
+	p.Helper()
+	body, err := json.Marshal(api.Credentials{User: user, Password: password})
 	if err != nil {
 		p.Fatal(err)
 	}
 	p.session(http.MethodPost, body)
 	if p.cookie == "" {
-		p.Fatal("admin is not signed in")
+		p.Fatal(user + " is not signed in")
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 	session, err := s.Teleop.Begin(robot, teleop.Person{
 		Principal: p,
 		Owns:      func(by string) bool { return p.Kind == auth.KindDev || by == p.ID },
-		Forbidden: func() string { return forbiddenNow(r.Context(), p, auth.Manual) },
+		Forbidden: func() string { return s.forbiddenNow(r.Context(), p, auth.Manual, robot) },
 	})
 	if err != nil { // a page cannot read the answer to a request that is not upgraded
 		_ = conn.Write(teleop.Message{Type: teleop.TypeEnded, Cause: teleop.Refused, Detail: err.Error()})
@@ -79,16 +79,20 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 	session.Run(conn)
 }
 
-// forbiddenNow returns why the principal of a long request has lost a right, or is not who it
-// was; empty = neither.
-func forbiddenNow(ctx context.Context, p auth.Principal, right auth.Rights) string {
-	switch now, err := auth.Reauthenticate(ctx); {
+// forbiddenNow returns why the principal of a long request about a robot has lost a right or the
+// robot's site, or is not who it was; empty = none of these.
+func (s *server) forbiddenNow(ctx context.Context, p auth.Principal, right auth.Rights, robot string) string {
+	now, err := auth.Reauthenticate(ctx)
+	switch {
 	case err != nil:
 		return err.Error()
 	case now.ID != p.ID:
 		return p.ID + " is signed out"
 	case !now.May(right):
 		return p.ID + " does not have the right to " + right.String() + " any more"
+	}
+	if no := s.outside(now, robot); no != nil {
+		return no.Detail
 	}
 	return ""
 }
