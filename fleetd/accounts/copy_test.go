@@ -3,10 +3,12 @@ package accounts
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,6 +178,56 @@ func TestSessionThatAnotherInstanceEndedIsOver(t *testing.T) {
 	}
 	if k.install(all, saved); open() || len(k.unsavedOpen) > 0 {
 		t.Error("a session is open that the database had and does not have any more")
+	}
+}
+
+// A session that was ended before it was saved would be open at other instances, and here after a restart.
+func TestSessionThatEndedIsNotSavedAfterwards(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper("", &log)
+	anna := auth.User{Name: "anna", Roles: []auth.Role{auth.Operator}}
+	k.install(auth.Accounts{Users: []auth.User{anna}}, nil)
+	var attempts atomic.Int32
+	began, hold := make(chan bool), make(chan bool)
+	k.Changes = &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) {
+		if attempts.Add(1) == 1 {
+			began <- true
+			<-hold
+		}
+		return nil, errors.New("the database is away")
+	}}}
+	var cookie *http.Cookie
+	signedIn := make(chan error)
+	go func() {
+		var err error
+		cookie, _, err = k.StartSession(t.Context(), anna, "in a test", "")
+		signedIn <- err
+	}()
+	<-began
+	k.mu.Lock()
+	waiting := maps.Clone(k.unsavedOpen) // as save has them
+	k.mu.Unlock()
+	for digest := range waiting {
+		k.EndSession(t.Context(), auth.Dev(), ActiveSession{digest: digest, User: "anna"}, audit.Attribution{})
+	}
+	if len(waiting) != 1 || attempts.Load() != 1 {
+		t.Errorf("of %d sessions the end is written while the session is being saved", len(waiting))
+	}
+	close(hold)
+	if err := <-signedIn; err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range waiting {
+		k.saveOpened(t.Context(), s)
+	}
+	if attempts.Load() != 1 {
+		t.Error("a session that has ended is saved")
+	}
+	if k.save(t.Context()); attempts.Load() != 2 {
+		t.Errorf("the database is asked %d times, for the session and its end", attempts.Load())
+	}
+	if _, ok := k.session(t.Context(), cookie.Value); ok {
+		t.Error("the session is open")
 	}
 }
 

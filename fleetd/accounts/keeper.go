@@ -104,7 +104,11 @@ type ended struct {
 }
 
 // writing is how far a change has come on its way into the database.
-type writing struct{ inProgress, done bool }
+type writing struct {
+	inProgress, done bool
+	void             bool     // it does not begin any more
+	after            *writing // while this is in progress, it does not begin; may be nil
+}
 
 // sessionActor is who opens or ends a session, and how it was opened: with what, from which address.
 type sessionActor struct {

@@ -75,6 +75,9 @@ func (k *Keeper) EndSession(ctx context.Context, p auth.Principal, s ActiveSessi
 func (k *Keeper) end(ctx context.Context, digest string, one *ended) {
 	k.mu.Lock()
 	_, known := k.open[digest]
+	if o := k.unsavedOpen[digest]; o != nil {
+		o.void, one.after = true, &o.writing // otherwise the session could be saved after its end
+	}
 	delete(k.open, digest)
 	delete(k.unsavedOpen, digest)
 	delete(k.used, digest)

@@ -217,10 +217,11 @@ func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
 	}
 }
 
-// write makes one attempt to write something, unless it is written or another attempt is on its way.
+// write makes one attempt to write something, unless it is written, void or another attempt is on its
+// way. What has to wait for another change is left to Run.
 func (k *Keeper) write(w *writing, do func() error) error {
 	k.mu.Lock()
-	begin := !w.inProgress && !w.done
+	begin := !w.inProgress && !w.done && !w.void && (w.after == nil || !w.after.inProgress)
 	w.inProgress = w.inProgress || begin
 	k.mu.Unlock()
 	if !begin {
