@@ -59,7 +59,8 @@ func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
 	}
 }
 
-// A session that this machine ended is not in its copy, so it does not come back.
+// A session that this machine ended is not in its copy, so it does not come back before the database
+// answers: if that has the session still, it is open again.
 func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleetd.accounts")
 	var log strings.Builder

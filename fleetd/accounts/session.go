@@ -213,7 +213,7 @@ func (k *Keeper) saveOpened(ctx context.Context, s *opened) {
 
 func (k *Keeper) saveEnded(ctx context.Context, digest string, e *ended) {
 	if err := k.write(&e.writing, func() error { return k.Changes.EndSession(ctx, e.who, digest, e.note) }); err != nil {
-		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session", "ended_by", e.who.ID, "target", e.note.Target, "error", err)
+		k.Log.Error("the end of a session is not saved yet, and is tried again; until then other instances accept the session, and this one too if it restarts", "ended_by", e.who.ID, "target", e.note.Target, "error", err)
 	}
 }
 
