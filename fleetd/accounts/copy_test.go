@@ -259,3 +259,25 @@ func TestSignInOverTheSessionOfAnotherUserIsAudited(t *testing.T) {
 		t.Errorf("the end of ben's first session: %+v", n)
 	}
 }
+
+// A browser whose session does not count any more, as after a new password, signs out as nobody.
+func TestSignOutNamesTheUserOfTheSession(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper("", &log)
+	anna := auth.User{Name: "anna", Roles: []auth.Role{auth.Viewer}}
+	k.install(auth.Accounts{Users: []auth.User{anna}}, nil)
+	k.Changes = awayDatabase()
+	for who, p := range map[string]auth.Principal{"": {}, "dev": auth.Dev(), "anna": anna.Principal(auth.KindSession)} {
+		cookie, _, err := k.StartSession(t.Context(), anna, "in a test", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := k.SignOut(t.Context(), p, cookie.Value); err != nil {
+			t.Fatal(err)
+		}
+		e := k.unsavedEnd[digestOf(cookie.Value)]
+		if e == nil || e.note.Target != "user anna" || e.note.Who != who || e.note.Detail != "" {
+			t.Errorf("a sign-out of %q: %+v", who, e)
+		}
+	}
+}

@@ -114,8 +114,8 @@ type writing struct {
 type sessionActor struct {
 	who auth.Principal
 	how string // for the audit
-	// replaced is the user of the session that was open in the browser; empty: none was.
-	replaced string
+	// open is the user of the session that was open in the browser; empty: none was.
+	open string
 }
 
 type sessionActorKey struct{}

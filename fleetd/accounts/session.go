@@ -84,7 +84,7 @@ func (k *Keeper) StartSession(ctx context.Context, u auth.User, how, before stri
 	if err != nil {
 		return nil, p, err
 	}
-	ctx = context.WithValue(ctx, sessionActorKey{}, sessionActor{who: p, how: how, replaced: k.sessions.GetString(ctx, userKey)})
+	ctx = context.WithValue(ctx, sessionActorKey{}, sessionActor{who: p, how: how, open: k.sessions.GetString(ctx, userKey)})
 	// A new cookie, and none of what the earlier session held: somebody may know the old one.
 	if err := k.sessions.RenewToken(ctx); err != nil {
 		return nil, p, err
@@ -132,10 +132,9 @@ func (k *Keeper) session(ctx context.Context, cookieValue string) (auth.Principa
 
 // SignOut ends a session and returns the cookie that makes the browser forget it.
 func (k *Keeper) SignOut(ctx context.Context, p auth.Principal, cookieValue string) (*http.Cookie, error) {
-	ctx = context.WithValue(ctx, sessionActorKey{}, sessionActor{who: p})
 	ctx, err := k.sessions.Load(ctx, cookieValue)
-	if err == nil {
-		err = k.sessions.Destroy(ctx)
+	if err == nil { // p may be nobody, if the session does not count any more
+		err = k.sessions.Destroy(context.WithValue(ctx, sessionActorKey{}, sessionActor{who: p, open: k.sessions.GetString(ctx, userKey)}))
 	}
 	return k.cookie("", time.Time{}), err
 }
@@ -171,9 +170,9 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 // DeleteCtx implements scs.CtxStore.
 func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
 	by, _ := ctx.Value(sessionActorKey{}).(sessionActor)
-	note := audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.who.ID}
-	if by.replaced != "" && by.replaced != by.who.ID {
-		note.Target, note.Detail = "user "+by.replaced, by.who.ID+" signed in in the same browser"
+	note := audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.open}
+	if signsIn := by.how != ""; signsIn && by.open != by.who.ID {
+		note.Detail = by.who.ID + " signed in in the same browser"
 	}
 	s.k.end(ctx, digest, &ended{who: by.who, note: note})
 	return nil
