@@ -38,7 +38,7 @@ var EnrolPaths = []string{"/enrol", "/renew"}
 // certificate.
 func (s *server) enrolments(h huma.API) {
 	register(h, op("enrol", http.MethodPost, "/enrol", "identity", "Get a robot's first certificate",
-		"For a robot with a token. The first certificate uses up the token; until the token expires, a request with the same key gets the same answer, in case the answer was lost."), auth.SelfProving,
+		"For a robot with a token. The first certificate uses up the token; until the token expires or the certificate is revoked, a request with the same key gets the same answer, in case the answer was lost."), auth.SelfProving,
 		func(ctx context.Context, in *struct {
 			caller
 			Body schema.EnrolRequest

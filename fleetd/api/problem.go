@@ -75,7 +75,7 @@ var (
 	KindEnding               = Kind{"shutting-down", http.StatusServiceUnavailable, "fleetd is shutting down", "The request was abandoned because fleetd is shutting down. Robots continue. Check whether the change was made before you repeat the request."}
 	KindNoKeys               = Kind{"no-certificates", http.StatusNotImplemented, "This instance issues no certificates", "It was started without the fleet's keys (--ca), or without an address for enrolment (--enrol)."}
 	KindToken                = Kind{"token-unknown", http.StatusForbidden, "Unknown enrolment token", "This fleet has not issued the token."}
-	KindTokenUsed            = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token enrols one robot, once. Until it expires, a request with the same key gets the same answer again."}
+	KindTokenUsed            = Kind{"token-used", http.StatusForbidden, "The enrolment token was used", "A token enrols one robot, once. Until it expires, a request with the same key gets the same answer again, unless that certificate was revoked."}
 	KindTokenExpired         = Kind{"token-expired", http.StatusForbidden, "The enrolment token has expired", "A token is valid for a day unless it was made with another duration, and until a newer one is made for its robot."}
 	KindWrongBody            = Kind{"wrong-body", http.StatusForbidden, "The enrolment token is for another body", "The token is bound to a serial number, and the robot has another one, or none."}
 	KindRequest              = Kind{"certificate-request-refused", http.StatusUnprocessableEntity, "The request for a certificate is refused", "The certificate signing request is not acceptable; errors says why: weak_key, wrong_subject, csr_not_proven, csr_unreadable."}

@@ -28,8 +28,8 @@ func (i *Identities) KnowsToken(ctx context.Context, token schema.EnrolmentToken
 }
 
 // Grant issues the certificate that a token is for, adds the robot's row and ends its
-// revocation. The same key gets the same certificate again until the token expires, in case
-// the answer was lost. The error is a Refused or NameRefused if the robot is to blame.
+// revocation. The same key gets the same certificate again until the token expires or the
+// certificate is revoked, in case the answer was lost. The error is a Refused or NameRefused if the robot is to blame.
 func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.Authority, token schema.EnrolmentToken, serial string, csr string) (c enrol.Certificate, err error) {
 	now := i.Now()
 	request, badRequest := ca.ReadRequest(csr, token.Robot)
@@ -68,16 +68,21 @@ func (i *Identities) Grant(ctx context.Context, p auth.Principal, authority *ca.
 	return c, err
 }
 
-// granted returns the certificate that was issued for a token before.
+// granted returns the certificate that was issued for a token before. One that was revoked since
+// is not given again: only a new token ends the revocation.
 func granted(ctx context.Context, tx *store.Tx, row enrol.Token) (enrol.Certificate, error) {
 	held, err := tx.Certificates(ctx, row.Robot)
 	if err != nil {
 		return enrol.Certificate{}, err
 	}
 	for _, c := range held {
-		if c.Serial == row.Certificate {
-			return c, nil
+		if c.Serial != row.Certificate {
+			continue
 		}
+		if no := enrol.CheckCertificate(held, c.Serial); no != nil {
+			return c, &Refused{CertificateCredential, *no}
+		}
+		return c, nil
 	}
 	return enrol.Certificate{}, store.ErrNotFound
 }

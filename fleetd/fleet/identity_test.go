@@ -364,6 +364,10 @@ func TestRevocationIsWrittenForBrokersAndPublished(t *testing.T) {
 			w.Errorf("brokers are sent %+v", list)
 		}
 		w.refuses(w.ask("POST", "/robots/r9/revoke", api.RevokeRequest{Attribution: audit.Attribution{Why: "stolen"}}, nil), api.KindNotFound, "r9")
+		repeated := *e
+		repeated.certificate = nil
+		_, p = repeated.enrol() // the token has not expired, but does not end the revocation
+		w.refuses(p, api.KindCertificate, "new token")
 
 		back := newEnrollee(w, "r7", map[string]any{})
 		if _, p := back.enrol(); p != nil {

@@ -740,7 +740,7 @@ export interface paths {
         put?: never;
         /**
          * Get a robot's first certificate
-         * @description For a robot with a token. The first certificate uses up the token; until the token expires, a request with the same key gets the same answer, in case the answer was lost.
+         * @description For a robot with a token. The first certificate uses up the token; until the token expires or the certificate is revoked, a request with the same key gets the same answer, in case the answer was lost.
          */
         post: operations["enrol"];
         delete?: never;
