@@ -89,9 +89,9 @@ func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what 
 		if slices.ContainsFunc(users, func(other auth.User) bool { return u.Subject != "" && other.Subject == u.Subject && other.Name != name }) {
 			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/subject", CodeTaken, "another user signs in as this person of the provider", "take the subject from that user first, with an empty one")}
 		}
-		users = slices.Clone(users)
-		users[i] = u
-		if !auth.KeepsAnAdmin(users) {
+		after := slices.Clone(users)
+		after[i] = u
+		if auth.KeepsAnAdmin(users) && !auth.KeepsAnAdmin(after) { // a fleet that was only used with --dev has none to lose
 			return u, audit.Note{}, []schema.Problem{schema.NewProblem("", CodeLastAdmin, name+" is the last administrator", "make another user an administrator first")}
 		}
 		return u, audit.Note{What: what, Target: "user " + name, Detail: describe(u)}, nil

@@ -260,3 +260,35 @@ func TestChangeWithoutDatabaseSaysWhy(t *testing.T) {
 		t.Errorf("label: %v", err)
 	}
 }
+
+// Users that were added in development mode have no administrator beside them.
+func TestOnlyTheLastAdministratorStaysOne(t *testing.T) {
+	w := newWorld(t)
+	a := &change.Accounts{Deps: w.deps}
+	add := func(name string, role auth.Role) {
+		t.Helper()
+		if found, err := a.AddUser(t.Context(), anna, auth.User{Name: name, Roles: []auth.Role{role}}, who); err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+	}
+	disable := func(name string) []schema.Problem {
+		t.Helper()
+		found, err := a.ChangeUser(t.Context(), anna, name, "user set", who, func(u *auth.User) { u.Disabled = true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	add("ben", auth.Operator)
+	if found := disable("ben"); len(found) > 0 {
+		t.Errorf("without an administrator nobody can be disabled: %v", found)
+	}
+	add("cleo", auth.Admin)
+	if found := disable("cleo"); len(found) != 1 || found[0].Code != change.CodeLastAdmin {
+		t.Errorf("the last administrator is disabled: %v", found)
+	}
+	add("dan", auth.Admin)
+	if found := disable("cleo"); len(found) > 0 {
+		t.Errorf("one of two administrators cannot be disabled: %v", found)
+	}
+}
