@@ -56,5 +56,6 @@ func (k *Keeper) makeAdmin(ctx context.Context) error {
 		return err
 	}
 	k.FirstAdmin(string(auth.Admin), password)
+	k.ResetAdmin = false // if the reading below fails, Begin runs again, and this password stays
 	return k.Reload(ctx)
 }

@@ -38,3 +38,28 @@ func TestPasswordOfAdminIsPrintedAfterAnUnknownCommit(t *testing.T) {
 		t.Errorf("the password that was printed: %v", err)
 	}
 }
+
+// Nobody could sign in with the first of two passwords that were printed.
+func TestOnePasswordOfAdminIsPrintedIfTheAccountsAreNotReadAfterwards(t *testing.T) {
+	db := storetest.Open(t, storetest.SQLite(t))
+	var log strings.Builder
+	var printed []string
+	k := newKeeper("", &log)
+	k.ResetAdmin, k.FirstAdmin = true, func(_, password string) { printed = append(printed, password) }
+	asked := 0
+	k.Changes = &change.Accounts{Deps: change.Deps{Now: time.Now, Store: func() (*store.Store, error) {
+		if asked++; asked == 3 { // after the accounts were read and the password was saved
+			return nil, errors.New("the database is away")
+		}
+		return db, nil
+	}}}
+	if err := k.Begin(t.Context()); err == nil || len(printed) != 1 {
+		t.Fatalf("the accounts are not read: %v, printed %d passwords", err, len(printed))
+	}
+	if err := k.Begin(t.Context()); err != nil || len(printed) != 1 {
+		t.Fatalf("the accounts are read: %v, printed %d passwords", err, len(printed))
+	}
+	if err := k.CheckPassword(t.Context(), "admin", printed[0], "127.0.0.1"); err != nil {
+		t.Errorf("the password that was printed: %v", err)
+	}
+}
