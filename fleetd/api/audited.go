@@ -52,7 +52,7 @@ func Audited(next http.Handler, operations []Operation, out AuditRecorder) http.
 		switch {
 		case answer.status >= 400:
 			out.Add(a.note(r, answer.status, answer.problem()))
-		case !mark.IsSet() && !a.said.DryRun:
+		case !mark.IsSet():
 			out.Add(a.note(r, answer.status, a.said.Why))
 		}
 	})
@@ -72,7 +72,6 @@ type audited struct {
 		Why      string          `json:"why"`
 		Note     string          `json:"note"` // of who acknowledges an alert
 		Verb     string          `json:"verb"`
-		DryRun   bool            `json:"dry_run"`
 		Selector json.RawMessage `json:"selector"`
 		User     string          `json:"user"` // who wants to sign in
 		Name     string          `json:"name"`
@@ -88,12 +87,31 @@ func requestOf(ctx context.Context) *audited {
 	return a
 }
 
-// read reads who made a request and why, as far as its beginning says.
+// read reads who made a request and why, as far as the beginning of its body says.
 func (a *audited) read(r *http.Request, body []byte) {
-	_ = json.Unmarshal(body, &a.said) // not every body is JSON, or has these fields
+	_ = json.Unmarshal(wholeFields(body), &a.said) // not every body has these fields
 	q := r.URL.Query()
 	a.said.By, a.said.Why = orElse(a.said.By, q.Get("by")), orElse(orElse(a.said.Why, a.said.Note), q.Get("why"))
-	a.said.DryRun = a.said.DryRun || q.Get("dry_run") == "true"
+}
+
+// wholeFields returns the object whose text begins like this, with the fields that are whole in it:
+// Unmarshal reads nothing of a text that is cut off. Of what is no object it returns an empty one.
+func wholeFields(beginning []byte) []byte {
+	fields := map[string]json.RawMessage{}
+	in := json.NewDecoder(bytes.NewReader(beginning))
+	if first, err := in.Token(); err == nil && first == json.Delim('{') {
+		for in.More() {
+			name, _ := in.Token()
+			key, ok := name.(string)
+			var value json.RawMessage
+			if !ok || in.Decode(&value) != nil {
+				break
+			}
+			fields[key] = value
+		}
+	}
+	out, _ := json.Marshal(fields) // cannot fail: what was decoded is JSON
+	return out
 }
 
 func (a *audited) note(r *http.Request, status int, why string) audit.Note {

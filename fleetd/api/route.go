@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -48,7 +49,26 @@ const rightKey = "right"
 
 // register adds a route. Only principals with one of the rights reach its handler.
 func register[I, O any, P input[I]](h huma.API, o huma.Operation, rights auth.Rights, handle func(context.Context, P) (*O, error)) {
-	huma.Register(h, permit(o, rights), func(ctx context.Context, in *I) (*O, error) { return handle(ctx, in) })
+	huma.Register(h, permit(o, rights), func(ctx context.Context, in *I) (*O, error) {
+		if isDryRun(in) {
+			audit.Written(ctx) // no entry is due unless it is refused: it changes nothing
+		}
+		return handle(ctx, in)
+	})
+}
+
+// isDryRun reports whether dry_run is set in the query or the body of an input.
+func isDryRun(in any) bool {
+	query := reflect.Indirect(reflect.ValueOf(in))
+	for _, v := range []reflect.Value{query, query.FieldByName("Body")} {
+		if v.Kind() != reflect.Struct {
+			continue
+		}
+		if set := v.FieldByName("DryRun"); set.Kind() == reflect.Bool && set.Bool() {
+			return true
+		}
+	}
+	return false
 }
 
 // op describes one operation.

@@ -103,6 +103,26 @@ func TestCheckingAndDrawingATextLeaveNoEntry(t *testing.T) {
 	})
 }
 
+// Of a long body the audit keeps the beginning only.
+func TestLongRequestIsAuditedAsWhatItIs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		long := strings.Repeat("a tour of the hall ", 1000)
+		w.must("POST", "/library/publish", map[string]any{"dry_run": true, "texts": []any{
+			map[string]any{"kind": "act", "text": "act: wave\nname: {en: Wave}\n# " + long + "\nactions:\n- {type: sound, start_ms: 0, timeout_ms: 900, sound: gong}\n"},
+		}}, nil)
+		w.sleep(time.Second)
+		if got := w.newest(0); len(got) > 0 {
+			t.Errorf("a dry run leaves %+v", got)
+		}
+		w.sends("POST", "/api/v1/commands", []byte(`{"verb":"mode/set","selector":{"ids":["r9"]},"by":"anna","why":"the show","args":{"mode":"`+long+`"}}`))
+		w.sleep(time.Second)
+		got := w.newest(0)
+		if len(got) != 1 || got[0].What != "command mode/set" || got[0].Who != "anna" || got[0].Target != `{"ids":["r9"]}` || !strings.Contains(got[0].Detail, "the show") {
+			t.Errorf("a refused command leaves %+v", got)
+		}
+	})
+}
+
 func TestEveryChangeLeavesOneEntryOfItsTransaction(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
