@@ -26,7 +26,9 @@ type AuditRecorder interface {
 // Audited is middleware around Guard: each request that may change something leaves an entry
 // in the audit. Those that succeed write it in the transaction of their change; Audited adds
 // an entry for those that are refused or fail, and for those that did not write one. A
-// request that only reads leaves one if it is forbidden.
+// request that only reads leaves one if the principal lacks the right to, or nobody is signed in. It
+// leaves none if it is refused for another reason, such as a token that is not valid or a robot of
+// another site.
 func Audited(next http.Handler, operations []Operation, out AuditRecorder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, mark := audit.WithMark(r.Context())
@@ -37,7 +39,7 @@ func Audited(next http.Handler, operations []Operation, out AuditRecorder) http.
 			next.ServeHTTP(w, r)
 			if a.forbidden != nil {
 				a.read(r, nil)
-				out.Add(a.note(r, http.StatusForbidden, a.forbidden.Detail))
+				out.Add(a.note(r, a.forbidden.Status, a.forbidden.Detail))
 			}
 			return
 		}
@@ -66,7 +68,7 @@ func changes(method string) bool {
 type audited struct {
 	principal auth.Principal // set by authenticate
 	operation func() Operation
-	forbidden *Problem // a request that only reads was forbidden
+	forbidden *Problem // the principal lacks the right to a request; set by permit
 	said      struct {
 		By       string          `json:"by"`
 		Why      string          `json:"why"`

@@ -90,6 +90,11 @@ func TestFirstStartMakesOneAdmin(t *testing.T) {
 		if p := b.ask("GET", "/robots", nil, nil); p != nil {
 			t.Errorf("signed in: %v", p)
 		}
+		w.sleep(time.Second)
+		var audited api.Audit
+		if p := b.ask("GET", "/audit?what=me", nil, &audited); p != nil || len(audited.Entries) != 1 || audited.Entries[0].Detail != "answered 401" {
+			t.Errorf("the audit of the request without a sign-in: %v, %+v", p, audited.Entries)
+		}
 		w.stopFleetd()
 		w.startFleetd()
 		if password != first {
