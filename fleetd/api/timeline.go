@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -57,7 +59,11 @@ func (s *server) draftTimeline(h huma.API) {
 			caller
 			Body TimelineText
 		}) (*answer[Timeline], error) {
-			t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), s.lookup(ctx), in.Body.Lang)
+			lookup := s.newActLookup(ctx)
+			t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), lookup.find, in.Body.Lang)
+			if lookup.err != nil {
+				return nil, s.fail(lookup.err, "library")
+			}
 			out := Timeline{Kind: in.Body.Kind, Timeline: t}
 			for _, p := range schema.Errors(problems) {
 				if !ofTimes(p) {
@@ -81,8 +87,9 @@ func (s *server) timelineOf(ctx context.Context, kind library.Kind, id string, r
 		return t, nil, err
 	}
 	if kind == library.KindAct || rev == 0 {
-		t, found = textTimeline(kind, text, s.lookup(ctx), lang)
-		return t, found, nil
+		lookup := s.newActLookup(ctx)
+		t, found = textTimeline(kind, text, lookup.find, lang)
+		return t, found, lookup.err
 	}
 	b, found := library.PublishedOf(kind, text)
 	if len(found) == 0 {
@@ -127,13 +134,22 @@ func (s *server) source(ctx context.Context, kind library.Kind, id string, rev i
 	return e.Draft, err
 }
 
-// lookup finds acts: the newest revision of each, or else its draft. It asks for each once.
-func (s *server) lookup(ctx context.Context) score.Lookup {
-	known := map[string]*score.Act{} // nil: it does not exist, or cannot be read
-	return func(id string) (score.Act, bool) {
+// actLookup finds acts: the newest revision of each, or else its draft. It asks for each once.
+type actLookup struct {
+	find score.Lookup
+	err  error // the database did not answer, so what find did not find may exist
+}
+
+func (s *server) newActLookup(ctx context.Context) *actLookup {
+	l := &actLookup{}
+	known := map[string]*score.Act{} // nil: it does not exist, or is not valid
+	l.find = func(id string) (score.Act, bool) {
 		a, asked := known[id]
 		if !asked {
-			a = s.act(ctx, id)
+			var err error
+			if a, err = s.act(ctx, id); err != nil && l.err == nil {
+				l.err = err
+			}
 			known[id] = a
 		}
 		if a == nil {
@@ -141,22 +157,24 @@ func (s *server) lookup(ctx context.Context) score.Lookup {
 		}
 		return *a, true
 	}
+	return l
 }
 
-func (s *server) act(ctx context.Context, id string) *score.Act {
+func (s *server) act(ctx context.Context, id string) (*score.Act, error) {
 	e, _, err := s.Entries.Entry(ctx, library.KindAct, id)
-	if err != nil || e.Deleted() {
-		return nil
-	}
 	text := e.Draft
-	if e.Rev > 0 {
-		if text, err = s.source(ctx, library.KindAct, id, e.Rev); err != nil {
-			return nil
-		}
+	if err == nil && e.Rev > 0 && !e.Deleted() {
+		text, err = s.source(ctx, library.KindAct, id, e.Rev)
+	}
+	switch {
+	case errors.Is(err, change.ErrNotFound):
+		return nil, nil
+	case err != nil || e.Deleted():
+		return nil, err
 	}
 	a, found := score.ParseAct(text)
 	if len(found) > 0 {
-		return nil
+		return nil, nil
 	}
-	return &a
+	return &a, nil
 }

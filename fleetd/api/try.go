@@ -46,7 +46,11 @@ func (s *server) tries(h huma.API) {
 }
 
 func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Trial) (*answer[Tried], error) {
-	actions, found := trialOf(library.Kind(in.Kind), []byte(in.Text), in.Only, in.Lang, s.lookup(ctx))
+	lookup := s.newActLookup(ctx)
+	actions, found := trialOf(library.Kind(in.Kind), []byte(in.Text), in.Only, in.Lang, lookup.find)
+	if lookup.err != nil {
+		return nil, s.fail(lookup.err, "library")
+	}
 	if len(found) > 0 {
 		return nil, refusal(inDocument(found))
 	}

@@ -1,9 +1,16 @@
 package api
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
 	"troupe/schema/score"
 )
@@ -44,6 +51,32 @@ actions:
 		}
 		if got := strings.Join(said, " "); got != c.want {
 			t.Errorf("%v: %q is performed, want %q", c.only, got, c.want)
+		}
+	}
+}
+
+// awayLibrary is that of a database that does not answer.
+type (
+	awayLibrary struct{ anyEntries }
+	anyEntries  interface{ Entries } // a field Entries would hide the method Entries
+)
+
+func (awayLibrary) Entry(context.Context, library.Kind, string) (library.Entry, []library.Revision, error) {
+	return library.Entry{}, nil, errors.New("the database is away")
+}
+
+// An author would be told to save an act that is saved.
+func TestActIsNotCalledUnknownWhileTheDatabaseIsAway(t *testing.T) {
+	text := `{"kind":"act","text":"act: hello\nname: {en: Hello}\nactions:\n- {type: act, act: welcome, start_ms: 0}\n"}`
+	mux := http.NewServeMux()
+	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Entries: awayLibrary{}})
+	for _, path := range []string{"/library/timeline", "/robots/r1/try"} {
+		r := httptest.NewRequest(http.MethodPost, Prefix+path, strings.NewReader(text))
+		r.Header.Set("Content-Type", "application/json")
+		answer := httptest.NewRecorder()
+		Guard(mux, slog.New(slog.DiscardHandler), anyHost, rights(auth.All)).ServeHTTP(answer, r)
+		if body := answer.Body.String(); answer.Code != http.StatusServiceUnavailable || !strings.Contains(body, KindDatabase.Type()) {
+			t.Errorf("%s: %d %s", path, answer.Code, body)
 		}
 	}
 }
