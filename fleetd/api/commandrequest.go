@@ -245,6 +245,7 @@ func (s *server) repeatedBatch(ctx context.Context, p auth.Principal, asked comm
 	if b.Verb != asked.Verb || b.Selector != asked.Selector || b.By != asked.By || b.Why != asked.Why || fmt.Sprint(b.Args) != fmt.Sprint(asked.Args) {
 		return nil, KindInvalid.Problem("this Idempotency-Key was used for another request", "use a new key")
 	}
+	audit.Written(ctx) // with the first request; this one sent nothing
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
 }
 

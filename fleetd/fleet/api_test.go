@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
@@ -324,6 +325,10 @@ func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 		w.must("POST", "/commands", setMode("ato", "r1"), &second, "Idempotency-Key", "k1")
 		if first.ID != second.ID || count(r.Received(), "mode/set") != 1 || second.Outcome != "succeeded" {
 			w.Errorf("asked twice under one key: %+v and %+v", first, second)
+		}
+		w.sleep(2 * time.Second)
+		if got := w.newest(1); len(got) != 2 || got[0].Of == "" || got[1].Outcome != audit.Accepted {
+			w.Errorf("asked twice under one key leaves %+v, not that it was accepted and how it ended", got)
 		}
 		if p := w.ask("POST", "/commands", setMode("mnl", "r1"), nil, "Idempotency-Key", "k1"); p == nil || !p.Of(api.KindInvalid) {
 			w.Errorf("another request under the same key: %v", p)
