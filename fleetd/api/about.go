@@ -96,7 +96,7 @@ func (s *server) about(h huma.API) {
 		if in.principal.May(auth.View) {
 			status = s.statusFor(in.principal)
 		} else {
-			status = Status{TS: status.TS, Broker: Health{OK: status.Broker.OK}, Database: Health{OK: true}, Latched: []latch.LatchedStop{}}
+			status = Status{TS: status.TS, Broker: Health{OK: status.Broker.OK}, Database: Health{OK: true}, Latched: []latch.LatchedStop{}, Instances: []InstanceHealth{}}
 		}
 		return &answer[Status]{status}, nil
 	})

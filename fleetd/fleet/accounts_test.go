@@ -74,6 +74,13 @@ func TestFirstStartMakesOneAdmin(t *testing.T) {
 		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 || !p.Of(api.KindSignIn) {
 			t.Fatalf("without a sign-in: %v", p)
 		}
+		var health map[string]any
+		if p := b.ask("GET", "/healthz", nil, &health); p != nil {
+			t.Fatal(p)
+		}
+		if _, list := health["instances"].([]any); !list {
+			t.Errorf("without a sign-in the instances are %v", health["instances"])
+		}
 		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: "wrong"}, nil); p == nil || p.Status != 401 {
 			t.Errorf("a wrong password: %v", p)
 		}
