@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
@@ -133,6 +134,8 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 	to.SetHeader("Content-Type", kind)
 	to.SetHeader("Content-Disposition", `attachment; filename="`+name+`"`)
 	out := to.BodyWriter()
+	_, w := humago.Unwrap(to)
+	connection := http.NewResponseController(w)
 	write, flush := func(e audit.Entry) error { return audit.WriteLine(out, e) }, func() error { return nil }
 	if format == "csv" {
 		write, flush = audit.WriteCSV(out)
@@ -143,6 +146,7 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 			s.Log.Error("export of the audit ended early", "after", after, "error", err)
 			panic(http.ErrAbortHandler) // the client sees that the file is not whole
 		}
+		_ = connection.SetWriteDeadline(s.Now().Add(partTimeout)) // if it fails, the server's own deadline applies
 		for _, e := range rows {
 			after = e.Seq
 			if f.matches(e) {
