@@ -86,8 +86,11 @@ func (s *server) auditLog(h huma.API) {
 		func(ctx context.Context, in *struct {
 			caller
 			Seq  int64  `query:"head_seq" minimum:"1" doc:"a head that was noted earlier; the chain must still contain it"`
-			Hash string `query:"head_hash" maxLength:"64"`
+			Hash string `query:"head_hash" maxLength:"64" doc:"its hash; both or neither"`
 		}) (*answer[audit.Verdict], error) {
+			if (in.Seq == 0) != (in.Hash == "") {
+				return nil, KindInvalid.Problem("head_seq and head_hash name one head together, and one of them is missing", "send both, as an earlier check answered them, or neither")
+			}
 			if !s.verifying.TryLock() { // it reads the whole table
 				return nil, KindBusy.Problem("the audit is being verified for somebody else", "try again in a moment")
 			}

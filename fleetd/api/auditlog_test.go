@@ -61,3 +61,14 @@ func TestExportOfALongAuditIsNotCutOff(t *testing.T) {
 		t.Errorf("the export has %d entries", n)
 	}
 }
+
+// With half a head a check would compare nothing, or report a whole chain as broken.
+func TestHalfANotedHeadIsRefused(t *testing.T) {
+	for _, query := range []string{"head_seq=7", "head_hash=" + strings.Repeat("a", 64)} {
+		answer := httptest.NewRecorder()
+		auditGuarded(&longAudit{}, answer, "/audit/verify?"+query)
+		if body := answer.Body.String(); answer.Code != http.StatusUnprocessableEntity || !strings.Contains(body, "send both") {
+			t.Errorf("%s: %d %s", query, answer.Code, body)
+		}
+	}
+}

@@ -6167,6 +6167,7 @@ export interface operations {
             query?: {
                 /** @description a head that was noted earlier; the chain must still contain it */
                 head_seq?: number;
+                /** @description its hash; both or neither */
                 head_hash?: string;
             };
             header?: never;
