@@ -75,6 +75,7 @@ func (s *server) allowLogin(ctx context.Context, p auth.Principal, in AllowLogin
 }
 
 func (s *server) finishLogin(ctx context.Context, remote string, in FinishLogin) (*answer[AccessToken], error) {
+	// A right code is refused too, unlike a right token for enrolment: a person is there to try again.
 	if s.loginLimit.exceeded(remote, s.Now()) {
 		return nil, KindTooOften.Problem("too many wrong codes came from this address", "wait a minute, then run fleetd login --browser again")
 	}

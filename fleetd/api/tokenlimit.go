@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The rate of wrong tokens per address. Above it, wrong tokens cost neither a transaction
-// nor a log line. The limit protects fleetd, not the tokens: 128 bits cannot be guessed.
+// The rate of wrong tokens, or of wrong codes of sign-ins, per address. Above it, wrong ones cost
+// neither a transaction nor a log line. The limit protects fleetd: neither can be guessed.
 const (
 	wrongBurst    = 10
 	wrongInterval = 30 * time.Second
@@ -24,8 +24,8 @@ type tokenLimiter struct {
 
 func newTokenLimiter() *tokenLimiter { return &tokenLimiter{byHost: map[string]*rate.Limiter{}} }
 
-// exceeded reports whether an address has used up its wrong tokens. A right token is
-// accepted even then: many robots may share one address behind NAT.
+// exceeded reports whether an address has used up its wrong tokens. Enrolment accepts a right token
+// even then: many robots may share one address behind NAT, and start at the same time.
 func (g *tokenLimiter) exceeded(remote string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
