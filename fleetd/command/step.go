@@ -45,8 +45,8 @@ const (
 	Shown           EventKind = "shown"     // the robot's state shows it as the newest answered request
 )
 
-// Event is what happened. Present is set with every kind: whether the robot is reachable
-// now.
+// Event is what happened. Present is set with every kind: the robot is reachable now, and no other
+// command has to be sent to it before this one.
 type Event struct {
 	Kind    EventKind
 	Present bool
@@ -152,7 +152,7 @@ func (c *Command) dispatchDue(now time.Time, present bool) (do Effect, changed b
 }
 
 // Due returns when Step has something to do without another event; false if never.
-// present says whether the robot is connected; a change of it is an event.
+// present is that of an Event; a change of it is an event.
 func Due(c Command, present bool) (time.Time, bool) {
 	if c.Shown != nil && !c.State.Final() {
 		return c.ShownAt.Add(AnswerGrace), true
@@ -227,7 +227,7 @@ func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
 	c.AnsweredAt, c.Queries = now, 0
 	event, ok := triggers[a.Status]
 	if !ok || event == SaysAccepted && c.State == Running {
-		return true // only a sign of life
+		return true // only a sign of life: the robot says something new, or an earlier answer arrived late
 	}
 	c.transition(now, event)
 	c.Answer = &a

@@ -44,7 +44,6 @@ var Table = fsm.Table[State, Trigger]{
 	{From: fsm.In(Acked, Running, Unknown), On: RecordLost, To: Unknown, Why: "the robot accepted it, but no longer has a record of it"},
 	{From: fsm.In(Queued, Sent, Acked, Running), On: OwnerGone, To: Unknown, Why: "the fleetd instance that sent it is gone; it may or may not have been executed"},
 	{From: fsm.In(Queued, Sent, Acked, Unknown), On: SaysAccepted, To: Acked, Why: "the robot accepted it"},
-	{From: fsm.In(Running), On: SaysAccepted, To: Running, Why: "an earlier answer arrived late"},
 	{From: open, On: SaysProgress, To: Running, Why: "the robot is executing it"},
 	{From: open, On: SaysDone, To: Succeeded, Why: "the robot reports success"},
 	{From: open, On: SaysFailed, To: Failed, Why: "the robot started it and failed"},
