@@ -58,7 +58,7 @@ const (
 type Rights uint16
 
 const (
-	View         Rights = 1 << iota // read everything but secrets, the audit and flight records
+	View         Rights = 1 << iota // read everything but secrets, accounts, the audit and flight records
 	Edit                            // change the library
 	Assign                          // change desired documents
 	Command                         // send commands
