@@ -4,6 +4,10 @@
 // presence first, so that no client takes the others for those of a live robot; then its row is
 // archived.
 //
+// A connected robot is revoked only after the broker has confirmed the stop, and StopTime later.
+// fleetd does not wait for the robot's answer, because a robot that obeys nothing must be
+// removable too: that the robot stands still then is likely, not certain.
+//
 // The stop is sent before its step is saved, so a fleetd instance that dies in between sends it
 // twice. Every other effect is in the transaction that saves its step.
 package decommission
@@ -13,6 +17,9 @@ import (
 
 	"troupe/schema/fsm"
 )
+
+// StopTime is how long a robot has to receive and carry out the stop before it is revoked.
+const StopTime = 2 * time.Second
 
 // Step is the progress of a decommission.
 type Step string
@@ -80,8 +87,9 @@ const (
 // Facts are the inputs of Next.
 type Facts struct {
 	Connection  Connection
-	Confirmed   bool // the broker has confirmed every publication of the step
-	NameRevoked bool // brokers still refuse its name; enrolling or adopting it ends that
+	InStep      time.Duration // since the step was reached
+	Confirmed   bool          // the broker has confirmed every publication of the step
+	NameRevoked bool          // brokers still refuse its name; enrolling or adopting it ends that
 }
 
 // Decision is the next step, or why there is none yet.
@@ -89,7 +97,7 @@ type Decision struct {
 	On   Event // empty = wait
 	To   Step
 	Why  string
-	Stop bool // send it a stop first
+	Stop bool // send it a stop first; without the broker's confirmation the step must not be taken
 }
 
 // Next returns the next step for the facts.
@@ -114,6 +122,9 @@ func due(s Step, f Facts) (on Event, wait string) {
 		}
 		return OnStop, ""
 	case StopSent:
+		if f.Connection != Disconnected && f.InStep < StopTime {
+			return "", "it was sent a stop, and has a moment to carry it out"
+		}
 		return OnRevoke, ""
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -37,6 +38,8 @@ func TestTraces(t *testing.T) {
 				f.Confirmed = true
 			case "enrolled again":
 				f.NameRevoked = false
+			case "2 s later":
+				f.InStep = StopTime
 			case "next", "fleetd restarts":
 			default:
 				t.Fatalf("unknown event %q", line)
@@ -49,7 +52,7 @@ func TestTraces(t *testing.T) {
 			if next.Stop {
 				out += ", and a stop"
 			}
-			d.Step, f.Confirmed = next.To, false
+			d.Step, f.Confirmed, f.InStep = next.To, false, 0
 			return out + fmt.Sprintf(" (%s)\n", next.Why)
 		}
 	})
@@ -64,6 +67,7 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "looks") {
 			f := Facts{
 				Connection:  rapid.SampledFrom([]Connection{Connected, Disconnected, NotKnown}).Draw(t, "where"),
+				InStep:      time.Duration(rapid.IntRange(0, 4).Draw(t, "seconds in the step")) * time.Second,
 				Confirmed:   rapid.Bool().Draw(t, "told"),
 				NameRevoked: rapid.IntRange(0, 9).Draw(t, "name revoked") > 0,
 			}
@@ -73,6 +77,9 @@ func TestNothingIsDeletedBeforeRobotIsRevokedAndDisconnected(t *testing.T) {
 					t.Fatalf("step %s changes to %s without an event", d.Step, next.To)
 				}
 				continue
+			}
+			if next.To == Revoked && f.Connection != Disconnected && f.InStep < StopTime {
+				t.Fatalf("revoked %v after the stop while the robot is %s", f.InStep, f.Connection)
 			}
 			if next.To == DeletingDesired && (d.Step != Revoked || f.Connection != Disconnected) {
 				t.Fatalf("documents deleted at step %s while the robot is %s", d.Step, f.Connection)

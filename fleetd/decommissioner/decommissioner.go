@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"troupe/fleetd/command"
+	"troupe/broker/link"
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/store"
@@ -23,6 +23,9 @@ import (
 // pollInterval is how often Run reads the decommissions without a wake-up: presence changes, and another instance
 // may have begun a decommission.
 const pollInterval = time.Second
+
+// confirmWithin bounds the wait for the broker's confirmation of a stop.
+const confirmWithin = time.Second
 
 // Decommissioner carries out the steps of decommissions.
 type Decommissioner struct {
@@ -35,13 +38,15 @@ type Decommissioner struct {
 // Deps is what a Decommissioner needs.
 type Deps struct {
 	Log        *slog.Logger
+	Namespace  schema.Namespace
+	Name       string // of this instance
 	Now        func() time.Time
 	Leads      func() bool
 	Failed     func(what string, err error) // records a failure of the database
 	Connection func(robot string, now time.Time) decommission.Connection
-	Send       func(ctx context.Context, c command.Command) // to a robot
-	Wake       func()                                       // makes the publisher send what is in the outbox
-	Refresh    func(ctx context.Context) error              // reads the robots from the database again
+	Publish    func(ctx context.Context, m link.Message) error // returns when the broker has confirmed the message
+	Wake       func()                                          // makes the publisher send what is in the outbox
+	Refresh    func(ctx context.Context) error                 // reads the robots from the database again
 }
 
 // Store is the part of the database with decommissions.
@@ -93,10 +98,18 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 	waiting := map[string]string{}
 	for _, one := range open {
 		for !one.Step.Over() {
-			next, err := d.next(ctx, db, one, d.deps.Now())
+			now := d.deps.Now()
+			next, err := d.next(ctx, db, one, now)
+			if err == nil && next.Stop && leads {
+				if failed := d.stop(ctx, one, now); failed != nil {
+					waiting[one.Robot] = fmt.Sprintf("it has to be stopped first, and the broker has not confirmed the stop: %v", failed)
+					break
+				}
+			}
 			reached := next.To
 			if err == nil && next.On != "" && leads {
-				reached, err = d.step(ctx, db, one, next, d.deps.Now())
+				now = d.deps.Now()
+				reached, err = d.step(ctx, db, one, next, now)
 			}
 			if errors.Is(err, store.ErrConflict) {
 				break // another instance took the step
@@ -114,7 +127,7 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 			} else {
 				d.deps.Log.Info("decommission continues: desired documents of the robot were written meanwhile, and are deleted first", "robot", one.Robot, "step", reached)
 			}
-			one.Step = reached
+			one.Step, one.StepAt = reached, now
 		}
 	}
 	d.waiting.Store(&waiting)
@@ -122,7 +135,7 @@ func (d *Decommissioner) advanceAll(ctx context.Context, db Store) {
 
 // next decides the next step of a decommission.
 func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.Decommission, now time.Time) (next decommission.Decision, err error) {
-	facts := decommission.Facts{Connection: d.deps.Connection(one.Robot, now)}
+	facts := decommission.Facts{Connection: d.deps.Connection(one.Robot, now), InStep: now.Sub(one.StepAt).Abs()} // the clock may have been set back
 	if facts.Confirmed, err = db.DecommissionPublished(ctx, one.Robot); err != nil {
 		return next, err
 	}
@@ -135,9 +148,6 @@ func (d *Decommissioner) next(ctx context.Context, db Store, one decommission.De
 // step carries out one step of a decommission, and returns the step at which it is then: see
 // store.Tx.StepDecommission.
 func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.Decommission, next decommission.Decision, now time.Time) (reached decommission.Step, err error) {
-	if next.Stop {
-		d.stop(ctx, one, now)
-	}
 	err = db.Tx(ctx, func(tx *store.Tx) error {
 		if next.To == decommission.Revoked {
 			held, err := tx.Certificates(ctx, one.Robot)
@@ -169,16 +179,18 @@ func (d *Decommissioner) step(ctx context.Context, db Store, one decommission.De
 }
 
 // stop stops a robot before its access is revoked: what it does without a link depends on its
-// settings.
-func (d *Decommissioner) stop(ctx context.Context, one decommission.Decommission, now time.Time) {
+// settings. It waits for the broker's confirmation: the revocation goes over another connection,
+// and could overtake the stop.
+func (d *Decommissioner) stop(ctx context.Context, one decommission.Decommission, now time.Time) error {
 	v, _ := verb.Of("safety", "stop")
 	why := "this robot leaves the fleet"
 	payload, err := verb.Encode(v, verb.Request{Args: verb.Stop{Why: why}, Envelope: schema.Envelope{ID: uuid.NewString(), TS: schema.TimeOf(now), By: one.By, Why: why}})
 	if err != nil {
-		d.deps.Log.Error("stop not encoded", "error", err)
-		return
+		return err
 	}
-	d.deps.Send(ctx, command.Command{Robot: one.Robot, Verb: v.ID(), Payload: payload})
+	ctx, cancel := context.WithTimeout(ctx, confirmWithin)
+	defer cancel()
+	return d.deps.Publish(ctx, link.Message{Topic: d.deps.Namespace.Topic(schema.TopicCmd, one.Robot, d.deps.Name, v.Group, v.Name), Payload: payload, QoS: 1})
 }
 
 // Waiting says what the decommission of a robot waits for; empty if for nothing.

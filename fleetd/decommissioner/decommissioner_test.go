@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"troupe/fleetd/command"
+	"troupe/broker/link"
 	"troupe/fleetd/decommission"
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/store"
@@ -30,7 +30,8 @@ type world struct {
 	leads      bool
 	connection decommission.Connection // of every robot
 	confirms   bool                    // the broker confirms what the outbox publishes
-	sent       []command.Command
+	sent       []string                // topics of the messages to robots
+	cut        error                   // what fails their publication
 	refreshed  int
 	log        strings.Builder
 }
@@ -57,13 +58,20 @@ func inWorld(t *testing.T, test func(w *world)) {
 		}
 		w := &world{T: t, db: db, leads: true, connection: decommission.Connected, confirms: true}
 		w.Decommissioner = decommissioner.New(decommissioner.Deps{
-			Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.log), nil)), Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &w.log), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
 			Leads:      func() (is bool) { w.locked(func() { is = w.leads }); return is },
 			Failed:     func(what string, err error) { t.Errorf("%s: %v", what, err) },
 			Connection: func(string, time.Time) (c decommission.Connection) { w.locked(func() { c = w.connection }); return c },
-			Send:       func(_ context.Context, c command.Command) { w.locked(func() { w.sent = append(w.sent, c) }) },
-			Wake:       w.flush,
-			Refresh:    func(context.Context) error { w.locked(func() { w.refreshed++ }); return nil },
+			Publish: func(_ context.Context, m link.Message) (err error) {
+				w.locked(func() {
+					if err = w.cut; err == nil {
+						w.sent = append(w.sent, m.Topic)
+					}
+				})
+				return err
+			},
+			Wake:    w.flush,
+			Refresh: func(context.Context) error { w.locked(func() { w.refreshed++ }); return nil },
 		})
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan struct{})
@@ -104,8 +112,8 @@ func (w *world) tx(do func(tx *store.Tx) error) {
 	}
 }
 
-// commands are those that were sent to robots.
-func (w *world) commands() (all []command.Command) {
+// commands are the topics of those that were sent to robots.
+func (w *world) commands() (all []string) {
 	w.locked(func() { all = slices.Clone(w.sent) })
 	return all
 }
@@ -144,10 +152,19 @@ func (w *world) step(want decommission.Step) {
 
 func TestDecommissionIsLedStepByStep(t *testing.T) {
 	inWorld(t, func(w *world) {
+		w.locked(func() { w.cut = link.ErrNotReady })
 		w.leaves()
+		w.sleep(5 * time.Second)
+		w.step(decommission.Begun)
+		if why := w.Waiting("r9"); !strings.Contains(why, "not confirmed the stop") || len(w.revoked().Names) > 0 {
+			t.Errorf("it could not be stopped; it waits for %q", why)
+		}
+		w.locked(func() { w.cut = nil })
+		w.sleep(time.Second)
+		w.step(decommission.StopSent)
 		w.sleep(2 * time.Second)
 		w.step(decommission.Revoked)
-		if len(w.commands()) != 1 || w.commands()[0].Robot != "r9" || w.commands()[0].Verb != "safety/stop" {
+		if !slices.Equal(w.commands(), []string{"troupe/v1/robots/r9/cmd/fleetd/safety/stop"}) {
 			t.Errorf("sent to the robot was %+v", w.commands())
 		}
 		if l := w.revoked(); !slices.Equal(l.Names, []string{"r9"}) {
@@ -224,7 +241,7 @@ func TestAbsentRobotIsDecommissionedWithoutAStop(t *testing.T) {
 func TestEnrolmentEndsADecommission(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.leaves()
-		w.sleep(2 * time.Second)
+		w.sleep(4 * time.Second)
 		w.step(decommission.Revoked)
 		w.tx(func(tx *store.Tx) error {
 			_, err := tx.RestoreName(context.Background(), "r9")

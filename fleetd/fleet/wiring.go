@@ -89,8 +89,8 @@ func (f *Fleet) makeRevocations() {
 		Enqueue: f.publisher.Enqueue, Wake: f.publisher.Wake,
 	})
 	f.decommissions = decommissioner.New(decommissioner.Deps{
-		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Connection: f.view.Connection,
-		Send: f.dispatcher.Send, Wake: f.publisher.Wake,
+		Log: f.log, Namespace: f.ns, Name: f.cfg.Name, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Connection: f.view.Connection,
+		Publish: func(ctx context.Context, m link.Message) error { return f.link.PublishWait(ctx, m) }, Wake: f.publisher.Wake,
 		Refresh: func(ctx context.Context) error {
 			db, err := f.Store()
 			if err != nil {
