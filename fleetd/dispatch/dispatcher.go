@@ -192,7 +192,6 @@ func (d *Dispatcher) answer(ctx context.Context, now time.Time, p event) {
 		return // another instance's, final, or not this robot's
 	}
 	d.step(ctx, now, id, command.Event{Kind: command.Answered, Answer: p.ack})
-	d.wakeQueued(ctx, now, p.robot)
 }
 
 // isInProgress reports whether a command is in progress and for this robot: a robot must not end another's.
@@ -210,7 +209,8 @@ func (d *Dispatcher) wakeQueued(ctx context.Context, now time.Time, robot string
 	}
 }
 
-// step applies an event to a command and carries the effects out.
+// step applies an event to a command and carries the effects out. If the command no longer waits
+// to be sent or answered, however that came about, the robot's queued commands are next.
 func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n command.Event) {
 	c := d.open[id]
 	if c == nil {
@@ -219,6 +219,7 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 	// The view may be ahead of the events: a robot that came may have left since.
 	reachable := n.Kind == command.RobotOnline || n.Kind != command.RobotOffline && d.deps.Robots.Reachable(c.Robot)
 	n.Present = reachable && d.maySendNext(c)
+	before := c.State
 	next, effects := command.Step(c.Command, now, n)
 	c.Command = next
 	for _, e := range effects {
@@ -242,6 +243,9 @@ func (d *Dispatcher) step(ctx context.Context, now time.Time, id string, n comma
 		if len(d.robots[c.Robot]) == 0 {
 			delete(d.robots, c.Robot)
 		}
+	}
+	if c.State != before && c.State != command.Sent {
+		d.wakeQueued(ctx, now, c.Robot)
 	}
 }
 

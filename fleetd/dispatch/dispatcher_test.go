@@ -290,6 +290,19 @@ func TestCommandsWaitForEarlierOnesOfOtherInstances(t *testing.T) {
 	})
 }
 
+func TestQueuedCommandIsNextWhenTheOneBeforeEndsWithoutAnAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		lost := w.issue("r1", "mode/set")
+		w.sleep(5 * time.Second)
+		next := w.issue("r1", "mode/set")
+		last := w.issue("r1", "mode/set")
+		w.sleep(26 * time.Second)
+		w.is(lost, command.Unknown)
+		w.is(next, command.Sent)
+		w.is(last, command.Queued)
+	})
+}
+
 func TestCommandsOfAGoneInstanceHoldUpNone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		theirs := w.made("r1", "mode/set")

@@ -107,7 +107,6 @@ func (d *Dispatcher) take(ctx context.Context) {
 			if d.isInProgress(p.robot, p.last.ID) {
 				d.step(ctx, now, p.last.ID, command.Event{Kind: command.Shown, Last: p.last})
 			}
-			d.wakeQueued(ctx, now, p.robot)
 		case eventCancel:
 			waits := d.open[p.id] != nil && d.open[p.id].State == command.Queued
 			d.step(ctx, now, p.id, command.Event{Kind: command.CancelRequested})
