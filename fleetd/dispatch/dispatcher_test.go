@@ -290,6 +290,33 @@ func TestCommandsWaitForEarlierOnesOfOtherInstances(t *testing.T) {
 	})
 }
 
+// The command of the other instance is answered before this one reads that.
+func TestQueuedModeCommandIsNotOvertakenByALaterOne(t *testing.T) {
+	inWorld(t, func(w *world) {
+		theirs := w.made("r1", "mode/set")
+		theirs.Owner, theirs.State = "other", command.Sent
+		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error {
+			return tx.AddBatch(context.Background(), batchOf(theirs), []command.Command{theirs})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.sleep(time.Millisecond)
+		first := w.issue("r1", "mode/set")
+		theirs.State = command.Acked
+		if err := w.db.Store.SaveCommands(context.Background(), []command.Command{theirs}); err != nil {
+			t.Fatal(err)
+		}
+		second := w.issue("r1", "mode/set")
+		w.is(first, command.Queued)
+		w.is(second, command.Queued)
+		w.sleep(time.Second)
+		w.is(first, command.Sent)
+		w.is(second, command.Queued)
+		w.answers("r1", first, schema.StatusSucceeded)
+		w.is(second, command.Sent)
+	})
+}
+
 func TestQueuedCommandIsNextWhenTheOneBeforeEndsWithoutAnAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lost := w.issue("r1", "mode/set")
