@@ -114,7 +114,7 @@ func (p *plan) config(change Config, r Robot) (Document, bool, error) {
 		}
 		values[labelsKey] = text
 	}
-	if r.Current.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig) {
+	if r.Current.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig, nil, nil) {
 		return r.Current, false, nil
 	}
 	d := schema.DesiredConfig{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Values: values, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}

@@ -251,7 +251,7 @@ func (p *plan) document(a Request, r Robot) (Document, bool, error) {
 func (p *plan) mode(m Mode, r Robot) (Document, bool, error) {
 	was, _ := schema.Decode[schema.DesiredMode](r.Current.Payload)
 	// A mode with apply now is always published again: the robot may have left it since.
-	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig) {
+	if r.Current.Rev > 0 && was.Mode == m.Mode && was.Apply == m.Apply && m.Apply == schema.ApplyModeBoot && !p.mustRepublish(r, was.Sig, nil, nil) {
 		return r.Current, false, nil
 	}
 	d := schema.DesiredMode{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Mode: m.Mode, Apply: m.Apply, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}

@@ -251,6 +251,15 @@ func TestUnsignedDocumentsArePublishedAgainWithKey(t *testing.T) {
 		if third, _ := Plan(rows, ask, by); len(third.Updated) != 0 {
 			t.Errorf("%s: the signed document is published again", name)
 		}
+		rows.Signer.Release = key
+		released, _ := Plan(rows, ask, by)
+		if withContent := name == "places"; len(released.Updated) == 1 != withContent {
+			t.Errorf("%s: with a release key %v is published again", name, released.Updated)
+		}
+		rows = applyChanges(rows, released)
+		if again, _ := Plan(rows, ask, by); len(again.Updated) != 0 {
+			t.Errorf("%s: the released document is published again", name)
+		}
 	}
 }
 

@@ -53,7 +53,8 @@ func (p *plan) renumber(topic schema.TopicKind, r Robot) (Document, bool, error)
 	return p.set(sign.Activities, r)
 }
 
-// mustRepublish reports whether an unchanged document must be published again.
-func (p *plan) mustRepublish(r Robot, sig *schema.Signature) bool {
-	return p.signer.MustSignAgain(sig) || r.Reported.MustRenumber(r.Current.Rev)
+// mustRepublish reports whether an unchanged document must be published again. The pin and its
+// signature are nil for documents without a blob.
+func (p *plan) mustRepublish(r Robot, sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) bool {
+	return p.signer.MustSignAgain(sig, pin, released) || r.Reported.MustRenumber(r.Current.Rev)
 }

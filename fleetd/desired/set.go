@@ -78,7 +78,7 @@ func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {
 	switch {
 	case p.pin == nil && r.Current.Rev == 0 && !r.Reported.Overtook(0): // no document, here or on the robot
 		return r.Current, false, nil
-	case same && r.Current.Rev > 0 && !p.mustRepublish(r, was.Sig):
+	case same && r.Current.Rev > 0 && !p.mustRepublish(r, was.Sig, was.Set, was.Released):
 		return r.Current, false, nil
 	}
 	d := schema.DesiredSet{Rev: r.Reported.NextRev(r.Current.Rev), FleetID: p.rows.FleetID, Set: p.pin, By: p.by.Who, TS: schema.TimeOf(p.by.At), Counter: p.signer.Next(p.by.At)}

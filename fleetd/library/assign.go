@@ -132,14 +132,14 @@ func Renumber(rows Rows, robots []string, by audit.Attribution) ([]string, Chang
 	return updated, s.changes, nil
 }
 
-// outdated reports whether a robot's desired document lacks the signature that it would have
+// outdated reports whether a robot's desired document lacks a signature that it would have
 // today.
 func (s *snapshot) outdated(d Default) bool {
 	if d.DesiredRev == 0 {
 		return false
 	}
 	was, _ := schema.Decode[schema.DesiredStory](d.Document)
-	return s.signer.MustSignAgain(was.Sig)
+	return s.signer.MustSignAgain(was.Sig, was.Story, was.Released)
 }
 
 // assignable returns a revision that may be assigned; rev 0 = the newest.

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"crypto/ed25519"
 	"testing"
 
 	"troupe/schema"
@@ -24,5 +25,41 @@ func TestWithdrawalReachesRobotsWithoutADocumentInTheDatabase(t *testing.T) {
 	set, problems := AssignActivities(rows, ActivitiesAssignment{Robots: robots}, w.by(""))
 	if d := set.Changes.Sets; len(problems) > 0 || len(d) != 1 || d[0].Robot != "r1" || d[0].DesiredRev != 6 || len(set.Unchanged) != 1 {
 		t.Errorf("the activities: %v %+v", problems, set)
+	}
+}
+
+// A robot that trusts a release key refuses content that was assigned without one.
+func TestContentIsAssignedAgainWithAReleaseKey(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	for _, d := range []struct {
+		kind Kind
+		id   string
+		text []byte
+	}{{KindAct, "a", actText("a", "smile")}, {KindStory, "tour", storyText("tour", []string{"a"})}, {KindActivity, "greet", activityText("greet", []string{"a"})}} {
+		saved, _ := Save(w.rows(), d.kind, d.text, nil, w.by(""))
+		w.apply(t, saved.Changes)
+		published, problems := Publish(w.rows(), d.kind, d.id, nil, w.by(""))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		w.apply(t, published.Changes)
+	}
+	for _, step := range []struct {
+		release ed25519.PrivateKey
+		updated int
+	}{{nil, 1}, {nil, 0}, {key, 1}, {key, 0}} {
+		rows := w.rows()
+		rows.Signer.Key, rows.Signer.Release = key, step.release
+		story, problems := Assign(rows, Assignment{Story: "tour", Robots: []string{"r1"}}, w.by(""))
+		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []string{"greet"}, Robots: []string{"r1"}}, w.by(""))
+		if len(problems)+len(found) > 0 || len(story.Updated) != step.updated || len(set.Updated) != step.updated {
+			t.Errorf("release key %v: %v %v, story %v, activities %v, want %d", step.release != nil, problems, found, story.Updated, set.Updated, step.updated)
+		}
+		w.apply(t, story.Changes)
+		w.apply(t, set.Changes)
 	}
 }

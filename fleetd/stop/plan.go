@@ -307,7 +307,7 @@ func SignAgain(rows Rows, documents map[string][]byte, now time.Time) (Changes, 
 		was, _ := schema.Decode[struct {
 			Sig *schema.Signature `json:"sig"`
 		}](documents[at.robot])
-		if rows.Signer.MustSignAgain(was.Sig) {
+		if rows.Signer.MustSignAgain(was.Sig, nil, nil) {
 			p.robots[at.robot] = true
 		}
 	}

@@ -27,10 +27,16 @@ func (s *Signer) Next(now time.Time) int64 {
 	return s.Counter
 }
 
-// MustSignAgain reports whether a document with this signature has to be signed and published
-// again because its signature is missing or by another key.
-func (s *Signer) MustSignAgain(sig *schema.Signature) bool {
-	return s.Key != nil && (sig == nil || sig.Key != KeyID(s.Key.Public().(ed25519.PublicKey)))
+// MustSignAgain reports whether a document with these signatures has to be signed and published
+// again because one of them is missing or by another key. The pin names the released content; it
+// is nil for documents without a blob.
+func (s *Signer) MustSignAgain(sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) bool {
+	return lacks(sig, s.Key) || pin != nil && lacks(released, s.Release)
+}
+
+// lacks reports whether a signature is not by the key; without a key there is none to lack.
+func lacks(sig *schema.Signature, key ed25519.PrivateKey) bool {
+	return key != nil && (sig == nil || sig.Key != KeyID(key.Public().(ed25519.PublicKey)))
 }
 
 // Sign signs a document, which contains its counter but no signature, for a robot. It
