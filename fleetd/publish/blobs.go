@@ -16,7 +16,7 @@ import (
 const fetchGrace = 2 * time.Second
 
 // blobs publishes blobs again for robots that have waited too long for the bytes of a story
-// or a set.
+// or a set. A robot that is not reachable receives nothing, and is not served before it returns.
 type blobs struct {
 	deps   Deps
 	outbox *outboxPublisher
@@ -50,14 +50,14 @@ func (b *blobs) reported(k reportKey, phase schema.DeployPhase, digest string, n
 	}
 }
 
-// due lists the digests that robots have waited for too long, with those robots, and
+// due lists the digests that reachable robots have waited for too long, with those robots, and
 // restarts their wait.
 func (b *blobs) due(now time.Time) map[string][]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := map[string][]string{}
 	for k, at := range b.at {
-		if now.Sub(at.since) > fetchGrace {
+		if now.Sub(at.since) > fetchGrace && b.deps.Robots.Reachable(k.robot) {
 			out[at.digest] = append(out[at.digest], k.robot)
 			b.at[k] = fetching{at.digest, now}
 		}

@@ -39,8 +39,10 @@ type Writer interface {
 	PublishAsync(ctx context.Context, m link.Message) (wait func(context.Context) error, err error)
 }
 
-// Robots lists the robots whose state is missing, or that differ from what is desired of them.
+// Robots says which robots are reachable, and lists those whose state is missing, or that differ
+// from what is desired of them.
 type Robots interface {
+	Reachable(robot string) bool
 	StatesOutdated(now time.Time) []string
 	NotConverged(desired map[string]map[schema.TopicKind]int64, now time.Time) []string
 	Overtaken(revs map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string
