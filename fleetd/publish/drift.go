@@ -32,7 +32,7 @@ type driftChecker struct {
 	deps          Deps
 	outbox        *outboxPublisher
 	at            map[string]nextAttempt
-	renumbered    backoff // robots whose desired documents were renumbered
+	renumbered    backoff // desired documents that were renumbered, by topic and robot
 	askedForState backoff // robots that were asked for a newer state
 }
 

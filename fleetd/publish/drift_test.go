@@ -1,9 +1,13 @@
 package publish
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
+
+	"troupe/fleetd/store"
+	"troupe/schema"
 )
 
 func TestRobotThatDiffersIsAskedAtGrowingIntervals(t *testing.T) {
@@ -60,5 +64,34 @@ func TestTwoDatabasesWithOneFleetIDRenumberAtGrowingIntervals(t *testing.T) {
 	}
 	if !o.allows("r1", start.Add(2*time.Hour)) || !o.allows("r1", start.Add(2*time.Hour+2*driftGrace)) {
 		t.Error("after a quiet time it still waits")
+	}
+}
+
+// overtakenRobots are robots of which r1 has higher revisions of two documents than the database.
+type overtakenRobots struct{ Robots }
+
+func (overtakenRobots) Overtaken(map[string]map[schema.TopicKind]int64) map[schema.TopicKind][]string {
+	return map[schema.TopicKind][]string{schema.TopicDesiredConfig: {"r1"}, schema.TopicDesiredPlaces: {"r1"}}
+}
+
+// countingStore counts transactions, and runs none.
+type countingStore struct {
+	Store
+	n int
+}
+
+func (s *countingStore) Tx(context.Context, func(tx *store.Tx) error) error {
+	s.n++
+	return nil
+}
+
+// As after a restore of the database.
+func TestAllDocumentsOfARobotAreRenumberedAtOnce(t *testing.T) {
+	d, db, now := driftChecker{deps: Deps{Robots: overtakenRobots{}}, renumbered: backoff{}}, &countingStore{}, time.Unix(0, 0)
+	for range 2 { // the second look is too early for another attempt
+		if d.renumberOvertaken(t.Context(), db, nil, now); db.n != 2 {
+			t.Errorf("%d documents were renumbered, want 2", db.n)
+		}
+		now = now.Add(driftLook)
 	}
 }

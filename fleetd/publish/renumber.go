@@ -17,12 +17,12 @@ import (
 // than the database has: the database was restored from an older copy, or somebody published
 // a desired document manually. Robots ignore revisions that are not higher than the last, so
 // the document has to be published under a new one. Two databases with one fleet id would
-// renumber for ever, so each time waits longer.
+// renumber for ever, so each time waits longer for that document of that robot.
 func (d *driftChecker) renumberOvertaken(ctx context.Context, db Store, revs map[string]map[schema.TopicKind]int64, now time.Time) {
 	for topic, robots := range d.deps.Robots.Overtaken(revs) {
 		var due []string
 		for _, id := range robots {
-			if d.renumbered.allows(id, now) {
+			if d.renumbered.allows(string(topic)+" "+id, now) {
 				due = append(due, id)
 			}
 		}
@@ -72,12 +72,12 @@ func renumber(ctx context.Context, db Store, topic schema.TopicKind, robots []st
 	return changed, err
 }
 
-// backoff spaces what is done repeatedly for the same robot: each pause is twice the
-// one before, and after a quiet time there is none.
+// backoff spaces what is done repeatedly for the same robot or document, by a key: each pause is
+// twice the one before, and after a quiet time there is none.
 type backoff map[string]nextAttempt
 
-func (o backoff) allows(robot string, now time.Time) bool {
-	was, known := o[robot]
+func (o backoff) allows(key string, now time.Time) bool {
+	was, known := o[key]
 	if known && now.Before(was.at) {
 		return false
 	}
@@ -85,6 +85,6 @@ func (o backoff) allows(robot string, now time.Time) bool {
 	if known && now.Sub(was.at) < driftLimit {
 		wait = min(2*was.pause, driftLimit)
 	}
-	o[robot] = nextAttempt{at: now.Add(wait), pause: wait}
+	o[key] = nextAttempt{at: now.Add(wait), pause: wait}
 	return true
 }
