@@ -200,7 +200,7 @@ func (s *snapshot) revalidateUsers(name string) {
 	}
 	for _, e := range s.notDeleted(sequences...) {
 		story, problems := parseSequence(e.Kind, e.Draft)
-		if len(problems) == 0 && slices.ContainsFunc(story.Acts, func(step score.Step) bool { return touched[step.Act] }) {
+		if len(problems) == 0 && slices.ContainsFunc(story.ActIDs(), func(act string) bool { return touched[act] }) {
 			s.revalidateDraft(e)
 		}
 	}
