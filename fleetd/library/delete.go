@@ -53,7 +53,10 @@ type Removal struct {
 //     revisions. The newest revision, and each one that some robot performs, is published
 //     again without the act, oldest first, so that the newest contents remain the newest
 //     revision. A robot gets its own revision without the act, never contents that were not
-//     assigned to it.
+//     assigned to it. Only what names the act itself uses it: a revision that contains it
+//     because an older revision of another act performs it stays as it is, since taking it out
+//     would change that other act. Its robots go on performing it, and the story or activity
+//     cannot be assigned before it is published again.
 //   - A story left without acts is deleted, and is removed as a default. An activity left
 //     without acts is deleted, and is removed from robots' sets.
 //   - Robots get desired documents with their next revision; without a default story, or
