@@ -216,7 +216,7 @@ func (sh *shell) rawTerminal() (restore func(), err error) {
 // readKeys reads keys until there are no more.
 func readKeys(ctx context.Context, in io.Reader, keys chan<- key) {
 	defer close(keys)
-	buffer := make([]byte, 16)
+	buffer := make([]byte, 4096) // all that a terminal holds: it must not end within an arrow, whose first byte alone is Escape
 	for {
 		n, err := in.Read(buffer)
 		if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -10,6 +11,21 @@ func TestKeysOfATerminalAreRead(t *testing.T) {
 	got := keysOf([]byte("w\x1b[A\x1bOD D\x1b"))
 	if want := []key{keyForwards, keyForwards, keyLeft, keyStand, keyRight, keyQuit}; !slices.Equal(got, want) {
 		t.Errorf("read %q, want %q", got, want)
+	}
+}
+
+// The repetitions of a held key arrive together over a slow connection.
+func TestHeldArrowDoesNotQuit(t *testing.T) {
+	keys := make(chan key, 100)
+	readKeys(t.Context(), strings.NewReader(strings.Repeat("\x1b[A", 50)), keys)
+	n := 0
+	for k := range keys {
+		if n++; k != keyForwards {
+			t.Fatalf("key %d is %q", n, k)
+		}
+	}
+	if n != 50 {
+		t.Errorf("%d keys, want 50", n)
 	}
 }
 
