@@ -11,7 +11,8 @@ import (
 )
 
 // sanitizingWriter escapes control characters, so that untrusted text cannot control the
-// terminal. It writes them as JSON does, except line feeds and tabs.
+// terminal. It writes them as JSON does, except line feeds and tabs, and bytes that are not
+// UTF-8 as \xNN: a terminal of another encoding may obey them. A write must not end within a character.
 type sanitizingWriter struct{ io.Writer }
 
 func (p sanitizingWriter) Write(b []byte) (int, error) {
@@ -19,7 +20,9 @@ func (p sanitizingWriter) Write(b []byte) (int, error) {
 	for rest := b; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		switch at := rest[:n]; {
-		case r == '\n', r == '\t', r == utf8.RuneError, schema.Printable(string(at)):
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&out, `\x%02x`, at[0])
+		case r == '\n', r == '\t', schema.Printable(string(at)):
 			out.Write(at)
 		default:
 			fmt.Fprintf(&out, `\u%04x`, r)

@@ -79,3 +79,10 @@ func TestColoursOfATable(t *testing.T) {
 		}
 	}
 }
+
+func TestBytesThatAreNotUTF8AreEscaped(t *testing.T) {
+	var out strings.Builder
+	if _, err := (sanitizingWriter{&out}).Write([]byte("\x9b2J é \ufffd\xff\n")); err != nil || out.String() != "\\x9b2J é \ufffd\\xff\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
