@@ -35,3 +35,25 @@ func TestRobotOfUnknownPresenceIsNotRevokedWithoutAStop(t *testing.T) {
 		})
 	})
 }
+
+// Its heartbeats have ended, so its presence is lost, but its connection works.
+func TestRobotWithAHangingControlLoopIsStoppedBeforeItIsRevoked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		r := w.robot("r1")
+		r.SetHanging(true)
+		w.until("r1 is lost while its messages arrive", func() bool {
+			r.Event("act_ended")
+			d, _ := w.Robot("r1")
+			return d.Presence.Status == "lost" && strings.Contains(d.Presence.Why, "its control loop hangs")
+		})
+		w.must("POST", "/robots/r1/decommission", api.DecommissionRequest{Yes: true}, nil)
+		w.until("r1 is stopped and revoked", func() bool {
+			var d api.Decommission
+			w.must("GET", "/robots/r1/decommission", nil, &d)
+			return d.Step != decommission.Begun && d.Step != decommission.StopSent
+		})
+		if n := count(r.Received(), "safety/stop"); n != 1 {
+			t.Errorf("it received %d stops", n)
+		}
+	})
+}

@@ -36,6 +36,8 @@ type Assessment struct {
 	// Disputed says that two robots connect under this name, so that any document may be
 	// of either.
 	Disputed bool
+	// Hangs says that a lost robot is still connected: messages arrive, but no heartbeat.
+	Hangs bool
 }
 
 // Assess returns the presence of a robot at a time.
@@ -88,7 +90,7 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 	age := now.Sub(from)
 	switch {
 	case age >= Silence && now.Sub(f.MessageAt) < Late:
-		return Assessment{Status: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs"}
+		return Assessment{Status: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from) + ", but other messages arrive: its control loop hangs", Hangs: true}
 	case age >= Silence:
 		return Assessment{Status: Lost, Since: from.Add(Silence), Why: "no heartbeat since " + clock(from)}
 	case age >= Late && now.Sub(f.MessageAt) < Late:

@@ -84,16 +84,16 @@ func (v *View) Connection(id string, now time.Time) decommission.Connection {
 	if !v.fleetd.Connected {
 		return decommission.NotKnown
 	}
-	status := presence.Unknown
+	status, hangs := presence.Unknown, false
 	if e := v.robots[id]; e != nil {
-		status = e.assessment.Status
+		status, hangs = e.assessment.Status, e.assessment.Hangs
 	} else if now.Sub(v.fleetd.Since) >= presence.Grace {
 		return decommission.Disconnected
 	}
 	switch {
 	case status == presence.Unknown:
 		return decommission.NotKnown
-	case status.Reachable():
+	case status.Reachable() || hangs:
 		return decommission.Connected
 	}
 	return decommission.Disconnected
