@@ -13,12 +13,20 @@ import (
 	"troupe/schema"
 )
 
-// outcomeOf returns what a robot did with the newest revision of a desired document.
-func outcomeOf(w api.DesiredState) desired.Outcome {
+// progressOf returns how far a robot is with the newest revision of a desired document.
+func progressOf(w api.DesiredState) desired.Progress {
 	document, _ := schema.Decode[struct {
 		Rev int64 `json:"rev"`
 	}](w.Desired)
-	return desired.ProgressOf(document.Rev, w.Reported, w.Overtaken).Outcome
+	return desired.ProgressOf(document.Rev, w.Reported, w.Overtaken)
+}
+
+// hasDecided reports whether a robot has accepted or refused its desired document for good. It
+// tries again what it could not fetch or save, but does not begin a mode again that did not start.
+func hasDecided(w api.DesiredState) bool {
+	p := progressOf(w)
+	triesAgain := p.Phase == schema.DeployFailed && w.Topic != string(schema.TopicDesiredMode)
+	return p.Outcome != desired.Undecided && !triesAgain
 }
 
 // robotDesired is one desired document of a robot.
@@ -38,7 +46,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	for over := false; !over; {
 		open := 0
 		for i, id := range robots {
-			if all[i].Robot != "" && outcomeOf(all[i].DesiredState) != desired.Undecided {
+			if all[i].Robot != "" && hasDecided(all[i].DesiredState) {
 				continue
 			}
 			all[i].Robot = id
@@ -51,7 +59,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 			if j := slices.IndexFunc(list.Desired, func(w api.DesiredState) bool { return w.Topic == topic }); j >= 0 {
 				all[i].DesiredState = list.Desired[j]
 			}
-			if outcomeOf(all[i].DesiredState) == desired.Undecided {
+			if !hasDecided(all[i].DesiredState) {
 				open++
 			}
 		}
@@ -79,7 +87,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	}
 	count := map[desired.Outcome]int{}
 	for _, r := range all {
-		count[outcomeOf(r.DesiredState)]++
+		count[progressOf(r.DesiredState).Outcome]++
 	}
 	switch {
 	case count[desired.Accepted] == len(all):

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,14 +13,16 @@ import (
 )
 
 // The robots of the fake fleetd: r1 accepts at its second report, r2 refuses a key, r3
-// belongs to another fleet, and r4 never reports.
+// belongs to another fleet, r4 never reports, and r5 has it at the second attempt.
 func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 	reports := map[string]string{
 		"r1": `{"ts":"2026-01-02T03:04:05Z","session":"s","desired_rev":7,"phase":"active","applied":{},"restart_needed":[],"rejected":[]}`,
 		"r2": `{"ts":"2026-01-02T03:04:05Z","session":"s","desired_rev":7,"phase":"active","applied":{},"restart_needed":[],"rejected":[{"key":"interrupts.rules","reason":"invalid","detail":"there is no handler pat"}]}`,
 		"r3": `{"desired_rev":0,"phase":"idle","reason":"wrong_fleet"}`,
 		"r4": `{"desired_rev":6,"phase":"active"}`,
+		"r5": `{"desired_rev":7,"phase":"active"}`,
 	}
+	first := map[string]string{"r1": reports["r4"], "r5": `{"desired_rev":7,"phase":"failed","reason":"fetch_failed"}`}
 	asked := map[string]int{}
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -28,8 +31,8 @@ func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 		}
 		id := path.Base(path.Dir(r.URL.Path))
 		report := reports[id]
-		if asked[id]++; id == "r1" && asked[id] == 1 {
-			report = reports["r4"]
+		if asked[id]++; asked[id] == 1 {
+			report = cmp.Or(first[id], report)
 		}
 		fmt.Fprintf(w, `{"desired":[{"topic":"desired_mode","desired":{"rev":9},"reported":{"desired_rev":9,"phase":"active"}},{"topic":"desired_config","desired":{"rev":7},"reported":%s}]}`, report)
 	}))
@@ -44,6 +47,7 @@ func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 		{"r3", 1, "wrong_fleet"},
 		{"r1,r2", 3, "active (revision 7) except interrupts.rules"},
 		{"r4", 4, "active (revision 6)"},
+		{"r5", 0, "active (revision 7)"},
 	} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("X-Robots", x.robots)

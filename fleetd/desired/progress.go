@@ -13,7 +13,7 @@ type Outcome string
 const (
 	Undecided Outcome = "undecided" // it has not decided, or has not received it
 	Accepted  Outcome = "accepted"  // it has it, or uses it from its next start on
-	Refused   Outcome = "refused"   // also in part
+	Refused   Outcome = "refused"   // also in part, or it could not get or save it, which it tries again
 )
 
 // Progress is how far a robot is with the newest revision of a desired document.
@@ -21,7 +21,7 @@ type Progress struct {
 	DesiredRev  int64              `json:"desired_rev" doc:"newest revision; 0 = there is none"`
 	ReportedRev int64              `json:"reported_rev,omitempty" doc:"revision that the robot reports about"`
 	Phase       schema.DeployPhase `json:"phase,omitempty"`
-	Outcome     Outcome            `json:"outcome" enum:"undecided,accepted,refused" doc:"what the robot did with the newest revision; refused: also in part"`
+	Outcome     Outcome            `json:"outcome" enum:"undecided,accepted,refused" doc:"what the robot did with the newest revision; refused: also in part, or it could not get or save it, which it tries again"`
 	Detail      string             `json:"detail,omitempty" doc:"why, and which parts it refused or uses only from its next start on"`
 }
 

@@ -20,6 +20,7 @@ func TestProgressIsWhatTheRobotSaysOfTheNewestRevision(t *testing.T) {
 		{"active", `{"desired_rev":7,"phase":"active"}`, "", Accepted, ""},
 		{"from its next start on", `{"desired_rev":7,"phase":"active","restart_needed":["modes"]}`, "", Accepted, "after its next start: modes"},
 		{"rejected", `{"desired_rev":7,"phase":"rejected","reason":"no_unit","detail":"no arm"}`, "", Refused, "no_unit no arm"},
+		{"not fetched", `{"desired_rev":7,"phase":"failed","reason":"fetch_failed"}`, "", Refused, "fetch_failed"},
 		{"without a part", `{"desired_rev":7,"phase":"active","refused":[{"id":"wave","reason":"no_unit"}]}`, "", Refused, "without wave: no_unit"},
 		{"without a key", `{"desired_rev":7,"phase":"active","rejected":[{"key":"modes","reason":"invalid","detail":"none"}]}`, "", Refused, "modes refused: invalid none"},
 	} {

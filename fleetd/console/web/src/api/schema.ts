@@ -3514,7 +3514,7 @@ export interface components {
             /** @description why, and which parts it refused or uses only from its next start on */
             detail?: string;
             /**
-             * @description what the robot did with the newest revision; refused: also in part
+             * @description what the robot did with the newest revision; refused: also in part, or it could not get or save it, which it tries again
              * @enum {string}
              */
             outcome: "undecided" | "accepted" | "refused";
