@@ -102,7 +102,10 @@ func (k *Keeper) restore() error {
 			return err
 		}
 		var r Record
-		if json.Unmarshal(text, &r) != nil || r.ID != id { // such as of a later release
+		if json.Unmarshal(text, &r) != nil || r.ID != id { // such as of a later release: nobody can find it, and its file is removed below
+			if err := os.Remove(k.path(id, aboutSuffix)); err != nil {
+				return err
+			}
 			continue
 		}
 		k.all = append(k.all, &kept{Record: r})

@@ -227,3 +227,18 @@ func TestRestartEndsWhatWasOnItsWay(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// As of a later release, or damaged.
+func TestRecordThatCannotBeReadIsDeletedAtTheStart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "records")
+	newRig(t, dir)
+	for name, text := range map[string]string{"later" + aboutSuffix: `{"id":7}`, "later" + fileSuffix: "mcap"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newRig(t, dir)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
