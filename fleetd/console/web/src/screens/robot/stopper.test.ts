@@ -12,7 +12,7 @@ test('the latched stop names its person, and its event does so after the release
     at: at(3),
     why: '',
   });
-  expect(stopperOf([], [left(3, 'fleetd.a/1'), latched(3, 'nora')])).toEqual({
+  expect(stopperOf([], [left(3, 'fleetd-b/1'), latched(3, 'nora')])).toEqual({
     who: 'nora',
     at: at(3),
     why: 'a child',
@@ -21,7 +21,8 @@ test('the latched stop names its person, and its event does so after the release
 
 test('a stop without a latch has the client that sent it, and not the person of an earlier stop', () => {
   expect(stopperOf([], [left(50, 'op1/7'), latched(3, 'nora')])).toEqual({ who: 'op1', at: at(50), why: '' });
-  expect(stopperOf([], [left(50, 'fleetd.a/7')])).toEqual({ who: '', at: at(50), why: '' });
+  for (const fleetd of ['fleetd', 'fleetd-b'])
+    expect(stopperOf([], [left(50, `${fleetd}/7`)])).toEqual({ who: '', at: at(50), why: '' });
   expect(stopperOf([], [])).toBeUndefined();
 });
 

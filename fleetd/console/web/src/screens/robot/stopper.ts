@@ -25,6 +25,6 @@ export function stopperOf(latches: Robot['latches'], events: readonly Event[]): 
   }
   if (left?.cause === 'mode') return { who: '', at: left.ts, why: '', mode: true };
   const client = left?.req_id?.split('/')[0] ?? '';
-  // fleetd sends the commands of every person.
-  return left && { who: /^fleetd(\.|$)/.test(client) ? '' : client, at: left.ts, why: '' };
+  // fleetd sends the commands of every person, under the name of its instance, such as fleetd or fleetd-b.
+  return left && { who: /^fleetd(-|$)/.test(client) ? '' : client, at: left.ts, why: '' };
 }
