@@ -105,6 +105,7 @@ describe('the list of an act', () => {
   it('starts a new action when the one before it is expected to end', () => {
     const d = read('act', act);
     expect(lengthOf(d.items[1]!)).toBe(357);
+    expect(lengthOf({ ...d.items[1]!, fields: { ...d.items[1]!.fields, rate: 0.5 } })).toBe(714);
     const more = insert('act', d, { index: 3 }, [itemOf({ type: 'wait', start_ms: 0, end_ms: 2000 })]);
     expect(more.items[3]!.fields).toEqual({ type: 'wait', start_ms: 3000, end_ms: 5000 });
   });

@@ -152,9 +152,10 @@ export function lengthOf(i: Item): number {
   if (i.children) return Math.max(0, ...i.children.map((c) => startOf(c) + lengthOf(c)));
   if (typeof i.fields.timeout_ms !== 'number') return 0;
   const text = Object.values((i.fields.text as Record<string, string> | undefined) ?? {});
+  const rate = Number(i.fields.rate) || 1;
   const guess =
     i.fields.type === 'say'
-      ? Math.max(0, ...text.map((t) => Math.round((t.length * 1000) / 14)))
+      ? Math.max(0, ...text.map((t) => Math.round((t.length * 1000) / 14 / rate)))
       : (guesses[String(i.fields.type)] ?? 1000);
   return Math.min(guess, i.fields.timeout_ms);
 }
