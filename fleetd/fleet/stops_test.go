@@ -131,6 +131,11 @@ func TestLiveStopIsPersistedAndAnswered(t *testing.T) {
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 		admin.publishLiveStop("") // once more, after the release
 		w.persisted("admin")
+		admin.publishLiveStop(`{"id":"k1","robots":["r9"],"level":"soft_stop","by":"ben"}`)
+		w.sleep(time.Second)
+		if acks := admin.answers(); acks[len(acks)-1].Reason != schema.ReasonIDReuse {
+			w.Errorf("a stop under a released id is answered %+v", acks[len(acks)-1])
+		}
 	})
 }
 

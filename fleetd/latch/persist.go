@@ -23,7 +23,7 @@ type persistJob struct {
 // persisted is the result of a persistJob.
 type persisted struct {
 	done        []spool.Entry
-	selects     []bool // of each of own: whether it selects any robot
+	answers     []schema.Ack // to each of own
 	latched     reading
 	read        bool // latched was read
 	signedAgain bool
@@ -60,7 +60,7 @@ func (s *Stops) persist(ctx context.Context) {
 func (s *Stops) runPersistJob(ctx context.Context, db Store, j persistJob, p *persisted) {
 	ctx, cancel := context.WithTimeout(ctx, persistWithin)
 	defer cancel()
-	selects, err := s.persistEntries(ctx, db, j.own)
+	answers, err := s.persistEntries(ctx, db, j.own)
 	if err != nil {
 		s.deps.Failed("stops not persisted", err)
 		return
@@ -84,7 +84,7 @@ func (s *Stops) runPersistJob(ctx context.Context, db Store, j persistJob, p *pe
 		}
 		p.read = true
 	}
-	p.done, p.selects = done, selects
+	p.done, p.answers = done, answers
 }
 
 // applyPersisted applies the result of a job.
@@ -97,14 +97,8 @@ func (s *Stops) applyPersisted(j persistJob, p persisted) {
 	if len(p.done) > 0 {
 		s.removePersisted(p.done)
 	}
-	for i := range p.selects {
-		e := j.own[i]
-		a := schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + e.Request.ID + " --why REASON releases it"}
-		if !p.selects[i] {
-			a = schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
-				Detail: "nothing is latched: no robot of the fleet has this name or these labels; name other robots, or leave robots and labels out to stop all"}
-		}
-		s.answer(e.Request, a)
+	for i, a := range p.answers {
+		s.answer(j.own[i].Request, a)
 	}
 	if p.released == nil {
 		return
@@ -152,8 +146,8 @@ func (s *Stops) readReleased(ctx context.Context, db Store, j persistJob, p *per
 	p.released = func(o stop.Request) bool { return stop.Released(rows, o) }
 }
 
-// persistEntries persists entries, and reports of each whether it selects a robot.
-func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.Entry) (selects []bool, err error) {
+// persistEntries persists entries, and returns the answer to each.
+func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.Entry) (answers []schema.Ack, err error) {
 	if len(waiting) == 0 {
 		return nil, nil
 	}
@@ -166,9 +160,9 @@ func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.En
 		if err != nil {
 			return err
 		}
-		selects = nil
+		answers = nil
 		for _, o := range requests {
-			selects = append(selects, o.All || slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Includes(r.ID, r.Labels) }))
+			answers = append(answers, answerTo(rows, o))
 		}
 		now := s.deps.Now()
 		c, err := stop.Persist(rows, requests, now)
@@ -181,7 +175,20 @@ func (s *Stops) persistEntries(ctx context.Context, db Store, waiting []spool.En
 		return nil, err
 	}
 	s.deps.WakeOutbox()
-	return selects, nil
+	return answers, nil
+}
+
+// answerTo is the answer to a request that is persisted beside these rows.
+func answerTo(rows stop.Rows, o stop.Request) schema.Ack {
+	switch {
+	case stop.IDReused(rows, o):
+		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonIDReuse, Retry: schema.RetryAfterFix,
+			Detail: "a stop with this id was released, and fleetd latches an id once: robots that received this one have stopped, others have not; send it with an id that is new"}
+	case !o.All && !slices.ContainsFunc(rows.Robots, func(r stop.Robot) bool { return o.Includes(r.ID, r.Labels) }):
+		return schema.Ack{Status: schema.StatusRejected, Reason: schema.ReasonUnknownRobot, Retry: schema.RetryAfterFix,
+			Detail: "nothing is latched: no robot of the fleet has this name or these labels; name other robots, or leave robots and labels out to stop all"}
+	}
+	return schema.Ack{Status: schema.StatusSucceeded, Result: schema.ResultOK, Detail: "latched; fleetd stop release " + o.ID + " --why REASON releases it"}
 }
 
 // persistedByLeader are the entries that another instance has persisted.
