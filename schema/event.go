@@ -51,6 +51,7 @@ var Events = []EventRow{
 	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the state of the safety core changed"},
 	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop was latched: the robot stays stopped until it is released"},
 	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "the level of a latched stop changed"},
+	{Type: "reset_refused", Level: EventWarn, Data: "reason, detail", Text: "somebody pressed the button reset on the robot's body, and nothing was reset; detail says what to do"},
 	{Type: "stop_released", Level: EventSafety, Data: "id, by, why, released_by", Text: "a latched stop was released; by is who stopped, released_by who released it: a person, or fleetd if it names none, or the client or input at the robot"},
 
 	{Type: "point_saved", Level: EventInfo, Data: "id, x_m, y_m, theta_rad", Text: "a point was taught; fleetd can take it into places"},
@@ -88,7 +89,6 @@ var Events = []EventRow{
 	{Type: "intent", Level: EventInfo, Data: "name, confidence, emotion, reaction, resulting_emotion, reason", Text: "the robot received an intent; source is the client, or `body`, and cause the name of the intent. `robots/{rid}/intent` has what the person said"},
 	{Type: "intent_ignored", Level: EventInfo, Data: "name, confidence, reason", Text: "the robot received an intent of too low a confidence and did nothing; source and cause are as in `intent`"},
 	{Type: "intent_refused", Level: EventWarn, Data: "name, reaction, reason, detail", Text: "the robot could not do what an intent that its body heard asks for; the client that posts one gets the reason in the answer"},
-
 	{Type: "control_taken", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "somebody took control"},
 	{Type: "control_free", Level: EventInfo, Data: "from, from_by, to, to_by", Text: "control was released"},
 	{Type: "control_lost", Level: EventWarn, Data: "from, from_by, to, to_by", Text: "control was taken over, was not renewed, or its holder disappeared"},

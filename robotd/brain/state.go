@@ -68,9 +68,10 @@ type Memory struct {
 	Contents   delivery.DiskContents
 	Values     map[string]string // the small values of effect.SaveValue, by their names
 
-	Latches     []byte        // of SaveLatches; empty before the first
-	LatchesLost bool          // the newest may be missing
-	Refused     schema.Reason // the disk refuses to write
+	Latches        []byte        // of SaveLatches; empty before the first
+	LatchesLost    bool          // the newest may be missing
+	LatchesUnsaved bool          // the disk refused to save them
+	Refused        schema.Reason // the disk refuses to write
 }
 
 // New returns the state of a robot that has just started: it has its story and its journal,

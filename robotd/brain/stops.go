@@ -66,7 +66,7 @@ func (t *step) restoreStops(m Memory) {
 // stops is what the disk has of them.
 func (m *Memory) stops() stops.Memory {
 	return stops.Memory{
-		Saved: m.Latches, LatchesLost: m.LatchesLost, Lost: m.Lost, Refused: m.Refused,
+		Saved: m.Latches, LatchesLost: m.LatchesLost, Unsaved: m.LatchesUnsaved, Lost: m.Lost, Refused: m.Refused,
 	}
 }
 

@@ -119,6 +119,12 @@ func (t Step) Decide() (d safety.Decision, by request.Key) {
 	return d, in.By
 }
 
+// refusedReset is the data of an event reset_refused.
+type refusedReset struct {
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
+}
+
 // Answer answers the command that led to a decision, and a granted reset when it has ended.
 func (t Step) Answer(d safety.Decision, by request.Key) {
 	if a := d.Answer; a.Present {
@@ -129,6 +135,9 @@ func (t Step) Answer(d safety.Decision, by request.Key) {
 		case d.Changed && d.To == schema.SafetyReset:
 			t.resetting = by // answered again when the reset has ended
 			v = schema.Verdict{Status: schema.StatusAccepted}
+		}
+		if by == "" && !a.Taken { // the robot's own requests have no answer, and a person at the robot waits for one
+			t.Out.Event("reset_refused", "safety", string(a.Reason), "", refusedReset{a.Reason, a.Detail})
 		}
 		t.Out.Reply(by, v)
 	}

@@ -163,7 +163,8 @@ func (c *Config) brain() (*config.Config, error) {
 // dir is the robot's data directory.
 func (c *Config) dir() string { return cmp.Or(c.Data, "data") }
 
-// Time limits of the parts of an orderly end, together less than 5 s.
+// Time limits of the parts of an orderly end. Its other parts take milliseconds, so that all of it fits
+// into the 15 s that robotd.service gives.
 const (
 	endGrace   = 2500 * time.Millisecond // for the mode in charge
 	diskGrace  = 500 * time.Millisecond  // for the last writes to the disk
@@ -193,7 +194,9 @@ func Run(ctx context.Context, cfg Config) (err error) {
 
 	onPage := newPageRobot(cfg.busAddress(), func(id, why string) ([]schema.StopLatch, error) {
 		value, latched := memory.Latch(nowAt(time.Now()), id, why)
-		return latched, disk.saveLatches(value)
+		err := disk.saveLatches(value)
+		memory.LatchesUnsaved = err != nil
+		return latched, err
 	})
 	body := cfg.Driver
 	if body == nil {

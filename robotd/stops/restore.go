@@ -16,6 +16,7 @@ import (
 type Memory struct {
 	Saved       []byte        // of effect.SaveLatches; empty before the first
 	LatchesLost bool          // the newest write may be missing
+	Unsaved     bool          // Saved is not on the disk: it refused a stop that was latched before the start
 	Lost        bool          // the robot ran before, but its disk is empty
 	Refused     schema.Reason // the disk refuses to write
 }
@@ -43,6 +44,7 @@ func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 		t.Out.Do(effect.DiskRefused{Refused: m.Refused})
 		t.latchBecauseOf(RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused))
 	}
+	t.persist.dirty = t.persist.dirty || m.Unsaved
 	t.persist.lost = m.Lost
 	t.restoreLost(m.Lost)
 	return t.pendingReset, pendingReset != ""

@@ -127,6 +127,21 @@ func TestLatchesSurviveARestart(t *testing.T) {
 	}
 }
 
+// A stop that the disk refused before the start is written again, and counts as missing until then.
+func TestStopThatTheDiskRefusedBeforeTheStartIsSavedAgain(t *testing.T) {
+	saved, _ := LatchBeforeStart(clock.Now{}, Memory{}, "at-the-robot", "")
+	for _, unsaved := range []bool{false, true} {
+		var s State
+		var out effect.List
+		p := part(&s, at(0), &out)
+		p.Restore(Memory{Saved: saved, Unsaved: unsaved})
+		p.Persist()
+		if s.persist.missing() != unsaved {
+			t.Errorf("unsaved %v: missing %v", unsaved, s.persist.missing())
+		}
+	}
+}
+
 // The answer to a stop at the robot waits for the disk, whether or not there is a broker.
 func TestLostConnectionDropsNoAnswerToThePage(t *testing.T) {
 	var s State

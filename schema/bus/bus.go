@@ -184,7 +184,7 @@ type Event struct {
 	Unit       string            `json:"unit,omitempty" doc:"asks, waits"`
 	Stop       string            `json:"stop,omitempty" doc:"asks: soft-stop, stop, halt or estop of the whole robot"`
 	Signal     string            `json:"signal,omitempty" doc:"sensed: touch, press, estop-input, people, sound, dark, push, lift or fall"`
-	Name       string            `json:"name,omitempty" doc:"touch, press, estop-input: which"`
+	Name       string            `json:"name,omitempty" doc:"touch, press, estop-input: which; the press reset leads out of E_STOP after a stop input"`
 	On         bool              `json:"on,omitzero" doc:"every signal but people: whether it begins"`
 	Count      int64             `json:"count,omitzero" doc:"people: how many"`
 	BearingRad float64           `json:"bearing_rad,omitzero" doc:"people: where the nearest one is, to the left of straight ahead, -π..π"`
