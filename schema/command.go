@@ -81,6 +81,9 @@ func (c *checks) readCondition(raw jsontext.Value, into *Precondition) {
 	}
 }
 
+// MadeIDPrefix begins the id that a robot makes for a command without one; its answers have it.
+const MadeIDPrefix = "auto-"
+
 // Ack is the robot's answer to a command. Every command gets a final answer, also
 // malformed, late, refused and repeated ones.
 type Ack struct {

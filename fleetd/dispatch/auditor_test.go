@@ -2,12 +2,15 @@ package dispatch_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -31,14 +34,20 @@ func hears(a *dispatch.Auditor, client, verb, payload string) {
 	a.Note(schema.TopicParams{RID: "r1", CID: client, Group: group, Verb: name}, link.Message{Payload: []byte(payload)}, time.Now())
 }
 
-// audit is the audit, the newest first.
-func (w *world) audit() (lines []string) {
+// entries is the audit, the newest first.
+func (w *world) entries() []audit.Entry {
 	w.Helper()
 	notes, err := w.db.Audit(context.Background(), store.AuditQuery{Limit: 5000})
 	if err != nil {
 		w.Fatal(err)
 	}
-	for _, n := range notes {
+	return notes
+}
+
+// audit is the audit in lines, the newest first.
+func (w *world) audit() (lines []string) {
+	w.Helper()
+	for _, n := range w.entries() {
 		lines = append(lines, fmt.Sprintf("%s|%s|%s|%s", strings.TrimSuffix(n.Who+" at "+n.Principal, " at "), n.What, n.Target, n.Detail))
 	}
 	return lines
@@ -60,6 +69,75 @@ func TestCommandsOfOtherClientsAreAudited(t *testing.T) {
 			t.Errorf("noted\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
+}
+
+// The robot makes ids such as auto-1-7 for commands without one.
+func TestEndOfACommandIsAudited(t *testing.T) {
+	type step struct{ verb, payload, answer string } // an answer is "ID STATUS [REASON]", or else it is a command
+	command := func(verb, payload string) step { return step{verb, payload, ""} }
+	answer := func(verb, text string) step { return step{verb, "", text} }
+	flood := step{}
+	for name, c := range map[string]struct {
+		steps []step
+		want  string // of entries about ends, the oldest first: the payload of the command that has ended, outcome and detail
+	}{
+		"with an id":                {[]step{command("mode/set", `{"id":"k1"}`), answer("mode/set", "k1 ACCEPTED"), answer("mode/set", "k1 SUCCEEDED")}, `{"id":"k1"} done SUCCEEDED`},
+		"malformed, with an id":     {[]step{command("mode/set", `{"id":"k1","x":1}`), answer("mode/set", "k1 REJECTED bad_request")}, `{"id":"k1","x":1} refused REJECTED bad_request`},
+		"without an id":             {[]step{command("safety/enable", "a"), answer("safety/enable", "auto-1-7 REJECTED not_in_control")}, "a refused REJECTED not_in_control"},
+		"that could not be decoded": {[]step{command("mode/set", "{"), answer("mode/set", " REJECTED bad_request")}, "{ refused REJECTED bad_request"},
+		"of an unknown verb":        {[]step{command("mode/dance", "a"), answer("mode/dance", " REJECTED unknown_verb")}, "a refused REJECTED unknown_verb"},
+		"one after the other":       {[]step{command("mode/set", "a"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "b"), answer("mode/set", "auto-1-8 FAILED")}, "a done SUCCEEDED, b failed FAILED"},
+		"of another verb":           {[]step{command("mode/set", "a"), command("auto/pause", "b"), answer("auto/pause", "auto-1-8 REJECTED"), answer("mode/set", "auto-1-7 SUCCEEDED")}, "b refused REJECTED, a done SUCCEEDED"},
+		"one during a long one":     {[]step{command("manual/say", "a"), answer("manual/say", "auto-1-7 ACCEPTED"), command("manual/say", "b"), answer("manual/say", "auto-1-8 REJECTED"), answer("manual/say", "auto-1-7 SUCCEEDED")}, "b refused REJECTED, a done SUCCEEDED"},
+		"two at once":               {[]step{command("mode/set", "a"), command("mode/set", "b"), answer("mode/set", "auto-1-8 REJECTED"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "c"), answer("mode/set", "auto-1-9 SUCCEEDED")}, "? refused REJECTED (one of several commands without an id), ? done SUCCEEDED (one of several commands without an id), c done SUCCEEDED"},
+		"answered again":            {[]step{command("mode/set", "a"), answer("mode/set", "auto-1-7 SUCCEEDED"), command("mode/set", "b"), answer("mode/set", "auto-1-7 SUCCEEDED"), answer("mode/set", "auto-1-8 REJECTED")}, "a done SUCCEEDED, b refused REJECTED"},
+		"after one that was lost":   {[]step{command("mode/set", "a"), {answer: "wait"}, command("mode/set", "b"), answer("mode/set", "auto-1-8 REJECTED")}, "b refused REJECTED"},
+		"after one in a flood":      {[]step{flood, command("mode/set", "a"), {answer: "pause"}, command("mode/set", "b"), answer("mode/set", "auto-1-7 REJECTED")}, "? refused REJECTED (one of several commands without an id)"},
+		"retained":                  {[]step{command("mode/set", "a"), answer("mode/set", " REJECTED retained_command"), answer("mode/set", "auto-1-7 SUCCEEDED")}, "a done SUCCEEDED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			audits(t, func(w *world, a *dispatch.Auditor) {
+				for _, s := range c.steps {
+					switch {
+					case s == flood:
+						for range 200 {
+							hears(a, "stop1", "safety/stop", "")
+						}
+					case s.answer == "pause":
+						w.sleep(60 * time.Millisecond) // room for one more
+					case s.answer == "wait":
+						w.sleep(2 * time.Minute)
+					case s.answer == "":
+						hears(a, "op1", s.verb, s.payload)
+					default:
+						words := strings.Split(s.answer+" ", " ")
+						ack := schema.Ack{TS: schema.TimeOf(time.Now()), Session: "s", Verb: s.verb, Status: schema.Status(words[1]), Reason: schema.Reason(words[2])}
+						if words[0] != "" {
+							ack.ID = &words[0]
+						}
+						payload, err := json.Marshal(ack)
+						if err != nil {
+							t.Fatal(err)
+						}
+						a.Answered(schema.TopicParams{RID: "r1", CID: "op1"}, payload, time.Now())
+					}
+				}
+				w.sleep(2 * time.Second)
+				commands := map[string]string{"": "?"}
+				var got []string
+				for _, n := range slices.Backward(w.entries()) {
+					if n.Outcome == audit.Accepted {
+						commands[n.ID] = n.Detail
+					} else {
+						got = append(got, fmt.Sprintf("%s %s %s", commands[n.Of], n.Outcome, n.Detail))
+					}
+				}
+				if text := strings.Join(got, ", "); text != c.want {
+					t.Errorf("ends are\n%s, want\n%s", text, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestCommandFloodIsCountedInTheAudit(t *testing.T) {

@@ -207,7 +207,7 @@ func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum 
 // taken for a repetition.
 func (s *State) makeID() string {
 	s.madeIDs++
-	return fmt.Sprintf("auto-%d-%d", s.boot, s.madeIDs)
+	return fmt.Sprintf("%s%d-%d", schema.MadeIDPrefix, s.boot, s.madeIDs)
 }
 
 func (s *State) find(k Key) *entry {
