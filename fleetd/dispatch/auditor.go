@@ -100,7 +100,7 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 	}
 	r, problems := verb.Decode(v, m.Payload)
 	if known && len(schema.Errors(problems)) == 0 {
-		n.Who = audit.Text(r.By, 64)
+		n.Who, n.Why = audit.Text(r.By, 64), audit.Text(r.Reason(), 256)
 	}
 	e := audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: now, Note: n}
 	if !w.add(e) {

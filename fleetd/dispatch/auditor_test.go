@@ -71,6 +71,22 @@ func TestCommandsOfOtherClientsAreAudited(t *testing.T) {
 	})
 }
 
+func TestReasonOfACommandIsAudited(t *testing.T) {
+	audits(t, func(w *world, a *dispatch.Auditor) {
+		hears(a, "op1", "safety/stop", `{"why":"a test","args":{"why":"child in front"}}`)
+		hears(a, "op1", "safety/stop", `{"args":{"why":"child in front"}}`)
+		hears(a, "op1", "safety/enable", "")
+		w.sleep(2 * time.Second)
+		var got []string
+		for _, n := range w.entries() {
+			got = append(got, n.Why)
+		}
+		if want := []string{"", "child in front", "a test"}; !slices.Equal(got, want) {
+			t.Errorf("reasons are %q, want %q", got, want)
+		}
+	})
+}
+
 // The robot makes ids such as auto-1-7 for commands without one.
 func TestEndOfACommandIsAudited(t *testing.T) {
 	type step struct{ verb, payload, answer string } // an answer is "ID STATUS [REASON]", or else it is a command

@@ -260,6 +260,14 @@ func plain(text string) any {
 	return v
 }
 
+// Reason returns why the sender wants it: why of the envelope, else the argument of that name.
+func (r Request) Reason() string {
+	if f := reflect.ValueOf(r.Args).FieldByName("Why"); r.Why == "" && f.IsValid() {
+		return f.String()
+	}
+	return r.Why
+}
+
 // FirstArgument returns the first argument as text, for one-line displays.
 func (v Verb) FirstArgument(args Args) string {
 	if args == nil || len(v.Args()) == 0 {
