@@ -77,7 +77,7 @@ is the account, client or robot as which the sender was authenticated, WHO the n
 nobody signs in, PRINCIPAL is dev and WHO the name that --by or TROUPE_BY gives. FROM is the program
 and the address. WHAT is the name that --what finds; brackets explain a name that does not explain itself. The
 outcome accepted means that a command was passed on: the entry that says how it ended comes later
-(--id ID shows both). Frames of manual driving are not recorded. -o json shows all fields.`,
+(--id ID shows both), without WHO. Entries are in the order in which they were written. Frames of manual driving are not recorded. -o json shows all fields.`,
 		Example: "  fleetd audit list --outcome refused --since 1h\n  fleetd audit list --target 'robot r1' --what command",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			query, err := f.query()
