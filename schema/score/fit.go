@@ -196,7 +196,7 @@ func FitLanguage(b PublishedStory, caps schema.Caps) []schema.Problem {
 			continue
 		}
 		acts = append(acts, step.Act)
-		if !a.speaks(lang) {
+		if len(a.textsWithout(lang)) > 0 {
 			lack = append(lack, step.Act)
 		}
 	}

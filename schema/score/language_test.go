@@ -8,8 +8,12 @@ import (
 )
 
 var spoken = map[string]Act{
-	"both":   {ID: "both", Actions: []Action{{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello", "de": "hallo"}}}},
-	"one":    {ID: "one", Actions: []Action{{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello"}}}},
+	"both": {ID: "both", Actions: []Action{{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello", "de": "hallo"}}}},
+	"one":  {ID: "one", Actions: []Action{{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello"}}}},
+	"some": {ID: "some", Actions: []Action{
+		{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello", "de": "hallo"}}, {Type: TypeSay, TimeoutMS: ms(900), Text: Text{"de": "hallo"}},
+		{Type: TypeSay, TimeoutMS: ms(900), Choices: []Choice{{Text: Text{"de": "hallo"}}, {Text: Text{"en": "hello", "de": "hallo"}}}},
+	}},
 	"silent": {ID: "silent", Actions: []Action{{Type: TypeFace, Face: "smile"}}},
 }
 
@@ -28,7 +32,8 @@ func TestActWithoutALanguageOfTheOthersIsAWarning(t *testing.T) {
 		story Story
 		want  string
 	}{
-		{inLanguages(nil, "both", "one", "silent"), "/acts/1/act: the act one has no text in de"},
+		{inLanguages(nil, "both", "one", "silent"), "/acts/1/act: the act one has no text in de at /actions/0/text"},
+		{inLanguages([]string{"en"}, "some"), "/acts/0/act: the act some has no text in en at /actions/1/text, and 1 more"},
 		{inLanguages(nil, "one", "silent"), ""},
 		{inLanguages([]string{"en"}, "both", "one"), ""},
 	} {

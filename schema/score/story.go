@@ -126,8 +126,12 @@ func (c *checks) step(p string, step Step, languages []string, lookup func(id st
 	}
 	c.with(at(p, "with"), a, step.With)
 	for _, lang := range languages {
-		if !a.speaks(lang) {
-			c.warn(at(p, "act"), CodeMissingLanguage, fmt.Sprintf("the act %s has no text in %s", step.Act, lang), "another language of its texts is used")
+		if lack := a.textsWithout(lang); len(lack) > 0 {
+			text := fmt.Sprintf("the act %s has no text in %s at %s", step.Act, lang, lack[0])
+			if len(lack) > 1 {
+				text += fmt.Sprintf(", and %d more", len(lack)-1)
+			}
+			c.warn(at(p, "act"), CodeMissingLanguage, text, "another language of the text is used there")
 		}
 	}
 }
@@ -150,15 +154,16 @@ func (c *checks) with(p string, a Act, values map[string]string) {
 	}
 }
 
-func (a Act) speaks(lang string) bool {
-	all := true
-	a.walk(func(_ string, x *Action, _ int) {
-		x.texts("", func(_ string, t Text) {
-			_, ok := t.find(lang)
-			all = all && ok
+// textsWithout returns the pointers of the texts of a that are not in lang.
+func (a Act) textsWithout(lang string) (pointers []string) {
+	a.walk(func(p string, x *Action, _ int) {
+		x.texts(p, func(p string, t Text) {
+			if _, ok := t.find(lang); !ok {
+				pointers = append(pointers, p)
+			}
 		})
 	})
-	return all
+	return pointers
 }
 
 // ValidatePublishedStory validates a published revision on its own. A step whose act is missing is
