@@ -43,14 +43,15 @@ func (sh *shell) eventCommand() *cobra.Command {
 	var robot string
 	var follow bool
 	list := &cobra.Command{
-		Use: "list", Short: "list what happened to robots, the newest first", Args: cobra.NoArgs,
+		Use: "list [ROBOT...]", Short: "list what happened to robots, the newest first",
 		Long: `List what happened to robots, the newest first; with --follow the oldest of them first, and then each
 as it happens. Levels: info is what a robot does, warn what is not as it should be, error what was not
 done, safety what concerns the permission to move. topics.md lists the types of events.`,
-		Example: "  fleetd event list --level warn,error,safety --since 1h\n  fleetd event list --robot r1 --type act_ended\n  fleetd event list --follow --level safety",
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			if robot != "" {
-				q.robots = []string{robot}
+		Example: "  fleetd event list --level warn,error,safety --since 1h\n  fleetd event list r1 --type act_ended\n  fleetd event list --follow --level safety",
+		RunE: run(func(cmd *cobra.Command, args []string) error {
+			q.robots = args
+			if robot != "" && !slices.Contains(args, robot) {
+				q.robots = append(q.robots, robot)
 			}
 			if follow {
 				return sh.followEvents(cmd.Context(), q, true)
@@ -63,7 +64,7 @@ done, safety what concerns the permission to move. topics.md lists the types of 
 		}),
 	}
 	q.flags(list)
-	list.Flags().StringVar(&robot, "robot", "", "only events of this robot")
+	list.Flags().StringVar(&robot, "robot", "", "only events of this robot, as if it were an argument")
 	list.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens, until interrupted")
 	return group("event", "what happened to robots: list", list)
 }
