@@ -137,11 +137,11 @@ func robotDetail(out io.Writer, d view.Detail) {
 		}
 	}
 	line("desired", convergenceText(d.Desired))
-	if a := d.Activities; a != nil {
-		line("activities", activitiesText(*a))
-	}
 	if r := d.Reported; r != nil && r.Reason != "" && hasRefused(d.Desired) {
 		line("refused", refusalText(r))
+	}
+	if a := d.Activities; a != nil {
+		line("activities", activitiesText(*a))
 	}
 	if k := d.Control; k != nil {
 		line("controlled by", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)

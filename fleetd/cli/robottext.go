@@ -110,19 +110,19 @@ func longModeText(r view.Robot) string {
 	return s
 }
 
-// refusalText says why the robot refuses its desired story.
+// refusalText says why the robot refuses its desired story: what is the matter with this one, then what the reason means.
 func refusalText(r *schema.ReportedStory) string {
-	var parts []string
-	if r.Reason != "" {
-		parts = append(parts, r.Reason.Describe().Text)
-	}
-	if r.Detail != "" && !slices.Contains(parts, r.Detail) {
-		parts = append(parts, r.Detail)
-	}
+	text := r.Detail
 	if r.Pointer != "" && !strings.HasPrefix(r.Detail, r.Pointer) {
-		parts = append(parts, "at "+r.Pointer)
+		text = strings.TrimPrefix(text+", at "+r.Pointer, ", ")
 	}
-	return strings.Join(parts, ": ")
+	switch meaning := r.Reason.Describe().Text; {
+	case text == "":
+		return meaning
+	case meaning != r.Detail:
+		text += " (" + meaning + ")"
+	}
+	return text
 }
 
 // needsStart says what a robot whose story is stopped waits for.

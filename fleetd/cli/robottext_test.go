@@ -33,6 +33,21 @@ func TestSafetyTextNamesTheWayOutOfDisabled(t *testing.T) {
 	}
 }
 
+func TestRefusalBeginsWithWhatIsWrong(t *testing.T) {
+	meaning := schema.ReasonTimeout.Describe().Text
+	for want, r := range map[string]schema.ReportedStory{
+		meaning:                                         {Reason: schema.ReasonTimeout},
+		"no bytes within 10s (" + meaning + ")":         {Reason: schema.ReasonTimeout, Detail: "no bytes within 10s"},
+		"/acts/0: no act (" + meaning + ")":             {Reason: schema.ReasonTimeout, Detail: "/acts/0: no act", Pointer: "/acts/0"},
+		"it is not known, at /acts/0 (" + meaning + ")": {Reason: schema.ReasonTimeout, Detail: "it is not known", Pointer: "/acts/0"},
+		"at /acts/0 (" + meaning + ")":                  {Reason: schema.ReasonTimeout, Pointer: "/acts/0"},
+	} {
+		if got := refusalText(&r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestAlertsWithOneCauseAreOneLine(t *testing.T) {
 	const gone = "parrot: the adapter is gone: start the adapter"
 	got := alertLines([]schema.Alert{
