@@ -48,6 +48,8 @@ func (sh *shell) robotCommand() *cobra.Command {
 	list.Flags().BoolVar(&table, "csv", false, "print a table for spreadsheets, with every column")
 	get := &cobra.Command{
 		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
+		Long: `Show everything about one robot. Its last event is the newest one but those that come with every act or
+round of the story: fleetd event list has them.`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d view.Detail
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
