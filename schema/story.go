@@ -59,6 +59,7 @@ type ReportedStory struct {
 	Active     *ActiveStory `json:"active" jsonschema:"nullable" doc:"the story that the robot has; null = none"`
 	Previous   *StoryRef    `json:"previous" jsonschema:"nullable" doc:"the story that was active before, which stays on the disk; null = none"`
 	Staged     *StoryRef    `json:"staged,omitzero" doc:"on the robot's disk, to become active"`
+	Rejected   *StoryRef    `json:"rejected,omitzero" doc:"the story of desired_rev, if its phase is rejected; left out if the robot refused the document itself"`
 	Performing bool         `json:"playing" doc:"the active story is performed"`
 	SelfCheck  SelfCheck    `json:"self_check,omitempty" doc:"passed or failed, of the active story"`
 	ActsDigest string       `json:"acts_digest,omitempty" doc:"digest of the document acts with which it was judged"`

@@ -24,7 +24,8 @@ type Report struct {
 	Refused    []schema.RefusedPart
 	Unusable   bool // there is an active content, but no part of it can be used
 	Previous   *Accepted
-	Staged     *Accepted // on disk, waiting to become active
+	Staged     *Accepted          // on disk, waiting to become active
+	Rejected   *schema.ContentPin // of the newest accepted desired document, in this phase
 	ActsDigest string
 }
 
@@ -53,6 +54,9 @@ func (s *State[C]) Report() Report {
 	if (r.Phase == schema.DeployRejected || r.Phase == schema.DeployRolledBack) && r.Retry == schema.RetryLater {
 		r.Retry = schema.RetryNever
 	}
+	if s.phase == schema.DeployRejected && s.refused == nil {
+		r.Rejected = s.desired.Pin
+	}
 	if s.staged != nil {
 		r.Staged = &s.staged.Accepted
 	}
@@ -70,6 +74,9 @@ func (r Report) Story() schema.ReportedStory {
 	d := schema.ReportedStory{
 		FleetID: r.FleetID, DesiredRev: r.DesiredRev, Phase: r.Phase, Reason: r.Reason, Retry: r.Retry, Detail: r.Detail, Pointer: r.Pointer,
 		Attempts: r.Attempts, Fetching: r.Fetching, Progress: r.Progress, Previous: ref(r.Previous), Staged: ref(r.Staged), ActsDigest: r.ActsDigest,
+	}
+	if p := r.Rejected; p != nil {
+		d.Rejected = &schema.StoryRef{ID: p.ID, Rev: p.Rev, SHA256: p.SHA256}
 	}
 	if a := r.Active; a != nil {
 		d.SelfCheck = schema.SelfCheckPassed

@@ -35,12 +35,12 @@ func TestReportContainsSelfCheck(t *testing.T) {
 	}
 	w.missing["x"] = true
 	w.step(RobotChanged{ActsDigest: "without any"})
-	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckFailed || d.Active != nil || d.Phase != schema.DeployRejected || d.Reason != schema.ReasonStoryEmpty {
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckFailed || d.Active != nil || d.Phase != schema.DeployRejected || d.Reason != schema.ReasonStoryEmpty || d.Rejected == nil || d.Rejected.ID != "a" {
 		t.Errorf("nothing of it can be performed: %+v", d)
 	}
 	clear(w.missing)
 	w.step(RobotChanged{ActsDigest: "with all"})
-	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Phase != schema.DeployActive {
+	if d := w.s.Report().Story(); d.SelfCheck != schema.SelfCheckPassed || d.Phase != schema.DeployActive || d.Rejected != nil {
 		t.Errorf("it can be performed again: %+v", d)
 	}
 }

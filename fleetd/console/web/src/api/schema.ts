@@ -4205,6 +4205,8 @@ export interface components {
             progress?: number | null;
             /** @description why it is rejected, failed or rolled back */
             reason?: string;
+            /** @description the story of desired_rev, if its phase is rejected; left out if the robot refused the document itself */
+            rejected?: components["schemas"]["SchemaStoryRef"];
             /** @description whether the same document may succeed later */
             retry?: string;
             /** @description passed or failed, of the active story */
