@@ -124,6 +124,7 @@ func TestStopInputIsPressedWhileAnyAdapterReportsIt(t *testing.T) {
 			if err := b.adapters.Publish(adapter, contract.OutEvent, []byte(payload)); err != nil {
 				t.Fatal(err)
 			}
+			time.Sleep(time.Millisecond) // each adapter has a connection of its own
 		}
 		report("base", "true")
 		report("show", "true")
