@@ -87,6 +87,35 @@ func TestStickMustBeReleasedAfterARobotWasStopped(t *testing.T) {
 	})
 }
 
+// A person whose robot does not follow is told why, with the way out, also while the stick is at rest.
+func TestPersonIsToldWhyTheRobotDoesNotFollow(t *testing.T) {
+	for _, c := range []struct{ verb, mode, want string }{
+		{"safety/stop", "", "safety/enable"},
+		{"mode/set", "str", "the robot is in str; mode/set mnl starts mnl"},
+	} {
+		t.Run(c.verb, func(t *testing.T) {
+			inDriveTest(t, func(p *driveTest) {
+				d := p.takeControl()
+				d.drives(0.2)
+				if all := d.received(teleop.TypeRefused); len(all) > 0 {
+					t.Errorf("the robot follows, and the device was told %+v", all)
+				}
+				var args map[string]any
+				if c.mode != "" {
+					args = map[string]any{"mode": c.mode}
+				}
+				p.order("ann", c.verb, args)
+				d.vx.Store(0)
+				p.pass(3 * time.Second)
+				all := d.received(teleop.TypeRefused)
+				if len(all) < 2 || len(all) > 4 || !strings.HasSuffix(all[len(all)-1].Detail, c.want) {
+					t.Errorf("in 3 s the device was told %+v, want %q", all, c.want)
+				}
+			})
+		})
+	}
+}
+
 // A second operator gets neither control nor a session, and learns who has control; a takeover
 // is a command like every other and names both.
 func TestSecondOperatorIsRefusedAndTakeoverIsLogged(t *testing.T) {

@@ -29,6 +29,7 @@ func (s *server) teleop(h huma.API) {
 		"For the person who has control of the robot (control/acquire). The device sends a frame, as JSON text, 10 to 20 times a second, also while the stick is at rest:",
 		`{"lease", "seq", "t", "vx", "wz", "latency_ms"}: the id of the lease, a number that rises, the device's time in milliseconds, m/s forwards, rad/s to the left, and the latency that it measured.`,
 		`It receives {"type"}: limits {"mps", "radps"} at the beginning; echo {"seq", "t", "robot_ms"} of each frame, from which it measures the latency; robot {"mono_ms", "figures"} ten times a second;`,
+		`refused {"cause", "detail"}, at most once a second, while the robot does not follow the frames, such as in another mode than mnl;`,
 		`stopped {"cause", "detail"} when fleetd stopped the robot, after which the stick must be released before it counts; ended {"cause", "detail"} at the end.`,
 		"Without a frame for 250 ms fleetd stops the robot, and without one for 2 s it gives control back. A latency above 800 ms stops the robot.",
 		"A device whose connection broke has these 2 s to connect again with the same lease.")

@@ -17,8 +17,10 @@ import (
 	"golang.org/x/term"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/presence"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/teleop"
+	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
@@ -36,7 +38,7 @@ func (sh *shell) driveCommand() *cobra.Command {
 	var why string
 	c := &cobra.Command{
 		Use: "drive ROBOT", Short: "drive a robot with the keys of this terminal", Args: exactlyOne,
-		Long: `Drive a robot in mode mnl with the keys of this terminal: w or up forwards, s or down backwards,
+		Long: `Drive a robot, in mode mnl and ENABLED, with the keys of this terminal: w or up forwards, s or down backwards,
 a or left and d or right turn, space stands still, q ends.
 
 A key drives only while it is held: a terminal repeats a held key and says nothing of its
@@ -48,6 +50,9 @@ fails, the robot stops by itself.`,
 			verb := "control/acquire"
 			if takeover {
 				verb = "control/takeover"
+			}
+			if err := sh.mayDrive(cmd.Context(), args[0]); err != nil {
+				return err
 			}
 			lease, err := sh.control(cmd.Context(), args[0], verb, why)
 			if err != nil {
@@ -67,6 +72,49 @@ fails, the robot stops by itself.`,
 	f.BoolVar(&takeover, "takeover", false, "take control from whoever has it")
 	f.StringVar(&why, "why", "", "the reason, for the audit")
 	return c
+}
+
+// mayDrive refuses to drive a robot that would not follow, and says what leads out. Of one whose state
+// fleetd does not know, the robot decides.
+func (sh *shell) mayDrive(ctx context.Context, robot string) error {
+	var d view.Detail
+	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d); err != nil {
+		return err
+	}
+	if text := notDrivableText(d); text != "" {
+		return &failure{code: exitConflict, err: fmt.Errorf("%s would not follow: %s", robot, text)}
+	}
+	return nil
+}
+
+// notDrivableText says why a robot does not follow a person who drives it, with the commands that
+// lead out; empty = fleetd knows of nothing. The mode comes first: ENABLED in ato, it would perform.
+func notDrivableText(d view.Detail) string {
+	if d.Mode == "" || !presence.Status(d.Presence.Status).Reachable() {
+		return ""
+	}
+	var why, steps []string
+	if d.Mode != schema.ModeMnl {
+		why, steps = append(why, "it is in "+longModeText(d.Robot)), append(steps, "fleetd mode set mnl "+d.ID)
+	}
+	if d.Safety != schema.SafetyEnabled {
+		why = append(why, "it is "+safetyDetail(d.Robot))
+		for _, l := range d.Latches {
+			steps = append(steps, "fleetd stop release "+l.ID+" --why REASON")
+		}
+		if d.Safety == schema.SafetyHalt || d.Safety == schema.SafetyEStop {
+			reset := "fleetd safety reset " + d.ID
+			if d.State != nil && d.State.Safety.LocalReset {
+				reset = "press the reset button on its body"
+			}
+			steps = append(steps, reset)
+		}
+		steps = append(steps, "fleetd safety enable "+d.ID)
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return strings.Join(why, ", and ") + "; " + strings.Join(steps, ", then ")
 }
 
 // control sends a command about control and returns the id of the lease.
@@ -118,6 +166,8 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 	defer frames.Stop()
 	defer renew.Stop()
 	echo := echoes{began: time.Now()}
+	var refused teleop.Message // the newest refusal
+	var refusedAt time.Time
 	for seq := int64(1); ; {
 		select {
 		case <-ctx.Done():
@@ -140,6 +190,13 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 				fmt.Fprint(line, "\r\n")
 				fmt.Fprintf(sh.Err, "fleetd stopped the robot: %s", m.Detail)
 				fmt.Fprint(line, "\r\n")
+			case m.Type == teleop.TypeRefused:
+				if m.Detail != refused.Detail || time.Since(refusedAt) > 3*time.Second { // it comes once a second while it lasts
+					fmt.Fprint(line, "\r\n")
+					fmt.Fprintf(sh.Err, "%s does not follow: %s", robot, inCommands(m.Detail, robot))
+					fmt.Fprint(line, "\r\n")
+				}
+				refused, refusedAt = m, time.Now()
 			case m.Type == teleop.TypeEcho:
 				echo.arrived(m, time.Now())
 			case m.Type == teleop.TypeRobot:

@@ -2,6 +2,7 @@ package teleop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -109,6 +110,25 @@ func (h *Hub) ReceiveAnswer(robot string, a schema.Ack) { h.leases.answered(robo
 
 // ReceiveState receives a robot's state.
 func (h *Hub) ReceiveState(robot string, s *schema.State) { h.leases.shown(robot, s) }
+
+// ReceiveEvent receives an event of a robot. The refusal of frames of this instance is told to the
+// person who drives. It does not block.
+func (h *Hub) ReceiveEvent(robot string, e *schema.Event) {
+	if e.Type != "teleop_refused" || e.Source != h.deps.Name {
+		return
+	}
+	h.mu.Lock()
+	s := h.sessions[robot]
+	h.mu.Unlock()
+	var r refusal
+	if s == nil || json.Unmarshal(e.Data, &r) != nil {
+		return
+	}
+	select {
+	case s.refusals <- r:
+	default: // the robot reports it again as long as it refuses frames
+	}
+}
 
 // receive receives the speed of a robot. It does not block.
 func (h *Hub) receive(m link.Message) {

@@ -44,7 +44,7 @@ func (f Frame) drive() drive.Frame {
 
 // Message is what a person's device receives. Type says which of the other fields it has.
 type Message struct {
-	Type Type `json:"type" enum:"limits,echo,robot,stopped,ended"`
+	Type Type `json:"type" enum:"limits,echo,robot,refused,stopped,ended"`
 
 	// limits, once at the beginning
 	MPS   float64 `json:"mps,omitempty" doc:"limits: the greatest vx"`
@@ -59,9 +59,9 @@ type Message struct {
 	MonoMS  int64          `json:"mono_ms,omitempty" doc:"robot: the robot's time; until_ms of a lease counts in it"`
 	Figures map[string]any `json:"figures,omitempty" doc:"robot: the data of telemetry/drive: vx_mps, wz_radps, and if it knows where it is x_m, y_m and theta_rad"`
 
-	// stopped and ended
-	Cause  drive.Cause `json:"cause,omitempty" doc:"stopped, ended: why"`
-	Detail string      `json:"detail,omitempty" doc:"stopped, ended: the same for people"`
+	// refused, at most once a second; stopped and ended
+	Cause  drive.Cause `json:"cause,omitempty" doc:"refused: the robot's reason; stopped, ended: why"`
+	Detail string      `json:"detail,omitempty" doc:"refused, stopped, ended: the same for people"`
 }
 
 // Type is the type of a Message.
@@ -72,9 +72,16 @@ const (
 	TypeLimits  Type = "limits"
 	TypeEcho    Type = "echo"
 	TypeRobot   Type = "robot"
+	TypeRefused Type = "refused" // the robot does not follow the frames
 	TypeStopped Type = "stopped" // fleetd stopped the robot; the stick must be released
 	TypeEnded   Type = "ended"   // the last message
 )
+
+// refusal is the data of the event teleop_refused.
+type refusal struct {
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail"`
+}
 
 // report is a message telemetry/drive: the values that this package needs, and in figures all of its
 // data, for the person's device.

@@ -44,6 +44,7 @@ type session struct {
 	forbidden atomic.Pointer[string]
 	limits    atomic.Pointer[drive.Limits]
 	reports   newest
+	refusals  chan refusal
 
 	// Owned by Run.
 	state  drive.State
@@ -58,7 +59,7 @@ type session struct {
 func newSession(h *Hub, robot string, l lease, p Person, now time.Time) *session {
 	s := &session{
 		hub: h, robot: robot, lease: l.ID, by: l.By, person: p,
-		reports: newest{changed: make(chan struct{}, 1)}, state: drive.New(now), out: make(chan Message, 64), sentAt: map[int64]time.Time{},
+		reports: newest{changed: make(chan struct{}, 1)}, refusals: make(chan refusal, 1), state: drive.New(now), out: make(chan Message, 64), sentAt: map[int64]time.Time{},
 	}
 	s.heard.Store(now.UnixNano())
 	return s
@@ -111,6 +112,9 @@ func (s *session) drive(frames <-chan Frame) drive.Cause {
 			s.tell(Message{Type: TypeEcho, Seq: f.Seq, T: f.T, RobotMS: s.trip.Milliseconds()})
 		case <-s.reports.changed:
 			s.report(s.reports.take())
+			d = drive.Tick(&s.state, s.hub.deps.Now(), s.facts())
+		case r := <-s.refusals:
+			s.tell(Message{Type: TypeRefused, Cause: drive.Cause(r.Reason), Detail: r.Detail})
 			d = drive.Tick(&s.state, s.hub.deps.Now(), s.facts())
 		case <-tick.C:
 			d = drive.Tick(&s.state, s.hub.deps.Now(), s.facts())
