@@ -45,7 +45,7 @@ func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
 		return false
 	}
 	if way := t.stepsToManual(o); way != "" {
-		no.Detail = way
+		no.Reason, no.Detail = schema.ReasonNotInMnl, way // to wait for control, as not_in_control advises, would not help
 	}
 	if _, records := o.Args.(verb.RecordAct); records {
 		no.Detail += t.actRecording.lost

@@ -252,7 +252,11 @@ func TestManualCommandOutsideMnlWithoutControlNamesBothSteps(t *testing.T) {
 			w := newWorld(t)
 			c.change(w)
 			w.facts.Manual = c.mnl
-			if r := w.ask(c.verb, c.args); r.Reason != schema.ReasonNotInControl || r.Detail != c.want {
+			reason := schema.ReasonNotInControl
+			if c.want == both {
+				reason = schema.ReasonNotInMnl
+			}
+			if r := w.ask(c.verb, c.args); r.Reason != reason || r.Detail != c.want {
 				t.Errorf("answered %+v, want %q", r.Verdict, c.want)
 			}
 		})
