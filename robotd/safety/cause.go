@@ -36,10 +36,12 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 
 // StoppedBy names the person or the device that stopped the robot, for its state document;
 // empty if no stop is in force. A pressed input comes first, then the sender
-// of the stop in force, because the units in error are only a consequence of that stop.
+// of the stop in force, because the units in error are only a consequence of that stop. In
+// DISABLED the stop that led there is in force until somebody enables the robot; a start and the
+// end of a reset are no stops.
 func StoppedBy(s State, f Facts) string {
 	causes := Causes(s, f, nil)
-	if len(f.Inputs) == 0 && (s.At == schema.SafetyEStop || s.At == schema.SafetyHalt) {
+	if len(f.Inputs) == 0 && (Halts(s.At) || s.Cause.Reason != "" && s.Cause.Source != bootSource) {
 		causes = append([]Cause{s.Cause}, causes...)
 	}
 	for _, c := range causes {
