@@ -50,6 +50,7 @@ func (t Step) decide() {
 		t.Out.Changed(effect.FlushSoon) // the list of modes changed, and with it perhaps whether the active mode is paused, which the state shows
 	}
 	if e := d.Ended; e.Req != "" {
+		t.addStandstill(&e.Verdict)
 		t.Out.Reply(request.Key(e.Req), e.Verdict)
 	}
 	for _, o := range d.Orders() {
@@ -60,6 +61,9 @@ func (t Step) decide() {
 		}
 	}
 	if d.Answer.Status != "" {
+		if in.Kind == mode.Set {
+			t.addStandstill(&d.Answer)
+		}
 		t.saveStatus(in, d.Answer)
 		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
 			t.Out.Do(effect.ModeIntended{Mode: t.mode.Intended, By: by})
@@ -69,6 +73,27 @@ func (t Step) decide() {
 	if d.SafetyStop {
 		t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Stop, Source: "mode", Why: "no mode is in charge"}})
 	}
+}
+
+// addStandstill adds to the success of a command that set the active mode what that mode waits for,
+// or that a change of modes stopped the robot, with the way out.
+func (t Step) addStandstill(v *schema.Verdict) {
+	if v.Status != schema.StatusSucceeded || t.Safety == schema.SafetyEnabled || t.mode.Active == t.cfg.Mode.Calibration {
+		return
+	}
+	var why string
+	switch {
+	case t.InCharge().Performs: // a story without motion does not wait
+		why = "a story with motion waits until the robot is enabled: "
+	case t.Standstill.Cause.Event == safety.ModeMissing:
+		why = "a change of modes stopped the robot; "
+	default:
+		return
+	}
+	if v.Detail != "" {
+		v.Detail += "; "
+	}
+	v.Detail += why + t.Standstill.WayOut()
 }
 
 // fallback is the data of an event about a mode that was replaced.
