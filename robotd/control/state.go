@@ -151,7 +151,7 @@ func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 	case need == verb.NeedNoOtherHolder && others,
 		need == verb.NeedModes && others && (s.Lease.Scope == ScopeAll || c.Required == RequireAll),
 		need == verb.NeedManual && others:
-		return s.refusal()
+		return s.refusal(who)
 	case need == verb.NeedModes && c.Required == RequireAll && !(mine && s.Lease.Scope == ScopeAll):
 		return Refusal{schema.ReasonNotInControl, "only the holder of a lease with scope all may set this robot's mode: control/acquire all"}
 	case need == verb.NeedManual && c.Required != RequireNone && !mine:
@@ -160,6 +160,10 @@ func (s *State) May(c *Config, need verb.Need, who Who) Refusal {
 	return Refusal{}
 }
 
-func (s *State) refusal() Refusal {
-	return Refusal{schema.ReasonNotInControl, s.Lease.Who.String() + " has control of this robot; wait until it is free, or take it with control/takeover"}
+func (s *State) refusal(who Who) Refusal {
+	detail := s.Lease.Who.String() + " has control of this robot; "
+	if who.Client == s.Lease.Who.Client && who.By == "" {
+		detail += "if that is you, send the command with your name in by; else "
+	}
+	return Refusal{schema.ReasonNotInControl, detail + "wait until it is free, or take it with control/takeover"}
 }
