@@ -8,10 +8,11 @@ import (
 )
 
 // verbInText is a verb as robots write it, the mode after mode/set, and the pause after
-// auto/continue; latchInText are the ids of latched stops, which no verb releases.
+// auto/continue; latchInText are the ids of latched stops, which no verb releases;
+// robots of an earlier release leave out where.
 var (
 	verbInText  = regexp.MustCompile(`\b([a-z]+)/([a-z-]+)\b( (?:str|mnl|ato)\b)?(?: with token ([^\s;,]+))?`)
-	latchInText = regexp.MustCompile(`\brelease the latched stops? ([^\s;,]+(?:, [^\s;,]+)*)(, then |$)`)
+	latchInText = regexp.MustCompile(`\brelease the latched stops? ([^\s;,]+(?:, [^\s;,]+)*)(?: at fleetd)?(, then |$)`)
 )
 
 // otherCommands are the commands for verbs that have none with the words of the verb.

@@ -214,7 +214,7 @@ func TestRefusalNamesTheUnitAndTheWayOut(t *testing.T) {
 		"the robot is in ato; mode/set mnl starts mnl": func(w *world) { w.facts.Manual = false },
 
 		"the head-2 may not move: the safety core is DISABLED; safety/enable":                                                           rests(schema.SafetyDisabled),
-		"the head-2 may not move: a stop is latched; release the latched stop s-1, then safety/enable":                                  rests(schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
+		"the head-2 may not move: a stop is latched; release the latched stop s-1 at fleetd, then safety/enable":                        rests(schema.SafetyDisabled, safety.Latch{ID: "s-1"}),
 		"the head-2 may not move: no heartbeat of fleetd or of a panel reaches the robot; connect fleetd, or open the robot's own page": func(w *world) { w.facts.Reachable = false },
 		"the head-2 may not move: somebody pushes the robot; it moves again later":                                                      func(w *world) { w.health = health{motion: schema.ReasonSafeguard} },
 		"the head-2 cannot be used: it is hot; the unit is used again when it has cooled":                                               func(w *world) { w.health = health{unit: "head-2"} },

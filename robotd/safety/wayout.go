@@ -86,13 +86,13 @@ func (h Standstill) WayOut() string {
 	switch len(h.Latches) {
 	case 0:
 	case 1:
-		steps = append(steps, "release the latched stop "+h.Latches[0].ID)
+		steps = append(steps, "release the latched stop "+h.Latches[0].ID+" at fleetd")
 	default:
 		ids := make([]string, len(h.Latches))
 		for i, l := range h.Latches {
 			ids[i] = l.ID
 		}
-		steps = append(steps, "release the latched stops "+strings.Join(ids, ", "))
+		steps = append(steps, "release the latched stops "+strings.Join(ids, ", ")+" at fleetd")
 	}
 	if NeedsReset(h.At) && !physical {
 		steps = append(steps, "safety/reset")
