@@ -14,6 +14,7 @@ import (
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
 	"troupe/robotd/control"
+	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode/follow"
@@ -152,6 +153,9 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	a.stopped(ev)
 	a.history = append(a.history, auditedStep{a.r.wall(), ev, said(effects)})
+	if s.supervisor.InCalibration() && s.body.Ordered() == driver.ToRun && s.permission.At != schema.SafetyEnabled {
+		a.fail("units may home in %s", s.permission.At)
+	}
 	lost, _ := s.heartbeat.Lost(a.r.wall())
 	for _, e := range effects {
 		switch e := e.(type) {

@@ -171,6 +171,7 @@ func (t *step) performStep() perform.Step {
 		CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(),
 		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.supervisor.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		LinkLostForMode: lost && t.cfg.Mode.Settings(t.supervisor.Mode().Active).LinkLoss != schema.LinkLossContinue,
+		InCalibration:   t.supervisor.InCalibration(),
 		Running:         t.supervisor.Mode().System == schema.SystemRunning,
 		Pause:           t.diagnosis.AtoPaused(), EntryRefused: t.diagnosis.EntryRefused(), UnitCritical: len(t.diagnosis.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,

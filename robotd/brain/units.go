@@ -82,8 +82,11 @@ func (t *step) chosen(ev driver.Event) (was bool) {
 // orderUnits sends this step's decisions to the units: first the safety core's order, then
 // the commands of acts.
 func (t *step) orderUnits() {
-	from := t.list.Len()
-	if o := driver.Order(safety.Orders(t.permission.At, t.body.Movers())); t.supervisor.InCalibration() {
+	from, at, homing := t.list.Len(), t.permission.At, t.supervisor.InCalibration()
+	if homing && at == schema.SafetySoftStop {
+		at = schema.SafetyStop // an order is for every unit that moves, and in run a unit continues to home
+	}
+	if o := driver.Order(safety.Orders(at, t.body.Movers())); homing {
 		t.body.OrderHoming(o, t.diagnosis.MotionBarred(), &t.list)
 	} else {
 		t.body.EndWaits(&t.list)

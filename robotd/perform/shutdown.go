@@ -13,11 +13,12 @@ import (
 const SafetyLane act.Lane = "safety"
 
 // SafetyChanged begins what belongs to a safety state, and ends what a stop ended, so that
-// it does not continue when the robot may move again.
+// it does not continue when the robot may move again. While a mode calibrates there is no shutdown
+// act, because the units have to leave run to end their homing.
 func (t Step) SafetyChanged(d safety.Decision) {
 	t.Lanes.Cancel(SafetyLane, "", schema.ReasonStopped)
 	switch {
-	case d.To == schema.SafetySoftStop:
+	case d.To == schema.SafetySoftStop && !t.InCalibration:
 		t.beginShutdown()
 	case d.To == schema.SafetyEStop && d.From != schema.SafetyReset:
 		t.explain(d.Cause)

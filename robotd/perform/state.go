@@ -87,6 +87,7 @@ type Facts struct {
 	Standstill      safety.Standstill // what keeps the robot at rest, and its way out
 	LinkLostForAto  bool              // no heartbeat of fleetd or of a panel arrives, and ato must not continue then
 	LinkLostForMode bool              // no heartbeat of fleetd or of a panel arrives, and the active mode must not continue then
+	InCalibration   bool              // a mode calibrates the body
 	Running         bool              // false while robotd starts or ends; as it ends, ato may still be active, and no interrupt begins
 	Pause           schema.Reason     // why a safeguard pauses ato
 	EntryRefused    schema.Reason     // why a safeguard keeps ato from being entered

@@ -64,7 +64,8 @@ const (
 	ToReset Order = "reset"
 )
 
-// Orders returns the order to the units in the state at.
+// Orders returns the order to the units in the state at. While a mode calibrates, brain asks for the
+// order of STOP in SOFT_STOP.
 func Orders(at schema.SafetyState, units []Unit) Order {
 	switch at {
 	case schema.SafetyDisabled:
