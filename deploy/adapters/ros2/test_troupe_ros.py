@@ -229,6 +229,11 @@ class ROS(unittest.TestCase):
         m.pose.pose.position.x, m.pose.pose.position.y = 1.5, 2.5
         q = m.pose.pose.orientation
         q.x, q.y, q.z, q.w = 0.0, 0.0, 0.0, 1.0
+        m.header.frame_id = "odom"
+        self.node.subscribed["/odom"](m)
+        drive = self.drive.report()
+        self.assertEqual((drive["vx_mps"], "x_m" in drive), (0.3, False), "odometry drifts, so it is no position on the map")
+        m.header.frame_id = "map"
         self.node.subscribed["/odom"](m)
         b = sys.modules["sensor_msgs.msg"].BatteryState()
         b.percentage, b.power_supply_status = 0.5, 1

@@ -105,7 +105,8 @@ class Base(Drive):
     def on_odom(self, m):
         q = m.pose.pose.orientation
         self.speed = m.twist.twist.linear.x, m.twist.twist.angular.z
-        self.pose = m.pose.pose.position.x, m.pose.pose.position.y, math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
+        if m.header.frame_id.lstrip("/") == "map":  # other frames drift, and a point would be taught elsewhere
+            self.pose = m.pose.pose.position.x, m.pose.pose.position.y, math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y * q.y + q.z * q.z))
 
     def on_nav(self, m):
         if self.goal:
