@@ -86,7 +86,8 @@ func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
 // willOfKicked is the will of a client that was kicked. A presence is sent, because it is
 // true that the client is lost, and a presence that stayed online would be false. Only the
 // session and the boot are taken from the client's will; state and reason are the
-// broker's. Any other will is not sent.
+// broker's. Any other will is not sent, not even a stop: the credentials are no longer
+// valid, so it may be the will of somebody who stole them.
 func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
 	if !g.isPresence(will.TopicName) {
 		return mqtt.Will{}
