@@ -239,7 +239,7 @@ type Apply string
 
 const (
 	ApplyNextAct   Apply = "next_act"   // when the running act has ended
-	ApplyNow       Apply = "now"        // at once: the running act is cut off
+	ApplyNow       Apply = "now"        // at once: the running act is cut off; an interrupt ends first
 	ApplyNextStart Apply = "next_start" // when the present story has ended or is stopped
 )
 
