@@ -59,8 +59,11 @@ func turning(u *schema.Unit) schema.Range {
 func upTo(most float64) schema.Range { return schema.Range{Min: -most, Max: most} }
 
 // within is an action of a unit with its numbers within the unit's limits, or why it has
-// one that is no number.
+// one that is no number, or one of an axis that the unit does not have.
 func (b *State) within(do *score.Action, u int, out *effect.List) (_ *score.Action, bad string) {
+	if name := do.LackedAxis(&b.units[u]); name != "" {
+		return nil, "the " + b.units[u].ID + " has no " + name
+	}
 	limited := false
 	for _, p := range setPoints {
 		v := *p.of(do)

@@ -55,6 +55,13 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 			t.Errorf("%s %v: reported %q", c.name, c.wanted, said)
 		}
 	}
+	for unit, name := range map[string]string{"head": "pitch_rad", "drive": "roll_rad"} {
+		b, out, do, zero := limitedBody(), effect.List{}, score.Action{}, 0.0
+		*setPoints[indexOf(t, name)].of(&do) = &zero
+		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: unit, Do: &do}, &out); why != schema.ReasonOutOfRange || detail != "the "+unit+" has no "+name {
+			t.Errorf("an axis that the %s does not describe: %q, %q", unit, why, detail)
+		}
+	}
 	for _, p := range setPoints {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 			b, out, do := limitedBody(), effect.List{}, score.Action{}

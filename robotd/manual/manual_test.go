@@ -187,6 +187,7 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 		{"no such unit", nil, "head", head("head-3", 0.5), schema.ReasonBadRequest, "/args/unit"},
 		{"no unit of the kind", func(w *world) { w.body.remove("speaker") }, "say", say(), schema.ReasonUnknownVerb, ""},
 		{"beyond the unit", nil, "head", head("head-2", 1.5), schema.ReasonOutOfRange, "/args/yaw_rad"},
+		{"an axis that the head has not", nil, "head", verb.Head{PitchRad: number(0.1)}, schema.ReasonOutOfRange, "/args/pitch_rad"},
 		{"a volume that cannot be changed", (*world).fixVolume, "volume", verb.SetVolume{Volume: number(0.5)}, schema.ReasonOutOfRange, ""},
 		{"speech at a volume that cannot be changed", (*world).fixVolume, "say", say(), "", ""},
 		{"louder than can be", nil, "volume", verb.SetVolume{Volume: number(2)}, schema.ReasonOutOfRange, "/args/volume"},

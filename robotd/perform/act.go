@@ -142,7 +142,7 @@ func able(u schema.Unit, do score.Action) bool {
 	within := func(r *schema.Range, v *float64) bool { return v == nil || r.Holds(*v) }
 	return (do.Face == "" || len(u.Faces) == 0 || slices.Contains(u.Faces, do.Face)) &&
 		(do.Sound == "" || len(u.Sounds) == 0 || slices.Contains(u.Sounds, do.Sound)) &&
-		within(u.YawRad, do.YawRad) && within(u.PitchRad, do.PitchRad) && within(u.RollRad, do.RollRad)
+		do.LackedAxis(&u) == "" && within(u.YawRad, do.YawRad) && within(u.PitchRad, do.PitchRad) && within(u.RollRad, do.RollRad)
 }
 
 func (t Step) cancelHandlerAct(handler string) {

@@ -244,6 +244,7 @@ func TestHandlerPerformsWhatTheRobotCan(t *testing.T) {
 		{"all of it", func(*world) {}, "service", []string{"face", "head", "speaker"}},
 		{"without a face", func(w *world) { w.body.units = w.body.units[:1] }, "service", []string{"speaker"}},
 		{"a face that it has not", func(w *world) { w.body.units[1].Faces = []string{"frown"} }, "service", []string{"head", "speaker"}},
+		{"an axis that its head has not", func(w *world) { w.body.units[2].YawRad = &schema.Range{Min: -1, Max: 1} }, "service", []string{"face", "speaker"}},
 		{"standing still", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "service", []string{"face", "speaker"}},
 		{"it goes to the dock", func(w *world) { w.facts.Battery = Battery{Known: true, Share: 0.1} }, "power", []string{"drive", "face", "speaker"}},
 	} {

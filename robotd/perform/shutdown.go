@@ -77,7 +77,11 @@ func (t Step) restActs() (heads, poses *score.Act) {
 		switch {
 		case t.unusable(u.ID):
 		case u.Kind == schema.UnitHead:
-			heads.Actions = append(heads.Actions, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: &zero, PitchRad: &zero, RollRad: only(u.RollRad)})
+			do := score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: only(u.YawRad), PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)}
+			if u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil { // it does not say which axes it has
+				do.YawRad, do.PitchRad = &zero, &zero
+			}
+			heads.Actions = append(heads.Actions, do)
 		case u.Kind == schema.UnitDrive && (u.PitchRad != nil || u.RollRad != nil):
 			poses.Actions = append(poses.Actions, score.Action{Type: score.TypePose, Unit: u.ID, PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)})
 		}

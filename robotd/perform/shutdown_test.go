@@ -42,8 +42,9 @@ func TestBuiltInShutdownActUsesTheUnitsThatTheBodyHas(t *testing.T) {
 			for _, o := range w.lanes.Effects {
 				if o.Kind == act.Start {
 					got = append(got, o.Unit)
-					if o.Do.RollRad != nil && o.Unit == "head-2" {
-						t.Errorf("%s: a head that cannot roll gets a roll", c.what)
+					u, _ := o.Do.Performer(c.units)
+					if axis := o.Do.LackedAxis(&u); axis != "" || o.Do.RollRad != nil && u.RollRad == nil {
+						t.Errorf("%s: the %s gets an axis that it does not have: %q, roll %v", c.what, o.Unit, axis, o.Do.RollRad)
 					}
 					w.lanes.Reported(o.Key, "", "", w.now)
 				}

@@ -68,9 +68,9 @@ func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
 	case TypeFace:
 		c.catalogue(at(p, "face"), "face", x.Face, u.Faces, caps)
 	case TypeHead:
-		c.within(at(p, "yaw_rad"), x.YawRad, u.YawRad)
-		c.within(at(p, "pitch_rad"), x.PitchRad, u.PitchRad)
-		c.within(at(p, "roll_rad"), x.RollRad, u.RollRad)
+		if describesAxes(&u) {
+			c.fitAxes(p, "the "+u.ID+" of this robot has", x, &u)
+		}
 	case TypeScreen:
 		x.texts(p, func(pointer string, t Text) { c.fitText(pointer, t, caps) })
 		if x.View != "" {
@@ -106,12 +106,6 @@ func (c *checks) catalogue(pointer, what, name string, known []string, caps sche
 		hint = "did you mean " + near + "? " + hint
 	}
 	c.add(pointer, CodeNotInCatalogue, fmt.Sprintf("this robot has no %s %q", what, name), hint)
-}
-
-func (c *checks) within(pointer string, v *float64, r *schema.Range) {
-	if v != nil && !r.Holds(*v) {
-		c.add(pointer, CodeBeyondUnit, fmt.Sprintf("%v rad is outside this robot's %v to %v", *v, r.Min, r.Max), "stay within it")
-	}
 }
 
 // Effective is the part of a published story that one robot performs.

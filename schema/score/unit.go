@@ -122,24 +122,51 @@ func (c *checks) noMotion(p string, x *Action, caps schema.Caps) {
 // fitPose checks a pose against the drive. A pose needs a range; without one for any axis
 // the drive takes no poses.
 func (c *checks) fitPose(p string, x *Action, u schema.Unit) {
-	if u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil && u.HeightM == nil {
+	if !describesAxes(&u) {
 		c.add(at(p, "type"), CodeNoUnit, "this robot takes no poses", "leave the action out for this robot")
 		return
 	}
-	for _, axis := range []struct {
-		name, unit string
-		want       *float64
-		in         *schema.Range
-	}{
+	c.fitAxes(p, "the poses of this robot have", x, &u)
+}
+
+// axis is an angle or a height that an action may set, and how far a unit goes.
+type axis struct {
+	name, unit string
+	want       *float64
+	in         *schema.Range
+}
+
+func (x *Action) axes(u *schema.Unit) [4]axis {
+	return [4]axis{
 		{"yaw_rad", "rad", x.YawRad, u.YawRad}, {"pitch_rad", "rad", x.PitchRad, u.PitchRad},
 		{"roll_rad", "rad", x.RollRad, u.RollRad}, {"height_m", "m", x.HeightM, u.HeightM},
-	} {
+	}
+}
+
+func describesAxes(u *schema.Unit) bool {
+	return u.YawRad != nil || u.PitchRad != nil || u.RollRad != nil || u.HeightM != nil
+}
+
+// LackedAxis returns the name of an axis that x sets and u does not have, or an empty string. A unit
+// has no axis that it does not describe, unless it describes none: then nothing is known about them.
+func (x *Action) LackedAxis(u *schema.Unit) string {
+	for _, a := range x.axes(u) {
+		if a.want != nil && a.in == nil && describesAxes(u) {
+			return a.name
+		}
+	}
+	return ""
+}
+
+// fitAxes checks angles and a height against a unit that describes at least one axis.
+func (c *checks) fitAxes(p, itHas string, x *Action, u *schema.Unit) {
+	for _, a := range x.axes(u) {
 		switch {
-		case axis.want == nil:
-		case axis.in == nil:
-			c.add(at(p, axis.name), CodeBeyondUnit, "the poses of this robot have no "+axis.name, "leave it out for this robot")
-		case !axis.in.Holds(*axis.want):
-			c.add(at(p, axis.name), CodeBeyondUnit, fmt.Sprintf("%v %s is outside this robot's %v to %v", *axis.want, axis.unit, axis.in.Min, axis.in.Max), "stay within it")
+		case a.want == nil:
+		case a.in == nil:
+			c.add(at(p, a.name), CodeBeyondUnit, itHas+" no "+a.name, "leave it out for this robot")
+		case !a.in.Holds(*a.want):
+			c.add(at(p, a.name), CodeBeyondUnit, fmt.Sprintf("%v %s is outside this robot's %v to %v", *a.want, a.unit, a.in.Min, a.in.Max), "stay within it")
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 var twoHeads = schema.Caps{Units: []schema.Unit{
 	{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1, Max: 1}},
 	{ID: "head-2", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -2, Max: 2}, Motions: []string{"nod"}},
+	{ID: "head-4", Kind: schema.UnitHead},
 	{ID: "speaker", Kind: schema.UnitSpeaker},
 }}
 
@@ -40,6 +41,8 @@ func TestConflictIsJudgedPerUnit(t *testing.T) {
 		{"a unit of another kind", []Action{turn("speaker", 0.5, 0, 1000)}, "", CodeNoUnit, "/actions/0/unit"},
 		{"within the limits of the second", []Action{turn("head-2", 1.5, 0, 1000)}, "", "", ""},
 		{"outside those of the first", []Action{turn("", 1.5, 0, 1000)}, "", CodeBeyondUnit, "/actions/0/yaw_rad"},
+		{"an axis that the head does not describe", []Action{{Type: TypeHead, PitchRad: new(0.1), TimeoutMS: new(int64(1000))}}, "", CodeBeyondUnit, "/actions/0/pitch_rad"},
+		{"an axis of a head that describes none", []Action{{Type: TypeHead, Unit: "head-4", PitchRad: new(0.1), TimeoutMS: new(int64(1000))}}, "", "", ""},
 		{"a motion belongs to the unit that lists it", []Action{nod("")}, "", "", ""},
 		{"a motion by the name of its unit", []Action{nod("head-2")}, "", "", ""},
 		{"a motion that another unit lists", []Action{nod("head")}, "", CodeNoUnit, "/actions/0/unit"},
@@ -87,8 +90,8 @@ func TestActUsesTheUnitsThatItNames(t *testing.T) {
 // An author who follows the advice about a number is not refused again.
 func TestRefusedNumberHasTheRangeOfTheRobot(t *testing.T) {
 	far := 9.0
-	found := ValidateAndFit(Act{ID: "a", Actions: []Action{{Type: TypeHead, TimeoutMS: ms(900), YawRad: &far, PitchRad: &far}}}, small)
-	if len(found) != 2 || found[0].Code != CodeOutOfRange || found[0].Pointer != "/actions/0/pitch_rad" || found[1].Detail != "9 rad is outside this robot's -1 to 1" {
+	found := ValidateAndFit(Act{ID: "a", Actions: []Action{{Type: TypeHead, TimeoutMS: ms(900), YawRad: &far, Speed: &far}}}, small)
+	if len(found) != 2 || found[0].Code != CodeOutOfRange || found[0].Pointer != "/actions/0/speed" || found[1].Detail != "9 rad is outside this robot's -1 to 1" {
 		t.Errorf("%q", found)
 	}
 }
