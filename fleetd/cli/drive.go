@@ -42,7 +42,8 @@ func (sh *shell) driveCommand() *cobra.Command {
 a or left and d or right turn, space stands still, q ends.
 
 A key drives only while it is held: a terminal repeats a held key and says nothing of its
-release, so the robot stops a moment after the last repetition. The command takes control of the
+release, so the robot stops a moment after the last repetition. When fleetd has stopped the robot,
+a key counts again after none was held for half a second. The command takes control of the
 robot, keeps it, and gives it back at the end. When this terminal, the network, fleetd or the broker
 fails, the robot stops by itself.`,
 		Example: "  fleetd drive r1 --speed 0.2\n  fleetd drive r1 --takeover --why 'it stands in the door'",
@@ -186,9 +187,9 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 			case m.Type == teleop.TypeEnded:
 				return &failure{code: exitConflict, err: fmt.Errorf("%s: %s", m.Cause, m.Detail)}
 			case m.Type == teleop.TypeStopped:
-				keys.press(keyStand, time.Now())
+				keys.stopped(time.Now())
 				fmt.Fprint(line, "\r\n")
-				fmt.Fprintf(sh.Err, "fleetd stopped the robot: %s", m.Detail)
+				fmt.Fprintf(sh.Err, "fleetd stopped the robot: %s; release the key for half a second before you drive on", m.Detail)
 				fmt.Fprint(line, "\r\n")
 			case m.Type == teleop.TypeRefused:
 				if m.Detail != refused.Detail || time.Since(refusedAt) > 3*time.Second { // it comes once a second while it lasts

@@ -56,6 +56,8 @@ const (
 	firstFor = 500 * time.Millisecond
 	// repeatedFor is how long it drives after each repetition.
 	repeatedFor = 200 * time.Millisecond
+	// barredFactor makes a velocity so small that a robot which follows it hardly moves.
+	barredFactor = 1e-3
 )
 
 // driveKeys is what the keys of a terminal mean for a robot. It is a dead man's switch: without
@@ -63,8 +65,17 @@ const (
 type driveKeys struct {
 	speed, turn float64 // m/s, rad/s
 
-	last  key
-	until time.Time
+	last   key
+	until  time.Time
+	barred bool // fleetd stopped the robot, and the key has been held since
+}
+
+// stopped notes that fleetd stopped the robot. fleetd takes a zero velocity for a released key, so
+// a key that is held asks for a little, which fleetd refuses, until it was not repeated for firstFor.
+func (d *driveKeys) stopped(now time.Time) {
+	if now.Before(d.until) {
+		d.barred, d.until = true, now.Add(firstFor)
+	}
 }
 
 // press takes a key.
@@ -72,7 +83,7 @@ func (d *driveKeys) press(k key, now time.Time) {
 	switch {
 	case k == keyStand || k == keyQuit:
 		d.until = time.Time{}
-	case k == d.last && now.Before(d.until):
+	case k == d.last && now.Before(d.until) && !d.barred:
 		d.until = now.Add(repeatedFor)
 	default:
 		d.until = now.Add(firstFor)
@@ -83,17 +94,22 @@ func (d *driveKeys) press(k key, now time.Time) {
 // velocity is what the robot shall do now.
 func (d *driveKeys) velocity(now time.Time) (vx, wz float64) {
 	if !now.Before(d.until) {
+		d.barred = false
 		return 0, 0
+	}
+	speed, turn := d.speed, d.turn
+	if d.barred {
+		speed, turn = speed*barredFactor, turn*barredFactor
 	}
 	switch d.last {
 	case keyForwards:
-		return d.speed, 0
+		return speed, 0
 	case keyBackwards:
-		return -d.speed, 0
+		return -speed, 0
 	case keyLeft:
-		return 0, d.turn
+		return 0, turn
 	case keyRight:
-		return 0, -d.turn
+		return 0, -turn
 	}
 	return 0, 0
 }

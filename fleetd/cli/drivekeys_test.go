@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"troupe/fleetd/drive"
 )
 
 func TestKeysOfATerminalAreRead(t *testing.T) {
@@ -49,4 +51,39 @@ func TestRobotStandsWhenAKeyIsNotRepeated(t *testing.T) {
 	after(0, 0, 0.6)
 	d.press(keyStand, now)
 	after(0, 0, 0)
+}
+
+// A key is held while the network stalls: fleetd stops the robot, and no frame may look like a
+// released key before it is released, however late the terminal repeats it.
+func TestHeldKeyDoesNotDriveOnAfterFleetdStopped(t *testing.T) {
+	for _, repeats := range []int64{30, 90, 450} { // ms, after the stop
+		const stalls, back, released, again, ends = 700, 1000, 3000, 3600, 4000 // ms
+		began := time.Unix(1000, 0)
+		s, keys := drive.New(began), driveKeys{speed: 0.2, turn: 0.6}
+		var before, stopped, drivesAgain bool
+		next := int64(100)
+		for ms := int64(0); ms < ends; ms += 10 {
+			now := began.Add(time.Duration(ms) * time.Millisecond)
+			facts := drive.Facts{Lease: "a", Connected: true, Limits: drive.Limits{MPS: 0.6, RadPS: 1}, SeenMonoMS: 1000 + ms, SeenAt: now}
+			drive.Tick(&s, now, facts)
+			if ms == back { // with the network fleetd's message comes
+				keys.stopped(now)
+			}
+			if ms%50 == 0 && (ms < stalls || ms >= back) {
+				vx, wz := keys.velocity(now)
+				drive.Receive(&s, now, facts, drive.Frame{Lease: "a", Seq: ms + 1, VX: vx, WZ: wz})
+			}
+			drives := s.At == drive.Driving
+			before, stopped, drivesAgain = before || drives && ms < stalls, stopped || drives && ms >= back && ms < again, drivesAgain || drives && ms >= again
+			if ms >= next && (ms < released || ms >= again) { // after the frame, which is the worse order
+				keys.press(keyForwards, now)
+				if next = ms + 100; ms >= back {
+					next = ms + repeats
+				}
+			}
+		}
+		if !before || stopped || !drivesAgain {
+			t.Errorf("repeated every %d ms: it drives before %v, after the stop %v, after a release %v", repeats, before, stopped, drivesAgain)
+		}
+	}
 }
