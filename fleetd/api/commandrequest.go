@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,11 +243,19 @@ func (s *server) repeatedBatch(ctx context.Context, p auth.Principal, asked comm
 	if err != nil {
 		return nil, err
 	}
-	if b.Verb != asked.Verb || b.Selector != asked.Selector || b.By != asked.By || b.Why != asked.Why || fmt.Sprint(b.Args) != fmt.Sprint(asked.Args) {
+	if b.Verb != asked.Verb || b.Selector != asked.Selector || b.By != asked.By || b.Why != asked.Why || !sameArgs(asked.Args, b.Args) {
 		return nil, KindInvalid.Problem("this Idempotency-Key was used for another request", "use a new key")
 	}
 	audit.Written(ctx) // with the first request; this one sent nothing
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/batches/" + b.ID, Body: b}, nil
+}
+
+// sameArgs reports whether the arguments of a request are those of a batch that was read, where every
+// number is a float64.
+func sameArgs(asked, stored map[string]any) bool {
+	text, err := schema.Encode(asked)
+	var read map[string]any
+	return err == nil && json.Unmarshal(text, &read) == nil && reflect.DeepEqual(read, stored)
 }
 
 // keys is the UUID name space of batch ids that are derived from an Idempotency-Key.

@@ -345,6 +345,13 @@ func TestSameIdempotencyKeyIsTheSameBatch(t *testing.T) {
 		if first.ID != second.ID || count(r.Received(), "act/perform") != 1 || second.Outcome != "succeeded" {
 			w.Errorf("asked twice under one key: %+v and %+v", first, second)
 		}
+		// A database reads every number as a float.
+		enable := with(order("safety/enable", "r1"), "args", map[string]any{"seen_mono_ms": 1234567})
+		w.must("POST", "/commands", enable, &first, "Idempotency-Key", "k3", "Prefer", "wait=5")
+		w.must("POST", "/commands", enable, &second, "Idempotency-Key", "k3")
+		if first.ID != second.ID || count(r.Received(), "safety/enable") != 1 {
+			w.Errorf("asked twice under one key: %+v and %+v", first, second)
+		}
 		var b api.Batch
 		w.must("POST", "/commands", with(setMode("mnl", "r1"), "dry_run", true), &b)
 		if !b.DryRun || b.Total != 1 || count(r.Received(), "mode/set") != 1 {

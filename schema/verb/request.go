@@ -209,9 +209,8 @@ func Encode(v Verb, r Request) ([]byte, error) {
 	return schema.Encode(wire{r.Envelope, v.Given(r.Args)})
 }
 
-// Given returns the arguments that were given, by name, as plain values, which are
-// comparable with those read from a database. Only an argument of TypeAny stays as it was
-// written.
+// Given returns the arguments that were given, by name, as plain values. Only an argument of
+// TypeAny stays as it was written.
 func (v Verb) Given(args Args) map[string]any {
 	out := map[string]any{}
 	if args == nil {
