@@ -125,7 +125,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	case loaded:
 	case !stop:
 		return nil, s.loading("which robots the command is for")
-	case latches && len(o.Selector.Labels) > 0 && !o.DryRun: // no robot has labels here yet
+	case latches && (o.Selector.All || len(o.Selector.Labels) > 0) && !o.DryRun: // no robot has labels here yet, and most may be unknown
 		return s.stopAndLatch(ctx, p, LatchStopRequest{Selector: o.Selector, Level: level, By: o.By, Why: o.Why}, prefer)
 	}
 	if len(unknown) > 0 {
@@ -171,7 +171,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	if stop && !s.Instance.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.AnswerTimeout.String(), "stop the robots at the robots")
 	}
-	if !loaded && o.Selector.NeedsView() {
+	if !loaded && (o.Selector.All || o.Selector.NeedsView()) {
 		return nil, s.stopIncomplete(len(x.Commands))
 	}
 	await(ctx, t, wait)

@@ -160,7 +160,8 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 }
 
 // stopIncomplete answers a stop by the state of robots, which fleetd does not know before it has read its
-// robots. sent is the number of robots to which it was sent, because they match already.
+// robots, or of all robots without a latch, which reaches only those that it has seen. sent is the number
+// of robots to which it was sent, because they match already.
 func (s *server) stopIncomplete(sent int) *Problem {
 	detail := "the stop reached no robot"
 	if sent > 0 {

@@ -96,6 +96,7 @@ func TestStopByLabelsBeforeTheRobotsWereReadIsALiveStop(t *testing.T) {
 			{"/commands", map[string]any{"verb": "safety/stop", "selector": ofSite}, "", schema.StopStop},
 			{"/commands", map[string]any{"verb": "safety/halt", "selector": ofSite, "why": "a child"}, "", schema.StopHalt},
 			{"/commands", map[string]any{"verb": "safety/estop", "selector": map[string]any{"all": true}}, "anna", schema.StopHalt},
+			{"/commands", map[string]any{"verb": "safety/stop", "selector": map[string]any{"all": true}}, "", schema.StopStop},
 			{"/stops", map[string]any{"selector": map[string]any{"all": true}}, "anna", schema.StopStop},
 			{"/stops", map[string]any{"selector": map[string]any{"labels": ofSite["labels"], "doing": []string{"performing"}}}, "", schema.StopStop},
 		} {
@@ -149,6 +150,10 @@ func TestStopByStateBeforeTheRobotsWereReadSaysHowToStop(t *testing.T) {
 			w.Errorf("the detail is %q", p.Detail)
 		}
 		w.until("r1 is halted", func() bool { return count(r.Received(), "safety/halt") == 1 })
+		if p := refused("/commands", map[string]any{"verb": "manual/stop", "selector": map[string]any{"all": true}}); !strings.Contains(p.Detail, "1 robot") {
+			w.Errorf("the detail is %q", p.Detail)
+		}
+		w.until("r1 stands", func() bool { return count(r.Received(), "manual/stop") == 1 })
 	})
 }
 

@@ -628,7 +628,7 @@ export interface paths {
         put?: never;
         /**
          * Send a command to many robots
-         * @description One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered. Stops are sent before they are persisted, do not wait for the database and ignore expected_count. A repeated request of an account with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key. Until fleetd has read its database, a stop of the group safety by labels is latched as by POST /stops.
+         * @description One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered. Stops are sent before they are persisted, do not wait for the database and ignore expected_count. A repeated request of an account with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key. Until fleetd has read its database, a stop of the group safety by labels or of all robots is latched as by POST /stops.
          */
         post: operations["command"];
         delete?: never;
