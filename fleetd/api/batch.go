@@ -24,7 +24,7 @@ type Batch struct {
 	Total       int                   `json:"total"`
 	Counts      map[command.State]int `json:"counts"`
 	Outcome     command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
-	Commands    []Command             `json:"commands"`
+	Commands    []Command             `json:"commands" doc:"a batch that is read has none for robots outside the fleet, to which stops by name or of all robots are sent too; total counts them, and counts as UNKNOWN"`
 	Waiting     []string              `json:"waiting,omitempty" doc:"robots that are not connected; the command is sent if they are back in time"`
 	Skipped     []Skip                `json:"skipped,omitempty"`
 	NeverSeen   []string              `json:"never_seen,omitempty" doc:"names to which the stop was sent although fleetd never saw such a robot"`
@@ -81,9 +81,12 @@ func (s *server) storedBatch(ctx context.Context, p auth.Principal, id string) (
 
 func batchOf(b command.Batch, rows []command.Command) Batch {
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b command.Command) int { return cmp.Compare(a.Robot, b.Robot) })
-	states := make([]command.State, len(rows))
-	for i, c := range rows {
-		states[i] = c.State
+	states := make([]command.State, max(b.Total, len(rows)))
+	for i := range states {
+		states[i] = command.Unknown // of a stop to a robot outside the fleet the database has no command
+		if i < len(rows) {
+			states[i] = rows[i].State
+		}
 	}
 	sum := command.Summarise(states)
 	return Batch{

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -17,6 +18,7 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // sendCommand sends one command to robots and shows the results.
@@ -53,8 +55,13 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 	return batchError(b)
 }
 
-// issue sends a request for commands, and waits for their results.
+// issue sends a request for commands, and waits for their results. For those of a stop fleetd waits:
+// a batch that is polled leaves out robots that are unknown to the fleet.
 func (sh *shell) issue(ctx context.Context, request api.CommandRequest, wait time.Duration) (b api.Batch, err error) {
+	group, name, _ := strings.Cut(request.Verb, "/")
+	if v, _ := verb.Of(group, name); v.Class == verb.ClassStop {
+		return b, sh.call(ctx, stopRequest("commands", request, wait), &b)
+	}
 	a := apiRequest{method: http.MethodPost, path: "commands", body: request}
 	if wait > 0 {
 		a.prefer = "wait=1" // await polls for the rest, so that it can show progress

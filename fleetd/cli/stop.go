@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -63,10 +64,7 @@ func (sh *shell) sendStop(ctx context.Context, level string, names []string, o c
 		return err
 	}
 	var b api.Batch
-	if err := sh.call(ctx, apiRequest{
-		method: http.MethodPost, path: "stops", body: api.LatchStopRequest{Selector: sel, Level: level, By: sh.by, Why: o.why},
-		prefer: fmt.Sprintf("wait=%d", int(min(o.wait, stopWaitMost).Seconds()+0.5)), timeout: o.wait + stopGrace, hint: "stop the robots at the robots",
-	}, &b); err != nil {
+	if err := sh.call(ctx, stopRequest("stops", api.LatchStopRequest{Selector: sel, Level: level, By: sh.by, Why: o.why}, o.wait), &b); err != nil {
 		return err
 	}
 	if err := sh.show(b, func(w io.Writer) {
@@ -84,6 +82,14 @@ func (sh *shell) sendStop(ctx context.Context, level string, names []string, o c
 		return nil
 	}
 	return batchError(b)
+}
+
+// stopRequest is a request for a stop, with whose answer fleetd waits for the robots.
+func stopRequest(path string, body any, wait time.Duration) apiRequest {
+	return apiRequest{
+		method: http.MethodPost, path: path, body: body, hint: "stop the robots at the robots",
+		prefer: fmt.Sprintf("wait=%d", int(min(wait, stopWaitMost).Seconds()+0.5)), timeout: wait + stopGrace,
+	}
 }
 
 type latchedStops struct {

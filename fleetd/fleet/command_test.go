@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,21 @@ func TestStopIsSentToAnAbsentRobot(t *testing.T) {
 		w.sleep(100 * time.Millisecond)
 		if n := count(r.Received(), "safety/stop"); n != 1 {
 			w.Errorf("a robot that is offline received %d stops", n)
+		}
+	})
+}
+
+// The database has no command to a robot outside the fleet, so it does not know whether that stopped.
+func TestBatchOfAStopToUnknownRobotsIsNotSuccessful(t *testing.T) {
+	onBoth(t, func(w *world) {
+		w.robot("r1")
+		for want, names := range map[command.Outcome][]string{command.OutcomePartial: {"r1", "r99"}, command.OutcomeUnanswered: {"r98", "r99"}} {
+			var sent, read api.Batch
+			w.must("POST", "/commands", order("manual/stop", names...), &sent, "Prefer", "wait=1")
+			w.must("GET", "/batches/"+sent.ID, nil, &read)
+			if read.Outcome != want || read.Total != 2 || read.Counts[command.Unknown] != 2-len(read.Commands) || !slices.Contains(sent.NeverSeen, "r99") {
+				w.Errorf("the stop of %v is read as %+v, want %s", names, read, want)
+			}
 		}
 	})
 }

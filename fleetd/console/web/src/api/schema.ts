@@ -2259,6 +2259,7 @@ export interface components {
             };
             at?: string;
             by?: string;
+            /** @description a batch that is read has none for robots outside the fleet, to which stops by name or of all robots are sent too; total counts them, and counts as UNKNOWN */
             commands: components["schemas"]["Command"][];
             counts: {
                 [key: string]: number;
