@@ -80,6 +80,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"late desired documents are deleted", lateDesiredDocumentsAreDeleted},
 		{"a cancelled decommission publishes desired documents again", cancelledDecommissionRepublishes},
 		{"a robot under decommission has no desired documents", leavingRobotHasNoDesiredDocuments},
+		{"a release is not published for a robot that left the fleet", releaseIsNotPublishedForAnArchivedRobot},
 		{"documents of unknown robots are deleted", documentsOfUnknownRobotsAreDeleted},
 		{"revoked names are listed", revokedNamesAreListed},
 

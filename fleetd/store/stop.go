@@ -227,7 +227,25 @@ func (t *Tx) ApplyStops(ctx context.Context, c stop.Changes, now time.Time) erro
 	if err := t.saveCounter(ctx, c.Counter); err != nil {
 		return err
 	}
-	return t.enqueue(ctx, messages, now)
+	return t.enqueueStops(ctx, messages, now)
+}
+
+// enqueueStops adds documents of stops to the outbox. A robot that left the fleet gets its documents
+// when it is added again: until then the broker has none.
+func (t *Tx) enqueueStops(ctx context.Context, messages []library.Message, now time.Time) error {
+	w := where{conditions: []string{"archived_at > 0"}}
+	var targets []string
+	for _, m := range messages {
+		targets = append(targets, m.Target)
+	}
+	w.addNamed("id", targets)
+	archived, err := queryAll(ctx, t.reads, func(scan func(...any) error) (id string, err error) {
+		return id, scan(&id)
+	}, `SELECT id FROM robots`+w.String(), w.args...)
+	if err != nil {
+		return fmt.Errorf("list the robots that left the fleet: %w", err)
+	}
+	return t.enqueue(ctx, slices.DeleteFunc(messages, func(m library.Message) bool { return slices.Contains(archived, m.Target) }), now)
 }
 
 var latchColumns = []column[stop.Latch]{

@@ -211,3 +211,33 @@ func stopsAreSigned(t *testing.T, address string) {
 		}
 	}
 }
+
+// Its documents were deleted when it left, and nothing would delete the new one.
+func releaseIsNotPublishedForAnArchivedRobot(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1", "r2")
+	holdStops(t, s, 1, stop.Request{ID: "s-1", Level: schema.StopStop, At: at(1), Robots: []string{"r1", "r2"}})
+	archive(t, s, "r2", at(2))
+	sendAll(t, s, at(3))
+	unsent := func() (targets []string) {
+		for _, o := range must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)) {
+			targets = append(targets, string(o.Topic)+" "+o.Target)
+		}
+		return targets
+	}
+	transact(t, s, func(tx *store.Tx) error {
+		rows, err := tx.StopsFor(t.Context(), stop.Need{Release: []string{"s-1"}})
+		if err != nil {
+			return err
+		}
+		c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "ben", "seen", at(4))
+		if err != nil || problems != nil {
+			t.Errorf("release: %v, %v", problems, err)
+		}
+		return tx.ApplyStops(t.Context(), c, at(4))
+	})
+	wantEqual(t, "the outbox after the release", unsent(), []string{"desired_stop r1"})
+	wantEqual(t, "what is still latched", len(must[[]stop.Latch](t)(s.LatchedStops(t.Context()))), 0)
+	must[bool](t)(s.AddRobot(t.Context(), "r2", at(5)))
+	wantEqual(t, "the outbox when it is added again", unsent(), []string{"desired_stop r1", "desired_stop r2"})
+}
