@@ -117,6 +117,9 @@ has no limit on the other side.`,
 			if n == 0 {
 				return errors.Join(errNothingRecorded(spans), incomplete)
 			}
+			if incomplete != nil && !recorder.IsDamage(incomplete) {
+				return fmt.Errorf("write %s, which stays as it was: %w", file, incomplete)
+			}
 			if err := pending.CloseAtomicallyReplace(); err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
 			}

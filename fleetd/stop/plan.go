@@ -105,12 +105,16 @@ func Released(rows Rows, o Request) bool {
 	})
 }
 
-// IDReused reports whether a request has an id of its own that was released before. It latches
-// nothing, because a robot or a broker may repeat the request that was released at any time.
+// IDReused reports whether a request has an id of its own that was released before on all robots that
+// it selects. It latches nothing, because a robot or a broker may repeat the request that was released
+// at any time.
 func IDReused(rows Rows, o Request) bool {
 	same := func(l Latch) bool { return l.ID == o.ID }
-	return !o.NoOwnID && !o.FromRobot && slices.ContainsFunc(rows.Latches, same) &&
-		!slices.ContainsFunc(rows.Latches, func(l Latch) bool { return same(l) && l.IsLatched() })
+	if !slices.ContainsFunc(rows.Latches, same) || slices.ContainsFunc(rows.Latches, func(l Latch) bool { return same(l) && l.IsLatched() }) {
+		return false
+	}
+	c, err := Persist(rows, []Request{o}, o.At)
+	return err == nil && c.Empty()
 }
 
 // maxClockDifference is how much the clocks of two fleetd instances may differ.

@@ -341,8 +341,11 @@ func TestStopUnderItsOwnIDIsRaisedWhileItIsLatched(t *testing.T) {
 			t.Fatal(err)
 		}
 		raise.Level, raise.FromRobot, raise.Client = schema.StopHalt, false, "op1"
-		if d.hold(5, raise); d.on("r1") != "" {
-			t.Errorf("after the release its id latches %s", d.on("r1"))
+		if d.hold(5, raise); d.on("r1") != "" || !IDReused(d.rows, raise) {
+			t.Errorf("after the release its id latches %q, reused %v", d.on("r1"), IDReused(d.rows, raise))
+		}
+		if raise.Robots = []string{"r2"}; IDReused(d.rows, raise) {
+			t.Error("a robot on which the id was never latched does not count")
 		}
 	}
 }

@@ -199,7 +199,7 @@ func (s *State) Check(now clock.Now, coreState schema.SafetyState) {
 func (s *State) judge(d *device, now schema.Time) {
 	found := d.finding(s.cfg.SeverityOf(d.unit))
 	if d.phase == Damaged && found != FoundDamage {
-		if d.isUnknown() {
+		if d.isUnknown() && s.cfg.SeverityOf(d.unit) == schema.SeverityCritical {
 			return
 		}
 		found = Mended

@@ -8,6 +8,7 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -111,6 +112,7 @@ func (t Step) CarryOut() {
 	unit, has := t.Body.First(kind)
 	var do score.Action
 	asked, single := o.Args.(verb.Action)
+	_, whole := o.Args.(verb.WholeAct)
 	if single {
 		do = asked.Action(t.cfg.Languages)
 		unit, _ = t.performer(o, &do)
@@ -123,6 +125,9 @@ func (t Step) CarryOut() {
 		t.refuse(o, schema.ReasonUnknownVerb, "", "this robot has no "+string(kind))
 		return
 	case t.refuseManual(o, unit):
+		return
+	case (single || whole) && t.inStop(): // it would be cancelled before it begins
+		t.refuse(o, safety.Gate(t.Safety, safety.Moves, safety.Act), "", t.Standstill.String())
 		return
 	}
 	switch a := o.Args.(type) {
@@ -196,15 +201,19 @@ func (t Step) stop(o request.Dispatch, asker string) {
 	t.Out.Reply(o.Key, r)
 }
 
+// inStop reports whether the robot is on its way to standstill, or waits for a reset. Then nobody
+// uses a unit manually, not even to show something.
+func (t Step) inStop() bool {
+	return t.Safety != schema.SafetyEnabled && t.Safety != schema.SafetyDisabled
+}
+
 // endForbidden ends commands that are not allowed any more: a stop is in progress, mnl was
 // left, the sender lost control, or the unit does not answer.
 func (t Step) endForbidden() {
 	if len(t.entries) == 0 {
 		return
 	}
-	switch t.Safety {
-	case schema.SafetyEnabled, schema.SafetyDisabled:
-	default:
+	if t.inStop() {
 		t.cancel(schema.ReasonStopped, func(entry) bool { return true })
 	}
 	if t.forbids("") != "" {

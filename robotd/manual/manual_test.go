@@ -177,6 +177,8 @@ func TestManualVerbIsRefusedWithItsReason(t *testing.T) {
 		{"without control", takeover, "say", say(), schema.ReasonNotInControl, ""},
 		{"a motion while disabled", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "head", head("", 0.5), schema.ReasonSafetyDisabled, ""},
 		{"speech while disabled", func(w *world) { w.facts.Safety = schema.SafetyDisabled }, "say", say(), "", ""},
+		{"speech in a stop", func(w *world) { w.facts.Safety = schema.SafetyStop }, "say", say(), schema.ReasonStopped, ""},
+		{"speech in E_STOP", func(w *world) { w.facts.Safety = schema.SafetyEStop }, "say", say(), schema.ReasonNeedsReset, ""},
 		{"a motion while nobody is reachable", func(w *world) { w.facts.Reachable = false }, "head", head("", 0.5), schema.ReasonLinkLost, ""},
 		{"speech while nobody is reachable", func(w *world) { w.facts.Reachable = false }, "say", say(), "", ""},
 		{"the unit is broken", func(w *world) { w.body.broken["head-2"] = "stuck" }, "head", head("head-2", 0.5), schema.ReasonUnitError, ""},

@@ -59,11 +59,10 @@ func (r *Recorder) Extract(ctx context.Context, from time.Time, limit int64) (f 
 	}
 	to := &bounded{to: f, ctx: ctx, left: limit}
 	records, err = Export(to, wanted, from, time.Time{})
-	var bad damaged
 	switch {
 	case to.err != nil: // which the library does not wrap
 		err = to.err
-	case errors.As(err, &bad):
+	case IsDamage(err):
 		err = nil // what is not damaged is more than nothing
 	}
 	if err == nil && records == 0 {

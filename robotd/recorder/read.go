@@ -43,6 +43,12 @@ type visitor struct {
 // damaged is an error of the content of a file, not of reading it.
 type damaged struct{ error }
 
+// IsDamage reports whether an error of Export or Verify is of what was read: everything else was written.
+func IsDamage(err error) bool {
+	var bad damaged
+	return errors.As(err, &bad)
+}
+
 // read reads a whole file and checks the checksum of each chunk. A file that breaks off is no error:
 // Contents has everything before that. If the content is wrong, read returns an error and everything
 // before.

@@ -588,6 +588,32 @@ func TestExportHasWhatWasRecordedThen(t *testing.T) {
 	}
 }
 
+// A record that could not be written whole must not replace one that is whole.
+func TestFailedWriteOfAnExportIsNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	record(t, dir, LimitMin, entry{noon, sampleAt(1)})
+	spans, err := List(filepath.Join(dir, Folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range 3 {
+		full := &fullWriter{room}
+		if _, err := Export(full, spans, time.Time{}, time.Time{}); err == nil || IsDamage(err) {
+			t.Errorf("after %d writes: %v counts as damage of the source", room, err)
+		}
+	}
+}
+
+// fullWriter refuses to write after some writes.
+type fullWriter struct{ room int }
+
+func (f *fullWriter) Write(p []byte) (int, error) {
+	if f.room--; f.room < 0 {
+		return 0, errors.New("no space left")
+	}
+	return len(p), nil
+}
+
 // TestCommandWithoutAPayloadIsRecorded: a message of MQTT that is empty has a payload of no bytes.
 func TestCommandWithoutAPayloadIsRecorded(t *testing.T) {
 	text, err := encode(Command{Client: "op1", Verb: "safety/reset", Payload: []byte{}})

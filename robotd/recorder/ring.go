@@ -203,8 +203,7 @@ func (r *ring) reindexCutFile() (err error) {
 	}
 	part := &counted{outFile: out, ring: r}
 	n, err := Export(part, []Span{{Path: f.path}}, time.Time{}, time.Time{})
-	var bad damaged
-	if errors.As(err, &bad) {
+	if IsDamage(err) {
 		err = nil // what is before the damage is kept
 	}
 	copied = part.bytes

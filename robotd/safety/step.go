@@ -22,7 +22,7 @@ type Decision struct {
 func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 	s.remember(now, f)
 	d := Decision{From: s.At, To: s.At}
-	if f.stopAsked() {
+	if f.stopAsked() || r.Verb.Stops() {
 		s.SaferAt = now // also in DISABLED: a sender who has not seen this stop does not enable the robot
 	}
 	on, cause := s.urgent(now, l, f, r)
