@@ -18,7 +18,7 @@ type Record interface{ record() }
 
 // The records.
 type (
-	// Sample is the minimal record: the robot's state after a tick of the loop, 50 a
+	// Sample is the regular record: the robot's state after a tick of the loop, 50 a
 	// second while anything is performed or may move, and after another event that changed the
 	// safety state.
 	Sample struct {

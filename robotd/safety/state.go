@@ -55,7 +55,7 @@ type State struct {
 	Since time.Duration // when the core entered At
 	Cause Cause         // what led to At
 
-	// SaferAt is when a cause last led to a safer state, or a mode or a unit asked for a stop.
+	// SaferAt is when a cause last led to a safer state, or anybody asked for a stop, also while the robot stood.
 	// An operator who has not seen a heartbeat since then does not know about it.
 	SaferAt time.Duration
 	// Physical: a stop input at the robot has been pressed since E_STOP began, so

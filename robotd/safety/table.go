@@ -33,7 +33,7 @@ const (
 	EnableGranted Event = "enable"
 )
 
-// States lists every state; except for RESET, the safest is last.
+// States lists every state: at rest, moving, on the way to a standstill, in need of a reset, and being reset.
 var States = []schema.SafetyState{
 	schema.SafetyDisabled, schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop,
 	schema.SafetyHalt, schema.SafetyEStop, schema.SafetyReset,
