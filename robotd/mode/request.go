@@ -15,8 +15,10 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 		switch {
 		case s.Phase == Ready && m != c.Calibration:
 			d.Answer = unchanged(string(m) + " already is in charge")
-			d.List = s.Intended != m || s.FellFrom != ""
-			s.Intended, s.FellFrom, s.Reason = m, "", "" // it replaces no mode any more: somebody wants it
+			if s.Intended != m || s.FellFrom != "" { // it replaces no mode any more: somebody wants it
+				d.Answer.Reason, d.List = "", true
+				s.Intended, s.FellFrom, s.Reason = m, "", ""
+			}
 			return
 		case s.Phase == Calibrating: // it goes on; its end answers the newer request, and m stays active also at boot
 			s.supersede(d, m)
