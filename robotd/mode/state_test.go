@@ -30,10 +30,10 @@ func TestModeInChargeIsIntendedOnceItIsAskedFor(t *testing.T) {
 	s.Status[c.index(schema.ModeMnl)] = schema.ModeRunning
 	s.Intended, s.FellFrom, s.Reason = schema.ModeAto, schema.ModeAto, schema.ReasonNoDefaultStory
 	d := Step(&s, 0, &c, Facts{}, Input{Kind: Set, Mode: schema.ModeMnl, Req: "a"})
-	if d.Answer.Reason != schema.ReasonUnchanged || s.Intended != schema.ModeMnl || s.FellFrom != "" || s.Reason != "" || !d.List {
+	if d.Answer.Status != schema.StatusSucceeded || d.Answer.Reason != "" || s.Intended != schema.ModeMnl || s.FellFrom != "" || s.Reason != "" || !d.List {
 		t.Errorf("answer %+v; intended %s, in place of %q because of %q, shown: %v", d.Answer, s.Intended, s.FellFrom, s.Reason, d.List)
 	}
-	if d = Step(&s, 0, &c, Facts{}, Input{Kind: Set, Mode: schema.ModeMnl, Req: "b"}); d.List {
+	if d = Step(&s, 0, &c, Facts{}, Input{Kind: Set, Mode: schema.ModeMnl, Req: "b"}); d.List || d.Answer.Reason != schema.ReasonUnchanged {
 		t.Error("asked again, something changed")
 	}
 }
