@@ -87,7 +87,7 @@ func TestStickMustBeReleasedAfterARobotWasStopped(t *testing.T) {
 	})
 }
 
-// A person whose robot does not follow is told why, with the way out, also while the stick is at rest.
+// fleetd says why a robot does not follow, with the way out, also while the stick is at rest.
 func TestPersonIsToldWhyTheRobotDoesNotFollow(t *testing.T) {
 	for _, c := range []struct{ verb, mode, want string }{
 		{"safety/stop", "", "safety/enable"},

@@ -13,7 +13,7 @@ import (
 	"troupe/fleetd/teleop"
 )
 
-// A person who drives is told once why the robot does not follow, with the command that leads out.
+// The command says once why the robot does not follow, with the command that leads out.
 func TestDriveSaysWhyTheRobotDoesNotFollow(t *testing.T) {
 	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

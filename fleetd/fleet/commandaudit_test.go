@@ -46,7 +46,7 @@ func TestCommandOfAnotherClientIsAudited(t *testing.T) {
 			w.Errorf("noted\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 		}
 
-		// How they ended is told by the robot's answers.
+		// The robot's answers say how they ended.
 		ends := map[string]audit.Outcome{}
 		for _, n := range w.audited(audit.ViaRobot) {
 			ends[n.Of] = n.Outcome

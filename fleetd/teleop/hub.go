@@ -111,8 +111,8 @@ func (h *Hub) ReceiveAnswer(robot string, a schema.Ack) { h.leases.answered(robo
 // ReceiveState receives a robot's state.
 func (h *Hub) ReceiveState(robot string, s *schema.State) { h.leases.shown(robot, s) }
 
-// ReceiveEvent receives an event of a robot. The refusal of frames of this instance is told to the
-// person who drives. It does not block.
+// ReceiveEvent receives an event of a robot, and passes the refusal of this instance's frames on to the
+// device of the person who drives. It does not block.
 func (h *Hub) ReceiveEvent(robot string, e *schema.Event) {
 	if e.Type != "teleop_refused" || e.Source != h.deps.Name {
 		return
