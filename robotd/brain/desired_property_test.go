@@ -159,7 +159,6 @@ func reportedAs[T any](d *fakeFleet, k schema.TopicKind) T {
 }
 
 func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		d := newFakeFleet(t)
 		d.r.give(event.Connected{Session: "first"})

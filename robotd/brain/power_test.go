@@ -307,7 +307,6 @@ func TestRobotWithALowBatteryThroughADay(t *testing.T) {
 			want: []string{"0s at 15 %" + low, "20m0s at 11 %" + begins, "20m0s at 11 %" + says, "20m0s at 11 %" + drives, "34m0s at 81 %" + charged}},
 	} {
 		t.Run(w.name, func(t *testing.T) {
-			t.Parallel()
 			if w.set == nil {
 				w.set = func(*charging) {}
 			}

@@ -392,7 +392,6 @@ func (w *world) restart() {
 
 // TestInvariantsHoldAfterRandomEvents lets anything happen to a robot, with an auditor beside it.
 func TestInvariantsHoldAfterRandomEvents(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		t.Repeat(w.actions())
@@ -403,7 +402,6 @@ func TestInvariantsHoldAfterRandomEvents(t *testing.T) {
 // TestInvariantsHoldForRandomAutonomousLife is the same with a robot that lives in ato, and mostly with
 // what life depends on.
 func TestInvariantsHoldForRandomAutonomousLife(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		w.tour()

@@ -104,7 +104,6 @@ func (f *frames) check() {
 }
 
 func TestDriveStopsWithoutValidFrames(t *testing.T) {
-	t.Parallel()
 	driven := 0
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRig(t)
