@@ -10,14 +10,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"troupe/deploy/layers"
 )
 
 // module is the prefix of import paths of this module.
 const module = "troupe/"
 
-// importRules are the tables of imports_test.go, which says what each means.
+// importRules are the tables of imports_test.go and of deploy/layers, which say what each means.
 type importRules struct {
-	layers         []layer
+	layers         []layers.Layer
 	programImports map[string][]string
 	testSupport    map[string]bool
 	allowedImports map[importEdge]string
@@ -129,7 +131,7 @@ func parseFile(root fs.FS, at string) (*source, error) {
 // layerOf returns the index of the folder's layer.
 func (rules importRules) layerOf(folder string) (int, bool) {
 	for i, r := range rules.layers {
-		if slices.Contains(r.folders, folder) {
+		if slices.Contains(r.Folders, folder) {
 			return i, true
 		}
 	}
@@ -143,7 +145,7 @@ func (rules importRules) checkFile(s *source) (found []string) {
 	}
 	index, ok := rules.layerOf(s.folder)
 	if !ok {
-		report("folder %s is in no layer: add it to its layer in deploy/imports_test.go", s.folder)
+		report("folder %s is in no layer: add it to its layer in deploy/layers", s.folder)
 		return found
 	}
 	at := rules.layers[index]
@@ -157,15 +159,34 @@ func (rules importRules) checkFile(s *source) (found []string) {
 			report("imports %s, which only %s may: use what %s offers", what, importer, importer)
 			continue
 		}
-		if at.pure && !s.test && isWithin(what, sideEffectImports) && !isWithin(what, sideEffectFree) {
+		if at.Pure && !s.test && isWithin(what, sideEffectImports) && !isWithin(what, sideEffectFree) {
 			report("imports %s in a pure package: return the decision as a value and let the assembling package carry it out", what)
 		}
 	}
 	rules.checkTime(s, at, report)
 	checkBubbles(s, report)
+	if at.Pure {
+		checkOneGoroutine(s, report)
+	}
 	rules.checkFields(s, report)
 	rules.checkModeNames(s, report)
 	return found
+}
+
+// checkOneGoroutine reports what starts a goroutine. Nothing would notice a race in a pure package,
+// since its tests run without the race detector.
+func checkOneGoroutine(s *source, report func(string, ...any)) {
+	ast.Inspect(s.tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			report("line %d starts a goroutine in a pure package: return the decision, and let the assembling package wait", s.set.Position(n.Pos()).Line)
+		case *ast.SelectorExpr:
+			if n.Sel.Name == "Parallel" && s.test {
+				report("line %d runs tests of a pure package in parallel: leave t.Parallel out", s.set.Position(n.Pos()).Line)
+			}
+		}
+		return true
+	})
 }
 
 // checkModeNames reports what names a mode. Tests may.
@@ -266,7 +287,7 @@ func (rules importRules) checkOwnImport(s *source, index int, own string, report
 	}
 	to, ok := rules.layerOf(own)
 	if !ok {
-		report("imports %s, which is in no layer: add it to its layer in deploy/imports_test.go", own)
+		report("imports %s, which is in no layer: add it to its layer in deploy/layers", own)
 		return
 	}
 	testsOnly, support := rules.testSupport[own]
@@ -280,7 +301,7 @@ func (rules importRules) checkOwnImport(s *source, index int, own string, report
 	}
 	if to >= index {
 		report("imports %s (%s), which is not below its own layer (%s): move the shared part to a lower layer, or join the two in a higher one",
-			own, rules.layers[to].what, rules.layers[index].what)
+			own, rules.layers[to].What, rules.layers[index].What)
 		return
 	}
 	from, _, _ := strings.Cut(s.folder, "/")
@@ -304,7 +325,7 @@ func (rules importRules) onlyImporterOf(what string) (string, bool) {
 func (rules importRules) checkTables() (found []string) {
 	seen := map[string]bool{}
 	for _, r := range rules.layers {
-		for _, folder := range r.folders {
+		for _, folder := range r.Folders {
 			if seen[folder] {
 				found = append(found, fmt.Sprintf("layers: %s is in two layers: remove it from one", folder))
 			}

@@ -3,6 +3,8 @@ package deploy
 import (
 	"go/ast"
 	"slices"
+
+	"troupe/deploy/layers"
 )
 
 // checkBubbles checks that bubbles begin in schema/bubble, which keeps the race
@@ -23,7 +25,7 @@ func checkBubbles(s *source, report func(string, ...any)) {
 }
 
 // checkTime checks that only permitted files read the clock, start timers or sleep.
-func (rules importRules) checkTime(s *source, at layer, report func(string, ...any)) {
+func (rules importRules) checkTime(s *source, at layers.Layer, report func(string, ...any)) {
 	local, ok := s.imports["time"]
 	if !ok {
 		return
@@ -46,18 +48,18 @@ func (rules importRules) checkTime(s *source, at layer, report func(string, ...a
 		line := s.set.Position(selector.Pos()).Line
 		switch what := selector.Sel.Name; what {
 		case "Now", "Since", "Until":
-			if !s.test && !at.clock && !rules.mayUseClock(s) {
+			if !s.test && !at.Clock && !rules.mayUseClock(s) {
 				report("line %d reads the clock (time.%s) in a layer without clock: take the time as an argument", line, what)
 			}
 		case "After", "AfterFunc", "NewTimer", "NewTicker", "Tick":
-			if !s.test && at.pure && !rules.mayUseClock(s) {
+			if !s.test && at.Pure && !rules.mayUseClock(s) {
 				report("line %d waits (time.%s) in a pure package: return the deadline and let the caller's loop wait for it", line, what)
 			}
 		case "Sleep":
 			switch {
 			case s.test && !bubble && !slices.Contains(rules.maySleep, s.folder):
 				report("line %d sleeps: wait for the event itself, or run the test in a testing/synctest bubble, where sleeping takes no time", line)
-			case !s.test && at.pure && !rules.mayUseClock(s):
+			case !s.test && at.Pure && !rules.mayUseClock(s):
 				report("line %d waits (time.%s) in a pure package: return the deadline and let the caller's loop wait for it", line, what)
 			}
 		}

@@ -4,18 +4,20 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"troupe/deploy/layers"
 )
 
 // sampleRules is a small set of rules in which a test can violate each rule.
 func sampleRules() importRules {
 	return importRules{
-		layers: []layer{
-			{what: "contract", pure: true, folders: []string{"schema"}},
-			{what: "decisions", pure: true, folders: []string{"robotd/mode", "robotd/act", "fleetd/library", "fleetd/util"}},
-			{what: "side effects", folders: []string{"broker/link", "robotd/disk"}},
-			{what: "assemblies", clock: true, folders: []string{"robotd/robot", "broker/server"}},
-			{what: "test support", clock: true, folders: []string{"broker/brokertest", "robotd/bodytest"}},
-			{what: "main packages", clock: true, folders: []string{"robotd", "deploy/e2e"}},
+		layers: []layers.Layer{
+			{What: "contract", Pure: true, Folders: []string{"schema"}},
+			{What: "decisions", Pure: true, Folders: []string{"robotd/mode", "robotd/act", "fleetd/library", "fleetd/util"}},
+			{What: "side effects", Folders: []string{"broker/link", "robotd/disk"}},
+			{What: "assemblies", Clock: true, Folders: []string{"robotd/robot", "broker/server"}},
+			{What: "test support", Clock: true, Folders: []string{"broker/brokertest", "robotd/bodytest"}},
+			{What: "main packages", Clock: true, Folders: []string{"robotd", "deploy/e2e"}},
 		},
 		programImports: map[string][]string{
 			"schema": {}, "broker": {"schema"}, "robotd": {"schema", "broker/link"}, "fleetd": {"schema"}, "deploy": {"robotd"},
@@ -57,6 +59,10 @@ func TestEveryViolationIsReported(t *testing.T) {
 			`package main; import _ "troupe/broker/server"`, "of the other programs robotd may import only"},
 		{"test support in a program", "robotd/robot/robot.go",
 			`package robot; import _ "troupe/broker/brokertest"`, "which only tests may import"},
+		{"a goroutine in a pure package", "robotd/mode/mode.go",
+			`package mode; func f() { go f() }`, "starts a goroutine in a pure package"},
+		{"parallel tests of a pure package", "robotd/mode/mode_test.go",
+			`package mode; import "testing"; func TestX(t *testing.T) { t.Parallel() }`, "runs tests of a pure package in parallel"},
 		{"network in a pure package", "robotd/mode/mode.go",
 			`package mode; import _ "net/http"`, "in a pure package"},
 		{"files in a pure package", "robotd/mode/mode.go",
@@ -172,7 +178,7 @@ func TestImportExceptionNeedsAReasonAndAUse(t *testing.T) {
 	}
 
 	rules = sampleRules()
-	rules.layers = append(rules.layers, layer{what: "again", folders: []string{"schema"}})
+	rules.layers = append(rules.layers, layers.Layer{What: "again", Folders: []string{"schema"}})
 	if got := reported(); got != "layers: schema is in two layers: remove it from one" {
 		t.Fatalf("reported:\n%s", got)
 	}

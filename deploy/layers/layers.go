@@ -1,0 +1,112 @@
+// Package layers is the table of the folders of this module: which may import which, which may read
+// the clock, and how their tests run. The import test of deploy checks every Go file against it, and
+// deploy/proof derives from it what a run of the tests executes.
+package layers
+
+import "slices"
+
+// A Layer is a list of folders that do not import each other. A folder imports
+// only folders of the layers below its own.
+type Layer struct {
+	What    string
+	Folders []string
+	// Pure folders have no side effects: no network, files, database, log or
+	// clock. Neither they nor their tests start a goroutine, so the race detector
+	// would find nothing in them. Their tests may read golden files.
+	Pure bool
+	// Clock folders may read the clock. All others take the time as an argument.
+	Clock bool
+	// Processes says that the tests of these folders start programs or read the tree: what runs at
+	// once is outside the test, where the race detector does not see it.
+	Processes bool
+}
+
+// Table is the layers, lowest first. A folder that is in none fails the import test.
+var Table = []Layer{
+	{What: "golden files, a clock of its own and the shard of a run, for every test",
+		Folders: []string{"schema/golden", "schema/bubble", "deploy/shard"}},
+	{What: "this table", Pure: true,
+		Folders: []string{"deploy/layers"}},
+	{What: "which build a program is; password hashes", Pure: true,
+		Folders: []string{"schema/build", "schema/argon2id"}},
+	{What: "state machines as tables", Pure: true,
+		Folders: []string{"schema/fsm"}},
+	{What: "the wire contract: messages, topics, verbs, reasons", Pure: true,
+		Folders: []string{"schema"}},
+	{What: "what the audit keeps", Pure: true,
+		Folders: []string{"fleetd/audit"}},
+	{What: "conditions", Pure: true,
+		Folders: []string{"schema/cond"}},
+	{What: "acts and stories, and signatures of desired documents", Pure: true,
+		Folders: []string{"schema/score", "schema/sign"}},
+	{What: "the commands of a robot, and the settings of its interrupts", Pure: true,
+		Folders: []string{"schema/verb", "schema/interrupts", "schema/intents"}},
+	{What: "the contract between robotd and the adapters of its units", Pure: true,
+		Folders: []string{"schema/bus"}},
+	{What: "packages that decide one thing each", Pure: true,
+		Folders: []string{
+			"broker/access",
+			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
+			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/operatorlink", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
+			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader", "fleetd/drive",
+		}},
+	{What: "modes of operation", Pure: true,
+		Folders: []string{"robotd/mode/str", "robotd/mode/mnl", "robotd/mode/ato", "robotd/mode/safe", "robotd/mode/follow"}},
+	{What: "signals of the body", Pure: true,
+		Folders: []string{"robotd/signal"}},
+	{What: "the robot's configuration", Pure: true,
+		Folders: []string{"robotd/config"}},
+	{What: "events and effects of a robot", Pure: true,
+		Folders: []string{"robotd/event", "robotd/effect"}},
+	{What: "components of the robot", Pure: true,
+		Folders: []string{"robotd/permission", "robotd/answer", "robotd/heartbeat", "robotd/diskvalues", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
+	{What: "the robot's step function", Pure: true,
+		Folders: []string{"robotd/brain"}},
+	{What: "MQTT over WebSocket",
+		Folders: []string{"broker/websocket"}},
+	{What: "who makes a request, and what they may do",
+		Folders: []string{"fleetd/auth"}},
+	{What: "side effects: MQTT client, disk, flight recorder, simulated body, the robot's own page, database, keys, OpenID Connect",
+		Folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/recorder", "robotd/driver/sim", "robotd/page", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
+	{What: "bodies over MQTT",
+		Folders: []string{"robotd/driver/bus", "robotd/driver/bus/check"}},
+	{What: "changes that people request of the database",
+		Folders: []string{"fleetd/change"}},
+	{What: "fleetd's view of robots and of other instances",
+		Folders: []string{"fleetd/view", "fleetd/replica"}},
+	{What: "components of fleetd",
+		Folders: []string{"fleetd/certificate", "fleetd/revocation", "fleetd/decommissioner", "fleetd/retained", "fleetd/publish", "fleetd/dispatch", "fleetd/latch", "fleetd/teleop", "fleetd/auditqueue", "fleetd/records"}},
+	{What: "who is signed in",
+		Folders: []string{"fleetd/accounts"}},
+	{What: "fleetd's HTTP API and page",
+		Folders: []string{"fleetd/api", "fleetd/console"}},
+	{What: "assemblies: configuration, wiring, loops", Clock: true,
+		Folders: []string{"broker/server", "robotd/robot", "fleetd/fleet"}},
+	{What: "a private PostgreSQL for tests", Clock: true,
+		Folders: []string{"fleetd/store/pgtest"}},
+	{What: "test support", Clock: true,
+		Folders: []string{
+			"schema/fsm/fsmtest", "broker/brokertest", "robotd/mode/modetest", "robotd/disk/disktest", "robotd/driver/drivertest", "robotd/driver/bus/bustest",
+			"fleetd/store/storetest", "fleetd/fleet/fleettest", "fleetd/provider/providertest", "deploy/mosquittotest",
+		}},
+	{What: "fleetd's commands", Clock: true,
+		Folders: []string{"fleetd/cli"}},
+	{What: "mains", Clock: true,
+		Folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/library/makesounds", "fleetd/console/licences"}},
+	{What: "everything in one process", Clock: true,
+		Folders: []string{"deploy/stage"}},
+	{What: "the demo, and tests of the whole", Clock: true,
+		Folders: []string{"deploy/demo", "deploy/adapters", "deploy/mosquitto", "deploy/soak"}},
+	{What: "tests with programs and of the tree, and what runs the tests", Clock: true, Processes: true,
+		Folders: []string{"deploy/e2e", "deploy/proof", "deploy"}},
+}
+
+// Of returns the layer of a folder.
+func Of(folder string) (Layer, bool) {
+	for _, l := range Table {
+		if slices.Contains(l.Folders, folder) {
+			return l, true
+		}
+	}
+	return Layer{}, false
+}
