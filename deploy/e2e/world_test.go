@@ -12,6 +12,7 @@ import (
 	"troupe/broker/access"
 	"troupe/broker/brokertest"
 	"troupe/deploy/mosquittotest"
+	"troupe/deploy/shard"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
@@ -62,13 +63,17 @@ var (
 	mosquitto = variant{mosquitto: true}
 )
 
-// runIn runs a scenario in a world of each variant, in parallel.
+// runIn runs a scenario in worlds of those variants that the shard of this run has, in parallel.
 func runIn(t *testing.T, variants []variant, scenario func(w *world)) {
 	t.Parallel()
-	for _, k := range variants {
-		t.Run(k.String(), func(t *testing.T) {
+	mine, err := shard.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range mine.Variants(t.Name(), len(variants)) {
+		t.Run(variants[n].String(), func(t *testing.T) {
 			t.Parallel()
-			scenario(newWorld(t, k))
+			scenario(newWorld(t, variants[n]))
 		})
 	}
 }

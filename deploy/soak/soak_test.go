@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"troupe/deploy/shard"
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/view"
@@ -26,11 +27,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // seedRange returns the first seed and how many: TROUPE_SOAK=5000, or
-// TROUPE_SOAK=17+1 for seed 17 alone.
+// TROUPE_SOAK=17+1 for seed 17 alone. Without it the shards share the seeds.
 func seedRange(t *testing.T) (first, count uint64) {
 	text := os.Getenv("TROUPE_SOAK")
 	if text == "" {
-		return 1, seedsWithTheTests
+		mine, err := shard.Current()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mine.Seeds(seedsWithTheTests)
 	}
 	from, n, ok := strings.Cut(text, "+")
 	if !ok {

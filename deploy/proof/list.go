@@ -1,0 +1,7 @@
+package main
+
+import (
+	"io"
+)
+
+func list(out io.Writer, folders []folder) error { return nil }

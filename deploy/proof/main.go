@@ -1,0 +1,206 @@
+// Proof runs the tests of a change: every package once, under the race detector where something runs
+// at once and the change or its turn reaches it, and of what tests repeat the shard of this tree. It
+// records how long each part took. The Makefile calls it:
+//
+//	proof shard                print the shard
+//	proof plan                 print what a run executes, and why
+//	proof test [-run=T PKG]    execute it and print the events of go test -json
+//	proof quick                print the packages that a change reaches
+//	proof list                 print the tests of each shard and compare all of them with those that exist
+//	proof time TARGET COMMAND  run a command and record how long it took
+//	proof times                print how long each part took, beside the recorded run
+//	proof record               record this run
+//
+// SHARD chooses a shard: a number, or all. BASE is the commit that a change is compared with; without
+// it that is the commit of the recorded run.
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"troupe/deploy/shard"
+)
+
+// rootVariable is the environment variable with the root of the tree, for programs that run in
+// another folder.
+const rootVariable = "TROUPE_ROOT"
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|test|quick|list|time|times|record")
+		os.Exit(2)
+	}
+	status, err := command(os.Args[1], os.Args[2:])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "proof %s: %v\n", os.Args[1], err)
+		status = cmp.Or(status, 1)
+	}
+	os.Exit(status)
+}
+
+func command(name string, args []string) (status int, err error) {
+	if name == "exec" { // in the folder of a package
+		at, err := os.Getwd()
+		if err != nil {
+			return 1, err
+		}
+		folder, err := filepath.Rel(os.Getenv(rootVariable), at)
+		if err != nil {
+			return 1, err
+		}
+		return execute(kindPackage, filepath.ToSlash(folder), args), nil
+	}
+	root, err := findRoot()
+	if err != nil {
+		return 1, err
+	}
+	if err := errors.Join(os.Chdir(root), os.Setenv(rootVariable, root), os.MkdirAll(filepath.Dir(timesFile), 0o755)); err != nil {
+		return 1, err
+	}
+	switch name {
+	case "time":
+		if len(args) < 2 {
+			return 2, errors.New("give a target and a command")
+		}
+		return execute(kindTarget, args[0], args[1:]), nil
+	case "times":
+		now, _, err := readTimes(timesFile)
+		if err != nil {
+			return 1, err
+		}
+		recorded, commit, err := readTimes(recordedFile)
+		if err != nil {
+			return 1, err
+		}
+		report(os.Stdout, now, recorded, commit)
+		return 0, nil
+	case "record":
+		return 0, record()
+	}
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	only := flags.String("run", "", "a test to run again, in the package that follows")
+	if err := flags.Parse(args); err != nil {
+		return 2, err
+	}
+	p, folders, err := planOfTree()
+	if err != nil {
+		return 1, err
+	}
+	switch name {
+	case "shard":
+		fmt.Println(p.shard)
+	case "plan":
+		p.print(os.Stdout)
+	case "quick":
+		for _, f := range reachedBy(changedNow(folders), folders) {
+			fmt.Println("./" + f)
+		}
+	case "list":
+		return 0, list(os.Stdout, folders)
+	case "test":
+		if *only != "" {
+			p = p.again(*only, strings.TrimPrefix(flags.Arg(0), module))
+		} else {
+			p.print(os.Stderr)
+		}
+		return 0, p.test(os.Stdout)
+	default:
+		return 2, errors.New("no such command")
+	}
+	return 0, nil
+}
+
+// findRoot returns the folder with go.mod.
+func findRoot() (string, error) {
+	at, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the root of the tree: %w", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if filepath.Dir(at) == at {
+			return "", errors.New("find the root of the tree: no go.mod here or above")
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+// planOfTree returns the plan of what is in the work tree.
+func planOfTree() (plan, []folder, error) {
+	folders, err := readFolders()
+	if err != nil {
+		return plan{}, nil, err
+	}
+	s := shardOfTree()
+	if text := os.Getenv("SHARD"); text != "" {
+		if s, err = shard.Parse(text); err != nil {
+			return plan{}, nil, fmt.Errorf("SHARD: %w", err)
+		}
+	}
+	_, recorded, err := readTimes(recordedFile)
+	if err != nil {
+		return plan{}, nil, err
+	}
+	base := cmp.Or(os.Getenv("BASE"), recorded)
+	changed, all := changedSince(base, folders)
+	p, err := newPlan(folders, changed, all, s)
+	p.base = base
+	return p, folders, err
+}
+
+// print says what the plan runs.
+func (p plan) print(out io.Writer) {
+	since := "everything counts as changed: " + cmp.Or(p.base, "no commit") + " is not in the history here, or go.mod changed"
+	if !p.all {
+		since = fmt.Sprintf("%d packages differ from %.12s", len(p.changed), p.base)
+	}
+	fmt.Fprintf(out, "shard %v of %d (SHARD=N for another one, SHARD=%s for all); %s\n", p.shard, shard.Count, shard.All, since)
+	for _, r := range p.runs {
+		fmt.Fprintf(out, "%4d packages %s", len(r.packages), r.what)
+		if r.only != "" {
+			fmt.Fprintf(out, ", only %s", r.only)
+		}
+		if r.skip != "" {
+			fmt.Fprintf(out, ", but %s", r.skip)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// record keeps the times of this run in the tree.
+func record() error {
+	now, _, err := readTimes(timesFile)
+	if err != nil {
+		return err
+	}
+	if len(now) == 0 {
+		return errors.New("no run was timed here: run .ci/run first")
+	}
+	commit, err := git("rev-parse", "HEAD")
+	if err != nil {
+		return fmt.Errorf("read which commit this is: %w", err)
+	}
+	text := "commit\t" + commit + "\n"
+	for _, each := range []struct {
+		kind string
+		n    int
+	}{{kindTarget, len(now)}, {kindPackage, len(now)}, {kindSpec, len(now)}} {
+		for _, t := range now.dearest(each.kind, each.n) {
+			text += t.line()
+		}
+	}
+	if err := os.WriteFile(recordedFile, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("record the times: %w", err)
+	}
+	fmt.Printf("%s has the times of %.12s; commit it\n", recordedFile, commit)
+	return nil
+}

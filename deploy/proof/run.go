@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+
+	"troupe/deploy/shard"
+)
+
+// withoutRace are packages that would be several times slower under the race detector: SQLite's C
+// sources translated to Go are most of what a store executes, and Argon2 most of what a sign-in
+// does. None of it is this project's code.
+var withoutRace = []string{"modernc.org/sqlite/lib", "modernc.org/libc", "golang.org/x/crypto/argon2", "golang.org/x/crypto/blake2b"}
+
+// together is how many packages each run has at work at once: runs are at work together, those
+// of end-to-end tests mostly wait, and CI has two cores.
+const together = 1
+
+// arguments returns those of go test.
+func (r run) arguments(self string) []string {
+	// make check has vet; -w leaves out what only a debugger reads, which is a fifth of the time that
+	// linking takes.
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-timeout=25m", fmt.Sprintf("-p=%d", together), "-exec=" + self + " exec"}
+	if r.race {
+		args = append(args, "-race")
+		for _, p := range withoutRace {
+			args = append(args, "-gcflags="+p+"=-race=false")
+		}
+	}
+	if r.only != "" {
+		args = append(args, "-run="+r.only)
+	}
+	if r.skip != "" {
+		args = append(args, "-skip="+r.skip)
+	}
+	for _, p := range r.packages {
+		args = append(args, "./"+p)
+	}
+	return args
+}
+
+func (r run) environment(s shard.Shard) []string {
+	env := append(os.Environ(), shard.Variable+"="+s.String(), "GORACE=atexit_sleep_ms=10") // it would wait a second for races at the end
+	return append(env, r.env...)
+}
+
+// test executes the runs beside each other and writes the events of all to out. It returns an error
+// if one of them failed.
+func (p plan) test(out io.Writer) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(timesFile), 0o755); err != nil {
+		return fmt.Errorf("make a folder for times: %w", err)
+	}
+	var events sync.Mutex // a line of one run does not break that of another
+	errs := make([]error, len(p.runs))
+	var all sync.WaitGroup
+	for i, r := range p.runs {
+		all.Go(func() {
+			cmd := exec.Command("go", r.arguments(self)...)
+			cmd.Env, cmd.Stderr = r.environment(p.shard), os.Stderr
+			lines, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				errs[i] = fmt.Errorf("start go test: %w", err)
+				return
+			}
+			read := bufio.NewReader(lines)
+			for {
+				line, err := read.ReadBytes('\n')
+				events.Lock()
+				_, _ = out.Write(line) // gotestsum reads until the end
+				events.Unlock()
+				if err != nil {
+					break
+				}
+			}
+			errs[i] = cmd.Wait()
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// again leaves of the plan the runs that have a test, which failed. only is its pattern as gotestsum
+// gives it, such as ^TestStop$.
+func (p plan) again(only, folder string) plan {
+	name := strings.Trim(only, "^$")
+	var runs []run
+	for _, r := range p.runs {
+		if r.has(folder, name) {
+			r.packages, r.only, r.skip = []string{folder}, only, ""
+			runs = append(runs, r)
+		}
+	}
+	p.runs = runs
+	return p
+}
+
+// has reports whether the run executes a test.
+func (r run) has(folder, test string) bool {
+	for _, name := range r.packages {
+		if name == folder {
+			return (r.only == "" || regexp.MustCompile(r.only).MatchString(test)) &&
+				(r.skip == "" || !regexp.MustCompile(r.skip).MatchString(test))
+		}
+	}
+	return false
+}
+
+// execute runs a command as go test -exec does, adds how long it took to the times, and returns its
+// exit status. A signal goes to the command.
+func execute(kind, name string, args []string) int {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	watch := startWatch()
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintf(os.Stderr, "start %s: %v\n", args[0], err)
+		return 1
+	}
+	go func() {
+		for s := range signals {
+			_ = cmd.Process.Signal(s) // it has ended if this fails
+		}
+	}()
+	_ = cmd.Wait() // its status says whether it failed
+	if err := watch.end(kind, name, cmd.ProcessState); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if code := cmd.ProcessState.ExitCode(); code >= 0 {
+		return code
+	}
+	return 1
+}
