@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -61,35 +62,40 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 	if output, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, output)
 	}
-	to, err := programFolder()
+	to, err := filepath.Abs(filepath.Join(programFolder, "earlier", commit))
 	if err != nil {
-		return "", fmt.Errorf("make a folder for programs: %w", err)
+		return "", fmt.Errorf("find the folder for the earlier release: %w", err)
 	}
-	to = filepath.Join(to, "earlier")
-	if err := os.Mkdir(to, 0o700); err != nil {
+	if _, err := os.Stat(to); err == nil {
+		return to, nil // from a run before
+	}
+	unpacked := to + ".new" // so that what was interrupted is not taken for whole
+	if err := errors.Join(os.RemoveAll(unpacked), os.MkdirAll(unpacked, 0o755)); err != nil {
 		return "", fmt.Errorf("make a folder for the earlier release: %w", err)
 	}
 	packed := to + ".tar"
 	for _, cmd := range []*exec.Cmd{
 		exec.Command("git", "-C", "../..", "archive", "-o", packed, commit),
-		exec.Command("tar", "-x", "-f", packed, "-C", to),
+		exec.Command("tar", "-x", "-f", packed, "-C", unpacked),
 	} {
 		if output, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("unpack the earlier release: %s: %w\n%s", cmd, err, output)
 		}
 	}
+	if err := os.Rename(unpacked, to); err != nil {
+		return "", fmt.Errorf("unpack the earlier release: %w", err)
+	}
 	return to, nil
 })
 
 // earlierPrograms builds the programs of the earlier release, without the race detector, because
-// nobody would correct their races. The sources are in another folder in each run; -trimpath leaves
-// it out of what is compiled, so that Go's cache has that from the run before.
+// nobody would correct their races. The libraries that both releases have are compiled once.
 var earlierPrograms = sync.OnceValues(func() (string, error) {
 	sources, err := earlierSources()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", "bin/", "./broker", "./robotd", "./fleetd")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", "bin/", "./broker", "./robotd", "./fleetd")
 	cmd.Dir = sources
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the earlier release: %w\n%s", err, output)

@@ -23,7 +23,7 @@ const waitLimit = 40 * time.Second
 
 // parallelScenarios is how many scenarios run at a time: they wait for other
 // processes more than they compute.
-const parallelScenarios = "6"
+const parallelScenarios = "16"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -32,18 +32,12 @@ func TestMain(m *testing.M) {
 			panic(err) // it is a number
 		}
 	}
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreTopFunction("troupe/deploy/e2e.starter"), // lives as long as the test binary
-		goleak.Cleanup(func(code int) {
-			if folder, err := programFolder(); err == nil {
-				_ = os.RemoveAll(folder)
-			}
-			os.Exit(code)
-		}))
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("troupe/deploy/e2e.starter")) // lives as long as the test binary
 }
 
-// programFolder makes the folder in which programs are built.
-var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "troupe-e2e-") })
+// programFolder is where programs are built, from the folder of this package. It stays, so that Go
+// links a program once for the end-to-end tests and the specs, and again only after a change.
+const programFolder = "../../.cache/programs"
 
 // programs builds each program when a test first needs it, without the race detector: that makes
 // a program need three times the processor time, and tests start hundreds of them.
@@ -63,7 +57,7 @@ func buildOnce(from string, race bool) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		path, err := pathOfProgram(filepath.Base(from), race)
 		if err != nil {
-			return "", fmt.Errorf("make a folder for programs: %w", err)
+			return "", err
 		}
 		args := []string{"build", "-buildvcs=false"} // so that the version is the one of the pages, whatever GOFLAGS says
 		if race {
@@ -89,11 +83,14 @@ func withoutRaceFlags(flags string) string {
 
 // pathOfProgram returns where a program is built.
 func pathOfProgram(name string, race bool) (string, error) {
-	to, err := programFolder()
 	if race {
 		name = filepath.Join("race", name)
 	}
-	return filepath.Join(to, name), err
+	path, err := filepath.Abs(filepath.Join(programFolder, name))
+	if err != nil {
+		return "", fmt.Errorf("find the folder for programs: %w", err)
+	}
+	return path, nil
 }
 
 // program returns the path of the program with that name.
