@@ -25,7 +25,7 @@ MINUTES  ?= 10
 UNITS    ?= 20
 RETRIES  ?= 0
 
-.PHONY: help demo test race specs standstill quick check gen web build worlds fuzz soak flaky damage systemd console-load body-load setup
+.PHONY: help demo test race proof proof-list ci-times specs standstill quick check gen web build worlds fuzz soak flaky damage systemd console-load body-load setup
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -36,33 +36,35 @@ demo: ## run a broker, fleetd and five robots here (ROBOTS, MQTT, HTTP, DATA, DA
 	@go build -o bin/demo ./deploy/demo
 	@exec bin/demo --robots $(ROBOTS) --mqtt $(MQTT) --http $(HTTP) --data $(DATA) --database $(DATABASE) $(if $(filter laptop,$(BODY)),--body laptop --face $(FACE) --story museum-welcome) $(if $(SCENARIO),--scenario deploy/demo/$(SCENARIO).yaml --speed $(SPEED) --story museum-welcome)
 
-# Every test, every time: some start programs that Go's cache does not see. The longest ones are
-# first. Tests of deploy/e2e mostly wait for processes, and tests in fake time use one core, so -p=3
-# runs one package more at once than the two cores that CI has. RETRIES=1 runs a failed test once
-# more, alone. make check has vet; -w leaves out what only a debugger reads, which is a fifth of the
-# time that linking takes.
-all := -count=1 -vet=off -ldflags=-w -p=3 -timeout=25m
-longest := ./deploy/e2e ./deploy/soak ./fleetd/store ./fleetd/fleet ./fleetd/cli ./robotd/brain ./deploy/stage
-test: setup ## install what is missing, then run every test but those in a browser (PKG, RETRIES=1)
-	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh $(all) $(if $(filter ./...,$(PKG)),$(longest)) $(PKG)
+# Runs the tests, and says how long each part took.
+proof := .cache/proof/proof
+.PHONY: $(proof)
+$(proof):
+	@go build -o $@ ./deploy/proof
 
-# SQLite's C sources translated to Go are most of what a store executes, and Argon2 most of what a
-# sign-in does. None of it is this project's code, and the race detector would make it several times
-# slower.
-without_race := $(foreach p,modernc.org/sqlite/lib modernc.org/libc golang.org/x/crypto/argon2 golang.org/x/crypto/blake2b,-gcflags=$(p)=-race=false)
+# Every package once, every time: some start programs that Go's cache does not see. deploy/proof decides what
+# runs under the race detector and which shard this is: SHARD=N for another one, SHARD=all for every variant.
+# RETRIES=1 runs a failed test once more, alone. make check has vet; -w leaves out what only a debugger reads,
+# which is a fifth of the time that linking takes.
+once := -count=1 -vet=off -ldflags=-w -timeout=25m
+test: setup ## install what is missing, then run every test but those in a browser (PKG=./robotd/..., SHARD, RETRIES=1)
+	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh $(if $(filter ./...,$(PKG)),proof,$(once) $(PKG))
 
-# What runs at once: every package but those that are one goroutine (robotd/brain, fleetd/library),
-# that read the tree (deploy) and that start programs (deploy/e2e, the scripts of fleetd/cli), which
-# have no race detector. Of deploy/e2e the demo has it: there a broker, fleetd and robots are one
-# process. It would wait for races for a second at the end of each process.
-at_once = $$(go list ./... | grep -v -e /robotd/brain$$ -e /fleetd/library$$ -e /deploy$$ -e /deploy/e2e$$)
-race: export GOFLAGS += $(without_race)
-race: export GORACE = atexit_sleep_ms=10
-race: setup ## run the tests of what runs at once under the race detector (PKG, RETRIES=1)
-	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race $(all) -skip='^TestScripts$$' $(if $(filter ./...,$(PKG)),./deploy/soak ./fleetd/fleet ./fleetd/store $(at_once),$(PKG))
-ifeq ($(PKG),./...)
-	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh -race $(all) -run=Demo ./deploy/e2e
-endif
+race: setup ## run the tests of some packages under the race detector (PKG=./broker/..., RETRIES=1)
+	@TROUPE_TEST_RETRIES=$(RETRIES) GORACE=atexit_sleep_ms=10 deploy/setup/test.sh -race $(once) $(PKG)
+
+# What five changes prove in turn, at once: every shard, the whole matrix of screens, and long random runs.
+proof: $(proof) ## prove everything: before a release, and after a change of broker, link, disk or store (about an hour)
+	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory worlds WORLDS=10000
+	@TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
+	@SHARD=all $(MAKE) --no-print-directory test
+
+proof-list: setup $(proof) ## list the tests of each shard, and compare all of them with those that exist
+	@$(proof) list
+
+ci-times: $(proof) ## record how long the parts of the last .ci/run took, for later runs to compare with
+	@$(proof) record
 
 # Apart from the other tests, without the race detector and one file after the other: a browser
 # takes the time that tests with limits need.
@@ -73,23 +75,27 @@ specs: setup ## run the specs of the console in a browser, each file with a brok
 standstill: setup ## drive a robot in a browser, break the network between them, and print how long it took to stand
 	@go test -tags webconsole -count=1 -v -run '^TestWebConsole$$/^manual-drive$$' ./deploy/e2e | sed -n 's/^.*_test.go:[0-9]*: \(.* the last frame\)/\1/p; /^\(FAIL\|ok\|--- FAIL\)/p'
 
-# For the inner loop. Packages that a change does not reach keep their cached results. So after a
-# change in one package this takes half a minute to a minute, and after one in schema as long as
-# running every unit test.
+# For the inner loop: the packages that differ from the last commit and those that import one of them.
 #
 # Left out: tests of the whole (deploy, the scripts of fleetd/cli), those of fleetd's assembly, of
 # PostgreSQL and of the script that runs tests, and one that counts every second of a day. Several
-# packages wait for timers, so more of them run at once than there are cores, the slowest ones
-# first. With -short a property is checked for a fifth of the cases, and so are damaged files and
-# sequences of stops. make check has vet. Fewer garbage collections save a tenth of the processor
-# time, linking included. '/postgres' skips the subtests of that name, and has to be the last
-# pattern of -skip: before the slash it matches every test, so what follows would never be tried.
-slowest := ./broker/server ./robotd/brain ./robotd/robot ./fleetd/store ./fleetd/latch ./fleetd/cli ./robotd/driver/bus ./robotd/disk
-quick: ## run the unit tests that a change reaches
-	@GOGC=1600 GOMEMLIMIT=1GiB deploy/setup/test.sh -short -vet=off -p=6 -parallel=6 -timeout=5m -skip='Postgres|^TestRun|^TestScripts$$|^TestDocumentsOutliveADay$$|/postgres' $(slowest) $$(go list ./... | grep -v -e /deploy/ -e /fleetd/fleet$$ -e /pgtest$$)
+# packages wait for timers, so more of them run at once than there are cores. With -short a property
+# is checked for a fifth of the cases, and so are damaged files and sequences of stops. make check has
+# vet. Fewer garbage collections save a tenth of the processor time, linking included. '/postgres' skips
+# the subtests of that name, and has to be the last pattern of -skip: before the slash it matches every
+# test, so what follows would never be tried.
+quick: $(proof) ## run the unit tests that a change reaches
+	@packages=$$($(proof) quick | grep -v -e ^./deploy -e /fleetd/fleet$$ -e /pgtest$$ || true); \
+	[ -n "$$packages" ] || { echo "no unit test reaches what changed"; exit 0; }; \
+	GOGC=1600 GOMEMLIMIT=1GiB deploy/setup/test.sh -short -vet=off -ldflags=-w -p=6 -parallel=6 -timeout=5m -skip='Postgres|^TestRun|^TestScripts$$|^TestDocumentsOutliveADay$$|/postgres' $$packages
 
-check: setup ## gofmt, go vet, staticcheck, and generated files as they would be generated
-	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+# Two lanes beside each other: Go, and the console.
+check: setup ## gofmt, go vet, staticcheck, generated files as they would be generated, and the console
+	@$(MAKE) --no-print-directory -j2 -Oline check-go check-web
+
+.PHONY: check-go check-web
+check-go:
+	@unformatted=$$(gofmt -l broker deploy fleetd robotd schema | grep -v /node_modules/ || true); [ -z "$$unformatted" ] || { echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	@echo "gofmt: ok"
 	@go vet -tags webconsole ./...
 	@echo "go vet: ok"
@@ -97,6 +103,8 @@ check: setup ## gofmt, go vet, staticcheck, and generated files as they would be
 	@echo "staticcheck: ok"
 	@deploy/setup/generated.sh
 	@echo "generated files: ok"
+
+check-web:
 	@deploy/setup/web.sh
 	@echo "console: ok"
 

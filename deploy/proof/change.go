@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"troupe/deploy/shard"
 )
 
 // module is the prefix of import paths of this module.
@@ -114,16 +112,16 @@ func reachedBy(changed []string, folders []folder) []string {
 	return names
 }
 
-// shardOfTree returns a shard by the hash of what is committed, so that a change always has the same
-// one and changes have different ones. Without git it is the first.
-func shardOfTree() shard.Shard {
+// hashOfTree returns a number from what is committed, so that a change always has the same one and
+// changes have different ones. Without git it is 1.
+func hashOfTree() uint64 {
 	tree, err := git("rev-parse", "HEAD^{tree}")
 	if err != nil || len(tree) < 8 {
-		return 0
+		return 1
 	}
 	n, err := strconv.ParseUint(tree[:8], 16, 64)
 	if err != nil {
-		return 0
+		return 1
 	}
-	return shard.Shard(n % shard.Count)
+	return n
 }

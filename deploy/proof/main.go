@@ -140,7 +140,8 @@ func planOfTree() (plan, []folder, error) {
 	if err != nil {
 		return plan{}, nil, err
 	}
-	s := shardOfTree()
+	hash := hashOfTree()
+	s := shard.Shard(hash % shard.Count)
 	if text := os.Getenv("SHARD"); text != "" {
 		if s, err = shard.Parse(text); err != nil {
 			return plan{}, nil, fmt.Errorf("SHARD: %w", err)
@@ -153,7 +154,7 @@ func planOfTree() (plan, []folder, error) {
 	base := cmp.Or(os.Getenv("BASE"), recorded)
 	changed, all := changedSince(base, folders)
 	p, err := newPlan(folders, changed, all, s)
-	p.base = base
+	p.base, p.seed = base, cmp.Or(hash, 1) // rapid takes 0 for none
 	return p, folders, err
 }
 

@@ -19,6 +19,7 @@ type folder struct {
 // A plan is what a run of the tests executes.
 type plan struct {
 	shard   shard.Shard
+	seed    uint64   // of properties; the same tree has the same cases
 	base    string   // the commit that the change is compared with
 	changed []string // folders that differ from the base
 	all     bool     // everything counts as changed, because there is nothing to compare with
@@ -56,10 +57,9 @@ var sharded = []struct {
 // under the race detector.
 const raceDemo = 1
 
-// A test in apart does not run under the race detector with the rest of its package.
-var apart = []struct{ folder, test, why string }{
-	{"fleetd/cli", "TestScripts", "its fleetd runs as programs, each of which would start with the race detector"},
-}
+// apart are tests, by a pattern and by their packages, that do not run under the race detector with
+// the rest: their fleetd runs as programs, each of which would start with it.
+var apart = map[string]string{"fleetd/cli": "^TestScripts$"}
 
 // longProperties is how many cases of a property are checked in the packages whose turn it is.
 const longProperties = 1000
@@ -71,8 +71,8 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 	race := run{what: "under the race detector", race: true}
 	plain := run{what: "without the race detector"}
 	long := run{what: "without it, with many cases of each property", env: []string{fmt.Sprintf("RAPID_CHECKS=%d", longProperties)}}
-	rest := run{what: "programs that tests of raced packages start"}
-	part := 0 // counts the packages that are distributed over the shards
+	var parted []run // of packages of which a part is raced
+	part := 0        // counts the packages that are distributed over the shards
 	for _, f := range folders {
 		l, ok := layers.Of(f.name)
 		if !ok {
@@ -101,15 +101,13 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 			continue
 		}
 		p.raced = append(p.raced, racedFolder{f.name, why})
+		if test, ok := apart[f.name]; ok {
+			both := []string{f.name}
+			parted = append(parted, run{what: race.what, race: true, packages: both, skip: test}, run{what: plain.what, packages: both, only: test})
+			continue
+		}
 		race.packages = append(race.packages, f.name)
 	}
-	for _, t := range apart {
-		if slices.Contains(race.packages, t.folder) {
-			rest.packages = append(rest.packages, t.folder)
-			rest.only = either(rest.only, "^"+t.test+"$")
-		}
-	}
-	race.skip = rest.only
 	e2e := run{what: "with programs, end to end", packages: []string{endToEnd}}
 	for _, t := range sharded {
 		if !s.Has(t.shard) {
@@ -120,7 +118,7 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 	if s.Has(raceDemo) {
 		demo.packages, e2e.skip = e2e.packages, either(e2e.skip, demo.only)
 	}
-	p.runs = slices.DeleteFunc([]run{race, plain, long, rest, e2e, demo}, func(r run) bool { return len(r.packages) == 0 })
+	p.runs = slices.DeleteFunc(append(parted, race, plain, long, e2e, demo), func(r run) bool { return len(r.packages) == 0 })
 	return p, nil
 }
 

@@ -33,9 +33,6 @@ func (r run) arguments(self string) []string {
 	args := []string{"test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-timeout=25m", fmt.Sprintf("-p=%d", together), "-exec=" + self + " exec"}
 	if r.race {
 		args = append(args, "-race")
-		for _, p := range withoutRace {
-			args = append(args, "-gcflags="+p+"=-race=false")
-		}
 	}
 	if r.only != "" {
 		args = append(args, "-run="+r.only)
@@ -49,8 +46,15 @@ func (r run) arguments(self string) []string {
 	return args
 }
 
-func (r run) environment(s shard.Shard) []string {
-	env := append(os.Environ(), shard.Variable+"="+s.String(), "GORACE=atexit_sleep_ms=10") // it would wait a second for races at the end
+func (r run) environment(p plan) []string {
+	env := append(os.Environ(), shard.Variable+"="+p.shard.String(), fmt.Sprintf("RAPID_SEED=%d", p.seed), "GORACE=atexit_sleep_ms=10") // it would wait a second for races at the end
+	if r.race {                                                                                                                         // tests that build programs take this over
+		flags := os.Getenv("GOFLAGS")
+		for _, p := range withoutRace {
+			flags += " -gcflags=" + p + "=-race=false"
+		}
+		env = append(env, "GOFLAGS="+flags)
+	}
 	return append(env, r.env...)
 }
 
@@ -70,7 +74,7 @@ func (p plan) test(out io.Writer) error {
 	for i, r := range p.runs {
 		all.Go(func() {
 			cmd := exec.Command("go", r.arguments(self)...)
-			cmd.Env, cmd.Stderr = r.environment(p.shard), os.Stderr
+			cmd.Env, cmd.Stderr = r.environment(p), os.Stderr
 			lines, err := cmd.StdoutPipe()
 			if err == nil {
 				err = cmd.Start()

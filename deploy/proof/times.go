@@ -142,9 +142,9 @@ func speed(now, recorded times) float64 {
 // report prints a run beside the recorded one.
 func report(out io.Writer, now, recorded times, commit string) {
 	factor := speed(now, recorded)
-	fmt.Fprintf(out, "\nseconds of CPU and of waiting; in brackets those of %.12s\n", cmp.Or(commit, "no run: make ci-times records one"))
+	fmt.Fprintf(out, "\nseconds of CPU, and in all; in brackets those of %.12s\n", cmp.Or(commit, "no run: make ci-times records one"))
 	if commit != "" {
-		fmt.Fprintf(out, "this run is %.2f times as slow as that one (median of the targets)\n", factor)
+		fmt.Fprintf(out, "this run took %.2f times the CPU of that one (median of the targets)\n", factor)
 	}
 	for _, each := range []struct {
 		kind string

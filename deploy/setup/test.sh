@@ -4,6 +4,8 @@
 # totals last. It fails where go test fails, and also when a test was skipped or
 # no test ran, because neither proves anything.
 #
+# `test.sh proof` runs what deploy/proof plans for this tree, instead of go test with arguments.
+#
 # With TROUPE_TEST_RETRIES=1 a test that failed is run once more, alone, unless it raced or many
 # failed. The summary names each test that passed only then. Flags are written as -name=value.
 set -euo pipefail
@@ -22,16 +24,23 @@ touch "$events"
 progress=$!
 trap 'kill $progress 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
-retry=()
+raw=() retry=()
+if [ "$1" = proof ]; then
+	go -C "$root" build -o .cache/proof/proof ./deploy/proof
+	raw=(--raw-command)
+	set -- "$root/.cache/proof/proof" test
+fi
 if [ "${TROUPE_TEST_RETRIES:-0}" -gt 0 ]; then
-	packages=$(printf '%s\n' "$@" | grep -v '^-' | tr '\n' ' ')
-	mapfile -t flags < <(printf '%s\n' "$@" | grep '^-')
-	set -- "${flags[@]}"
-	retry=(--packages="$packages" --rerun-fails="$TROUPE_TEST_RETRIES" --rerun-fails-max-failures=10
+	retry=(--rerun-fails="$TROUPE_TEST_RETRIES" --rerun-fails-max-failures=10
 		--rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report="$scratch/retried")
+	if [ ${#raw[@]} -eq 0 ]; then
+		retry+=(--packages="$(printf '%s\n' "$@" | grep -v '^-' | tr '\n' ' ')")
+		mapfile -t flags < <(printf '%s\n' "$@" | grep '^-')
+		set -- "${flags[@]}"
+	fi
 fi
 status=0
-"$gotestsum" --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$events" "${retry[@]}" -- "$@" | tee "$summary" || status=$?
+"$gotestsum" --format pkgname-and-test-fails --format-hide-empty-pkg --jsonfile "$events" "${raw[@]}" "${retry[@]}" -- "$@" | tee "$summary" || status=$?
 
 # A fuzz target skips the inputs in its corpus that its format does not allow;
 # that leaves out no test.

@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
 # Checks the console: format, types, tests, and that the types of the API and the build in
-# the tree are those of the sources in the tree. It leaves new ones in place, to be
-# committed. It also tests the package as it is built without the console (-tags noweb).
+# the tree are those of the sources in the tree. It changes nothing until both are made, since
+# Go may compile the build meanwhile; new ones it puts into place, to be committed. It also
+# tests the package as it is built without the console (-tags noweb).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../fleetd/console/web"
+made=node_modules/.made # by what the tree has
 
-files() { find dist src/api/schema.ts -type f -exec sha256sum {} + | sort -k 2; }
+rm -rf "$made"
+mkdir -p "$made"
+npm run --silent openapi
+npx openapi-typescript node_modules/.openapi.json -o "$made/schema.ts" >/dev/null
+changed=$(cmp -s "$made/schema.ts" src/api/schema.ts || echo "    src/api/schema.ts")
+[ -z "$changed" ] || cp "$made/schema.ts" src/api/schema.ts
 
-before=$(files)
-npm run --silent types >/dev/null
 npm run --silent check
 npm run --silent test
-npm run --silent build >/dev/null
-after=$(files)
-if [ "$before" != "$after" ]; then
+npx vite build --outDir "$made/dist" >/dev/null
+go run ../licences >"$made/dist/licences-go.json"
+changed+=$(diff -rq dist "$made/dist" | sed 's/^/    /' || true)
+if [ -n "$changed" ]; then
+	rm -rf dist
+	cp -r "$made/dist" dist
 	echo "make web changed these files; commit them:" >&2
-	diff <(echo "$before") <(echo "$after") | sed -n 's/^[<>] [0-9a-f]*  /    /p' | sort -u >&2
+	echo "$changed" >&2
 	exit 1
 fi
 go test -count=1 -tags noweb ..

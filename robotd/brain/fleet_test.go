@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	// Some seconds a property; make worlds takes more. Rapid gives a short run a fifth.
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		_ = flag.Set("rapid.checks", "300")
+		_ = flag.Set("rapid.checks", "500")
 	}
 	m.Run()
 }
