@@ -34,8 +34,9 @@ type EventRow struct {
 	Level EventLevel
 	Data  string // the fields of data
 	Text  string
-	// Routine events come with every act. They have a share of their own of the events
-	// that a robot sends, so that the others always find room.
+	// Routine events come with every act, or with every input of a simulated body. They are of
+	// level info, and have a share of their own of the events that a robot sends, so that the
+	// others always find room.
 	Routine bool
 }
 
@@ -44,14 +45,14 @@ type EventRow struct {
 var Events = []EventRow{
 	{Type: "booted", Level: EventInfo, Text: "robotd has started"},
 	{Type: "ending", Level: EventInfo, Text: "robotd was asked to end; cause says by what"},
-	{Type: "events_dropped", Level: EventWarn, Data: "count", Text: "`count` events were not sent, because the robot had more than it may send"},
+	{Type: "events_dropped", Level: EventWarn, Data: "count, types", Text: "`count` events were not sent, because the robot had more than it may send; `types` has the number of each type, of at most 32 types, and the next such event that of the others"},
 	{Type: "events_gone", Level: EventWarn, Data: "boot, from, to", Text: "sys/replay asked for events that the robot no longer has"},
 	{Type: "deadline_missed", Level: EventWarn, Data: "late_ms, count", Text: "the control loop was late `count` times, at worst by `late_ms`; at most one event in 10 s"},
 
 	{Type: "safety_changed", Level: EventSafety, Data: "from, to, reason", Text: "the state of the safety core changed"},
 	{Type: "stop_latched", Level: EventSafety, Data: "id, by, why", Text: "a stop was latched: the robot stays stopped until it is released"},
 	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "the level of a latched stop changed"},
-	{Type: "reset_refused", Level: EventWarn, Data: "reason, detail", Text: "somebody pressed the button reset on the robot's body, and nothing was reset; detail says what to do"},
+	{Type: "reset_refused", Level: EventWarn, Data: "reason, detail, count", Text: "somebody pressed the button reset on the robot's body, `count` times, and nothing was reset; detail says what to do; for the same reason at most one event in 1 s"},
 	{Type: "stop_released", Level: EventSafety, Data: "id, by, why, released_by", Text: "a latched stop was released; by is who stopped, released_by who released it: a person, or fleetd if it names none, or the client or input at the robot"},
 
 	{Type: "point_saved", Level: EventInfo, Data: "id, x_m, y_m, theta_rad", Text: "a point was taught; fleetd can take it into places"},
@@ -104,7 +105,7 @@ var Events = []EventRow{
 	{Type: "alert_raised", Level: EventWarn, Data: "id, detail", Text: "an alert began; cause is its type. The level follows that of the alert, and is error for error and critical"},
 	{Type: "alert_cleared", Level: EventInfo, Data: "id", Text: "an alert is over"},
 
-	{Type: "sim_input", Level: EventInfo, Data: "name, fields, at, speed, note", Text: "a fault or signal was played into the simulated body; at is the time of the scenario that it is from, speed how fast that runs, note what happens"},
+	{Type: "sim_input", Level: EventInfo, Data: "name, fields, at, speed, note", Text: "a fault or signal was played into the simulated body; at is the time of the scenario that it is from, speed how fast that runs, note what happens", Routine: true},
 	{Type: "sim_scenario", Level: EventInfo, Data: "at, speed, note, command", Text: "a scenario says what happens in the world of the simulated body, or what a person sends now"},
 	{Type: "sim_refused", Level: EventWarn, Data: "id, reason, detail", Text: "an input for the simulated body was not understood; id is its name"},
 	{Type: "diagnosis_changed", Level: EventWarn, Data: "effect, fault, heat, temperature_c", Text: "a unit is out of order or too hot, or so no longer; source is the unit"},

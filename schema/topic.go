@@ -107,7 +107,7 @@ var Topics = []Topic{
 	{TopicReportedActivities, "robots/{rid}/reported/activities", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired activities", "on each phase"},
 	{TopicReportedPlaces, "robots/{rid}/reported/places", 1, true, 8 << 10, thisRobot, everybody, "ReportedSet", "how far the robot is with the desired places", "on each phase"},
 	{TopicTelemetry, "robots/{rid}/telemetry/{name}", 0, false, 2 << 10, thisRobot, everybody, "Telemetry", "measurements as they change; the only name is drive", "at most 10/s per name"},
-	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "at most 20/s"},
+	{TopicEvent, "robots/{rid}/event", 1, false, 4 << 10, thisRobot, everybody, "Event", "what happened, once", "20/s, see `event_rate`"},
 	{TopicIntent, "robots/{rid}/intent", 1, false, 16 << 10, thisRobot, listeners, "Intent", "an intent that the robot received, and its reaction; for responders", "per intent"},
 	{TopicAck, "robots/{rid}/ack/{cid}", 1, false, 4 << 10, thisRobot, append(plus(fleetSide, ownCID...), Grant{RoleConsole, ""}), "Ack", "answers to one client's commands", "per command"},
 	{TopicLocalHeartbeat, "robots/{rid}/heartbeat/{cid}", 0, false, 256, []Grant{{RoleConsole, "cid"}}, toRobot, "FleetHeartbeat", "a console at the robot is connected to it; the robot does not learn the time from it", "every 1 s"},

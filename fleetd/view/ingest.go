@@ -87,7 +87,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 			doc.Level = row.Level
 		}
 		problems, do = ps, func(e *entry) {
-			if !row.Routine { // the act is in the state
+			if !row.Routine { // the state has the act, and what an input of a simulated body did
 				e.event = &doc
 			}
 		}

@@ -68,7 +68,7 @@ func TestEventsAreCountedWhenTheyAreTooMany(t *testing.T) {
 	r.now += 2 * time.Second
 	got := recorded(r, "link_restored", 50)
 	r.now += 2 * time.Second
-	if got = append(got, recorded(r, "link_restored", 1)...); len(got) != 22 || got[20].Type != "events_dropped" || string(got[20].Data) != `{"count":30}` {
+	if got = append(got, recorded(r, "link_restored", 1)...); len(got) != 22 || got[20].Type != "events_dropped" || string(got[20].Data) != `{"count":30,"types":{"link_restored":30}}` {
 		t.Errorf("after 50 more, 2 s later: %+v", got)
 	}
 	if d := r.s.report.Dropped(); d != 110 {

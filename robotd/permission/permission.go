@@ -26,6 +26,7 @@ type State struct {
 	inbox     request.Inbox[safety.Request] // the core takes one in each step
 	asked     []safety.Request              // stops that parts of the robot ask for; the core takes them together
 	resetting request.Key                   // a granted reset that has not ended
+	refusals  refusals
 }
 
 // New returns the state of a robot that has just started and did not wait for a reset when it
@@ -119,10 +120,42 @@ func (t Step) Decide() (d safety.Decision, by request.Key) {
 	return d, in.By
 }
 
-// refusedReset is the data of an event reset_refused.
+// refusedEvery is the shortest time between two events about resets at the robot that were refused
+// for the same reason: somebody may press the button again and again.
+const refusedEvery = time.Second
+
+// refusedReset is the data of an event reset_refused. Count is how many presses it is about.
 type refusedReset struct {
 	Reason schema.Reason `json:"reason"`
 	Detail string        `json:"detail,omitempty"`
+	Count  int64         `json:"count"`
+}
+
+// refusals are the refused resets at the robot that no event has reported yet, for the reason that
+// the newest event reported.
+type refusals struct {
+	refusedReset
+	at time.Duration // of the newest event
+}
+
+// refuseReset takes a refused reset of a person at the robot. The first one for a reason is reported
+// at once.
+func (t Step) refuseReset(a safety.Answer) {
+	r := &t.refusals
+	if r.Reason != a.Reason {
+		t.reportRefusals()
+		r.at = t.Now.Mono - refusedEvery
+	}
+	r.refusedReset = refusedReset{a.Reason, a.Detail, r.Count + 1}
+}
+
+// reportRefusals reports the refused resets that no event has reported yet.
+func (t Step) reportRefusals() {
+	r := &t.refusals
+	if r.Count > 0 {
+		t.Out.Event("reset_refused", "safety", string(r.Reason), "", r.refusedReset)
+		r.Count, r.at = 0, t.Now.Mono
+	}
 }
 
 // Answer answers the command that led to a decision, and a granted reset when it has ended.
@@ -137,9 +170,12 @@ func (t Step) Answer(d safety.Decision, by request.Key) {
 			v = schema.Verdict{Status: schema.StatusAccepted}
 		}
 		if by == "" && !a.Taken { // the robot's own requests have no answer, and a person at the robot waits for one
-			t.Out.Event("reset_refused", "safety", string(a.Reason), "", refusedReset{a.Reason, a.Detail})
+			t.refuseReset(a)
 		}
 		t.Out.Reply(by, v)
+	}
+	if t.Now.Mono >= t.refusals.at+refusedEvery {
+		t.reportRefusals()
 	}
 	if t.resetting == "" || t.At == schema.SafetyReset {
 		return

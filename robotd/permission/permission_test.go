@@ -1,7 +1,9 @@
 package permission
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
@@ -102,5 +104,41 @@ func TestResetIsAnsweredAgainWhenItHasEnded(t *testing.T) {
 		if got := r.step(nil); got["reset"].Status != c.want {
 			t.Errorf("a reset whose unit is %s is answered %+v at its end, and the robot is %s", c.unit, got["reset"], r.s.At)
 		}
+	}
+}
+
+// Somebody presses the button reset 25 times a second, and the unit settles meanwhile.
+func TestRefusedResetsAreReportedOnceASecondWithTheirCount(t *testing.T) {
+	r := newRig()
+	r.f.Robot.Inputs = []string{"red"}
+	var got []string
+	count := int64(0)
+	step := func(press bool) {
+		var out effect.List
+		s := Step{State: &r.s, Facts: r.f, Now: r.now, Out: &out}
+		if press {
+			s.ResetAtRobot()
+		}
+		s.Answer(s.Decide())
+		for i := range out.Len() {
+			if e, ok := out.At(i).(effect.Event); ok && e.Kind == "reset_refused" {
+				data := e.Data.(refusedReset)
+				got = append(got, fmt.Sprint(r.now.Mono.Milliseconds(), " ", data.Reason))
+				count += data.Count
+			}
+		}
+	}
+	step(false)
+	r.now.Mono = 500 * time.Millisecond
+	for range 75 {
+		step(true)
+		r.now.Mono += 40 * time.Millisecond
+	}
+	r.f.Robot.Inputs = nil
+	step(true)
+	r.now.Mono = 10 * time.Second
+	step(false)
+	if want := "[500 estop_input 1500 estop_input 2500 estop_input 3500 estop_input 3500 reset_settling]"; fmt.Sprint(got) != want || count != 76 {
+		t.Errorf("76 presses were reported as %d: %v, want %s", count, got, want)
 	}
 }

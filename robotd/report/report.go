@@ -41,7 +41,7 @@ type State struct {
 
 // New is a robot that has published nothing.
 func New(cfg *config.Config, boot string, now clock.Now) State {
-	return State{cfg: cfg, boot: boot, events: events{room: config.EventBurst, routine: routineShare * config.EventBurst, filled: now.Mono}}
+	return State{cfg: cfg, boot: boot, events: newEvents(now.Mono)}
 }
 
 // Step is the part of one step of the robot that publishes documents.

@@ -22,16 +22,13 @@ const (
 	viewWithin = time.Second
 	// answerWithin bounds the wait for a final answer. A mode may take longer to start.
 	answerWithin = 3 * time.Second
-	// eventsShown is how many events the page shows, and routineShown how many of them at most
-	// come with every round of a story: those of a fault stay while the robot performs.
+	// eventsShown is how many events the page shows, and routineShown how many of them at most are
+	// routine: those of a fault stay while the robot performs.
 	eventsShown  = 30
 	routineShown = 8
 	// eventsRead is how many of the events of earlier runs are looked at for the page.
 	eventsRead = 10 * eventsShown
 )
-
-// routine lists the events of a story that performs.
-var routine = []string{"act_started", "act_ended", "story_round"}
 
 // local is the robot for the page at the robot. Its commands enter the loop as those of the
 // broker's clients do.
@@ -75,7 +72,7 @@ func (l *local) happened(e effect.Save) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.events = append(l.events, ev)
-	isRoutine := func(e schema.Event) bool { return slices.Contains(routine, e.Type) }
+	isRoutine := func(e schema.Event) bool { return schema.EventOf(e.Type).Routine }
 	drop, of := 0, 0
 	for _, e := range l.events {
 		if isRoutine(e) {

@@ -11,10 +11,11 @@ import (
 )
 
 // The rates of a robot are below those that a broker accepts, because the broker drops what
-// exceeds them. One document may exceed the byte rate, since documents are not split.
+// exceeds them. One document may exceed the byte rate, since documents are not split. What is not
+// delayed and may come beside them at once are 40 events and 20 states.
 const (
 	documentRate  = schema.RobotMessages * 4 / 5
-	documentBurst = schema.RobotMessages * schema.RobotMessagesBurstSeconds * 3 / 5
+	documentBurst = schema.RobotMessages * schema.RobotMessagesBurstSeconds * 2 / 5
 
 	documentBytes      = schema.RobotBytes * 4 / 5
 	documentBytesBurst = schema.RobotBytes * schema.RobotBytesBurstSeconds / 2

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 	"pgregory.net/rapid"
 
+	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/bubble"
@@ -140,6 +141,25 @@ func TestRobotStaysBelowTheRateLimitOfItsBroker(t *testing.T) {
 		bubble.Test(t, func(*testing.T) { wrong = overRate(words) })
 		if wrong != "" {
 			rt.Fatal(wrong)
+		}
+	})
+}
+
+// A robot connects, many of its units fail, and commands are answered, all at once.
+func TestDocumentsEventsAndStatesAtOnceStayBelowTheRateLimit(t *testing.T) {
+	var words []word
+	for range 2 * documentBurst {
+		words = append(words, word{size: 100, topic: schema.TopicReportedConfig})
+	}
+	for range 2 * config.EventBurst { // of level info, and of the others
+		words = append(words, word{size: 300, topic: schema.TopicEvent})
+	}
+	for range 20 {
+		words = append(words, word{size: 1000, topic: schema.TopicState})
+	}
+	bubble.Test(t, func(t *testing.T) {
+		if wrong := overRate(words); wrong != "" {
+			t.Error(wrong)
 		}
 	})
 }
