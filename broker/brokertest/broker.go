@@ -9,6 +9,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/broker/server"
+	"troupe/schema/testlog"
 )
 
 // Broker is a running broker that is closed at the end of its test.
@@ -68,10 +69,10 @@ func Users(t testing.TB, text string) func(*server.Config) {
 // without TLS.
 func OverEveryTransport(c *server.Config) { c.WS, c.WSS = "127.0.0.1:0", "127.0.0.1:0" }
 
-// Log writes the broker's log to the test's output.
+// Log shows the broker's log if the test fails.
 func Log(t testing.TB) func(*server.Config) {
 	return func(c *server.Config) {
-		c.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Logger = slog.New(slog.NewTextHandler(testlog.Writer(t, "broker"), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 }
 

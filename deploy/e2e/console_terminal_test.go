@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"troupe/schema/testlog"
 )
 
 // A terminal is a shell that runs commands one after the other. Background
@@ -86,9 +88,7 @@ func (w *terminal) close() {
 		if err != nil {
 			w.t.Errorf("read %s: %v", log, err)
 		}
-		if w.t.Failed() {
-			w.t.Logf("%s:\n%s", log, text)
-		}
+		testlog.Show(w.t, filepath.Base(filepath.Dir(log))+" "+filepath.Base(log), string(text))
 	}
 }
 

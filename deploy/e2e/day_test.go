@@ -3,6 +3,7 @@ package e2e
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/schema"
+	"troupe/schema/testlog"
 )
 
 // The clock of the day runs at daySpeed, and the robot at its own pace. Faster, the robot could
@@ -44,9 +46,11 @@ func TestDayOfTheDemoHoldsItsRules(t *testing.T) {
 			t.Logf("%s: %s: %d times", rid, r.name, times)
 		}
 		if !held {
+			var lines strings.Builder
 			for _, h := range log {
-				t.Log(h)
+				fmt.Fprintln(&lines, h)
 			}
+			testlog.Show(t, "the day of "+rid, lines.String())
 		}
 	}
 	w.interruptDemo(p, "r1", "r2")

@@ -13,6 +13,7 @@ import (
 	"troupe/broker/access"
 	"troupe/deploy/mosquittotest"
 	"troupe/schema"
+	"troupe/schema/testlog"
 )
 
 // An observer is a mosquitto_sub that receives every message, as an administrator
@@ -52,9 +53,7 @@ func startObserver(t testing.TB, at string) *observer {
 	p.ignoreExit = true // it is killed at the end
 	t.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
-			t.Logf("the observer's newest messages:\n%s", e)
-		}
+		testlog.Show(t, "messages", e.String())
 	})
 	e.awaitSubscription(t, at)
 	return e
@@ -171,9 +170,9 @@ func (e *observer) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var b strings.Builder
-	for _, m := range e.messages[max(0, len(e.messages)-maxLinesShown):] {
+	for _, m := range e.messages {
 		if !strings.Contains(m.Topic, "/heartbeat") {
-			fmt.Fprintln(&b, m)
+			fmt.Fprintf(&b, "%s %s (QoS %d, retain %d) %s\n", m.at.Format("15:04:05.000"), m.Topic, m.QoS, m.Retain, m.Payload)
 		}
 	}
 	return b.String()

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"troupe/schema/testlog"
 )
 
 // A process is a program that runs beside the test.
@@ -154,9 +156,7 @@ func (p *process) cleanUp() {
 	if p.log.contains("WARNING: DATA RACE") {
 		p.t.Errorf("%s has a data race", p.name)
 	}
-	if p.t.Failed() {
-		p.t.Logf("log of %s:\n%s", p.name, p.log)
-	}
+	testlog.Show(p.t, p.name, p.log.String())
 }
 
 // ready waits for the ready line and returns the addresses in it by their names.
@@ -265,15 +265,8 @@ func (l *transcript) contains(text string) bool {
 	return false
 }
 
-// maxLinesShown bounds what a failing test prints of each program.
-const maxLinesShown = 400
-
 func (l *transcript) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lines := l.lines
-	if len(lines) > maxLinesShown {
-		lines = append([]string{fmt.Sprintf("... %d lines left out", len(lines)-maxLinesShown)}, lines[len(lines)-maxLinesShown:]...)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(l.lines, "\n")
 }

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"troupe/schema/testlog"
 )
 
 // startTimeout bounds how long mosquitto may take until it listens. It takes
@@ -168,9 +170,7 @@ func (b *broker) end() {
 
 func (b *broker) stop(t testing.TB) {
 	b.end()
-	if t.Failed() {
-		t.Logf("mosquitto's log:\n%s", b.log)
-	}
+	testlog.Show(t, "mosquitto", b.log.String())
 }
 
 // A log collects the output of mosquitto.

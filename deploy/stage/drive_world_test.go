@@ -25,6 +25,7 @@ import (
 	"troupe/robotd/robot"
 	"troupe/schema"
 	"troupe/schema/bubble"
+	"troupe/schema/testlog"
 )
 
 // driveTest is fleetd, a broker and one robot in fake time, and a person who drives the robot
@@ -101,7 +102,7 @@ func inDriveTest(t *testing.T, test func(p *driveTest)) {
 	bubble.Test(t, func(t *testing.T) {
 		p := &driveTest{testFleet: &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}, web: newMemoryListener(), body: newSpeedometer()}
 		p.cable, p.fleetds = &brokertest.Cable{To: p.broker.Dial}, &brokertest.Cable{To: p.broker.Dial}
-		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		log := slog.New(slog.NewTextHandler(testlog.Writer(t, "stage"), nil))
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
 			Dial: p.fleetds.Dial, Database: database, Dev: true, Logger: log, HTTP: "localhost:80",

@@ -19,6 +19,7 @@ import (
 	"troupe/robotd/robot"
 	"troupe/schema"
 	"troupe/schema/bubble"
+	"troupe/schema/testlog"
 )
 
 // testFleet is fleetd, a broker and one robot in one process, in fake time.
@@ -37,7 +38,7 @@ func inTestFleet(t *testing.T, test func(p *testFleet), options ...func(*robot.C
 	bubble.Test(t, func(t *testing.T) {
 		p := &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}
 		p.cable = &brokertest.Cable{To: p.broker.Dial}
-		log := slog.New(slog.NewTextHandler(t.Output(), nil))
+		log := slog.New(slog.NewTextHandler(testlog.Writer(t, "fleetd"), nil))
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
 			Dial: p.broker.Dial, Database: database, Dev: true, Logger: log,

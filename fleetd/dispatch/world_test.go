@@ -18,6 +18,7 @@ import (
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 	"troupe/schema/bubble"
+	"troupe/schema/testlog"
 )
 
 // database is a database that can be away, and that other instances use too.
@@ -119,7 +120,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		}
 		w := &world{T: t, db: &database{Store: db}, began: time.Now(), away: map[string]bool{}, gone: map[string]bool{}, leads: true}
 		w.deps = dispatch.Deps{
-			Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(testlog.Writer(t, "fleetd"), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
 			Failed: func(string, error) {}, Robots: w, Instances: w, DeferIfReleasing: func(command.Command) bool { return false },
 			Leads: func() (is bool) { w.locked(func() { is = w.leads }); return is },
 			Store: func() (s dispatch.Store, err error) {

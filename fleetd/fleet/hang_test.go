@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/store/pgtest"
+	"troupe/schema/testlog"
 )
 
 // answerBound is how long a request may take while the database hangs: somebody
@@ -154,7 +155,7 @@ func TestDisconnectedClientIsNoDatabaseFailure(t *testing.T) {
 			w.must("GET", "/audit", nil, nil)
 		}
 	}, func(c *fleet.Config) {
-		c.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &log), nil))
+		c.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(testlog.Writer(t, "fleetd"), &log), nil))
 	})
 }
 

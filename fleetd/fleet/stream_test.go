@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
+	"troupe/schema/testlog"
 )
 
 // stream is a reader of fleetd's stream.
@@ -74,7 +75,9 @@ func (s *stream) until(event, text string) string {
 	}
 }
 
-func logger(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+func logger(t *testing.T) *slog.Logger {
+	return slog.New(slog.NewTextHandler(testlog.Writer(t, "fleetd"), nil))
+}
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
