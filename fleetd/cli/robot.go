@@ -49,7 +49,7 @@ func (sh *shell) robotCommand() *cobra.Command {
 	get := &cobra.Command{
 		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
 		Long: `Show everything about one robot. Its last event is the newest one but those that come with every act or
-round of the story: fleetd event list has them.`,
+round of the story, or with an input of its simulated body: fleetd event list has them.`,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d view.Detail
 			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
