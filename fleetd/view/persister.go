@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"troupe/fleetd/store"
+	"troupe/schema"
 )
 
 const (
 	// saveEvery is how often documents and events are written.
 	saveEvery = 500 * time.Millisecond
-	// maxEvents bounds the events that wait for the database; beyond it the oldest are
-	// dropped and counted.
+	// maxEvents bounds the events that wait for the database; beyond it events are dropped and
+	// counted, see discard.
 	maxEvents = 20_000
+	// discardAtOnce is how many are dropped at once then, because that searches all of them.
+	discardAtOnce = maxEvents / 20
 	// maxRoutineEvents bounds the queue for events that come with every act: they displace no
 	// others.
 	maxRoutineEvents = maxEvents / 2
@@ -75,11 +78,31 @@ func (k *Persister) Event(e store.Event) {
 		k.dropped.Add(1)
 		return
 	}
-	if len(k.events) >= maxEvents {
-		k.events = k.events[1:]
-		k.dropped.Add(1)
-	}
 	k.events = append(k.events, e)
+	k.discard()
+}
+
+// discard drops events if too many wait: routine ones first, then others of level info, then the
+// rest, and of each the oldest first.
+func (k *Persister) discard() {
+	over := len(k.events) - maxEvents
+	if over <= 0 {
+		return
+	}
+	over = max(over, discardAtOnce)
+	k.dropped.Add(int64(over))
+	isInfo := func(e store.Event) bool { return e.Level == string(schema.EventInfo) || e.Level == "" }
+	for _, unimportant := range []func(store.Event) bool{
+		func(e store.Event) bool { return e.Routine }, isInfo, func(store.Event) bool { return true },
+	} {
+		k.events = slices.DeleteFunc(k.events, func(e store.Event) bool {
+			if over == 0 || !unimportant(e) {
+				return false
+			}
+			over--
+			return true
+		})
+	}
 }
 
 // Run writes until ctx ends.
@@ -187,8 +210,5 @@ func (k *Persister) giveBack(events []store.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.events = append(events, k.events...)
-	if over := len(k.events) - maxEvents; over > 0 {
-		k.events = k.events[over:]
-		k.dropped.Add(int64(over))
-	}
+	k.discard()
 }

@@ -115,6 +115,36 @@ func TestEventsOfActsDisplaceNoOthers(t *testing.T) {
 	}
 }
 
+// The database is away for so long that more events wait than there is room for.
+func TestWaitingEventsOfLevelInfoDisplaceNoOthers(t *testing.T) {
+	f := newFleet(t, 1)
+	db := &saved{fails: 1}
+	p := view.NewPersister(f.View, view.PersisterDeps{
+		Now: time.Now, Leads: func() bool { return true }, AnotherLeads: func() bool { return false }, Worked: func() {}, Works: func() bool { return true },
+		Failed: func(string, error) {},
+	})
+	levels := []schema.EventLevel{schema.EventInfo, schema.EventInfo, schema.EventSafety, schema.EventInfo, schema.EventWarn, schema.EventInfo, schema.EventError, schema.EventInfo, schema.EventInfo, ""}
+	const n = 60_000
+	for seq := range int64(n) {
+		level := levels[seq%10]
+		p.Event(store.Event{Robot: "r0", Seq: seq, Level: string(level), Routine: level == schema.EventInfo && seq%2 == 0})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.Run(ctx, db) // the database takes nothing yet
+	p.Run(ctx, db)
+	saved := map[schema.EventLevel]int{}
+	for _, seq := range db.events {
+		saved[levels[seq%10]]++
+	}
+	if saved[schema.EventSafety] != n/10 || saved[schema.EventWarn] != n/10 || saved[schema.EventError] != n/10 || len(db.events)+int(p.Dropped()) != n {
+		t.Errorf("of %d events of each level above info are saved: %v; %d dropped", n/10, saved, p.Dropped())
+	}
+	if !slices.IsSorted(db.events) || db.events[len(db.events)-1] < n-10 {
+		t.Errorf("the last of %d events that are saved is %d", len(db.events), db.events[len(db.events)-1])
+	}
+}
+
 func TestEventsOfTheFleetAreSavedInOrderAndOthersDropped(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, 1)
