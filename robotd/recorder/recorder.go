@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	maxQueue   = 2048             // records that wait for the disk; further ones are dropped
+	maxQueue   = 2560             // records that wait for the disk; further ones are dropped
+	maxSamples = 2048             // samples beyond it are dropped, so that there is room for what happens once
 	retryAfter = 10 * time.Second // after an error of the disk
 	maxErrors  = 10               // further errors are not logged
 )
@@ -58,6 +59,10 @@ func New(dir string, limit int64, about About, log *slog.Logger) *Recorder {
 // Put records r. It never waits.
 func (r *Recorder) Put(at time.Time, rec Record) {
 	if r == nil {
+		return
+	}
+	if _, is := rec.(Sample); is && len(r.queue) >= maxSamples {
+		r.dropped.Add(1)
 		return
 	}
 	select {
