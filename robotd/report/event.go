@@ -27,7 +27,7 @@ type events struct {
 // newEvents is a history without events.
 func newEvents(now time.Duration) events {
 	return events{
-		urgent: config.EventBurst, room: config.EventBurst, routine: routineShare * config.EventBurst,
+		urgent: config.EventBurst, room: config.EventBurst, routine: routineBurst,
 		filled: now, missing: map[string]int64{},
 	}
 }
@@ -39,8 +39,10 @@ type dropped struct {
 }
 
 const (
-	// routineShare is the share of the events that may be routine.
+	// routineShare is the share of the events that may be routine, and routineBurst how many may be
+	// so at once: acts end and begin just when something happens to a simulated body.
 	routineShare = 0.25
+	routineBurst = config.EventBurst / 2
 	// droppedEvery is how often an event says that others were dropped.
 	droppedEvery = time.Second
 	// maxDroppedTypes bounds the types in such an event, which has to fit its topic. The other types
@@ -123,5 +125,5 @@ func (t Step) refill() {
 	t.events.filled = t.Now.Mono
 	t.events.urgent = min(config.EventBurst, t.events.urgent+more)
 	t.events.room = min(config.EventBurst, t.events.room+more)
-	t.events.routine = min(routineShare*config.EventBurst, t.events.routine+routineShare*more)
+	t.events.routine = min(routineBurst, t.events.routine+routineShare*more)
 }

@@ -144,7 +144,7 @@ func TestSimInputsDisplaceNoTransition(t *testing.T) {
 		}
 	}
 	if n := h.saved["sim_input"]; n < 50 || n > 60 {
-		t.Errorf("of 300 inputs in 10 s %d were saved, want 5 a second and as many at once", n)
+		t.Errorf("of 300 inputs in 10 s %d were saved, want 5 a second and 10 at once", n)
 	}
 }
 
