@@ -27,6 +27,7 @@ var programImports = map[string][]string{
 var testSupport = map[string]bool{
 	"schema/golden":                true,
 	"schema/bubble":                true,
+	"schema/testlog":               true,
 	"deploy/shard":                 false, // deploy/proof imports it, too
 	"schema/fsm/fsmtest":           true,
 	"broker/brokertest":            true,
