@@ -23,6 +23,23 @@ func TestRetainedCommandIsRefusedWithANotice(t *testing.T) {
 	})
 }
 
+// expectStillIn checks that a robot that refused something has not left its mode,
+// not even for a moment.
+func (w *world) expectStillIn(mode schema.ModeID, rid string) {
+	w.t.Helper()
+	// A ping is answered after all commands before it.
+	w.mustRequest("op1", rid, "sys/ping", "")
+	w.awaitState(rid, "in "+string(mode), func(s schema.State) bool {
+		return s.Mode.Active == mode && s.Mode.Intended == mode && s.Mode.Phase == schema.PhaseRunning
+	})
+	for _, m := range w.observer.since(0, robotTopic(rid, "event")) {
+		e, problems := schema.Decode[schema.Event]([]byte(m.Payload))
+		if len(problems) == 0 && e.Type == "mode_changed" && strings.Contains(string(e.Data), `"to":"ato"`) {
+			w.t.Errorf("%s was in ato: %s", rid, m)
+		}
+	}
+}
+
 func TestBrokerWhosePortIsTakenExits(t *testing.T) {
 	t.Parallel()
 	address := takenAddress(t)

@@ -15,6 +15,9 @@ import (
 	"troupe/schema"
 )
 
+// anyBroker: the robot has to keep its promises on our broker and on any other.
+var anyBroker = []variant{ownBroker, mosquitto}
+
 // request sends a command with mosquitto_rr, as a person at a terminal does, and
 // returns the first answer.
 func (w *world) request(client, rid, verb, payload string) schema.Ack {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -193,110 +192,5 @@ func TestThreeProgramsPerformTheShippedStories(t *testing.T) {
 		if list := w.mustRunCLI("robot", "list"); !strings.Contains(list, "museum-welcome") {
 			w.t.Errorf("robot list prints\n%s", list)
 		}
-	})
-}
-
-func TestDeletedActEmptiesItsStory(t *testing.T) {
-	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
-		w.publishStory("round", "nod", "smile")
-		w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
-		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
-		w.awaitPerforming("r1")
-
-		// First a dry run, then the deletion with the numbers that the dry run printed.
-		dry := mustRunJSON[api.Deletion](w, "act", "delete", "smile", "--dry-run")
-		if len(dry.Stories) != 1 || dry.Robots != 2 || len(dry.Clears) != 0 {
-			w.t.Errorf("dry run %s", jsonText(dry))
-		}
-		if s := w.runCLI("act", "delete", "smile"); s.code != 5 {
-			w.t.Errorf("without the numbers: status %d\n%s%s", s.code, s.out, s.err)
-		}
-		w.awaitConverged("round", 1, "r1", "r2")
-		w.mustRunCLI("act", "delete", "smile", "--expect-stories", "1", "--expect-robots", "2")
-		if has := w.awaitConverged("round", 2, "r1", "r2"); !slices.Equal(has.EffectiveActs, []string{"nod"}) {
-			w.t.Errorf("the robots perform %v", has.EffectiveActs)
-		}
-		w.awaitPerforming("r1")
-		w.awaitPerforming("r2")
-
-		// Deleting the last act deletes the story too, so the story has to be named.
-		if s := w.runCLI("act", "delete", "nod", "--expect-stories", "1", "--expect-robots", "2"); s.code != 5 || !strings.Contains(s.err, "--yes-clear-default round") {
-			w.t.Errorf("without the name: status %d\n%s%s", s.code, s.out, s.err)
-		}
-		w.awaitPerforming("r1")
-		w.mustRunCLI("act", "delete", "nod", "--expect-stories", "1", "--expect-robots", "2", "--yes-clear-default", "round")
-		for _, rid := range []string{"r1", "r2"} {
-			w.awaitReportedStory(rid, "withdrawn", func(r schema.ReportedStory) bool { return r.Phase == schema.DeployWithdrawn && r.Active == nil })
-			w.awaitState(rid, "stopped without a story", func(s schema.State) bool {
-				return s.Auto.Status == schema.AutoStopped && s.Auto.Reason == schema.ReasonNoDefaultStory
-			})
-		}
-
-		// What was deleted can be recovered.
-		all := mustRunJSON[struct {
-			Entries []api.Entry `json:"entries"`
-		}](w, "story", "list", "--deleted")
-		if len(all.Entries) != 1 || all.Entries[0].DeletedAt == 0 {
-			w.t.Errorf("stories %s", jsonText(all.Entries))
-		}
-		w.mustRunCLI("act", "recover", "nod")
-		w.mustRunCLI("story", "recover", "round")
-	})
-}
-
-func TestCommandToOfflineRobotExpires(t *testing.T) {
-	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
-		w.robots["r1"].terminate()
-		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.Status == "offline" })
-		s := w.runCLI("mode", "set", "mnl", "r1", "--ttl", "1s", "--wait=30s", "-o", "json")
-		var b api.Batch
-		if err := json.Unmarshal([]byte(s.out), &b); err != nil || len(b.Commands) != 1 {
-			w.t.Fatalf("status %d, %v\n%s%s", s.code, err, s.out, s.err)
-		}
-		if b.Commands[0].State != command.Undelivered || s.code == 0 {
-			w.t.Errorf("status %d, %s", s.code, jsonText(b))
-		}
-		if seen := w.observer.since(0, robotTopic("r1", "cmd/fleetd/#")); len(seen) > 0 {
-			w.t.Errorf("it was sent: %v", seen)
-		}
-	})
-}
-
-func TestFleetdStopsRobotsAndEnablesThemAgain(t *testing.T) {
-	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
-		w.mustRunCLI("safety", "enable", "--all", "--wait")
-		for _, rid := range []string{"r1", "r2"} {
-			w.awaitState(rid, "ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled })
-		}
-		w.mustRunCLI("stop", "--all", "--why", "a child came near")
-		for _, rid := range []string{"r1", "r2"} {
-			w.awaitState(rid, "DISABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
-		}
-		w.until("the stop persisted", func() bool {
-			list := mustRunJSON[struct {
-				Commands []api.Command `json:"commands"`
-			}](w, "command", "list", "--robot", "r1")
-			return len(list.Commands) == 2 && list.Commands[0].Verb == "safety/stop" && list.Commands[0].State == command.Succeeded
-		})
-		latched := w.latchedStops()
-		if len(latched) != 1 || !latched[0].All || latched[0].Why != "a child came near" {
-			w.t.Fatalf("latched: %s", jsonText(latched))
-		}
-		if s := w.runCLI("safety", "enable", "r1", "--wait"); s.code != 1 || !strings.Contains(s.out, "latched") {
-			w.t.Errorf("enabled while a stop is latched: status %d\n%s%s", s.code, s.out, s.err)
-		}
-		w.mustRunCLI("stop", "release", latched[0].ID, "--why", "the child is with its parents")
-		w.awaitLatches("r1")
-		w.awaitLatches("r2")
-		w.until("enable to be accepted after the release", func() bool { return w.runCLI("safety", "enable", "--all", "--wait").code == 0 })
 	})
 }

@@ -96,36 +96,6 @@ func TestManualDrivingStopsWhenTheFramesEnd(t *testing.T) {
 	})
 }
 
-func TestTwoOperatorsWantControlOfTheSameRobot(t *testing.T) {
-	runIn(t, anyBroker, func(w *world) {
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		first := w.mustRequest("op1", "r1", "control/acquire", `{"id":"mine","args":{"ttl_ms":60000}}`)
-
-		refused := w.request("op2", "r1", "control/acquire", "manual")
-		if refused.Status != schema.StatusRejected || refused.Reason != schema.ReasonNotInControl || refused.Lease == nil || refused.Lease.Holder != "op1" || refused.Lease.ID != "" {
-			w.t.Errorf("the second was answered %s", jsonText(refused))
-		}
-		if refused := w.request("op2", "r1", "manual/face", "smile"); refused.Reason != schema.ReasonNotInControl || !strings.Contains(refused.Detail, "op1") {
-			w.t.Errorf("manual/face of the second was answered %s", jsonText(refused))
-		}
-		w.mustRequest("op1", "r1", "manual/face", "smile")
-
-		mark := w.observer.mark()
-		w.mustRequest("op2", "r1", "control/takeover", "manual")
-		if lost := w.awaitFinalAck(mark, "op1", "r1", "mine"); lost.Status != schema.StatusCancelled || lost.Lease == nil || lost.Lease.Holder != "op2" {
-			w.t.Errorf("the first was answered %s", jsonText(lost))
-		}
-		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "that control was lost", func(e schema.Event) bool { return e.Type == "control_lost" })
-		if refused := w.request("op1", "r1", "control/renew", first.Lease.ID); refused.Status != schema.StatusRejected {
-			w.t.Errorf("the first renews %s", jsonText(refused))
-		}
-
-		// Without a renewal the lease expires.
-		w.mustRequest("op2", "r1", "control/renew", `{"args":{"ttl_ms":500}}`)
-		w.awaitState("r1", "without a controlling client", func(s schema.State) bool { return s.Control == nil })
-	})
-}
-
 // TestFleetdTakesControlOnBehalfOfAPerson uses fleetd's command line. The lease
 // ends when fleetd is killed.
 func TestFleetdTakesControlOnBehalfOfAPerson(t *testing.T) {

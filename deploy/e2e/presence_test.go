@@ -128,18 +128,3 @@ func TestSuspendedRobotProcessIsDegradedThenLost(t *testing.T) {
 		w.awaitRobot("r1", "online again", func(r view.Robot) bool { return r.Presence.Status == "online" })
 	})
 }
-
-func TestRobotWithWakeUpTimeIsShownAsleep(t *testing.T) {
-	runIn(t, []variant{ownBroker}, func(w *world) {
-		w.startFleetd()
-		r := w.runRobotWith("r1", "r1", "--wake-at", "08:30")
-		w.awaitAdopted("r1")
-		r.terminate()
-		seen := w.awaitRobot("r1", "asleep", func(r view.Robot) bool { return r.Presence.Status == "sleeping" })
-		if !strings.Contains(seen.Presence.Why, "it sleeps until ") {
-			w.t.Errorf("asleep: %s", seen.Presence.Why)
-		}
-		w.runRobotWith("r1", "r1")
-		w.awaitRobot("r1", "awake", func(r view.Robot) bool { return r.Presence.Status == "online" })
-	})
-}

@@ -155,28 +155,6 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 	})
 }
 
-func TestUnreadableStopDocumentLatchesUntilFleetdReleasesIt(t *testing.T) {
-	runIn(t, []variant{ownBroker}, func(w *world) {
-		topic := robotTopic("r1", "desired/stop")
-		w.recorder.Allow(topic)
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
-		w.enable("r1")
-		w.publish("admin", topic, "{{{", "-r")
-		w.awaitLatches("r1", "unreadable-robot-stop")
-		w.expectEnableRefused("r1", "unreadable-robot-stop")
-		w.publish("admin", topic, "", "-r") // removing the document releases nothing
-		w.awaitPersistedStops("unreadable-robot-stop")
-		w.robots["r1"].kill()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitLatches("r1", "unreadable-robot-stop")
-		w.mustRunCLI("stop", "release", "unreadable-robot-stop", "--why", "somebody wrote there by mistake")
-		w.awaitLatches("r1")
-		w.enable("r1")
-	})
-}
-
 // databaseProxy makes fleetd reach Postgres through a proxy, and returns it with the socket to
 // which it connects.
 func (w *world) databaseProxy() (p *proxy, socket string) {
@@ -239,21 +217,5 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 		w.awaitLatches("r2")
 		w.enable("r2")
 		w.expectEnableRefused("r1", first)
-	})
-}
-
-func TestRetainedStopIsObeyedAndRaisesAnAlert(t *testing.T) {
-	runIn(t, []variant{mosquitto}, func(w *world) {
-		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
-		w.recorder.Allow(stopTopic)
-		w.publish("stop1", stopTopic, "now", "-r") // no broker retains an empty message
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		s := w.awaitLatches("r1", "stop1")
-		if !slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) }) {
-			w.awaitState("r1", "with an alert", func(s schema.State) bool {
-				return slices.ContainsFunc(s.Alerts, func(a schema.Alert) bool { return a.Type == string(schema.ReasonRetainedCommand) })
-			})
-		}
-		w.expectEnableRefused("r1", "stop1")
 	})
 }
