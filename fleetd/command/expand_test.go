@@ -67,6 +67,20 @@ func TestEnableCarriesLastSeenHeartbeat(t *testing.T) {
 	}
 }
 
+func TestPreconditionIsSentExceptWithStops(t *testing.T) {
+	condition := schema.Precondition{Mode: "mnl", StoryRev: 3}
+	for name, want := range map[string]schema.Precondition{"enable": condition, "stop": {}} {
+		x, problems := Expand(Request{Verb: "safety/" + name, Selector: "r1", If: condition}, three[1:2], morning, sequentialIDs())
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		v, _ := verb.Of("safety", name)
+		if r, _ := verb.Decode(v, x.Commands[0].Payload); r.If != want {
+			t.Errorf("safety/%s has the condition %+v, want %+v", name, r.If, want)
+		}
+	}
+}
+
 func TestStopIgnoresExpectedCount(t *testing.T) {
 	wrong := 17
 	x, problems := Expand(Request{Verb: "safety/stop", Selector: "--all", Expected: &wrong, TTL: time.Second}, three, morning, sequentialIDs())

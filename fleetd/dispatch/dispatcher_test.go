@@ -59,6 +59,15 @@ func TestLostAnswerIsRequested(t *testing.T) {
 	})
 }
 
+func TestStateSettlesACommandWithoutAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.issue("r1", "mode/set")
+		w.ReceiveLastRequest("r1", schema.LastRequest{ID: id, Client: "fleetd", Verb: "mode/set", Status: schema.StatusSucceeded})
+		w.sleep(2 * command.AnswerGrace)
+		w.is(id, command.Succeeded)
+	})
+}
+
 func TestModeCommandsAreSentOneAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		first, second := w.issue("r1", "mode/set"), w.issue("r1", "mode/set")

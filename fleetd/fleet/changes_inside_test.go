@@ -74,10 +74,7 @@ func (c *countingRows) Robots(ctx context.Context, s selector.Selector) ([]store
 
 // Two instances share a database. What one writes about a robot makes the other read one row.
 func TestChangeByAnotherInstanceCostsWhatItChanges(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 1000
-	}
+	const n = 1000
 	address := storetest.Postgres(t)
 	writer, other := storetest.Open(t, address), &countingRows{Store: storetest.Open(t, address)}
 	err := writer.Tx(t.Context(), func(tx *store.Tx) error {

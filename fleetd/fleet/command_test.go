@@ -20,91 +20,6 @@ func setMode(mode string, robots ...string) map[string]any {
 	return o
 }
 
-func TestCommandGoesThroughItsStates(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Answer(ack(schema.StatusAccepted))
-		id := w.command(setMode("str", "r1"))
-		w.state(id, "ACKED")
-		r.AnswerAgain(id, schema.Ack{Status: schema.StatusInProgress, Verb: "mode/set"})
-		w.state(id, "RUNNING")
-		r.AnswerAgain(id, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set", Result: schema.ResultSuccess})
-		if c := w.state(id, "SUCCEEDED"); c.Answer == nil || c.Answer.Result != schema.ResultSuccess || c.Sends != 1 {
-			w.Errorf("the command ended as %+v", c)
-		}
-	})
-}
-
-func TestStateSettlesACommandWithoutAnswer(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Mute(true)
-		id := w.command(setMode("ato", "r1"))
-		w.state(id, "SENT")
-		r.Change(func(s *schema.State) {
-			s.LastReq = &schema.LastRequest{ID: id, Client: "fleetd", Verb: "mode/set", Status: schema.StatusSucceeded}
-		})
-		w.state(id, "SUCCEEDED")
-	})
-}
-
-func TestCommandToAnAbsentRobotWaitsAndExpires(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Close()
-		w.awaitPresence("r1", "offline")
-		comes := w.command(setMode("ato", "r1"))
-		w.state(comes, "QUEUED")
-		r = w.robot("r1")
-		w.state(comes, "SUCCEEDED")
-		r.Close()
-		w.awaitPresence("r1", "offline")
-		never := w.command(setMode("mnl", "r1"))
-		if c := w.state(never, "UNDELIVERED"); c.Sends != 0 {
-			w.Errorf("sent %d times to a robot that was away", c.Sends)
-		}
-	})
-}
-
-func TestStopOvertakesOtherCommands(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Mute(true)
-		for range 10 {
-			w.command(setMode("ato", "r1"))
-			w.command(order("auto/pause", "r1"))
-		}
-		w.sleep(time.Second)
-		r.Mute(false)
-		var b api.Batch
-		w.must("POST", "/commands", order("safety/stop", "r1"), &b, "Prefer", "wait=1")
-		if b.Outcome != "succeeded" || b.Unpersisted {
-			w.Errorf("the answer to the stop is %+v", b)
-		}
-		if r.Received()[2].Verb == "safety/stop" {
-			w.Error("this test's robot received nothing before the stop")
-		}
-		// A count that no longer holds is no reason not to stop.
-		o := order("safety/stop", "r1")
-		o["expected_count"] = 7
-		w.must("POST", "/commands", o, &b, "Prefer", "wait=1")
-		w.state(b.Commands[0].ID, "SUCCEEDED")
-	})
-}
-
-func TestStopIsSentToAnAbsentRobot(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.SetHanging(true)
-		w.awaitPresence("r1", "lost")
-		w.must("POST", "/commands", order("safety/stop", "r1", "never-seen"), nil)
-		w.sleep(100 * time.Millisecond)
-		if n := count(r.Received(), "safety/stop"); n != 1 {
-			w.Errorf("a robot that is offline received %d stops", n)
-		}
-	})
-}
-
 // The database has no command to a robot outside the fleet, so it does not know whether that stopped.
 func TestBatchOfAStopToUnknownRobotsIsNotSuccessful(t *testing.T) {
 	onBoth(t, func(w *world) {
@@ -117,47 +32,6 @@ func TestBatchOfAStopToUnknownRobotsIsNotSuccessful(t *testing.T) {
 				w.Errorf("the stop of %v is read as %+v, want %s", names, read, want)
 			}
 		}
-	})
-}
-
-func TestEnableCarriesTheLastHeartbeatSeen(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		w.sleep(5 * time.Second)
-		w.state(w.command(order("safety/enable", "r1")), "SUCCEEDED")
-		got := r.Received()[0].Request.Args.(verb.EnableOrReset).SeenMonoMS
-		if d, _ := w.Robot("r1"); got == 0 || got != d.Heartbeat.MonoMS {
-			w.Errorf("enable said %d ms, the newest heartbeat says %d", got, d.Heartbeat.MonoMS)
-		}
-	})
-}
-
-func TestRestartedFleetdContinuesUnfinishedCommands(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.Answer(ack(schema.StatusAccepted))
-		acked := w.command(setMode("ato", "r1"))
-		w.state(acked, "ACKED")
-		r.Mute(true)
-		sent := w.command(order("auto/pause", "r1"))
-		w.state(sent, "SENT")
-		w.stopFleetd()
-		r.Mute(false)
-		w.sleep(3 * time.Second)
-		w.startFleetd()
-		r.Answer(nil)
-		w.state(sent, "SUCCEEDED") // sent again under the same id
-		ids := map[string]bool{}
-		for _, got := range r.Received() {
-			if got.Verb == "auto/pause" {
-				ids[got.Request.ID] = true
-			}
-		}
-		if len(ids) != 1 || !ids[sent] {
-			w.Errorf("sent under the ids %v", ids)
-		}
-		r.AnswerAgain(acked, schema.Ack{Status: schema.StatusSucceeded, Verb: "mode/set"})
-		w.state(acked, "SUCCEEDED")
 	})
 }
 
@@ -184,27 +58,6 @@ func TestBatchHasOneCommandPerRobot(t *testing.T) {
 		w.must("GET", "/batches/"+b.ID, nil, &stored)
 		if stored.Outcome != b.Outcome || stored.By != "ann" || stored.Selector != "-l site=museum" {
 			w.Errorf("persisted is %+v", stored)
-		}
-	})
-}
-
-func TestPreconditionIsSentExceptWithStops(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		o := setMode("ato", "r1")
-		o["if"] = map[string]any{"mode": "mnl", "story_rev": 3}
-		w.state(w.command(o), "SUCCEEDED")
-		stop := order("safety/stop", "r1")
-		stop["if"] = map[string]any{"mode": "ato"}
-		w.state(w.command(stop), "SUCCEEDED")
-		for _, got := range r.Received() {
-			want := schema.Precondition{}
-			if got.Verb == "mode/set" {
-				want = schema.Precondition{Mode: "mnl", StoryRev: 3}
-			}
-			if got.Request.If != want {
-				w.Errorf("%s came with the condition %+v, want %+v", got.Verb, got.Request.If, want)
-			}
 		}
 	})
 }

@@ -2,37 +2,9 @@ package fleet_test
 
 import (
 	"testing"
-	"time"
 
 	"troupe/fleetd/api"
 )
-
-func TestAssignedStoryReachesOnlyItsRobots(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		w.robot("r2")
-		w.robot("r3")
-		w.publish()
-		if a := w.assign("museum", "r1", "r2"); len(a.Updated) != 2 {
-			w.Fatalf("assigned to two robots: %+v", a)
-		}
-		for _, id := range []string{"r1", "r2"} {
-			if desired := w.converged(id); desired.Active == nil || desired.Active.ID != "museum" {
-				w.Errorf("%s has %+v", id, desired)
-			}
-		}
-		if d, _ := w.Robot("r3"); d.Reported == nil || d.Reported.DesiredRev != 0 {
-			w.Errorf("r3 received something: %+v", d.Reported)
-		}
-		if a := w.assign("museum", "r1"); len(a.Updated) != 0 || len(a.Unchanged) != 1 {
-			w.Errorf("the same desired state again: %+v", a)
-		}
-		w.assign("", "r1")
-		if desired := w.converged("r1"); desired.Active != nil || desired.Story != nil {
-			w.Errorf("after the desired state was taken back r1 has %+v", desired)
-		}
-	})
-}
 
 func TestRemovedActAndEmptiedStoryReachTheRobots(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -90,21 +62,5 @@ func TestDesiredStateSetWithoutABrokerIsPublishedLater(t *testing.T) {
 		w.newBroker()
 		w.startFleetd()
 		w.converged("r1")
-	})
-}
-
-func TestBlobThatARobotWaitsForIsPublishedAgain(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.IgnoreBlobs(true)
-		w.publish()
-		w.assign("museum", "r1")
-		w.until("r1 asks for the blob", func() bool { d, _ := w.Robot("r1"); return d.Desired.Phase == "fetching" })
-		r.IgnoreBlobs(false)
-		began := time.Now()
-		w.converged("r1")
-		if took := time.Since(began); took > 5*time.Second {
-			w.Errorf("the blob came again after %v", took)
-		}
 	})
 }

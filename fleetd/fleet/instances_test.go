@@ -10,7 +10,6 @@ import (
 	"troupe/broker/brokertest"
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
-	"troupe/fleetd/command"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store"
@@ -187,46 +186,6 @@ func TestFollowerLeadsAfterTheLeaderDies(t *testing.T) {
 	})
 }
 
-func TestFollowerLeadsAtOnceAfterAnOrderlyShutdown(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
-		a.stopFleetd()
-		b.leads()
-		if s := b.Status().Leadership; s.Why != "no other fleetd led" {
-			t.Errorf("it waited: %+v", s)
-		}
-		b.until("the presence is the new leader's", func() bool { return b.presence().State == schema.PresenceOnline })
-	})
-}
-
-// A leader that loses either its database or its broker resigns; it still runs, and sends commands
-// if it has the broker.
-func TestLeaderWithoutDatabaseOrBrokerResigns(t *testing.T) {
-	t.Run("from the database", func(t *testing.T) {
-		instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
-			r := fleettest.Start(t, "r1", b.broker.Load().Dial)
-			a.sees("r1")
-			a.gate.Cut()
-			a.until("fleetd-a leads no more", func() bool { return !a.Status().Leadership.Leads })
-			b.leads()
-			a.stopped("r1")
-			b.until("r1 holds it", func() bool { return b.latched("r1") != "" })
-			if n := count(r.Received(), "safety/stop"); n != 1 {
-				t.Errorf("the stop came %d times", n)
-			}
-			a.gate.Mend()
-			b.until("it is persisted", func() bool { h := b.Latched(); return len(h) == 1 && h[0].Persisted })
-		})
-	})
-	t.Run("from the broker", func(t *testing.T) {
-		instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
-			a.cable.Cut()
-			b.leads()
-			a.cable.Mend()
-			a.until("fleetd-a follows", func() bool { return a.Status().Leadership.Leader == "fleetd-b" && a.Status().Broker.OK })
-		})
-	})
-}
-
 // Stops need neither a database nor a leader, and lose nothing by their absence.
 func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 	instances(t, func(t *testing.T, a, b *instance, db *store.Store) {
@@ -369,52 +328,6 @@ func TestCommandsOfTwoInstancesArriveOnceAndInOrder(t *testing.T) {
 		}
 		r.AnswerAgain(other, schema.Ack{Verb: "sys/ping", Status: schema.StatusSucceeded}, "fleetd-b")
 		b.state(other, "SUCCEEDED")
-	})
-}
-
-// Fleetd that was asked dies with its commands under way: the other one sends none
-// of them, says honestly what is known, and receives what robots report later.
-func TestCommandsOfADeadInstanceAreEnded(t *testing.T) {
-	instances(t, func(t *testing.T, a, b *instance, _ *store.Store) {
-		mute := fleettest.Start(t, "r1", b.broker.Load().Dial)
-		r2 := fleettest.Start(t, "r2", b.broker.Load().Dial)
-		a.sees("r1", "r2")
-		b.sees("r1", "r2")
-		mute.Answer(func(string, verb.Request) []schema.Ack { return nil })
-		silent := a.command(setMode("ato", "r1"))
-		a.until("it has come", func() bool { return len(effects(mute, "mode/set")) == 1 })
-		waiting := a.command(setMode("mnl", "r1")) // behind it, never sent
-
-		// Of this one the robot's answer comes when its fleetd is gone.
-		done := make(chan struct{})
-		var late string
-		r2.Answer(func(_ string, q verb.Request) []schema.Ack { late = q.ID; close(done); return nil })
-		answered := a.command(setMode("ato", "r2"))
-		<-done
-		a.cutOff()
-		r2.AnswerAgain(late, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
-
-		b.leads()
-		if c := b.state(silent, "UNKNOWN"); !strings.Contains(c.Because, "gone") || c.Instance != "fleetd-a" {
-			t.Errorf("what was sent is %+v", c)
-		}
-		b.state(answered, "SUCCEEDED")
-		b.state(waiting, "UNKNOWN")
-		mute.AnswerAgain(silent, schema.Ack{Verb: "mode/set", Status: schema.StatusSucceeded}, "fleetd-a")
-		b.state(silent, "SUCCEEDED")
-		r2.Answer(nil)
-		b.state(b.command(setMode("mnl", "r2")), "SUCCEEDED") // it holds up nobody
-		for r, want := range map[*fleettest.Robot]int{mute: 1, r2: 2} {
-			all := effects(r, "mode/set")
-			for id, n := range all {
-				if n > command.MaxSends {
-					t.Errorf("%s came %d times to %s", id, n, r.ID)
-				}
-			}
-			if len(all) != want {
-				t.Errorf("%s was sent %d commands for a mode, want %d", r.ID, len(all), want)
-			}
-		}
 	})
 }
 

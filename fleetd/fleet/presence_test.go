@@ -82,39 +82,6 @@ func TestEventsAreListedByLevel(t *testing.T) {
 	})
 }
 
-func TestPresenceFollowsTheRobot(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		r.SetHanging(true)
-		r.Change(func(*schema.State) {})
-		if p := w.awaitPresence("r1", "degraded"); p.Why == "" {
-			w.Error("degraded without a reason")
-		}
-		w.awaitPresence("r1", "lost")
-		r.SetHanging(false)
-		w.awaitPresence("r1", "online")
-		r.Close()
-		w.awaitPresence("r1", "offline")
-	})
-}
-
-func TestPresenceIsUnknownWithoutTheBroker(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		old := w.broker.Load()
-		w.newBroker()
-		if err := old.Close(); err != nil {
-			w.Fatal(err)
-		}
-		w.until("fleetd says so", func() bool { return !w.Status().Broker.OK })
-		if d, _ := w.Robot("r1"); d.Presence.Status != "unknown" {
-			w.Errorf("without a broker the robot is %s", d.Presence.Status)
-		}
-		w.until("fleetd is back", func() bool { return w.Status().Broker.OK })
-		w.awaitPresence("r1", "online")
-	})
-}
-
 func TestFleetdPublishesItsPresence(t *testing.T) {
 	inWorld(t, func(w *world) {
 		ear := w.broker.Load().Client(w.T, "obs")

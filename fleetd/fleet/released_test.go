@@ -66,65 +66,6 @@ func TestUnreleasedStopHoldsAfterARestart(t *testing.T) {
 	})
 }
 
-// Robots that fleetd does not know receive a stop by label, too.
-func TestStopIsReleasedOnEveryRobotThatReportsIt(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r1, r2 := w.robot("r1"), w.robot("r2")
-		wall := schema.StopLatch{ID: "stop-7", Level: schema.StopStop, By: "anna", Since: 1}
-		r2.LatchUnrecorded(wall)
-		w.persisted("stop-7")
-		if p := w.releases("stop-7"); p != nil {
-			w.Fatal(p)
-		}
-		w.until("r2 holds nothing", func() bool { return w.latched("r2") == "" })
-		w.sleep(3 * time.Second)
-		r1.LatchUnrecorded(wall)
-		w.persisted("stop-7")
-		r2.LatchUnrecorded(wall) // it was released there: not persisted at once
-		w.until("r2 reports it", func() bool { return w.latched("r2") == "stop-7" })
-		if h := w.Latched()[0]; h.Count != 1 {
-			w.Fatalf("persisted is %+v", h)
-		}
-		if p := w.releases("stop-7"); p != nil {
-			w.Fatal(p)
-		}
-		w.until("both hold nothing", func() bool { return w.latched("r1") == "" && w.latched("r2") == "" })
-		w.sleep(30 * time.Second)
-		w.persisted()
-		if p := w.releases("stop-7"); p == nil {
-			w.Error("it was released twice")
-		}
-	})
-}
-
-// A robot holds a stop that fleetd does not know, and somebody releases it before the
-// instance has persisted it.
-func TestStopThatOnlyARobotReportsIsReleased(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r1 := w.robot("r1")
-		w.sleep(3 * time.Second)
-		wall := schema.StopLatch{ID: "wall1", Level: schema.StopStop, By: "wall1", Since: 1}
-		r1.LatchUnrecorded(wall)
-		w.persisted("wall1")
-		if p := w.releases("wall1"); p != nil {
-			w.Fatal(p)
-		}
-		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		w.sleep(3 * time.Second)
-		r1.LatchUnrecorded(wall) // what was released before is not persisted at once
-		w.until("fleetd sees it", func() bool { return w.latched("r1") == "wall1" })
-		if all := w.Latched(); len(all) != 0 {
-			w.Fatalf("it is persisted already: %+v", all)
-		}
-		if p := w.releases("wall1"); p != nil {
-			w.Fatal(p)
-		}
-		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		w.sleep(30 * time.Second)
-		w.persisted()
-	})
-}
-
 func TestReleaseNamesUnknownRobotsThatHoldTheStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		r9 := startUnknownRobot(w, "r9")

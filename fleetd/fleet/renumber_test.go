@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
@@ -99,41 +98,6 @@ func has(r *fleettest.Robot) string {
 		return a.SHA256
 	}
 	return ""
-}
-
-func TestManuallyPublishedDesiredStateIsOvertaken(t *testing.T) {
-	inWorld(t, func(w *world) {
-		r := w.robot("r1")
-		w.publish()
-		byHand := func(rev int64, fleetID string) {
-			admin := w.broker.Load().Client(w.T, "admin")
-			body, err := schema.Encode(schema.DesiredStory{Rev: rev, FleetID: fleetID, Apply: schema.ApplyNow, TS: 1})
-			if err != nil {
-				w.Fatal(err)
-			}
-			admin.Retain("troupe/v1/robots/r1/desired/story", string(body))
-		}
-		// Before fleetd ever desired anything.
-		byHand(50, w.Status().FleetID)
-		w.until("the robot took it", func() bool { d, _ := w.Robot("r1"); return d.Desired.ReportedRev == 50 })
-		w.assign("museum", "r1")
-		if desired := w.converged("r1"); desired.DesiredRev != 51 || desired.Active == nil {
-			w.Errorf("after a desired state manually fleetd's is %+v", desired)
-		}
-		// And after.
-		byHand(90, w.Status().FleetID)
-		w.until("fleetd sees that, and says why", func() bool {
-			d, _ := w.Robot("r1")
-			return !d.Desired.Converged && d.Desired.Reason == schema.ReasonStaleRevision && strings.Contains(d.Desired.Detail, "90")
-		})
-		if desired := w.converged("r1"); desired.DesiredRev != 91 || desired.Active == nil || has(r) != desired.Active.SHA256 {
-			w.Errorf("published again, the desired state is %+v", desired)
-		}
-		w.sleep(10 * time.Minute)
-		if d, _ := w.Robot("r1"); d.Desired.DesiredRev != 91 {
-			w.Errorf("nobody desired anything, and the desired state became %d", d.Desired.DesiredRev)
-		}
-	})
 }
 
 // filesOf lists the files of a database. The folder of flight records beside them is no part of it.

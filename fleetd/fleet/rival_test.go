@@ -8,29 +8,8 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
-	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store/storetest"
 )
-
-func TestTwoRobotsWithOneNameAreReported(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		if d, _ := w.Robot("r1"); d.Presence.Disputed {
-			t.Fatal("a robot alone is disputed")
-		}
-		twin := fleettest.Start(w.T, "r1", w.dial)
-		w.until("fleetd sees two", func() bool {
-			d, _ := w.Robot("r1")
-			return d.Presence.Disputed && strings.Contains(d.Presence.Why, "two robots")
-		})
-		twin.Close()
-		w.sleep(7 * time.Minute) // five, from the last sign of it
-		w.until("it is one again", func() bool {
-			d, _ := w.Robot("r1")
-			return !d.Presence.Disputed && d.Presence.Status == "online"
-		})
-	})
-}
 
 func TestTwoInstancesWithOneNameAreReported(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -1,16 +1,13 @@
 package fleet_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store/pgtest"
-	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
 
@@ -110,35 +107,6 @@ func TestStopGivenWhileFleetdWasAwayIsPersistedLater(t *testing.T) {
 	})
 }
 
-func TestLiveStopIsPersistedAndAnswered(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.robot("r1")
-		admin := w.caller("admin")
-		admin.publishLiveStop("{{{")
-		w.persisted("admin")
-		if h := w.Latched()[0]; !h.All || len(h.Robots) != 1 || !strings.Contains(h.Why, "could not be read") {
-			w.Errorf("it is persisted as %+v", h)
-		}
-		w.sleep(time.Second)
-		if acks := admin.answers(); len(acks) != 2 || acks[0].Status != schema.StatusAccepted || acks[1].Status != schema.StatusSucceeded || *acks[1].ID != "admin" || acks[1].Verb != "fleet/stop" {
-			w.Errorf("the answers are %+v", acks)
-		}
-		admin.publishLiveStop(`{"id":"k1","robots":["r1","r9"],"level":"soft_stop","by":"ben"}`)
-		w.persisted("admin", "k1")
-		if p := w.releases("admin", "k1"); p != nil {
-			w.Fatal(p)
-		}
-		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
-		admin.publishLiveStop("") // once more, after the release
-		w.persisted("admin")
-		admin.publishLiveStop(`{"id":"k1","robots":["r9"],"level":"soft_stop","by":"ben"}`)
-		w.sleep(time.Second)
-		if acks := admin.answers(); acks[len(acks)-1].Reason != schema.ReasonIDReuse {
-			w.Errorf("a stop under a released id is answered %+v", acks[len(acks)-1])
-		}
-	})
-}
-
 func TestRestartedBrokerReleasesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
@@ -206,17 +174,4 @@ func TestStopsWorkWithoutADatabase(t *testing.T) {
 		}
 		w.until("r1 holds nothing", func() bool { return w.latched("r1") == "" })
 	})
-}
-
-func TestTwoInstancesCannotShareASpool(t *testing.T) {
-	w := realWorld(t, storetest.SQLite(t))
-	w.startFleetd()
-	other := w.config
-	other.Database = storetest.SQLite(t)
-	if f, err := fleet.Start(context.Background(), other); err == nil {
-		_ = f.Close()
-		t.Fatal("a second fleetd uses the first one's stops")
-	} else if !strings.Contains(err.Error(), "--spool") {
-		t.Errorf("it says %v", err)
-	}
 }

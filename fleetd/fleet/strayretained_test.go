@@ -2,13 +2,10 @@ package fleet_test
 
 import (
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"troupe/broker/brokertest"
 	"troupe/deploy/mosquittotest"
-	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/fleet/fleettest"
 	"troupe/fleetd/store/storetest"
@@ -25,51 +22,6 @@ func foreign(t *testing.T) (w *world, url string, cable *brokertest.Cable) {
 	w.startFleetd()
 	t.Cleanup(w.stopFleetd)
 	return w, url, cable
-}
-
-// fleetd removes a retained live stop by an empty retained message, which subscribers take for
-// another live stop. Here that message is on its way to fleetd while somebody
-// releases the stop: the release is after it, and the stop does not come back.
-func TestReleaseWaitsForTheRemovalOfARetainedStop(t *testing.T) {
-	w, url, cable := foreign(t)
-	w.until("fleetd leads", func() bool { return w.Status().Leadership.Leads })
-	fleettest.Start(t, "r1", fleettest.Dial(brokertest.TCP(url)))
-	w.until("r1 is known", func() bool { d, _ := w.Robot("r1"); return d.Adopted && d.State != nil })
-
-	const liveStop = "troupe/v1/fleet/cmd/op1/stop"
-	var published atomic.Int32
-	onItsWay, arrives := make(chan struct{}), make(chan struct{})
-	cable.DropExisting(func(topic string) bool {
-		if topic == liveStop && published.Add(1) == 2 {
-			close(onItsWay)
-			<-arrives
-		}
-		return false
-	})
-	mosquittotest.Pub(t, url, "-r", "-q", "1", "-t", liveStop, "-m", "stop!")
-	w.until("its removal is on its way", func() bool {
-		select {
-		case <-onItsWay:
-			return true
-		default:
-			return false
-		}
-	})
-	released := make(chan *api.Problem)
-	go func() { released <- w.releases("op1") }()
-	select {
-	case p := <-released:
-		t.Errorf("it was released before its removal arrived: %v", p)
-		close(arrives)
-	case <-time.After(500 * time.Millisecond): // time for a mistake, and no more: it does not pass by itself
-		close(arrives)
-		if p := <-released; p != nil {
-			t.Fatal(p)
-		}
-	}
-	w.until("r1 to be released", func() bool { return w.latched("r1") == "" })
-	other := w.stopped("r1").Latch
-	w.persisted(other) // and whatever waited for the record with it
 }
 
 // Removing a retained halt halts its robot once more, unless it is in E_STOP.

@@ -132,7 +132,10 @@ func TestMalformedBodyIsRefusedEverywhere(t *testing.T) {
 			}
 			places++
 			method = strings.ToUpper(method)
-			for _, body := range malformed {
+			for i, body := range malformed {
+				if places > 1 && (i+places)%3 != 0 { // one decoder reads them all: the first place gets each text, another place a third of them
+					continue
+				}
 				if status, p, _ := w.send(method, path, body); status != 400 || p.Error() == "" || len(p.Error()) > 1000 {
 					t.Errorf("%s %s %.60q: %d %v", method, path, body, status, p)
 				}

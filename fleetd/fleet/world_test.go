@@ -125,9 +125,11 @@ func (w *world) until(what string, holds func() bool) {
 // within is until for what may take longer.
 func (w *world) within(limit time.Duration, what string, holds func() bool) {
 	w.Helper()
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+	pause := 20 * time.Millisecond
+	for began := time.Now(); ; time.Sleep(pause) {
 		if !w.real {
 			synctest.Wait()
+			pause = max(pause, time.Since(began)/20) // what takes long in fake time is not asked for every 20 ms of it
 		}
 		if holds() {
 			return

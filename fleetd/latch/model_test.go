@@ -76,26 +76,61 @@ func (g *gate) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
 	return g.Store.LatchedStops(ctx)
 }
 
-// nobody are robots and a dispatcher that have nothing to do with stops.
-type nobody struct{}
-
-func (nobody) Adopted(string) bool             { return true }
-func (nobody) Reachable(string) bool           { return true }
-func (nobody) Labels(string) map[string]string { return nil }
-func (nobody) ReportedStops([]string, time.Time) ([]stop.Request, stop.Elsewhere) {
-	return nil, stop.Elsewhere{}
+// robots are the robots of the fleet, and what each of them reports.
+type robots struct {
+	mu      sync.Mutex
+	latches map[string][]schema.StopLatch
+	away    map[string]bool
 }
-func (nobody) Send(context.Context, command.Command)              {}
-func (nobody) SendNow(context.Context, command.Command)           {}
-func (nobody) EndReleased(_ func(command.Command) bool, d func()) { d() }
+
+func (*robots) Adopted(string) bool             { return true }
+func (*robots) Labels(string) map[string]string { return nil }
+
+func (r *robots) Reachable(robot string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.away[robot]
+}
+
+func (r *robots) ReportedStops(ids []string, now time.Time) (ours []stop.Request, elsewhere stop.Elsewhere) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for robot, all := range r.latches {
+		for _, l := range all {
+			if o, _ := stop.RequestFromRobot(robot, l, 0, now); slices.Contains(ids, o.ID) && !r.away[robot] {
+				o.All = false
+				ours = append(ours, o)
+			}
+		}
+	}
+	return ours, elsewhere
+}
+
+// nobody is a dispatcher that has nothing to do with stops. It calls released when a release is persisted.
+type nobody struct{ released func() }
+
+func (nobody) Send(context.Context, command.Command)    {}
+func (nobody) SendNow(context.Context, command.Command) {}
+
+func (n nobody) EndReleased(_ func(command.Command) bool, done func()) {
+	if n.released != nil {
+		n.released()
+	}
+	done()
+}
 
 // world is one instance that holds stops.
 type world struct {
 	*testing.T
 	*latch.Stops
-	db    *gate
-	spool string
-	end   func() // ends the instance
+	db     *gate
+	spool  string
+	robots robots
+	nobody nobody
+	end    func() // ends the instance
+
+	mu   sync.Mutex
+	acks []schema.Ack // to the clients of live stops
 }
 
 func (w *world) start() {
@@ -103,8 +138,8 @@ func (w *world) start() {
 	s, err := latch.New(latch.Deps{
 		Log: slog.New(slog.DiscardHandler), Namespace: schema.DefaultNamespace, Name: "fleetd", Spool: w.spool, Now: time.Now,
 		Leads: yes, AnotherLeads: no, Store: func() (latch.Store, error) { return w.db, nil }, Failed: func(string, error) {},
-		Session: func() string { return "s" }, Publish: func(context.Context, link.Message) error { return nil },
-		Dispatcher: nobody{}, Robots: nobody{}, Releases: &latch.Releases{}, WakeOutbox: func() {}, LiveStopArrived: func() {},
+		Session: func() string { return "s" }, Publish: w.answered,
+		Dispatcher: &w.nobody, Robots: &w.robots, Releases: &latch.Releases{}, WakeOutbox: func() {}, LiveStopArrived: func() {},
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -120,6 +155,14 @@ func (w *world) start() {
 			w.Error(err)
 		}
 	}
+}
+
+func (w *world) answered(_ context.Context, m link.Message) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, _ := schema.Decode[schema.Ack](m.Payload)
+	w.acks = append(w.acks, a)
+	return nil
 }
 
 // releasing is a release under way.

@@ -36,26 +36,25 @@ type Robot struct {
 	done   chan struct{}
 	once   sync.Once
 
-	mu           sync.Mutex
-	began        time.Time
-	session      string
-	mute         bool
-	hangs        bool
-	answers      func(verbID string, q verb.Request) []schema.Ack
-	received     []Received
-	state        schema.State
-	reported     schema.ReportedStory
-	blobs        map[string][]byte
-	desired      *schema.DesiredStory
-	desiredSet   *schema.DesiredSet // of activities
-	activities   *score.Activities
-	sent         map[string]schema.Ack // newest answer to each id
-	verbs        []string
-	seq          int64
-	ignoresBlobs bool
-	silent       bool // does not report what became of a desired story
-	stateless    bool // its states do not arrive
-	stale        bool // its desired revision came again with other content
+	mu         sync.Mutex
+	began      time.Time
+	session    string
+	mute       bool
+	hangs      bool
+	answers    func(verbID string, q verb.Request) []schema.Ack
+	received   []Received
+	state      schema.State
+	reported   schema.ReportedStory
+	blobs      map[string][]byte
+	desired    *schema.DesiredStory
+	desiredSet *schema.DesiredSet // of activities
+	activities *score.Activities
+	sent       map[string]schema.Ack // newest answer to each id
+	verbs      []string
+	seq        int64
+	silent     bool // does not report what became of a desired story
+	stateless  bool // its states do not arrive
+	stale      bool // its desired revision came again with other content
 
 	desiredStop schema.DesiredStop
 	fleetStop   schema.FleetStop
@@ -251,11 +250,7 @@ func (r *Robot) receive(m link.Message) {
 			r.acceptSet()
 		}
 	case schema.TopicBlob:
-		r.with(func() {
-			if !r.ignoresBlobs {
-				r.blobs[params.SHA256] = m.Payload
-			}
-		})
+		r.with(func() { r.blobs[params.SHA256] = m.Payload })
 		r.accept()
 		r.acceptSet()
 	}

@@ -8,9 +8,6 @@ import (
 	"troupe/schema"
 )
 
-// IgnoreBlobs makes the robot overlook blobs, as if the broker had lost them.
-func (r *Robot) IgnoreBlobs(ignore bool) { r.with(func() { r.ignoresBlobs = ignore; clear(r.blobs) }) }
-
 // Silent makes the robot accept stories without reporting, or report again.
 func (r *Robot) Silent(silent bool) {
 	r.with(func() { r.silent = silent })
