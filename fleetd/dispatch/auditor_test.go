@@ -20,10 +20,7 @@ import (
 func audits(t *testing.T, test func(w *world, a *dispatch.Auditor)) {
 	inWorld(t, func(w *world) {
 		a := dispatch.NewAuditor(w.deps)
-		ctx, cancel := context.WithCancel(context.Background())
-		over := make(chan struct{})
-		go func() { a.Run(ctx, w.db); close(over) }()
-		defer func() { cancel(); <-over }()
+		defer w.Start(func(ctx context.Context) { a.Run(ctx, w.db) })()
 		test(w, a)
 	})
 }
@@ -62,7 +59,7 @@ func TestCommandsOfOtherClientsAreAudited(t *testing.T) {
 		a.Note(schema.TopicParams{RID: "r1", CID: "op1", Group: "mode", Verb: "set"}, link.Message{Retain: true, Payload: []byte("retained")}, time.Now())
 		hears(a, "kiosk", "intent/post", `{"id":"k2","name":"greet","text":"what a person said"}`)
 		hears(a, "op1", "sys/ping", strings.Repeat("x", 1000))
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		got := w.audit()
 		want := []string{" at op1|command sys/ping|robot r1|" + strings.Repeat("x", 256), " at kiosk|command intent/post|robot r1|", `ben at op1|command safety/enable|robot r1|{"id":"k1","by":"ben"}`, " at op1|command mode/set|robot r1|ato"}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -76,7 +73,7 @@ func TestReasonOfACommandIsAudited(t *testing.T) {
 		hears(a, "op1", "safety/stop", `{"why":"a test","args":{"why":"child in front"}}`)
 		hears(a, "op1", "safety/stop", `{"args":{"why":"child in front"}}`)
 		hears(a, "op1", "safety/enable", "")
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		var got []string
 		for _, n := range w.entries() {
 			got = append(got, n.Why)
@@ -120,9 +117,9 @@ func TestEndOfACommandIsAudited(t *testing.T) {
 							hears(a, "stop1", "safety/stop", "")
 						}
 					case s.answer == "pause":
-						w.sleep(60 * time.Millisecond) // room for one more
+						w.Sleep(60 * time.Millisecond) // room for one more
 					case s.answer == "wait":
-						w.sleep(2 * time.Minute)
+						w.Sleep(2 * time.Minute)
 					case s.answer == "":
 						hears(a, "op1", s.verb, s.payload)
 					default:
@@ -138,7 +135,7 @@ func TestEndOfACommandIsAudited(t *testing.T) {
 						a.Answered(schema.TopicParams{RID: "r1", CID: "op1"}, payload, time.Now())
 					}
 				}
-				w.sleep(2 * time.Second)
+				w.Sleep(2 * time.Second)
 				commands := map[string]string{"": "?"}
 				var got []string
 				for _, n := range slices.Backward(w.entries()) {
@@ -161,14 +158,14 @@ func TestCommandFloodIsCountedInTheAudit(t *testing.T) {
 		for range 1000 {
 			hears(a, "stop1", "safety/stop", "")
 		}
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		all := w.audit()
 		if want := "fleetd|command|MQTT|800 more were not noted: there were too many"; len(all) != 201 || all[0] != want {
 			t.Errorf("%d lines, the last is %q, want 201 and %q", len(all), all[0], want)
 		}
-		w.sleep(20 * time.Second)
+		w.Sleep(20 * time.Second)
 		hears(a, "stop1", "safety/stop", "")
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		if n := len(w.audit()); n != 202 {
 			t.Errorf("after the flood there are %d lines, want 202", n)
 		}
@@ -179,11 +176,11 @@ func TestAuditIsWrittenWhenTheDatabaseIsBack(t *testing.T) {
 	audits(t, func(w *world, a *dispatch.Auditor) {
 		w.db.breaks(errAway)
 		hears(a, "op1", "mode/set", "first")
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		hears(a, "op1", "mode/set", "second")
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.db.breaks(nil)
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		if got := fmt.Sprint(w.audit()); got != "[ at op1|command mode/set|robot r1|second  at op1|command mode/set|robot r1|first]" {
 			t.Errorf("noted is %s", got)
 		}
@@ -192,11 +189,11 @@ func TestAuditIsWrittenWhenTheDatabaseIsBack(t *testing.T) {
 
 func TestFollowerAuditsNothing(t *testing.T) {
 	audits(t, func(w *world, a *dispatch.Auditor) {
-		w.locked(func() { w.leads = false })
+		w.Locked(func() { w.Leading = false })
 		hears(a, "op1", "mode/set", "while another leads")
-		w.sleep(2 * time.Second)
-		w.locked(func() { w.leads = true })
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
+		w.Locked(func() { w.Leading = true })
+		w.Sleep(2 * time.Second)
 		if got := w.audit(); len(got) != 0 {
 			t.Errorf("noted is %q", got)
 		}
@@ -209,7 +206,7 @@ func TestAuditIsBoundedWithoutADatabase(t *testing.T) {
 		a := dispatch.NewAuditor(w.deps)
 		for range 3000 {
 			hears(a, "op1", "mode/set", "")
-			w.sleep(50 * time.Millisecond)
+			w.Sleep(50 * time.Millisecond)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()

@@ -17,7 +17,7 @@ import (
 func TestUnansweredCommandIsSentAgainUnchanged(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.issue("r1", "mode/set")
-		w.sleep(time.Minute)
+		w.Sleep(time.Minute)
 		w.is(id, command.Unknown)
 		var at []time.Duration
 		var payloads []string
@@ -42,11 +42,11 @@ func TestLostAnswerIsRequested(t *testing.T) {
 		id := w.issue("r1", "mode/set")
 		w.answers("r1", id, schema.StatusAccepted)
 		w.is(id, command.Acked)
-		w.sleep(14 * time.Second)
+		w.Sleep(14 * time.Second)
 		if n := len(w.sents("sys/query")); n != 0 {
 			t.Errorf("asked %d times before the robot was silent for long", n)
 		}
-		w.sleep(3 * time.Second)
+		w.Sleep(3 * time.Second)
 		asked := w.sents("sys/query")
 		if len(asked) != 1 || !strings.Contains(asked[0].payload, `"`+id+`"`) {
 			t.Fatalf("after 15 s of silence it was asked %v", asked)
@@ -63,7 +63,7 @@ func TestStateSettlesACommandWithoutAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.issue("r1", "mode/set")
 		w.ReceiveLastRequest("r1", schema.LastRequest{ID: id, Client: "fleetd", Verb: "mode/set", Status: schema.StatusSucceeded})
-		w.sleep(2 * command.AnswerGrace)
+		w.Sleep(2 * command.AnswerGrace)
 		w.is(id, command.Succeeded)
 	})
 }
@@ -72,7 +72,7 @@ func TestModeCommandsAreSentOneAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		first, second := w.issue("r1", "mode/set"), w.issue("r1", "mode/set")
 		other := w.issue("r2", "mode/set")
-		w.sleep(time.Second)
+		w.Sleep(time.Second)
 		w.is(first, command.Sent)
 		w.is(second, command.Queued)
 		w.is(other, command.Sent)
@@ -90,7 +90,7 @@ func TestResentCommandsKeepTheirOrder(t *testing.T) {
 		for verb := range strings.FieldsSeq(asked) {
 			w.issue("r1", verb)
 		}
-		w.sleep(3 * time.Second)
+		w.Sleep(3 * time.Second)
 		if got := w.verbs(); got != asked+" "+asked {
 			t.Errorf("sent  %v\nasked %v, and again", got, asked)
 		}
@@ -105,7 +105,7 @@ func TestAtMostEightCommandsOfARobotAreInProgress(t *testing.T) {
 			w.answers("r1", id, schema.StatusAccepted)
 			ids = append(ids, id)
 		}
-		w.sleep(time.Second)
+		w.Sleep(time.Second)
 		if n := len(w.sents("auto/pause")); n != 8 {
 			t.Fatalf("%d are on their way", n)
 		}
@@ -131,25 +131,25 @@ func TestAnswerOfAnotherRobotIsIgnored(t *testing.T) {
 		synctest.Wait()
 		w.is(id, command.Acked)
 		w.ReceiveLastRequest("r2", schema.LastRequest{ID: id, Verb: "mode/set", Status: schema.StatusSucceeded})
-		w.sleep(2 * command.AnswerGrace)
+		w.Sleep(2 * command.AnswerGrace)
 		w.is(id, command.Acked)
 	})
 }
 
 func TestCommandToAnAbsentRobotIsSentWhenItComes(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.locked(func() { w.away["r1"] = true })
+		w.Locked(func() { w.away["r1"] = true })
 		waits := w.issue("r1", "mode/set")
 		cancelled := w.issue("r1", "auto/pause")
 		stopped := w.issue("r1", "safety/stop")
-		w.sleep(time.Second)
+		w.Sleep(time.Second)
 		if got := w.verbs(); got != "safety/stop" {
 			t.Fatalf("an absent robot was sent %q", got)
 		}
 		if !w.Cancel(context.Background(), cancelled) || w.Cancel(context.Background(), stopped) {
 			t.Error("a waiting command is cancelled here, and a sent one is not")
 		}
-		w.locked(func() { w.away["r1"] = false })
+		w.Locked(func() { w.away["r1"] = false })
 		w.RobotOnline("r1")
 		synctest.Wait()
 		w.is(waits, command.Sent)
@@ -163,7 +163,7 @@ func TestCommandToAnAbsentRobotIsSentWhenItComes(t *testing.T) {
 // The order of the events decides, not how far the view is when the dispatcher takes them.
 func TestRobotThatCameAndLeftAgainIsSentTheStop(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.locked(func() { w.away["r1"] = true })
+		w.Locked(func() { w.away["r1"] = true })
 		w.issue("r1", "safety/stop")
 		w.RobotOnline("r1")
 		w.RobotOffline("r1")
@@ -176,7 +176,7 @@ func TestRobotThatCameAndLeftAgainIsSentTheStop(t *testing.T) {
 
 func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
 	for name, fails := range map[string]func(w *world, away bool){
-		"the database was never open": func(w *world, away bool) { w.locked(func() { w.closed = away }) },
+		"the database was never open": func(w *world, away bool) { w.Locked(func() { w.closed = away }) },
 		"the database fails": func(w *world, away bool) {
 			w.db.breaks(map[bool]error{true: errAway}[away])
 		},
@@ -199,7 +199,7 @@ func TestStopIsSentBeforeItIsPersisted(t *testing.T) {
 					t.Errorf("Issue of another command returned %v", err)
 				}
 				fails(w, false)
-				w.sleep(2 * time.Second)
+				w.Sleep(2 * time.Second)
 				w.is(c.ID, command.Succeeded)
 			})
 		})
@@ -211,10 +211,10 @@ func TestStateIsSavedAfterAFailedWrite(t *testing.T) {
 		id := w.issue("r1", "mode/set")
 		w.db.breaks(errAway)
 		w.answers("r1", id, schema.StatusSucceeded)
-		w.sleep(10 * time.Second)
+		w.Sleep(10 * time.Second)
 		w.is(id, command.Sent)
 		w.db.breaks(nil)
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		w.is(id, command.Succeeded)
 	})
 }
@@ -232,7 +232,7 @@ func TestCommandOfAnUnknownCommitIsEndedAndNotSent(t *testing.T) {
 		if err := w.db.Tx(context.Background(), func(tx *store.Tx) error { return tx.AddBatch(context.Background(), batch, []command.Command{c}) }); err != nil {
 			t.Fatal(err)
 		}
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.is(c.ID, command.Cancelled)
 		if got := w.verbs(); got != "" {
 			t.Errorf("sent was %q", got)
@@ -246,7 +246,7 @@ func TestRestartedInstanceContinuesItsCommands(t *testing.T) {
 		w.answers("r1", acked, schema.StatusAccepted)
 		w.end()
 		w.start()
-		w.sleep(3 * time.Second)
+		w.Sleep(3 * time.Second)
 		if n := len(w.sents("auto/pause")); n != 2 {
 			t.Errorf("the unanswered command was sent %d times", n)
 		}
@@ -259,7 +259,7 @@ func TestRestartedInstanceContinuesItsCommands(t *testing.T) {
 
 func TestReleasedStopIsNotSentAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.locked(func() { w.away["r1"] = true })
+		w.Locked(func() { w.away["r1"] = true })
 		id := w.issue("r1", "safety/stop")
 		done := false
 		w.EndReleased(func(c command.Command) bool { return c.ID == id }, func() { done = true })
@@ -267,9 +267,9 @@ func TestReleasedStopIsNotSentAgain(t *testing.T) {
 		if !done {
 			t.Error("nobody was told that the commands have ended")
 		}
-		w.locked(func() { w.away["r1"] = false })
+		w.Locked(func() { w.away["r1"] = false })
 		w.RobotOnline("r1")
-		w.sleep(time.Minute)
+		w.Sleep(time.Minute)
 		if n := len(w.sents("safety/stop")); n != 1 {
 			t.Errorf("a released stop was sent %d times", n)
 		}
@@ -285,16 +285,16 @@ func TestCommandsWaitForEarlierOnesOfOtherInstances(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		w.sleep(time.Millisecond)
+		w.Sleep(time.Millisecond)
 		mine, ping := w.issue("r1", "mode/set"), w.issue("r1", "sys/ping")
-		w.sleep(time.Second)
+		w.Sleep(time.Second)
 		w.is(mine, command.Queued)
 		w.is(ping, command.Sent)
 		theirs.State = command.Succeeded
 		if err := w.db.Store.SaveCommands(context.Background(), []command.Command{theirs}); err != nil {
 			t.Fatal(err)
 		}
-		w.sleep(time.Second)
+		w.Sleep(time.Second)
 		w.is(mine, command.Sent)
 	})
 }
@@ -309,7 +309,7 @@ func TestQueuedModeCommandIsNotOvertakenByALaterOne(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		w.sleep(time.Millisecond)
+		w.Sleep(time.Millisecond)
 		first := w.issue("r1", "mode/set")
 		theirs.State = command.Acked
 		if err := w.db.Store.SaveCommands(context.Background(), []command.Command{theirs}); err != nil {
@@ -318,7 +318,7 @@ func TestQueuedModeCommandIsNotOvertakenByALaterOne(t *testing.T) {
 		second := w.issue("r1", "mode/set")
 		w.is(first, command.Queued)
 		w.is(second, command.Queued)
-		w.sleep(time.Second)
+		w.Sleep(time.Second)
 		w.is(first, command.Sent)
 		w.is(second, command.Queued)
 		w.answers("r1", first, schema.StatusSucceeded)
@@ -329,10 +329,10 @@ func TestQueuedModeCommandIsNotOvertakenByALaterOne(t *testing.T) {
 func TestQueuedCommandIsNextWhenTheOneBeforeEndsWithoutAnAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		lost := w.issue("r1", "mode/set")
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		next := w.issue("r1", "mode/set")
 		last := w.issue("r1", "mode/set")
-		w.sleep(26 * time.Second)
+		w.Sleep(26 * time.Second)
 		w.is(lost, command.Unknown)
 		w.is(next, command.Sent)
 		w.is(last, command.Queued)
@@ -348,11 +348,11 @@ func TestCommandsOfAGoneInstanceHoldUpNone(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		w.sleep(time.Millisecond)
+		w.Sleep(time.Millisecond)
 		mine := w.issue("r1", "mode/set")
 		w.is(mine, command.Queued)
-		w.locked(func() { w.gone["other"] = true })
-		w.sleep(2 * time.Second)
+		w.Locked(func() { w.gone["other"] = true })
+		w.Sleep(2 * time.Second)
 		w.is(mine, command.Sent)
 	})
 }
@@ -373,7 +373,7 @@ func TestAnswerToAStopOfAnUnknownCommitIsSaved(t *testing.T) {
 		w.answers("r1", c.ID, schema.StatusSucceeded)
 		<-h.Settled()
 		w.db.breaks(nil)
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		w.is(c.ID, command.Succeeded)
 	})
 }

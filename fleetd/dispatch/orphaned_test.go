@@ -29,10 +29,7 @@ func (w *world) ofOthers(robot string, state command.State) string {
 func orphaned(t *testing.T, test func(w *world, o *dispatch.OrphanEnder)) {
 	inWorld(t, func(w *world) {
 		o := dispatch.NewOrphanEnder(w.deps)
-		ctx, cancel := context.WithCancel(context.Background())
-		over := make(chan struct{})
-		go func() { o.Run(ctx, w.db); close(over) }()
-		defer func() { cancel(); <-over }()
+		defer w.Start(func(ctx context.Context) { o.Run(ctx, w.db) })()
 		test(w, o)
 	})
 }
@@ -52,20 +49,20 @@ func TestCommandsOfAGoneInstanceAreEndedByTheLeader(t *testing.T) {
 		answered, silent := w.ofOthers("r1", command.Sent), w.ofOthers("r1", command.Sent)
 		overhears(o, "r1", answered, schema.StatusSucceeded)
 		overhears(o, "r2", silent, schema.StatusSucceeded) // another robot says so
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.is(answered, command.Sent) // the instance is running, and received the answer too
-		w.locked(func() { w.gone["other"], w.leads = true, false })
-		w.sleep(5 * time.Second)
+		w.Locked(func() { w.gone["other"], w.Leading = true, false })
+		w.Sleep(5 * time.Second)
 		w.is(answered, command.Sent)
-		w.locked(func() { w.leads = true })
-		w.sleep(5 * time.Second)
+		w.Locked(func() { w.Leading = true })
+		w.Sleep(5 * time.Second)
 		w.is(answered, command.Succeeded)
 		w.is(silent, command.Unknown)
 		if c := w.row(silent); !strings.Contains(c.Because, "gone") {
 			t.Errorf("it ended because %q", c.Because)
 		}
 		overhears(o, "r1", silent, schema.StatusSucceeded) // late
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.is(silent, command.Succeeded)
 		if got := w.verbs(); got != "" {
 			t.Errorf("commands of another instance were sent: %s", got)
@@ -75,11 +72,11 @@ func TestCommandsOfAGoneInstanceAreEndedByTheLeader(t *testing.T) {
 
 func TestQueuedCommandOfAGoneInstanceWaitsUntilItExpires(t *testing.T) {
 	orphaned(t, func(w *world, _ *dispatch.OrphanEnder) {
-		w.locked(func() { w.gone["other"] = true })
+		w.Locked(func() { w.gone["other"] = true })
 		id := w.ofOthers("r1", command.Queued)
-		w.sleep(command.AnswerTimeout - time.Second)
+		w.Sleep(command.AnswerTimeout - time.Second)
 		w.is(id, command.Queued) // its instance may return
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.is(id, command.Unknown)
 	})
 }
@@ -89,9 +86,9 @@ func TestOverheardAnswersAreForgotten(t *testing.T) {
 		id := w.ofOthers("r1", command.Sent)
 		overhears(o, "r1", id, schema.StatusSucceeded)
 		o.Observe(schema.TopicParams{RID: "r1", CID: "other"}, []byte("{{{"), time.Now())
-		w.sleep(3 * time.Minute)
-		w.locked(func() { w.gone["other"] = true })
-		w.sleep(5 * time.Second)
+		w.Sleep(3 * time.Minute)
+		w.Locked(func() { w.gone["other"] = true })
+		w.Sleep(5 * time.Second)
 		w.is(id, command.Unknown)
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
-	"troupe/schema/bubble"
 	"troupe/schema/testlog"
 )
 
@@ -66,30 +65,22 @@ type sent struct {
 
 // world is the commands of one instance, called fleetd, in fake time.
 type world struct {
-	*testing.T
+	*storetest.World
 	*dispatch.Dispatcher
 	deps  dispatch.Deps
 	db    *database
 	began time.Time
 	end   func() // ends the dispatcher
 
-	mu     sync.Mutex
 	out    []sent
 	away   map[string]bool // robots that are not reachable
 	gone   map[string]bool // instances
-	leads  bool
-	closed bool // the database is not open
+	closed bool            // the database is not open
 	n      int
 }
 
-func (w *world) locked(do func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	do()
-}
-
 func (w *world) Reachable(robot string) (is bool) {
-	w.locked(func() { is = !w.away[robot] })
+	w.Locked(func() { is = !w.away[robot] })
 	return is
 }
 func (w *world) Adopted(string) bool { return true }
@@ -97,7 +88,7 @@ func (w *world) Has(name string) bool {
 	return name == "other"
 }
 func (w *world) Gone(name string, _ time.Time) (is bool) {
-	w.locked(func() { is = w.gone[name] })
+	w.Locked(func() { is = w.gone[name] })
 	return is
 }
 
@@ -106,25 +97,14 @@ var errAway = errors.New("the database is away")
 // inWorld runs a test with a dispatcher, a database, and the robots r1 and r2.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	path := storetest.SQLite(t)
-	bubble.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		for _, r := range []string{"r1", "r2"} {
-			if _, err := db.AddRobot(t.Context(), r, time.Now()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w := &world{T: t, db: &database{Store: db}, began: time.Now(), away: map[string]bool{}, gone: map[string]bool{}, leads: true}
+	storetest.InWorld(t, func(in *storetest.World) {
+		w := &world{World: in, db: &database{Store: in.DB}, began: time.Now(), away: map[string]bool{}, gone: map[string]bool{}}
 		w.deps = dispatch.Deps{
-			Log: slog.New(slog.NewTextHandler(testlog.Writer(t, "fleetd"), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(testlog.Writer(in.T, "fleetd"), nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now,
 			Failed: func(string, error) {}, Robots: w, Instances: w, DeferIfReleasing: func(command.Command) bool { return false },
-			Leads: func() (is bool) { w.locked(func() { is = w.leads }); return is },
+			Leads: w.Leads,
 			Store: func() (s dispatch.Store, err error) {
-				w.locked(func() {
+				w.Locked(func() {
 					if s = w.db; w.closed {
 						s, err = nil, errAway
 					}
@@ -133,7 +113,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 			},
 			Publish: func(_ context.Context, m link.Message) error {
 				_, at, _ := schema.DefaultNamespace.Match(m.Topic)
-				w.locked(func() {
+				w.Locked(func() {
 					w.out = append(w.out, sent{time.Since(w.began), at.RID, at.Group + "/" + at.Verb, string(m.Payload)})
 				})
 				return nil
@@ -142,7 +122,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 		w.start()
 		defer func() { w.end() }()
 		test(w)
-	})
+	}, "r1", "r2")
 }
 
 // start starts a dispatcher, as a fleetd instance does.
@@ -151,17 +131,7 @@ func (w *world) start() {
 	if err := w.ResumeOwn(context.Background(), w.db, time.Now()); err != nil {
 		w.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	d := w.Dispatcher
-	go func() { d.Run(ctx); close(over) }()
-	w.end = func() { cancel(); <-over }
-}
-
-// sleep lets time pass.
-func (w *world) sleep(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
+	w.end = w.Start(w.Dispatcher.Run)
 }
 
 // made is a command that nobody has issued yet.
@@ -180,7 +150,7 @@ func (w *world) issue(robot, verb string) string {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.sleep(time.Millisecond) // the next one is newer
+	w.Sleep(time.Millisecond) // the next one is newer
 	return c.ID
 }
 
@@ -214,7 +184,7 @@ func (w *world) is(id string, want command.State) {
 
 // sents are the messages with a verb, or all.
 func (w *world) sents(verb string) (found []sent) {
-	w.locked(func() {
+	w.Locked(func() {
 		for _, m := range w.out {
 			if verb == "" || m.verb == verb {
 				found = append(found, m)

@@ -79,7 +79,8 @@ func addRobots(t testing.TB, database string, robots int) {
 	if err == nil {
 		_, err = db.ExecContext(t.Context(), `
 			INSERT INTO robots (id, first_seen, last_seen)
-				WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) SELECT 'r' || i, $2, $2 FROM n;
+				WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+				SELECT 'r' || i, $2, $2 FROM n;
 			INSERT INTO labels (robot, key, value) SELECT id, 'site', 'museum-' || substr(id, 2) % 20 FROM robots;
 			INSERT INTO labels (robot, key, value) SELECT id, 'floor', substr(id, 2) % 4 FROM robots`, robots, time.Now().UnixMicro())
 		err = errors.Join(err, db.Close())

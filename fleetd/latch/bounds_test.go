@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,33 +12,23 @@ import (
 	"time"
 
 	"troupe/fleetd/latch"
-	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
-	"troupe/schema/bubble"
 )
 
 // inWorld runs a test with an instance that holds stops, and the robot r1.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
-	dir, path := t.TempDir(), storetest.SQLite(t)
-	bubble.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.AddRobot(t.Context(), "r1", time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		g := &gate{Store: db, open: make(chan struct{})}
+	dir := t.TempDir()
+	storetest.InWorld(t, func(in *storetest.World) {
+		g := &gate{Store: in.DB, open: make(chan struct{})}
 		g.set(true)
-		w := &world{T: t, db: g, spool: filepath.Join(dir, "stops")}
+		w := &world{T: in.T, db: g, spool: filepath.Join(dir, "stops")}
 		w.start()
 		defer func() { w.end() }()
 		synctest.Wait()
 		test(w)
-	})
+	}, "r1")
 }
 
 // publishLiveStop delivers a live stop of a client.

@@ -352,18 +352,7 @@ func (w *world) try(sequence string, n int) {
 }
 
 func TestReleaseIncludesEveryLiveStopThatArrivedBefore(t *testing.T) {
-	dir, path := t.TempDir(), storetest.SQLite(t)
-	bubble.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		g := &gate{Store: db, open: make(chan struct{})}
-		g.set(true)
-		w := &world{T: t, db: g, spool: filepath.Join(dir, "stops")}
-		w.start()
-		defer w.end()
+	inWorld(t, func(w *world) {
 		time.Sleep(time.Second)
 		var ids []string
 		for i := range 100 {

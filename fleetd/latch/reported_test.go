@@ -63,8 +63,9 @@ func TestStopThatARobotReportsIsPersistedWithinHalfASecond(t *testing.T) {
 		w.pass(100 * time.Millisecond)
 		w.listed(false)
 		w.pass(400 * time.Millisecond)
-		if all := w.listed(true, "gate-7"); !all[0].Persisted || all[0].By != "gate" || all[0].Level != schema.StopHalt || all[0].All || !slices.Equal(all[0].Robots, []string{"r1"}) {
-			t.Errorf("it is persisted as %+v", all[0])
+		l := w.listed(true, "gate-7")[0]
+		if !l.Persisted || l.By != "gate" || l.Level != schema.StopHalt || l.All || !slices.Equal(l.Robots, []string{"r1"}) {
+			t.Errorf("it is persisted as %+v", l)
 		}
 	})
 }
@@ -136,7 +137,8 @@ func TestLiveStopIsAnsweredWithWhatBecameOfIt(t *testing.T) {
 			}
 			final[*a.ID] = fmt.Sprint(a.Status, " ", a.Reason)
 		}
-		if got, want := fmt.Sprint(final), "map[admin:SUCCEEDED  k1:REJECTED id_reuse k2:REJECTED unknown_robot k3:REJECTED unknown_robot]"; got != want {
+		want := "map[admin:SUCCEEDED  k1:REJECTED id_reuse k2:REJECTED unknown_robot k3:REJECTED unknown_robot]"
+		if got := fmt.Sprint(final); got != want {
 			t.Errorf("answered were %s, want %s", got, want)
 		}
 	})

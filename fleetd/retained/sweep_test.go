@@ -8,9 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"troupe/broker/link"
@@ -18,7 +16,6 @@ import (
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
-	"troupe/schema/bubble"
 )
 
 const (
@@ -28,17 +25,13 @@ const (
 
 // world is a sweeper with a broker that retains every message with the flag.
 type world struct {
-	*testing.T
+	*storetest.World
 	*retained.Sweeper
-	db *store.Store
-
-	mu      sync.Mutex
 	kept    map[string]string // by topic
 	sweeps  []time.Duration   // when, since the test began
 	removed []string
 	notices []string
 	details []string // of the notices
-	leads   bool
 	session string
 	broken  error             // of looking at the broker
 	failing map[string]error  // by what fails: remove, notify
@@ -47,24 +40,18 @@ type world struct {
 	alarms  int               // new alerts of robots
 }
 
-func (w *world) locked(do func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	do()
-}
-
 func (w *world) NewRetainedAlert(map[string]bool) (some bool) {
-	w.locked(func() { some, w.alarms = w.alarms > 0, 0 })
+	w.Locked(func() { some, w.alarms = w.alarms > 0, 0 })
 	return some
 }
 
 func (w *world) WhyNotRemove(at schema.TopicParams) (why string) {
-	w.locked(func() { why = w.why[at.RID] })
+	w.Locked(func() { why = w.why[at.RID] })
 	return why
 }
 
 func (w *world) Remove(ctx context.Context, client string, _ []byte, remove func(context.Context) error) (why string, err error) {
-	w.locked(func() { why = w.why[client] })
+	w.Locked(func() { why = w.why[client] })
 	if why != "" {
 		return why, nil
 	}
@@ -73,21 +60,15 @@ func (w *world) Remove(ctx context.Context, client string, _ []byte, remove func
 
 // inWorld runs a test with a sweeper that leads.
 func inWorld(t *testing.T, test func(w *world)) {
-	path := storetest.SQLite(t)
-	bubble.Test(t, func(t *testing.T) {
-		db, err := store.Open(t.Context(), path, time.Now(), slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+	storetest.InWorld(t, func(in *storetest.World) {
 		began := time.Now()
-		w := &world{T: t, db: db, kept: map[string]string{}, leads: true, session: "s1", why: map[string]string{}}
+		w := &world{World: in, kept: map[string]string{}, session: "s1", why: map[string]string{}}
 		w.Sweeper = retained.New(retained.Deps{
 			Log: slog.New(slog.NewTextHandler(&w.log, nil)), Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now, Robots: w, Stops: w,
-			Leads:   func() (is bool) { w.locked(func() { is = w.leads }); return is },
-			Session: func() (s string) { w.locked(func() { s = w.session }); return s },
+			Leads:   w.Leads,
+			Session: func() (s string) { w.Locked(func() { s = w.session }); return s },
 			Collect: func(context.Context) (all []link.Message, err error) {
-				w.locked(func() {
+				w.Locked(func() {
 					w.sweeps = append(w.sweeps, time.Since(began).Round(time.Second))
 					for topic, payload := range w.kept {
 						all = append(all, link.Message{Topic: topic, Payload: []byte(payload), Retain: true})
@@ -97,7 +78,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 				return all, err
 			},
 			PublishWait: func(_ context.Context, m link.Message) (err error) {
-				w.locked(func() {
+				w.Locked(func() {
 					if err = w.failing["remove"]; err == nil && m.Retain && len(m.Payload) == 0 {
 						delete(w.kept, m.Topic)
 						w.removed = append(w.removed, m.Topic)
@@ -106,7 +87,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 				return err
 			},
 			Publish: func(_ context.Context, m link.Message) (err error) {
-				w.locked(func() {
+				w.Locked(func() {
 					if err = w.failing["notify"]; err == nil {
 						n, _ := schema.Decode[schema.Notice](m.Payload)
 						w.notices, w.details = append(w.notices, m.Topic), append(w.details, n.Detail)
@@ -115,46 +96,38 @@ func inWorld(t *testing.T, test func(w *world)) {
 				return err
 			},
 		})
-		ctx, cancel := context.WithCancel(context.Background())
-		over := make(chan struct{})
-		go func() { w.Sweeper.Run(ctx, db); close(over) }()
-		defer func() { cancel(); <-over }()
+		defer w.Start(func(ctx context.Context) { w.Sweeper.Run(ctx, w.DB) })()
 		test(w)
 	})
 }
 
-func (w *world) sleep(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
 // gone are the topics of which messages were removed.
 func (w *world) gone() (topics []string) {
-	w.locked(func() { topics = slices.Clone(w.removed) })
+	w.Locked(func() { topics = slices.Clone(w.removed) })
 	return topics
 }
 
 // told are the sentences of the notices.
 func (w *world) told() (details []string) {
-	w.locked(func() { details = slices.Clone(w.details) })
+	w.Locked(func() { details = slices.Clone(w.details) })
 	return details
 }
 
 // noticed are the topics of the notices.
 func (w *world) noticed() (topics []string) {
-	w.locked(func() { topics = slices.Clone(w.notices) })
+	w.Locked(func() { topics = slices.Clone(w.notices) })
 	return topics
 }
 
 // looks is the number of sweeps.
 func (w *world) looks() (n int) {
-	w.locked(func() { n = len(w.sweeps) })
+	w.Locked(func() { n = len(w.sweeps) })
 	return n
 }
 
 // keep has the broker keep messages.
 func (w *world) keep(topics ...string) {
-	w.locked(func() {
+	w.Locked(func() {
 		for _, topic := range topics {
 			w.kept[topic] = "now!"
 		}
@@ -162,13 +135,13 @@ func (w *world) keep(topics ...string) {
 }
 
 // stay forbids to remove the commands of r1.
-func (w *world) stay() { w.locked(func() { w.why["r1"] = "r1 is not halted" }) }
+func (w *world) stay() { w.Locked(func() { w.why["r1"] = "r1 is not halted" }) }
 
 // swept requires when sweeps were, in seconds since the test began.
 func (w *world) swept(want ...int) {
 	w.Helper()
 	var all []int
-	w.locked(func() {
+	w.Locked(func() {
 		for _, at := range w.sweeps {
 			all = append(all, int(at.Seconds()))
 		}
@@ -181,7 +154,7 @@ func (w *world) swept(want ...int) {
 func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.keep(button, halt, "elsewhere/x")
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		got := w.gone()
 		slices.Sort(got)
 		if want := []string{button, halt}; !slices.Equal(got, want) {
@@ -190,7 +163,7 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 		if want := schema.DefaultNamespace.Topic(schema.TopicNotice, "op1"); !slices.Equal(w.noticed(), []string{want, want}) {
 			t.Errorf("notices went to %v, want %s twice", w.noticed(), want)
 		}
-		notes, err := w.db.Audit(context.Background(), store.AuditQuery{})
+		notes, err := w.DB.Audit(context.Background(), store.AuditQuery{})
 		if err != nil || len(notes) != 2 || notes[0].What != "remove retained" || notes[0].Detail != "sent by op1" {
 			t.Errorf("the audit has %+v, %v", notes, err)
 		}
@@ -202,7 +175,7 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 		if n := len(w.List(time.Now())); n != 2 {
 			t.Errorf("%d are listed", n)
 		}
-		w.sleep(time.Hour)
+		w.Sleep(time.Hour)
 		if n := len(w.List(time.Now())); n != 0 {
 			t.Errorf("%d are listed after an hour", n)
 		}
@@ -213,10 +186,10 @@ func TestRetainedMessagesAreRemovedAndReported(t *testing.T) {
 // The empty message that removes a stop latches one under the client's name.
 func TestRemovalOfAStopWithAnIDOfItsOwnNamesTheOtherStop(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.locked(func() { w.kept[button] = `{"id":"fire-1"}` })
-		w.sleep(2 * time.Second)
+		w.Locked(func() { w.kept[button] = `{"id":"fire-1"}` })
+		w.Sleep(2 * time.Second)
 		const want = "under the id op1, too: release both stops"
-		notes, err := w.db.Audit(context.Background(), store.AuditQuery{})
+		notes, err := w.DB.Audit(context.Background(), store.AuditQuery{})
 		if err != nil || len(notes) != 1 || !strings.Contains(notes[0].Detail, want) {
 			t.Errorf("the audit has %+v, %v", notes, err)
 		}
@@ -238,13 +211,13 @@ func TestLogSaysWhatASweepFailedAt(t *testing.T) {
 				w.keep(halt)
 				switch err := errors.New("no answer"); what {
 				case "collect":
-					w.locked(func() { w.broken = err })
+					w.Locked(func() { w.broken = err })
 				case "audit":
-					_ = w.db.Close()
+					_ = w.DB.Close()
 				default:
-					w.locked(func() { w.failing = map[string]error{what: err} })
+					w.Locked(func() { w.failing = map[string]error{what: err} })
 				}
-				w.sleep(2 * time.Second)
+				w.Sleep(2 * time.Second)
 				if log := w.log.String(); !strings.Contains(log, want) || strings.Count(log, " not ") != 1 {
 					t.Errorf("the log has\n%swant only %s", log, want)
 				}
@@ -257,19 +230,19 @@ func TestMessageThatMustStayIsLookedAtAgainMoreAndMoreRarely(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.keep(halt)
 		w.stay()
-		w.sleep(40 * time.Second)
+		w.Sleep(40 * time.Second)
 		w.swept(1, 3, 7, 15, 31)
 		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "r1 is not halted" || len(w.gone()) != 0 {
 			t.Errorf("listed is %+v, removed %v", l, w.gone())
 		}
-		w.sleep(time.Hour)
+		w.Sleep(time.Hour)
 		before := w.looks()
-		w.sleep(time.Hour)
+		w.Sleep(time.Hour)
 		if n := w.looks() - before; n != 12 {
 			t.Errorf("later it is looked at %d times an hour", n)
 		}
-		w.locked(func() { w.why = nil; w.alarms++ }) // the robot's alert is new
-		w.sleep(2 * time.Second)
+		w.Locked(func() { w.why = nil; w.alarms++ }) // the robot's alert is new
+		w.Sleep(2 * time.Second)
 		if l := w.List(time.Now()); len(l) != 1 || l[0].Why != "" || !slices.Equal(w.gone(), []string{halt}) {
 			t.Errorf("listed is %+v, removed %v", l, w.gone())
 		}
@@ -278,18 +251,18 @@ func TestMessageThatMustStayIsLookedAtAgainMoreAndMoreRarely(t *testing.T) {
 
 func TestSweepsAreMadeWhenSomethingMayBeRetained(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.sleep(10 * time.Second)
+		w.Sleep(10 * time.Second)
 		w.swept(1)       // it began to lead
 		w.RequestSweep() // a live stop
 		w.RequestSweep()
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.swept(1, 11)
-		w.locked(func() { w.session = "" })
+		w.Locked(func() { w.session = "" })
 		w.RequestSweep()
-		w.sleep(5 * time.Second)
+		w.Sleep(5 * time.Second)
 		w.swept(1, 11)
-		w.locked(func() { w.session = "s2" })
-		w.sleep(5 * time.Second)
+		w.Locked(func() { w.session = "s2" })
+		w.Sleep(5 * time.Second)
 		w.swept(1, 11, 21)
 	})
 }
@@ -298,19 +271,19 @@ func TestFollowerSweepsAndListsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.keep(halt)
 		w.stay()
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		if n := len(w.List(time.Now())); n != 1 {
 			t.Errorf("%d are listed", n)
 		}
-		w.locked(func() { w.leads = false })
+		w.Locked(func() { w.Leading = false })
 		w.RequestSweep()
-		w.sleep(time.Minute)
+		w.Sleep(time.Minute)
 		if n := len(w.List(time.Now())); n != 0 {
 			t.Errorf("a follower lists %d", n)
 		}
 		w.swept(1)
-		w.locked(func() { w.leads = true })
-		w.sleep(2 * time.Second)
+		w.Locked(func() { w.Leading = true })
+		w.Sleep(2 * time.Second)
 		if n := len(w.List(time.Now())); n != 1 {
 			t.Errorf("%d are listed by the new leader", n)
 		}
@@ -320,11 +293,11 @@ func TestFollowerSweepsAndListsNothing(t *testing.T) {
 func TestSweepIsRepeatedAfterAnError(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.keep(button)
-		w.locked(func() { w.broken = errors.New("no connection") })
-		w.sleep(8 * time.Second)
+		w.Locked(func() { w.broken = errors.New("no connection") })
+		w.Sleep(8 * time.Second)
 		w.swept(1, 3, 7)
-		w.locked(func() { w.broken = nil })
-		w.sleep(10 * time.Second)
+		w.Locked(func() { w.broken = nil })
+		w.Sleep(10 * time.Second)
 		w.swept(1, 3, 7, 15)
 		if !slices.Equal(w.gone(), []string{button}) {
 			t.Errorf("removed is %v", w.gone())
@@ -339,7 +312,7 @@ func TestListIsBounded(t *testing.T) {
 		}
 		w.keep(halt)
 		w.stay()
-		w.sleep(2 * time.Second)
+		w.Sleep(2 * time.Second)
 		if l := w.List(time.Now()); len(l) != 21 || l[0].Why == "" || len(w.gone()) != 50 {
 			t.Errorf("%d are listed, the first is %+v, removed are %d", len(l), l[0], len(w.gone()))
 		}
