@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/store"
+	"troupe/schema/bubble"
 )
 
 // newKeeper makes a keeper with a copy in a file, whose log is text.
@@ -180,6 +181,27 @@ func TestSessionThatAnotherInstanceEndedIsOver(t *testing.T) {
 	if k.install(all, saved); open() || len(k.unsavedOpen) > 0 {
 		t.Error("a session is open that the database had and does not have any more")
 	}
+}
+
+func TestSessionEndsAfterItsLifetime(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		k := newKeeper("", &log)
+		anna := auth.User{Name: "anna", Roles: []auth.Role{auth.Operator}}
+		k.install(auth.Accounts{Users: []auth.User{anna}}, nil)
+		k.Changes = awayDatabase()
+		cookie, _, err := k.StartSession(t.Context(), anna, "in a test", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func() bool { _, ok := k.session(t.Context(), cookie.Value); return ok }
+		if time.Sleep(Lifetime - time.Minute); !open() {
+			t.Error("it has ended a minute before its end")
+		}
+		if time.Sleep(2 * time.Minute); open() {
+			t.Error("it is open a minute after its end")
+		}
+	})
 }
 
 // A session that was ended before it was saved would be open at other instances, and here after a restart.

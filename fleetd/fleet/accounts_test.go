@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
@@ -131,26 +130,6 @@ func TestDevelopmentModeIsLogged(t *testing.T) {
 			t.Errorf("--dev %v: the log says so: %v\n%s", dev, said, log.String())
 		}
 	}
-}
-
-func TestSessionEndsAfterItsLifetime(t *testing.T) {
-	var password string
-	inWorld(t, func(w *world) {
-		b := &browser{world: w}
-		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
-			t.Fatal(p)
-		}
-		w.stopFleetd() // twelve hours of its heartbeats would take a minute of this test
-		w.sleep(accounts.Lifetime - time.Minute)
-		w.startFleetd()
-		if p := b.ask("GET", "/me", nil, nil); p != nil {
-			t.Errorf("a minute before its end: %v", p)
-		}
-		w.sleep(2 * time.Minute)
-		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
-			t.Errorf("a minute after its end: %v", p)
-		}
-	}, guarded(&password))
 }
 
 // sessions lists what a browser sees of sessions: whose and which browser, with * for its own.
