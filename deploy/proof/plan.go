@@ -62,7 +62,7 @@ const raceDemo = 1
 var apart = map[string]string{"fleetd/cli": "^TestScripts$"}
 
 // longProperties is how many cases of a property are checked in the packages whose turn it is.
-const longProperties = 1000
+const longProperties = 300
 
 // newPlan decides what a run executes. A package runs once: without the race detector if nothing in
 // it runs at once; otherwise under it, if the change reaches the package or it is in the shard.

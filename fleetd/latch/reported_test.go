@@ -137,7 +137,7 @@ func TestLiveStopIsAnsweredWithWhatBecameOfIt(t *testing.T) {
 			}
 			final[*a.ID] = fmt.Sprint(a.Status, " ", a.Reason)
 		}
-		want := "map[admin:SUCCEEDED  k1:REJECTED id_reuse k2:REJECTED unknown_robot k3:REJECTED unknown_robot]"
+		want := fmt.Sprintf("map[admin:SUCCEEDED  k1:REJECTED id_reuse k2:REJECTED %[1]s k3:REJECTED %[1]s]", schema.ReasonUnknownRobot)
 		if got := fmt.Sprint(final); got != want {
 			t.Errorf("answered were %s, want %s", got, want)
 		}
