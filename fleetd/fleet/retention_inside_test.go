@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/fleetd/audit"
+	"troupe/fleetd/command"
 	"troupe/fleetd/library"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
@@ -18,7 +19,18 @@ import (
 
 func TestOnlyTheLeaderPrunes(t *testing.T) {
 	db := storetest.Open(t, storetest.SQLite(t))
+	old := command.Command{
+		ID: "c1", Batch: "b1", Robot: "r1", Verb: "mode/set", Payload: []byte("{}"),
+		CreatedAt: storetest.Start, State: command.Succeeded, EndedAt: storetest.Start,
+	}
+	if _, err := db.AddRobot(t.Context(), "r1", storetest.Start); err != nil {
+		t.Fatal(err)
+	}
 	if err := db.Tx(t.Context(), func(tx *store.Tx) error {
+		batch := command.Batch{ID: "b1", Verb: "mode/set", Total: 1, CreatedAt: storetest.Start}
+		if err := tx.AddBatch(t.Context(), batch, []command.Command{old}); err != nil {
+			return err
+		}
 		if err := tx.Note(t.Context(), storetest.Start, library.Note{Who: "anna", What: "publish"}); err != nil {
 			return err
 		}
@@ -34,7 +46,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 		leads: func() bool { return leads }, failed: func(what string, err error) { t.Error(what, err) },
 	}
 	p.prune(t.Context(), db, now)
-	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 {
+	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 4 { // the command left two
 		t.Fatalf("an instance that follows pruned: %d notes are left, %v", len(notes), err)
 	}
 	if !p.last.IsZero() {
@@ -45,6 +57,9 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 	p.prune(t.Context(), db, now)
 	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 || notes[0].What != audit.Prune || notes[1].Who != "ben" {
 		t.Errorf("the leader is to prune the old note: %v are left, %v", notes, err)
+	}
+	if left, err := db.CommandsByID(t.Context(), []string{"c1"}); err != nil || len(left) > 0 {
+		t.Errorf("the leader is to prune the old command: %v are left, %v", left, err)
 	}
 	if !strings.Contains(log.String(), "old history pruned") {
 		t.Errorf("the log does not mention it: %s", log.String())
