@@ -66,14 +66,14 @@ proof-list: setup $(proof) ## list the tests of each shard, and compare all of t
 ci-times: $(proof) ## record how long the parts of the last .ci/run took, for later runs to compare with
 	@$(proof) record
 
-# Apart from the other tests, without the race detector and one file after the other: a browser
-# takes the time that tests with limits need.
-specs: setup ## run the specs of the console in a browser, each file with a broker, fleetd and robots of its own (SPEC=robots, RETRIES=1)
-	@TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -timeout=80m -run '^TestWebConsole$$/^$(SPEC)' ./deploy/e2e
+# Apart from the other tests and without the race detector: a browser takes the time that tests with
+# limits need. TROUPE_SPEC_MATRIX=1 adds each screen in every width, language and direction.
+specs: setup ## run the specs of the console in a browser, in five worlds of a broker, fleetd and robots (SPEC=robots, RETRIES=1)
+	@TROUPE_SPEC=$(SPEC) TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -vet=off -ldflags=-w -timeout=80m -run '^TestWebConsole$$' ./deploy/e2e
 
 # Part of the specs. The bounds are asserted in deploy/stage, in fake time.
 standstill: setup ## drive a robot in a browser, break the network between them, and print how long it took to stand
-	@go test -tags webconsole -count=1 -v -run '^TestWebConsole$$/^manual-drive$$' ./deploy/e2e | sed -n 's/^.*_test.go:[0-9]*: \(.* the last frame\)/\1/p; /^\(FAIL\|ok\|--- FAIL\)/p'
+	@TROUPE_SPEC=manual-drive go test -tags webconsole -count=1 -v -run '^TestWebConsole$$' ./deploy/e2e | sed -n 's/^.*_test.go:[0-9]*: \(.* the last frame\)/\1/p; /^\(FAIL\|ok\|--- FAIL\)/p'
 
 # For the inner loop: the packages that differ from the last commit and those that import one of them.
 #

@@ -100,11 +100,11 @@ func TestRunNamesASpecThatPassedOnRetry(t *testing.T) {
 	status, out := testRun(t, map[string]string{"a/a_test.go": `package a
 import "testing"
 func TestWebConsole(t *testing.T) {
-	t.Run("robots", func(t *testing.T) { t.Logf("passed on retry: %s", "a \"quoted\" spec, with a comma") })
+	t.Run("robots", func(t *testing.T) { t.Logf("passed on retry: %s: %s", "robots", "a \"quoted\" spec, with a comma") })
 	t.Run("shell", func(t *testing.T) { t.Log("passed at once") })
 }
 `}, "./...")
-	if want := "passed only on retry:\n    a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) || strings.Contains(out, "passed at once") {
+	if want := "passed only on retry:\n    robots: a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) || strings.Contains(out, "passed at once") {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
 }

@@ -55,6 +55,12 @@ func (w *proxy) connectTo(address string) {
 	clear(w.conns)
 }
 
+func (w *proxy) isCut() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.target == ""
+}
+
 func (w *proxy) accept() {
 	for {
 		near, err := w.listener.Accept()

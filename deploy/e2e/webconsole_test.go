@@ -11,11 +11,13 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,47 +28,100 @@ import (
 
 const webFolder = "../../fleetd/console/web"
 
-// Every file of specs gets a world of its own, and a browser. As many files as there are
-// processors play at a time, fewer than other scenarios: a browser takes a whole processor while
-// it opens a page. Each spec becomes a subtest.
+// The files of specs play in a few worlds, those of one world one after the other in one run of
+// Playwright: a world, a run and a browser take longer to start than most files to play. More
+// worlds play at a time than there are processors, because a spec often waits for a robot, but
+// fewer than other scenarios: a browser takes a whole processor while it opens a page. Each spec
+// becomes a subtest, TestWebConsole/WORLD/FILE/TITLE.
 func TestWebConsole(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*.spec.ts"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("list the specs: %d files, %v", len(files), err)
+	paths, err := filepath.Glob(filepath.Join(webFolder, "e2e", "*"+specSuffix))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("list the specs: %d files, %v", len(paths), err)
 	}
-	processors := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, path := range files {
-		file := filepath.Base(path)
-		t.Run(strings.TrimSuffix(file, ".spec.ts"), func(t *testing.T) {
-			t.Parallel()
-			processors <- struct{}{}
-			t.Cleanup(func() { <-processors })
-			playSpecs(t, file, func() *webPage { return newPageFor(t, file) })
+	var files []string
+	for _, path := range paths {
+		files = append(files, strings.TrimSuffix(filepath.Base(path), specSuffix))
+	}
+	if wrong := misplaced(files); wrong != "" {
+		t.Fatal(wrong)
+	}
+	only := os.Getenv("TROUPE_SPEC")
+	isLeftOut := func(file string) bool { return !strings.HasPrefix(file, only) }
+	if !slices.ContainsFunc(files, func(file string) bool { return !isLeftOut(file) }) {
+		t.Fatalf("the name of no file of specs begins with %q", only)
+	}
+	playing := make(chan struct{}, runtime.GOMAXPROCS(0)+1)
+	var all sync.WaitGroup
+	for _, w := range specWorlds {
+		chosen := slices.DeleteFunc(slices.Clone(w.files), isLeftOut)
+		if len(chosen) == 0 {
+			continue
+		}
+		playing <- struct{}{} // in the order of the table, which t.Parallel would not keep
+		all.Go(func() {
+			defer func() { <-playing }()
+			t.Run(w.name, func(t *testing.T) { playSpecs(t, chosen, w.newPage(t)) })
 		})
 	}
+	all.Wait()
 }
 
-// newPageFor returns the console of a new world for a file of specs.
-func newPageFor(t *testing.T, file string) *webPage {
-	t.Helper()
-	if file == providerSpec {
-		return newProviderPage(newSecuredWithRobots(t))
-	}
-	if slices.Contains(securedSpecs, file) {
-		s := newSecuredWithRobots(t)
-		return newWebPage(s.world, func() { s.startFleetd() })
-	}
-	var more []string
-	if slices.Contains(signedInSpecs, file) {
-		more = []string{"--dev=false"}
-	}
-	w := newPerformingWorld(t, more...)
-	return newWebPage(w, func() { w.startFleetd(more...) })
+const specSuffix = ".spec.ts"
+
+// A specWorld is a world with the files of specs that play in it, in the order of their names,
+// which is Playwright's. Before each file, and before a spec that failed is played again, robots
+// are as they were at first (restore in e2e/world.ts); what was written, done and noted stays.
+type specWorld struct {
+	name    string
+	newPage func(*testing.T) *webPage
+	files   []string
 }
 
-// signedInSpecs are the files of specs whose people sign in, in a world that is otherwise that of
-// the others.
-var signedInSpecs = []string{"operatorday.spec.ts"}
+var specWorlds = []specWorld{ // the one that plays longest first
+	{"operator", newOperatorPage, []string{"operatorday"}},
+	// authorimport expects that every act is right, so it is apart from the files that write drafts.
+	{"driving", newPerformingPage, []string{"assign", "authorimport", "faults", "manual-drive", "manual-frames", "manual-screen"}},
+	{"fleet", newPerformingPage, []string{"everywhere", "liststates", "overview", "press", "robot", "robotparts", "robots", "shell"}},
+	{"authors", newPerformingPage, []string{"audit", "author", "authoracts", "authorday", "authoredit", "authorxss"}},
+	// After the last spec of signin its address has to wait for every sign-in.
+	{"accounts", newAccountsPage, []string{"admin", "provider", "signin"}},
+}
+
+// misplaced says which files of specs play in no world or in several, and which are none.
+func misplaced(files []string) string {
+	var wrong []string
+	worlds := map[string]int{}
+	for _, w := range specWorlds {
+		for _, file := range w.files {
+			if worlds[file]++; worlds[file] > 1 {
+				wrong = append(wrong, file+" is in two worlds")
+			}
+			if !slices.Contains(files, file) {
+				wrong = append(wrong, file+" is no file of specs")
+			}
+		}
+	}
+	for _, file := range files {
+		if worlds[file] == 0 {
+			wrong = append(wrong, file+" plays in no world of specWorlds")
+		}
+	}
+	return strings.Join(wrong, "; ")
+}
+
+func newPerformingPage(t *testing.T) *webPage {
+	w := newPerformingWorld(t)
+	return newWebPage(w, func() { w.startFleetd() })
+}
+
+// newOperatorPage is the console of a world in which people sign in, and which is otherwise that
+// of the others.
+func newOperatorPage(t *testing.T) *webPage {
+	w := newPerformingWorld(t, "--dev=false")
+	return newWebPage(w, func() { w.startFleetd("--dev=false") })
+}
+
+func newAccountsPage(t *testing.T) *webPage { return newProviderPage(newSecuredWithRobots(t)) }
 
 // newPerformingWorld has three robots in two sites, which perform stories of the shipped
 // library, take faults that specs play into them, and a fleetd that gives everybody every right
@@ -105,11 +160,12 @@ func newPerformingWorld(t *testing.T, more ...string) *world {
 // webPage is the address at which browsers find fleetd, which stays the same when fleetd
 // starts again.
 type webPage struct {
-	w      *world
-	start  func() // starts fleetd again
-	server *httptest.Server
-	target atomic.Pointer[url.URL] // nil: nobody answers
-	issuer *providertest.Issuer    // of OpenID Connect; nil: none
+	w        *world
+	start    func() // starts fleetd again
+	server   *httptest.Server
+	target   atomic.Pointer[url.URL] // nil: nobody answers
+	issuer   *providertest.Issuer    // of OpenID Connect; nil: none
+	noBroker bool                    // it was killed
 }
 
 func newWebPage(w *world, start func()) *webPage {
@@ -149,6 +205,23 @@ func (p *webPage) follow() {
 	p.target.Store(to)
 }
 
+// mend starts what was killed and connects what was cut, and leaves alone what works.
+func (p *webPage) mend() {
+	if p.noBroker {
+		p.w.startBroker()
+		p.noBroker = false
+	}
+	for _, each := range p.w.allProxies() {
+		if each != nil && each.isCut() { // nil: where there are certificates everybody connects directly
+			each.connectTo(p.w.address)
+		}
+	}
+	if p.target.Load() == nil {
+		p.start()
+		p.follow()
+	}
+}
+
 // control lets specs change the world: POST /WHAT?robot=r1 and so on. An answer of 200 means
 // that it is done; where a connection is cut it is when, in milliseconds since 1970.
 func (p *webPage) control() http.Handler {
@@ -172,8 +245,8 @@ func (p *webPage) control() http.Handler {
 	}
 	on("fleetd/kill", done(func() { p.target.Store(nil); w.fleetd.kill(); p.server.CloseClientConnections() }))
 	on("fleetd/start", done(func() { p.start(); p.follow() }))
-	on("broker/kill", done(w.killBroker))
-	on("broker/start", done(w.startBroker))
+	on("broker/kill", done(func() { p.noBroker = true; w.killBroker() }))
+	on("broker/start", done(func() { w.startBroker(); p.noBroker = false }))
 	on("broker/cut", done(func() { w.fleetdProxy.connectTo("") }))
 	on("broker/join", done(func() { w.fleetdProxy.connectTo(w.address) }))
 	on("robot/cut", func(r *http.Request) (string, error) {
@@ -184,6 +257,7 @@ func (p *webPage) control() http.Handler {
 		w.robotProxies[r.URL.Query().Get("robot")].connectTo(w.address)
 		return "", nil
 	})
+	on("mend", done(p.mend))
 	// The speeds that the robot reported since a time, as they arrived.
 	on("robot/speeds", func(r *http.Request) (string, error) {
 		since, err := strconv.ParseInt(r.URL.Query().Get("since"), 10, 64)

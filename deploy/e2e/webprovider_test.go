@@ -20,9 +20,6 @@ import (
 	"troupe/fleetd/provider/providertest"
 )
 
-// providerSpec is the file of specs in whose world people sign in with a provider.
-const providerSpec = "provider.spec.ts"
-
 // newProviderPage starts an OpenID Connect provider, and fleetd anew as its client.
 func newProviderPage(s *secured) *webPage {
 	s.t.Helper()

@@ -12,9 +12,6 @@ import (
 	"testing"
 )
 
-// securedSpecs are the files of specs in whose world people sign in.
-var securedSpecs = []string{"signin.spec.ts", "admin.spec.ts"}
-
 // newSecuredWithRobots has certificates, a fleetd that gives nobody a right without a
 // sign-in, and three enrolled robots in two sites.
 func newSecuredWithRobots(t *testing.T) *secured {

@@ -11,60 +11,49 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// playSpecs plays a file of specs in the console of a new world. Specs that failed are played
-// again, as often as TROUPE_SPEC_RETRIES says, each time in another new world: what a failed spec
-// left behind keeps no replay from passing.
-func playSpecs(t *testing.T, file string, newPage func() *webPage) {
+// playSpecs plays files of specs in the console of a world, one spec after the other. Specs that
+// failed are played again, as often as TROUPE_SPEC_RETRIES says.
+func playSpecs(t *testing.T, files []string, page *webPage) {
 	t.Helper()
-	retries, err := strconv.Atoi(cmp.Or(os.Getenv("TROUPE_SPEC_RETRIES"), "0"))
-	if err != nil {
-		t.Fatalf("TROUPE_SPEC_RETRIES: %v", err)
-	}
 	browser, err := findBrowser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := player{browser: browser, file: file, output: t.TempDir()}
-	var played []playedSpec
-	p.play(t, newPage(), &played)
-	for n := 0; n < retries && slices.ContainsFunc(played, playedSpec.failed); n++ {
-		p.play(t, newPage(), &played, "--last-failed")
-	}
-	for _, s := range played {
-		t.Run(s.title, s.report)
-	}
-}
-
-// player plays one file of specs in a browser.
-type player struct {
-	browser, file string
-	output        string // folder where Playwright writes which specs failed last
-}
-
-// play plays specs of the file in a page and adds what happened to them.
-func (p player) play(t *testing.T, page *webPage, played *[]playedSpec, flags ...string) {
-	t.Helper()
 	control := httptest.NewServer(page.control())
 	defer control.Close()
 	reportFile := filepath.Join(page.w.folder, "report.json")
-	cmd := exec.Command("node_modules/.bin/playwright", append([]string{"test", "e2e/" + p.file, "--reporter=json", "--output=" + p.output}, flags...)...)
+	args := []string{"test", "--reporter=json", "--output=" + t.TempDir(), "--retries=" + cmp.Or(os.Getenv("TROUPE_SPEC_RETRIES"), "0")}
+	for _, file := range files {
+		args = append(args, "e2e/"+file+specSuffix)
+	}
+	cmd := exec.Command("node_modules/.bin/playwright", args...)
 	cmd.Dir = webFolder
-	cmd.Env = append(processEnv(), "TROUPE_URL="+page.server.URL, "TROUPE_WORLD="+control.URL, "CHROMIUM="+p.browser, "PLAYWRIGHT_JSON_OUTPUT_NAME="+reportFile)
+	cmd.Env = append(processEnv(), "TROUPE_URL="+page.server.URL, "TROUPE_WORLD="+control.URL, "CHROMIUM="+browser,
+		"PLAYWRIGHT_JSON_OUTPUT_NAME="+reportFile)
 	output, runErr := cmd.CombinedOutput()
+	var played report
 	text, err := os.ReadFile(reportFile)
-	var all suite
 	if err == nil {
-		err = json.Unmarshal(text, &all)
+		err = json.Unmarshal(text, &played)
 	}
-	if err != nil || all.count() == 0 {
-		t.Fatalf("run the specs of %s: %v, %v\n%s", p.file, runErr, err, output)
+	if err != nil || len(played.Errors) > 0 {
+		t.Fatalf("run the specs of %v: %v, %v %v\n%s", files, runErr, err, played.Errors, output)
 	}
-	all.addTo(played)
+	for _, file := range files {
+		specs := played.specsOf(file)
+		t.Run(file, func(t *testing.T) {
+			if len(specs) == 0 {
+				t.Fatal("no spec was played")
+			}
+			for _, s := range specs {
+				t.Run(s.Title, func(t *testing.T) { s.report(t, file) })
+			}
+		})
+	}
 }
 
 func findBrowser() (string, error) {
@@ -76,83 +65,68 @@ func findBrowser() (string, error) {
 	return "", errors.New("no chromium is in the PATH: run make setup")
 }
 
-// playedSpec is what happened to a spec, which was played once or more often.
-type playedSpec struct {
-	title   string
-	printed []string
-	errors  [][]string // by the times that it was played
-	status  string     // of the last time: "expected" if it passed; a skipped spec failed
+// report is what Playwright's reporter writes.
+type report struct {
+	Errors []problem // not of one spec: a file that is no program, say
+	Suites []suite   // one for each file
 }
 
-func (s playedSpec) failed() bool { return s.status != "expected" }
-
-func (s playedSpec) report(t *testing.T) {
-	for _, line := range s.printed {
-		t.Log(line)
-	}
-	if s.failed() {
-		t.Errorf("the spec is %s", s.status)
-	} else if len(s.errors) > 1 {
-		t.Logf("passed on retry: %s", s.title) // deploy/setup/test.sh prints it
-	}
-	for n, messages := range s.errors {
-		for _, m := range messages {
-			t.Logf("attempt %d: %s", n+1, m)
-		}
-	}
-}
-
-// suite is a part of the report of Playwright.
 type suite struct {
-	Suites []suite `json:"suites"`
-	Specs  []struct {
-		Title string `json:"title"`
-		Tests []struct {
-			Status  string `json:"status"`
-			Results []struct {
-				Errors []struct {
-					Message string `json:"message"`
-				} `json:"errors"`
-				Printed []struct {
-					Text string `json:"text"`
-				} `json:"stdout"`
-			} `json:"results"`
-		} `json:"tests"`
-	} `json:"specs"`
+	Title  string // of the outermost: the path of the file, without the folder of all specs
+	Suites []suite
+	Specs  []playedSpec
 }
 
-func (s suite) count() int {
-	n := len(s.Specs)
-	for _, inner := range s.Suites {
-		n += inner.count()
+type problem struct{ Message string }
+
+type playedSpec struct {
+	Title string
+	Tests []struct {
+		Status  string // "expected" if it passed at once, "flaky" if on retry; a skipped spec failed
+		Results []struct {
+			Errors []problem
+			Stdout []struct{ Text string }
+		} // by the times that it was played
 	}
-	return n
 }
 
-// addTo adds what the report says of each spec to what is known of it.
-func (s suite) addTo(played *[]playedSpec) {
-	for _, spec := range s.Specs {
-		at := slices.IndexFunc(*played, func(p playedSpec) bool { return p.title == spec.Title })
-		if at < 0 {
-			*played = append(*played, playedSpec{title: spec.Title})
-			at = len(*played) - 1
+// specsOf returns the specs of a file in the order in which they stand there.
+func (r report) specsOf(file string) (specs []playedSpec) {
+	for _, s := range r.Suites {
+		if s.Title == file+specSuffix {
+			specs = append(specs, s.all()...)
 		}
-		p := &(*played)[at]
-		var messages []string
-		for _, test := range spec.Tests {
-			p.status = test.Status
-			for _, result := range test.Results {
-				for _, line := range result.Printed {
-					p.printed = append(p.printed, strings.TrimSpace(line.Text))
-				}
-				for _, e := range result.Errors {
-					messages = append(messages, e.Message)
-				}
+	}
+	return specs
+}
+
+func (s suite) all() []playedSpec {
+	specs := slices.Clone(s.Specs)
+	for _, inner := range s.Suites {
+		specs = append(specs, inner.all()...)
+	}
+	return specs
+}
+
+func (s playedSpec) report(t *testing.T, file string) {
+	for _, test := range s.Tests {
+		for n, result := range test.Results {
+			for _, line := range result.Stdout {
+				t.Log(strings.TrimSpace(line.Text))
+			}
+			for _, e := range result.Errors {
+				t.Logf("attempt %d: %s", n+1, e.Message)
 			}
 		}
-		p.errors = append(p.errors, messages)
+		switch test.Status {
+		case "expected":
+		case "flaky":
+			t.Logf("passed on retry: %s: %s", file, s.Title) // deploy/setup/test.sh prints it
+		default:
+			t.Errorf("the spec is %s", test.Status)
+		}
 	}
-	for _, inner := range s.Suites {
-		inner.addTo(played)
+	if len(s.Tests) == 0 {
+		t.Error("the spec was not played")
 	}
 }

@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test';
 // demo they run with TROUPE_URL=http://127.0.0.1:8080, but for those that break the world.
 export default defineConfig({
   testDir: 'e2e',
-  workers: 1,
+  workers: 1, // specs change the robots of their world
   timeout: 90_000,
   expect: { timeout: 20_000 },
   forbidOnly: true,

@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from '@playwright/test';
 
-import { accessible, colors, expect, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
+import { accessible, colors, expect, fresh, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
 
 const words = 'a boat of blue paper';
 
@@ -25,13 +25,14 @@ test('an administrator adds an operator of one site by keyboard, who sees that s
   browser,
   world,
 }) => {
+  const anna = fresh('anna');
   await signInAsAdmin(page, world, '/admin');
   await live(page);
   await tabTo(page, page.getByRole('button', { name: 'Add a user' }));
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByRole('textbox', { name: 'User' })).toBeFocused();
-  await page.keyboard.type('anna');
+  await page.keyboard.type(anna);
   await tabTo(page, dialog.getByRole('textbox', { name: 'Name to show' }));
   await page.keyboard.type('Anna');
   await tabTo(page, dialog.getByRole('checkbox', { name: 'viewer' }));
@@ -51,12 +52,12 @@ test('an administrator adds an operator of one site by keyboard, who sees that s
   await tabTo(page, password, 'Shift+Tab');
   await page.keyboard.press('Enter');
   await expect(dialog).toBeHidden();
-  const row = page.getByRole('row', { name: /^anna/ });
+  const row = page.getByRole('row', { name: new RegExp(`^${anna}`) });
   await expect(row).toContainText('operator');
   await expect(row).not.toContainText('viewer');
   await expect(row).toContainText('museum');
 
-  const hers = await another(browser, 'anna', '/robots');
+  const hers = await another(browser, anna, '/robots');
   await expect(hers.getByRole('link', { name: 'r1', exact: true })).toBeVisible();
   await expect(hers.getByRole('link', { name: 'r3', exact: true })).toHaveCount(0);
   const navigation = hers.getByRole('navigation', { name: 'Main navigation' });
@@ -69,9 +70,10 @@ test('an administrator adds an operator of one site by keyboard, who sees that s
 });
 
 test('somebody without the right to enable sees why', async ({ browser, world }) => {
-  await world.cli('user', 'add', 'ben', '--role', 'author', '--no-password');
-  await givePassword(world, 'ben', words);
-  const page = await another(browser, 'ben', '/robots/r1');
+  const ben = fresh('ben');
+  await world.cli('user', 'add', ben, '--role', 'author', '--no-password');
+  await givePassword(world, ben, words);
+  const page = await another(browser, ben, '/robots/r1');
   const enable = page.getByRole('button', { name: 'Enable', exact: true }).first();
   await expect(enable).toHaveAttribute('aria-disabled', 'true');
   await enable.hover();
@@ -79,23 +81,25 @@ test('somebody without the right to enable sees why', async ({ browser, world })
   await expect(page.getByText('The roles operator and admin have it.').first()).toBeVisible();
   await enable.click({ force: true });
   await page.context().close();
-  expect(await world.cli('audit', 'list', '--who', 'ben', '-o', 'json')).not.toContain('safety/enable');
+  expect(await world.cli('audit', 'list', '--who', ben, '-o', 'json')).not.toContain('safety/enable');
 });
 
 test('an operator sees which roles may label and assign, and a releaser which may release', async ({
   browser,
   world,
 }) => {
+  const user: Record<string, string> = {};
   for (const role of ['operator', 'releaser']) {
-    await world.cli('user', 'add', `the-${role}`, '--role', role, '--no-password');
-    await givePassword(world, `the-${role}`, words);
+    user[role] = fresh(`the-${role}`);
+    await world.cli('user', 'add', user[role], '--role', role, '--no-password');
+    await givePassword(world, user[role], words);
   }
   const says = async (button: Locator, text: string) => {
     await expect(button).toHaveAttribute('aria-disabled', 'true');
     await button.hover();
     await expect(button.page().getByText(text).first()).toBeVisible();
   };
-  const operator = await another(browser, 'the-operator', '/robots/r1');
+  const operator = await another(browser, user.operator!, '/robots/r1');
   await says(operator.getByRole('button', { name: 'Labels…' }), 'The role admin has it.');
   await operator.goto('/robots/r1/story');
   await says(
@@ -105,7 +109,7 @@ test('an operator sees which roles may label and assign, and a releaser which ma
   await operator.context().close();
 
   await world.cli('stop', 'r1', '--why', 'a child on the stage');
-  const releaser = await another(browser, 'the-releaser', '/robots/r1');
+  const releaser = await another(browser, user.releaser!, '/robots/r1');
   const release = 'The roles operator and admin have it.';
   await says(releaser.getByTestId('way-out').getByRole('button', { name: 'Release…' }), release);
   await releaser.goto('/robots');
@@ -116,14 +120,15 @@ test('an operator sees which roles may label and assign, and a releaser which ma
 });
 
 test('a user whom an administrator disables is out at once', async ({ page, browser, world }) => {
-  await world.cli('user', 'add', 'carla', '--role', 'viewer', '--no-password');
-  await givePassword(world, 'carla', words);
-  const hers = await another(browser, 'carla', '/robots');
+  const carla = fresh('carla');
+  await world.cli('user', 'add', carla, '--role', 'viewer', '--no-password');
+  await givePassword(world, carla, words);
+  const hers = await another(browser, carla, '/robots');
   await signInAsAdmin(page, world, '/admin');
-  await page.getByRole('button', { name: 'Change carla' }).click();
+  await page.getByRole('button', { name: `Change ${carla}` }).click();
   await page.getByRole('switch', { name: /^Disable/ }).click({ force: true });
   await page.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('row', { name: /^carla/ })).toContainText('disabled');
+  await expect(page.getByRole('row', { name: new RegExp(`^${carla}`) })).toContainText('disabled');
   await expect(hers.getByRole('heading', { name: 'Sign in' })).toBeVisible();
   await hers.context().close();
 });
@@ -182,17 +187,18 @@ test('robots get a site by keyboard, after a look at what that changes', async (
 });
 
 test('a robot is enrolled with a line to paste, which a QR code holds too', async ({ page, world }) => {
+  const id = fresh('r9');
   await signInAsAdmin(page, world, '/admin?tab=enrol');
   await live(page);
-  await page.getByRole('textbox', { name: 'Name of the robot' }).fill('r9');
+  await page.getByRole('textbox', { name: 'Name of the robot' }).fill(id);
   await page.getByRole('button', { name: 'Get the line for the robot' }).click();
   const line = page.getByRole('status').locator('pre').first();
   await expect(line).toContainText('robotd enrol --token');
-  await expect(page.getByRole('img', { name: 'QR code with the line for r9' })).toBeVisible();
-  await expect(page.getByTestId('enrolled')).toHaveText('Waiting for r9.');
+  await expect(page.getByRole('img', { name: `QR code with the line for ${id}` })).toBeVisible();
+  await expect(page.getByTestId('enrolled')).toHaveText(`Waiting for ${id}.`);
   await accessible(page);
-  await world.control(`robot/enrol?robot=r9&line=${encodeURIComponent(await line.innerText())}`);
-  await expect(page.getByTestId('enrolled')).toHaveText('r9 is part of the fleet.');
+  await world.control(`robot/enrol?robot=${id}&line=${encodeURIComponent(await line.innerText())}`);
+  await expect(page.getByTestId('enrolled')).toHaveText(`${id} is part of the fleet.`);
 });
 
 test('health says how broker, database, instances and certificates are, and about which parts there are', async ({

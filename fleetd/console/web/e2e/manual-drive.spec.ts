@@ -36,12 +36,12 @@ async function observe(page: Page): Promise<void> {
   });
 }
 
-/** Opens the page of r1, in manual mode and enabled. */
+/** Opens the page of r3, in manual mode and enabled. It drives far: other specs send r1 and r2 to places nearby. */
 async function open(page: Page, world: World): Promise<void> {
-  await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
-  await world.cli('safety', 'enable', 'r1', '--wait'); // a lost link disables it
+  await world.cli('mode', 'set', 'mnl', 'r3', '--wait');
+  await world.cli('safety', 'enable', 'r3', '--wait'); // a lost link disables it
   await observe(page);
-  await page.goto('/robots/r1/manual');
+  await page.goto('/robots/r3/manual');
   await live(page);
 }
 
@@ -93,7 +93,7 @@ const breaks: Record<string, (page: Page, world: World, browser: Browser) => Pro
     }),
   'somebody else takes the lease': async (page) => {
     const at = Date.now();
-    const data = { verb: 'control/takeover', selector: { ids: ['r1'] }, by: 'ben' };
+    const data = { verb: 'control/takeover', selector: { ids: ['r3'] }, by: 'ben' };
     await page.request.post('/api/v1/commands', { data, headers: { Prefer: 'wait=5' } });
     return at;
   },
@@ -105,12 +105,12 @@ const breaks: Record<string, (page: Page, world: World, browser: Browser) => Pro
 async function heal(world: World, what: string): Promise<void> {
   if (what === 'fleetd is killed') await world.control('fleetd/start');
   if (what === 'fleetd loses its broker') await world.control('broker/join');
-  if (what === 'somebody else takes the lease') await world.cli('control', 'release', 'r1', '--by', 'ben', '--wait');
+  if (what === 'somebody else takes the lease') await world.cli('control', 'release', 'r3', '--by', 'ben', '--wait');
 }
 
-/** Speeds that r1 reported since a time, as they arrived at the broker. */
+/** Speeds that r3 reported since a time, as they arrived at the broker. */
 async function speeds(world: World, since: number): Promise<{ at: number; vx: number }[]> {
-  return JSON.parse(await world.control(`robot/speeds?robot=r1&since=${since}`)) as { at: number; vx: number }[];
+  return JSON.parse(await world.control(`robot/speeds?robot=r3&since=${since}`)) as { at: number; vx: number }[];
 }
 
 test.describe.configure({ timeout: 180_000 });

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { accessible, colors, expect, live, signInAsAdmin, test, type World } from './world';
+import { accessible, colors, expect, fresh, live, signInAsAdmin, test, type World } from './world';
 
 const is = (world: World, name: string, ...groups: string[]) =>
   world.control(`issuer/is?${new URLSearchParams([['name', name], ...groups.map((g) => ['group', g])])}`);
@@ -112,13 +112,14 @@ test('a person without a password makes, uses and ends a token of their own', as
   });
   expect((await program.get('/api/v1/users')).status()).toBe(403);
   // Only their own: the tokens of others are neither listed nor ended.
-  await world.cli('user', 'add', 'screen', '--role', 'viewer', '--no-password');
-  await world.cli('token', 'create', 'foreign', '--user', 'screen');
+  const screen = fresh('screen');
+  await world.cli('user', 'add', screen, '--role', 'viewer', '--no-password');
+  await world.cli('token', 'create', 'foreign', '--user', screen);
   await page.reload();
   const mine = page.getByRole('table', { name: 'My tokens' });
   await expect(mine.getByRole('row')).toHaveCount(2);
   await expect(mine).not.toContainText('foreign');
-  const foreign = JSON.parse(await world.cli('token', 'list', '--user', 'screen', '-o', 'json')).tokens[0].id;
+  const foreign = JSON.parse(await world.cli('token', 'list', '--user', screen, '-o', 'json')).tokens[0].id;
   expect((await page.request.delete(`/api/v1/tokens/${foreign}`)).status()).toBe(403);
   await mine.getByRole('button', { name: 'End the token a wall' }).click();
   await expect(mine).toHaveCount(0);

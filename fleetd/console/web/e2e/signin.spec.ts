@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { accessible, colors, expect, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
+import { accessible, colors, expect, fresh, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
 
 const words = 'a boat of blue paper';
 
@@ -55,39 +55,42 @@ test('signing in and out by keyboard alone', async ({ page, world }) => {
 });
 
 test('a session that ends leads to the sign-in, and back to the same page', async ({ page, world }) => {
-  await world.cli('user', 'add', 'anna', '--role', 'operator', '--no-password');
-  await givePassword(world, 'anna', words);
+  const anna = fresh('anna');
+  await world.cli('user', 'add', anna, '--role', 'operator', '--no-password');
+  await givePassword(world, anna, words);
   await page.goto('/robots/r1/events');
-  await signIn(page, 'anna', words);
+  await signIn(page, anna, words);
   await live(page);
   const other = `${words} again`;
-  await givePassword(world, 'anna', other);
+  await givePassword(world, anna, other);
   await expect(form(page)).toBeVisible();
-  await signIn(page, 'anna', other);
+  await signIn(page, anna, other);
   await expect(page).toHaveURL(/\/robots\/r1\/events$/);
   await live(page);
 });
 
 test('a disabled user is out at once, and cannot come back', async ({ page, world }) => {
-  await world.cli('user', 'add', 'ben', '--role', 'viewer', '--no-password');
-  await givePassword(world, 'ben', words);
+  const ben = fresh('ben');
+  await world.cli('user', 'add', ben, '--role', 'viewer', '--no-password');
+  await givePassword(world, ben, words);
   await page.goto('/robots');
-  await signIn(page, 'ben', words);
+  await signIn(page, ben, words);
   await live(page);
-  await world.cli('user', 'disable', 'ben');
+  await world.cli('user', 'disable', ben);
   await expect(form(page)).toBeVisible();
-  await signIn(page, 'ben', words);
+  await signIn(page, ben, words);
   await expect(page.getByRole('alert')).toBeVisible();
   await expect(page).toHaveURL(/\/sign-in/);
 });
 
 test('a person changes their own password, and their other session ends', async ({ page, browser, world }) => {
-  await world.cli('user', 'add', 'carla', '--role', 'viewer', '--no-password');
-  await givePassword(world, 'carla', words);
+  const carla = fresh('carla');
+  await world.cli('user', 'add', carla, '--role', 'viewer', '--no-password');
+  await givePassword(world, carla, words);
   const elsewhere = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
   for (const each of [page, elsewhere]) {
     await each.goto('/robots');
-    await signIn(each, 'carla', words);
+    await signIn(each, carla, words);
     await live(each);
   }
   await page.getByRole('button', { name: 'User and settings' }).click();
@@ -107,7 +110,7 @@ test('a person changes their own password, and their other session ends', async 
   await expect(dialog).toBeHidden();
   await expect(form(elsewhere)).toBeVisible();
   await expect(page.getByTestId('connection')).toHaveText('Live');
-  await signIn(elsewhere, 'carla', 'a ship of red paper');
+  await signIn(elsewhere, carla, 'a ship of red paper');
   await live(elsewhere);
   await elsewhere.context().close();
 });

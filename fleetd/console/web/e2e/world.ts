@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import { test as base, expect, type Locator, type Page } from '@playwright/test';
+import { type APIRequestContext, test as base, expect, type Locator, type Page } from '@playwright/test';
 
 /** Changes the world that the specs run in; see webPage.control in deploy/e2e. */
 export interface World {
@@ -18,13 +18,95 @@ async function post(what: string, body?: string): Promise<string> {
   return text;
 }
 
-export const test = base.extend<{ world: World }>({
+/** What the list of robots says of one. */
+interface Robot {
+  id: string;
+  doing: string;
+  safety?: string;
+  mode?: string;
+  pause_holders: { token: string }[];
+  alerts: unknown[];
+  control?: { by?: string };
+  desired: { story?: { id: string }; converged?: boolean };
+}
+
+const sites: Record<string, string> = { r1: 'museum', r2: 'museum', r3: 'stage' };
+
+/**
+ * Puts the robots as they were when the world began, whatever an earlier file or a failed spec left behind: connected,
+ * with their labels and their story, which they perform. Where people sign in, specs do that themselves.
+ */
+async function restore(fleetd: APIRequestContext): Promise<void> {
+  await post('mend');
+  const get = async (path: string) => await (await fleetd.get(`/api/v1/${path}`)).json();
+  const send = (path: string, data: object) => fleetd.post(`/api/v1/${path}`, { data, headers: { Prefer: 'wait=10' } });
+  if ((await fleetd.get('/api/v1/robots')).status() === 401) return;
+  const ids = Object.keys(sites);
+  for (const id of ids) await fleetd.put(`/api/v1/robots/${id}/labels`, { data: { labels: { site: sites[id] } } });
+  await send('desired', { selector: { ids }, config: { unset: ['low_battery', 'languages'] } });
+  await send('activities/assignments', { selector: { ids }, activities: [] });
+  await expect(async () => {
+    const { stops } = (await get('stops')) as { stops: { id: string }[] };
+    if (stops.length > 0) await send('stops/release', { ids: stops.map((s) => s.id), why: 'the next specs begin' });
+    const robots = ((await get('robots')) as { robots: Robot[] }).robots.filter((r) => ids.includes(r.id));
+    const others: string[] = [];
+    for (const r of robots) {
+      const order = (verb: string, more: object = {}) => send('commands', { verb, selector: { ids: [r.id] }, ...more });
+      const before = others.length;
+      const needs = async (what: string, act: () => Promise<unknown>) => {
+        others.push(`${r.id} ${what}`);
+        await act();
+      };
+      if (r.alerts.length > 0)
+        await needs('has alerts', () => post(`robot/sim?robot=${r.id}&name=repair`, '{"unit":"speaker"}'));
+      if (r.desired.story?.id !== 'museum-welcome')
+        await needs('has another story', () =>
+          send('assignments', { story: 'museum-welcome', apply: 'now', selector: { ids: [r.id] } }),
+        );
+      if (r.control) await needs('is controlled', () => order('control/release', { by: r.control!.by }));
+      if (r.safety !== 'ENABLED') {
+        await needs('is disabled', () => order('safety/reset')); // refused unless something has stopped it
+        await order('safety/enable');
+      }
+      if (r.mode !== 'ato') await needs('has another mode', () => order('mode/set', { args: { mode: 'ato' } }));
+      for (const { token } of r.pause_holders)
+        await needs('is paused', () => order('auto/continue', { args: { token } }));
+      if (before === others.length && (r.doing !== 'performing' || !r.desired.converged))
+        others.push(`${r.id} ${r.doing}`);
+    }
+    expect(others).toEqual([]);
+    expect(robots).toHaveLength(ids.length);
+  }).toPass({ timeout: 60_000 });
+}
+
+/** The file for which this process has restored the world. */
+let restored = '';
+
+export const test = base.extend<{ world: World; asAtFirst: void }>({
   world: async ({}, use) => {
     await use({ control: (what, body) => post(what, body), cli: (...args) => post('cli', JSON.stringify(args)) });
   },
+  asAtFirst: [
+    async ({ playwright, baseURL }, use, spec) => {
+      if (process.env.TROUPE_WORLD && (spec.file !== restored || spec.retry > 0)) {
+        const fleetd = await playwright.request.newContext({ baseURL, ignoreHTTPSErrors: true });
+        await restore(fleetd);
+        await fleetd.dispose();
+        restored = spec.file;
+      }
+      await use();
+    },
+    { auto: true, timeout: 90_000 },
+  ],
 });
 
 export { expect };
+
+/**
+ * Whether to play each screen in every width, language, direction and colour scheme, which takes long. Without it
+ * everywhere.spec.ts reads each with axe in light colours when wide, and in dark ones when narrow.
+ */
+export const matrix = process.env.TROUPE_SPEC_MATRIX === '1';
 
 /** A name that no other run has used. */
 export const fresh = (what: string) => `${what}-${Date.now().toString(36)}`;
