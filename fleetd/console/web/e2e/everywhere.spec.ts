@@ -1,6 +1,6 @@
 import type { Page, Response } from '@playwright/test';
 
-import { accessible, colors, expect, live, test } from './world';
+import { accessible, colors, expect, live, matrix, test } from './world';
 
 /** Every screen, and every part of those that have parts. */
 const screens = [
@@ -19,6 +19,7 @@ const screens = [
   '/acts',
   '/acts/farewell',
   '/activities',
+  '/activities/greet-visitor',
   '/places',
   '/assets',
   '/assign?story=quiet-hour',
@@ -238,7 +239,7 @@ test('the policy is in force: an inline script and another origin are refused', 
   expect(seen).toEqual(['script-src-elem', 'connect-src', undefined]);
 });
 
-if (process.env.TROUPE_SPEC_MATRIX === '1') {
+if (matrix) {
   test('no screen asks anybody but fleetd, or breaks the policy of the page', async ({ page, baseURL }) => {
     test.setTimeout(240_000);
     const noted = await watch(page, baseURL!);
