@@ -29,6 +29,7 @@ var testSupport = map[string]bool{
 	"schema/bubble":                true,
 	"schema/testlog":               true,
 	"deploy/shard":                 false, // deploy/proof imports it, too
+	"deploy/times":                 false, // as above
 	"schema/fsm/fsmtest":           true,
 	"broker/brokertest":            true,
 	"robotd/disk/disktest":         true,

@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"troupe/deploy/times"
 )
 
 // playSpecs plays files of specs in the console of a world, one spec after the other. Specs that
@@ -84,8 +87,9 @@ type playedSpec struct {
 	Tests []struct {
 		Status  string // "expected" if it passed at once, "flaky" if on retry; a skipped spec failed
 		Results []struct {
-			Errors []problem
-			Stdout []struct{ Text string }
+			Duration float64 // in ms
+			Errors   []problem
+			Stdout   []struct{ Text string }
 		} // by the times that it was played
 	}
 }
@@ -109,8 +113,15 @@ func (s suite) all() []playedSpec {
 }
 
 func (s playedSpec) report(t *testing.T, file string) {
+	took := times.Took{Kind: times.Spec, Name: file + ": " + s.Title}
+	defer func() {
+		if err := took.Add(); err != nil {
+			t.Error(err)
+		}
+	}()
 	for _, test := range s.Tests {
 		for n, result := range test.Results {
+			took.Wall += time.Duration(result.Duration * float64(time.Millisecond))
 			for _, line := range result.Stdout {
 				t.Log(strings.TrimSpace(line.Text))
 			}

@@ -23,8 +23,8 @@ type Layer struct {
 
 // Table is the layers, lowest first. A folder that is in none fails the import test.
 var Table = []Layer{
-	{What: "golden files, a clock of its own, logs that are shown if it fails and the shard of a run, for every test",
-		Folders: []string{"schema/golden", "schema/bubble", "schema/testlog", "deploy/shard"}},
+	{What: "for every test: golden files, a clock of its own, logs that are shown if it fails, the shard and the times of a run",
+		Folders: []string{"schema/golden", "schema/bubble", "schema/testlog", "deploy/shard", "deploy/times"}},
 	{What: "this table", Pure: true,
 		Folders: []string{"deploy/layers"}},
 	{What: "which build a program is; password hashes", Pure: true,

@@ -26,11 +26,8 @@ import (
 	"strings"
 
 	"troupe/deploy/shard"
+	"troupe/deploy/times"
 )
-
-// rootVariable is the environment variable with the root of the tree, for programs that run in
-// another folder.
-const rootVariable = "TROUPE_ROOT"
 
 func main() {
 	if len(os.Args) < 2 {
@@ -51,17 +48,17 @@ func command(name string, args []string) (status int, err error) {
 		if err != nil {
 			return 1, err
 		}
-		folder, err := filepath.Rel(os.Getenv(rootVariable), at)
+		folder, err := filepath.Rel(os.Getenv(times.RootVariable), at)
 		if err != nil {
 			return 1, err
 		}
-		return execute(kindPackage, filepath.ToSlash(folder), args), nil
+		return execute(times.Package, filepath.ToSlash(folder), args), nil
 	}
 	root, err := findRoot()
 	if err != nil {
 		return 1, err
 	}
-	if err := errors.Join(os.Chdir(root), os.Setenv(rootVariable, root), os.MkdirAll(filepath.Dir(timesFile), 0o755)); err != nil {
+	if err := errors.Join(os.Chdir(root), os.Setenv(times.RootVariable, root), os.MkdirAll(filepath.Dir(times.File), 0o755)); err != nil {
 		return 1, err
 	}
 	switch name {
@@ -69,13 +66,13 @@ func command(name string, args []string) (status int, err error) {
 		if len(args) < 2 {
 			return 2, errors.New("give a target and a command")
 		}
-		return execute(kindTarget, args[0], args[1:]), nil
+		return execute(times.Target, args[0], args[1:]), nil
 	case "times":
-		now, _, err := readTimes(timesFile)
+		now, _, err := times.Read(times.File)
 		if err != nil {
 			return 1, err
 		}
-		recorded, commit, err := readTimes(recordedFile)
+		recorded, commit, err := times.Read(recordedFile)
 		if err != nil {
 			return 1, err
 		}
@@ -147,7 +144,7 @@ func planOfTree() (plan, []folder, error) {
 			return plan{}, nil, fmt.Errorf("SHARD: %w", err)
 		}
 	}
-	_, recorded, err := readTimes(recordedFile)
+	_, recorded, err := times.Read(recordedFile)
 	if err != nil {
 		return plan{}, nil, err
 	}
@@ -179,7 +176,7 @@ func (p plan) print(out io.Writer) {
 
 // record keeps the times of this run in the tree.
 func record() error {
-	now, _, err := readTimes(timesFile)
+	now, _, err := times.Read(times.File)
 	if err != nil {
 		return err
 	}
@@ -191,12 +188,9 @@ func record() error {
 		return fmt.Errorf("read which commit this is: %w", err)
 	}
 	text := "commit\t" + commit + "\n"
-	for _, each := range []struct {
-		kind string
-		n    int
-	}{{kindTarget, len(now)}, {kindPackage, len(now)}, {kindSpec, len(now)}} {
-		for _, t := range now.dearest(each.kind, each.n) {
-			text += t.line()
+	for _, kind := range []string{times.Target, times.Package, times.Spec} {
+		for _, t := range now.Dearest(kind, len(now)) {
+			text += t.Line()
 		}
 	}
 	if err := os.WriteFile(recordedFile, []byte(text), 0o644); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"troupe/deploy/shard"
+	"troupe/deploy/times"
 )
 
 // some are folders of each kind of layer.
@@ -145,8 +146,8 @@ func TestThree(t *testing.T) {}
 }
 
 func TestGrowthOfATargetIsNamedOnAnyMachine(t *testing.T) {
-	recorded := times{{kindTarget, "check", 100 * time.Second, 0}, {kindTarget, "specs", 200 * time.Second, 0}, {kindTarget, "test", 400 * time.Second, 0}}
-	now := times{{kindTarget, "check", 240 * time.Second, 0}, {kindTarget, "specs", 700 * time.Second, 0}, {kindTarget, "test", 960 * time.Second, 0}}
+	recorded := times.All{{Kind: times.Target, Name: "check", CPU: 100 * time.Second}, {Kind: times.Target, Name: "specs", CPU: 200 * time.Second}, {Kind: times.Target, Name: "test", CPU: 400 * time.Second}}
+	now := times.All{{Kind: times.Target, Name: "check", CPU: 240 * time.Second}, {Kind: times.Target, Name: "specs", CPU: 700 * time.Second}, {Kind: times.Target, Name: "test", CPU: 960 * time.Second}}
 	var out strings.Builder
 	report(&out, now, recorded, "0123456789abcdef")
 	for line := range strings.Lines(out.String()) {
@@ -156,21 +157,5 @@ func TestGrowthOfATargetIsNamedOnAnyMachine(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "2.40 times") {
 		t.Errorf("the report does not say how fast the machine is:\n%s", out.String())
-	}
-}
-
-func TestTimesAreReadAsWrittenAndAddedUp(t *testing.T) {
-	at := filepath.Join(t.TempDir(), "times.tsv")
-	a, b := took{kindPackage, "fleetd/cli", 12500 * time.Millisecond, time.Second}, took{kindTarget, "check", time.Second, 2 * time.Second}
-	if err := os.WriteFile(at, []byte("commit\tabc\n"+a.line()+b.line()+a.line()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, commit, err := readTimes(at)
-	want := times{{kindPackage, "fleetd/cli", 25 * time.Second, 2 * time.Second}, b}
-	if err != nil || commit != "abc" || !slices.Equal(got, want) {
-		t.Errorf("read %v of %q, %v; want %v", got, commit, err, want)
-	}
-	if all, _, err := readTimes(filepath.Join(t.TempDir(), "none")); all != nil || err != nil {
-		t.Errorf("without a record: %v, %v", all, err)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"troupe/deploy/shard"
+	"troupe/deploy/times"
 )
 
 // withoutRace are packages that would be several times slower under the race detector: SQLite's C
@@ -64,9 +65,6 @@ func (p plan) test(out io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(timesFile), 0o755); err != nil {
-		return fmt.Errorf("make a folder for times: %w", err)
 	}
 	var events sync.Mutex // a line of one run does not break that of another
 	errs := make([]error, len(p.runs))
@@ -133,7 +131,7 @@ func execute(kind, name string, args []string) int {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
-	watch := startWatch()
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintf(os.Stderr, "start %s: %v\n", args[0], err)
 		return 1
@@ -144,10 +142,11 @@ func execute(kind, name string, args []string) int {
 		}
 	}()
 	_ = cmd.Wait() // its status says whether it failed
-	if err := watch.end(kind, name, cmd.ProcessState); err != nil {
+	state := cmd.ProcessState
+	if err := (times.Took{Kind: kind, Name: name, CPU: state.UserTime() + state.SystemTime(), Wall: time.Since(began)}).Add(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	if code := cmd.ProcessState.ExitCode(); code >= 0 {
+	if code := state.ExitCode(); code >= 0 {
 		return code
 	}
 	return 1
