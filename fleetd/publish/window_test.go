@@ -222,8 +222,10 @@ func TestWindowOfStuckDocumentsSendsStops(t *testing.T) {
 	if sent != maxInFlight-slotsForStops {
 		t.Errorf("%d documents in flight, want %d", sent, maxInFlight-slotsForStops)
 	}
-	w.add(store.Outgoing{Topic: schema.TopicDesiredStop, Target: "3"}, false)
-	if d, ok := w.next(time.Time{}); !ok || d.Topic != schema.TopicDesiredStop {
-		t.Errorf("sent %+v, want the stop", d)
+	for _, urgent := range []store.Outgoing{{Topic: schema.TopicDesiredStop, Target: "3"}, {Topic: schema.TopicFleetStop}, {Topic: schema.TopicRevoked}} {
+		w.add(urgent, false)
+		if d, ok := w.next(time.Time{}); !ok || d.Topic != urgent.Topic {
+			t.Errorf("sent %+v, want %s", d, urgent.Topic)
+		}
 	}
 }
