@@ -57,7 +57,7 @@ race: setup ## run the tests of some packages under the race detector (PKG=./bro
 proof: $(proof) ## prove everything: before a release, and after a change of broker, link, disk or store (about an hour)
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory worlds WORLDS=10000
-	@TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
+	@SHARD=all TROUPE_SPEC_MATRIX=1 $(MAKE) --no-print-directory specs
 	@SHARD=all $(MAKE) --no-print-directory test
 
 proof-list: setup $(proof) ## list the tests of each shard, and compare all of them with those that exist
@@ -67,9 +67,10 @@ ci-times: $(proof) ## record how long the parts of the last .ci/run took, for la
 	@$(proof) record
 
 # Apart from the other tests and without the race detector: a browser takes the time that tests with
-# limits need. TROUPE_SPEC_MATRIX=1 adds each screen in every width, language and direction.
-specs: setup ## run the specs of the console in a browser, in five worlds of a broker, fleetd and robots (SPEC=robots, RETRIES=1)
-	@TROUPE_SPEC=$(SPEC) TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -vet=off -ldflags=-w -timeout=80m -run '^TestWebConsole$$' ./deploy/e2e
+# limits need. What a spec does in several ways (by keyboard or touch, in light or dark colours) it does in
+# that of the shard. TROUPE_SPEC_MATRIX=1 adds each screen in every width, language and direction.
+specs: setup $(proof) ## run the specs of the console in a browser, in five worlds of a broker, fleetd and robots (SPEC=robots, SHARD, RETRIES=1)
+	@TROUPE_SHARD=$(if $(SPEC),all,$$($(proof) shard)) TROUPE_SPEC=$(SPEC) TROUPE_SPEC_RETRIES=$(RETRIES) deploy/setup/test.sh -tags webconsole -count=1 -vet=off -ldflags=-w -timeout=80m -run '^TestWebConsole$$' ./deploy/e2e
 
 # Part of the specs. The bounds are asserted in deploy/stage, in fake time.
 standstill: setup ## drive a robot in a browser, break the network between them, and print how long it took to stand

@@ -29,7 +29,8 @@ func list(out io.Writer, folders []folder) error {
 	if err != nil {
 		return err
 	}
-	specs, err := listSpecs()
+	const every = shard.Variable + "=" + shard.All
+	matrix, err := listSpecs(every, "TROUPE_SPEC_MATRIX=1") // what is left of it in the end is in no shard
 	if err != nil {
 		return err
 	}
@@ -39,16 +40,28 @@ func list(out io.Writer, folders []folder) error {
 		if err != nil {
 			return err
 		}
+		specs, err := listSpecs(shard.Variable + "=" + s.String())
+		if err != nil {
+			return err
+		}
 		names := p.tests(exist, variants)
-		fmt.Fprintf(out, "shard %v: %d tests, and %d specs as in every shard\n", s, len(names), len(specs))
+		fmt.Fprintf(out, "shard %v: %d tests, %d specs\n", s, len(names), len(specs))
 		for _, name := range names {
 			fmt.Fprintf(out, "    %s\n", name)
 			union[name] = true
 		}
+		for _, name := range specs {
+			fmt.Fprintf(out, "    spec %s\n", name)
+		}
+		matrix = slices.DeleteFunc(matrix, func(name string) bool { return slices.Contains(specs, name) })
 	}
-	fmt.Fprintf(out, "specs of every shard, and of make proof alone:\n")
-	for _, name := range specs {
-		fmt.Fprintf(out, "    %s\n", name)
+	whole, err := listSpecs(every)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "in make proof alone: %d specs\n", len(matrix))
+	for _, name := range matrix {
+		fmt.Fprintf(out, "    spec %s\n", name)
 	}
 	var missing []string
 	for _, t := range exist {
@@ -62,10 +75,16 @@ func list(out io.Writer, folders []folder) error {
 			}
 		}
 	}
+	for _, name := range whole {
+		if slices.Contains(matrix, name) {
+			missing = append(missing, "spec "+name)
+		}
+	}
 	for _, name := range missing {
 		fmt.Fprintf(out, "in no shard: %s\n", name)
 	}
-	fmt.Fprintf(out, "%d shards together: %d tests of %d in go test -list, each with its variants; %d specs\n", shard.Count, len(exist)-len(missing), len(exist), len(specs))
+	fmt.Fprintf(out, "the %d shards together: all but %d of %d tests, each in its variants, and of %d specs; make proof has %d specs more\n",
+		shard.Count, len(missing), len(exist), len(whole), len(matrix))
 	if len(missing) > 0 {
 		return errors.New("the shards leave out tests")
 	}
@@ -199,12 +218,11 @@ func variantsIn(e ast.Expr) (names []string) {
 	return names
 }
 
-// listSpecs asks Playwright for the specs, those of the matrix too.
-func listSpecs() ([]string, error) {
-	const web = "fleetd/console/web"
+// listSpecs asks Playwright for the specs, with these variables.
+func listSpecs(env ...string) ([]string, error) {
 	cmd := exec.Command(filepath.Join(".", "node_modules", ".bin", "playwright"), "test", "--list", "--reporter=list")
-	cmd.Dir, cmd.Stderr = web, os.Stderr
-	cmd.Env = append(os.Environ(), "TROUPE_SPEC_MATRIX=1")
+	cmd.Dir, cmd.Stderr = "fleetd/console/web", os.Stderr
+	cmd.Env = append(os.Environ(), env...)
 	text, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("list specs: %w", err)

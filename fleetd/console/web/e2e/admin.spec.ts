@@ -1,6 +1,18 @@
 import type { Browser, Locator, Page } from '@playwright/test';
 
-import { accessible, colors, expect, fresh, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
+import {
+  accessible,
+  colors,
+  expect,
+  fresh,
+  givePassword,
+  inShard,
+  live,
+  signIn,
+  signInAsAdmin,
+  tabTo,
+  test,
+} from './world';
 
 const words = 'a boat of blue paper';
 
@@ -263,7 +275,7 @@ test('no name of a user, token, label, site or browser runs as a script', async 
   await page.request.put('/api/v1/robots/r2/labels', { data: { labels: { site: 'museum' } } });
 });
 
-for (const scheme of ['light', 'dark'] as const) {
+for (const scheme of inShard('light' as const, 'dark' as const)) {
   test(`the administration is accessible in ${scheme}`, async ({ page, world }) => {
     await colors(page, scheme);
     await signInAsAdmin(page, world, '/admin');

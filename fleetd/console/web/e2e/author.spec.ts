@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { accessible, colors, expect, live, matrix, test } from './world';
+import { accessible, colors, expect, inShard, live, matrix, test } from './world';
 
 /** A name that no other run has used. */
 const fresh = (what: string) => `${what}-${Date.now().toString(36)}`;
@@ -300,7 +300,7 @@ test('a sound is uploaded, listed with its uses, and deleted', async ({ page }) 
   await expect(page.getByText(`${name} is deleted`)).toBeVisible();
 });
 
-for (const scheme of ['light', 'dark'] as const) {
+for (const scheme of inShard('light' as const, 'dark' as const)) {
   for (const path of matrix
     ? [
         '/stories',

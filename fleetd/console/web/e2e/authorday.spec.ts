@@ -1,7 +1,7 @@
 import type { APIRequestContext, Page } from '@playwright/test';
 
 import { type Hand, keyboard, touch, withoutPointer } from './hands';
-import { expect, fresh, live, test } from './world';
+import { expect, fresh, inShard, live, test } from './world';
 
 interface Robot {
   desired: { story?: { id: string } };
@@ -94,23 +94,27 @@ async function day(page: Page, request: APIRequestContext, hand: Hand, story: st
 test.describe('an author', () => {
   test.setTimeout(240_000);
 
-  test('does the whole day by keyboard alone', async ({ page, request }) => {
-    const neverPointed = await withoutPointer(page);
-    await day(page, request, keyboard(page), fresh('by-keyboard'));
-    await neverPointed();
-  });
+  const hands = inShard('keyboard', 'tablet', 'phone');
+  if (hands.includes('keyboard'))
+    test('does the whole day by keyboard alone', async ({ page, request }) => {
+      const neverPointed = await withoutPointer(page);
+      await day(page, request, keyboard(page), fresh('by-keyboard'));
+      await neverPointed();
+    });
 
   test.describe('at a tablet', () => {
     test.use({ hasTouch: true, isMobile: true, viewport: { width: 820, height: 1180 } });
-    test('does the whole day by touch alone, without a drag', async ({ page, request }) => {
-      await day(page, request, touch(page), fresh('by-touch'));
-    });
+    if (hands.includes('tablet'))
+      test('does the whole day by touch alone, without a drag', async ({ page, request }) => {
+        await day(page, request, touch(page), fresh('by-touch'));
+      });
   });
 
   test.describe('at a phone', () => {
     test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
-    test('does the same by touch alone', async ({ page, request }) => {
-      await day(page, request, touch(page), fresh('by-phone'));
-    });
+    if (hands.includes('phone'))
+      test('does the same by touch alone', async ({ page, request }) => {
+        await day(page, request, touch(page), fresh('by-phone'));
+      });
   });
 });

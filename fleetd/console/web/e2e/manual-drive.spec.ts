@@ -1,6 +1,6 @@
 import type { Browser, Page } from '@playwright/test';
 
-import { expect, live, test, type World } from './world';
+import { expect, inShard, live, test, type World } from './world';
 
 /** What the page sent and was told, with times since 1970. */
 interface Log {
@@ -123,7 +123,7 @@ test.afterEach(async ({ page }) => {
 // How long the robot may take is asserted in deploy/stage, in fake time. Here it is measured and printed: the time from
 // the last frame with a velocity, or from when the way was cut if that was earlier, to the robot's report that it stands,
 // which it sends up to 100 ms later.
-for (const mps of [0.2, 0.6])
+for (const mps of inShard(0.2, 0.6))
   for (const [what, cut] of Object.entries(breaks))
     test(`at ${mps} m/s ${what}: the robot stands, and the page says why`, async ({ page, world, browser }) => {
       await open(page, world);

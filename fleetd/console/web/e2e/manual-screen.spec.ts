@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import { Teleop } from './teleop';
-import { accessible, colors, expect, live, test, type World } from './world';
+import { accessible, colors, expect, inShard, live, test, type World } from './world';
 
 /** Opens the page of r1 and takes control of it. */
 async function takeControl(page: Page, world: World): Promise<void> {
@@ -316,7 +316,7 @@ for (const [what, state] of Object.entries(states))
   test(`${what}: the screen says so, and is accessible in both schemes`, async ({ page, world }) => {
     await world.cli('mode', 'set', 'mnl', 'r2', '--wait');
     const undo = await state.make(world);
-    for (const scheme of ['light', 'dark'] as const) {
+    for (const scheme of inShard('light' as const, 'dark' as const)) {
       await colors(page, scheme);
       await page.goto('/robots/r2/manual');
       await live(page);
@@ -326,7 +326,7 @@ for (const [what, state] of Object.entries(states))
     await undo();
   });
 
-for (const scheme of ['light', 'dark'] as const)
+for (const scheme of inShard('light' as const, 'dark' as const))
   test(`manual control is accessible in ${scheme} colours while a person drives and after a stop`, async ({
     page,
     world,

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 
 import { type Hand, keyboard, touch, withoutPointer } from './hands';
-import { expect, fresh, givePassword, live, test, type World } from './world';
+import { expect, fresh, givePassword, inShard, live, test, type World } from './world';
 
 const words = 'a boat of blue paper';
 
@@ -254,23 +254,27 @@ test.describe('an operator', () => {
 
   test.afterEach(({ world }) => world.control('robot/sim?robot=r3&name=repair', '{"unit":"speaker"}'));
 
-  test('does the whole day by keyboard alone', async ({ page, world }) => {
-    const neverPointed = await withoutPointer(page);
-    await day(page, world, keyboard(page));
-    await neverPointed();
-  });
+  const hands = inShard('keyboard', 'tablet', 'phone');
+  if (hands.includes('keyboard'))
+    test('does the whole day by keyboard alone', async ({ page, world }) => {
+      const neverPointed = await withoutPointer(page);
+      await day(page, world, keyboard(page));
+      await neverPointed();
+    });
 
   test.describe('at a tablet', () => {
     test.use({ hasTouch: true, isMobile: true, viewport: { width: 820, height: 1180 } });
-    test('does the whole day by touch alone', async ({ page, world }) => {
-      await day(page, world, touch(page));
-    });
+    if (hands.includes('tablet'))
+      test('does the whole day by touch alone', async ({ page, world }) => {
+        await day(page, world, touch(page));
+      });
   });
 
   test.describe('at a phone', () => {
     test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
-    test('does the same by touch alone', async ({ page, world }) => {
-      await day(page, world, touch(page));
-    });
+    if (hands.includes('phone'))
+      test('does the same by touch alone', async ({ page, world }) => {
+        await day(page, world, touch(page));
+      });
   });
 });

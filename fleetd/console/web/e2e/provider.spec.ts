@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-import { accessible, colors, expect, fresh, live, signInAsAdmin, test, type World } from './world';
+import { accessible, colors, expect, fresh, inShard, live, signInAsAdmin, test, type World } from './world';
 
 const is = (world: World, name: string, ...groups: string[]) =>
   world.control(`issuer/is?${new URLSearchParams([['name', name], ...groups.map((g) => ['group', g])])}`);
@@ -164,7 +164,7 @@ test('the command line signs in for a person with a password too', async ({ page
   expect(await world.control('login/end')).toMatch(/^admin at https/m);
 });
 
-for (const scheme of ['light', 'dark'] as const)
+for (const scheme of inShard('light' as const, 'dark' as const))
   test(`the account is accessible in ${scheme}`, async ({ page, world }) => {
     await colors(page, scheme);
     await is(world, 'anna', 'guides');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { accessible, colors, expect, live, test } from './world';
+import { accessible, colors, expect, inShard, live, test } from './world';
 
 const row = (id: string) => `[data-robot="${id}"]`;
 
@@ -223,7 +223,7 @@ test('what robots and labels are called is text, and a lost stream is said', asy
   await expect(page).not.toHaveTitle('owned');
 });
 
-for (const scheme of ['light', 'dark'] as const) {
+for (const scheme of inShard('light' as const, 'dark' as const)) {
   test(`the list is accessible in ${scheme} colours`, async ({ page }) => {
     await colors(page, scheme);
     await page.goto('/robots');

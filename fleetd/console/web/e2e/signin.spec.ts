@@ -1,6 +1,18 @@
 import type { Page } from '@playwright/test';
 
-import { accessible, colors, expect, fresh, givePassword, live, signIn, signInAsAdmin, tabTo, test } from './world';
+import {
+  accessible,
+  colors,
+  expect,
+  fresh,
+  givePassword,
+  inShard,
+  live,
+  signIn,
+  signInAsAdmin,
+  tabTo,
+  test,
+} from './world';
 
 const words = 'a boat of blue paper';
 
@@ -141,7 +153,7 @@ test('a stolen session does nothing for a page of another origin', async ({ page
   expect(JSON.parse(await world.cli('stop', 'list', '-o', 'json')).stops).toEqual([]);
 });
 
-for (const scheme of ['light', 'dark'] as const) {
+for (const scheme of inShard('light' as const, 'dark' as const)) {
   test(`the sign-in is accessible in ${scheme}`, async ({ page }) => {
     await colors(page, scheme);
     await page.goto('/sign-in');

@@ -108,6 +108,15 @@ export { expect };
  */
 export const matrix = process.env.TROUPE_SPEC_MATRIX === '1';
 
+/**
+ * Those of a spec's variants that the shard of this run has: one of at most five, or all where no shard is chosen. Five
+ * shards together have every variant (deploy/shard).
+ */
+export function inShard<T>(...variants: T[]): T[] {
+  const shard = Number(process.env.TROUPE_SHARD ?? 'all');
+  return Number.isNaN(shard) ? variants : [variants[shard % variants.length]!];
+}
+
 /** A name that no other run has used. */
 export const fresh = (what: string) => `${what}-${Date.now().toString(36)}`;
 
