@@ -9,10 +9,11 @@
 //	proof list                 print the tests of each shard and compare all of them with those that exist
 //	proof time TARGET COMMAND  run a command and record how long it took
 //	proof times                print how long each part took, beside the recorded run
-//	proof record               record this run
+//	proof passed               the same, at the end of a run in which everything passed
+//	proof record               record the last run that passed
 //
 // SHARD chooses a shard: a number, or all. BASE is the commit that a change is compared with; without
-// it that is the commit of the recorded run.
+// it that is the commit of the recorded run, which tested what had changed since the one before it.
 package main
 
 import (
@@ -31,7 +32,7 @@ import (
 
 func main() {
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|test|quick|list|time|times|record")
+		fmt.Fprintln(os.Stderr, "usage: proof shard|plan|test|quick|list|time|times|passed|record")
 		os.Exit(2)
 	}
 	status, err := command(os.Args[1], os.Args[2:])
@@ -67,7 +68,7 @@ func command(name string, args []string) (status int, err error) {
 			return 2, errors.New("give a target and a command")
 		}
 		return execute(times.Target, args[0], args[1:]), nil
-	case "times":
+	case "times", "passed":
 		now, _, err := times.Read(times.File)
 		if err != nil {
 			return 1, err
@@ -77,7 +78,10 @@ func command(name string, args []string) (status int, err error) {
 			return 1, err
 		}
 		report(os.Stdout, now, recorded, commit)
-		return 0, nil
+		if name == "passed" {
+			err = notePassed()
+		}
+		return 0, err
 	case "record":
 		return 0, record()
 	}
@@ -174,18 +178,32 @@ func (p plan) print(out io.Writer) {
 	}
 }
 
-// record keeps the times of this run in the tree.
+// notePassed adds to the times of this run the commit that passed.
+func notePassed() error {
+	commit, err := git("rev-parse", "HEAD")
+	if err != nil {
+		return nil // without a history there is nothing to compare with later
+	}
+	f, err := os.OpenFile(times.File, os.O_APPEND|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "commit\t%s\n", commit)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("note that the run passed: %w", err)
+	}
+	return nil
+}
+
+// record keeps the times of the last run in the tree, if it passed: what has changed since then counts
+// as changed in later runs.
 func record() error {
-	now, _, err := times.Read(times.File)
+	now, commit, err := times.Read(times.File)
 	if err != nil {
 		return err
 	}
-	if len(now) == 0 {
-		return errors.New("no run was timed here: run .ci/run first")
-	}
-	commit, err := git("rev-parse", "HEAD")
-	if err != nil {
-		return fmt.Errorf("read which commit this is: %w", err)
+	if commit == "" {
+		return errors.New("there is no run that passed: run .ci/run first")
 	}
 	text := "commit\t" + commit + "\n"
 	for _, kind := range []string{times.Target, times.Package, times.Spec} {
