@@ -23,7 +23,7 @@ const waitLimit = 40 * time.Second
 
 // parallelScenarios is how many scenarios run at a time: they wait for other
 // processes more than they compute.
-const parallelScenarios = "16"
+const parallelScenarios = "10"
 
 func TestMain(m *testing.M) {
 	flag.Parse()

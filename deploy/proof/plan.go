@@ -41,7 +41,7 @@ type run struct {
 }
 
 // endToEnd is the package whose tests start the programs. They wait for them more than they compute,
-// so they run beside the others.
+// so it begins first, and the others run beside it.
 const endToEnd = "deploy/e2e"
 
 // sharded are the end-to-end tests that only one shard has, by a pattern of their names.
@@ -118,7 +118,7 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 	if s.Has(raceDemo) {
 		demo.packages, e2e.skip = e2e.packages, either(e2e.skip, demo.only)
 	}
-	p.runs = slices.DeleteFunc(append(parted, race, plain, long, e2e, demo), func(r run) bool { return len(r.packages) == 0 })
+	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e, race, demo}, parted, []run{plain, long}), func(r run) bool { return len(r.packages) == 0 })
 	return p, nil
 }
 

@@ -23,15 +23,15 @@ import (
 // does. None of it is this project's code.
 var withoutRace = []string{"modernc.org/sqlite/lib", "modernc.org/libc", "golang.org/x/crypto/argon2", "golang.org/x/crypto/blake2b"}
 
-// together is how many packages each run has at work at once: runs are at work together, those
-// of end-to-end tests mostly wait, and CI has two cores.
-const together = 1
+// together is how many runs are at work at once, each with one package: CI has two cores, and what is
+// tested against real time needs its share of them.
+const together = 2
 
 // arguments returns those of go test.
 func (r run) arguments(self string) []string {
 	// make check has vet; -w leaves out what only a debugger reads, which is a fifth of the time that
 	// linking takes.
-	args := []string{"test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-timeout=25m", fmt.Sprintf("-p=%d", together), "-exec=" + self + " exec"}
+	args := []string{"test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-timeout=25m", "-p=1", "-exec=" + self + " exec"}
 	if r.race {
 		args = append(args, "-race")
 	}
@@ -59,7 +59,7 @@ func (r run) environment(p plan) []string {
 	return append(env, r.env...)
 }
 
-// test executes the runs beside each other and writes the events of all to out. It returns an error
+// test executes the runs in their order, two at a time, and writes the events of all to out. It returns an error
 // if one of them failed.
 func (p plan) test(out io.Writer) error {
 	self, err := os.Executable()
@@ -69,8 +69,11 @@ func (p plan) test(out io.Writer) error {
 	var events sync.Mutex // a line of one run does not break that of another
 	errs := make([]error, len(p.runs))
 	var all sync.WaitGroup
+	atWork := make(chan struct{}, together)
 	for i, r := range p.runs {
+		atWork <- struct{}{}
 		all.Go(func() {
+			defer func() { <-atWork }()
 			cmd := exec.Command("go", r.arguments(self)...)
 			cmd.Env, cmd.Stderr = r.environment(p), os.Stderr
 			lines, err := cmd.StdoutPipe()
