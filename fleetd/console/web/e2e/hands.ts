@@ -29,6 +29,18 @@ export interface Hand {
 const optionOf = (page: Page, name: string) =>
   page.getByRole('option', { name: new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}( |$)`) });
 
+/** Holds a key, which the keyboard repeats, until that is true. It stays down. */
+export async function holdKey(page: Page, key: string, until: () => Promise<unknown>): Promise<void> {
+  let on = true;
+  const repeats = (async () => {
+    for (; on; await new Promise((done) => setTimeout(done, 100))) await page.keyboard.down(key);
+  })();
+  await until().finally(() => {
+    on = false;
+    return repeats;
+  });
+}
+
 /** A person without a pointer. */
 export function keyboard(page: Page): Hand {
   const focused = (what: Locator) => what.evaluate((e) => e === document.activeElement, undefined, { timeout: 5000 });
@@ -87,8 +99,7 @@ export function keyboard(page: Page): Hand {
       await page.keyboard.press('Alt+ArrowUp');
     },
     forwards: async (until) => {
-      await page.keyboard.down('w');
-      await until().finally(() => page.keyboard.up('w'));
+      await holdKey(page, 'w', until).finally(() => page.keyboard.up('w'));
     },
   };
 }

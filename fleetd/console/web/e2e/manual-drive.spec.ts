@@ -1,5 +1,6 @@
 import type { Browser, Page } from '@playwright/test';
 
+import { holdKey } from './hands';
 import { expect, inShard, live, test, type World } from './world';
 
 /** What the page sent and was told, with times since 1970. */
@@ -60,8 +61,7 @@ async function drives(page: Page, mps: number): Promise<void> {
     const sent = await page.evaluate(() => window.log.frames.length);
     await page.waitForFunction((n) => window.log.frames.length > n + 5, sent, { timeout: 5000 }); // of a released key
     const enough = Date.now() < patient ? mps * 0.95 : 0.02;
-    await page.keyboard.down('w');
-    await page.waitForFunction((v) => window.log.vx > v, enough, { timeout: 8000 });
+    await holdKey(page, 'w', () => page.waitForFunction((v) => window.log.vx > v, enough, { timeout: 8000 }));
   }).toPass({ timeout: 120_000 });
 }
 

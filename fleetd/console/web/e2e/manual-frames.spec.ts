@@ -52,14 +52,15 @@ const sources: Record<string, { push: (page: Page) => Promise<void>; release: (p
 };
 
 /** Connects a gamepad and chooses it. */
-async function chooseGamepad(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    window.fake.axes = [0, 0];
+async function chooseGamepad(page: Page, axes = [0, 0]): Promise<void> {
+  await page.evaluate((a) => {
+    window.fake.axes = a;
     window.dispatchEvent(new Event('gamepadconnected'));
-  });
+  }, axes);
   await page.getByRole('combobox', { name: 'Gamepad' }).click();
   await page.clock.runFor(500); // the list opens
   await page.getByRole('option', { name: 'A gamepad' }).click();
+  await page.clock.runFor(100); // the page sees whether it is at rest
 }
 
 test('a frame leaves every 50 ms from taking control to giving it back, with nothing deflected too', async ({
@@ -146,6 +147,8 @@ const causes: {
   by?: string;
   /** The page notices by itself, at its next frame or later. */
   later?: number;
+  /** Puts the page in order again. */
+  then?: (page: Page) => Promise<unknown>;
 }[] = [
   {
     what: 'the window loses the focus',
@@ -158,6 +161,60 @@ const causes: {
     happens: (page) => page.evaluate(hide),
     says: 'this page was hidden',
     frames: false,
+  },
+  ...['Meta', 'Control', 'Alt', 'AltGraph'].map((key) => ({
+    what: `${key} is pressed`,
+    happens: async (page: Page) => {
+      await page.keyboard.down(key);
+      await page.keyboard.up(key);
+    },
+    says: 'Ctrl, Alt, Cmd or the Windows key was pressed',
+    frames: true,
+  })),
+  {
+    what: 'a modifier is pressed while the stick drives',
+    by: 'stick',
+    happens: (page) => page.keyboard.press('Control'),
+    says: 'Ctrl, Alt, Cmd or the Windows key was pressed',
+    frames: true,
+  },
+  {
+    what: 'a context menu opens',
+    happens: (page) =>
+      page.evaluate(() => void document.body.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true }))),
+    says: 'a menu was opened',
+    frames: true,
+  },
+  {
+    what: 'something is dragged',
+    happens: (page) =>
+      page.evaluate(() => void document.body.dispatchEvent(new DragEvent('dragstart', { bubbles: true }))),
+    says: 'something was dragged',
+    frames: true,
+  },
+  {
+    what: 'a dialog opens',
+    happens: (page) => page.keyboard.press('?'), // the shortcuts
+    says: 'a dialog was opened',
+    frames: true,
+    later: 100,
+    then: (page) => page.keyboard.press('Escape'),
+  },
+  {
+    what: 'the keyboard composes text',
+    happens: (page) =>
+      page.evaluate(
+        () => void document.body.dispatchEvent(new CompositionEvent('compositionstart', { bubbles: true })),
+      ),
+    says: 'the keyboard began to compose text',
+    frames: true,
+  },
+  {
+    what: 'a window of the browser keeps the page from running',
+    by: 'stick',
+    happens: (page) => page.clock.fastForward(1000),
+    says: 'nothing came from this page for a moment',
+    frames: true,
   },
   {
     what: 'the pointer is lost',
@@ -226,6 +283,7 @@ for (const c of causes) {
       if (window.fake.axes === null) window.fake.axes = [0, -1]; // it is back, and still deflected
     });
     if (!c.frames) await page.evaluate(hide);
+    await c.then?.(page);
     expect(still(await t.pass(500))).toBe(true);
     await source.release(page);
     await t.pass(100);
@@ -235,6 +293,118 @@ for (const c of causes) {
     await source.release(page);
   });
 }
+
+test('macOS reports no release while Cmd is held: the robot does not drive on', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await page.keyboard.down('w');
+  expect(moving(await t.pass(500))).toBe(true);
+  const now = await t.during(() => page.keyboard.down('Meta'));
+  expect(now).toMatchObject([zero]);
+  await t.pass(300); // W is released
+  await page.keyboard.up('Meta');
+  expect(still(await t.pass(30_000))).toBe(true);
+  await expect(page.getByTestId('interrupted')).toHaveAttribute('data-cause', 'modifier');
+
+  await page.keyboard.up('w');
+  await page.keyboard.down('Meta');
+  await page.keyboard.down('w');
+  expect(still(await t.pass(500))).toBe(true); // a shortcut
+  await page.keyboard.up('Meta');
+  expect(still(await t.repeat('w', 2000))).toBe(true); // still the same press
+  await page.keyboard.up('w');
+  await page.keyboard.down('w');
+  expect(moving(await t.pass(500))).toBe(true);
+  await page.keyboard.up('w');
+});
+
+for (const [what, key, prepare] of [
+  ['a key', 'w', async () => undefined],
+  ['an arrow button by key', 'Space', (page: Page) => page.getByRole('button', { name: 'Forwards' }).focus()],
+] as const)
+  test(`${what} drives while the keyboard repeats it, and 2 s without that`, async ({ page }) => {
+    const t = await Teleop.of(page);
+    await t.takeControl();
+    await prepare(page);
+    await page.keyboard.down(key);
+    expect(moving(await t.repeat(key, 5000))).toBe(true);
+    expect(moving(await t.pass(700))).toBe(true);
+    await t.pass(100);
+    expect(still(await t.pass(10_000))).toBe(true); // nothing said that it was released
+    await expect(page.getByTestId('interrupted')).toContainText('press it again every 2 s');
+    expect(still(await t.repeat(key, 1000))).toBe(true);
+    await page.keyboard.up(key);
+
+    await page.keyboard.down(key);
+    expect(moving(await t.pass(1900))).toBe(true);
+    await t.pass(150);
+    expect(still(await t.pass(10_000))).toBe(true);
+    await page.keyboard.up(key);
+  });
+
+test('a key that steers for a moment leaves the one that drives', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await page.keyboard.down('w');
+  await t.repeat('w', 1000);
+  for (let n = 0; n < 3; n++) {
+    await page.keyboard.down('a');
+    expect(moving(await t.repeat('a', 3000))).toBe(true);
+    await page.keyboard.up('a');
+    expect(moving(await t.pass(1500))).toBe(true);
+  }
+  await page.keyboard.up('w');
+  expect(still(await t.pass(500))).toBe(true);
+});
+
+test('a gamepad whose axes are deflected before the first touch drives nothing until they were at rest', async ({
+  page,
+}) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await chooseGamepad(page, [0.99, -0.99, 0.99, 0.99]);
+  expect(still(await t.pass(5000))).toBe(true);
+  const rest = page.getByTestId('gamepad-rest');
+  await expect(rest).toHaveText('Let the stick of the gamepad go to its middle.');
+  await sources.gamepad!.release(page);
+  await t.pass(100);
+  await expect(rest).toHaveCount(0);
+  await sources.gamepad!.push(page);
+  expect(moving(await t.pass(500))).toBe(true);
+
+  // held while control is taken anew, and while the connection comes back
+  await page.getByRole('button', { name: 'Give back' }).press('Enter');
+  await t.takeControlAgain();
+  expect(still(await t.pass(500))).toBe(true);
+  await expect(rest).toBeVisible();
+  await sources.gamepad!.release(page);
+  await t.pass(100);
+  await page.evaluate(() => window.fake.drop());
+  await sources.gamepad!.push(page);
+  expect(still(await t.pass(1500))).toBe(true);
+  await expect(rest).toBeVisible();
+  await sources.gamepad!.release(page);
+  await t.pass(100);
+  await sources.gamepad!.push(page);
+  expect(moving(await t.pass(500))).toBe(true);
+});
+
+test('a gamepad that says the same for 10 s drives no longer, and shows no person', async ({ page }) => {
+  const t = await Teleop.of(page);
+  await t.takeControl();
+  await chooseGamepad(page);
+  await sources.gamepad!.push(page);
+  expect(moving(await t.pass(9900))).toBe(true);
+  await t.pass(200);
+  expect(still(await t.pass(1000))).toBe(true);
+  await expect(page.getByTestId('interrupted')).toHaveAttribute('data-cause', 'unmoved');
+  await expect(page.getByTestId('gamepad-rest')).toBeVisible();
+  for (let n = 0; n < 30; n++) {
+    await page.evaluate((y) => (window.fake.axes = [0, y]), -1 + (n % 2) * 0.01); // it trembles
+    await t.pass(5000);
+  }
+  expect(t.commands.filter((c) => c === 'control/renew').length).toBeLessThanOrEqual(10);
+});
 
 test('a gamepad drives only a window with focus, and only after it was let go', async ({ page }) => {
   const t = await Teleop.of(page);

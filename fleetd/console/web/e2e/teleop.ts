@@ -66,10 +66,27 @@ export class Teleop {
     await this.pass(100);
   }
 
+  /** Takes control once more, while the page's clock stands. */
+  async takeControlAgain(): Promise<void> {
+    await expect(this.page.getByTestId('lease')).toBeHidden();
+    await this.page.getByRole('button', { name: 'Take control' }).press('Enter');
+    await expect(this.page.getByTestId('lease')).toBeVisible();
+  }
+
   /** Lets ms pass by the page's clock and returns the frames that the page sent meanwhile. */
   async pass(ms: number): Promise<Frame[]> {
     const before = await this.page.evaluate(() => window.fake.frames.length);
     await this.page.clock.runFor(ms);
+    return this.since(before);
+  }
+
+  /** Holds a key that is down for ms, as a keyboard does: it repeats it. */
+  async repeat(key: string, ms: number): Promise<Frame[]> {
+    const before = await this.page.evaluate(() => window.fake.frames.length);
+    for (let passed = 0; passed < ms; passed += 250) {
+      await this.page.keyboard.down(key);
+      await this.page.clock.runFor(250);
+    }
     return this.since(before);
   }
 
@@ -143,5 +160,7 @@ function fakeSockets(): void {
   window.fake = fake;
   window.WebSocket = FakeSocket as unknown as typeof WebSocket;
   navigator.getGamepads = () =>
-    fake.axes ? [{ index: 0, id: 'A gamepad', connected: true, axes: fake.axes } as unknown as Gamepad] : [];
+    fake.axes
+      ? [{ index: 0, id: 'A gamepad', connected: true, axes: fake.axes, buttons: [] } as unknown as Gamepad]
+      : [];
 }

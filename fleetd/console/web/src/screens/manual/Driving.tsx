@@ -105,7 +105,10 @@ function Stick({ drive }: { drive?: Drive }) {
       color: { front: 'var(--mantine-color-indigo-6)', back: 'var(--mantine-color-indigo-2)' },
       restOpacity: 1,
     });
-    stick.on('move', ({ data }) => drive.push('stick', { vx: data.vector.y, wz: -data.vector.x }));
+    stick.on('move', ({ data }) => {
+      drive.present();
+      drive.push('stick', { vx: data.vector.y, wz: -data.vector.x });
+    });
     let dragged = false;
     stick.on('start', () => (dragged = true));
     stick.on('end', () => {
@@ -123,9 +126,12 @@ function Stick({ drive }: { drive?: Drive }) {
       drive.zero('pointer');
       drive.release('stick');
     };
+    const noMenu = (e: Event) => e.preventDefault(); // after a long touch
     el.addEventListener('pointercancel', lost);
+    el.addEventListener('contextmenu', noMenu);
     return () => {
       el.removeEventListener('pointercancel', lost);
+      el.removeEventListener('contextmenu', noMenu);
       drive.release('stick');
       unsubscribe();
       stick.destroy();
@@ -151,7 +157,7 @@ const arrows: { code: 'KeyW' | 'KeyA' | 'KeyS' | 'KeyD'; v: Velocity; icon: type
   { code: 'KeyD', v: { vx: 0, wz: -1 }, icon: IconArrowForwardUp, column: 3 },
 ];
 
-/** Arrow buttons: they drive while they are held, by pointer or key. */
+/** Arrow buttons: they drive while they are held, by pointer, or by a key as useKeyboard says. */
 function Arrows({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
   const asked = useDriving((s) => s.asked);
@@ -165,7 +171,6 @@ function Arrows({ drive }: { drive?: Drive }) {
     <Box dir="ltr" className="arrows">
       {arrows.map(({ code, v, icon: Icon, column }) => {
         const on = v.vx !== 0 ? Math.sign(asked.vx) === v.vx : Math.sign(asked.wz) === v.wz;
-        const held = (key: string) => key === ' ' || key === 'Enter';
         return (
           <UnstyledButton
             key={code}
@@ -174,7 +179,9 @@ function Arrows({ drive }: { drive?: Drive }) {
             aria-label={t.arrows[code]}
             aria-disabled={!drive}
             data-on={(drive && on) || undefined}
+            data-arrow={code}
             onPointerDown={(e) => {
+              if (e.button !== 0) return; // the others open a menu, or go back
               e.currentTarget.setPointerCapture(e.pointerId);
               drive?.push('buttons', v);
             }}
@@ -182,9 +189,6 @@ function Arrows({ drive }: { drive?: Drive }) {
             onPointerCancel={lost}
             onLostPointerCapture={end}
             onContextMenu={(e) => e.preventDefault()}
-            onKeyDown={(e) => held(e.key) && !e.repeat && drive?.push('buttons', v)}
-            onKeyUp={(e) => held(e.key) && end()}
-            onBlur={end}
           >
             <Center h="100%" style={{ flexDirection: 'column' }}>
               <Icon size={24} aria-hidden />
@@ -250,11 +254,12 @@ function Pad({ drive }: { drive?: Drive }) {
   const pads = useGamepads();
   const [chosen, setChosen] = useState<string | null>(null);
   const [axes, setAxes] = useState<number[]>([]);
+  const [awaitsRest, setAwaitsRest] = useState(false);
   const index = chosen === null ? undefined : Number(chosen);
-  const seen = useCallback(
-    (now: number[]) => setAxes((before) => (now.every((a, i) => Math.abs(a - (before[i] ?? 9)) < 0.02) ? before : now)),
-    [],
-  );
+  const seen = useCallback((now: number[], awaits: boolean) => {
+    setAxes((before) => (now.every((a, i) => Math.abs(a - (before[i] ?? 9)) < 0.02) ? before : now));
+    setAwaitsRest(awaits);
+  }, []);
   useGamepad(drive, index, seen);
   if (pads.length === 0 && chosen === null)
     return (
@@ -280,6 +285,11 @@ function Pad({ drive }: { drive?: Drive }) {
               {i}: {a.toFixed(2)}{' '}
             </span>
           ))}
+        </Text>
+      )}
+      {drive && chosen !== null && awaitsRest && (
+        <Text size="sm" fw={600} role="status" data-testid="gamepad-rest">
+          {t.gamepadRest}
         </Text>
       )}
     </Group>

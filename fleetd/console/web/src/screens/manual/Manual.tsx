@@ -13,6 +13,7 @@ import { Driving } from './Driving';
 import { Floor } from './Floor';
 import { HeadAndFace } from './HeadAndFace';
 import { useKeyboard } from './inputs';
+import { afterPress } from './keys';
 import { LeaveDialog } from './LeaveDialog';
 import { LightAndSound } from './LightAndSound';
 import { Points } from './Points';
@@ -108,6 +109,7 @@ function DriveStopNotice() {
         >
           <Text size="sm" dir="auto">
             {it.over ? it.detail : t.releaseToGoOn}
+            {it.cause === 'repeat' && ` ${t.repeatOff(afterPress / 1000)}`}
           </Text>
         </Alert>
       )}

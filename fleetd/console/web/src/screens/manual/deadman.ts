@@ -8,7 +8,24 @@ export interface Velocity {
 }
 
 /** Why the page made the velocity zero although something was deflected. */
-export type Cause = 'blur' | 'hidden' | 'pointer' | 'gamepad' | 'socket' | 'latency' | 'fleetd' | 'leaving';
+export type Cause =
+  | 'blur'
+  | 'hidden'
+  | 'pointer'
+  | 'gamepad'
+  | 'unmoved'
+  | 'repeat'
+  | 'modifier'
+  | 'menu'
+  | 'drag'
+  | 'dialog'
+  | 'composing'
+  | 'socket'
+  | 'unconnected'
+  | 'no-frames'
+  | 'latency'
+  | 'fleetd'
+  | 'leaving';
 
 const still: Velocity = { vx: 0, wz: 0 };
 const share = (v: number) => (Number.isFinite(v) ? Math.min(Math.max(v, -1), 1) : 0);
@@ -41,6 +58,16 @@ export class DeadMan {
   release(source: Source): void {
     this.deflected.delete(source);
     this.barred.delete(source);
+  }
+
+  /** Whether a source is deflected and counts. */
+  holds(source: Source): boolean {
+    return this.deflected.has(source);
+  }
+
+  /** Whether a source must be released before it counts again. */
+  bars(source: Source): boolean {
+    return this.barred.has(source);
   }
 
   /** Makes the velocity zero, and reports whether it was not. */

@@ -7,6 +7,8 @@ import { Latency, zeroAt } from './latency';
 
 /** ms between frames. */
 const every = 50;
+/** ms after which frames have come to a halt: fleetd stops the robot then, too. */
+const frameGap = 250;
 /** ms of a lease, how often it is renewed, and after how long without a touch it is not. */
 export const leaseFor = 30_000;
 const renewEvery = 10_000;
@@ -46,7 +48,7 @@ interface Driving {
   /** What the page asks for, in m/s and rad/s. */
   asked: Velocity;
   stopped?: DriveStop;
-  /** performance.now() of the newest touch or key. */
+  /** performance.now() of the newest touch, key or movement of a gamepad. */
   presentAt: number;
 }
 
@@ -86,8 +88,9 @@ export class Drive {
   private lostAt = 0;
   private timers: number[] = [];
   private ended = false;
+  private tickedAt = performance.now();
   /** Called before each frame, to read what has no events. */
-  poll?: () => void;
+  readonly polls = new Set<(now: number) => void>();
   /** The greatest speeds that the person chose. */
   speed = { mps: 0.2, radps: 0.6 };
 
@@ -162,10 +165,13 @@ export class Drive {
     }
   }
 
-  /** A source of driving is deflected. */
+  /**
+   * A source of driving is deflected. Without a connection that counts for nothing, also not as soon as there is one: no
+   * robot starts because a connection came back.
+   */
   push(source: Source, v: Velocity): void {
-    this.present();
     this.dead.push(source, v);
+    if (this.socket?.readyState !== WebSocket.OPEN) this.zero('unconnected');
     if (this.moving()) useDriving.setState({ stopped: undefined });
   }
 
@@ -173,12 +179,21 @@ export class Drive {
     this.dead.release(source);
   }
 
+  holds(source: Source): boolean {
+    return this.dead.holds(source);
+  }
+
+  /** Whether a source must be released before it counts again. */
+  bars(source: Source): boolean {
+    return this.dead.bars(source);
+  }
+
   private moving(): boolean {
     const v = this.dead.velocity();
     return v.vx !== 0 || v.wz !== 0;
   }
 
-  /** A person is there. */
+  /** A person is there: they moved something, or the keyboard repeats a key that they hold. Mere polling shows nobody. */
   present(): void {
     useDriving.setState({ presentAt: performance.now() });
   }
@@ -192,9 +207,14 @@ export class Drive {
 
   // A hidden page sends nothing: fleetd gives its control back after a while.
   private tick(): void {
-    if (document.hidden) return;
-    this.poll?.();
     const now = performance.now();
+    const gap = now - this.tickedAt;
+    this.tickedAt = now;
+    if (document.hidden) return;
+    // While the browser shows a dialog of its own, such as window.confirm or that of printing, no timer runs and it may
+    // swallow a release.
+    if (gap > frameGap) this.zero('no-frames');
+    this.polls.forEach((poll) => poll(now));
     if (this.latency.total(now) > zeroAt) this.zero('latency');
     this.frame();
   }
