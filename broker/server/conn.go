@@ -34,6 +34,7 @@ type conn struct {
 
 	client      atomic.Pointer[client] // set once authenticated
 	takenOver   atomic.Bool            // a newer connection has its client id
+	successor   atomic.Pointer[conn]   // that connection, until it is refused
 	kicked      atomic.Pointer[kick]   // set once the client has lost the right to be connected
 	cut         atomic.Pointer[error]  // why the guard ended it, if it did
 	subscribing atomic.Bool            // the library processes its SUBSCRIBE, and has not written SUBACK; set by the reading goroutine

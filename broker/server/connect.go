@@ -168,6 +168,7 @@ func (g *guard) identify(nc *conn, pk packets.Packet) (*client, *access.Refusal)
 		if why := g.judgeWill(c, pk.Connect.WillTopic, pk.Connect.WillRetain, pk.Connect.WillPayload); why != "" {
 			return nil, &access.Refusal{Code: access.CodeDenied, Detail: fmt.Sprintf("will on %q: %s", pk.Connect.WillTopic, why)}
 		}
+		c.will = will{topic: pk.Connect.WillTopic, payload: string(pk.Connect.WillPayload)}
 	}
 	return c, nil
 }

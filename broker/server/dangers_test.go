@@ -29,6 +29,7 @@ var dangers = []danger{
 	{what: "a refused CONNECT is answered with codes that MQTT 3.1.1 clients take for success", test: TestRefusedConnectGetsMQTT311Code},
 	{what: "a will is published that its owner may not publish", test: TestForbiddenWillsAreRefused},
 	{what: "a robot that has reconnected is declared lost by its old will", test: TestWillIsSentOnlyForLostClients},
+	{what: "a stop that is a will is lost when another program takes over the client id, or sent by a panel that reconnects", test: TestStopOfAWillIsSentAtTakeOverUnlessTheNewConnectionArmsIt},
 	{what: "a broker that closes publishes every robot as lost", test: TestClosingBrokerSendsNoWills},
 	{what: "the will of a client that is disconnected for abuse is not sent", test: TestWillIsSentForClientCutForAbuse},
 

@@ -53,6 +53,7 @@ type client struct {
 	access.Identity
 	user   access.User
 	asked  string // client id of CONNECT
+	will   will
 	serial string // of its certificate; empty: it authenticated by password
 	rights *access.Rights
 

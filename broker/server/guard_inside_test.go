@@ -161,6 +161,9 @@ func TestClientIDIsPassedOnAfterOldConnectionEnded(t *testing.T) {
 		if _, err := s.take("r1", third, func(*conn) {}); !errors.Is(err, errOldConnectionOpen) {
 			t.Errorf("third connection accepted though the second never ended: %v", err)
 		}
+		if first.successor.Load() != second || second.successor.Load() != nil {
+			t.Error("a connection that was refused is the successor of the one that it would have taken over")
+		}
 		s.drop("r1", second) // late: must not remove the third
 		if old, _ := s.take("r1", make(), func(*conn) {}); old != third {
 			t.Error("the third connection was removed")

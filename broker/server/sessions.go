@@ -71,8 +71,8 @@ var errOldConnectionOpen = errors.New("the older connection with this id does no
 const noticeTimeout = 100 * time.Millisecond
 
 // take assigns id to c, ends the connection that had it, and waits until the library has
-// finished with that one. The older one's will is not sent, since it would no longer be
-// true. A connection that was kicked may be taken over by any role. notify sends the older
+// finished with that one. The older one's will is not sent if it would no longer be
+// true (isReplaced). A connection that was kicked may be taken over by any role. notify sends the older
 // connection the notice that says why it ends.
 func (s *sessions) take(id string, c *conn, notify func(old *conn)) (old *conn, err error) {
 	s.mu.Lock()
@@ -96,6 +96,7 @@ func (s *sessions) take(id string, c *conn, notify func(old *conn)) (old *conn, 
 	if old == nil {
 		return nil, nil
 	}
+	old.successor.Store(c)
 	old.takenOver.Store(true)
 	notified := make(chan struct{})
 	go func() {
@@ -115,6 +116,7 @@ func (s *sessions) take(id string, c *conn, notify func(old *conn)) (old *conn, 
 	case <-old.done:
 		return old, nil
 	case <-t.C:
+		old.successor.Store(nil)
 		return old, errOldConnectionOpen
 	}
 }

@@ -37,12 +37,29 @@ func (g *guard) isPresence(topic string) bool {
 	return ok && (row.Kind == schema.TopicPresence || row.Kind == schema.TopicFleetPresence)
 }
 
-// OnWill suppresses the will of a connection whose id is connected again, and all wills
+// will is the will of a connection; the zero value is none.
+type will struct{ topic, payload string }
+
+// isReplaced reports whether the newer connection with the same client id makes the will of the older
+// one void. A presence is, since the client is not lost. A stop is only if the newer connection armed the same
+// stop: otherwise another program uses the id, and nothing would stop the robots any more.
+func (g *guard) isReplaced(old *conn, topic string) bool {
+	if !old.takenOver.Load() {
+		return false
+	}
+	if !g.isCommand(topic) {
+		return true
+	}
+	now := old.successor.Load()
+	return now != nil && now.client.Load().will == old.client.Load().will
+}
+
+// OnWill suppresses the will that a newer connection replaces, and all wills
 // when the broker closes: in both cases no client was lost. The library checks no rights
 // when it sends a will, so the decision of CONNECT is made again.
 func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 	c := connOf(cl)
-	if g.closing.Load() || c == nil || c.client.Load() == nil || c.takenOver.Load() {
+	if g.closing.Load() || c == nil || c.client.Load() == nil || g.isReplaced(c, will.TopicName) {
 		g.counters.add(willSuppressed)
 		return mqtt.Will{}, nil
 	}

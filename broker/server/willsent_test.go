@@ -65,3 +65,33 @@ func TestWillIsSentAfterPanic(t *testing.T) {
 		t.Errorf("will of a client that sent DISCONNECT: %v", ms)
 	}
 }
+
+// The stop of a panel that is lost must not depend on whether another program already uses its id.
+func TestStopOfAWillIsSentAtTakeOverUnlessTheNewConnectionArmsIt(t *testing.T) {
+	for _, topic := range []string{r1 + "cmd/op1/safety/stop", "troupe/v1/fleet/cmd/op1/stop"} {
+		armed := brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 1, Payload: []byte("lost")})
+		for what, c := range map[string]struct {
+			now  []func(*brokertest.ConnectPacket)
+			sent bool
+		}{
+			"the same will":       {now: []func(*brokertest.ConnectPacket){armed}},
+			"no will":             {sent: true},
+			"another payload":     {now: []func(*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 1, Payload: []byte("x")})}, sent: true},
+			"a will for another":  {now: []func(*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: "troupe/v1/robots/r2/cmd/op1/safety/stop", QoS: 1, Payload: []byte("lost")})}, sent: true},
+			"a will that is weak": {now: []func(*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 0, Payload: []byte("lost")})}},
+		} {
+			b := start(t)
+			robot := b.Client(t, "r1")
+			robot.Subscribe(r1+"cmd/#", "troupe/v1/fleet/cmd/+/stop")
+			old := b.Client(t, "op1", armed)
+			now := b.Client(t, "op1", c.now...)
+			old.Lost()
+			b.Client(t, "op2").Publish(r1+"cmd/op2/sys/ping", "")
+			robot.Expect(r1 + "cmd/op2/sys/ping")
+			if got := robot.Inbox("#"); (len(got) == 1) != c.sent || c.sent && (got[0].Topic != topic || string(got[0].Payload) != "lost") {
+				t.Errorf("%s: a newer connection with %s: the robot received %v", topic, what, got)
+			}
+			now.Close()
+		}
+	}
+}
