@@ -102,13 +102,14 @@ func (h *FleetHeartbeat) Validate() []Problem {
 }
 
 // Notice reports to a client that the broker rejected a message, that a command reached no
-// robot, or that the broker ends the client's connection because a newer one has the same
-// client id. fleetd reports in one that it removed a retained command or stop of the client, which
+// robot or a live stop not every robot, or that the broker ends the client's connection because a
+// newer one has the same client id. fleetd reports in one that it removed a retained command or stop of the client, which
 // Mosquitto had kept.
 type Notice struct {
 	TS     Time   `json:"ts" doc:"when this was written"`
-	Reason Reason `json:"reason" doc:"why the message was refused, such as too_big; undelivered: the command reached no robot; taken_over: a newer connection has the client id"`
+	Reason Reason `json:"reason" doc:"why the message was refused, such as too_big; undelivered: the command reached no robot, or the live stop not every robot; taken_over: a newer connection has the client id"`
 	Topic  string `json:"topic,omitempty" doc:"of the message"`
+	ID     string `json:"id,omitempty" doc:"of the live stop that the notice is about; the client's name if it named none"`
 	Detail string `json:"detail,omitempty" doc:"in a sentence, with the way out"`
 	Count  int64  `json:"count,omitzero" doc:"refusals and undelivered commands since the last notice"`
 }

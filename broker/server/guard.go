@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -210,6 +212,7 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		return pk, packets.CodeSuccessIgnore
 	}
 	g.notifyUndelivered(c, pk.TopicName)
+	g.notifyUndeliveredStop(c, pk)
 	return pk, nil
 }
 
@@ -225,6 +228,61 @@ func (g *guard) notifyUndelivered(c *client, topic string) {
 		return
 	}
 	g.report(c, noReceiver, schema.ReasonUndelivered, topic, "no robot "+params.RID+" is connected to this broker, which keeps no command for later; send it again when the robot is online")
+}
+
+// notifyUndeliveredStop notifies the sender of a live stop if no fleetd receives it, which would tell all robots,
+// and a robot that it names does not either, or if it names none, no robot does. Only robots know their
+// labels, so one that selects by labels counts as one that names none.
+func (g *guard) notifyUndeliveredStop(c *client, pk packets.Packet) {
+	row, _, _ := g.ns.Match(pk.TopicName)
+	if g.bus || row.Kind != schema.TopicFleetStopCmd || c.Role == schema.RoleFleetd {
+		return
+	}
+	robots := map[string]bool{}
+	for id := range g.srv.Topics.Subscribers(pk.TopicName).Subscriptions {
+		cl, known := g.srv.Clients.Get(id)
+		if !known {
+			continue
+		}
+		switch who := clientOf(cl); {
+		case who == nil:
+		case who.Role == schema.RoleFleetd:
+			return
+		case who.Role == schema.RoleRobot:
+			robots[who.Name] = true
+		}
+	}
+	stop, _ := schema.ReadStop(c.Name, pk.Payload)
+	absent := slices.DeleteFunc(slices.Clone(stop.Robots), func(r string) bool { return robots[r] })
+	what := "no robot and no fleetd is connected to this broker"
+	switch {
+	case len(absent) > 0:
+		what = "no fleetd is connected to this broker, nor are these robots, which the stop names: " + listed(absent)
+	case len(stop.Robots) > 0 || len(robots) > 0:
+		return
+	}
+	g.reportNotice(c, noReceiver, schema.Notice{
+		Reason: schema.ReasonUndelivered, Topic: pk.TopicName, ID: stop.ID,
+		Detail: what + "; the broker keeps no stop for later: send it again, under the same id, until it is answered",
+	})
+}
+
+// maxListed is how many names a notice lists, which has at most 1 KiB.
+const maxListed = 8
+
+// listed lists names of a payload. Those that no robot can have are quoted and cut.
+func listed(names []string) string {
+	var out []string
+	for i, n := range names {
+		if i == maxListed {
+			return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(names)-i)
+		}
+		if !schema.ValidID(n) {
+			n = fmt.Sprintf("%.16q", n)
+		}
+		out = append(out, n)
+	}
+	return strings.Join(out, ", ")
 }
 
 // answerUnroutable refuses and acknowledges a PUBLISH to a topic that begins with $, such
@@ -259,14 +317,17 @@ func (g *guard) refuse(cl *mqtt.Client, c *client, e event, r schema.Reason, top
 // report counts a refusal, logs it and notifies the sender. Notices are rate-limited;
 // omitted ones are counted in the next.
 func (g *guard) report(c *client, e event, r schema.Reason, topic, detail string) {
+	g.reportNotice(c, e, schema.Notice{Reason: r, Topic: topic, Detail: detail})
+}
+
+func (g *guard) reportNotice(c *client, e event, n schema.Notice) {
 	g.counters.add(e)
 	c.unreported++
-	g.throttledLog.add(slog.LevelWarn, "refused", string(r), c.Name, "client", c.ClientID, "reason", r, "topic", topic, "detail", detail)
+	g.throttledLog.add(slog.LevelWarn, "refused", string(n.Reason), c.Name, "client", c.ClientID, "reason", n.Reason, "topic", n.Topic, "detail", n.Detail)
 	if e == framesOverRate && !c.frameNotices.Allow() || !c.notices.Allow() {
 		return
 	}
-	n := schema.Notice{Reason: r, Topic: topic, Detail: detail, Count: c.unreported}
-	c.unreported = 0
+	n.Count, c.unreported = c.unreported, 0
 	g.notify(c.Name, n)
 }
 
