@@ -47,7 +47,7 @@ $(proof):
 # RETRIES=1 runs a failed test once more, alone. make check has vet; -w leaves out what only a debugger reads,
 # which is a fifth of the time that linking takes.
 once := -count=1 -vet=off -ldflags=-w -timeout=25m
-test: setup ## install what is missing, then run every test but those in a browser (PKG=./robotd/..., SHARD, RETRIES=1)
+test: setup ## install what is missing, then run the tests of every package (PKG=./robotd/..., SHARD, RETRIES=1)
 	@TROUPE_TEST_RETRIES=$(RETRIES) deploy/setup/test.sh $(if $(filter ./...,$(PKG)),proof,$(once) $(PKG))
 
 race: setup ## run the tests of some packages under the race detector (PKG=./broker/..., RETRIES=1)
