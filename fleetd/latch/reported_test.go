@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,15 +163,15 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 // brokenReader is a database that may not say which stops are latched.
 type brokenReader struct {
 	latch.Store
-	away  bool
-	ended int // reads whose context had ended
+	away  atomic.Bool
+	ended atomic.Int64 // reads whose context had ended
 }
 
 func (b *brokenReader) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
 	if ctx.Err() != nil {
-		b.ended++
+		b.ended.Add(1)
 	}
-	if b.away {
+	if b.away.Load() {
 		return nil, errors.New("away")
 	}
 	return b.Store.LatchedStops(ctx)
@@ -182,12 +183,12 @@ func TestStopListIsIncompleteAfterAFailedRead(t *testing.T) {
 		w.db.Store = db
 		w.publishLiveStop("admin", "")
 		w.settles()
-		db.away = true
+		db.away.Store(true)
 		w.mustRelease("admin")
 		if w.Complete() {
 			t.Error("a list that could not be read again is called complete")
 		}
-		db.away = false
+		db.away.Store(false)
 		w.settles()
 		w.listed(true)
 	})
@@ -202,7 +203,7 @@ func TestReleaseIsListedAfterItsClientDisconnected(t *testing.T) {
 		ctx, leave := context.WithCancel(context.Background())
 		w.nobody.released = leave
 		<-w.release(ctx, "admin").over
-		if w.listed(true); db.ended > 0 {
+		if w.listed(true); db.ended.Load() > 0 {
 			t.Error("the list was to be read for a client that has left")
 		}
 	})
