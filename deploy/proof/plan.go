@@ -68,7 +68,8 @@ const longProperties = 300
 // it runs at once; otherwise under it, if the change reaches the package or it is in the shard.
 func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan, error) {
 	p := plan{shard: s, changed: changed, all: all}
-	race := run{what: "under the race detector", race: true}
+	raced := run{what: "under the race detector", race: true}
+	races := []run{raced, raced} // two, so that none is alone at work for long
 	plain := run{what: "without the race detector"}
 	long := run{what: "without it, with many cases of each property", env: []string{fmt.Sprintf("RAPID_CHECKS=%d", longProperties)}}
 	var parted []run // of packages of which a part is raced
@@ -103,10 +104,11 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 		p.raced = append(p.raced, racedFolder{f.name, why})
 		if test, ok := apart[f.name]; ok {
 			both := []string{f.name}
-			parted = append(parted, run{what: race.what, race: true, packages: both, skip: test}, run{what: plain.what, packages: both, only: test})
+			parted = append(parted, run{what: raced.what, race: true, packages: both, skip: test}, run{what: plain.what, packages: both, only: test})
 			continue
 		}
-		race.packages = append(race.packages, f.name)
+		half := &races[len(p.raced)%len(races)]
+		half.packages = append(half.packages, f.name)
 	}
 	e2e := run{what: "with programs, end to end", packages: []string{endToEnd}}
 	for _, t := range sharded {
@@ -118,7 +120,7 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 	if s.Has(raceDemo) {
 		demo.packages, e2e.skip = e2e.packages, either(e2e.skip, demo.only)
 	}
-	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e, race, demo}, parted, []run{plain, long}), func(r run) bool { return len(r.packages) == 0 })
+	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e}, races, []run{demo}, parted, []run{plain, long}), func(r run) bool { return len(r.packages) == 0 })
 	return p, nil
 }
 
