@@ -50,7 +50,7 @@ var sharded = []struct {
 	shard   int
 	why     string
 }{
-	{"Earlier", 0, "they build the earlier release, to run it beside the current one"},
+	{"Earlier(Robot|Fleetd|Release)", 0, "they build the earlier release, to run it beside the current one"},
 }
 
 // raceDemo is the shard in which the demo, where a broker, a fleetd and robots are one process, runs
