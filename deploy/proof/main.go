@@ -108,8 +108,6 @@ func command(name string, args []string) (status int, err error) {
 	case "test":
 		if *only != "" {
 			p = p.again(*only, strings.TrimPrefix(flags.Arg(0), module))
-		} else {
-			p.print(os.Stderr)
 		}
 		return 0, p.test(os.Stdout)
 	default:

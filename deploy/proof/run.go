@@ -66,7 +66,7 @@ func (p plan) test(out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	var events sync.Mutex // a line of one run does not break that of another
+	events := &lines{out: out}
 	errs := make([]error, len(p.runs))
 	var all sync.WaitGroup
 	atWork := make(chan struct{}, together)
@@ -75,8 +75,8 @@ func (p plan) test(out io.Writer) error {
 		all.Go(func() {
 			defer func() { <-atWork }()
 			cmd := exec.Command("go", r.arguments(self)...)
-			cmd.Env, cmd.Stderr = r.environment(p), os.Stderr
-			lines, err := cmd.StdoutPipe()
+			cmd.Env, cmd.Stderr = r.environment(p), events // gotestsum takes what is on stderr for an error
+			pipe, err := cmd.StdoutPipe()
 			if err == nil {
 				err = cmd.Start()
 			}
@@ -84,21 +84,28 @@ func (p plan) test(out io.Writer) error {
 				errs[i] = fmt.Errorf("start go test: %w", err)
 				return
 			}
-			read := bufio.NewReader(lines)
-			for {
-				line, err := read.ReadBytes('\n')
-				events.Lock()
-				_, _ = out.Write(line) // gotestsum reads until the end
-				events.Unlock()
-				if err != nil {
-					break
-				}
+			for read := bufio.NewReader(pipe); err == nil; {
+				var line []byte
+				line, err = read.ReadBytes('\n')
+				_, _ = events.Write(line) // gotestsum reads until the end
 			}
 			errs[i] = cmd.Wait()
 		})
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+// lines is the output of several runs: a line of one does not break that of another.
+type lines struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Write(b)
 }
 
 // again leaves of the plan the runs that have a test, which failed. only is its pattern as gotestsum

@@ -27,8 +27,9 @@ trap 'kill $progress 2>/dev/null || true; rm -rf "$scratch"' EXIT
 raw=() retry=()
 if [ "$1" = proof ]; then
 	go -C "$root" build -o .cache/proof/proof ./deploy/proof
-	raw=(--raw-command)
+	raw=(--raw-command --ignore-non-json-output-lines)
 	set -- "$root/.cache/proof/proof" test
+	"$1" plan
 fi
 if [ "${TROUPE_TEST_RETRIES:-0}" -gt 0 ]; then
 	retry=(--rerun-fails="$TROUPE_TEST_RETRIES" --rerun-fails-max-failures=10
