@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -35,7 +34,11 @@ func speed(now, recorded times.All) float64 {
 // report prints a run beside the recorded one.
 func report(out io.Writer, now, recorded times.All, commit string) {
 	factor := speed(now, recorded)
-	fmt.Fprintf(out, "\nseconds of CPU, and in all; in brackets those of %.12s\n", cmp.Or(commit, "no run: make ci-times records one"))
+	from := "no run, until make ci-times records one"
+	if commit != "" {
+		from = fmt.Sprintf("%.12s", commit)
+	}
+	fmt.Fprintf(out, "\nseconds of CPU, and in all; in brackets those of %s\n", from)
 	if commit != "" {
 		fmt.Fprintf(out, "this run took %.2f times the CPU of that one (median of the targets)\n", factor)
 	}
