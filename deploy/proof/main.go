@@ -174,6 +174,11 @@ func (p plan) print(out io.Writer) {
 		}
 		fmt.Fprintln(out)
 	}
+	if !p.all { // otherwise they have one reason
+		for _, f := range p.raced {
+			fmt.Fprintf(out, "     %s is raced: %s\n", f.name, f.why)
+		}
+	}
 }
 
 // notePassed adds to the times of this run the commit that passed.

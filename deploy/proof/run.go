@@ -48,8 +48,9 @@ func (r run) arguments(self string) []string {
 }
 
 func (r run) environment(p plan) []string {
-	env := append(os.Environ(), shard.Variable+"="+p.shard.String(), fmt.Sprintf("RAPID_SEED=%d", p.seed), "GORACE=atexit_sleep_ms=10") // it would wait a second for races at the end
-	if r.race {                                                                                                                         // tests that build programs take this over
+	// The race detector would wait a second at the end of each process.
+	env := append(os.Environ(), shard.Variable+"="+p.shard.String(), fmt.Sprintf("RAPID_SEED=%d", p.seed), "GORACE=atexit_sleep_ms=10")
+	if r.race { // tests that build programs take this over
 		flags := os.Getenv("GOFLAGS")
 		for _, p := range withoutRace {
 			flags += " -gcflags=" + p + "=-race=false"

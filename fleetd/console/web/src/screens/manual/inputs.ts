@@ -136,7 +136,7 @@ export function useGamepads(): { index: number; id: string }[] {
 }
 
 /**
- * Drives with a gamepad, and stops when it is lost. A window without focus takes nothing from it. seen is told its axes and
+ * Drives with a gamepad, and stops when it is lost. A window without focus takes nothing from it. seen receives its axes and
  * whether its stick must go to its middle before it drives.
  */
 export function useGamepad(
