@@ -34,6 +34,7 @@ type racedFolder struct{ name, why string }
 type run struct {
 	what     string
 	race     bool
+	alone    bool // nothing runs beside it
 	packages []string
 	only     string   // -run
 	skip     string   // -skip
@@ -116,11 +117,11 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 			e2e.skip = either(e2e.skip, t.pattern)
 		}
 	}
-	demo := run{what: "the demo under the race detector", race: true, only: "Demo"}
+	demo := run{what: "the demo under the race detector", race: true, alone: true, only: "Demo"} // its robots have to keep their time
 	if s.Has(raceDemo) {
 		demo.packages, e2e.skip = e2e.packages, either(e2e.skip, demo.only)
 	}
-	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e}, races, []run{demo}, parted, []run{plain, long}), func(r run) bool { return len(r.packages) == 0 })
+	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e}, races, parted, []run{plain, long, demo}), func(r run) bool { return len(r.packages) == 0 })
 	return p, nil
 }
 

@@ -72,6 +72,9 @@ func (p plan) test(out io.Writer) error {
 	var all sync.WaitGroup
 	atWork := make(chan struct{}, together)
 	for i, r := range p.runs {
+		if r.alone {
+			all.Wait()
+		}
 		atWork <- struct{}{}
 		all.Go(func() {
 			defer func() { <-atWork }()
