@@ -60,7 +60,7 @@ func playSpecs(t *testing.T, files []string, page *webPage) {
 }
 
 func findBrowser() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}

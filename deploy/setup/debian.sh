@@ -29,8 +29,11 @@ have_postgres() {
 	return 1
 }
 
+# Any will do. Of Debian's the one without windows is wanted, which takes a fifth less processor time for the
+# same pages.
 have_browser() {
-	have chromium || have chromium-browser || have google-chrome
+	have chromium-headless-shell && return
+	! have apt-get && { have chromium || have chromium-browser || have google-chrome; }
 }
 
 # Another Python may stand before Debian's in the PATH.
@@ -48,7 +51,7 @@ missing() {
 	{ have mosquitto_pub && have mosquitto_sub && have mosquitto_rr; } || echo mosquitto-clients
 	have_postgres || echo postgresql                  # the store's second database
 	have sqlite3 || echo sqlite3                      # copies the database as the page about backups says
-	have_browser || echo chromium                     # looks at fleetd's page as a person would
+	have_browser || echo chromium-headless-shell      # looks at fleetd's page as a person would
 	have node || echo nodejs                          # MQTT.js runs on it
 	have npm || echo npm                              # ... and is brought by this
 	have_paho || echo python3-paho-mqtt               # the example responder and the adapters run on it
