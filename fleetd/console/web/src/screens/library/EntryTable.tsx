@@ -148,7 +148,7 @@ function Row({
   };
   return (
     <Table.Tr className={deleted ? 'stale' : undefined}>
-      <Table.Td>
+      <Table.Td miw={120} style={{ overflowWrap: 'anywhere' }}>
         <Group gap="xs">
           <Anchor component={Link} to={to} fw={600} dir="auto">
             {nameOf(e, language)}
