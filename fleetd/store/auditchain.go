@@ -48,6 +48,9 @@ func (t *Tx) link(ctx context.Context) (free func(), err error) {
 		case <-ctx.Done():
 			return free, fmt.Errorf("wait for the head of the audit log: %w", context.Cause(ctx))
 		}
+		if err := t.boundLocks(ctx); err != nil {
+			return free, err
+		}
 		if _, err := t.tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(chainLock)); err != nil {
 			return free, fmt.Errorf("lock the head of the audit log: %w", err)
 		}
@@ -197,7 +200,7 @@ func (s *Store) linkAll() *goose.Migration {
 	return goose.NewGoMigration(20, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 		var head audit.Head
 		for {
-			t := &Tx{reads: reads{tx}, tx: tx, store: s}
+			t := &Tx{reads: reads{tx}, tx: tx, store: s, bound: true} // a migration may take its time
 			n, err := t.linkOld(ctx, rowsAtOnce)
 			if n == 0 || err != nil {
 				return err

@@ -103,6 +103,9 @@ func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], quer
 	if len(rows) == 0 {
 		return nil
 	}
+	if err := t.boundLocks(ctx); err != nil {
+		return err
+	}
 	query = givenTable(columns, t.store.dialect.arrays) + query
 	args := make([]any, len(columns))
 	if t.store.dialect.arrays { // pgx caches prepared statements

@@ -30,7 +30,9 @@ type dialect struct {
 	migrateLocked bool
 	// arrays: a statement takes the values of many rows as one array for each column.
 	arrays bool
-	// isRetryable: the transaction conflicted with another one and may succeed if repeated.
+	// shared: other instances write to the same database, so a transaction that hangs blocks them.
+	shared bool
+	// isRetryable: the transaction conflicted with another one, or waited for it for too long, and may succeed if repeated.
 	isRetryable func(error) bool
 	// isMissing: a row that another row references does not exist.
 	isMissing func(error) bool
@@ -62,9 +64,14 @@ var postgres = dialect{
 	isolation:     sql.LevelSerializable,
 	migrateLocked: true,
 	arrays:        true,
+	shared:        true,
 	isRetryable: func(err error) bool {
-		code := pgCode(err)
-		return code == "40001" || code == "40P01" // serialization failure, deadlock
+		switch pgCode(err) {
+		case "40001", "40P01", // serialization failure, deadlock
+			"55P03", "25P03": // the time-outs of boundLocks: for a lock, and idle in a transaction
+			return true
+		}
+		return false
 	},
 	isMissing: func(err error) bool { return pgCode(err) == "23503" },
 	isTaken:   func(err error) bool { return pgCode(err) == "23505" },

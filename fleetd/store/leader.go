@@ -18,8 +18,8 @@ const leaderLock = 0x74726f757065 // "troupe"
 
 const (
 	// idleSessionTimeout is how long the connection of a leader may be silent before the
-	// server ends it: such a leader hangs.
-	idleSessionTimeout = "10s"
+	// server ends it: such a leader hangs. It is longer than leader.Trust.
+	idleSessionTimeout = "5s"
 
 	undefinedParameter = "42704"
 )
@@ -52,22 +52,33 @@ func (s *Store) TryLead(ctx context.Context, name string, now time.Time) (*Leade
 	if err != nil {
 		return nil, Leader{}, fmt.Errorf("request the leader lock: %w", err)
 	}
-	news, err := s.Poll(ctx, PollResult{})
+	// Over the connection of the lock: if the lock is lost, this fails. The connections of the pool
+	// may all wait for a transaction of an instance that hangs.
+	before, err := l.lastLeader(ctx)
 	switch {
 	case err != nil:
 		l.Drop()
 		return nil, Leader{}, err
 	case !held:
 		s.candidate.Store(l) // for the next attempt
-		return nil, news.Leader, nil
+		return nil, before, nil
 	}
-	// Over the connection of the lock: if the lock is lost, this fails.
 	err = l.conn.QueryRow(ctx, beginTerm, name, micros(now)).Scan(&l.Term)
 	if err != nil {
 		l.Drop()
 		return nil, Leader{}, fmt.Errorf("write the new leader: %w", err)
 	}
-	return l, news.Leader, nil
+	return l, before, nil
+}
+
+func (l *LeaderLock) lastLeader(ctx context.Context) (last Leader, err error) {
+	var began, resigned int64
+	err = l.conn.QueryRow(ctx, `SELECT term, name, since, resigned_at FROM leader WHERE only_row = 1`).Scan(&last.Term, &last.Name, &began, &resigned)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return Leader{}, fmt.Errorf("read the leader: %w", err)
+	}
+	last.Since, last.ResignedAt = timeOf(began), timeOf(resigned)
+	return last, nil
 }
 
 // requestLock tries to get the lock over a connection outside the pools, which it keeps for
@@ -253,6 +264,9 @@ func (r reads) Poll(ctx context.Context, since PollResult) (n PollResult, err er
 
 // countChange makes all instances read again what they cache of a robot.
 func (t *Tx) countChange(ctx context.Context, robot string) error {
+	if err := t.boundLocks(ctx); err != nil {
+		return err
+	}
 	var n int64
 	if err := t.queryRow(ctx, `UPDATE fleet SET changes = changes + 1, named_changes = named_changes + 1 WHERE only_row = 1 RETURNING changes`).Scan(&n); err != nil {
 		return fmt.Errorf("count a change: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/pgtest"
 	"troupe/fleetd/store/storetest"
@@ -163,6 +164,7 @@ func TestHangingLeaderOnPostgresLosesTheLead(t *testing.T) {
 	if err != nil || hanging == nil {
 		t.Fatalf("%v, %v", hanging, err)
 	}
+	began := time.Now()
 	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
 	var next *store.LeaderLock
@@ -171,11 +173,55 @@ func TestHangingLeaderOnPostgresLosesTheLead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if took := time.Since(began); took > 7*time.Second {
+		t.Errorf("the hanging leader kept the lead for %v", took)
+	}
 	if err := hanging.Hold(t.Context(), time.Millisecond, time.Minute); !errors.Is(err, store.ErrLeadLost) {
 		t.Errorf("the hanging leader still leads: %v", err)
 	}
 	hanging.Drop()
 	if err := next.Resign(t.Context(), storetest.Start); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An instance that hangs while some of its transactions hold locks and others wait for them delays the
+// writes of other instances, and nothing else of them.
+func TestHungInstanceOnPostgresDelaysOthersByAtMost3s(t *testing.T) {
+	address := storetest.Postgres(t)
+	other, cable := storetest.Open(t, address), pgtest.NewCable()
+	hung, err := store.OpenOver(t.Context(), address, storetest.Start, slog.New(slog.DiscardHandler), cable.Dial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hung.Close()
+	robots(t, other, "r1", "r2")
+	write := func(s *store.Store, robot string) error {
+		return s.Tx(t.Context(), func(tx *store.Tx) error {
+			if err := tx.SetLabels(t.Context(), robot, map[string]string{"site": "museum"}); err != nil {
+				return err
+			}
+			return tx.Note(t.Context(), storetest.Start, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, What: "label", Target: robot})
+		})
+	}
+	var writers sync.WaitGroup
+	defer writers.Wait()
+	defer cable.Release()
+	cable.HoldAt("pg_advisory_xact_lock") // the head of the audit log
+	for range 4 {
+		writers.Go(func() { _ = write(hung, "r1") })
+	}
+	for !cable.Held() {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(100 * time.Millisecond) // so that the others wait at the server for the first one
+	for range 3 {
+		began := time.Now()
+		if err := write(other, "r2"); err != nil {
+			t.Errorf("a write of another instance: %v", err)
+		}
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("a write of another instance took %v", took)
+		}
 	}
 }

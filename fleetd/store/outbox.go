@@ -27,6 +27,9 @@ func (t *Tx) enqueue(ctx context.Context, messages []library.Message, now time.T
 	if len(messages) == 0 {
 		return nil
 	}
+	if err := t.boundLocks(ctx); err != nil {
+		return err
+	}
 	var last, change int64
 	if err := t.queryRow(ctx, `UPDATE fleet SET outbox_seq = outbox_seq + $1, changes = changes + 1, named_changes = named_changes + 1 WHERE only_row = 1
 		RETURNING outbox_seq, changes`, len(messages)).Scan(&last, &change); err != nil {

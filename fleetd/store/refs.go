@@ -46,7 +46,7 @@ func (t *Tx) saveRefs(ctx context.Context, of library.Ref, rev int64, refs []lib
 // fillRefs is the migration that saves the references of all drafts and revisions.
 func (s *Store) fillRefs() *goose.Migration {
 	return goose.NewGoMigration(13, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		t := &Tx{reads: reads{tx}, tx: tx, store: s}
+		t := &Tx{reads: reads{tx}, tx: tx, store: s, bound: true} // a migration may take its time
 		entries, err := queryAll(ctx, t.reads, scanEntry, selectEntries+" ORDER BY kind, id")
 		if err != nil {
 			return fmt.Errorf("read the library: %w", err)

@@ -223,6 +223,7 @@ type Tx struct {
 	store *Store
 	actor auth.Principal // of the notes
 	notes []audit.Entry  // that link writes just before the commit
+	bound bool           // see boundLocks
 }
 
 // Tx runs do in a transaction and commits if do returns nil. If the transaction conflicts
@@ -308,7 +309,31 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	}
 }
 
+// An instance that hangs in a transaction keeps its locks. The server ends it after idleTimeout, and
+// its transactions that still wait for a lock by then after lockTimeout: otherwise each of them
+// would get the lock in its turn and keep it for as long. So together they delay the other
+// instances by less than 3 s.
+const boundLocks = `SELECT set_config('lock_timeout', '1400ms', true), set_config('idle_in_transaction_session_timeout', '1500ms', true)`
+
+// boundLocks is called before the first statement of a transaction that locks rows. What a
+// transaction computes before that blocks nobody, and may take longer.
+func (t *Tx) boundLocks(ctx context.Context) error {
+	if t.bound || !t.store.dialect.shared {
+		return nil
+	}
+	ctx, done := withTimeout(ctx)
+	defer done()
+	if _, err := t.tx.ExecContext(ctx, boundLocks); err != nil {
+		return fmt.Errorf("bound the locks of a transaction: %w", err)
+	}
+	t.bound = true
+	return nil
+}
+
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if err := t.boundLocks(ctx); err != nil {
+		return 0, err
+	}
 	ctx, done := withTimeout(ctx)
 	defer done()
 	result, err := t.tx.ExecContext(ctx, query, args...)
