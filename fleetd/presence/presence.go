@@ -27,6 +27,9 @@ const (
 	Grace = 10 * time.Second
 	// Slow is the round trip time above which a robot is degraded.
 	Slow = time.Second
+	// RoundTripExpiry is the age at which a round trip time says nothing about now any more. A robot
+	// echoes the heartbeat of one instance of fleetd only, so the others measure none.
+	RoundTripExpiry = 6 * time.Second
 	// DisputeTimeout is how long a name counts as used by two robots after the last sign of it.
 	// Two robots that take over each other's session reconnect within seconds.
 	DisputeTimeout = 5 * time.Minute
@@ -48,6 +51,7 @@ type Facts struct {
 	MessageAt  time.Time            // newest other live message: the connection is alive
 	Link       schema.LinkState     // link state in the robot's heartbeat
 	RoundTrips [2]time.Duration     // the newest two round trip times; 0 = none
+	MeasuredAt time.Time            // when the newest of them was measured
 
 	// DisputedAt is when a boot of robotd sent a message after another boot with the same
 	// name had: two robots use the name.
@@ -116,14 +120,17 @@ func (f Facts) ApplyHeartbeat(h schema.Heartbeat, at time.Time) Facts {
 }
 
 // ApplyRoundTrip applies a round trip time.
-func (f Facts) ApplyRoundTrip(d time.Duration) Facts {
-	f.RoundTrips[0], f.RoundTrips[1] = d, f.RoundTrips[0]
+func (f Facts) ApplyRoundTrip(d time.Duration, at time.Time) Facts {
+	if at.Sub(f.MeasuredAt) >= RoundTripExpiry {
+		f.RoundTrips[0] = 0
+	}
+	f.RoundTrips[0], f.RoundTrips[1], f.MeasuredAt = d, f.RoundTrips[0], at
 	return f
 }
 
-// RoundTrip returns the lower of the newest two, so that one late packet does not count.
-func (f Facts) RoundTrip() time.Duration {
-	if f.RoundTrips[1] == 0 {
+// roundTrip returns the lower of the newest two, so that one late packet does not count; 0 = unknown.
+func (f Facts) roundTrip(now time.Time) time.Duration {
+	if f.RoundTrips[1] == 0 || now.Sub(f.MeasuredAt) >= RoundTripExpiry {
 		return 0
 	}
 	return min(f.RoundTrips[0], f.RoundTrips[1])

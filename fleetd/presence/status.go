@@ -33,6 +33,8 @@ type Assessment struct {
 	Status Status
 	Since  time.Time // when the status changed to this one, as far as known
 	Why    string    // for people
+	// RoundTrip is how long a message takes to the robot and back; 0 = unknown.
+	RoundTrip time.Duration
 	// Disputed says that two robots connect under this name, so that any document may be
 	// of either.
 	Disputed bool
@@ -43,6 +45,7 @@ type Assessment struct {
 // Assess returns the presence of a robot at a time.
 func Assess(f Facts, d Fleetd, now time.Time) Assessment {
 	a := assess(f, d, now)
+	a.RoundTrip = f.roundTrip(now)
 	if !f.DisputedAt.IsZero() && now.Sub(f.DisputedAt) < DisputeTimeout {
 		a.Disputed = true
 		a.Why += "; two robots connect under this name: switch one off, or enrol it under a name of its own"
@@ -100,7 +103,7 @@ func online(f Facts, d Fleetd, now time.Time, waiting bool) Assessment {
 	case f.Link == schema.LinkDegraded || f.Link == schema.LinkLost:
 		return Assessment{Status: Degraded, Since: f.AliveAt, Why: "the robot reports its link as " + string(f.Link)}
 	}
-	if trip := f.RoundTrip(); trip > Slow {
+	if trip := f.roundTrip(now); trip > Slow {
 		return Assessment{Status: Degraded, Since: f.AliveAt, Why: fmt.Sprintf("round trip time %.1f s", trip.Seconds())}
 	}
 	return Assessment{Status: Online, Since: later(f.StateAt, d.Since), Why: "heartbeats arrive"}

@@ -67,7 +67,7 @@ func play(t *testing.T, f Facts, d Fleetd, now time.Time, word string, words []s
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.ApplyRoundTrip(took), d
+		return f.ApplyRoundTrip(took, now), d
 	case "spoke":
 		return f.ApplyMessage(now), d
 	case "fleetd":

@@ -134,6 +134,6 @@ func (v *View) trip(b schema.Heartbeat, now time.Time) time.Duration {
 func (e *entry) beat(h schema.Heartbeat, trip time.Duration, now time.Time) {
 	e.heartbeat, e.facts = &h, e.facts.ApplyHeartbeat(h, now)
 	if trip > 0 {
-		e.facts = e.facts.ApplyRoundTrip(trip)
+		e.facts = e.facts.ApplyRoundTrip(trip, now)
 	}
 }

@@ -21,7 +21,7 @@ func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 		ID: id, Labels: maps.Clone(e.dbRow.Labels), Adopted: e.adopted,
 		Presence: Presence{
 			Status: string(e.assessment.Status), Why: e.assessment.Why, Since: wireTime(e.assessment.Since), LastSeen: wireTime(e.lastSeen()),
-			RoundTripMS: e.facts.RoundTrip().Milliseconds(), Disputed: e.assessment.Disputed,
+			RoundTripMS: e.assessment.RoundTrip.Milliseconds(), Disputed: e.assessment.Disputed,
 		},
 		StateAt: wireTime(e.stateAt), LastEvent: e.event,
 		PauseHolders: []schema.Pause{}, Interrupts: []schema.Interrupt{}, Alerts: []schema.Alert{}, Latches: []schema.StopLatch{},

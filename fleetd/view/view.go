@@ -194,11 +194,12 @@ func (v *View) Tick(now time.Time) (changes []PresenceChange) {
 	for id, e := range v.robots {
 		s := presence.Assess(e.facts, v.fleetd, now)
 		outdated := e.isOutdated(now)
-		if s.Status == e.assessment.Status && s.Why == e.assessment.Why && outdated == e.outdated { // Why differs if Disputed does
+		was := e.assessment
+		if s.Status == was.Status && s.Why == was.Why && s.RoundTrip == was.RoundTrip && outdated == e.outdated { // Why differs if Disputed does
 			continue
 		}
-		if s.Status != e.assessment.Status {
-			changes = append(changes, PresenceChange{id, e.assessment.Status, s.Status})
+		if s.Status != was.Status {
+			changes = append(changes, PresenceChange{id, was.Status, s.Status})
 		}
 		e.assessment, e.outdated = s, outdated
 		v.updateSummary(id, e)
