@@ -33,6 +33,7 @@ var Alerts = []AlertRow{
 	{Type: "recorder_fails", Text: "the flight recorder cannot write"},
 	{Type: "config_unreadable", Text: "the saved configuration cannot be read; the strictest settings apply until it is published again"},
 
+	{Type: "content_damaged", Text: "what the robot fetches of an assigned content arrived damaged twice or more; it tries again, each time after a longer wait. Source is `delivery` for the story, `activities` or `places`"},
 	{Type: "certificate_expiring", Text: "the robot's certificate ends soon and was not renewed"},
 	{Type: "untrusted_document", Text: "a desired document does not verify, or the saved signature counters cannot be read; source is the document or `disk`"},
 	{Type: string(ReasonEquivocation), Text: "two desired documents were signed under one signature counter; source is the document"},

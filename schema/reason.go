@@ -163,7 +163,7 @@ var Reasons = []ReasonText{
 	{ReasonUnknownID, RetryNever, "nothing is known under this id"},
 	{ReasonStaleRevision, RetryNever, "a newer revision, or another document under this revision, was already taken"},
 	{ReasonWrongFleet, RetryAfterFix, "the robot obeys another fleet; sys/adopt changes that"},
-	{ReasonBadDigest, RetryNever, "the bytes do not have the SHA-256 digest that is their name"},
+	{ReasonBadDigest, RetryLater, "the bytes do not have the SHA-256 digest that is their name"},
 	{ReasonBadSignature, RetryNever, "the signature is missing or does not verify"},
 	{ReasonEquivocation, RetryAfterFix, "two documents were signed under one signature counter; one of them is not the fleet's"},
 	{ReasonNoSpace, RetryLater, "the robot's disk refused to write. In a notice: the broker keeps as many retained documents as it may"},

@@ -12,6 +12,7 @@ const maxRev = maxInt - 1
 type ReportedRev struct {
 	Rev         int64 // the highest revision that the robot has received from this fleet; 0 = none
 	Conflicting bool  // the robot has received another document under the same revision before
+	Unfulfilled bool  // the robot gave up what this revision asks for, or its last attempt failed
 }
 
 // ReportedRevIn reads the revision from a report of a robot to the fleet fleetID. It returns
@@ -31,7 +32,18 @@ func ReportedRevIn(fleetID string, report []byte) ReportedRev {
 	if r.Phase == DeployRejected && (r.Reason == ReasonBadSignature || r.Reason == ReasonEquivocation) {
 		return ReportedRev{}
 	}
-	return ReportedRev{Rev: r.DesiredRev, Conflicting: r.Phase == DeployRejected && r.Reason == ReasonStaleRevision}
+	out := ReportedRev{Rev: r.DesiredRev, Conflicting: r.Phase == DeployRejected && r.Reason == ReasonStaleRevision}
+	switch r.Phase {
+	case DeployRejected, DeployRolledBack, DeployFailed:
+		out.Unfulfilled = !out.Conflicting
+	}
+	return out
+}
+
+// HasSettled reports whether the robot needs no document of the same content as that of rev: to ask for
+// what a robot rejected is a new attempt.
+func (h ReportedRev) HasSettled(rev int64) bool {
+	return !h.Overtook(rev) && !(h.Unfulfilled && h.Rev == rev)
 }
 
 // MustRenumber reports whether the robot ignores a document that was published under rev,

@@ -32,7 +32,7 @@ func TestDesiredStoryThatFailsIsReportedAndTheRobotKeepsItsOwn(t *testing.T) {
 		damaged[len(damaged)/2] ^= 1
 		w.publishRetained(schema.DefaultNamespace.Topic(schema.TopicBlob, ref.SHA256), damaged)
 		w.publishDesiredStory("r1", manualFleetID, ref, len(blob), schema.ApplyNow)
-		if r := expectReport("refused for its bytes", 2, schema.DeployRejected, schema.ReasonBadDigest); r.Retry != schema.RetryNever {
+		if r := expectReport("damaged again", 2, schema.DeployFailed, schema.ReasonBadDigest); r.Retry != schema.RetryLater {
 			w.t.Errorf("damaged bytes: %s", jsonText(r))
 		}
 		w.awaitPerforming("r1")

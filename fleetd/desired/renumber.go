@@ -56,5 +56,5 @@ func (p *plan) renumber(topic schema.TopicKind, r Robot) (Document, bool, error)
 // mustRepublish reports whether an unchanged document must be published again. The pin and its
 // signature are nil for documents without a blob.
 func (p *plan) mustRepublish(r Robot, sig *schema.Signature, pin *schema.ContentPin, released *schema.Signature) bool {
-	return p.signer.MustSignAgain(sig, pin, released) || r.Reported.MustRenumber(r.Current.Rev)
+	return p.signer.MustSignAgain(sig, pin, released) || !r.Reported.HasSettled(r.Current.Rev)
 }

@@ -46,6 +46,10 @@ func TestOvertakenDocumentIsPublishedWithHigherRevision(t *testing.T) {
 		if a, _ = Renumber(first.Topic, rows, by); len(a.Updated) != 0 {
 			t.Errorf("%s: published a third time: %+v", c.name, a.Documents)
 		}
+		rows.Robots[0].Reported = schema.ReportedRev{Rev: rows.Robots[0].Current.Rev, Unfulfilled: true}
+		if a, _ = Plan(rows, c.ask, by); len(a.Updated) != 1 {
+			t.Errorf("%s: asked for again after the robot rejected it: %+v", c.name, a)
+		}
 	}
 }
 

@@ -174,7 +174,7 @@ func (s *snapshot) hasSet(robot string, pins []Pin, set joined) bool {
 	was, _ := schema.Decode[schema.DesiredSet](old.Document)
 	same := was.Set == nil && set.body == nil || was.Set != nil && was.Set.SHA256 == set.sha256
 	return same && slices.Equal(old.Activities, pins) &&
-		!(old.DesiredRev > 0 && s.signer.MustSignAgain(was.Sig, was.Set, was.Released)) && !s.reported(robot, schema.TopicDesiredActivities).Overtook(old.DesiredRev)
+		!(old.DesiredRev > 0 && s.signer.MustSignAgain(was.Sig, was.Set, was.Released)) && s.reported(robot, schema.TopicDesiredActivities).HasSettled(old.DesiredRev)
 }
 
 // setActivities sets the activities of a robot, and adds its new desired document to the

@@ -31,7 +31,7 @@ type Assigned struct {
 
 // Assign plans to pin robots to one published revision. They keep it when the story is
 // published again, until it is assigned again. A robot that has this desired story already
-// gets no new document.
+// gets no new document, unless it could not fulfil it.
 func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
@@ -56,7 +56,7 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
 		d := s.defaults[robot]
-		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && !s.reported(robot, schema.TopicDesiredStory).Overtook(d.DesiredRev) {
+		if d.Story == a.Story && d.Rev == a.Rev && (a.Story == "" || d.Apply == a.Apply) && !s.outdated(d) && s.reported(robot, schema.TopicDesiredStory).HasSettled(d.DesiredRev) {
 			out.Unchanged = append(out.Unchanged, robot)
 		} else {
 			out.Updated = append(out.Updated, robot)

@@ -28,13 +28,28 @@ func TestWithdrawalReachesRobotsWithoutADocumentInTheDatabase(t *testing.T) {
 	}
 }
 
-// A robot that trusts a release key refuses content that was assigned without one.
-func TestContentIsAssignedAgainWithAReleaseKey(t *testing.T) {
-	_, key, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestAssigningWhatARobotRejectedIsANewAttempt(t *testing.T) {
 	w := newWorld()
+	publishTour(t, w)
+	for _, step := range []struct {
+		reported schema.ReportedRev
+		updated  int
+	}{{schema.ReportedRev{}, 1}, {schema.ReportedRev{Rev: 1}, 0}, {schema.ReportedRev{Rev: 1, Unfulfilled: true}, 1}, {schema.ReportedRev{Rev: 1, Unfulfilled: true}, 0}} {
+		rows := w.rows()
+		rows.Reported = func(string, schema.TopicKind) schema.ReportedRev { return step.reported }
+		story, problems := Assign(rows, Assignment{Story: "tour", Robots: []string{"r1"}}, w.by(""))
+		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []string{"greet"}, Robots: []string{"r1"}}, w.by(""))
+		if len(problems)+len(found) > 0 || len(story.Updated) != step.updated || len(set.Updated) != step.updated {
+			t.Errorf("after %+v: %v %v, story %v, activities %v, want %d", step.reported, problems, found, story.Updated, set.Updated, step.updated)
+		}
+		w.apply(t, story.Changes)
+		w.apply(t, set.Changes)
+	}
+}
+
+// publishTour publishes a story and an activity.
+func publishTour(t *testing.T, w *world) {
+	t.Helper()
 	for _, d := range []struct {
 		kind Kind
 		id   string
@@ -48,6 +63,16 @@ func TestContentIsAssignedAgainWithAReleaseKey(t *testing.T) {
 		}
 		w.apply(t, published.Changes)
 	}
+}
+
+// A robot that trusts a release key refuses content that was assigned without one.
+func TestContentIsAssignedAgainWithAReleaseKey(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	publishTour(t, w)
 	for _, step := range []struct {
 		release ed25519.PrivateKey
 		updated int

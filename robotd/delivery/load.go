@@ -34,6 +34,7 @@ type load[C any] struct {
 	partBytes    int64  // bytes of a file that have arrived
 	bestBytes    int64  // the most bytes of it that any attempt brought
 	corruptCount int    // how often it arrived with a wrong digest
+	damaged      string // what was wrong, once that happened twice
 
 	body       []byte // the content's own bytes, once verified
 	content    *C
@@ -69,7 +70,7 @@ func (l *load[C]) take(j *Judge[C], onDisk []string) (more bool) {
 	} else if !l.stored {
 		l.files = append(l.files, Blob{l.current.SHA256, l.arrived})
 	}
-	l.arrived, l.stored, l.corruptCount = nil, false, 0
+	l.arrived, l.stored, l.corruptCount, l.damaged = nil, false, 0, ""
 	if len(l.missing) == 0 {
 		return false
 	}
@@ -184,8 +185,8 @@ func (s *State[C]) verify(now Now, c *Config[C], out []Effect) []Effect {
 	if l.body != nil {
 		pointer = "/assets"
 	}
-	s.why = cause{schema.ReasonBadDigest, pointer, detail}
-	return s.takeSaved(OnDigestWrongAgain, out)
+	l.damaged = detail
+	return s.fail(now, c, OnDigestWrongAgain, cause{schema.ReasonBadDigest, pointer, detail}, out)
 }
 
 func short(digest string) string { return digest[:min(12, len(digest))] }

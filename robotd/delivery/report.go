@@ -18,6 +18,7 @@ type Report struct {
 	Attempts   int
 	Fetching   string // digest
 	Progress   *int   // per cent
+	Damaged    string // what is wrong with what arrives, after it was damaged twice
 	Active     *Accepted
 	Names      []string // the parts of the active content that are used
 	Pruned     []string // the parts that are left out
@@ -35,6 +36,7 @@ func (s *State[C]) Report() Report {
 	r := Report{
 		FleetID: s.fleetID, DesiredRev: s.desired.Rev, Phase: s.phase, Attempts: s.attempts,
 		Reason: s.why.reason, Pointer: s.why.pointer, Detail: s.why.detail, ActsDigest: s.actsDigest, Previous: s.previous,
+		Damaged: s.load.damaged,
 	}
 	if s.phase == schema.DeployFetching {
 		r.Fetching, r.Progress = s.load.current.SHA256, s.load.progress()

@@ -60,7 +60,8 @@ func Restore[C any](now Now, c *Config[C], k Persisted, h DiskContents, actsDige
 	s.active = restored(c, k.Active, h)
 	s.staged = restored(c, k.Staged, h)
 	lost, first := k.Active != nil && s.active == nil, len(out)
-	refused := k.Phase == schema.DeployRejected || k.Phase == schema.DeployRolledBack
+	// Earlier releases rejected a content that arrived damaged twice.
+	refused := (k.Phase == schema.DeployRejected || k.Phase == schema.DeployRolledBack) && k.Reason != schema.ReasonBadDigest
 	pin := s.desired.Pin
 	switch {
 	case s.desired.Rev == 0:

@@ -76,7 +76,7 @@ var Table = fsm.Table[schema.DeployPhase, Event]{
 	{From: fsm.In(schema.DeployVerifying), On: OnDigestRight, To: schema.DeployValidating, Why: "size and digest are right"},
 	{From: fsm.In(schema.DeployVerifying), On: OnDigestWrong, To: schema.DeployFetching, Why: "the bytes were damaged; they are fetched once more"},
 	{From: fsm.In(schema.DeployVerifying), On: OnFiles, To: schema.DeployFetching, Why: "it needs files that are not here yet"},
-	{From: fsm.In(schema.DeployVerifying), On: OnDigestWrongAgain, To: schema.DeployRejected, Why: "the bytes are wrong at their source"},
+	{From: fsm.In(schema.DeployVerifying), On: OnDigestWrongAgain, To: schema.DeployFailed, Why: "the bytes were damaged again; more attempts follow, each time after a longer wait"},
 
 	{From: fsm.In(schema.DeployValidating), On: OnRefused, To: schema.DeployRejected, Why: "it has errors, or nothing of it can be performed here"},
 	{From: fsm.In(schema.DeployValidating), On: OnWritten, To: schema.DeployStaged, Why: "it is on disk beside the active one"},

@@ -101,9 +101,21 @@ func (t Step) applyDelivery(k sign.Kind, effects []delivery.Effect) {
 			if outcome(e.To) && e.From != e.To {
 				t.Out.Event(string(k)+"_"+string(e.To), eventSource(k), string(e.Report.Reason), "", effect.Described{Reason: e.Report.Reason, Detail: e.Report.Detail})
 			}
+			t.damagedAlert(k, e.Report)
 			t.report(k, e.Report)
 		}
 	}
+}
+
+// damagedAlert raises an alert while what the robot fetches of a content arrives damaged.
+func (t Step) damagedAlert(k sign.Kind, r delivery.Report) {
+	const kind = "content_damaged"
+	if r.Damaged == "" {
+		t.Out.Clear(kind, eventSource(k))
+		return
+	}
+	t.Out.Raise(kind, schema.AlertError, eventSource(k), "what the robot fetches arrives damaged: "+r.Damaged,
+		"the robot tries again by itself; look for what changes bytes between it and fleetd, such as a proxy, a portal or bad memory")
 }
 
 // eventSource is the source of events about a content: the name of its delivery, as in the log.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,8 +48,8 @@ type File struct {
 }
 
 // Failure is why a download failed. Reason is bad_digest if the content is not that of
-// the file, no_space, timeout, unavailable if fleetd does not serve the file now, or
-// internal.
+// the file, no_space, timeout, unavailable if fleetd does not serve the file now, also if what
+// answers is something else, such as a captive portal, or internal.
 type Failure struct {
 	Reason schema.Reason
 	Detail string
@@ -191,6 +192,7 @@ type part struct {
 	file *os.File
 	have int64
 	sum  hash.Hash // of the first have bytes
+	drop bool      // what is on the disk is not of this file
 }
 
 // openPart opens the part of f on the disk and computes its digest. It empties a part
@@ -242,7 +244,10 @@ func (p *part) checkHeader(answer *http.Response) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
 		if answer.ContentLength >= 0 && answer.ContentLength != p.Size {
-			return fail(schema.ReasonBadDigest, "fleetd has %d bytes under the digest of a file of %d", answer.ContentLength, p.Size)
+			return p.useless("%d bytes were sent instead of a file of %d", answer.ContentLength, p.Size)
+		}
+		if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media == "text/html" {
+			return p.useless("a web page was sent instead of the file, as a captive portal does")
 		}
 		if p.have > 0 {
 			return p.restart() // fleetd sends the whole file
@@ -250,7 +255,7 @@ func (p *part) checkHeader(answer *http.Response) error {
 		return nil
 	case code == http.StatusPartialContent && p.have > 0:
 		if got, want := answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-%d/%d", p.have, p.Size-1, p.Size); got != want {
-			return fail(schema.ReasonBadDigest, "fleetd sends the range %q instead of %q", got, want)
+			return p.useless("the range %q was sent instead of %q", got, want)
 		}
 		return nil
 	case code >= 300 && code < 400:
@@ -259,10 +264,16 @@ func (p *part) checkHeader(answer *http.Response) error {
 	return refusal(answer)
 }
 
+// useless returns the failure if something else than the file was sent: fleetd may send the file later.
+func (p *part) useless(format string, args ...any) error {
+	p.drop = true
+	return fail(schema.ReasonUnavailable, format, args...)
+}
+
 // add appends received bytes.
 func (p *part) add(b []byte) error {
 	if p.have+int64(len(b)) > p.Size {
-		return fail(schema.ReasonBadDigest, "received more than %d bytes for %s", p.Size, p.SHA256)
+		return p.useless("received more than %d bytes for %s", p.Size, p.SHA256)
 	}
 	if _, err := p.file.Write(b); err != nil {
 		return p.diskFailure(err)
@@ -276,8 +287,9 @@ func (p *part) add(b []byte) error {
 func (p *part) verify() error {
 	switch {
 	case p.have != p.Size:
-		return fail(schema.ReasonBadDigest, "received %d bytes for %s, which has %d", p.have, p.SHA256, p.Size)
+		return p.useless("received %d bytes for %s, which has %d", p.have, p.SHA256, p.Size)
 	case !p.digestMatches():
+		p.drop = true
 		return fail(schema.ReasonBadDigest, "the received content does not have the digest %s", p.SHA256)
 	}
 	if err := p.file.Sync(); err != nil {
@@ -314,7 +326,7 @@ func (p *part) finish(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	var f *Failure
-	if errors.As(err, &f) && (f.Reason == schema.ReasonBadDigest || f.Reason == schema.ReasonNoSpace) {
+	if p.drop || errors.As(err, &f) && f.Reason == schema.ReasonNoSpace {
 		_ = os.Remove(p.path) // if this fails, the next Get detects the wrong content again
 	}
 	return err

@@ -200,20 +200,24 @@ func TestWrongAnswersAreRejected(t *testing.T) {
 		"one byte more": {func(w http.ResponseWriter, _ *http.Request) {
 			head(w, len(content)+1)
 			_, _ = w.Write(append(bytes.Clone(content), 0))
-		}, schema.ReasonBadDigest, "300002", false},
-		"one byte less": {func(w http.ResponseWriter, _ *http.Request) { head(w, len(content)-1); _, _ = w.Write(content[1:]) }, schema.ReasonBadDigest, "300000", false},
-		"nothing":       {func(w http.ResponseWriter, _ *http.Request) { head(w, 0) }, schema.ReasonBadDigest, "0 bytes", false},
+		}, schema.ReasonUnavailable, "300002", false},
+		"one byte less": {func(w http.ResponseWriter, _ *http.Request) { head(w, len(content)-1); _, _ = w.Write(content[1:]) }, schema.ReasonUnavailable, "300000", false},
+		"nothing":       {func(w http.ResponseWriter, _ *http.Request) { head(w, 0) }, schema.ReasonUnavailable, "0 bytes", false},
 		"without a length, too little": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(content[:100_000])
 			w.(http.Flusher).Flush()
-		}, schema.ReasonBadDigest, "received 100000 bytes", false},
+		}, schema.ReasonUnavailable, "received 100000 bytes", false},
+		"a page of the right length": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write(bytes.Repeat([]byte("x"), len(content)))
+		}, schema.ReasonUnavailable, "web page", false},
 		"without a length, for ever": {func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := w.Write(content); err != nil {
 					return
 				}
 			}
-		}, schema.ReasonBadDigest, "more than 300001", false},
+		}, schema.ReasonUnavailable, "more than 300001", false},
 		"another part": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 5-%d/%d", len(content)-1, len(content)))
 			w.WriteHeader(http.StatusPartialContent)
@@ -260,7 +264,7 @@ func TestWrongContentRangeIsRejected(t *testing.T) {
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = w.Write(content)
 	})
-	if reason, detail, _ := get(t, d.Fleetd, fileOf(content), path); reason != schema.ReasonBadDigest {
+	if reason, detail, _ := get(t, d.Fleetd, fileOf(content), path); reason != schema.ReasonUnavailable {
 		t.Errorf("%q %s", reason, detail)
 	}
 	wantFile(t, path, nil)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -235,17 +236,25 @@ func TestPartialDownloadSurvivesRestartIfStillWanted(t *testing.T) {
 			t.Errorf("the part is still there: %v", err)
 		}
 
-		// After wrong bytes the robot asks once more, and the previous story continues.
+		// After wrong bytes the robot asks once more at once, then again and again; the previous story
+		// continues, and an alert tells of it until other bytes arrive.
 		bad := s.ring(2, megabyte)
 		fleetd.with(func() { fleetd.bodies[bad.SHA256], fleetd.asked = soundOf(3, megabyte), nil })
 		reported(s, "story", func(r schema.ReportedStory) bool {
-			return r.DesiredRev == 2 && r.Phase == schema.DeployRejected && r.Reason == schema.ReasonBadDigest && r.Retry == schema.RetryNever && r.Active != nil && r.Active.Rev == 1
+			return r.DesiredRev == 2 && r.Phase == schema.DeployFailed && r.Reason == schema.ReasonBadDigest && r.Retry == schema.RetryLater && r.Active != nil && r.Active.Rev == 1
 		})
 		fleetd.with(func() {
 			if len(fleetd.asked) != 2 {
 				t.Errorf("it was asked for %q", fleetd.asked)
 			}
 		})
+		damaged := func(d schema.State) bool {
+			return slices.ContainsFunc(d.Alerts, func(a schema.Alert) bool { return a.Type == "content_damaged" && a.Source == "delivery" })
+		}
+		s.state("an alert of what arrives damaged", damaged)
+		fleetd.with(func() { fleetd.bodies[bad.SHA256] = soundOf(2, megabyte) })
+		reported(s, "story", func(r schema.ReportedStory) bool { return r.DesiredRev == 2 && r.Phase == schema.DeployActive })
+		s.state("no alert any more", func(d schema.State) bool { return !damaged(d) })
 		// The robot asks again later if fleetd does not have the file.
 		late := s.ring(4, megabyte)
 		reported(s, "story", func(r schema.ReportedStory) bool {

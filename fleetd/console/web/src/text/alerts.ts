@@ -111,6 +111,11 @@ export const useAlertWords = texts(
       means: 'The saved settings are damaged, so the strictest ones apply.',
       wayOut: 'Change or assign a setting: fleetd then publishes all of them again.',
     },
+    content_damaged: {
+      title: 'what it fetches arrives damaged',
+      means: 'Something changes the bytes of a story, of activities or places on their way. What the robot had before goes on.',
+      wayOut: 'The robot tries again by itself. Look for a proxy or a portal between it and fleetd; assigning it again tries at once.',
+    },
     certificate_expiring: {
       title: 'its certificate ends soon',
       means: 'The robot proves who it is with a certificate, which was not renewed. Without it, it cannot connect.',
@@ -261,6 +266,11 @@ export const useAlertWords = texts(
       title: 'seine Einstellungen sind nicht lesbar',
       means: 'Die gespeicherten Einstellungen sind beschädigt; es gelten die strengsten.',
       wayOut: 'Ändern Sie eine Einstellung oder weisen Sie eine zu: fleetd veröffentlicht dann alle neu.',
+    },
+    content_damaged: {
+      title: 'was er lädt, kommt beschädigt an',
+      means: 'Unterwegs ändert etwas die Bytes einer Story, von Aktivitäten oder Orten. Was der Roboter vorher hatte, läuft weiter.',
+      wayOut: 'Der Roboter versucht es selbst wieder. Suchen Sie einen Proxy oder ein Portal; erneutes Zuweisen versucht es sofort.',
     },
     certificate_expiring: {
       title: 'sein Zertifikat endet bald',
