@@ -33,6 +33,8 @@ var Alerts = []AlertRow{
 	{Type: "recorder_fails", Text: "the flight recorder cannot write"},
 	{Type: "config_unreadable", Text: "the saved configuration cannot be read; the strictest settings apply until it is published again"},
 
+	{Type: "not_in_database", Text: "fleetd raises it: the robot has a story, activities, places, settings or a mode that fleetd's database does not have, as after the restore of an older copy, or from an earlier fleet. Source is which of them"},
+	{Type: "stop_not_held", Text: "fleetd raises it: a stop is latched for the robot, and the robot, which is connected, does not report it. fleetd publishes the stop again, and the robot stops"},
 	{Type: "content_damaged", Text: "what the robot fetches of an assigned content arrived damaged twice or more; it tries again, each time after a longer wait. Source is `delivery` for the story, `activities` or `places`"},
 	{Type: "certificate_expiring", Text: "the robot's certificate ends soon and was not renewed"},
 	{Type: "untrusted_document", Text: "a desired document does not verify, or the saved signature counters cannot be read; source is the document or `disk`"},

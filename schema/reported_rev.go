@@ -1,6 +1,10 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // maxRev is the highest revision. A reader with float64 can tell it from the next number, but
 // not maxInt from maxInt+1.
@@ -12,6 +16,7 @@ const maxRev = maxInt - 1
 type ReportedRev struct {
 	Rev         int64 // the highest revision that the robot has received from this fleet; 0 = none
 	Conflicting bool  // the robot has received another document under the same revision before
+	InEffect    bool  // the robot has something of this kind in effect
 	Unfulfilled bool  // the robot gave up what this revision asks for, or its last attempt failed
 }
 
@@ -25,6 +30,7 @@ func ReportedRevIn(fleetID string, report []byte) ReportedRev {
 		DesiredRev int64       `json:"desired_rev"`
 		Phase      DeployPhase `json:"phase"`
 		Reason     Reason      `json:"reason"`
+		InEffect
 	}](report)
 	if len(problems) > 0 || fleetID == "" || r.FleetID != fleetID || r.DesiredRev >= maxRev {
 		return ReportedRev{}
@@ -32,7 +38,7 @@ func ReportedRevIn(fleetID string, report []byte) ReportedRev {
 	if r.Phase == DeployRejected && (r.Reason == ReasonBadSignature || r.Reason == ReasonEquivocation) {
 		return ReportedRev{}
 	}
-	out := ReportedRev{Rev: r.DesiredRev, Conflicting: r.Phase == DeployRejected && r.Reason == ReasonStaleRevision}
+	out := ReportedRev{Rev: r.DesiredRev, InEffect: r.Any(), Conflicting: r.Phase == DeployRejected && r.Reason == ReasonStaleRevision}
 	switch r.Phase {
 	case DeployRejected, DeployRolledBack, DeployFailed:
 		out.Unfulfilled = !out.Conflicting
@@ -46,15 +52,26 @@ func (h ReportedRev) HasSettled(rev int64) bool {
 	return !h.Overtook(rev) && !(h.Unfulfilled && h.Rev == rev)
 }
 
+// InEffect is what a report of any kind says that the robot obeys or has.
+type InEffect struct {
+	Active  *StoryRef                 `json:"active"`  // a story, or a set of activities or places
+	Applied map[string]jsontext.Value `json:"applied"` // settings
+	Mode    ModeID                    `json:"mode"`
+}
+
+// Any reports whether anything is in effect.
+func (e InEffect) Any() bool { return e.Active != nil || len(e.Applied) > 0 || e.Mode != "" }
+
 // MustRenumber reports whether the robot ignores a document that was published under rev,
 // so that fleetd has to publish it again under a higher revision. Rev 0 means that
 // nothing was published.
 func (h ReportedRev) MustRenumber(rev int64) bool { return rev > 0 && h.Overtook(rev) }
 
 // Overtook reports whether the robot has received a document that is not fleetd's of rev. With rev 0
-// fleetd has none: a request for nothing then still has something to clear on the robot.
+// fleetd has none: a request for nothing then still has something to clear on the robot, also what
+// the robot has of an earlier fleet.
 func (h ReportedRev) Overtook(rev int64) bool {
-	return h.Rev > rev || h.Rev == rev && h.Conflicting
+	return h.Rev > rev || h.Rev == rev && h.Conflicting || rev == 0 && h.InEffect
 }
 
 // Why explains to people why the robot ignores a document published under rev.

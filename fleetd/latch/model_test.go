@@ -106,6 +106,8 @@ func (r *robots) ReportedStops(ids []string, now time.Time) (ours []stop.Request
 	return ours, elsewhere
 }
 
+func (r *robots) NotHeld(map[string]map[string]schema.StopLevel, time.Time) []string { return nil }
+
 // nobody is a dispatcher that has nothing to do with stops. It calls released when a release is persisted.
 type nobody struct{ released func() }
 

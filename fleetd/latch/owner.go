@@ -49,6 +49,7 @@ func (s *Stops) Run(ctx context.Context) {
 			s.finish(after)
 		case <-look.C:
 			s.due = true
+			s.findNotHeld()
 		}
 	}
 }
@@ -119,6 +120,25 @@ func (s *Stops) finish(after func()) {
 	s.busy = false
 	after()
 	s.publish()
+}
+
+// findNotHeld notes the robots that do not report what is latched for them, so that the leader publishes
+// it to them again.
+func (s *Stops) findNotHeld() {
+	if !s.loaded {
+		return
+	}
+	now := s.deps.Now()
+	robots := s.deps.Robots.NotHeld(s.latchedOn, now)
+	was := s.publishedAgain
+	s.publishedAgain, s.notHeld = map[string]time.Time{}, nil
+	for _, robot := range robots {
+		s.publishedAgain[robot] = was[robot]
+		if s.deps.Leads() && now.Sub(was[robot]) >= publishAgainEvery {
+			s.publishedAgain[robot] = now
+			s.notHeld = append(s.notHeld, robot)
+		}
+	}
 }
 
 // reply calls do when the snapshot includes the present state.

@@ -3,6 +3,7 @@ package latch
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/fleetd/spool"
@@ -17,6 +18,7 @@ type persistJob struct {
 	leaders       []spool.Entry  // to be persisted by the leader
 	reportedFirst []stop.Request // reported by robots, to be persisted unless they were released
 	signAgain     bool           // publish the latched stops again if they would be signed differently today
+	notHeld       []string       // robots whose stops are to be published again
 	read          bool           // read the latched stops even if nothing was persisted
 }
 
@@ -32,7 +34,8 @@ type persisted struct {
 
 // persist gives the worker what waits to be persisted.
 func (s *Stops) persist(ctx context.Context) {
-	j := persistJob{reportedFirst: s.dueReported(), signAgain: !s.signedAgain, read: !s.loaded}
+	j := persistJob{reportedFirst: s.dueReported(), signAgain: !s.signedAgain, notHeld: s.notHeld, read: !s.loaded}
+	s.notHeld = nil
 	leads := s.deps.Leads()
 	for _, e := range s.waiting {
 		if leads || !e.Request.Observed() {
@@ -41,7 +44,7 @@ func (s *Stops) persist(ctx context.Context) {
 			j.leaders = append(j.leaders, e)
 		}
 	}
-	if len(j.own)+len(j.leaders)+len(j.reportedFirst) == 0 && !j.signAgain && !j.read {
+	if len(j.own)+len(j.leaders)+len(j.reportedFirst)+len(j.notHeld) == 0 && !j.signAgain && !j.read {
 		return
 	}
 	db, err := s.deps.Store()
@@ -71,6 +74,10 @@ func (s *Stops) runPersistJob(ctx context.Context, db Store, j persistJob, p *pe
 			return
 		}
 		p.signedAgain = true
+	}
+	if err := s.publishAgain(ctx, db, j.notHeld); err != nil {
+		s.deps.Failed("stops not published again", err)
+		return
 	}
 	ofLeader, err := s.persistedByLeader(ctx, db, j.leaders)
 	if err != nil {
@@ -236,6 +243,31 @@ func (s *Stops) signAgain(ctx context.Context, db Store) error {
 		return err
 	}
 	s.deps.Log.Info("latched stops signed and published again", "documents", published)
+	s.deps.WakeOutbox()
+	return nil
+}
+
+// publishAgain publishes the latched stops of robots again that do not report them.
+func (s *Stops) publishAgain(ctx context.Context, db Store, robots []string) error {
+	if len(robots) == 0 {
+		return nil
+	}
+	err := db.Tx(ctx, func(tx *store.Tx) error {
+		rows, err := tx.StopsFor(ctx, stop.Need{All: true})
+		if err != nil {
+			return err
+		}
+		now := s.deps.Now()
+		c, err := stop.PublishAgain(rows, robots, now)
+		if err != nil || len(c.Documents) == 0 {
+			return err
+		}
+		return tx.ApplyStops(ctx, c, now)
+	})
+	if err != nil {
+		return err
+	}
+	s.deps.Log.Warn("stops published again: robots do not report them, as after the restore of a database", "robots", strings.Join(robots, " "))
 	s.deps.WakeOutbox()
 	return nil
 }

@@ -31,6 +31,8 @@ const (
 	// reportedFor is how long a robot reports a released stop before it is persisted again: the
 	// release takes a moment to arrive.
 	reportedFor = 2 * time.Second
+	// publishAgainEvery is how often the stops of a robot are published again that it does not report.
+	publishAgainEvery = 30 * time.Second
 )
 
 // Stops are the latched stops of a fleet. A stop is sent first, then written to this
@@ -77,6 +79,8 @@ type Stops struct {
 	removalArrived chan struct{}                          // capacity 1: it arrived
 	dirty          bool                                   // the snapshot is outdated
 	replies        []func()                               // called after the next snapshot
+	notHeld        []string                               // robots to which the latched stops are to be published again
+	publishedAgain map[string]time.Time                   // when the stops of a robot were published again last, because it did not report them
 }
 
 // errEnded is the reason why a request is refused during shutdown.
@@ -128,6 +132,9 @@ type Robots interface {
 	Labels(robot string) map[string]string
 	// ReportedStops lists the stops with these ids that robots report.
 	ReportedStops(ids []string, now time.Time) (ours []stop.Request, elsewhere stop.Elsewhere)
+	// NotHeld lists the connected robots that have not reported the stops that are latched for them, by
+	// robot and id, for a while.
+	NotHeld(latched map[string]map[string]schema.StopLevel, now time.Time) []string
 }
 
 // New opens the file on this machine and reads the stops that wait there.

@@ -307,6 +307,18 @@ func (p *plan) changes() (Changes, error) {
 	return c, nil
 }
 
+// PublishAgain plans to publish the latched stops of these robots, and of all robots, again, under a higher revision, so
+// that they latch them whatever they have received before.
+func PublishAgain(rows Rows, robots []string, now time.Time) (Changes, error) {
+	p := newPlan(rows, now)
+	for at, l := range p.latches {
+		if l.IsLatched() && (at.robot == "" || slices.Contains(robots, at.robot)) {
+			p.robots[at.robot] = true
+		}
+	}
+	return p.changes()
+}
+
 // SignAgain plans to publish documents again that lack the signature they would have today: a
 // robot that requires signatures accepts only signed releases. documents are the newest ones
 // by robot.

@@ -27,6 +27,23 @@ type Robot struct {
 	Activities       []library.Pin // that are assigned to it, in the order of the set
 	ActivitiesRev    int64         // of its desired activities; 0 = none were ever published
 	ActivitiesSHA256 string        // of the set's bytes; empty without activities
+
+	ConfigRev, ModeRev, PlacesRev int64 // of its other desired documents; 0 = none was ever published
+}
+
+// DesiredRevOf is the revision of the robot's newest desired document on a topic; 0 = none was ever published.
+func (r Robot) DesiredRevOf(topic schema.TopicKind) int64 {
+	switch topic {
+	case schema.TopicDesiredStory:
+		return r.DesiredRev
+	case schema.TopicDesiredActivities:
+		return r.ActivitiesRev
+	case schema.TopicDesiredConfig:
+		return r.ConfigRev
+	case schema.TopicDesiredMode:
+		return r.ModeRev
+	}
+	return r.PlacesRev
 }
 
 // Document is the newest document of one kind that a robot published, as its exact bytes.
@@ -91,18 +108,22 @@ func skipScalar(b []byte) []byte {
 	return b[max(0, bytes.IndexAny(b, ",}")):]
 }
 
-const selectRobots = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, ''), COALESCE(a.rev, 0), COALESCE(s.sha256, '')
+const selectRobots = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0), COALESCE(d.story, ''), COALESCE(d.rev, 0), COALESCE(v.sha256, ''), COALESCE(a.rev, 0), COALESCE(s.sha256, ''),
+		COALESCE(c.rev, 0), COALESCE(m.rev, 0), COALESCE(p.rev, 0)
 	FROM robots r
 	LEFT JOIN defaults d ON d.robot = r.id
 	LEFT JOIN revisions v ON v.kind = d.kind AND v.id = d.story AND v.rev = d.rev
 	LEFT JOIN desired w ON w.robot = r.id AND w.kind = 'desired_story'
 	LEFT JOIN desired a ON a.robot = r.id AND a.kind = 'desired_activities'
+	LEFT JOIN desired c ON c.robot = r.id AND c.kind = 'desired_config'
+	LEFT JOIN desired m ON m.robot = r.id AND m.kind = 'desired_mode'
+	LEFT JOIN desired p ON p.robot = r.id AND p.kind = 'desired_places'
 	LEFT JOIN desired_sets s ON s.robot = r.id AND s.kind = 'desired_activities'`
 
 func scanRobot(scan func(...any) error) (Robot, error) {
 	r := Robot{Labels: map[string]string{}}
 	var first, last int64
-	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256, &r.ActivitiesRev, &r.ActivitiesSHA256)
+	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256, &r.ActivitiesRev, &r.ActivitiesSHA256, &r.ConfigRev, &r.ModeRev, &r.PlacesRev)
 	r.FirstSeen, r.LastSeen = timeOf(first), timeOf(last)
 	return r, err
 }

@@ -108,6 +108,7 @@ func (v *View) Subscribe(what Fields, gather time.Duration) *Feed {
 // updateSummary computes the robot's summary anew and adds what changed to the feeds. It is called under
 // the lock after each change of an entry.
 func (v *View) updateSummary(id string, e *entry) {
+	e.changedAt = v.deps.Now()
 	summary := e.makeSummary(id, v.fleetID)
 	what := difference(&e.summary, &summary)
 	e.summary, e.shared = summary, nil

@@ -42,6 +42,71 @@ func (v *View) ReportedStops(ids []string, now time.Time) (ours []stop.Request, 
 	return ours, elsewhere
 }
 
+const (
+	// notHeldAfter is how long a connected robot does not report a stop that is latched for it before that
+	// counts: a new stop, and a release, take a moment to arrive.
+	notHeldAfter = 3 * time.Second
+	// maxLatchesReported is how many stops a robot's state names if it has no room for more.
+	maxLatchesReported = 32
+)
+
+// NotHeld takes the stops that are latched by robot ("" = all robots) and id, and returns the robots of
+// the fleet that are connected and have not reported them for notHeldAfter, sorted, as after the restore of a database
+// from before a release. It raises an alert for each.
+func (v *View) NotHeld(latched map[string]map[string]schema.StopLevel, now time.Time) (robots []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, e := range v.robots {
+		if len(latched) == 0 && len(e.notHeldSince) == 0 {
+			continue
+		}
+		was := e.notHeld
+		e.noteNotHeld(latched[id], latched[""], now)
+		if len(e.notHeld) > 0 {
+			robots = append(robots, id)
+		}
+		if !slices.Equal(was, e.notHeld) {
+			v.updateSummary(id, e)
+		}
+	}
+	slices.Sort(robots)
+	return robots
+}
+
+// noteNotHeld compares the stops that are latched on the robot by its name, and on all robots, with its
+// state. Of those of all robots it may know one only: the document of all has room for the newest.
+func (e *entry) noteNotHeld(latched, onAll map[string]schema.StopLevel, now time.Time) {
+	since := e.notHeldSince
+	e.notHeld, e.notHeldSince = nil, nil
+	if len(latched) == 0 {
+		latched = onAll
+		if e.state != nil && len(e.state.Safety.Latches) > 0 {
+			return
+		}
+	}
+	known := e.adopted && e.state != nil && !e.outdated && e.assessment.Status.Reachable()
+	if len(latched) == 0 || !known || len(e.state.Safety.Latches) >= maxLatchesReported {
+		return
+	}
+	for id := range latched {
+		if slices.ContainsFunc(e.state.Safety.Latches, func(l schema.StopLatch) bool { return l.ID == id }) {
+			continue
+		}
+		if e.notHeldSince == nil {
+			e.notHeldSince = map[string]time.Time{}
+		}
+		begun, before := since[id]
+		if !before {
+			begun = now
+		}
+		e.notHeldSince[id] = begun
+		if now.Sub(begun) >= notHeldAfter {
+			e.notHeld = append(e.notHeld, id)
+		}
+	}
+	slices.Sort(e.notHeld)
+}
+
 // NewRetainedAlert reports whether a robot has an alert about a retained command that is not in seen.
 // It replaces seen by all such alerts.
 func (v *View) NewRetainedAlert(seen map[string]bool) (found bool) {

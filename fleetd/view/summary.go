@@ -30,6 +30,9 @@ func (e *entry) summaryOfDocuments(id, fleetID string) Robot {
 	if e.caps != nil {
 		r.VersionSkew = protocolSkew(e.caps.Software.Protocol)
 	}
+	if e.adopted {
+		r.Alerts = append(r.Alerts, e.fleetAlerts(id, fleetID)...)
+	}
 	s := e.state
 	if s == nil {
 		return r

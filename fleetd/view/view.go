@@ -48,6 +48,7 @@ type entry struct {
 	read       int64       // the read that dbRow is from
 	facts      presence.Facts
 	assessment presence.Assessment // of facts, at the last change or Tick
+	changedAt  time.Time           // when the entry was changed last
 	summary    Robot               // as lists and feeds show it; what it points to is never changed
 	shared     *Row                // summary, for readers; nil until somebody reads it
 
@@ -63,6 +64,10 @@ type entry struct {
 	ahead              time.Duration // by how much fleetd's clock is ahead of the robot's, by its newest live state
 	outdatedSince      time.Time     // since when its heartbeat names a newer state than has arrived; zero = it does not
 	outdated           bool          // for longer than outdatedGrace
+
+	notHeld      []string // stops that are latched for the robot and that it does not report, for longer than notHeldAfter
+	notHeldSince map[string]time.Time
+	alertSince   map[string]schema.Time // when fleetd raised its own alerts about the robot, by id
 
 	documents    map[schema.TopicKind]store.Document     // exact bytes
 	reportedRevs map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document

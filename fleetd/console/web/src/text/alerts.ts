@@ -111,6 +111,16 @@ export const useAlertWords = texts(
       means: 'The saved settings are damaged, so the strictest ones apply.',
       wayOut: 'Change or assign a setting: fleetd then publishes all of them again.',
     },
+    not_in_database: {
+      title: 'it has something that fleetd does not know',
+      means: 'Its story, activities, places, settings or mode are not in the database, as after the restore of an older copy. The robot goes on with them.',
+      wayOut: 'Assign or set it again to take it over, or withdraw or unset it. The hint has the commands.',
+    },
+    stop_not_held: {
+      title: 'it does not hold a stop that is latched',
+      means: 'The list of stops says that this robot is stopped, and it is not, as after the restore of an older copy.',
+      wayOut: 'fleetd publishes the stop again and the robot stops. Release the stop if it is over.',
+    },
     content_damaged: {
       title: 'what it fetches arrives damaged',
       means: 'Something changes the bytes of a story, of activities or places on their way. What the robot had before goes on.',
@@ -266,6 +276,16 @@ export const useAlertWords = texts(
       title: 'seine Einstellungen sind nicht lesbar',
       means: 'Die gespeicherten Einstellungen sind beschädigt; es gelten die strengsten.',
       wayOut: 'Ändern Sie eine Einstellung oder weisen Sie eine zu: fleetd veröffentlicht dann alle neu.',
+    },
+    not_in_database: {
+      title: 'er hat etwas, das fleetd nicht kennt',
+      means: 'Story, Aktivitäten, Orte, Einstellungen oder Modus fehlen in der Datenbank, etwa nach dem Einspielen einer älteren Kopie. Der Roboter behält sie.',
+      wayOut: 'Weisen Sie es erneut zu, um es zu übernehmen, oder nehmen Sie es zurück. Der Hinweis nennt die Befehle.',
+    },
+    stop_not_held: {
+      title: 'er hält einen verriegelten Stopp nicht',
+      means: 'Laut Liste ist dieser Roboter angehalten. Er ist es nicht, etwa nach dem Einspielen einer älteren Kopie.',
+      wayOut: 'fleetd veröffentlicht den Stopp erneut, und der Roboter hält an. Heben Sie den Stopp auf, wenn er vorbei ist.',
     },
     content_damaged: {
       title: 'was er lädt, kommt beschädigt an',
