@@ -107,5 +107,5 @@ func (s *server) lastAssignment(a desired.LastAssignment, fleetID string) LastAs
 // outcome is what a robot reports about what it was given.
 func (s *server) outcome(topic schema.TopicKind, r desired.NewestChange, fleetID string) desired.Outcome {
 	report := s.Robots.Document(r.Robot, desired.ReportOn[topic])
-	return desired.ProgressOf(r.Rev, report, overtaken(fleetID, r.Rev, report)).Outcome
+	return desired.ProgressOf(fleetID, r.Rev, report, desired.Ignored(fleetID, r.Rev, report)).Outcome
 }

@@ -239,17 +239,9 @@ func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[pro
 	out := progressList{Topic: string(in.Topic), Robots: []RobotProgress{}}
 	for _, r := range visible(in.principal, selected(s.Robots.Robots(), sel)) {
 		report := s.Robots.Document(r.ID, desired.ReportOn[in.Topic])
-		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(documents[r.ID].Rev, report, overtaken(fleetID, documents[r.ID].Rev, report))})
+		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(fleetID, documents[r.ID].Rev, report, desired.Ignored(fleetID, documents[r.ID].Rev, report))})
 	}
 	return &answer[progressList]{out}, nil
-}
-
-// overtaken says why a robot ignores this revision; empty if it does not.
-func overtaken(fleetID string, rev int64, report []byte) string {
-	if h := schema.ReportedRevIn(fleetID, report); h.MustRenumber(rev) {
-		return h.Why(rev)
-	}
-	return ""
 }
 
 func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredList], error) {
@@ -267,7 +259,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		document, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)
-		w.Overtaken = overtaken(fleetID, document.Rev, w.Reported)
+		w.Overtaken = desired.Ignored(fleetID, document.Rev, w.Reported)
 		out.Desired = append(out.Desired, w)
 	}
 	return &answer[desiredList]{out}, nil

@@ -255,7 +255,7 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 		if r.Desired.Converged && len(r.Latches) > 0 {
 			why = latchedText(r)
 		}
-		if d := r.Desired; d.Phase == schema.DeployWaiting && d.ReportedRev == d.DesiredRev && d.Detail == "" {
+		if d := r.Desired; d.Phase == schema.DeployWaiting && d.ReportedRev == d.DesiredRev && d.Reason == "" && d.Detail == "" {
 			why = waitsForAct
 		}
 		writeRow(w, r.ID, r.Presence.Status, has, desired, why)

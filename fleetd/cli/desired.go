@@ -258,6 +258,7 @@ func (sh *shell) desiredGet() *cobra.Command {
 // desiredLine returns the table cells of one desired document.
 func desiredLine(w api.DesiredState) []any {
 	type common struct {
+		FleetID    string             `json:"fleet_id"`
 		Rev        int64              `json:"rev"`
 		DesiredRev int64              `json:"desired_rev"`
 		Phase      schema.DeployPhase `json:"phase"`
@@ -272,6 +273,9 @@ func desiredLine(w api.DesiredState) []any {
 	if reported, problems := schema.Decode[common](w.Reported); len(problems) == 0 {
 		says = fmt.Sprintf("%s (revision %d)", reported.Phase, reported.DesiredRev)
 		why = strings.TrimSpace(string(reported.Reason) + " " + reported.Detail)
+		if reported.FleetID != "" && reported.FleetID != desired.FleetID {
+			says = "obeys another fleet"
+		}
 		for _, r := range reported.Refused {
 			why = strings.TrimPrefix(fmt.Sprintf("%s; without %s: %s", why, r.ID, orElse(r.Detail, string(r.Reason))), "; ")
 		}

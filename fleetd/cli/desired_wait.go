@@ -16,9 +16,10 @@ import (
 // progressOf returns how far a robot is with the newest revision of a desired document.
 func progressOf(w api.DesiredState) desired.Progress {
 	document, _ := schema.Decode[struct {
-		Rev int64 `json:"rev"`
+		Rev     int64  `json:"rev"`
+		FleetID string `json:"fleet_id"`
 	}](w.Desired)
-	return desired.ProgressOf(document.Rev, w.Reported, w.Overtaken)
+	return desired.ProgressOf(document.FleetID, document.Rev, w.Reported, w.Overtaken)
 }
 
 // hasDecided reports whether a robot has accepted or refused its desired document for good. It

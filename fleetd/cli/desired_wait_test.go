@@ -13,7 +13,7 @@ import (
 )
 
 // The robots of the fake fleetd: r1 accepts at its second report, r2 refuses a key, r3
-// belongs to another fleet, r4 never reports, and r5 has it at the second attempt.
+// belongs to another fleet, r4 never reports, r5 has it at the second attempt, and r6 reports the same revision of another fleet.
 func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 	reports := map[string]string{
 		"r1": `{"ts":"2026-01-02T03:04:05Z","session":"s","desired_rev":7,"phase":"active","applied":{},"restart_needed":[],"rejected":[]}`,
@@ -21,6 +21,7 @@ func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 		"r3": `{"desired_rev":0,"phase":"idle","reason":"wrong_fleet"}`,
 		"r4": `{"desired_rev":6,"phase":"active"}`,
 		"r5": `{"desired_rev":7,"phase":"active"}`,
+		"r6": `{"fleet_id":"another","desired_rev":7,"phase":"active"}`,
 	}
 	first := map[string]string{"r1": reports["r4"], "r5": `{"desired_rev":7,"phase":"failed","reason":"fetch_failed"}`}
 	asked := map[string]int{}
@@ -34,7 +35,7 @@ func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 		if asked[id]++; asked[id] == 1 {
 			report = cmp.Or(first[id], report)
 		}
-		fmt.Fprintf(w, `{"desired":[{"topic":"desired_mode","desired":{"rev":9},"reported":{"desired_rev":9,"phase":"active"}},{"topic":"desired_config","desired":{"rev":7},"reported":%s}]}`, report)
+		fmt.Fprintf(w, `{"desired":[{"topic":"desired_mode","desired":{"rev":9},"reported":{"desired_rev":9,"phase":"active"}},{"topic":"desired_config","desired":{"rev":7,"fleet_id":"own"},"reported":%s}]}`, report)
 	}))
 	defer fleetd.Close()
 	for _, x := range []struct {
@@ -48,6 +49,7 @@ func TestDesiredWaitEndsWithWhatRobotsReported(t *testing.T) {
 		{"r1,r2", 3, "active (revision 7) except interrupts.rules"},
 		{"r4", 4, "active (revision 6)"},
 		{"r5", 0, "active (revision 7)"},
+		{"r6", 1, "obeys another fleet"},
 	} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Header.Set("X-Robots", x.robots)

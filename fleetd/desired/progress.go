@@ -25,11 +25,27 @@ type Progress struct {
 	Detail      string             `json:"detail,omitempty" doc:"why, and which parts it refused or uses only from its next start on"`
 }
 
-// ProgressOf compares a document of the revision rev with the robot's report. overtaken says
+// Ignored says why the robot of a report ignores a document of the revision rev of a fleet; empty if it
+// does not. Each fleet numbers its documents by itself.
+func Ignored(fleetID string, rev int64, report []byte) string {
+	r, _ := schema.Decode[struct {
+		FleetID string `json:"fleet_id"`
+	}](report)
+	if r.FleetID != "" && r.FleetID != fleetID {
+		return "the robot obeys fleet " + r.FleetID + ", not this one; fleetd adopt changes that"
+	}
+	if h := schema.ReportedRevIn(fleetID, report); h.MustRenumber(rev) {
+		return h.Why(rev)
+	}
+	return ""
+}
+
+// ProgressOf compares a document of the revision rev of a fleet with the robot's report. overtaken says
 // why the robot ignores this revision, empty if it does not.
-func ProgressOf(rev int64, report []byte, overtaken string) Progress {
+func ProgressOf(fleetID string, rev int64, report []byte, overtaken string) Progress {
 	p := Progress{DesiredRev: rev, Outcome: Undecided, Detail: overtaken}
 	type common struct {
+		FleetID       string               `json:"fleet_id"`
 		DesiredRev    int64                `json:"desired_rev"`
 		Phase         schema.DeployPhase   `json:"phase"`
 		Reason        schema.Reason        `json:"reason"`
@@ -39,6 +55,10 @@ func ProgressOf(rev int64, report []byte, overtaken string) Progress {
 		RestartNeeded []string             `json:"restart_needed"`
 	}
 	r, problems := schema.Decode[common](report)
+	if r.FleetID != "" && r.FleetID != fleetID {
+		p.Outcome, p.Detail = Refused, strings.TrimSpace(string(schema.ReasonWrongFleet)+" "+overtaken)
+		return p
+	}
 	p.ReportedRev, p.Phase = r.DesiredRev, r.Phase
 	switch {
 	case r.Reason == schema.ReasonWrongFleet: // it reports no revision of this fleet

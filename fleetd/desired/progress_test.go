@@ -15,6 +15,8 @@ func TestProgressIsWhatTheRobotSaysOfTheNewestRevision(t *testing.T) {
 		{"no report", ``, "", Undecided, ""},
 		{"an earlier revision", `{"desired_rev":6,"phase":"rejected","reason":"invalid"}`, "", Undecided, ""},
 		{"another fleet", `{"desired_rev":0,"phase":"idle","reason":"wrong_fleet"}`, "", Refused, "wrong_fleet"},
+		{"the same revision of another fleet", `{"fleet_id":"b","desired_rev":7,"phase":"active"}`, "", Refused, "wrong_fleet"},
+		{"this fleet", `{"fleet_id":"a","desired_rev":7,"phase":"active"}`, "", Accepted, ""},
 		{"a higher revision accepted before", `{"desired_rev":7,"phase":"active"}`, "it has revision 9", Undecided, "it has revision 9"},
 		{"on its way", `{"desired_rev":7,"phase":"fetching"}`, "", Undecided, ""},
 		{"active", `{"desired_rev":7,"phase":"active"}`, "", Accepted, ""},
@@ -24,7 +26,7 @@ func TestProgressIsWhatTheRobotSaysOfTheNewestRevision(t *testing.T) {
 		{"without a part", `{"desired_rev":7,"phase":"active","refused":[{"id":"wave","reason":"no_unit"}]}`, "", Refused, "without wave: no_unit"},
 		{"without a key", `{"desired_rev":7,"phase":"active","rejected":[{"key":"modes","reason":"invalid","detail":"none"}]}`, "", Refused, "modes refused: invalid none"},
 	} {
-		if p := ProgressOf(7, []byte(c.report), c.overtaken); p.Outcome != c.outcome || p.Detail != c.detail || p.DesiredRev != 7 {
+		if p := ProgressOf("a", 7, []byte(c.report), c.overtaken); p.Outcome != c.outcome || p.Detail != c.detail || p.DesiredRev != 7 {
 			t.Errorf("%s: %+v, want %s %q", c.name, p, c.outcome, c.detail)
 		}
 	}

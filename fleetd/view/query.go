@@ -102,22 +102,23 @@ func (v *View) Connection(id string, now time.Time) decommission.Connection {
 // NotConverged lists the online robots that do not report their desired state, sorted.
 func (v *View) NotConverged(desired map[string]map[schema.TopicKind]int64, now time.Time) []string {
 	return v.online(now, func(id string, e *entry) bool {
-		return !e.desiredStory(v.fleetID).Converged || e.unanswered(desired[id])
+		return !e.desiredStory(v.fleetID).Converged || e.unanswered(v.fleetID, desired[id])
 	})
 }
 
 // unanswered reports whether the robot has not reported on the newest revision of some
-// desired document, whatever its report says.
-func (e *entry) unanswered(revs map[schema.TopicKind]int64) bool {
+// desired document of this fleet, whatever its report says.
+func (e *entry) unanswered(fleetID string, revs map[schema.TopicKind]int64) bool {
 	for topic, report := range desired.ReportOn {
 		rev := revs[topic]
 		if rev == 0 {
 			continue
 		}
 		said, problems := schema.Decode[struct {
-			DesiredRev int64 `json:"desired_rev"`
+			FleetID    string `json:"fleet_id"`
+			DesiredRev int64  `json:"desired_rev"`
 		}](e.documents[report].Body)
-		if len(problems) > 0 || said.DesiredRev != rev {
+		if len(problems) > 0 || said.DesiredRev != rev || said.FleetID != "" && said.FleetID != fleetID {
 			return true
 		}
 	}
