@@ -109,7 +109,7 @@ type Notice struct {
 	TS     Time   `json:"ts" doc:"when this was written"`
 	Reason Reason `json:"reason" doc:"why the message was refused, such as too_big; undelivered: the command reached no robot, or the live stop not every robot; taken_over: a newer connection has the client id"`
 	Topic  string `json:"topic,omitempty" doc:"of the message"`
-	ID     string `json:"id,omitempty" doc:"of the live stop that the notice is about; the client's name if it named none"`
+	ID     string `json:"id,omitempty" doc:"of the command or live stop that the notice is about, if it has one; of a live stop without one the client's name"`
 	Detail string `json:"detail,omitempty" doc:"in a sentence, with the way out"`
 	Count  int64  `json:"count,omitzero" doc:"refusals and undelivered commands since the last notice"`
 }

@@ -173,7 +173,7 @@ var Reasons = []ReasonText{
 	{ReasonUnknownRobot, RetryNever, "no robot of this name is known"},
 	{ReasonObstructed, RetryLater, "something is in the robot's way"},
 	{ReasonTakenOver, RetryLater, "another connection with this client id ended this one"},
-	{ReasonUndelivered, RetryLater, "no robot of this name receives commands now, and the broker keeps none for later"},
+	{ReasonUndelivered, RetryLater, "no robot of this name receives commands and stops now; or nobody received the live stop, or not every robot that it names. The broker keeps no command, and a live stop for 30 s"},
 	{ReasonInternal, RetryLater, "a fault of the program; the log has more"},
 }
 

@@ -41,6 +41,7 @@ type conn struct {
 	searching   atomic.Bool            // the library searches retained documents for it; set by the reading goroutine
 	tally       tally                  // of the deliveries in its queue (delivery.go)
 	postponed   postponedDocs
+	stops       stopsInFlight
 	connectDone func()        // stops counting it as waiting for CONNECT; idempotent
 	done        chan struct{} // closed when the library has finished with it
 	markFlushed func()        // closes flushed; idempotent

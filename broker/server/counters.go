@@ -44,6 +44,8 @@ const (
 	lostUnacknowledged
 	lostGone
 	postponedSent
+	keptStopSent
+	keptStopDropped
 	events // number of events
 )
 
@@ -90,6 +92,8 @@ var counterNames = [events]counterName{
 	lostUnacknowledged: {"deliveries_lost_unacknowledged", "deliveries_dropped_total", "reason", "inflight_full"},
 	lostGone:           {"deliveries_lost_gone", "deliveries_dropped_total", "reason", "disconnected"},
 	postponedSent:      {"deliveries_postponed", "deliveries_postponed_total", "", ""},
+	keptStopSent:       {"stops_delivered_later", "stops_delivered_later_total", "", ""},
+	keptStopDropped:    {"stops_kept_no_longer", "stops_kept_no_longer_total", "", ""},
 }
 
 // counters only increase.

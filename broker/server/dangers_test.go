@@ -61,6 +61,7 @@ var dangers = []danger{
 	{what: "a burst leaves a slow subscriber with an old state, unnoticed", test: TestBurstLeavesNewestStateAndCountsDrops},
 	{what: "a slow subscriber ends with wrong documents", test: TestSlowSubscriberGetsNewestDocuments},
 	{what: "a stop that nobody receives is acknowledged, and its sender learns nothing", test: TestSenderOfLiveStopThatNobodyReceivesIsNotified},
+	{what: "a stop that is sent before robots and fleetd have connected again is lost", test: TestLiveStopReachesRobotsAndFleetdThatConnectWithin30Seconds},
 	{what: "a new subscriber gets the first 8192 documents only", test: TestNewSubscriberGetsEveryDocument},
 	{what: "deliveries beyond the in-flight limit vanish", test: TestClientWithoutAcknowledgementsIsCut},
 	{what: "a stop that does not fit into a robot's queue vanishes", test: TestRobotIsCutIfACommandDoesNotFit},

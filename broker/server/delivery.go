@@ -152,8 +152,13 @@ func (g *guard) isCommand(topic string) bool {
 
 // OnQosPublish is called when a delivery of QoS 1 or 2, or an acknowledgement, is put in
 // flight.
-func (g *guard) OnQosPublish(cl *mqtt.Client, _ packets.Packet, _ int64, _ int) {
-	if c := connOf(cl); c != nil && (cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.client.Load())) {
+func (g *guard) OnQosPublish(cl *mqtt.Client, pk packets.Packet, _ int64, _ int) {
+	c := connOf(cl)
+	if c == nil {
+		return
+	}
+	g.stopInFlight(c, pk)
+	if cl.State.Inflight.Len() >= g.maxInflight || g.unanswered(cl, c.client.Load()) {
 		g.cut(cl, c, unacknowledged, errUnacknowledged)
 	}
 }
@@ -183,6 +188,7 @@ func (g *guard) countLost(c *conn) {
 func (g *guard) afterWrite(cl *mqtt.Client, c *conn, pk packets.Packet) {
 	if pk.FixedHeader.Type == packets.Publish {
 		c.tally.queued.Add(-1)
+		g.stopWritten(c, pk)
 	}
 	g.queuePlaceholder(cl, c)
 }

@@ -18,6 +18,7 @@ import (
 
 	"troupe/broker/access"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // guard is the only hook of the server library. There must not be a second one: the
@@ -42,6 +43,7 @@ type guard struct {
 	sessions     *sessions
 	retained     retainedDocs
 	byUser       retainedByUser
+	stops        keptStops
 	passwords    *passwords
 
 	maxQueued   int // deliveries in the queue of one client
@@ -211,7 +213,9 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.report(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
 		return pk, packets.CodeSuccessIgnore
 	}
-	g.notifyUndelivered(c, pk.TopicName)
+	g.dropReleasedStops(c, pk)
+	g.keepLiveStop(pk.TopicName, pk.Payload, pk.FixedHeader.Qos)
+	g.notifyUndelivered(c, pk)
 	g.notifyUndeliveredStop(c, pk)
 	return pk, nil
 }
@@ -219,23 +223,27 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 // notifyUndelivered notifies the sender of a command, also of a stop, if its robot does not receive
 // it. The broker keeps no command for later, so nobody would answer. fleetd gets none: it
 // watches the presence of robots.
-func (g *guard) notifyUndelivered(c *client, topic string) {
-	row, params, _ := g.ns.Match(topic)
+func (g *guard) notifyUndelivered(c *client, pk packets.Packet) {
+	row, params, _ := g.ns.Match(pk.TopicName)
 	if row.Kind != schema.TopicCmd || c.Role == schema.RoleFleetd {
 		return
 	}
-	if _, receives := g.srv.Topics.Subscribers(topic).Subscriptions[params.RID]; receives {
+	if _, receives := g.srv.Topics.Subscribers(pk.TopicName).Subscriptions[params.RID]; receives {
 		return
 	}
-	g.report(c, noReceiver, schema.ReasonUndelivered, topic, "no robot "+params.RID+" is connected to this broker, which keeps no command for later; send it again when the robot is online")
+	v, _ := verb.Of(params.Group, params.Verb)
+	command, _ := verb.Decode(v, pk.Payload) // with whatever problems, its id is empty or valid
+	g.reportNotice(c, noReceiver, schema.Notice{
+		Reason: schema.ReasonUndelivered, Topic: pk.TopicName, ID: command.ID,
+		Detail: "no robot " + params.RID + " is connected to this broker, which keeps no command for later; send it again when the robot is online",
+	})
 }
 
 // notifyUndeliveredStop notifies the sender of a live stop if no fleetd receives it, which would tell all robots,
 // and a robot that it names does not either, or if it names none, no robot does. Only robots know their
 // labels, so one that selects by labels counts as one that names none.
 func (g *guard) notifyUndeliveredStop(c *client, pk packets.Packet) {
-	row, _, _ := g.ns.Match(pk.TopicName)
-	if g.bus || row.Kind != schema.TopicFleetStopCmd || c.Role == schema.RoleFleetd {
+	if !g.isLiveStop(pk.TopicName) || c.Role == schema.RoleFleetd {
 		return
 	}
 	robots := map[string]bool{}
@@ -263,7 +271,7 @@ func (g *guard) notifyUndeliveredStop(c *client, pk packets.Packet) {
 	}
 	g.reportNotice(c, noReceiver, schema.Notice{
 		Reason: schema.ReasonUndelivered, Topic: pk.TopicName, ID: stop.ID,
-		Detail: what + "; the broker keeps no stop for later: send it again, under the same id, until it is answered",
+		Detail: what + "; the broker gives the stop to those that connect within 30 s: send it again, under the same id, until it is answered",
 	})
 }
 

@@ -28,6 +28,8 @@ var familyHelp = map[string]string{
 	"wills_total":                 "Wills of connections that ended without DISCONNECT.",
 	"deliveries_dropped_total":    "Messages that a subscriber did not get because its queue was full or its connection ended first.",
 	"commands_undelivered_total":  "Commands and stops of clients other than fleetd to robots that were not connected.",
+	"stops_delivered_later_total": "Live stops delivered to a robot or fleetd that connected after they were sent.",
+	"stops_kept_no_longer_total":  "Live stops that were dropped before their 30 s, because too many came.",
 	"deliveries_postponed_total":  "Documents delivered later, in their then present state, to a subscriber whose queue had been full.",
 }
 

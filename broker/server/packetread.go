@@ -22,6 +22,10 @@ func (g *guard) OnPacketRead(cl *mqtt.Client, pk packets.Packet) (packets.Packet
 		return g.checkConnect(cl, pk)
 	case packets.Publish:
 		g.answerUnroutable(cl, pk)
+	case packets.Puback, packets.Pubrec:
+		if c := connOf(cl); c != nil {
+			g.stopAcknowledged(c, pk.PacketID)
+		}
 	case packets.Subscribe, packets.Unsubscribe:
 		out, ok := cl.State.Inflight.Get(pk.PacketID)
 		if ok && out.FixedHeader.Type == packets.Publish && cl.State.Inflight.Delete(pk.PacketID) {

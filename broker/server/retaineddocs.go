@@ -72,6 +72,9 @@ func (g *guard) OnPacketProcessed(cl *mqtt.Client, pk packets.Packet, _ error) {
 		g.searched(connOf(cl))
 	}
 	if c := connOf(cl); c != nil {
+		if pk.FixedHeader.Type == packets.Subscribe {
+			g.sendKeptStops(cl, c)
+		}
 		g.queuePlaceholder(cl, c)
 	}
 }

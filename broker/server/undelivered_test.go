@@ -13,23 +13,25 @@ func TestSenderOfCommandToAbsentRobotIsNotified(t *testing.T) {
 	b := start(t)
 	op := b.Client(t, "op1")
 	op.Subscribe("troupe/v1/clients/op1/notice")
-	undelivered := func(topic string) {
+	undelivered := func(topic, payload, id string) {
 		t.Helper()
-		op.Publish(topic, "ato")
-		if n := notice(t, op); n.Reason != schema.ReasonUndelivered || n.Topic != topic || n.Count != 1 || n.Detail == "" {
-			t.Errorf("notice %+v, want one about %s", n, topic)
+		op.Publish(topic, payload)
+		if n := notice(t, op); n.Reason != schema.ReasonUndelivered || n.Topic != topic || n.ID != id || n.Count != 1 || n.Detail == "" {
+			t.Errorf("%s: notice %+v, want one about %s", payload, n, topic)
 		}
 	}
-	undelivered("troupe/v1/robots/r9/cmd/op1/mode/set") // unknown
-	undelivered(r1 + "cmd/op1/mode/set")                // known, not connected
-	undelivered(r1 + "cmd/op1/safety/stop")
+	undelivered("troupe/v1/robots/r9/cmd/op1/mode/set", "ato", "") // unknown
+	undelivered(r1+"cmd/op1/mode/set", `{"id":"p-8"}`, "p-8")      // known, not connected
+	undelivered(r1+"cmd/op1/mode/juggle", `{"id":"p-9","later":1}`, "p-9")
+	undelivered(r1+"cmd/op1/mode/set", `{"id":" "}`, "")
+	undelivered(r1+"cmd/op1/safety/stop", "{", "")
 
 	robot := b.Client(t, "r1")
-	undelivered(r1 + "cmd/op1/sys/ping") // connected, and does not receive commands yet
+	undelivered(r1+"cmd/op1/sys/ping", "", "") // connected, and does not receive commands yet
 	robot.Subscribe(r1 + "cmd/#")
 	op.Publish(r1+"cmd/op1/mode/set", "ato")
 	robot.Expect(r1 + "cmd/op1/mode/set")
-	undelivered("troupe/v1/robots/r9/cmd/op1/mode/set") // so there was no notice about r1 before
+	undelivered("troupe/v1/robots/r9/cmd/op1/mode/set", "ato", "") // so there was no notice about r1 before
 }
 
 // Somebody who reads the commands of a robot is not the robot.

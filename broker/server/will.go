@@ -74,6 +74,7 @@ func (g *guard) OnWill(cl *mqtt.Client, will mqtt.Will) (mqtt.Will, error) {
 			return will, nil
 		}
 	}
+	g.keepLiveStop(will.TopicName, will.Payload, will.Qos)
 	if will.Retain {
 		g.retained.begin(will.TopicName, len(will.Payload), true)
 	}
