@@ -73,7 +73,7 @@ list, as of --ws-origin, are separated by commas.`,
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.String("log-level", "info", "debug, info, warn or error")
 	root.AddCommand(
-		aclCommand(),
+		aclCommand(), explainCommand(),
 		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file", Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},
 		&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,

@@ -1,6 +1,8 @@
 package access
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -80,9 +82,9 @@ const guest = "guest"
 func CheckConnect(c Connect) *Refusal {
 	switch {
 	case c.Protocol != 4:
-		return refuse(CodeProtocol, "protocol level %d: only MQTT 3.1.1 (level 4) is supported", c.Protocol)
+		return refuse(CodeProtocol, "protocol level %d: only MQTT 3.1.1 (level 4) is supported; set it in the client", c.Protocol)
 	case c.KeepAlive < MinKeepAlive || c.KeepAlive > MaxKeepAlive:
-		return refuse(CodeID, "keep-alive %d s: want %d to %d s", c.KeepAlive, MinKeepAlive, MaxKeepAlive)
+		return refuse(CodeID, "keep-alive %d s: set it to %d to %d s in the client", c.KeepAlive, MinKeepAlive, MaxKeepAlive)
 	}
 	return nil
 }
@@ -94,16 +96,18 @@ func UserOfHolder(c *Connect, h Holder) (User, *Refusal) {
 		c.Name = h.Name
 	}
 	if c.Name != h.Name {
-		return User{}, refuse(CodeDenied, "user name %q does not match the certificate of %s", c.Name, h.Name)
+		return User{}, refuse(CodeDenied, "user name %q does not match the certificate of %s: give that name, or none", c.Name, h.Name)
 	}
 	return User{Name: h.Name, Role: h.Role}, nil
 }
 
-// Identify binds the client id to the user name: sessions are kept by client id, so a
+// Identify binds the session to the user name: sessions are kept by client id, so a
 // client that could choose any id could take over another's session. The id of a robot is
 // its name, or its name with BlobSuffix or DoctorSuffix for a connection that may only read
-// blobs; the id of any other client is its name, or its name, a dot and a suffix. An empty
-// id becomes the name, a dot and a random suffix, but a robot's is refused.
+// blobs; that of fleetd, a stop button or a panel is its name, or its name, a dot and a suffix. Any
+// other client may choose its id, as libraries do by themselves: unless it has that form, the session is kept
+// under the name, a dot and a digest of the id. An
+// empty id becomes the name, a dot and a random suffix, but a robot's is refused.
 //
 // Call it only for a user who is authenticated, because its refusals explain what is
 // wrong. It checks neither the will (see Rights.JudgeWill) nor the password.
@@ -112,34 +116,48 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		// The client id of an unnamed client is ignored, so that it cannot be that of
 		// another session.
 		if !c.Clean {
-			return Identity{}, refuse(CodeID, "a client without a user name must ask for a clean session")
+			return Identity{}, refuse(CodeID, "a client without a user name must ask for a clean session: set clean session, or give a user name")
 		}
 		return Identity{Name: guest, ClientID: guest + "." + random, Role: user.Role}, nil
 	}
 	id := Identity{Name: c.Name, ClientID: c.ClientID, Role: user.Role, Robot: user.Robot}
-	if id.ClientID == "" {
-		if user.Role == schema.RoleRobot {
-			return Identity{}, refuse(CodeID, "robot %s: the client id must be its name", c.Name)
-		}
-		id.ClientID = id.Name + "." + random
-	}
-	name, suffix, dotted := strings.Cut(id.ClientID, ".")
+	name, suffix, dotted := strings.Cut(c.ClientID, ".")
+	own := name == c.Name && (!dotted || validSuffix(suffix))
 	switch {
-	case !schema.ValidID(name) || dotted && !validSuffix(suffix):
-		return Identity{}, refuse(CodeID, "client id %q: want a name of a-z, 0-9 and -, optionally followed by a dot and a suffix", c.ClientID)
-	case name != id.Name:
-		return Identity{}, refuse(CodeID, "client id %q does not belong to user %q", c.ClientID, c.Name)
-	}
-	if user.Role == schema.RoleRobot {
-		if dotted && suffix != BlobSuffix && suffix != DoctorSuffix {
-			return Identity{}, refuse(CodeID, "client id %q: a robot's id is %s, %[2]s.%[3]s for blobs, or %[2]s.%[4]s for robotd doctor", c.ClientID, name, BlobSuffix, DoctorSuffix)
-		}
-		if !c.Clean {
-			return Identity{}, refuse(CodeID, "robot %s must ask for a clean session: old commands must not be replayed", name)
-		}
+	case user.Role == schema.RoleRobot && (!own || dotted && suffix != BlobSuffix && suffix != DoctorSuffix):
+		return Identity{}, refuse(CodeID, "client id %.64q of robot %s: it must be %[2]s, or %[2]s.%[3]s for blobs, or %[2]s.%[4]s for robotd doctor; other programs need a user of another role", c.ClientID, c.Name, BlobSuffix, DoctorSuffix)
+	case user.Role == schema.RoleRobot && !c.Clean:
+		return Identity{}, refuse(CodeID, "robot %s must ask for a clean session: old commands must not be replayed", name)
+	case user.Role == schema.RoleRobot:
 		id.Blobs = dotted
+	case c.ClientID == "":
+		id.ClientID = c.Name + "." + random
+	case own:
+	case choosesID(user.Role):
+		digest := sha256.Sum256([]byte(c.ClientID))
+		id.ClientID = c.Name + "." + hex.EncodeToString(digest[:8])
+	default:
+		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, a dot and a suffix of a-z, 0-9, -, . and _", c.ClientID, c.Name, user.Role)
 	}
 	return id, nil
+}
+
+// choosesID reports whether clients of that role may have any client id. Robots, fleetd, stop buttons and panels may not:
+// their ids tell people which of them is connected, and a second one with the same id is noticed.
+func choosesID(r schema.Role) bool {
+	switch r {
+	case schema.RoleRobot, schema.RoleFleetd, schema.RoleStop, schema.RoleConsole:
+		return false
+	}
+	return true
+}
+
+// UnknownUser is the refusal of a name that no user has.
+func UnknownUser(name string) *Refusal {
+	if name == "" {
+		return refuse(CodeLogin, "the client gave no user name: give it the name of a user")
+	}
+	return refuse(CodeLogin, "unknown user %.64q: add a line for it to the users file, or correct the name in the client", name)
 }
 
 func refuse(c ConnackCode, format string, args ...any) *Refusal {

@@ -69,6 +69,17 @@ func (id Identity) filterOf(ns schema.Namespace, row schema.Topic, g schema.Gran
 // what it may read.
 func (r *Rights) MayRead(filter string) bool { return r.read.intersects(filter) }
 
+// RefusesFilter returns why a subscription is refused, or nothing.
+func (r *Rights) RefusesFilter(filter string) (why string) {
+	switch {
+	case !ValidFilter(filter):
+		return "invalid or unsupported topic filter"
+	case !r.MayRead(filter):
+		return fmt.Sprintf("role %s may not read any topic of this filter", r.id.Role)
+	}
+	return ""
+}
+
 // MaxQoS is the highest QoS that a subscription is granted. Observers get 0, because the
 // server keeps each QoS 1 delivery until it is acknowledged, and a passive reader must not
 // cost it that. Robots' blob connections get 0 as well; the digest proves that a blob is

@@ -28,13 +28,16 @@ func (g *guard) checkConnect(cl *mqtt.Client, pk packets.Packet) (packets.Packet
 	if len(connect.Password) == 0 {
 		connect.PasswordFlag = false
 	}
-	why, answer := pk.ConnectValidate(), packets.CodeSuccess
+	code, answer := pk.ConnectValidate(), packets.CodeSuccess
+	why := code.Error()
 	switch {
-	case why == packets.ErrProtocolViolationProtocolVersion:
+	case code == packets.ErrProtocolViolationProtocolVersion, code == packets.CodeSuccess && pk.ProtocolVersion < 4:
 		answer = packets.ErrUnsupportedProtocolVersion
-	case why == packets.CodeSuccess && connect.ClientIdentifier == "" && !connect.Clean:
-		why, answer = packets.ErrClientIdentifierNotValid, packets.ErrClientIdentifierNotValid
-	case why == packets.CodeSuccess:
+		why = "only MQTT 3.1.1 (level 4) is supported; set it in the client"
+	case code == packets.CodeSuccess && connect.ClientIdentifier == "" && !connect.Clean:
+		answer = packets.ErrClientIdentifierNotValid
+		why = "no client id and no clean session: set clean session in the client, or a client id"
+	case code == packets.CodeSuccess:
 		return pk, nil
 	}
 	g.counters.add(connectRefused)

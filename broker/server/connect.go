@@ -195,7 +195,7 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	unproven := known && user.Hash == nil && nc.endpoint.requiresProof()
 	switch {
 	case !known && !schema.ValidID(name): // no user can have this name, so no hash is computed to hide that
-		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("unknown user %q", name)}
+		return access.UnknownUser(name)
 	case known && user.Hash == nil && !unproven:
 		c.user = user
 		return nil
@@ -204,14 +204,14 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	switch a := g.passwords.check(who, user.Hash, password); {
 	case a == isBusy:
 		g.counters.add(passwordBusy)
-		return &access.Refusal{Code: access.CodeBusy, Detail: "too many passwords are waiting to be checked"}
+		return &access.Refusal{Code: access.CodeBusy, Detail: "too many passwords are waiting to be checked; the client may try again"}
 	case !known:
-		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("unknown user %q", name)}
+		return access.UnknownUser(name)
 	case unproven:
-		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine", name)}
+		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine; add the hash of a password to its line of the users file (broker hash-password)", name)}
 	case a == isWrong:
 		g.counters.add(passwordWrong)
-		return &access.Refusal{Code: access.CodeLogin, Detail: "wrong password"}
+		return &access.Refusal{Code: access.CodeLogin, Detail: "wrong password: give the client the right one, or its line of the users file another hash (broker hash-password)"}
 	}
 	c.user = user
 	return nil

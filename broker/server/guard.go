@@ -122,10 +122,9 @@ func (g *guard) OnDisconnect(cl *mqtt.Client, err error, _ bool) {
 	g.throttledLog.add(slog.LevelInfo, "client disconnected", "", cl.ID, append(g.names(cl), "why", why)...)
 }
 
-// names returns the log's attributes that name a client; those of a bus have a name that the
-// broker made, beside the one that they gave.
+// names returns the log's attributes that name a client: if the broker made its id, also the one that it gave.
 func (g *guard) names(cl *mqtt.Client) []any {
-	if c := clientOf(cl); g.bus && c != nil {
+	if c := clientOf(cl); c != nil && c.asked != cl.ID {
 		return []any{"client", cl.ID, "client_id", c.asked}
 	}
 	return []any{"client", cl.ID}
@@ -147,10 +146,8 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		why := ""
 		_, again := has[f.Filter]
 		switch {
-		case !access.ValidFilter(f.Filter):
-			why = "invalid or unsupported topic filter"
-		case !c.rights.MayRead(f.Filter):
-			why = fmt.Sprintf("role %s may not read any topic of this filter", c.Role)
+		case c.rights.RefusesFilter(f.Filter) != "":
+			why = c.rights.RefusesFilter(f.Filter)
 		case !again && len(has) >= most:
 			why = fmt.Sprintf("more than %d subscriptions", most)
 		case !g.searches.allow(c.Name):

@@ -41,7 +41,7 @@ func newSessions(p slots) *sessions {
 // errNoSlot and errNameFull refuse a new session although its id is free.
 var (
 	errNoSlot   = errors.New("connection limit reached: the remaining slots are reserved for stop clients and fleetd")
-	errNameFull = errors.New("too many connections of this user name")
+	errNameFull = errors.New("too many connections of this user name: close some, or give each program a name of its own")
 )
 
 // refuses returns why one more session of that role has no slot.
@@ -61,7 +61,7 @@ func (p slots) refuses(role schema.Role, sessions, ofName int) error {
 
 // errOtherRole refuses a takeover: client ids begin with user names, and a client with the
 // same name in another role is a different one.
-var errOtherRole = errors.New("a client with this name is connected in another role")
+var errOtherRole = errors.New("a client with this name is connected in another role: give each client a name of its own")
 
 // errOldConnectionOpen refuses a connection that would overlap with an older one.
 var errOldConnectionOpen = errors.New("the older connection with this id does not end")

@@ -20,7 +20,6 @@ try {
     protocolVersion: 4,
     username: name,
     password: process.env.PASSWORD,
-    clientId: `${name}.js`, // the name, or the name, a dot and anything
     ca: process.env.CA && readFileSync(process.env.CA),
     // A client that reconnects by itself would send unacknowledged commands again,
     // perhaps a minute late. Send a new command instead.
