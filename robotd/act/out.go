@@ -37,6 +37,7 @@ const (
 	WarnDeferred Warning = "deferred"  // an action waits
 	WarnMissed   Warning = "missed"    // a suspended action was not resumed
 	WarnTimedOut Warning = "timed_out" // an action was cut off at its timeout
+	WarnLeftOut  Warning = "left_out"  // the robot cannot perform an action now, and performs the rest
 	WarnLate     Warning = "late"      // ticks came so late that the act stood still
 )
 

@@ -107,6 +107,12 @@ func publishSets() {
 		"walk-out": {ID: "walk-out", Actions: []score.Action{{Type: score.TypeGoto, Point: "yard", TimeoutMS: ptr[int64](60000)}}},
 	})
 	publishSet("guides", data, sum, err)
+	once, nod := living("gong-now", score.NatureInteractive, score.Launch{}, 1, "strike"), living("gong-nod", score.NatureInteractive, score.Launch{}, 1, "nod", "strike")
+	data, sum, err = score.EncodeActivities([]score.Activity{once, nod}, map[string]score.Act{
+		"strike": strike,
+		"nod":    {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
+	}, gong, portrait)
+	publishSet("gonging", data, sum, err)
 }
 
 // seal signs a document for this robot as the script says.

@@ -1,6 +1,8 @@
 package brain
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"slices"
 	"testing"
@@ -17,7 +19,30 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
+// gong and portrait are uploaded files, which no body lists.
+var (
+	gong     = upload("gong", score.AssetSound)
+	portrait = upload("portrait", score.AssetFace)
+)
+
+func upload(name string, kind score.AssetKind) score.Asset {
+	file := []byte("the file " + name)
+	digest := sha256.Sum256(file)
+	a := score.Asset{Name: name, Kind: kind, SHA256: hex.EncodeToString(digest[:]), Size: int64(len(file))}
+	published[a.SHA256] = file
+	return a
+}
+
+// strike uses uploaded files.
+var strike = score.Act{ID: "strike", Actions: []score.Action{
+	{Type: score.TypeSound, Sound: "gong", TimeoutMS: ptr[int64](8000)}, {Type: score.TypeFace, Face: "portrait"},
+}}
+
 func publishStory(name string, story score.Story, acts ...score.Act) {
+	publishStoryWith(nil, name, story, acts...)
+}
+
+func publishStoryWith(files []score.Asset, name string, story score.Story, acts ...score.Act) {
 	lib := map[string]score.Act{}
 	for _, a := range acts {
 		lib[a.ID] = a
@@ -26,7 +51,7 @@ func publishStory(name string, story score.Story, acts ...score.Act) {
 		}
 	}
 	story.ID, story.Name = name, score.Text{"en": name}
-	data, sum, err := score.EncodePublishedStory(story, lib, 1)
+	data, sum, err := score.EncodePublishedStory(story, lib, 1, files...)
 	if err != nil {
 		panic(err)
 	}
@@ -63,6 +88,7 @@ func TestMain(m *testing.M) {
 		{Type: score.TypeSay, Text: score.Text{"en": "Good bye", "de": "Auf Wiedersehen"}, TimeoutMS: ptr[int64](4000)},
 		{Type: score.TypeHead, PitchRad: ptr(0.3), TimeoutMS: ptr[int64](2000)},
 	}})
+	publishStoryWith([]score.Asset{gong, portrait}, "gongs", score.Story{Repeat: loop}, greet, strike)
 	publishSets()
 	flag.Parse()
 	// Some seconds a property; make worlds takes more. Rapid gives a short run a fifth.

@@ -47,6 +47,9 @@ func (p *player) line(e effect.Effect) string {
 		if e.Do.XM != nil {
 			line += fmt.Sprintf("%v %v", *e.Do.XM, *e.Do.YM)
 		}
+		if e.Asset != "" {
+			line += " file " + e.Asset[:8]
+		}
 		if e.From > 0 {
 			line += fmt.Sprintf(" from %v", e.From)
 		}

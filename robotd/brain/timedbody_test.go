@@ -21,6 +21,7 @@ type timedBody struct {
 	trip    time.Duration // that a goto takes; 0 = 2 s
 	fixed   bool          // it has no drive
 	lost    bool          // it has no map
+	lists   bool          // it lists its sounds and faces
 	ordered driver.Order
 	since   int               // orders so far: what an earlier one set going does not come about
 	busy    map[uint64]string // commands by key: their unit
@@ -55,6 +56,9 @@ func (b *timedBody) about() driver.Body {
 	}}
 	if _, second := b.state["head-2"]; second {
 		body.Units = append(body.Units, schema.Unit{ID: "face-2", Kind: schema.UnitFace}, schema.Unit{ID: "head-2", Kind: schema.UnitHead})
+	}
+	if b.lists {
+		body.Units[0].Sounds, body.Units[1].Faces = []string{"bell"}, []string{"smile"}
 	}
 	if b.fixed {
 		body.Units = slices.DeleteFunc(body.Units, func(u schema.Unit) bool { return u.Kind == schema.UnitDrive })

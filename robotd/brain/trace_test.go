@@ -117,8 +117,15 @@ func (p *player) happen(text, word string, args []string) {
 		for _, a := range args {
 			p.configure(a)
 		}
-	case "body": // with-seconds: two heads and two faces
-		r.body.addSeconds()
+	case "body": // with-seconds: two heads and two faces; with-catalogues: it lists its sounds and faces
+		switch arg(0) {
+		case "with-seconds":
+			r.body.addSeconds()
+		case "with-catalogues":
+			r.body.lists = true
+		default:
+			r.t.Fatalf("%q: no such body", text)
+		}
 	case "events": // routine: those that come with every act, too
 		p.routine = arg(0) == "routine"
 	case "boot", "restart":
@@ -356,8 +363,9 @@ func (p *player) configure(setting string) {
 		c.Languages = strings.Split(value, ",")
 	default:
 		row, ok := schema.ConfigKeyOf(key)
-		if !ok || row.Check(jsontext.Value(value)) != "" || c.Set(key, jsontext.Value(value)) != nil {
-			p.rig.t.Fatalf("no such setting: %s", setting)
+		wrong, err := row.Check(jsontext.Value(value)), c.Set(key, jsontext.Value(value))
+		if !ok || wrong != "" || err != nil {
+			p.rig.t.Fatalf("no such setting: %s; %s; %v", setting, wrong, err)
 		}
 	}
 }

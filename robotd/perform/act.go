@@ -1,7 +1,9 @@
 package perform
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
@@ -9,6 +11,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -87,11 +90,10 @@ func (t Step) freezeHandler(handler string) {
 // beginHandlerAct performs the part of a handler's act that is possible now. While the
 // robot may not move, that is the part without motion.
 func (t Step) beginHandlerAct(h *runningHandler, e act.Entry) {
-	a := t.fitting(*e.Act, !t.mayMove())
-	e.Act = &a
-	h.choice = a.Offers()
 	t.freezeHandler(h.handler)
-	if refused := t.Lanes.Push(handlerLane(h.handler), e); refused != nil {
+	refused := t.pushFitting(handlerLane(h.handler), &h.script, &e)
+	h.choice = e.Act.Offers()
+	if refused != nil {
 		h.detail = refused.Detail
 		t.handlerActEnded(e.ID, refused.Reason)
 	}
@@ -102,47 +104,115 @@ func (t Step) mayMove() bool {
 	return t.Safety == schema.SafetyEnabled && t.frozen != auto.FreezeAll
 }
 
-// fitting removes from a handler's act the actions for which this robot has no unit or whose
-// point it does not know, and, if it must not move, those that move.
-func (t Step) fitting(a score.Act, still bool) score.Act {
-	fits := func(do score.Action) bool {
+// motionBarred returns why a handler must not move the body now, in words that say what ends that; empty if it may.
+func (t Step) motionBarred() (reason schema.Reason, why string) {
+	switch {
+	case t.mayMove():
+		return "", ""
+	case t.Safety != schema.SafetyEnabled:
+		return safety.Gate(t.Safety, safety.Moves, safety.Act), t.Standstill.String()
+	}
+	return cmp.Or(t.Pause, schema.ReasonNotPerforming), t.auto.PausedBy("", "", t.Standstill.String())
+}
+
+// pushFitting pushes the part of an act of a script that this robot can perform now. What is left out is reported, once
+// for the same parts: in an event, and in the result of what performs the script. An act of which nothing is left fails.
+func (t Step) pushFitting(to act.Lane, s *script, e *act.Entry) *act.Refusal {
+	fits, out := t.fitting(*e.Act, s.files)
+	e.Act = &fits
+	news := s.noteLeftOut(out.text(fits.ID))
+	refused := out.refusal(fits.ID)
+	switch {
+	case refused != nil:
+	case news:
+		t.reportLeftOut(fits.ID, e.Req, &out)
+		fallthrough
+	default:
+		refused = t.Lanes.Push(to, *e)
+		news = true
+	}
+	if refused != nil && news {
+		t.Out.Do(effect.ActFailed{ID: fits.ID, Req: e.Req, Reason: refused.Reason, Detail: refused.Detail})
+	}
+	return refused
+}
+
+// reportLeftOut reports what is left out of an act that begins.
+func (t Step) reportLeftOut(id, req string, out *leftOut) {
+	if text := out.text(id); text != "" {
+		t.Out.Event("act_warning", "act", string(act.WarnLeftOut), req, effect.Described{ID: id, Reason: out.reason, Detail: text})
+	}
+}
+
+// leftOut is what is not performed of an act.
+type leftOut struct {
+	reason schema.Reason // why the first part is left out; empty = the act is performed whole
+	parts  []string      // each with why, for people
+	none   bool          // nothing is left for any unit
+}
+
+func (l *leftOut) add(do *score.Action, reason schema.Reason, why string) {
+	l.reason = cmp.Or(l.reason, reason)
+	if part := string(do.Type) + " (" + why + ")"; !slices.Contains(l.parts, part) {
+		l.parts = append(l.parts, part)
+	}
+}
+
+// text says what is left out; empty if nothing is.
+func (l *leftOut) text(act string) string {
+	if len(l.parts) == 0 {
+		return ""
+	}
+	return act + " without " + strings.Join(l.parts, ", ")
+}
+
+// refusal returns why an act cannot be performed of which nothing is left; nil if something is.
+func (l *leftOut) refusal(id string) *act.Refusal {
+	if !l.none {
+		return nil
+	}
+	return &act.Refusal{Reason: l.reason, Detail: "nothing of " + id + " can be performed: " + strings.Join(l.parts, ", ")}
+}
+
+// fitting removes from an act the actions that this robot cannot perform, and, if it must not move, those that
+// move. files are those that came with the act.
+func (t Step) fitting(a score.Act, files []score.Asset) (score.Act, leftOut) {
+	var out leftOut
+	caps, used := score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files), false
+	barred, why := t.motionBarred()
+	a.Actions = keep(a.Actions, func(do *score.Action) bool {
 		row, ok := score.RowOf(do.Type)
-		switch {
-		case !ok:
-			return false
-		case !row.NeedsUnit():
-			return true
-		case row.Moves() && still, do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
+		if !ok || !row.NeedsUnit() {
+			return true // the executor refuses an action that it does not know
+		}
+		if row.Moves() && barred != "" {
+			out.add(do, barred, why)
 			return false
 		}
-		u, has := do.Performer(t.Body.Units())
-		return has && able(u, do)
-	}
-	a.Actions = keep(a.Actions, fits)
-	return a
+		if lacks := schema.Errors(score.Fit(score.Act{Actions: []score.Action{*do}}, caps)); len(lacks) > 0 {
+			out.add(do, schema.ReasonOutOfRange, lacks[0].Detail)
+			return false
+		}
+		used = true
+		return true
+	})
+	out.none = !used && len(out.parts) > 0
+	return a, out
 }
 
 // keep returns the actions that fit, also those in groups; a group without any is left out.
-func keep(list []score.Action, fits func(score.Action) bool) []score.Action {
+func keep(list []score.Action, fits func(*score.Action) bool) []score.Action {
 	kept := make([]score.Action, 0, len(list))
 	for _, do := range list {
 		group := len(do.Actions) > 0
 		if group {
 			do.Actions = keep(do.Actions, fits)
 		}
-		if fits(do) && (!group || len(do.Actions) > 0) {
+		if fits(&do) && (!group || len(do.Actions) > 0) {
 			kept = append(kept, do)
 		}
 	}
 	return kept
-}
-
-// able reports whether the unit can perform an action.
-func able(u schema.Unit, do score.Action) bool {
-	within := func(r *schema.Range, v *float64) bool { return v == nil || r.Holds(*v) }
-	return (do.Face == "" || len(u.Faces) == 0 || slices.Contains(u.Faces, do.Face)) &&
-		(do.Sound == "" || len(u.Sounds) == 0 || slices.Contains(u.Sounds, do.Sound)) &&
-		do.LackedAxis(&u) == "" && within(u.YawRad, do.YawRad) && within(u.PitchRad, do.PitchRad) && within(u.RollRad, do.RollRad)
 }
 
 func (t Step) cancelHandlerAct(handler string) {

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"slices"
 
 	"troupe/robotd/act"
@@ -19,10 +20,11 @@ type focus struct {
 	run string // id of this performance; empty = there is none
 	id  string // id of the activity
 	script
-	facts auto.Story
-	auto  auto.State
-	entry string      // on the lane
-	next  *auto.Input // the next input of auto; nil = Tick
+	facts  auto.Story
+	auto   auto.State
+	entry  string      // on the lane
+	next   *auto.Input // the next input of auto; nil = Tick
+	failed string      // why its act failed last
 }
 
 // Focused returns the id of the performance of an activity; empty = there is none.
@@ -54,7 +56,10 @@ func (t Step) EndFocus(in effect.EndActivity) {
 }
 
 func (t Step) endFocus(how effect.Outcome, why schema.Reason) {
-	ended := effect.ActivityEnded{Run: t.focus.run, Outcome: how, Reason: why}
+	ended := effect.ActivityEnded{Run: t.focus.run, Outcome: how, Reason: why, Detail: t.focus.leftOut()}
+	if how == effect.Failed {
+		ended.Detail = cmp.Or(t.focus.failed, ended.Detail)
+	}
 	t.focus = focus{}
 	t.Lanes.Cancel(activityLane, "", schema.ReasonStopped)
 	t.Out.Do(ended)
@@ -104,11 +109,10 @@ func (t Step) Activity() {
 func (t Step) beginActivityAct() {
 	f := &t.focus
 	e := f.acts[f.auto.Act]
-	a := t.fitting(*e.Act, !t.mayMove())
-	e.Act, e.ID = &a, t.Lanes.NextEntry("activity")
+	e.ID = t.Lanes.NextEntry("activity")
 	f.entry = e.ID
-	if refused := t.Lanes.Push(activityLane, e); refused != nil {
-		t.Out.Do(effect.ActFailed{ID: a.ID, Reason: refused.Reason, Detail: refused.Detail})
+	if refused := t.pushFitting(activityLane, &f.script, &e); refused != nil {
+		f.failed = refused.Detail
 		f.next = &auto.Input{What: auto.ActFailed, Reason: refused.Reason}
 	}
 	t.Out.Changed(effect.FlushSoon)
@@ -121,6 +125,7 @@ func (t Step) activityActEnded(o *act.Effect) {
 	}
 	in := auto.Input{What: auto.ActDone}
 	if o.Outcome == act.EntryFailed {
+		t.focus.failed = o.Detail
 		in = auto.Input{What: auto.ActFailed, Reason: o.Reason}
 	}
 	t.focus.next = &in

@@ -18,30 +18,31 @@ import (
 type requestedAct struct {
 	key request.Key
 	act.Entry
+	files []score.Asset // that it names
 }
 
 // AskAct queues the act as an interrupt, after all checks. One at a time is performed:
 // further ones wait for it, or replace all of them with clear.
 func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
-	e, ok := t.resolveRequestedAct(o, a)
+	e, files, ok := t.resolveRequestedAct(o, a)
 	if !ok {
 		return
 	}
 	t.toInterrupts.Put(interruptInput{
 		Input:     interrupt.Input{What: interrupt.Request, Handler: interrupt.RequestHandler, Interrupter: interrupt.AIInterrupter, Replaces: a.Replaces()},
-		requested: &requestedAct{o.Key, e},
+		requested: &requestedAct{o.Key, e, files},
 	}, o.Key, o.If)
 }
 
 // resolveRequestedAct returns the act that a command requests, or refuses the command.
-func (t Step) resolveRequestedAct(o request.Dispatch, a verb.WholeAct) (act.Entry, bool) {
+func (t Step) resolveRequestedAct(o request.Dispatch, a verb.WholeAct) (e act.Entry, files []score.Asset, ok bool) {
 	acts, files, languages := t.Repertoire()
 	e, no := t.Lanes.Resolve(a, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
 	if no != nil {
 		t.Out.Refuse(o.Key, no.Reason, no.Pointer, no.Detail)
 	}
 	e.Req = string(o.Key)
-	return e, no == nil
+	return e, files, no == nil
 }
 
 // performable reports whether the robot can perform a requested act completely now, and if not,
@@ -63,7 +64,7 @@ func (t Step) answerRequestedActs(e interrupt.Ended, by request.Key) {
 		return
 	}
 	for _, a := range t.runningHandlers[i].requests {
-		r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason}
+		r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason, Detail: t.detail(e.ID)}
 		switch e.Outcome {
 		case interrupt.Failed, interrupt.TimedOut:
 			r.Status = schema.StatusFailed

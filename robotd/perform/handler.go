@@ -1,7 +1,9 @@
 package perform
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"troupe/robotd/act"
@@ -19,9 +21,26 @@ type script struct {
 	acts  []act.Entry
 	skips bool          // a failed act does not end it
 	files []score.Asset // that the acts name
+	// without is what was left out of its acts, each once, so that a loop reports it once.
+	without []string
 
 	inSafeguard bool // as the focused activity it goes on, without motion, while a safeguard pauses ato
 }
+
+// maxWithout bounds without, which ends up in one event.
+const maxWithout = 8
+
+// noteLeftOut notes what is left out of an act, and reports whether that is new.
+func (s *script) noteLeftOut(text string) bool {
+	if text == "" || len(s.without) >= maxWithout || slices.Contains(s.without, text) {
+		return false
+	}
+	s.without = append(s.without, text)
+	return true
+}
+
+// leftOut is all that was left out of the acts, for the result.
+func (s *script) leftOut() string { return strings.Join(s.without, "; ") }
 
 // script returns what a handler performs, or why it cannot. That of an HTTP call is empty.
 func (t Step) script(h *config.Handler) (s script, why string) {
@@ -54,7 +73,7 @@ func (t Step) beginHandler(e interrupt.Entry, requested *requestedAct) {
 	case requested != nil:
 		h.requests = []pendingRequest{{entry: e.ID, key: requested.key}}
 		t.Out.Do(effect.Reply{To: requested.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: requested.Act.Moves()})
-		h.acts = []act.Entry{requested.Entry}
+		h.script = script{acts: []act.Entry{requested.Entry}, files: requested.files}
 		t.nextAct(h)
 	case cfg.UntilCharged:
 		t.charge(h, cfg)
@@ -138,11 +157,12 @@ func (s *State) Senses(now time.Duration, ev driver.Event) (dismissed bool) {
 	return dismissed
 }
 
-// detail returns the detail of why a handler failed.
+// detail returns why a handler failed, or what was left out of its acts.
 func (s *State) detail(id string) string {
 	i := slices.IndexFunc(s.runningHandlers, func(h runningHandler) bool { return h.id == id })
 	if i < 0 {
 		return ""
 	}
-	return s.runningHandlers[i].detail
+	h := &s.runningHandlers[i]
+	return cmp.Or(h.detail, h.leftOut())
 }

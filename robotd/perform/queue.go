@@ -35,9 +35,8 @@ func (t Step) joinHandler(e interrupt.Entry, requested *requestedAct) {
 		return
 	}
 	h, does := &t.runningHandlers[i], requested.Entry
-	fits := t.fitting(*does.Act, !t.mayMove())
-	does.Act, does.ID, does.Clear = &fits, t.Lanes.NextEntry("asked"), false
-	if refused := t.Lanes.Push(handlerLane(h.handler), does); refused != nil {
+	does.ID, does.Clear = t.Lanes.NextEntry("asked"), false
+	if refused := t.pushFitting(handlerLane(h.handler), &h.script, &does); refused != nil {
 		t.Out.Refuse(requested.key, refused.Reason, refused.Pointer, refused.Detail)
 		return
 	}

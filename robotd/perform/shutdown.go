@@ -40,10 +40,16 @@ func (t Step) EndShutdownWithoutLink() {
 func (t Step) beginShutdown() {
 	if t.playing != nil && t.auto.Status != schema.AutoNotActive {
 		a, ok := t.playing.Content.Acts[t.playing.Fit.Content.Story.Shutdown]
-		a.Actions = keep(a.Actions, func(do score.Action) bool {
+		var out leftOut
+		a.Actions = keep(a.Actions, func(do *score.Action) bool {
 			u, has := do.Performer(t.Body.Units())
-			return !has || !t.unusable(u.ID)
+			if has && t.unusable(u.ID) {
+				out.add(do, schema.ReasonDeviceDisabled, "the "+u.ID+" cannot be used")
+				return false
+			}
+			return true
 		})
+		t.reportLeftOut(a.ID, "", &out)
 		if ok && len(a.Actions) > 0 && t.pushSafetyAct(act.Entry{Act: &a, Languages: t.playing.languages}) {
 			return
 		}
@@ -107,8 +113,9 @@ func (t Step) explain(why safety.Cause) {
 	if text == nil {
 		text = estopText
 	}
-	if len(text) > 0 {
-		t.pushSafetyAct(act.Entry{Languages: t.cfg.Languages, Act: &score.Act{ID: "why-estop", Actions: []score.Action{{Type: score.TypeSay, Text: text}}}})
+	say := score.Action{Type: score.TypeSay, Text: text}
+	if _, speaks := say.Performer(t.Body.Units()); speaks && len(text) > 0 {
+		t.pushSafetyAct(act.Entry{Languages: t.cfg.Languages, Act: &score.Act{ID: "why-estop", Actions: []score.Action{say}}})
 	}
 }
 
@@ -116,7 +123,11 @@ func (t Step) explain(why safety.Cause) {
 // can perform it.
 func (t Step) pushSafetyAct(e act.Entry) bool {
 	e.ID = t.Lanes.NextEntry("safety")
-	return t.Lanes.Push(SafetyLane, e) == nil
+	refused := t.Lanes.Push(SafetyLane, e)
+	if refused != nil {
+		t.Out.Do(effect.ActFailed{ID: e.Act.ID, Reason: refused.Reason, Detail: refused.Detail})
+	}
+	return refused == nil
 }
 
 // safetyActEnded reports an act of the safety lane that failed.
