@@ -24,6 +24,9 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision)) {
 		if rapid.IntRange(0, 4).Draw(t, "new story") == 0 {
 			f.Story = rapid.SampledFrom(stories).Draw(t, "story")
 			f.Apply = rapid.SampledFrom([]schema.Apply{"", schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart}).Draw(t, "apply")
+			f.Place = Place{Revision: rapid.Bool().Draw(t, "revision"), Act: rapid.IntRange(0, f.Story.Acts).Draw(t, "place")}
+			f.Place.Kept = f.Place.Act < f.Story.Acts && rapid.Bool().Draw(t, "kept")
+			f.Place.Same = f.Place.Kept && rapid.Bool().Draw(t, "same")
 		}
 		if rapid.IntRange(0, 3).Draw(t, "new facts") == 0 {
 			f.Safety, f.Safeguard, f.LinkLost = hold("safety"), hold("guard"), hold("link")

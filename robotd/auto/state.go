@@ -91,6 +91,7 @@ type PauseCause struct {
 type Facts struct {
 	Story        Story         // the accepted default story
 	NoStory      schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
+	Place        Place         // where Story goes on, if it is another revision of the one that is performed
 	Apply        schema.Apply  // when Story replaces the current one; now for the default story, because its delivery has waited
 	EntryRefused schema.Reason // why ato must not be entered
 	Safety       PauseCause    // Sticky after HALT or E_STOP, when the act also restarts
@@ -98,6 +99,19 @@ type Facts struct {
 	LinkLost     PauseCause
 	// Standstill is why the robot is at rest and the way out, for the answer to a request.
 	Standstill string
+}
+
+// Place maps the current act to another revision of its story.
+type Place struct {
+	Revision bool // there is another revision
+	Act      int  // of it: the current act, or else the one that follows in its place; the number of acts = the round is over
+	Kept     bool // Act is the current one
+	Same     bool // and is performed as before, so that it goes on if it has begun
+}
+
+// revises reports whether the accepted story is another revision, which goes on at its place.
+func (f Facts) revises(s *State) bool {
+	return f.Place.Revision && f.Story != s.Story && f.Story.Acts > 0 && f.Apply != schema.ApplyNextStart
 }
 
 // Ready reports whether ato could start now, and if not, why.

@@ -48,7 +48,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	if d.resumedByPerson(in) {
 		s.FailedRounds = 0
 	}
-	s.followStory(now, f, &d)
+	s.followStory(now, l, f, &d)
 	s.proceed(now, &d)
 	return d
 }
@@ -216,10 +216,16 @@ func (s *State) actEnded(now time.Duration, l Limits, f Facts, in Input, d *Deci
 	s.afterAct(now, l, f, d, OnActDone)
 }
 
-// afterAct makes the transition after an act that is over: to the next act, to the next round,
-// or to the end of the story.
+// afterAct makes the transition after an act that is over, or that another revision lacks: to the next act, to the
+// next round, or to the end of the story.
 func (s *State) afterAct(now time.Duration, l Limits, f Facts, d *Decision, on Event) {
 	s.tries, s.restartAct = 0, false
+	if f.revises(s) {
+		s.Story, s.FailedRounds, on = f.Story, 0, OnRevised
+		if s.Act = f.Place.Act; !f.Place.Kept {
+			s.Act-- // the one there is the next
+		}
+	}
 	if f.Story != s.Story && f.Apply != schema.ApplyNextStart || f.Story.Acts == 0 {
 		return // followStory decides what comes next
 	}
@@ -252,7 +258,7 @@ func (s *State) endRound(d *Decision) {
 }
 
 // followStory switches to the accepted story when Facts.Apply allows it.
-func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
+func (s *State) followStory(now time.Duration, l Limits, f Facts, d *Decision) {
 	if f.Story == s.Story && f.Story.Acts > 0 {
 		return
 	}
@@ -273,6 +279,17 @@ func (s *State) followStory(now time.Duration, f Facts, d *Decision) {
 	case !ok:
 	case f.Apply == schema.ApplyNextStart:
 	case f.Apply != schema.ApplyNow && s.Begun:
+	case f.revises(s) && d.Changed: // in the next step
+	case f.revises(s) && f.Place.Kept:
+		s.transition(now, d, OnRevised)
+		s.Story, s.Act, s.FailedRounds = f.Story, f.Place.Act, 0
+		if !f.Place.Same {
+			s.tries = 0
+			s.cancel(d)
+		}
+	case f.revises(s):
+		s.cancel(d)
+		s.afterAct(now, l, f, d, OnRevised)
 	case s.transition(now, d, OnReplaced):
 		s.cancel(d)
 		s.rewind(now, f.Story)

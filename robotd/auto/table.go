@@ -23,6 +23,7 @@ const (
 	OnEnd       Event = "story-ended"
 	OnActError  Event = "act-error-stops"
 	OnReplaced  Event = "story-replaced"
+	OnRevised   Event = "story-revised"
 	OnWithdrawn Event = "story-withdrawn"
 	OnLeave     Event = "leave"
 )
@@ -56,6 +57,8 @@ var Table = fsm.Table[schema.AutoStatus, Event]{
 
 	{From: fsm.In(schema.AutoPerforming), On: OnReplaced, To: schema.AutoPerforming, Why: "another story took over"},
 	{From: fsm.In(schema.AutoPaused), On: OnReplaced, To: schema.AutoPaused, Why: "another story took over and waits for the end of the pause"},
+	{From: fsm.In(schema.AutoPerforming), On: OnRevised, To: schema.AutoPerforming, Why: "another revision of the story goes on at the same place"},
+	{From: fsm.In(schema.AutoPaused), On: OnRevised, To: schema.AutoPaused, Why: "another revision of the story waits at the same place for the end of the pause"},
 	{From: performing, On: OnWithdrawn, To: schema.AutoStopped, Why: "there is no story to perform any more"},
 
 	{From: fsm.In(schema.AutoPerforming, schema.AutoPaused, schema.AutoStopped), On: OnLeave, To: schema.AutoNotActive, Why: "another mode takes over"},

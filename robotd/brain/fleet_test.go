@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"flag"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"troupe/schema"
@@ -42,7 +44,13 @@ func publishStory(name string, story score.Story, acts ...score.Act) {
 	publishStoryWith(nil, name, story, acts...)
 }
 
+// publishStoryWith publishes a story with files. Its name may end with its revision, as in tour@2.
 func publishStoryWith(files []score.Asset, name string, story score.Story, acts ...score.Act) {
+	id, revision, named := strings.Cut(name, "@")
+	rev := int64(1)
+	if named {
+		rev, _ = strconv.ParseInt(revision, 10, 64)
+	}
 	lib := map[string]score.Act{}
 	for _, a := range acts {
 		lib[a.ID] = a
@@ -50,12 +58,12 @@ func publishStoryWith(files []score.Asset, name string, story score.Story, acts 
 			story.Acts = append(story.Acts, score.Step{Act: a.ID})
 		}
 	}
-	story.ID, story.Name = name, score.Text{"en": name}
-	data, sum, err := score.EncodePublishedStory(story, lib, 1, files...)
+	story.ID, story.Name = id, score.Text{"en": id}
+	data, sum, err := score.EncodePublishedStory(story, lib, rev, files...)
 	if err != nil {
 		panic(err)
 	}
-	stories[name] = schema.ContentPin{ID: name, Rev: 1, SHA256: sum, Size: int64(len(data))}
+	stories[name] = schema.ContentPin{ID: id, Rev: rev, SHA256: sum, Size: int64(len(data))}
 	published[sum] = data
 }
 
@@ -89,6 +97,14 @@ func TestMain(m *testing.M) {
 		{Type: score.TypeHead, PitchRad: ptr(0.3), TimeoutMS: ptr[int64](2000)},
 	}})
 	publishStoryWith([]score.Asset{gong, portrait}, "gongs", score.Story{Repeat: loop}, greet, strike)
+	says := func(id, text string) score.Act {
+		return score.Act{ID: id, Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": text}, TimeoutMS: ptr[int64](5000)}}}
+	}
+	one, two, three := says("one", "One"), says("two", "Two"), says("three", "Three")
+	publishStory("show", score.Story{Repeat: loop}, one, two, three)
+	publishStory("show@2", score.Story{Repeat: loop}, says("zero", "Zero"), one, two, three)
+	publishStory("show@3", score.Story{Repeat: loop}, says("zero", "Zero"), one, three)
+	publishStory("show@4", score.Story{Repeat: loop}, says("zero", "Zero"), one, says("three", "Drei"))
 	publishSets()
 	flag.Parse()
 	// Some seconds a property; make worlds takes more. Rapid gives a short run a fifth.

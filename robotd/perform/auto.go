@@ -43,8 +43,11 @@ func (t Step) StepAuto() (r Result) {
 		t.cancelAct(schema.ReasonStopped)
 	}
 	t.freeze(t.auto.Freeze())
-	if d.Begin {
+	switch {
+	case d.Begin:
 		t.beginAct()
+	case d.On == auto.OnRevised && t.auto.Begun: // the act goes on, so the revision performs
+		t.reportStart("", "")
 	}
 	switch in.What {
 	case auto.Enter:
@@ -157,6 +160,7 @@ func (t Step) autoFacts() auto.Facts {
 	moves := false
 	if t.accepted != nil {
 		f.Story, moves = t.accepted.facts, t.accepted.moves
+		f.Place = t.place()
 	}
 	if at := t.Safety; safety.StoryWaits(at, moves) {
 		f.Safety = auto.PauseCause{Present: true, Reason: schema.ReasonSafetyDisabled, Sticky: safety.Halts(at)}

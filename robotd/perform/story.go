@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"troupe/robotd/auto"
@@ -81,6 +82,72 @@ func (t Step) updatePlaying() {
 	case t.auto.Story == auto.Story{}:
 		t.playing = nil
 	}
+}
+
+// place maps the place in the story that is performed to another revision of it, so that an act which is published or
+// deleted does not send the story back to its first act.
+func (t Step) place() auto.Place {
+	was, next := t.playing, t.accepted
+	if was == nil || was == next || was.Pin.ID != next.Pin.ID || t.auto.Story != was.facts {
+		return auto.Place{}
+	}
+	steps, at := was.Fit.Content.Story.Acts, t.auto.Act
+	if at >= len(steps) {
+		return auto.Place{}
+	}
+	p := auto.Place{Revision: true}
+	p.Act, p.Kept = placeIn(next.Fit.Content.Story.Acts, steps, at)
+	if p.Kept {
+		step := next.Fit.Content.Story.Acts[p.Act]
+		p.Same = slices.Equal(was.languages, next.languages) && reflect.DeepEqual(step, steps[at]) &&
+			reflect.DeepEqual(next.Fit.Content.Acts[step.Act], was.Fit.Content.Acts[step.Act])
+	}
+	return p
+}
+
+// placeIn returns where the next revision of a list of acts goes on that was at an act: at that act, or else at the
+// first of its successors that is still there, or else behind the last of its predecessors that is. If none of the
+// acts is there any more, it is the first.
+func placeIn(next, was []score.Step, at int) (i int, kept bool) {
+	if i := stillAt(next, was, at); i >= 0 {
+		return i, true
+	}
+	for j := at + 1; j < len(was); j++ {
+		if i := stillAt(next, was, j); i >= 0 {
+			return i, false
+		}
+	}
+	for j := at - 1; j >= 0; j-- {
+		if i := stillAt(next, was, j); i >= 0 {
+			return i + 1, false
+		}
+	}
+	return 0, false
+}
+
+// stillAt returns the place of an act in the next revision, or -1. Of an act that a story performs several times it is
+// the same repetition: of those with the same values of its parameters, or else of all.
+func stillAt(next, was []score.Step, at int) int {
+	return cmp.Or(1+repetition(next, was, at, func(a, b score.Step) bool { return a.Act == b.Act && maps.Equal(a.With, b.With) }),
+		1+repetition(next, was, at, func(a, b score.Step) bool { return a.Act == b.Act })) - 1
+}
+
+func repetition(next, was []score.Step, at int, same func(a, b score.Step) bool) int {
+	n := 0
+	for _, step := range was[:at] {
+		if same(step, was[at]) {
+			n++
+		}
+	}
+	for i, step := range next {
+		if same(step, was[at]) {
+			if n == 0 {
+				return i
+			}
+			n--
+		}
+	}
+	return -1
 }
 
 // BetweenActs reports whether no act is being performed, or one has just ended.
