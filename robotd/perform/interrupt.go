@@ -36,6 +36,9 @@ func (t Step) StepInterrupts() {
 	}
 	f.Condition, f.Why = t.condition(in.Handler, requested)
 	d := interrupt.Step(&t.interrupts, t.Now.Mono, &t.cfg.Interrupts, f, in)
+	if by == "" && in.What == interrupt.Request && in.Interrupter == interrupt.PowerInterrupter {
+		t.power.asked = false
+	}
 	if e := d.Start; e.ID != "" {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("interrupt", string(interrupt.Requested), string(interrupt.Running), "asked by "+e.Interrupter, e.ID)

@@ -319,7 +319,47 @@ func TestLowBatteryAsksForItsHandlerAndAgain(t *testing.T) {
 		t.Errorf("it asked again at the level at which it was cancelled")
 	}
 	if _, handlers := at(0.09, false, time.Second); handlers != 1 {
-		t.Errorf("it did not ask again when the level was lower by more than %v", askStep)
+		t.Errorf("it did not ask again when the level was lower by more than %v", maxAskStep)
+	}
+}
+
+// What the alert says after somebody called a charge off is what the robot then does.
+func TestCalledOffChargeIsAskedForAgain(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		low    float64 // the setting low_battery
+		levels []float64
+		asks   bool // at the last level
+	}{
+		{"at the same level it is not", 0.2, []float64{0.19, 0.19}, false},
+		{"a level that varies around low_battery was not charged", 0.2, []float64{0.199, 0.201, 0.199}, false},
+		{"after another battery was put in", 0.2, []float64{0.19, 0.95, 0.19}, true},
+		{"a quarter of the setting lower", 0.2, []float64{0.19, 0.15, 0.139}, true},
+		{"with a low setting, after another battery was put in", 0.05, []float64{0.045, 0.95, 0.045}, true},
+		{"with a low setting, a quarter of it lower", 0.05, []float64{0.045, 0.04, 0.03}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.state.cfg.LowBattery = c.low
+			w.accept(talk)
+			for i, level := range c.levels {
+				if hint := w.hints["battery_low"]; i > 1 && w.alerts["battery_low"] && !strings.HasPrefix(hint, "bring it to a charger, or send it with interrupt/request power; by itself it goes again below") {
+					t.Errorf("at %v the hint is %q", c.levels[i-1], hint)
+				}
+				w.facts.Battery = Battery{Known: true, Share: level}
+				w.pass(time.Second)
+				if i == 0 {
+					w.state.AskInterrupts(w.order("interrupt", "cancel", verb.CancelInterrupt{}), interrupt.Input{What: interrupt.Cancel, ID: w.state.InterruptState().Running()[0].ID})
+					w.pass(time.Second)
+				}
+			}
+			if got := w.state.RunningHandlers() == 1; got != c.asks {
+				t.Errorf("it asked %v, want %v", got, c.asks)
+			}
+			if got := strings.HasPrefix(w.hints["battery_low"], "it goes to its charger by itself"); got != c.asks {
+				t.Errorf("the hint is %q, and it asked %v", w.hints["battery_low"], c.asks)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,8 @@
 package perform
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -19,12 +21,12 @@ import (
 const (
 	// chargeStalls is how long the level may stay where it is before charging has failed.
 	chargeStalls = 5 * time.Minute
-	// askStep is by how much the level, a share of 1, has to differ from the one at the
-	// last try before the interrupter power asks again.
-	askStep = 0.05
+	// maxAskStep is by how much the level, a share of 1, has to differ from the one at the
+	// last try before the interrupter power asks again. It is less for a setting low_battery below 0.2.
+	maxAskStep = 0.05
 	// untried is further than that from every level.
 	untried = -1
-	// rises is by how much the level has to rise to prove that the battery charges.
+	// rises is by how much the level has to rise to prove that the battery charges, or was charged.
 	rises = 0.01
 
 	powerHandler = "power"
@@ -36,6 +38,8 @@ type power struct {
 	low   bool    // the alert battery_low is raised
 	hint  string  // of that alert
 	tried float64 // level when the handler was last asked for or ended; untried = ask when it is low
+	asked bool    // the handler was asked for, and the interrupts have not decided yet
+	ended string  // how the last try ended, for people
 
 	alert       bool // cannotCharge is raised
 	alertLevel  float64
@@ -44,11 +48,14 @@ type power struct {
 
 // Power is the interrupter that watches the battery. It asks for its handler once when
 // the battery is low, and again only when the level has changed by a step since the last
-// try, when the robot gets a way to its charger, when HALT or E_STOP ended the
+// try, when the battery was charged, when the robot gets a way to its charger, when HALT or E_STOP ended the
 // handler, or when ato is entered.
 func (t Step) Power() {
 	b, p := t.Battery, &t.power
 	low := b.Known && !b.Charging && b.Share < t.cfg.LowBattery
+	if b.Known && b.Share >= t.cfg.LowBattery+rises { // a level that varies around low_battery was not charged
+		p.tried = untried
+	}
 	switch {
 	case !low && p.low:
 		p.low = false
@@ -69,20 +76,43 @@ func (t Step) Power() {
 	switch {
 	case t.auto.Status == schema.AutoNotActive:
 		p.tried = untried
-	case low && t.mayAskPower() && !(math.Abs(b.Share-p.tried) < askStep): // also if the level at the last try was NaN
-		p.tried = b.Share
+	case low && t.mayAskPower() && !t.waitsForLevel():
+		p.tried, p.asked, p.ended = b.Share, true, "has not begun"
 		t.Request(powerHandler, interrupt.PowerInterrupter)
 	}
 }
 
-// lowHint says what to do about a low battery.
+// askStep is by how much the level has to differ from that of the last try.
+func (t Step) askStep() float64 { return min(maxAskStep, t.cfg.LowBattery/4) }
+
+// waitsForLevel reports whether the level is still that of the last try. It is false if that was NaN.
+func (t Step) waitsForLevel() bool { return math.Abs(t.Battery.Share-t.power.tried) < t.askStep() }
+
+// triedHint says why the robot does not go to its charger by itself, and when it will.
+func (t Step) triedHint() string {
+	p, when := &t.power, "when it has been charged"
+	if below := p.tried - t.askStep(); below > 0 {
+		when = "below " + percent(below)
+	}
+	return "bring it to a charger, or send it with interrupt/request " + powerHandler +
+		"; by itself it goes again " + when + ", because its last try, at " + percent(p.tried) + ", " + p.ended
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", share*100) }
+
+// lowHint says what to do about a low battery, from the facts by which Power decides.
 func (t Step) lowHint() string {
 	i := slices.Index(t.cfg.Interrupts.Interrupters, interrupt.PowerInterrupter)
+	_, known := t.cfg.Handler(powerHandler)
 	switch {
-	case i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterForbidden:
+	case i < 0 || !known:
+		return "bring it to a charger; it has nothing that lets it go by itself"
+	case t.interrupts.Interrupter(i) == schema.InterrupterForbidden:
 		return "bring it to a charger, or let it go by itself again with interrupter/run " + interrupt.PowerInterrupter
 	case t.power.alert:
 		return "bring it to a charger that works; alert " + cannotCharge + " says what failed"
+	case t.auto.Status != schema.AutoNotActive && t.waitsForLevel() && !t.power.asked && !t.powerRuns():
+		return t.triedHint()
 	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled && t.frozen == auto.FreezeAll:
 		return "it waits, because " + t.auto.PausedBy("", "", t.Standstill.String()) + "; or bring it to a charger"
 	case t.auto.Status != schema.AutoNotActive && t.Safety == schema.SafetyEnabled:
@@ -91,6 +121,9 @@ func (t Step) lowHint() string {
 	var steps []string
 	if t.auto.Status == schema.AutoNotActive {
 		steps = append(steps, "set it to ato (mode/set ato)")
+	}
+	if safety.NeedsReset(t.Safety) {
+		steps = append(steps, "reset it (safety/reset)")
 	}
 	if t.Safety != schema.SafetyEnabled {
 		steps = append(steps, "enable it (safety/enable)")
@@ -102,8 +135,11 @@ func (t Step) lowHint() string {
 // and E_STOP it waits for the reset.
 func (t Step) mayAskPower() bool {
 	i := slices.Index(t.cfg.Interrupts.Interrupters, interrupt.PowerInterrupter)
-	return i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterAllowed && !safety.Halts(t.Safety) &&
-		!slices.ContainsFunc(t.runningHandlers, func(h runningHandler) bool { return h.handler == powerHandler })
+	return i >= 0 && t.interrupts.Interrupter(i) == schema.InterrupterAllowed && !safety.Halts(t.Safety) && !t.powerRuns()
+}
+
+func (t Step) powerRuns() bool {
+	return slices.ContainsFunc(t.runningHandlers, func(h runningHandler) bool { return h.handler == powerHandler })
 }
 
 // charge advances the handler that charges: it waits until the body may move, goes to the
@@ -157,6 +193,7 @@ func (t Step) unreachable(a *score.Act) string {
 // chargeRefused takes the answer to a request of the interrupter power.
 func (t Step) chargeRefused(handler string, a schema.Verdict) {
 	t.Out.LogTransition("interrupt", string(interrupt.Requested), string(interrupt.Rejected), a.Detail, handler)
+	t.power.ended = "was refused: " + cmp.Or(a.Detail, a.Reason.Describe().Text)
 	h, known := t.cfg.Handler(handler)
 	if !known {
 		return
@@ -174,7 +211,10 @@ func (t Step) chargeFailed(h *runningHandler, why schema.Reason, detail, hint st
 
 // chargeEnded remembers the try. One that a stop ended does not count.
 func (t Step) chargeEnded(e interrupt.Ended) {
-	t.power.tried = t.Battery.Share
+	t.power.tried, t.power.ended = t.Battery.Share, "was "+string(e.Outcome)
+	if e.Outcome == interrupt.Failed || e.Outcome == interrupt.TimedOut {
+		t.power.ended = "failed: " + e.Reason.Describe().Text
+	}
 	if e.Reason == schema.ReasonNeedsReset {
 		t.power.tried = untried
 	}
