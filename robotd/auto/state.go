@@ -13,6 +13,7 @@
 package auto
 
 import (
+	"cmp"
 	"time"
 
 	"troupe/schema"
@@ -89,14 +90,15 @@ type PauseCause struct {
 
 // Facts is what ato needs to know about the rest of the robot.
 type Facts struct {
-	Story        Story         // the accepted default story
-	NoStory      schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
-	Place        Place         // where Story goes on, if it is another revision of the one that is performed
-	Apply        schema.Apply  // when Story replaces the current one; now for the default story, because its delivery has waited
-	EntryRefused schema.Reason // why ato must not be entered
-	Safety       PauseCause    // Sticky after HALT or E_STOP, when the act also restarts
-	Safeguard    PauseCause
-	LinkLost     PauseCause
+	Story         Story         // the accepted default story
+	NoStoryDetail string        // where it is wrong, for people
+	NoStory       schema.Reason // why there is none: story_empty, story_invalid; empty = no_default_story
+	Place         Place         // where Story goes on, if it is another revision of the one that is performed
+	Apply         schema.Apply  // when Story replaces the current one; now for the default story, because its delivery has waited
+	EntryRefused  schema.Reason // why ato must not be entered
+	Safety        PauseCause    // Sticky after HALT or E_STOP, when the act also restarts
+	Safeguard     PauseCause
+	LinkLost      PauseCause
 	// Standstill is why the robot is at rest and the way out, for the answer to a request.
 	Standstill string
 }
@@ -122,7 +124,7 @@ func (f Facts) Ready() (why schema.Reason, detail string, ok bool) {
 	if why = f.NoStory; why == "" {
 		why = schema.ReasonNoDefaultStory
 	}
-	return why, why.Describe().Text, false
+	return why, cmp.Or(f.NoStoryDetail, why.Describe().Text), false
 }
 
 // entryRefusal returns why ato cannot be entered now; empty if it can.

@@ -80,6 +80,7 @@ func TestMain(m *testing.M) {
 		{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](30000)},
 	}}
 	loop := score.Repeat{Loop: true}
+	publishStory("yard", score.Story{Repeat: loop}, score.Act{ID: "walk-out", Actions: []score.Action{{Type: score.TypeGoto, Point: "yard", TimeoutMS: ptr[int64](60000)}}})
 	publishStory("talk", score.Story{Repeat: loop}, greet)
 	publishStory("tour", score.Story{Repeat: loop}, greet, walk)
 	publishStory("once", score.Story{Repeat: score.Repeat{Times: 1}}, greet, nod)

@@ -214,7 +214,7 @@ func (t *step) toDesired(do func(desired.Step)) {
 	from := t.list.Len()
 	do(t.desiredStep())
 	l, why := t.desired.Story().InUse()
-	t.performStep().Accept(l, why)
+	t.performStep().Accept(l, why, t.desired.Story().WhyUnusable())
 	t.carryOut(from)
 }
 

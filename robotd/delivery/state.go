@@ -126,6 +126,18 @@ func (s *State[C]) InUse() (*Loaded[C], schema.Reason) {
 	return l, ""
 }
 
+// WhyUnusable returns where the content is wrong that would be in use, and why, for people; empty if it is in use.
+func (s *State[C]) WhyUnusable() string {
+	l := s.active
+	if s.phase == schema.DeployActivating {
+		l = s.staged
+	}
+	if l == nil {
+		return ""
+	}
+	return l.Fit.Detail
+}
+
 // ProbationDigest returns the digest of the story on probation, for which Started or
 // StartFailed must follow, or an empty string.
 func (s *State[C]) ProbationDigest() string {

@@ -156,7 +156,7 @@ func (t Step) Ready() (why schema.Reason, detail string, ok bool) {
 
 // autoFacts are the facts about other parts for ato.
 func (t Step) autoFacts() auto.Facts {
-	f := auto.Facts{NoStory: t.noStory, Apply: schema.ApplyNow} // the delivery has waited for the right moment already
+	f := auto.Facts{NoStory: t.noStory, NoStoryDetail: t.noStoryDetail, Apply: schema.ApplyNow} // the delivery has waited for the right moment already
 	moves := false
 	if t.accepted != nil {
 		f.Story, moves = t.accepted.facts, t.accepted.moves

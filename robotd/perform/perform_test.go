@@ -95,7 +95,7 @@ func (w *world) accept(acts ...score.Act) {
 	w.part().Accept(&delivery.Loaded[score.PublishedStory]{
 		Accepted: delivery.Accepted{Rev: 1, Pin: schema.ContentPin{ID: "s", Rev: 1, SHA256: "d"}},
 		Content:  b, Fit: delivery.Fit[score.PublishedStory]{Content: b},
-	}, "")
+	}, "", "")
 	w.state.Enter()
 	w.pass(time.Second)
 }

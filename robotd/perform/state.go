@@ -28,6 +28,7 @@ type State struct {
 
 	accepted        *program // to be performed
 	noStory         schema.Reason
+	noStoryDetail   string
 	taught          map[string]score.Act
 	repertoire      map[string]score.Act // acts by id: those of accepted, and taught
 	playing         *program             // being performed

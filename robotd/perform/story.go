@@ -58,8 +58,9 @@ func (p *program) act(i int) (*score.Step, *score.Act) {
 	return step, &a
 }
 
-// Accept takes the story that ato shall perform from now on, or why there is none.
-func (t Step) Accept(l *delivery.Loaded[score.PublishedStory], why schema.Reason) {
+// Accept takes the story that ato shall perform from now on, or why there is none, and for people where it is wrong.
+func (t Step) Accept(l *delivery.Loaded[score.PublishedStory], why schema.Reason, detail string) {
+	t.noStoryDetail = detail
 	switch {
 	case l == nil && t.accepted == nil && why == t.noStory,
 		l != nil && t.accepted != nil && t.accepted.Loaded == l:

@@ -30,6 +30,8 @@ type State struct {
 
 	since schema.Time   // when the active mode became active
 	last  schema.ModeID // the newest active mode
+	// stops: the robot may have moved when the present change of modes was asked for, so that the change is what stopped it.
+	stops bool
 
 	people  int     // that the robot sees near it
 	bearing float64 // of the nearest one

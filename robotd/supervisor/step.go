@@ -32,6 +32,9 @@ func (t Step) decide() {
 	}
 	was := t.mode.Active
 	d := mode.Step(&t.mode, t.Now.Mono, &t.cfg.Mode, t.facts(in), in)
+	if d.Changed && (in.Kind == mode.Set || in.Kind == mode.Kill) {
+		t.stops = t.Safety == schema.SafetyEnabled
+	}
 	if d.Changed {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
@@ -50,7 +53,7 @@ func (t Step) decide() {
 		t.Out.Changed(effect.FlushSoon) // the list of modes changed, and with it perhaps whether the active mode is paused, which the state shows
 	}
 	if e := d.Ended; e.Req != "" {
-		t.addStandstill(&e.Verdict)
+		t.addStandstill(&e.Verdict, t.stops)
 		t.Out.Reply(request.Key(e.Req), e.Verdict)
 	}
 	for _, o := range d.Orders() {
@@ -62,7 +65,7 @@ func (t Step) decide() {
 	}
 	if d.Answer.Status != "" {
 		if in.Kind == mode.Set {
-			t.addStandstill(&d.Answer)
+			t.addStandstill(&d.Answer, t.stops && d.Changed)
 		}
 		t.saveStatus(in, d.Answer)
 		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
@@ -76,8 +79,8 @@ func (t Step) decide() {
 }
 
 // addStandstill adds to the success of a command that set the active mode what that mode waits for,
-// or that a change of modes stopped the robot, with the way out.
-func (t Step) addStandstill(v *schema.Verdict) {
+// or that a change of modes stopped the robot, this one or an earlier one, with the way out.
+func (t Step) addStandstill(v *schema.Verdict, byThis bool) {
 	if v.Status != schema.StatusSucceeded || t.Safety == schema.SafetyEnabled || t.mode.Active == t.cfg.Mode.Calibration {
 		return
 	}
@@ -85,8 +88,10 @@ func (t Step) addStandstill(v *schema.Verdict) {
 	switch {
 	case t.InCharge().Performs: // a story without motion does not wait
 		why = "a story with motion waits until the robot is enabled: "
-	case t.Standstill.Cause.Event == safety.ModeMissing:
+	case t.Standstill.Cause.Event == safety.ModeMissing && byThis:
 		why = "a change of modes stopped the robot; "
+	case t.Standstill.Cause.Event == safety.ModeMissing:
+		why = "an earlier change of modes stopped the robot; "
 	default:
 		return
 	}
