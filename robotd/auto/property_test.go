@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -182,4 +183,24 @@ func TestTickWithoutChangeDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, Defaults(), f, Input{What: Tick}) }); n != 0 {
 		t.Errorf("%v allocations a step", n)
 	}
+}
+
+// TestRestartUndoesNothingThatPeopleAsked enters ato without a request, as at boot, after any inputs.
+func TestRestartUndoesNothingThatPeopleAsked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(_, s State, f Facts, in Input, _ Decision) {
+			f.EntryRefused, f.Story = "", stories[3]
+			wall := func(since time.Duration) schema.Time { return schema.Time(since.Milliseconds() + 1) }
+			asked, restarted := s.Asked(wall), Boot()
+			restarted.Restore(asked)
+			entered := Step(&restarted, 0, Defaults(), f, Input{What: Enter})
+			if still := asked.Stopped || asked.NeedsContinue || len(asked.Pauses) > 0; still && entered.Begin {
+				t.Fatalf("an act begins after a restart, after %s and %+v", in.What, asked)
+			}
+			got := restarted.Asked(wall)
+			if got.Stopped != asked.Stopped || asked.NeedsContinue && !got.NeedsContinue || !slices.Equal(got.Pauses, asked.Pauses) {
+				t.Fatalf("after a restart people asked %+v, before it %+v", got, asked)
+			}
+		})
+	})
 }

@@ -68,6 +68,8 @@ type State struct {
 	notBefore  time.Duration // when the next act may begin at the earliest
 	restartAct bool          // the act restarts after the pause, because of HALT or E_STOP
 	tokens     tokens
+	left       stillness // while ato is not active: what held the story when it was left, also before a restart of robotd
+	requested  bool      // somebody asked for the mode when ato was entered
 }
 
 // Boot returns the state of ato after boot, when it is not the active mode.
@@ -166,6 +168,7 @@ type Input struct {
 	Kind   Kind   // acquire, release
 	Key    string
 	Reason schema.Reason // act-failed
+	Asked  bool          // enter: somebody asked for the mode, so what held the story before counts no more
 }
 
 // Round counts how the acts of one round of a story ended. An act that was repeated counts

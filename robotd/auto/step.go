@@ -11,6 +11,12 @@ import (
 // act begins during a pause; there is at most one transition.
 func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	d := Decision{From: s.Status, To: s.Status}
+	if in.What == Enter && in.Asked {
+		s.left = stillness{}
+	}
+	if in.What == Enter && f.entryRefusal() == "" && s.Status == schema.AutoNotActive && s.left.needsContinue {
+		s.tokens.acquire(Token{Kind: BySafety, Why: string(schema.ReasonNeedsContinue), Since: now, sticky: true}, &d)
+	}
 	if s.Status != schema.AutoNotActive || in.What == Enter && f.entryRefusal() == "" {
 		s.tokens.refresh(now, BySafety, f.Safety, &d)
 		s.tokens.refresh(now, BySafeguard, f.Safeguard, &d)
@@ -19,7 +25,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, in Input) Decision {
 	}
 	switch in.What {
 	case Enter:
-		s.enter(now, f, &d)
+		s.enter(now, f, in, &d)
 	case Leave:
 		s.leave(now, &d)
 	case StartStory:
@@ -87,25 +93,35 @@ func (s *State) cancel(d *Decision) {
 	s.Begun = false
 }
 
-func (s *State) enter(now time.Duration, f Facts, d *Decision) {
+func (s *State) enter(now time.Duration, f Facts, in Input, d *Decision) {
 	if d.Refused = f.entryRefusal(); d.Refused != "" {
 		return
 	}
-	on := OnEnter
-	if s.tokens.n > 0 {
+	on, stopped := OnEnter, s.left.stopped
+	switch {
+	case stopped:
+		on = OnEnterStopped
+	case s.tokens.n > 0:
 		on = OnEnterHeld
 	}
 	if s.transition(now, d, on) {
 		s.rewind(now, f.Story)
+		s.left, s.requested = stillness{}, in.Asked
+		if stopped {
+			s.Reason = schema.ReasonStopped
+		}
 	}
 }
 
 // leave ends everything that belongs to ato. An operator's pause stays, so that the
-// story does not resume after a change to another mode and back.
+// story does not resume after a change to another mode and back. What else people asked holds again
+// if nobody asks for the next entry.
 func (s *State) leave(now time.Duration, d *Decision) {
+	left := s.stillness()
 	if !s.transition(now, d, OnLeave) {
 		return
 	}
+	s.left = left
 	s.cancel(d)
 	s.rewind(now, s.Story)
 	for i := s.tokens.n - 1; i >= 0; i-- {

@@ -10,22 +10,23 @@ type Event string
 
 // The events.
 const (
-	OnEnter     Event = "enter"
-	OnEnterHeld Event = "enter-held"
-	OnHeld      Event = "token-acquired"
-	OnFree      Event = "last-token-released"
-	OnStop      Event = "stop"
-	OnStart     Event = "start"
-	OnStartHeld Event = "start-held"
-	OnActDone   Event = "act-done"
-	OnAgain     Event = "act-again"
-	OnSkip      Event = "act-skipped"
-	OnEnd       Event = "story-ended"
-	OnActError  Event = "act-error-stops"
-	OnReplaced  Event = "story-replaced"
-	OnRevised   Event = "story-revised"
-	OnWithdrawn Event = "story-withdrawn"
-	OnLeave     Event = "leave"
+	OnEnter        Event = "enter"
+	OnEnterHeld    Event = "enter-held"
+	OnEnterStopped Event = "enter-stopped"
+	OnHeld         Event = "token-acquired"
+	OnFree         Event = "last-token-released"
+	OnStop         Event = "stop"
+	OnStart        Event = "start"
+	OnStartHeld    Event = "start-held"
+	OnActDone      Event = "act-done"
+	OnAgain        Event = "act-again"
+	OnSkip         Event = "act-skipped"
+	OnEnd          Event = "story-ended"
+	OnActError     Event = "act-error-stops"
+	OnReplaced     Event = "story-replaced"
+	OnRevised      Event = "story-revised"
+	OnWithdrawn    Event = "story-withdrawn"
+	OnLeave        Event = "leave"
 )
 
 // Statuses lists every status.
@@ -37,6 +38,7 @@ var performing = fsm.In(schema.AutoPerforming, schema.AutoPaused)
 var Table = fsm.Table[schema.AutoStatus, Event]{
 	{From: fsm.In(schema.AutoNotActive), On: OnEnter, To: schema.AutoPerforming, Why: "ato took over and nothing holds the story"},
 	{From: fsm.In(schema.AutoNotActive), On: OnEnterHeld, To: schema.AutoPaused, Why: "ato took over while a pause is held"},
+	{From: fsm.In(schema.AutoNotActive), On: OnEnterStopped, To: schema.AutoStopped, Why: "ato took over by itself; somebody had stopped the story before"},
 
 	{From: fsm.In(schema.AutoPerforming), On: OnHeld, To: schema.AutoPaused, Why: "the first pause was acquired"},
 	{From: fsm.In(schema.AutoPaused), On: OnFree, To: schema.AutoPerforming, Why: "the last pause was released"},

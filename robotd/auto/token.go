@@ -38,6 +38,16 @@ type Token struct {
 
 	causeEnded bool // the cause of a safety, safeguard or link token has ended
 	sticky     bool // it lasts until auto/continue even then
+
+	began schema.Time // if it was acquired before the last restart of robotd; Since is 0 then
+}
+
+// Began returns when the token was acquired, where at is the wall time of a time since boot.
+func (t Token) Began(at func(time.Duration) schema.Time) schema.Time {
+	if t.began != 0 {
+		return t.began
+	}
+	return at(t.Since)
 }
 
 // NeedsContinue reports whether the pause outlasts its cause until auto/continue.

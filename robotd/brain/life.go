@@ -11,8 +11,8 @@ func (t *step) lifeStep() life.Step {
 	ato, interrupts := t.perform.Auto(), t.perform.InterruptState()
 	return life.Step{State: &t.life, Now: t.now, Out: &t.list, Facts: life.Facts{
 		CurrentState: t.preconditionNow(),
-		Ato:          t.supervisor.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive,
-		Paused:       ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
+		Ato:          t.supervisor.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive, Requested: ato.Requested(),
+		Paused: ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
 		Interrupts: len(interrupts.Running()) > 0, Preempts: interrupts.Preempts(&t.cfg.Interrupts),
 		StopReason: life.StopReason(t.permission.At, len(t.stops.Latches()) > 0, ato), AtRest: t.permission.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
 		Health: &t.diagnosis, Signals: &t.signals, Activities: t.desired.Activities(),

@@ -64,7 +64,7 @@ func (t *step) carryOut(from int) {
 			t.desiredStep().NoteIntendedMode(in.By, in.Mode)
 		case effect.PerformStory:
 			if in.On {
-				t.perform.Enter()
+				t.perform.Enter(in.Asked)
 			} else {
 				t.perform.Leave()
 			}

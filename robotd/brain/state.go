@@ -107,6 +107,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	t.body.SetVolume(manual.RestoredVolume(m.Values))
 	t.toSupervisor(func(r supervisor.Step) { r.Restore(m.Values) })
 	t.perform.Restore(now, m.Values)
+	t.life.Restore(m.Values)
 	t.restoreStops(m)
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Values) })
 	t.toReport(func(r report.Step) { r.RestoreLog(m.Values) })

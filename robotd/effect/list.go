@@ -91,8 +91,8 @@ type (
 		Mode schema.ModeID
 		By   request.Key
 	}
-	// PerformStory begins to perform the story, or ends it.
-	PerformStory struct{ On bool }
+	// PerformStory begins to perform the story, or ends it. Asked: somebody asked for the mode that begins it.
+	PerformStory struct{ On, Asked bool }
 	// AskStop asks the safety core for a stop, that of a mode or of robotd itself.
 	AskStop struct{ safety.Request }
 	// StoryTried reports how a story began to be performed; it succeeded if Refused is empty.

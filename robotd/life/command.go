@@ -73,6 +73,7 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		return refused(schema.ReasonInvalidTransition, "only the robot itself enters it")
 	case to == disabled:
 		t.clear(OnDisable, schema.ReasonStopped, who)
+		t.setOff(true)
 		return succeeded("")
 	case t.at == interactive:
 		return refused(schema.ReasonInvalidTransition, "an interactive activity leads back by its end; life/stop-focus and life/stop-all end it")
@@ -84,6 +85,25 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		return t.refuseState()
 	}
 	return succeeded("")
+}
+
+// offKey is the key on the disk that life is off, because somebody switched it off.
+const offKey = "life.off"
+
+// Restore restores whether somebody had switched autonomous life off before the restart.
+func (s *State) Restore(saved map[string]string) { s.off = saved[offKey] != "" }
+
+// setOff notes and saves whether somebody has switched autonomous life off.
+func (t Step) setOff(off bool) {
+	if t.off == off {
+		return
+	}
+	t.off = off
+	value := ""
+	if off {
+		value = "yes"
+	}
+	t.Out.Do(effect.SaveValue{Name: offKey, Value: value})
 }
 
 // refuseState refuses a command that does nothing in the present state, and says how to leave it.

@@ -77,6 +77,7 @@ func (t Step) enter(on Event, reason schema.Reason, cause string) bool {
 	}
 	from := t.at
 	t.at, t.reason = row.To, reason
+	t.setOff(t.off && row.To == disabled)
 	t.again, t.dirty = row.To == solitary || row.To == interactive, true // in safeguard nothing follows, and the answer to a stop, which leads there, would wait for one more step
 	t.Out.Changed(effect.FlushSoon)
 	t.Out.LogTransition("life", string(from), string(row.To), row.Why, cause)

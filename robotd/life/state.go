@@ -45,7 +45,9 @@ type State struct {
 	plugins     [len(Plugins)]bool
 	hidden      []string // keys of plug-ins that are off
 
+	ato     bool              // as last seen: ato performs
 	begun   bool              // as last seen: ato performs, and the setting life.enabled is true
+	off     bool              // somebody switched it off; that holds when ato begins again without a request
 	ignored [len(causes)]bool // causes to which life does not react until an activity ends
 	cause   int               // of the safeguard, if it is in safeguard
 	stays   bool              // that cause is damage, and the robot has come to rest because of it
@@ -101,6 +103,7 @@ type Step struct {
 type Facts struct {
 	CurrentState schema.Precondition
 	Ato          bool // ato performs
+	Requested    bool // somebody asked for ato when it began
 	Paused       bool // a pause other than that of a safeguard freezes everything in ato
 	Pauses       Pauses
 	Standstill   safety.Standstill // why the robot is at rest, and the way out

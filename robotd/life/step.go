@@ -38,13 +38,17 @@ func (t Step) Decide() {
 
 // transitionForFacts makes the transition that the facts ask for, and reports whether there is one.
 func (t Step) transitionForFacts() bool {
-	was := t.begun
-	t.begun = t.Ato && t.cfg.Life.Enabled
+	was, inAto := t.begun, t.ato
+	t.begun, t.ato = t.Ato && t.cfg.Life.Enabled, t.Ato
+	if t.Ato && !inAto && t.Requested || t.begun != was && t.Ato == inAto {
+		t.setOff(false)
+	}
+	begins := t.begun && !was && !t.off
 	cause := t.topCause()
 	switch {
-	case t.at == disabled && t.begun && !was && cause >= 0:
+	case t.at == disabled && begins && cause >= 0:
 		return t.protect(OnBeginCaused, cause)
-	case t.at == disabled && t.begun && !was:
+	case t.at == disabled && begins:
 		return t.enter(OnBegin, "", "mode")
 	case t.at == disabled:
 		return false

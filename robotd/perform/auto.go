@@ -23,6 +23,7 @@ func (t Step) StepAuto() (r Result) {
 	// One transition per step: the pauses may cause another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming && t.auto.Count() > 0 || d.Skipped
 	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
+		t.keepAsked()
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
@@ -65,6 +66,21 @@ func (t Step) StepAuto() (r Result) {
 		t.Out.Reply(by, v)
 	}
 	return r
+}
+
+// askedKey is the key on the disk of an auto.Asked.
+const askedKey = "auto.asked"
+
+// keepAsked saves what people asked of ato if it has changed.
+func (t Step) keepAsked() {
+	text := ""
+	if a := t.auto.Asked(t.Now.At); a.Stopped || a.NeedsContinue || len(a.Pauses) > 0 {
+		text = string(effect.Encode(a))
+	}
+	if text != t.asked {
+		t.asked = text
+		t.Out.Do(effect.SaveValue{Name: askedKey, Value: text})
+	}
 }
 
 // round is the data of the event about a round of a story.
@@ -139,7 +155,9 @@ func (t Step) entered(d auto.Decision) Result {
 }
 
 // Enter requests that ato is entered, and Leave that it is left.
-func (s *State) Enter() { s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Enter}}) }
+func (s *State) Enter(asked bool) {
+	s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Enter, Asked: asked}})
+}
 
 func (s *State) Leave() {
 	s.toAuto.Add(autoInput{Input: auto.Input{What: auto.Leave}})

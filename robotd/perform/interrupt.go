@@ -3,6 +3,8 @@ package perform
 import (
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
@@ -197,8 +199,14 @@ const (
 	switchedOff    = "off"
 )
 
-// Restore forbids the interrupters that were forbidden before the restart.
+// Restore forbids the interrupters that were forbidden before the restart, and restores what people had
+// asked of ato.
 func (s *State) Restore(now clock.Now, saved map[string]string) {
+	var a auto.Asked
+	if text := saved[askedKey]; text != "" && json.Unmarshal([]byte(text), &a) == nil {
+		s.auto.Restore(a)
+		s.asked = text
+	}
 	for _, id := range s.cfg.Interrupts.Interrupters {
 		if saved[interrupterKey+id] == switchedOff {
 			interrupt.Step(&s.interrupts, now.Mono, &s.cfg.Interrupts, interrupt.Facts{}, interrupt.Input{What: interrupt.Stop, Interrupter: id})

@@ -96,7 +96,7 @@ func (w *world) accept(acts ...score.Act) {
 		Accepted: delivery.Accepted{Rev: 1, Pin: schema.ContentPin{ID: "s", Rev: 1, SHA256: "d"}},
 		Content:  b, Fit: delivery.Fit[score.PublishedStory]{Content: b},
 	}, "", "")
-	w.state.Enter()
+	w.state.Enter(true)
 	w.pass(time.Second)
 }
 

@@ -21,6 +21,7 @@ type State struct {
 	cfg          *config.Config
 	interrupts   interrupt.State
 	auto         auto.State
+	asked        string   // of ato, as saved
 	gate         act.Gate // as set in the executor
 	toInterrupts request.Inbox[interruptInput]
 	toAuto       request.Inbox[autoInput]

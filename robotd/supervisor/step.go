@@ -168,7 +168,7 @@ func (t Step) passOn() {
 		case mode.EndCalibration:
 			t.Out.Do(effect.EndCalibration{})
 		case mode.BeginStory:
-			t.Out.Do(effect.PerformStory{On: true})
+			t.Out.Do(effect.PerformStory{On: true, Asked: t.mode.Req != ""})
 		case mode.EndStory:
 			t.Out.Do(effect.PerformStory{})
 		case mode.Drive:
