@@ -43,24 +43,41 @@ func (t *step) answer(r effect.Reply) {
 // publishAnswers publishes the answers of this step; those to the robot's own page need no
 // session. A refusal because the disk hangs does
 // not wait for that disk. The answer that a stop succeeded waits, for a limited time, until
-// the latches are on the disk.
+// the latches are on the disk. An answer that motion is permitted precedes the events of that, all
+// others follow theirs.
 func (t *step) publishAnswers() {
 	answers := t.answers.Acks()
 	if t.report.Session() == "" { // the journal keeps them for the next session
 		answers = slices.DeleteFunc(answers, func(a request.SendAck) bool { return a.Client != schema.LocalClient })
 	}
-	for _, held := range t.stops.TakeHeldBack(answers) {
-		if held.Ack.Status == schema.StatusSucceeded && answer.IsStop(held.Ack.Verb) && t.stops.HoldBack(&held) {
-			continue
+	for _, a := range answers {
+		if permitsMotion(a) {
+			t.publishAnswer(a)
 		}
-		a := held.Ack
-		a.TS, a.Session = t.now.Wall, t.report.Session()
-		if a.Reason == schema.ReasonPrecondition && a.Current == nil {
-			current := t.AckState()
-			a.Current = &current
-		}
-		t.publish(effect.Document{Topic: schema.TopicAck, Param: held.Client, Value: &a, First: answer.IsStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: held.Key})
 	}
+	if !t.Pending() { // then they are published
+		t.recordLater()
+	}
+	for _, held := range t.stops.TakeHeldBack(slices.DeleteFunc(answers, permitsMotion)) {
+		if held.Ack.Status != schema.StatusSucceeded || !answer.IsStop(held.Ack.Verb) || !t.stops.HoldBack(&held) {
+			t.publishAnswer(held.SendAck)
+		}
+	}
+}
+
+// permitsMotion reports whether an answer is that of a command which permits motion, if granted.
+func permitsMotion(a request.SendAck) bool {
+	return a.Ack.Verb == "safety/enable" || a.Ack.Verb == "safety/reset"
+}
+
+func (t *step) publishAnswer(s request.SendAck) {
+	a := s.Ack
+	a.TS, a.Session = t.now.Wall, t.report.Session()
+	if a.Reason == schema.ReasonPrecondition && a.Current == nil {
+		current := t.AckState()
+		a.Current = &current
+	}
+	t.publish(effect.Document{Topic: schema.TopicAck, Param: s.Client, Value: &a, First: answer.IsStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: s.Key})
 }
 
 // inTheWay lists what a failed command conflicts with, so that its sender need not look for

@@ -44,6 +44,8 @@ type auditor struct {
 	fleeting map[request.Key]bool          // changes nothing and is not remembered
 	enables  map[request.Key]bool
 	writes   map[request.Key]int64 // of this boot: what the disk has to have before a stop is answered
+	verbs    map[request.Key]string
+	answered map[request.Key]effect.Publish // the newest answer
 	history  []auditedStep
 }
 
@@ -300,6 +302,7 @@ func (a *auditor) published(e effect.Publish) {
 		switch {
 		case d.Boot == a.r.s.report.Boot() && d.Seq > a.eventSeq:
 			a.eventSeq = d.Seq
+			a.ordered(e, d)
 		case !kept: // repeated, it is the same
 			a.fail("event %d of %s follows event %d", d.Seq, d.Boot, a.eventSeq)
 		}
@@ -322,9 +325,31 @@ func (a *auditor) published(e effect.Publish) {
 	}
 }
 
+// ordered checks an event against the answer to the command that caused it. What is First goes past
+// the disk, so it comes before all that does not, which keeps its order.
+func (a *auditor) ordered(e effect.Publish, ev schema.Event) {
+	k := request.Key(ev.ReqID)
+	ack, answered := a.answered[k]
+	switch verb := a.verbs[k]; {
+	case verb == "", a.r.diskFull: // a final answer that the disk refused is sent again later
+	case verb == "safety/enable" || verb == "safety/reset":
+		if ev.Type == "safety_changed" && (!answered || e.First) {
+			a.fail("%s of %s is published before its answer", ev.Type, verb)
+		}
+	case ev.Type == "safety_changed" && !strings.Contains(string(ev.Data), `"from":"ENABLED"`): // a stop promises no more than that it began
+	case answered && a.finals[k] == schema.StatusSucceeded:
+		a.fail("%s of %s is published after its final answer %s", ev.Type, verb, ack.Payload)
+	case ev.Level == schema.EventSafety && !e.First:
+		a.fail("%s of %s waits for the disk, and its answer does not", ev.Type, verb)
+	}
+}
+
 // acknowledged checks that there is one final answer, and that what it says was
 // done is shown by a state that was published before it.
 func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
+	if ack.ID != nil && !ack.Dup {
+		a.answered[request.KeyOf(e.Param, *ack.ID)] = e
+	}
 	if ack.ID == nil || ack.Dup || !ack.Status.Final() {
 		return
 	}

@@ -36,6 +36,9 @@ func (t *step) commanded(ev event.Command) {
 // dispatch passes a command to the machine that decides it. The machine answers in this
 // step or in a later one.
 func (t *step) dispatch(o request.Dispatch) {
+	if o.Expires > 0 {
+		t.motionUntil = min(t.motionUntil, o.Expires)
+	}
 	refused := false
 	t.toAnswers(func(a answer.Step) { refused = a.CancelAfterDisconnect(o) })
 	if refused || t.uncontrolled(o) {

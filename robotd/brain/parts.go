@@ -118,7 +118,23 @@ func (t *step) toReport(do func(report.Step)) { t.runAndCarryOut(func() { do(t.r
 // recordEvent adds an event to the history.
 func (t *step) recordEvent(kind, source, cause, req string, data any) {
 	t.signals.Note(t.now.Mono, kind)
+	if t.permitted {
+		t.later = append(t.later, effect.Event{Kind: kind, Source: source, Cause: cause, Req: req, Data: data})
+		return
+	}
 	t.toReport(func(r report.Step) { r.Event(kind, source, cause, req, data) })
+}
+
+// recordLater adds the entries to the history that waited for an answer.
+func (t *step) recordLater() {
+	for _, e := range t.later {
+		t.toReport(func(r report.Step) {
+			r.AfterAnswer = true
+			r.Event(e.Kind, e.Source, e.Cause, e.Req, e.Data)
+		})
+	}
+	clear(t.later)
+	t.permitted, t.later = false, t.later[:0]
 }
 
 // log adds a line to the log: one for each transition of a machine.

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
 	"troupe/robotd/driver"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/mode"
@@ -39,7 +40,8 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	r := newRig(t)
-	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{}}
+	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{},
+		verbs: map[request.Key]string{}, answered: map[request.Key]effect.Publish{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Settings, askerMode.Settings)
@@ -90,6 +92,7 @@ func (w *world) command(what, args string) {
 	payload := fmt.Sprintf(`{"id":%q,%s"args":{%s}}`, id, header, args)
 	key := request.KeyOf("op1", id)
 	w.a.asked[key] = true
+	w.a.verbs[key] = what
 	v, _ := verb.Of(group, name)
 	w.a.fleeting[key] = v.Journal == verb.JournalNever
 	before := w.a.look()
@@ -157,6 +160,11 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			d := rapid.SampledFrom([]time.Duration{10 * time.Millisecond, 150 * time.Millisecond, time.Second, 7 * time.Second}).Draw(t, "passes")
 			w.r.until(w.r.now + d)
 			w.a.showsModes()
+		},
+		"withheld": func(*rapid.T) {
+			if w.r.give(event.MotionWithheld{}); w.r.s.permission.At == schema.SafetyEnabled {
+				w.Fatalf("the robot is ENABLED although its motion was withheld")
+			}
 		},
 		"stop":   ask("safety/stop", "safety/soft-stop", "safety/halt", "safety/estop"),
 		"enable": ask("safety/enable", "safety/enable", "safety/reset"),

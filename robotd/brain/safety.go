@@ -5,12 +5,14 @@ import (
 	"troupe/robotd/perform"
 	"troupe/robotd/permission"
 	"troupe/robotd/safety"
+	"troupe/schema"
 )
 
 // stepSafety lets the safety core decide. It runs before everything else that decides.
 func (t *step) stepSafety() {
 	core, from := t.permissionStep(), t.list.Len()
 	d, by := core.Decide()
+	t.permitted = t.permitted || by != "" && d.Changed && d.Answer.Taken && (d.To == schema.SafetyEnabled || d.To == schema.SafetyReset)
 	t.carryOut(from)
 	t.stops.SetPendingReset(t.permission.State)
 	if d.Changed {

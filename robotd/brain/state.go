@@ -56,7 +56,13 @@ type State struct {
 
 	values diskvalues.State // small values that the disk refused
 
-	ticked time.Duration // time of the last Tick
+	// A command permitted motion in this event, so this event's further entries of the history wait for
+	// its answer.
+	permitted bool
+	later     []effect.Event
+
+	ticked      time.Duration // time of the last Tick
+	motionUntil time.Duration // see MotionUntil
 }
 
 // Memory is what the disk has of the robot.
@@ -118,6 +124,14 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 // BootIDs are the ids of this run of robotd and of those before it, so that a late will of one of
 // them is not taken for another robot of this name.
 func (s *State) BootIDs() []string { return s.report.BootIDs() }
+
+// stepTime is how much time the steps of one event have at most before what they permit to move begins. They take
+// less than a millisecond, unless the process is suspended.
+const stepTime = time.Second
+
+// MotionUntil returns until when what the last step permitted to move may begin, since boot: for stepTime, and no
+// longer than the commands live that this event carried out.
+func (s *State) MotionUntil() time.Duration { return s.motionUntil }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {

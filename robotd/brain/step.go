@@ -39,6 +39,9 @@ func (t *step) do(e effect.Effect) { t.out = append(t.out, e) }
 // the same for every event: what makes the robot safer comes first.
 func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect.Effect {
 	t := step{State: s, now: now, out: out}
+	if _, follows := ev.(event.Follow); !follows {
+		t.motionUntil = now.Mono + stepTime
+	}
 	t.heartbeat.NoteArrival(now, ev)
 	t.sense(ev)
 	t.diagnosis.Check(now, t.permission.At)
@@ -105,6 +108,8 @@ func (t *step) sense(ev event.Event) {
 		t.stopDocument(ev)
 	case event.LiveStop:
 		t.liveStop(ev)
+	case event.MotionWithheld:
+		t.permission.AskStop(safety.Request{Verb: safety.Stop, Source: "robotd", Why: "it was suspended while it permitted a motion, which did not begin: nobody expects it so late"})
 	case event.ReleaseStops:
 		t.toStops(func(s stops.Step) { s.ReleaseAtRobot(schema.LocalClient) })
 	}
@@ -117,7 +122,7 @@ func (t *step) react(ev event.Event) {
 	t.carryOut(0)
 	t.toAnswers(answer.Step.RaiseAlerts)
 	switch ev := ev.(type) {
-	case event.Tick, event.Follow, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
+	case event.Tick, event.Follow, event.MotionWithheld, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
 	case event.Reported:
 		if ev.Kind == driver.Sensed && ev.Signal == driver.Touch {
 			t.notifyMode(mode.Touched{Area: schema.SanitizeText(ev.Name), On: ev.On})

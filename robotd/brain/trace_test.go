@@ -152,6 +152,8 @@ func (p *player) happen(text, word string, args []string) {
 		group, verb, _ := strings.Cut(arg(1), "/")
 		_, payload, _ := strings.Cut(text, arg(1))
 		r.give(event.Command{Client: arg(0), Group: group, Verb: verb, Payload: []byte(strings.TrimSpace(payload)), Retained: word == "retained"})
+	case "withheld": // the loop was suspended in a step that permitted motion
+		r.give(event.MotionWithheld{})
 	case "stall": // the loop does not run until the next line
 		p.stalls = true
 	case "drive": // for how long with which speeds, ten frames a second

@@ -46,7 +46,7 @@ type (
 		To request.Key
 		schema.Verdict
 		Lease *schema.Lease // control that was given, or who else has it
-		// StartsMotion: something begins to move, so ACCEPTED is sent at once.
+		// StartsMotion: something begins to move, or a reset begins, so ACCEPTED is sent at once.
 		StartsMotion bool
 	}
 	// Revoke reports to the sender of a succeeded command that what it granted was taken

@@ -26,6 +26,10 @@ type (
 	// Follow lets Step process what the last step left in the inboxes.
 	Follow struct{}
 
+	// MotionWithheld: what the last step permitted to move was not begun, because the step had no time left for it
+	// (State.MotionUntil of brain).
+	MotionWithheld struct{}
+
 	// Command is a message on a command topic, as received.
 	Command struct {
 		Client, Group, Verb string
@@ -175,6 +179,7 @@ type (
 
 func (Begin) event()             {}
 func (Tick) event()              {}
+func (MotionWithheld) event()    {}
 func (Follow) event()            {}
 func (Called) event()            {}
 func (Command) event()           {}

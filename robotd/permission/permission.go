@@ -172,7 +172,7 @@ func (t Step) Answer(d safety.Decision, by request.Key) {
 		if by == "" && !a.Taken { // the robot's own requests have no answer, and a person at the robot waits for one
 			t.refuseReset(a)
 		}
-		t.Out.Reply(by, v)
+		t.Out.Do(effect.Reply{To: by, Verdict: v, StartsMotion: v.Status == schema.StatusAccepted})
 	}
 	if t.Now.Mono >= t.refusals.at+refusedEvery {
 		t.reportRefusals()

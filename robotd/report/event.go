@@ -116,7 +116,8 @@ func (t Step) emit(row schema.EventRow, source, cause, req string, data any) {
 	payload := within(schema.TopicEvent, &e)
 	t.Out.Do(effect.SaveEvent{Payload: payload})
 	if t.session.id != "" {
-		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: payload})
+		// What stopped the robot is published before the answer to the stop, which waits for no disk.
+		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: payload, First: row.Level == schema.EventSafety && !t.AfterAnswer})
 	}
 }
 

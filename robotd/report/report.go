@@ -49,6 +49,8 @@ type Step struct {
 	*State
 	Now clock.Now
 	Out *effect.List
+	// AfterAnswer: an answer that waits for the disk precedes the events of this call.
+	AfterAnswer bool
 }
 
 // session is the one with the broker.

@@ -186,6 +186,7 @@ type (
 		Args                verb.Args
 		If                  schema.Precondition
 		Arrived             time.Duration // since boot
+		Expires             time.Duration // since boot: when its time to live ends; 0 = never
 	}
 	// Save erases the records of Forget, then writes those of Put. The writer
 	// answers with Saved and the keys of Put.

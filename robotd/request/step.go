@@ -99,7 +99,7 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	}
 
 	e := s.newEntry(now, v, a, req, sum)
-	e.expires = fresh.expires
+	e.expires, e.dispatch.Expires = fresh.expires, fresh.expires
 	e.rec.Answer.UncheckedAge = fresh.unchecked
 	if v.Journal == verb.JournalNever {
 		s.markSeq(a.Client, v.Group, req.Session, req.Seq)

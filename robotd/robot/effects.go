@@ -45,12 +45,17 @@ type effectRunner struct {
 	calibrated  chan struct{} // closed when the newest calibration has returned
 }
 
-// carryOut carries out the effects of one step: commands to the body immediately, everything
+// carryOut carries out the effects of one step: commands to the body first, then urgent publications, and everything
 // else in goroutines that may block. While more steps follow at once, what is to be saved and
-// published waits for them, so that one event makes one commit.
+// published waits for them, so that one event makes one commit. What permits motion is not carried out after the time
+// that the step had for it.
 func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 	var b batch
+	var urgent []numberedPublish
 	for _, e := range effects {
+		if h.loop.withholds(e) {
+			continue
+		}
 		h.localLog.take(e)
 		h.loop.flight.effect(e)
 		switch e := e.(type) {
@@ -79,8 +84,13 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 			b.reads = append(b.reads, e.Key)
 		case effect.Publish:
 			h.published++
-			// An urgent publication goes past the save queue, unless the connection's send queue is full.
-			if p := (numberedPublish{Publish: e, n: h.published}); !e.First || errors.Is(h.writer.atOnce(p), context.Canceled) {
+			p := numberedPublish{Publish: e, n: h.published}
+			if e.Topic == schema.TopicEvent {
+				h.writer.addEvent(p)
+			}
+			if e.First {
+				urgent = append(urgent, p)
+			} else {
 				b.publish = append(b.publish, p)
 			}
 		case effect.Snapshot:
@@ -111,6 +121,11 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 			h.log.Info("the robot is at rest; robotd ends", "why", e.Why)
 		default:
 			panic(fmt.Sprintf("robot: no such effect: %T", e))
+		}
+	}
+	for _, p := range urgent { // past the save queue, unless the connection's send queue is full
+		if errors.Is(h.writer.atOnce(p), context.Canceled) {
+			b.publish = append(b.publish, p)
 		}
 	}
 	b.markNeedsSave()

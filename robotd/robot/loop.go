@@ -10,8 +10,10 @@ import (
 
 	"troupe/robotd/brain"
 	"troupe/robotd/clock"
+	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/schema/score"
 )
 
 // Capacities of the loop's channels. A sender that finds one full blocks, but never for
@@ -32,8 +34,10 @@ type loop struct {
 	carryOut    func(out []effect.Effect, more bool) // more: the next step follows at once
 	behind      func() bool                          // the disk does not keep up: the robot takes no more commands
 	onFleetTime func(fleet time.Time)
-	flight      *flight // nil = nothing is recorded
-	unitsOff    func()  // switches all units off before it returns, whatever the state is
+	flight      *flight       // nil = nothing is recorded
+	at, until   time.Duration // of the present step, since boot; what it permits to move may begin until then
+	withheld    bool          // something was not begun, because that time was over
+	unitsOff    func()        // switches all units off before it returns, whatever the state is
 	log         *slog.Logger
 }
 
@@ -71,17 +75,23 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 		l.flight.begin(time.Now(), ev)
 		first := ev
 		for {
-			out = brain.Step(l.state, nowAt(l.start), ev, out[:0])
+			now := nowAt(l.start)
+			out = brain.Step(l.state, now, ev, out[:0])
 			more := l.state.Pending()
+			l.at, l.until, l.withheld = now.Mono, l.state.MotionUntil(), false
 			l.carryOut(out, more)
 			if e, ends := exitOf(out); ends {
 				exit, over = e, true
 			}
 			l.pulse.beat(time.Since(l.start))
-			if clear(out); !more {
+			clear(out)
+			if l.withheld {
+				ev = event.MotionWithheld{}
+			} else if more {
+				ev = event.Follow{}
+			} else {
 				break
 			}
-			ev = event.Follow{}
 		}
 		l.flight.end(first, l.state.AckState())
 		if fleet, known := l.state.FleetTime(nowAt(l.start)); beat && known && l.onFleetTime != nil {
@@ -132,6 +142,29 @@ func (l *loop) run(ctx context.Context, grace time.Duration, ready func()) (err 
 			return nil
 		}
 	}
+}
+
+// withholds reports whether e permits motion and comes too late: the process was suspended in the step, so that
+// who asked for the motion does not expect it any more.
+func (l *loop) withholds(e effect.Effect) bool {
+	now := time.Since(l.start)
+	switch e := e.(type) {
+	case effect.Move: // it ends by itself, and the next one comes soon
+		return (e.VX != 0 || e.WZ != 0) && now > l.at+e.TTL
+	case effect.Order:
+		if e.Order != driver.ToRun {
+			return false
+		}
+	case effect.Start:
+		if row, known := score.RowOf(e.Do.Type); known && !row.Moves() {
+			return false
+		}
+	default:
+		return false
+	}
+	late := now > l.until
+	l.withheld = l.withheld || late
+	return late
 }
 
 // ErrReboot is returned by Run if the robot ended in order so that its service manager, such as

@@ -21,9 +21,13 @@ import (
 
 // bareLoop is a loop around a robot whose effects go into a list.
 func bareLoop(t testing.TB, b driver.Body) (*loop, *[]effect.Effect) {
+	return guardedLoop(t, b, mode.Unguarded)
+}
+
+func guardedLoop(t testing.TB, b driver.Body, guard mode.Guard) (*loop, *[]effect.Effect) {
 	cfg := config.Defaults("r1")
 	start := time.Now()
-	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, mode.NewRunner(modes, mode.Unguarded), nowAt(start))
+	state, _ := brain.New(&cfg, "boot", b, brain.Memory{Boots: 1}, mode.NewRunner(modes, guard), nowAt(start))
 	l := newLoop(state, start, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	var done []effect.Effect
 	l.carryOut = func(effects []effect.Effect, _ bool) { done = append(done, effects...) }

@@ -49,6 +49,9 @@ type writer struct {
 
 	mu     sync.Mutex
 	newest map[schema.TopicKind]int64 // number of the newest publication of each retained topic
+
+	eventsMu sync.Mutex // never held while it waits
+	events   []numberedPublish
 }
 
 func newWriter(ctx context.Context, p *mqttTranslator, d store, l *loop, log *slog.Logger) *writer {
@@ -145,6 +148,28 @@ func (s *writer) publish(p numberedPublish) {
 	}
 }
 
+// addEvent adds an event to those that wait. They are published in their order: an urgent one takes those before it along.
+func (s *writer) addEvent(p numberedPublish) {
+	s.eventsMu.Lock()
+	defer s.eventsMu.Unlock()
+	if s.events = append(s.events, p); len(s.events) > unsavedMost {
+		s.events = s.events[1:]
+	}
+}
+
+// eventsAtOnce publishes the events that wait, up to that of number n.
+func (s *writer) eventsAtOnce(n int64) error {
+	s.eventsMu.Lock()
+	defer s.eventsMu.Unlock()
+	for len(s.events) > 0 && s.events[0].n <= n {
+		if err := s.messageAtOnce(s.events[0]); errors.Is(err, context.Canceled) {
+			return err
+		}
+		s.events = s.events[1:]
+	}
+	return nil
+}
+
 // send publishes when the connection's send queue has room: until then atOnce returns context.Canceled.
 func (s *writer) send(p numberedPublish) {
 	for began := time.Now(); ; time.Sleep(sendQueuePause) {
@@ -159,6 +184,13 @@ func (s *writer) send(p numberedPublish) {
 // older than the newest published one of its topic: an urgent document overtakes those that wait for
 // the disk, and these must not replace it at the broker.
 func (s *writer) atOnce(p numberedPublish) error {
+	if p.Topic == schema.TopicEvent {
+		return s.eventsAtOnce(p.n)
+	}
+	return s.messageAtOnce(p)
+}
+
+func (s *writer) messageAtOnce(p numberedPublish) error {
 	if forPage(p.Publish) {
 		s.local.answered(p.Publish)
 		if p.Confirm != "" { // in another goroutine, because the loop, which may call this, must not wait for itself
