@@ -61,7 +61,8 @@ type latchedList struct {
 func (s *server) stops(h huma.API) {
 	operation := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
 		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
-		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.")
+		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.",
+		"A page whose requests the browser may keep back sends the same body as the only message of the WebSocket "+StopSocketPath+", whose answer is {status, body}.")
 	operation.BodyReadTimeout = stopBodyTimeout
 	register(h, operation, auth.Stop,
 		func(ctx context.Context, in *struct {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -51,18 +52,8 @@ func (s *server) teleop(h huma.API) {
 
 // serveTeleop serves one connection until it ends.
 func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot string, p auth.Principal) {
-	if !sameSite(r) {
-		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
-		return
-	}
-	if !websocket.IsWebSocketUpgrade(r) {
-		Write(w, KindInvalid.Problem("this is a WebSocket: the request does not ask for an upgrade", "use a WebSocket client, such as fleetd drive"))
-		return
-	}
-	up := websocket.Upgrader{CheckOrigin: sameSite, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10}
-	ws, err := up.Upgrade(hijacker{w}, r, nil)
-	if err != nil {
-		s.Log.Warn("upgrade to WebSocket failed", "path", r.URL.Path, "error", err) // Upgrade has answered
+	ws := upgrade(w, r, s.Log)
+	if ws == nil {
 		return
 	}
 	ws.SetReadLimit(teleop.MaxFrame)
@@ -78,6 +69,26 @@ func (s *server) serveTeleop(w http.ResponseWriter, r *http.Request, robot strin
 		return
 	}
 	session.Run(conn)
+}
+
+// upgrade makes the connection of a request from fleetd's own page, or from a program, a WebSocket. It returns nil
+// after it has refused the request.
+func upgrade(w http.ResponseWriter, r *http.Request, log *slog.Logger) *websocket.Conn {
+	if !sameSite(r) {
+		Write(w, KindNotAllowed.Problem("the request was made by a page of another site", "use fleetd's own page, the command line or the API directly"))
+		return nil
+	}
+	if !websocket.IsWebSocketUpgrade(r) {
+		Write(w, KindInvalid.Problem("this is a WebSocket: the request does not ask for an upgrade", "use a WebSocket client"))
+		return nil
+	}
+	up := websocket.Upgrader{CheckOrigin: sameSite, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10}
+	ws, err := up.Upgrade(hijacker{w}, r, nil)
+	if err != nil {
+		log.Warn("upgrade to WebSocket failed", "path", r.URL.Path, "error", err) // Upgrade has answered
+		return nil
+	}
+	return ws
 }
 
 // forbiddenNow returns why the principal of a long request about a robot has lost a right or the

@@ -130,6 +130,7 @@ func (f *Fleet) routes() http.Handler {
 		who = f.cfg.Authenticator
 	}
 	guarded := api.Audited(api.Guard(mux, f.log, f.allowedHost, who), operations, f.auditQueue)
+	api.ServeStopSocket(mux, guarded, f.log)
 	if !f.cfg.BehindProxy {
 		return guarded
 	}

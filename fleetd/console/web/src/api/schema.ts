@@ -1576,7 +1576,7 @@ export interface paths {
         put?: never;
         /**
          * Stop robots and latch the stop
-         * @description Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database. Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.
+         * @description Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database. Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says. A page whose requests the browser may keep back sends the same body as the only message of the WebSocket /api/v1/stops/socket, whose answer is {status, body}.
          */
         post: operations["stop"];
         delete?: never;

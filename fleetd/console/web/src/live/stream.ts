@@ -36,6 +36,8 @@ export function fleetdNow(): number {
   return fleetd ? Date.parse(fleetd.ts) + (Date.now() - fleetdAt) : Date.now();
 }
 
+/** The stream is wanted: somebody is signed in. */
+let wanted = false;
 let source: EventSource | undefined;
 let watchdog: number | undefined;
 let retry: number | undefined;
@@ -62,7 +64,7 @@ async function reopen(): Promise<void> {
     }
     useLive.setState({ connection: 'lost' });
   }
-  if (!source) open();
+  if (wanted && !source && !document.hidden) open();
 }
 
 function heard(): void {
@@ -92,20 +94,37 @@ function open(): void {
   s.onerror = lost;
 }
 
-/** Opens the one stream of this tab. Every connection begins with all robots, so nothing survives a lost one. */
-export function startStream(): void {
-  useLive.setState({ signInRequired: false });
-  if (source) return;
-  clearTimeout(retry); // of a stream that failed before this call
-  open();
-}
-
-/** Closes the stream, such as at sign-out. */
-export function stopStream(): void {
+function close(): void {
   clearTimeout(retry);
   clearTimeout(watchdog);
   source?.close();
   source = undefined;
+  useLive.setState({ connection: 'connecting', lostAt: 0 });
+}
+
+// A hidden tab has no stream: without HTTP/2 a browser has six connections to fleetd for all of its tabs together, and
+// a stream keeps one. With six, no request leaves any tab.
+function follow(): void {
+  if (!wanted) return;
+  if (document.hidden) close();
+  else if (!source) {
+    clearTimeout(retry);
+    open();
+  }
+}
+
+/** Opens the one stream of this tab. Every connection begins with all robots, so nothing survives a lost one. */
+export function startStream(): void {
+  useLive.setState({ signInRequired: false });
+  document.addEventListener('visibilitychange', follow); // once, however often it is added
+  wanted = true;
+  follow();
+}
+
+/** Closes the stream, such as at sign-out. */
+export function stopStream(): void {
+  wanted = false;
+  close();
   robots.reset([]);
-  useLive.setState({ connection: 'connecting', lostAt: 0, fleetd: undefined });
+  useLive.setState({ fleetd: undefined });
 }

@@ -15,6 +15,7 @@ import { useEarlyKeys } from './earlyKeys';
 import { meantRobot, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
 import { useRobotOfPage, useScope } from './scope';
 import { sendStop } from './sendStop';
+import { stopRequest } from './stopping';
 import { useShellTexts } from './text';
 
 const [store, { open, close }] = createSpotlight();
@@ -164,7 +165,7 @@ function useRobotCommands(): (query: string) => Action[] {
 
 /** Sends a command, which says by itself what became of it. */
 async function sendCommand(robot: string, c: RobotCommand, label: string): Promise<void> {
-  if (!c.verb) return sendStop({ robot }, [robot]);
+  if (!c.verb) return sendStop(stopRequest({ robot }).body, [robot]);
   const { send } = await import('../screens/robot/sending'); // not for the first load
   await send(robot, c.verb, c.args ?? {}, label);
 }

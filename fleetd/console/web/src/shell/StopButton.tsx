@@ -7,6 +7,7 @@ import { useRobots } from '../live/robots';
 import { HoldNote, useHold } from './holding';
 import { useRobotToStop, useScope, useWhomToStop } from './scope';
 import { sendStop } from './sendStop';
+import { stopRequest } from './stopping';
 import { useTabToStop } from './tabToStop';
 import { useShellTexts } from './text';
 
@@ -44,7 +45,7 @@ export function StopButton() {
   const meant = robot ? [robot] : fleet.filter((r) => !site || r.labels.site === site).map((r) => r.id);
   const label = robot ? t.stopOne(robot) : site ? t.stopSite(site, meant.length) : t.stopAll(meant.length);
 
-  const send = () => sendStop(whom, meant);
+  const send = () => sendStop(stopRequest(whom).body, meant);
   const held = useHold(allowed && !robot, send);
 
   return (

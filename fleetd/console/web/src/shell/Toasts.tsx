@@ -1,6 +1,8 @@
 import { Notifications } from '@mantine/notifications';
 import { useEffect, useRef } from 'react';
 
+import { mostToasts } from './toast';
+
 /**
  * Messages, on a strip at the lower edge. Pages, the navigation and dialogs end above it, so that a
  * message covers nothing that can be pressed.
@@ -15,7 +17,7 @@ export function Toasts() {
   }, []);
   return (
     <div ref={strip} className="toasts" data-testid="toasts">
-      <Notifications position="bottom-center" withinPortal={false} limit={3} autoClose={6000} />
+      <Notifications position="bottom-center" withinPortal={false} limit={mostToasts} autoClose={6000} />
     </div>
   );
 }

@@ -1,11 +1,14 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 
 import type { Batch, Robot } from '../api/client';
+import { Problem } from '../api/problem';
 import { robots } from '../live/robots';
-import { noteStop } from './sendStop';
+import { noteStop, sendStop, tellAfter } from './sendStop';
 
 const shown = vi.hoisted(() => vi.fn());
-vi.mock('./toast', () => ({ toast: shown }));
+const stopped = vi.hoisted(() => vi.fn());
+vi.mock('./toast', () => ({ toast: shown, makeRoom: () => undefined }));
+vi.mock('./stopWays', () => ({ stop: stopped }));
 vi.mock('../api/client', () => ({ api: {} }));
 vi.mock('../live/stream', () => ({ fleetdNow: () => 0 }));
 vi.mock('../text/time', () => ({ clock: () => '12:00:00' }));
@@ -58,4 +61,30 @@ test('a stop of a filter is about the robots that it was sent to', () => {
   noteStop({ latch: 's4', total: 2, commands: [{ robot: 'r1' }, { robot: 'r2' }] } as Batch, []);
   robots.apply([row('r1', 'DISABLED', 's4'), row('r2', 'DISABLED', 's4')]);
   expect(titles()).toEqual(['Stop accepted for r1, r2', 'r1, r2 stand']);
+});
+
+test('a stop is told at once, is told as not sent after 2 s without an answer, and can be sent again', async () => {
+  robots.reset([row('r1', 'ENABLED')]);
+  let answer!: (b: Batch) => void;
+  stopped.mockReturnValue(new Promise<Batch>((resolve) => (answer = resolve)));
+  void sendStop({ selector: { ids: ['r1'] } }, ['r1']);
+  expect(titles()).toEqual(['Sending the stop for r1…']);
+  await vi.advanceTimersByTimeAsync(tellAfter);
+  expect(titles().at(-1)).toBe('NOT SENT: the stop has no answer');
+  expect(shown.mock.lastCall![0]).toMatchObject({ autoClose: false, loading: false });
+  expect(shown.mock.lastCall![0].message.props.text).toMatch(/^Stop the robots at the robots/);
+  shown.mock.lastCall![0].message.props.again();
+  expect(titles().at(-1)).toBe('Sending the stop for r1…');
+  answer({ latch: 's5', total: 1 } as Batch);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(titles().at(-1)).toBe('Stop accepted for r1');
+  await vi.advanceTimersByTimeAsync(tellAfter);
+  expect(titles().at(-1)).toBe('Stop accepted for r1');
+});
+
+test('a stop that is refused says so, and can be sent again', async () => {
+  stopped.mockRejectedValue(new Problem(403, 'not-allowed', 'you may not', '', []));
+  await sendStop({ selector: { ids: ['r1'] } }, ['r1']);
+  expect(titles().at(-1)).toBe('The stop was not accepted');
+  expect(shown.mock.lastCall![0].message.props.text).toBe('you may not. Stop the robots at the robots.');
 });

@@ -1,6 +1,8 @@
 import { create } from 'zustand';
 
-import { api, type Batch, type LatchedStop, type Robot } from '../api/client';
+import { api, type LatchedStop, type Robot, type Schemas } from '../api/client';
+
+type StopBody = Schemas['LatchStopRequest'];
 
 /** Whom a stop means. */
 export type Whom = { robot: string } | { site: string } | 'all';
@@ -8,7 +10,7 @@ export type Whom = { robot: string } | { site: string } | 'all';
 const why = 'Stop pressed in the console';
 
 /** The request that stops them. */
-export function stopRequest(whom: Whom) {
+export function stopRequest(whom: Whom): { body: StopBody } {
   const selector =
     whom === 'all'
       ? { all: true }
@@ -16,15 +18,6 @@ export function stopRequest(whom: Whom) {
         ? { ids: [whom.robot] }
         : { labels: [{ key: 'site', value: whom.site }] };
   return { body: { selector, why } };
-}
-
-/** Stops robots and latches the stop. fleetd sends it before it stores anything. */
-export async function stop(whom: Whom): Promise<Batch> {
-  const answer = await api.POST('/api/v1/stops', {
-    params: { header: { Prefer: 'wait=2' } },
-    ...stopRequest(whom),
-  });
-  return answer.data!;
 }
 
 /** ms after which a stop that was released and is still latched on robots is offered for release again. */

@@ -47,6 +47,11 @@ export const useShellTexts = texts(
     stopForbidden: 'You do not have the right to stop robots. Ask an operator.',
     stopSent: (n: number, names?: string) => `Stop accepted for ${names || (n === 1 ? '1 robot' : `${n} robots`)}`,
     stopUnderWay: 'Whether it stands is reported in a moment.',
+    stopSending: (names?: string) => `Sending the stop${names ? ` for ${names}` : ''}…`,
+    stopNotSent: 'NOT SENT: the stop has no answer',
+    stopNotSentHelp:
+      'Stop the robots at the robots: with the stop button of each, or on its own page. This page goes on trying for some seconds.',
+    sendAgain: 'Send the stop again',
     stands: (n: number, names?: string) =>
       n === 1 && names ? `${names} stands` : `${names ?? `All ${n} robots`} stand`,
     notStanding: (n: number, names?: string) => `Not confirmed to stand: ${names ?? `${n} robots`}`,
@@ -182,6 +187,11 @@ export const useShellTexts = texts(
     stopForbidden: 'Sie dürfen keine Roboter stoppen. Fragen Sie eine Bedienperson.',
     stopSent: (n, names) => `Stopp für ${names || `${n} Roboter`} angenommen`,
     stopUnderWay: 'Gleich wird gemeldet, ob gehalten wird.',
+    stopSending: (names) => `Stopp${names ? ` für ${names}` : ''} wird gesendet…`,
+    stopNotSent: 'NICHT GESENDET: der Stopp ist ohne Antwort',
+    stopNotSentHelp:
+      'Stoppen Sie die Roboter an den Robotern: mit dem Stopp-Knopf jedes Roboters oder auf seiner eigenen Seite. Diese Seite versucht es noch einige Sekunden.',
+    sendAgain: 'Stopp noch einmal senden',
     stands: (n, names) => (n === 1 && names ? `${names} steht` : `${names ?? `Alle ${n} Roboter`} stehen`),
     notStanding: (n, names) => `Stillstand nicht bestätigt: ${names ?? `${n} Roboter`}`,
     notConnected: 'nicht verbunden',

@@ -1,4 +1,7 @@
-import { type NotificationData, notifications } from '@mantine/notifications';
+import { type NotificationData, notifications, notificationsStore } from '@mantine/notifications';
+
+/** So many messages are shown at once; further ones wait. */
+export const mostToasts = 3;
 
 /** The robots of each message that is shown. */
 const shown = new Map<string, ReadonlySet<string>>();
@@ -13,4 +16,10 @@ export function toast(message: NotificationData, about: Iterable<string> = []): 
   const note = { ...message, id, onClose: () => void shown.delete(id) };
   notifications.update(note);
   notifications.show(note); // does nothing for one that is there
+}
+
+/** Ends the oldest message if another one would have to wait. */
+export function makeRoom(): void {
+  const all = notificationsStore.getState().notifications;
+  if (all.length >= mostToasts) notifications.hide(all[0]!.id!);
 }

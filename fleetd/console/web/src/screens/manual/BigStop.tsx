@@ -3,9 +3,8 @@ import { IconHandStop } from '@tabler/icons-react';
 import { useRef } from 'react';
 
 import { useMayStop } from '../../api/me';
-import { noteStop } from '../../shell/sendStop';
-import { stop } from '../../shell/stopping';
-import { toast } from '../../shell/toast';
+import { sendStop } from '../../shell/sendStop';
+import { stopRequest } from '../../shell/stopping';
 import { usePage } from '../robot/page';
 import { useManualTexts } from './text';
 
@@ -14,12 +13,7 @@ export function BigStop() {
   const t = useManualTexts();
   const { id } = usePage();
   const may = useMayStop();
-  const send = () =>
-    stop({ robot: id }).then(
-      (batch) => noteStop(batch, [id]),
-      () => toast({ color: 'red', title: t.stopFailed, message: id, autoClose: false }, [id]),
-    );
-  const press = () => may && void send();
+  const press = () => may && void sendStop(stopRequest({ robot: id }).body, [id]);
   // The click that ends a press of the pointer or of a key sends nothing more. Programs and screen readers click
   // without a press.
   const keyed = useRef(false);

@@ -55,7 +55,6 @@ export const useManualTexts = texts(
     axes: 'Axes',
     stop: 'Stop (software)',
     stopHelp: 'Stops this robot until the stop is released (latched). It is not an emergency stop.',
-    stopFailed: 'The stop was not accepted. Stop the robot at the robot.',
     standStill: 'Stand still',
     standStillDone: 'stand still',
     causes: {
@@ -221,7 +220,6 @@ export const useManualTexts = texts(
     axes: 'Achsen',
     stop: 'Stopp (Software)',
     stopHelp: 'Hält diesen Roboter an, bis der Stopp aufgehoben wird. Es ist kein Not-Halt.',
-    stopFailed: 'Der Stopp wurde nicht angenommen. Halten Sie den Roboter am Roboter an.',
     standStill: 'Stillstehen',
     standStillDone: 'stillstehen',
     causes: {

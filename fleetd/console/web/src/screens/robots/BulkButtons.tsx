@@ -12,14 +12,11 @@ import {
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from 'react-router';
 
-import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useMay, useMayStop } from '../../api/me';
-import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { HoldNote, useHold } from '../../shell/holding';
-import { noteStop } from '../../shell/sendStop';
-import { toast } from '../../shell/toast';
+import { sendStop } from '../../shell/sendStop';
 import { useModeName } from '../../text/modes';
 import type { BulkAction } from './bulkRequest';
 import { BulkDialog } from './BulkDialog';
@@ -152,15 +149,7 @@ function HoldToStop({ selector }: { selector: Selector }) {
   const t = useBulkTexts();
   const may = useMayStop();
   const one = selector.ids?.length === 1 ? selector.ids[0] : undefined;
-  const send = async () => {
-    try {
-      const { data } = await api.POST('/api/v1/stops', { body: { selector, why: t.stopWhy } });
-      noteStop(data!, selector.ids ?? []);
-    } catch (thrown) {
-      const { message } = problemOf(thrown);
-      toast({ color: 'red', title: t.stopFailed, message, autoClose: false }, selector.ids);
-    }
-  };
+  const send = () => sendStop({ selector, why: t.stopWhy }, selector.ids ?? []);
   const held = useHold(may && !one, send);
   return (
     <>

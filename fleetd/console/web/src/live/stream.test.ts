@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { startStream, stopStream, useLive } from './stream';
+
+vi.mock('../api/client', () => ({ api: {} }));
+
+class FakeSource {
+  static open = new Set<FakeSource>();
+  private readonly on = new Map<string, (e: { data: string }) => void>();
+  constructor() {
+    FakeSource.open.add(this);
+  }
+  addEventListener(name: string, take: (e: { data: string }) => void) {
+    this.on.set(name, take);
+  }
+  tell(name: string, body: object) {
+    this.on.get(name)!({ data: JSON.stringify(body) });
+  }
+  close() {
+    FakeSource.open.delete(this);
+  }
+}
+
+const page = Object.assign(new EventTarget(), { hidden: false });
+const show = (shown: boolean) => {
+  page.hidden = !shown;
+  page.dispatchEvent(new Event('visibilitychange'));
+};
+const theOne = () => [...FakeSource.open][0]!;
+
+beforeEach(() => {
+  vi.stubGlobal('window', globalThis);
+  vi.stubGlobal('document', page);
+  vi.stubGlobal('EventSource', FakeSource);
+});
+afterEach(() => {
+  stopStream();
+  page.hidden = false;
+});
+
+test('a hidden tab gives its stream up, and has it again when it is shown', () => {
+  startStream();
+  theOne().tell('robots', { robots: [] });
+  expect(useLive.getState().connection).toBe('live');
+  show(false);
+  expect(FakeSource.open.size).toBe(0);
+  expect(useLive.getState().connection).toBe('connecting');
+  show(true);
+  show(true);
+  expect(FakeSource.open.size).toBe(1);
+  theOne().tell('robots', { robots: [] });
+  expect(useLive.getState().connection).toBe('live');
+});
+
+test('a tab that begins hidden has no stream until it is shown, and none after the sign-out', () => {
+  page.hidden = true;
+  startStream();
+  expect(FakeSource.open.size).toBe(0);
+  show(true);
+  expect(FakeSource.open.size).toBe(1);
+  stopStream();
+  show(false);
+  show(true);
+  expect(FakeSource.open.size).toBe(0);
+});
