@@ -248,7 +248,7 @@ func TestCommandWithoutSessionIsSaidNotToBeSent(t *testing.T) {
 
 func TestPageSaysThatAButtonHadNoEffect(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.shows(`<p id="not-sent" class="banner" role="alert" hidden><strong></strong>: not sent`)
+	s.shows(`<p id="not-sent" class="banner" role="alert" hidden><strong></strong>: NOT SENT`)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Fatalf("%v: install the package nodejs", err)
@@ -299,6 +299,26 @@ func TestGuessesOfOthersDoNotKeepPeopleFromSigningIn(t *testing.T) {
 		}
 		if status := s.attempt("/sign-in", person, s.password()); status != http.StatusSeeOther {
 			t.Errorf("%s: a person at another address is answered %d", name, status)
+		}
+	}
+}
+
+func TestRequestsThatGuessNothingUseUpNoAttempts(t *testing.T) {
+	for name, edit := range map[string]func(*http.Request){
+		"without a password":          func(*http.Request) {},
+		"with an empty password":      func(r *http.Request) { r.SetBasicAuth("robotd", "") },
+		"of a page of another site":   func(r *http.Request) { r.SetBasicAuth("robotd", "x"); r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"of another port of the host": func(r *http.Request) { r.SetBasicAuth("robotd", "x"); r.Header.Set("Origin", "http://127.0.0.1:1") },
+	} {
+		s := open(t, standing())
+		for range 3 * addressBurst {
+			if status, _, _ := s.send("GET", "/status", "", edit); status != http.StatusUnauthorized && status != http.StatusForbidden {
+				t.Errorf("a request %s is answered %d", name, status)
+				break
+			}
+		}
+		if status, body, _ := s.send("POST", "/sign-in", "password="+s.password()); status != http.StatusSeeOther {
+			t.Errorf("after requests %s the right password is answered %d: %s", name, status, body)
 		}
 	}
 }

@@ -28,9 +28,20 @@ type Status struct {
 	Connected  bool     `json:"connected,omitzero"` // to the broker
 }
 
-// status answers a program that has the password. It counts as no operator.
+// status answers a program that has the password. It counts as no operator. Only a request with a password is an
+// attempt, and none of a page of another site: any page that is open at the robot could otherwise use the attempts up.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	_, password, _ := r.BasicAuth()
+	asForm := *r
+	asForm.Method = http.MethodPost // the protection lets requests pass that only read
+	if http.NewCrossOriginProtection().Check(&asForm) != nil {
+		http.Error(w, "the request was made by a page of another site", http.StatusForbidden)
+		return
+	}
+	_, password, given := r.BasicAuth()
+	if !given || password == "" {
+		http.Error(w, "send the password of the page (Basic); it is in the file "+PasswordFile+" in the robot's data directory", http.StatusUnauthorized)
+		return
+	}
 	switch ok, tooMany, err := s.checkPassword(r, password); {
 	case tooMany:
 		http.Error(w, "too many attempts; wait a few seconds", http.StatusTooManyRequests)

@@ -22,6 +22,9 @@ const (
 	viewWithin = time.Second
 	// answerWithin bounds the wait for a final answer. A mode may take longer to start.
 	answerWithin = 3 * time.Second
+	// stopAnswerWithin is the same for a stop. The page gives one up after 2 s, so that people soon stop the robot
+	// another way; that it was accepted is an answer, although the robot still brakes.
+	stopAnswerWithin = 1500 * time.Millisecond
 	// eventsShown is how many events the page shows, and routineShown how many of them at most are
 	// routine: those of a fault stay while the robot performs.
 	eventsShown  = 30
@@ -162,7 +165,11 @@ func (l *local) Ask(ctx context.Context, id string, args any) (schema.Ack, error
 	if err != nil {
 		return schema.Ack{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	within := answerWithin
+	if v.Class == verb.ClassStop {
+		within = stopAnswerWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	answers := make(chan schema.Ack, 8)
 	named := request["id"].(string)

@@ -3,6 +3,7 @@
 // as an operator's heartbeat, so their pause is below a second.
 const pause = 800;
 const patience = 4000;
+const stopPatience = 2000; // of Stop: people have to know soon that they must stop the robot another way
 
 // A command must not end in silence, so the page is left for its answer only, while one is awaited.
 let awaited = 0; // commands without an answer
@@ -33,9 +34,9 @@ function alive(is) {
   document.body.classList.toggle('stale', !is);
 }
 
-// showNotSent says that the command of a button had no answer, or hides that.
-function showNotSent(is, button) {
-  const banner = document.getElementById('not-sent');
+// showBanner says that the command of a button is being sent (sending) or had no answer (not-sent), or hides that.
+function showBanner(id, is, button) {
+  const banner = document.getElementById(id);
   banner.hidden = !is;
   if (is) banner.querySelector('strong').textContent = button;
 }
@@ -45,20 +46,26 @@ function showNotSent(is, button) {
 async function load(path, options, button) {
   const ofCommand = button !== undefined;
   awaited += ofCommand;
+  if (ofCommand) {
+    showBanner('sending', true, button);
+    showBanner('not-sent', false);
+  }
   try {
-    const answer = await fetch(path, { ...options, signal: AbortSignal.timeout(patience) });
+    const most = path.endsWith('/do/stop') ? stopPatience : patience;
+    const answer = await fetch(path, { ...options, signal: AbortSignal.timeout(most) });
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
     alive(true);
     const isPage = next.getElementById('stop') !== null;
     if (ofCommand && new URL(answer.url).pathname === '/sign-in') return leave(true, () => location.assign(answer.url));
-    if (ofCommand) showNotSent(!isPage, button);
+    if (ofCommand) showBanner('not-sent', !isPage, button);
     if (isPage) bringIn(next, ofCommand);
     else if (!ofCommand) leave(false, () => location.reload()); // signed out
   } catch {
     alive(false);
-    if (ofCommand) showNotSent(true, button);
+    if (ofCommand) showBanner('not-sent', true, button);
   } finally {
     awaited -= ofCommand;
+    if (awaited === 0) showBanner('sending', false);
   }
 }
 

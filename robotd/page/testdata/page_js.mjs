@@ -10,12 +10,13 @@ const signInPage = '<input id="password">';
 // open returns a page whose requests answer() answers.
 function open(answer) {
   const page = { went: [], listeners: {}, label: { textContent: '' }, keepUp: null };
-  const elements = { gone: { hidden: true }, 'not-sent': { hidden: true, querySelector: () => page.label } };
+  const banner = () => ({ hidden: true, querySelector: () => page.label });
+  const elements = { gone: { hidden: true }, sending: banner(), 'not-sent': banner() };
   page.shown = (id) => !elements[id].hidden;
   runInContext(
     script,
     createContext({
-      AbortSignal,
+      AbortSignal: { timeout: (ms) => (page.patience = ms) },
       FormData: class {},
       URL,
       URLSearchParams: class {},
@@ -79,7 +80,7 @@ for (const [name, refused] of Object.entries({
   page.press();
   await settled();
   want(`${name}: it leads to`, page.went, []);
-  want(`${name}: it is shown`, [page.shown('not-sent'), page.label.textContent], [true, 'Stop']);
+  want(`${name}: it is shown`, [page.shown('sending'), page.shown('not-sent'), page.label.textContent], [false, true, 'Stop']);
   next = async () => answer('/', robotPage);
   page.keepUp();
   await settled();
@@ -88,3 +89,9 @@ for (const [name, refused] of Object.entries({
   await settled();
   want(`${name}: it is shown after a press that was answered`, page.shown('not-sent'), false);
 }
+
+page = open(() => new Promise(() => {}));
+page.press();
+await settled();
+want('a stop that hangs is shown as being sent', [page.shown('sending'), page.shown('not-sent'), page.label.textContent], [true, false, 'Stop']);
+want('a stop is given up after, in ms', page.patience, 2000);
