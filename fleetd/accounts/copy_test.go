@@ -152,7 +152,7 @@ func TestNoPasswordIsWrongBeforeTheAccountsAreRead(t *testing.T) {
 	k := newKeeper(filepath.Join(t.TempDir(), "fleetd.accounts"), &log)
 	k.Restore()
 	for range 30 {
-		if _, _, err := k.SignIn(t.Context(), "anna", "a password", "127.0.0.1", ""); !errors.Is(err, ErrNoAccounts) {
+		if _, _, err := k.SignIn(t.Context(), Attempt{User: "anna", Password: "a password", Address: "127.0.0.1"}); !errors.Is(err, ErrNoAccounts) {
 			t.Fatalf("signing in: %v", err)
 		}
 	}

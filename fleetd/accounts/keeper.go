@@ -41,8 +41,34 @@ type Deps struct {
 	Refused  func(audit.Note)
 }
 
-// CookieName is the name of the cookie of a session.
-const CookieName = "troupe_session"
+// The cookies. Over TLS their names begin with hostPrefix.
+const (
+	sessionCookie = "troupe_session"
+	seenCookie    = "troupe_seen"
+	attemptCookie = "troupe_sign_in"
+	// hostPrefix makes browsers take a cookie over TLS and from this host only: a page of another name of the
+	// domain, or an answer on the way without TLS, cannot plant one.
+	hostPrefix = "__Host-"
+)
+
+func (k *Keeper) cookieName(name string) string {
+	if k.Secure {
+		return hostPrefix + name
+	}
+	return name
+}
+
+// SessionCookie is the name of the cookie of a session.
+func (k *Keeper) SessionCookie() string { return k.cookieName(sessionCookie) }
+
+// SeenCookie is the name of the cookie of a browser in which somebody signed in before.
+func (k *Keeper) SeenCookie() string { return k.cookieName(seenCookie) }
+
+// AttemptCookie is the name of the cookie of a sign-in with the provider that is under way.
+func (k *Keeper) AttemptCookie() string { return k.cookieName(attemptCookie) }
+
+// IsSessionCookie reports whether a cookie is that of a session, at an instance with or without TLS.
+func IsSessionCookie(name string) bool { return strings.TrimPrefix(name, hostPrefix) == sessionCookie }
 
 // Lifetime is how long a session lasts from the sign-in on: a day of work. It does not end
 // earlier when nobody touches the page, since somebody may need its stop.
@@ -51,6 +77,8 @@ const Lifetime = 12 * time.Hour
 const (
 	// hashers bounds the password hashes that are computed at once: each takes 19 MiB.
 	hashers = 2
+	// maxStrangers bounds the passwords of people who were not seen before that wait for their hash.
+	maxStrangers = 64
 	// pollInterval is the pause between two reads of what other instances changed, and
 	// between two attempts to save what the database did not take.
 	pollInterval = time.Second
@@ -62,6 +90,7 @@ const (
 var (
 	ErrCredentials = errors.New("user and password do not match")
 	ErrTooOften    = errors.New("too many wrong passwords from this address")
+	ErrCrowded     = errors.New("too many people are signing in at once")
 	ErrToken       = errors.New("the token is unknown, has expired or was revoked")
 	ErrNoAccounts  = errors.New("fleetd started while its database was away, and has no accounts on this machine that it can read: it knows nobody until the database answers")
 )
@@ -71,8 +100,10 @@ type Keeper struct {
 	Deps
 	sessions *scs.SessionManager
 	hashing  chan struct{} // semaphore
-	wrong    *limiter
-	copy     localCopy
+	// strangersHashing and strangersWaiting are those of people who were not seen before.
+	strangersHashing, strangersWaiting chan struct{}
+	wrong                              *limiter
+	copy                               localCopy
 
 	beginning  sync.Mutex
 	begun      bool     // a Begin succeeded
@@ -123,13 +154,13 @@ type sessionActorKey struct{}
 // New makes a keeper that knows nobody.
 func New(d Deps) *Keeper {
 	k := &Keeper{
-		Deps: d, hashing: make(chan struct{}, hashers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
+		Deps: d, hashing: make(chan struct{}, hashers), strangersHashing: make(chan struct{}, hashers-1), strangersWaiting: make(chan struct{}, maxStrangers), wrong: newLimiter(), copy: localCopy{path: d.Copy}, rev: -1,
 		users: map[string]auth.User{}, tokens: map[string]auth.Token{}, open: map[string]auth.Session{}, unsavedOpen: map[string]*opened{}, used: map[string]time.Time{}, unsavedEnd: map[string]*ended{},
 	}
 	// Not scs.New, whose default store has a goroutine that cannot be ended safely.
 	k.sessions = &scs.SessionManager{
 		Store: sessionStore{k}, HashTokenInStore: true, Lifetime: Lifetime, Codec: scs.GobCodec{},
-		Cookie: scs.SessionCookie{Name: CookieName, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.Secure},
+		Cookie: scs.SessionCookie{Name: k.SessionCookie(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: d.Secure},
 	}
 	return k
 }
@@ -236,7 +267,7 @@ func (k *Keeper) Authenticate(r *http.Request) (auth.Principal, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		return k.bearer(header)
 	}
-	if c, err := r.Cookie(CookieName); err == nil && sameOrigin(r) {
+	if c, err := r.Cookie(k.SessionCookie()); err == nil && sameOrigin(r) {
 		if p, ok := k.session(r.Context(), c.Value); ok {
 			return p, nil
 		}

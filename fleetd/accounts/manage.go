@@ -56,9 +56,10 @@ func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, passwo
 	return found, k.changed(ctx, found, err)
 }
 
-// CheckPassword reports whether a user has this password. Wrong ones count against the address.
-func (k *Keeper) CheckPassword(ctx context.Context, name, password, address string) error {
-	_, ok, err := k.check(ctx, name, password, address)
+// CheckPassword reports whether a user who is signed in has this password. Wrong ones count against the user, since
+// nobody else can send them.
+func (k *Keeper) CheckPassword(ctx context.Context, name, password string) error {
+	_, ok, err := k.check(ctx, name, password, "user "+name, true)
 	if err == nil && !ok {
 		err = ErrCredentials
 	}
@@ -114,4 +115,29 @@ func (k *Keeper) startHash(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// startStrangersHash is startHash for the password of somebody who was not seen before. Only one of these
+// is computed at a time, so that one place is left for others, and few wait.
+func (k *Keeper) startStrangersHash(ctx context.Context) (done func(), err error) {
+	select {
+	case k.strangersWaiting <- struct{}{}:
+		defer func() { <-k.strangersWaiting }()
+	default:
+		return nil, ErrCrowded
+	}
+	select {
+	case k.strangersHashing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	hashed, err := k.startHash(ctx)
+	if err != nil {
+		<-k.strangersHashing
+		return nil, err
+	}
+	return func() {
+		hashed()
+		<-k.strangersHashing
+	}, nil
 }

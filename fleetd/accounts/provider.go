@@ -17,10 +17,6 @@ import (
 	"troupe/schema"
 )
 
-// AttemptCookie is the name of the cookie of a sign-in with the provider that is under way.
-// It holds nothing that is of use without the provider's answer to the same browser.
-const AttemptCookie = "troupe_sign_in"
-
 // Errors of signing in with the provider.
 var (
 	ErrNoProvider = errors.New("this fleetd has no OpenID Connect provider")
@@ -50,12 +46,12 @@ func (k *Keeper) BeginWithProvider(ctx context.Context, next string) (string, *h
 		return "", nil, err
 	}
 	text, err := json.Marshal(attempt)
-	return address, k.attemptCookie(base64.RawURLEncoding.EncodeToString(text), int(provider.AttemptLifetime.Seconds())), err
+	return address, k.newAttemptCookie(base64.RawURLEncoding.EncodeToString(text), int(provider.AttemptLifetime.Seconds())), err
 }
 
-// attemptCookie is the cookie of a sign-in under way; a negative age deletes it.
-func (k *Keeper) attemptCookie(value string, age int) *http.Cookie {
-	return &http.Cookie{Name: AttemptCookie, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: k.Secure, MaxAge: age}
+// newAttemptCookie is the cookie of a sign-in under way; a negative age deletes it.
+func (k *Keeper) newAttemptCookie(value string, age int) *http.Cookie {
+	return &http.Cookie{Name: k.AttemptCookie(), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: k.Secure, MaxAge: age}
 }
 
 // FinishWithProvider ends a sign-in with the cookie and the query that the browser brought
@@ -64,7 +60,7 @@ func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back ur
 	if k.Provider == nil {
 		return nil, "", ErrNoProvider
 	}
-	cookies = []*http.Cookie{k.attemptCookie("", -1)} // an attempt can be used once
+	cookies = []*http.Cookie{k.newAttemptCookie("", -1)} // an attempt can be used once
 	var a provider.Attempt
 	if text, err := base64.RawURLEncoding.DecodeString(attempt); err == nil {
 		_ = json.Unmarshal(text, &a) // without a state it is refused below

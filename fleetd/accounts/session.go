@@ -30,45 +30,69 @@ func newSalt() (salt [argon2id.SaltBytes]byte) {
 	return salt
 }
 
-// SignIn opens a session for a user and returns its cookie. address says where the request comes
-// from; before is the cookie of the session that the new one replaces, if any.
-func (k *Keeper) SignIn(ctx context.Context, name, password, address, before string) (*http.Cookie, auth.Principal, error) {
-	u, ok, err := k.check(ctx, name, password, address)
+// Attempt is what a person signs in with, and where.
+type Attempt struct {
+	User, Password string
+	Address        string // from which the request comes
+	Session        string // cookie of the session that the new one replaces; empty: there is none
+	Seen           string // cookie of a browser that was seen; empty: it has none
+}
+
+// SignIn opens a session for a user and returns its cookie, and that of a browser that was seen.
+func (k *Keeper) SignIn(ctx context.Context, a Attempt) ([]*http.Cookie, auth.Principal, error) {
+	guesser, seen := Network(a.Address), false
+	if u, known := k.User(a.User); known && wasSeen(u, a.Seen) {
+		guesser, seen = "browser "+a.Seen, true
+	}
+	u, ok, err := k.check(ctx, a.User, a.Password, guesser, seen)
 	if err != nil {
 		return nil, auth.Principal{}, err
 	}
 	if !ok {
-		k.Log.Warn("sign-in refused", "user", name, "address", address)
+		k.Log.Warn("sign-in refused", "user", a.User, "address", a.Address)
 		return nil, auth.Principal{}, ErrCredentials
 	}
-	return k.StartSession(ctx, u, "with a password from "+address, before)
+	session, p, err := k.StartSession(ctx, u, "with a password from "+a.Address, a.Session)
+	if err != nil {
+		return nil, p, err
+	}
+	cookies := []*http.Cookie{session}
+	if !seen {
+		cookies = append(cookies, k.newSeenCookie(u))
+	}
+	return cookies, p, nil
 }
 
-// check reports whether this is the password of a user who may sign in. A wrong one counts
-// against the address.
-func (k *Keeper) check(ctx context.Context, name, password, address string) (u auth.User, ok bool, err error) {
+// check reports whether this is the password of a user who may sign in. A wrong one counts against the
+// guesser. Those who were seen before go first.
+func (k *Keeper) check(ctx context.Context, name, password, guesser string, seen bool) (u auth.User, ok bool, err error) {
 	k.mu.Lock()
 	nobody := k.knowsNobody()
 	k.mu.Unlock()
-	switch {
-	case nobody:
+	if nobody {
 		return u, false, ErrNoAccounts
-	case k.wrong.exceeded(address, k.Now()): // so that it takes no place among those that wait
-		return u, false, ErrTooOften
 	}
 	u, known := k.User(name)
 	hash, err := argon2id.Parse(u.Password)
 	if err != nil { // there is no such user, or they have no password
 		known, hash = false, dummyHash
 	}
-	done, err := k.startHash(ctx)
+	attempt, familiar, err := k.wrong.wait(guesser, k.Now())
+	if err != nil {
+		return u, false, err
+	}
+	defer k.wrong.leave(attempt)
+	start := k.startStrangersHash
+	if seen || familiar {
+		start = k.startHash
+	}
+	done, err := start(ctx)
 	if err != nil {
 		return u, false, err
 	}
 	defer done()
 	// Only now, since right passwords that wait do not count, and wrong ones were compared meanwhile.
-	attempt, allowed := k.wrong.begin(address, k.Now())
-	if !allowed {
+	if !k.wrong.begin(attempt, k.Now()) {
 		return u, false, ErrTooOften
 	}
 	ok = hash.Verify([]byte(password)) && known && !u.Disabled

@@ -46,7 +46,6 @@ func (s *server) activeSessions(h huma.API) {
 	register(h, op("list-sessions", http.MethodGet, "/sessions", "accounts", "List where users are signed in", "One's own sessions; administrators see those of everybody. The command line and programs have tokens instead."), auth.Own|auth.Administer,
 		func(_ context.Context, in *struct {
 			caller
-			SessionCookie
 			User string `query:"user" maxLength:"63"`
 		}) (*answer[activeSessionList], error) {
 			user := in.User
@@ -54,7 +53,7 @@ func (s *server) activeSessions(h huma.API) {
 				user = in.principal.ID
 			}
 			out := activeSessionList{Sessions: []ActiveSession{}}
-			this := s.sessionOf(in.principal, in.Session)
+			this := s.sessionOf(in.principal, s.cookiesOf(in.caller).session)
 			for _, o := range s.ActiveSessions.ActiveSessions(user) {
 				one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
 				if !o.UsedAt.IsZero() {
@@ -74,7 +73,6 @@ func (s *server) activeSessions(h huma.API) {
 	register(h, op("end-sessions", http.MethodDelete, "/sessions", "accounts", "End all sessions of a user but that of the request", "One's own; administrators can end those of another user."), auth.Own|auth.Administer,
 		func(ctx context.Context, in *struct {
 			caller
-			SessionCookie
 			User string `query:"user" maxLength:"63" doc:"default: yourself; for others administrators only"`
 			AttributionQuery
 		}) (*answer[EndedSessions], error) {
@@ -82,7 +80,7 @@ func (s *server) activeSessions(h huma.API) {
 			if user != p.ID && !p.May(auth.Administer) {
 				return nil, forbidden(p, auth.Administer, "End the sessions of "+user)
 			}
-			out, this := EndedSessions{}, s.sessionOf(p, in.Session)
+			out, this := EndedSessions{}, s.sessionOf(p, s.cookiesOf(in.caller).session)
 			for _, o := range s.ActiveSessions.ActiveSessions(user) {
 				if o.ID != this {
 					s.ActiveSessions.EndSession(ctx, p, o, in.attribution(p))

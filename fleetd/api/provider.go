@@ -26,6 +26,7 @@ const signInPage = "/sign-in"
 type ProviderSessions interface {
 	// ProviderName is empty without a provider.
 	ProviderName() string
+	AttemptCookie() string // the name of the cookie
 	BeginWithProvider(ctx context.Context, next string) (address string, attempt *http.Cookie, err error)
 	FinishWithProvider(ctx context.Context, attempt string, back url.Values, address, before string) (cookies []*http.Cookie, next string, err error)
 }
@@ -60,7 +61,7 @@ func (s *server) signInWithProvider(mux *http.ServeMux) {
 		http.Redirect(w, r, address, http.StatusSeeOther)
 	})
 	mux.HandleFunc("GET "+CallbackPath, func(w http.ResponseWriter, r *http.Request) {
-		cookies, next, err := s.Provider.FinishWithProvider(r.Context(), cookieOf(r, accounts.AttemptCookie), r.URL.Query(), hostOf(r.RemoteAddr), cookieOf(r, accounts.CookieName))
+		cookies, next, err := s.Provider.FinishWithProvider(r.Context(), cookieOf(r, s.Provider.AttemptCookie()), r.URL.Query(), hostOf(r.RemoteAddr), cookieOf(r, s.Sessions.SessionCookie()))
 		for _, c := range cookies {
 			http.SetCookie(w, c)
 		}

@@ -25,11 +25,13 @@ type caller struct {
 	principal auth.Principal
 	tls       *tls.ConnectionState
 	remote    string
+	cookies   []*http.Cookie
 }
 
 // Resolve fills it in; huma calls it.
 func (c *caller) Resolve(ctx huma.Context) []error {
-	c.principal, c.tls, c.remote = auth.Of(ctx.Context()), ctx.TLS(), ctx.RemoteAddr()
+	r, _ := humago.Unwrap(ctx)
+	c.principal, c.tls, c.remote, c.cookies = auth.Of(ctx.Context()), ctx.TLS(), ctx.RemoteAddr(), r.Cookies()
 	return nil
 }
 

@@ -13,9 +13,12 @@ import (
 
 // Sessions opens and ends sessions of browsers.
 type Sessions interface {
-	// SignIn opens a session that replaces the one whose cookie has the value before.
-	SignIn(ctx context.Context, user, password, address, before string) (*http.Cookie, auth.Principal, error)
+	// SignIn opens a session and returns the cookies to set.
+	SignIn(ctx context.Context, a accounts.Attempt) ([]*http.Cookie, auth.Principal, error)
 	SignOut(ctx context.Context, p auth.Principal, cookie string) (*http.Cookie, error)
+	// SessionCookie and SeenCookie are the names of cookies.
+	SessionCookie() string
+	SeenCookie() string
 }
 
 // Credentials are what a person signs in with.
@@ -47,17 +50,27 @@ type SignInWays struct {
 }
 
 type signedIn struct {
-	Cookie http.Cookie `header:"Set-Cookie"`
-	Body   Me
+	Cookies []*http.Cookie `header:"Set-Cookie"`
+	Body    Me
 }
 
 type signedOut struct {
 	Cookie http.Cookie `header:"Set-Cookie"`
 }
 
-// SessionCookie is the cookie of a request's session; its value may be empty.
-type SessionCookie struct {
-	Session string `cookie:"troupe_session"`
+// ownCookies are the cookies of fleetd in a request; each may be empty.
+type ownCookies struct{ session, seen string }
+
+func (s *server) cookiesOf(c caller) ownCookies {
+	value := func(name string) string {
+		for _, one := range c.cookies {
+			if one.Name == name {
+				return one.Value
+			}
+		}
+		return ""
+	}
+	return ownCookies{session: value(s.Sessions.SessionCookie()), seen: value(s.Sessions.SeenCookie())}
 }
 
 func (s *server) sessions(h huma.API) {
@@ -66,24 +79,23 @@ func (s *server) sessions(h huma.API) {
 			return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Provider.ProviderName(), Dev: s.Instance.Status().Dev}}, nil
 		})
 	register(h, op("sign-in", http.MethodPost, "/session", "accounts", "Sign in with a password",
-		"The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait."), auth.SelfProving,
+		"The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait, but for people who have signed in before in their browser."), auth.SelfProving,
 		func(ctx context.Context, in *struct {
 			caller
-			SessionCookie
 			Body Credentials
 		}) (*signedIn, error) {
-			cookie, p, err := s.Sessions.SignIn(ctx, in.Body.User, in.Body.Password, hostOf(in.remote), in.Session)
+			own := s.cookiesOf(in.caller)
+			made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
 			if err != nil {
 				return nil, s.signInProblem(err)
 			}
-			return &signedIn{*cookie, s.me(p)}, nil
+			return &signedIn{made, s.me(p)}, nil
 		})
 	register(h, op("sign-out", http.MethodDelete, "/session", "accounts", "Sign out: end the session"), auth.Public,
 		func(ctx context.Context, in *struct {
 			caller
-			SessionCookie
 		}) (*signedOut, error) {
-			cookie, err := s.Sessions.SignOut(ctx, in.principal, in.Session)
+			cookie, err := s.Sessions.SignOut(ctx, in.principal, s.cookiesOf(in.caller).session)
 			if err != nil {
 				return nil, s.fail(err, "the session")
 			}
@@ -108,6 +120,10 @@ func (s *server) signInProblem(err error) error {
 	switch {
 	case errors.Is(err, accounts.ErrTooOften):
 		return KindTooOften.Problem(err.Error(), "wait a minute, then try again")
+	case errors.Is(err, accounts.ErrCrowded):
+		p := KindOverload.Problem(err.Error(), "try again in a moment; who has signed in before in this browser goes first")
+		p.retryAfter = 1
+		return p
 	case errors.Is(err, accounts.ErrCredentials):
 		return KindSignIn.Problem(err.Error(), "check both; an administrator can give you another password, or enable the account")
 	case errors.Is(err, accounts.ErrNoAccounts):

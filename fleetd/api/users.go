@@ -22,7 +22,7 @@ type Users interface {
 	ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error)
 	SetPassword(ctx context.Context, p auth.Principal, name, password string, by audit.Attribution) ([]schema.Problem, error)
 	// CheckPassword reports whether a user has this password. Wrong ones count against the address.
-	CheckPassword(ctx context.Context, name, password, address string) error
+	CheckPassword(ctx context.Context, name, password string) error
 }
 
 // Account is a person or a program that has an account.
@@ -115,10 +115,9 @@ func (s *server) users(h huma.API) {
 	register(h, op("change-own-password", http.MethodPost, "/me/password", "accounts", "Change one's own password", "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid."), auth.Own,
 		func(ctx context.Context, in *struct {
 			caller
-			SessionCookie
 			Body OwnPassword
 		}) (*signedIn, error) {
-			return s.changeOwnPassword(ctx, in.principal, hostOf(in.remote), in.Session, in.Body)
+			return s.changeOwnPassword(ctx, in.principal, hostOf(in.remote), s.cookiesOf(in.caller), in.Body)
 		})
 }
 
@@ -167,11 +166,11 @@ func (s *server) userAnswer(name string, found []schema.Problem, err error) (*an
 }
 
 // changeOwnPassword changes the password of the principal, who proves that they know the old one.
-func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, address, cookie string, in OwnPassword) (*signedIn, error) {
+func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, address string, cookies ownCookies, in OwnPassword) (*signedIn, error) {
 	if p.Kind == auth.KindDev {
 		return nil, KindInvalid.Problem("nobody is signed in: dev has no password", "sign in first")
 	}
-	if err := s.Users.CheckPassword(ctx, p.ID, in.Old, address); err != nil {
+	if err := s.Users.CheckPassword(ctx, p.ID, in.Old); err != nil {
 		if errors.Is(err, accounts.ErrCredentials) {
 			what := "this is not your password"
 			if u, _ := s.Users.User(p.ID); u.Password == "" {
@@ -191,9 +190,9 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 	if p.Kind != auth.KindSession {
 		return &signedIn{Body: s.me(p)}, nil
 	}
-	c, p, err := s.Sessions.SignIn(ctx, p.ID, in.New, address, cookie)
+	made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: p.ID, Password: in.New, Address: address, Session: cookies.session, Seen: cookies.seen})
 	if err != nil {
 		return nil, s.signInProblem(err)
 	}
-	return &signedIn{*c, s.me(p)}, nil
+	return &signedIn{made, s.me(p)}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ type shell struct {
 	by      string
 	context string        // name of the context to use; empty = the current one
 	token   string        // sent as bearer token
-	cookie  string        // of the session that login opens
+	cookie  *http.Cookie  // of the session that login opens
 	lines   *bufio.Reader // of passwords that are not typed
 
 	noServer error // why it is not known which server a request goes to

@@ -121,8 +121,8 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 	if sh.token != "" {
 		request.Header.Set("Authorization", "Bearer "+sh.token)
 	}
-	if sh.cookie != "" {
-		request.AddCookie(&http.Cookie{Name: accounts.CookieName, Value: sh.cookie})
+	if sh.cookie != nil {
+		request.AddCookie(sh.cookie)
 	}
 	trust, err := sh.tlsConfig()
 	if err != nil {
@@ -134,8 +134,8 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 		return nil, nil, sh.unreachable(err, a.hint)
 	}
 	for _, c := range response.Cookies() {
-		if c.Name == accounts.CookieName {
-			sh.cookie = c.Value
+		if accounts.IsSessionCookie(c.Name) {
+			sh.cookie = &http.Cookie{Name: c.Name, Value: c.Value}
 		}
 	}
 	return response, text, nil

@@ -70,7 +70,7 @@ func (sh *shell) contextName() string {
 
 // login opens a session, makes a token with it, and ends the session.
 func (sh *shell) login(ctx context.Context, name, user, password string) error {
-	sh.token, sh.cookie = "", ""
+	sh.token, sh.cookie = "", nil
 	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "session", body: api.Credentials{User: user, Password: password}}, nil); err != nil {
 		var ways api.SignInWays
 		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "session"}, &ways) == nil && ways.Provider != "" {

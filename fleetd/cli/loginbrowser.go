@@ -29,7 +29,7 @@ var errNotAllowed = errors.New("the sign-in was not allowed on the page")
 func (sh *shell) loginInBrowser(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	sh.token, sh.cookie = "", ""
+	sh.token, sh.cookie = "", nil
 	base, err := url.Parse(sh.server)
 	if err != nil || base.Host == "" {
 		return usage("--server %s: write http://host:port", sh.server)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/fleet"
@@ -44,7 +45,9 @@ func (b *browser) ask(method, path string, body, into any) *api.Problem {
 		}
 		b.Handler().ServeHTTP(w, r)
 		for _, c := range (&http.Response{Header: w.Header()}).Cookies() {
-			b.cookie = c
+			if accounts.IsSessionCookie(c.Name) {
+				b.cookie = c
+			}
 		}
 	}), method, path, body)
 	if status >= 400 {

@@ -24,11 +24,12 @@ const maxHeader = 64 << 10
 
 // web is the HTTP addresses of fleetd.
 type web struct {
-	mux        *http.ServeMux
-	operations []api.Operation
-	handler    http.Handler
-	listener   net.Listener // nil without an address
-	server     *http.Server
+	mux         *http.ServeMux
+	operations  []api.Operation
+	handler     http.Handler
+	connections *connections
+	listener    net.Listener // nil without an address
+	server      *http.Server
 
 	robotsListener net.Listener // of --enrol; nil without it
 	robotsServer   *http.Server
@@ -68,14 +69,14 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 		return err
 	}
 	f.web.listener = l
-	f.web.server = f.httpServer(running, f.web.handler, newConnections(maxConnections, reservedForStops))
+	f.web.server = f.httpServer(running, f.web.handler, f.web.connections)
 	return nil
 }
 
-// httpServer makes a server with the limits of every address.
+// httpServer makes a server with the limits of every address. The handler admits requests with c.
 func (f *Fleet) httpServer(running context.Context, handler http.Handler, c *connections) *http.Server {
 	s := &http.Server{
-		Handler:           c.admit(handler),
+		Handler:           handler,
 		ConnState:         c.track,
 		ConnContext:       c.with,
 		BaseContext:       func(net.Listener) context.Context { return running },
@@ -129,7 +130,8 @@ func (f *Fleet) routes() http.Handler {
 	if f.cfg.Authenticator != nil {
 		who = f.cfg.Authenticator
 	}
-	guarded := api.Audited(api.Guard(mux, f.log, f.allowedHost, who), operations, f.auditQueue)
+	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
+	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue)
 	api.ServeStopSocket(mux, guarded, f.log)
 	if !f.cfg.BehindProxy {
 		return guarded
@@ -176,7 +178,8 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 	}
 	f.web.robotsListener = l
 	files := api.RobotsOnly(f.deps(), f.web.mux)
-	f.web.robotsServer = f.httpServer(running, api.Audited(api.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := newConnections(maxRobotConnections, 0, 0)
+	admitted := c.admit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := strings.TrimPrefix(r.URL.Path, api.Prefix); {
 		case slices.Contains(api.EnrolPaths, path):
 			f.web.mux.ServeHTTP(w, r)
@@ -185,7 +188,9 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		default:
 			http.NotFound(w, r)
 		}
-	}), f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue), newConnections(maxRobotConnections, 0))
+	}))
+	guarded := api.Audited(api.Guard(admitted, f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue)
+	f.web.robotsServer = f.httpServer(running, guarded, c)
 	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
 	f.log.Info("enrolment address open", "url", f.EnrolURL())
 	return nil

@@ -1510,7 +1510,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a password
-         * @description The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait.
+         * @description The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait, but for people who have signed in before in their browser.
          */
         post: operations["sign-in"];
         /** Sign out: end the session */
@@ -6977,9 +6977,7 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
-            cookie?: {
-                troupe_session?: string;
-            };
+            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8021,9 +8019,7 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
-            cookie?: {
-                troupe_session?: string;
-            };
+            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8057,9 +8053,7 @@ export interface operations {
             query?: never;
             header?: never;
             path?: never;
-            cookie?: {
-                troupe_session?: string;
-            };
+            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -8089,9 +8083,7 @@ export interface operations {
             };
             header?: never;
             path?: never;
-            cookie?: {
-                troupe_session?: string;
-            };
+            cookie?: never;
         };
         requestBody?: never;
         responses: {
@@ -8125,9 +8117,7 @@ export interface operations {
             };
             header?: never;
             path?: never;
-            cookie?: {
-                troupe_session?: string;
-            };
+            cookie?: never;
         };
         requestBody?: never;
         responses: {
