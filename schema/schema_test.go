@@ -107,6 +107,17 @@ func TestSanitizedTextIsPrintableAndShort(t *testing.T) {
 	})
 }
 
+func TestPrintedAddressHasNoPassword(t *testing.T) {
+	for address, want := range map[string]string{
+		"mqtt://127.0.0.1:1883": "mqtt://127.0.0.1:1883", "127.0.0.1:1883": "127.0.0.1:1883",
+		"mqtt://app:s3cr@host": "mqtt://...", "app:s3cr@host": "(not", "s3cr@h://x": "(not", "https://h/?key=s3cr": "https://...", "https://a:p#s3cr": "https://...",
+	} {
+		if got := PrintableURL(address); !strings.HasPrefix(got, want) || strings.Contains(got, "s3cr") {
+			t.Errorf("%s is printed as %s", address, got)
+		}
+	}
+}
+
 func TestDocumentsIgnoreUnknownFields(t *testing.T) {
 	doc := []byte(`{"state":"online","session":"s","boot":"b","new_in_1_2":{"deep":[1]}}`)
 	if p, ps := Decode[Presence](doc); len(ps) != 0 || p.State != PresenceOnline {

@@ -72,3 +72,16 @@ func jsonWidth(s string, r rune) (width int, plain bool) {
 	}
 	return width, true
 }
+
+// PrintableURL is the text of an address for logs and errors. Of one that may contain a password it has the scheme
+// only: the parts of an address that was not parsed are unknown.
+func PrintableURL(address string) string {
+	if !strings.ContainsAny(address, "@?#") {
+		return address
+	}
+	scheme, _, found := strings.Cut(address, "://")
+	if !found || !ValidID(strings.ToLower(scheme)) {
+		return "(not shown, since it may contain a password)"
+	}
+	return scheme + "://... (not shown, since it may contain a password)"
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/broker/websocket"
+	"troupe/schema"
 )
 
 // address is a parsed broker URL.
@@ -36,13 +37,13 @@ var defaultPorts = map[string]string{"mqtt": "1883", "tcp": "1883", "mqtts": "88
 // parseURL parses mqtt://host[:port], mqtts://..., ws://host[:port][/path] or wss://...
 func parseURL(raw string) (address, error) {
 	u, err := url.Parse(raw)
-	if err != nil {
-		return address{}, fmt.Errorf("broker URL: %w", err)
+	if err != nil { // it quotes the URL
+		return address{}, fmt.Errorf("broker URL %q: it cannot be parsed", schema.PrintableURL(raw))
 	}
 	port, known := defaultPorts[u.Scheme]
 	overWebSocket := u.Scheme == "ws" || u.Scheme == "wss"
 	if !known || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && !overWebSocket {
-		return address{}, fmt.Errorf("broker URL %q: want mqtt://host:port, mqtts://host:port, ws://host:port/path or wss://host:port/path", u.Redacted())
+		return address{}, fmt.Errorf("broker URL %q: want mqtt://host:port, mqtts://host:port, ws://host:port/path or wss://host:port/path", schema.PrintableURL(raw))
 	}
 	if u.Port() != "" {
 		port = u.Port()

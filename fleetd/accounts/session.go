@@ -49,7 +49,11 @@ func (k *Keeper) SignIn(ctx context.Context, a Attempt) ([]*http.Cookie, auth.Pr
 		return nil, auth.Principal{}, err
 	}
 	if !ok {
-		k.Log.Warn("sign-in refused", "user", a.User, "address", a.Address)
+		user := a.User
+		if _, known := k.User(a.User); !known { // people type passwords there, too
+			user = "(unknown)"
+		}
+		k.Log.Warn("sign-in refused", "user", user, "address", a.Address)
 		return nil, auth.Principal{}, ErrCredentials
 	}
 	session, p, err := k.StartSession(ctx, u, "with a password from "+a.Address, a.Session)

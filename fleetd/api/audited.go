@@ -68,6 +68,7 @@ func changes(method string) bool {
 type audited struct {
 	principal auth.Principal // set by authenticate
 	operation func() Operation
+	userKnown bool     // the user who wants to sign in exists; people type passwords in the place of names
 	forbidden *Problem // the principal lacks the right to a request; set by permit
 	said      struct {
 		By       string          `json:"by"`
@@ -128,7 +129,10 @@ func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 	if a.said.Verb != "" {
 		n.What += " " + audit.Text(a.said.Verb, 64)
 	}
-	if a.said.User != "" {
+	switch {
+	case o.ID == "sign-in" && !a.userKnown:
+		n.Target = "user who does not exist"
+	case a.said.User != "":
 		n.Target = "user " + audit.Text(a.said.User, 64)
 	}
 	if n.Target == "" {

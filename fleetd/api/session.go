@@ -84,6 +84,9 @@ func (s *server) sessions(h huma.API) {
 			caller
 			Body Credentials
 		}) (*signedIn, error) {
+			if a := requestOf(ctx); a != nil {
+				_, a.userKnown = s.Users.User(in.Body.User)
+			}
 			own := s.cookiesOf(in.caller)
 			made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
 			if err != nil {

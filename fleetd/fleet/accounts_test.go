@@ -123,6 +123,39 @@ func TestFirstStartMakesOneAdmin(t *testing.T) {
 	}, guarded(&password))
 }
 
+func TestPasswordInThePlaceOfANameIsNotKept(t *testing.T) {
+	var password string
+	var log bytes.Buffer
+	inWorld(t, func(w *world) {
+		b := &browser{world: w}
+		const typed = "correct horse battery"
+		for _, c := range []api.Credentials{{User: typed, Password: "x"}, {User: typed}, {User: "admin", Password: "wrong"}} {
+			if p := b.ask("POST", "/session", c, nil); p == nil || strings.Contains(p.Detail+p.Hint, typed) {
+				t.Errorf("%q signs in: %v", c.User, p)
+			}
+		}
+		w.sleep(time.Second)
+		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
+			t.Fatal(p)
+		}
+		var audited api.Audit
+		if p := b.ask("GET", "/audit?what=sign+in", nil, &audited); p != nil {
+			t.Fatal(p)
+		}
+		var targets []string
+		for _, e := range audited.Entries {
+			targets = append(targets, e.Target)
+		}
+		slices.Sort(targets)
+		if want := []string{"user admin", "user admin", "user who does not exist", "user who does not exist"}; !slices.Equal(targets, want) {
+			t.Errorf("the audit names %q, want %q", targets, want)
+		}
+		if strings.Contains(log.String(), typed) {
+			t.Errorf("the log contains what was typed:\n%s", log.String())
+		}
+	}, guarded(&password), func(c *fleet.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+}
+
 func TestDevelopmentModeIsLogged(t *testing.T) {
 	for _, dev := range []bool{true, false} {
 		var log bytes.Buffer

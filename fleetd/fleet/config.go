@@ -173,9 +173,7 @@ func (c *Config) checkDatabase() error {
 			return errors.New("the SQLite database has no file: write --database sqlite:PATH")
 		}
 	case "postgres", "postgresql":
-		if _, err := url.Parse(c.Database); err != nil || !strings.HasPrefix(rest, "//") {
-			return errors.New("the database's address is not a URL: write --database postgres://user@host:port/name")
-		}
+		return store.CheckAddress(c.Database)
 	default:
 		if !schema.ValidID(scheme) {
 			scheme = "that" // it may be an address in another form that includes a password
@@ -199,7 +197,7 @@ func (c *Config) completePublicURL() error {
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
-		return fmt.Errorf("public-url %q: write the URL of the console without a path, such as https://fleet.example", c.PublicURL)
+		return fmt.Errorf("public-url %q: write the URL of the console without a path, such as https://fleet.example", schema.PrintableURL(c.PublicURL))
 	}
 	c.Hosts = append(slices.Clone(c.Hosts), u.Hostname())
 	c.Provider.Redirect = u.Scheme + "://" + u.Host + api.CallbackPath

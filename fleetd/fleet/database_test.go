@@ -118,8 +118,13 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 		{"a database of another kind", func(c *fleet.Config) { c.Database = "mysql://x" }, "mysql"},
 		{"a file that another instance uses", func(c *fleet.Config) { c.Database = held.Database }, "another program"},
 		{"a file that cannot be", func(c *fleet.Config) { c.Database = "sqlite:/proc/nowhere/fleet.db" }, "folder"},
+		{"a database whose address is none", func(c *fleet.Config) { c.Database = "postgres://app:p@s3cr/w#s3cr 1@127.0.0.1:5432/x" }, "write %40 for @"},
+		{"a database with a setting that cannot be", func(c *fleet.Config) { c.Database = "postgres://app:e@s3cr@127.0.0.1:5432/x?sslmode=bogus" }, `"sslmode"`},
 		{"no broker", func(c *fleet.Config) { c.Dial = nil }, "--broker"},
 		{"a broker that is no address", func(c *fleet.Config) { c.Dial, c.Broker = nil, "http://x" }, "http://x"},
+		{"a broker with a password", func(c *fleet.Config) { c.Dial, c.Broker = nil, "mqtt://app:p@s3cr/w@broker" }, "mqtt://..."},
+		{"a broker that cannot be parsed", func(c *fleet.Config) { c.Dial, c.Broker = nil, "mqtt://app:s3cr@%" }, "mqtt://..."},
+		{"a public address with a password", func(c *fleet.Config) { c.PublicURL = "https://app:s3cr@fleet.example/x" }, "public-url"},
 		{"a name that cannot be", func(c *fleet.Config) { c.Name = "Fleetd One" }, "Fleetd One"},
 		{"a name space that cannot be", func(c *fleet.Config) { c.Namespace = "a/b" }, "a/b"},
 		{"an address that is taken", func(c *fleet.Config) { c.HTTP = taken.Addr().String() }, "in use"},
@@ -137,6 +142,9 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it says %q, without %q", err, c.says)
+			}
+			if strings.Contains(err.Error(), "s3cr") {
+				t.Errorf("it says a password: %q", err)
 			}
 		})
 	}

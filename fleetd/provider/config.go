@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"troupe/fleetd/auth"
+	"troupe/schema"
 )
 
 // Config is how fleetd signs people in with an OpenID Connect provider.
@@ -61,7 +62,7 @@ func (c Config) check() error {
 	issuer, err := url.Parse(c.Issuer)
 	switch {
 	case err != nil || issuer.Host == "" || issuer.Scheme != "https" && !(issuer.Scheme == "http" && loopback(issuer.Hostname())):
-		return fmt.Errorf("oidc-issuer %q: write the https URL of the provider", c.Issuer)
+		return fmt.Errorf("oidc-issuer %q: write the https URL of the provider", schema.PrintableURL(c.Issuer))
 	case c.ClientID == "":
 		return errors.New("oidc-client-id: write the client id that the provider gave to fleetd")
 	case c.Redirect == "":

@@ -123,9 +123,9 @@ func open(ctx context.Context, address string, log *slog.Logger, dial Dialer) (d
 }
 
 func openPostgres(ctx context.Context, address string, dial Dialer) (pools, error) {
-	config, err := pgxpool.ParseConfig(address)
+	config, err := parsePostgres(address)
 	if err != nil {
-		return pools{}, fmt.Errorf("parse the database's address: %w", withoutPassword(address, err))
+		return pools{}, err
 	}
 	if dial != nil {
 		config.ConnConfig.DialFunc = pgconn.DialFunc(dial)
@@ -151,11 +151,11 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return pools{}, fmt.Errorf("open the database: %w", withoutPassword(address, err))
+		return pools{}, fmt.Errorf("open the database: %w", err)
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return pools{}, fmt.Errorf("reach the database: %w", withoutPassword(address, err))
+		return pools{}, fmt.Errorf("reach the database: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	head := stdlib.OpenDB(*pool.Config().ConnConfig.Copy())
@@ -171,11 +171,7 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 	}
 	place := fmt.Sprintf("database %s on %s", config.ConnConfig.Database, config.ConnConfig.Host)
 	return pools{read: db, write: db, head: head, place: place, connect: func(ctx context.Context) (*pgx.Conn, error) {
-		conn, err := pgx.ConnectConfig(ctx, own)
-		if err != nil {
-			return nil, withoutPassword(address, err)
-		}
-		return conn, nil
+		return pgx.ConnectConfig(ctx, own)
 	}, close: func() error {
 		err := db.Close()
 		_ = head.Close() // its connection may be broken; nothing is lost
@@ -184,26 +180,32 @@ func openPostgres(ctx context.Context, address string, dial Dialer) (pools, erro
 	}}, nil
 }
 
-// withoutPassword is err without the password of address, which drivers quote as written or
-// decoded.
-func withoutPassword(address string, err error) error {
-	text := err.Error()
-	if rest, ok := strings.CutPrefix(address[strings.Index(address, ":"):], "://"); ok {
-		who, _, _ := strings.Cut(rest, "@")
-		if _, password, ok := strings.Cut(who, ":"); ok && password != "" {
-			text = strings.ReplaceAll(text, password, "xxxxx")
-			if plain, err := url.PathUnescape(password); err == nil {
-				text = strings.ReplaceAll(text, plain, "xxxxx")
-			}
+// CheckAddress reports why the address of a PostgreSQL server can never be used. It quotes nothing of it: in an
+// address that was not parsed, nobody knows where the password is. Errors of pgx quote the address, or parts of it.
+func CheckAddress(address string) error {
+	_, err := parsePostgres(address)
+	return err
+}
+
+const inAPassword = "; in a password write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for % and %20 for a space"
+
+func parsePostgres(address string) (*pgxpool.Config, error) {
+	u, err := url.Parse(address)
+	// With an @ after its host, the address has a password that ends the host early.
+	if err != nil || u.Opaque != "" || u.Fragment != "" || strings.Contains(u.Path+u.RawQuery, "@") || strings.Contains(u.Hostname(), " ") {
+		return nil, errors.New("the database's address is not a URL: write postgres://user@host:port/name" + inAPassword)
+	}
+	config, err := pgxpool.ParseConfig(address)
+	if err == nil {
+		return config, nil
+	}
+	for name, values := range u.Query() {
+		alone := url.URL{Scheme: u.Scheme, Host: "localhost", RawQuery: url.Values{name: values}.Encode()}
+		if _, err := pgxpool.ParseConfig(alone.String()); err != nil { // pgx knows the name: of others it takes any value
+			return nil, fmt.Errorf("the database's address: the value of the parameter %q cannot be used%s", name, inAPassword)
 		}
 	}
-	if u, err := url.Parse(address); err == nil {
-		if password := u.Query().Get("password"); password != "" {
-			text = strings.ReplaceAll(text, password, "xxxxx")
-			text = strings.ReplaceAll(text, url.QueryEscape(password), "xxxxx")
-		}
-	}
-	return errors.New(text)
+	return nil, errors.New("the database's address, or a variable PG* of the environment, cannot be used: write postgres://user@host:port/name" + inAPassword)
 }
 
 func openSQLite(ctx context.Context, path string, log *slog.Logger) (pools, error) {

@@ -86,6 +86,11 @@ func TestErrorsNeverContainThePassword(t *testing.T) {
 		"postgres://127.0.0.1:1/fleet?user=fleet&password=s3cr%40t&pool_max_conns=many",
 		"mysql://fleet:s3cr@t@127.0.0.1/fleet",
 		"s3cr@t",
+		"postgres://fleet:p@s3cr/w#s3cr 1@127.0.0.1:1/fleet",
+		"postgres://fleet:e@s3cr77!@127.0.0.1:1/fleet?sslmode=perhaps",
+		"postgres://fleet:1?x=s3cr@127.0.0.1:1/fleet",
+		"postgres://fleet:s3cr@ab c@127.0.0.1:1/fleet",
+		"postgres://fleet:p@127.0.0.1:1/fleet?connect_timeout=1",
 	} {
 		_, err := open(t, address)
 		if err == nil {
@@ -93,6 +98,9 @@ func TestErrorsNeverContainThePassword(t *testing.T) {
 		}
 		if strings.Contains(err.Error(), "s3cr") {
 			t.Errorf("the error contains the password: %v", err)
+		}
+		if strings.Contains(err.Error(), "xxxxx") {
+			t.Errorf("the error shows where the password was: %v", err)
 		}
 	}
 }

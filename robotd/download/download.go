@@ -67,7 +67,7 @@ func ParseFleetd(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("%q is not an address of fleetd: write https://host:port", address)
+		return nil, fmt.Errorf("%q is not an address of fleetd: write https://host:port", schema.PrintableURL(address))
 	case u.Scheme == "http" && !isLocal(u.Hostname()):
 		return nil, fmt.Errorf("%q would fetch unencrypted from another machine: write https://, or http:// with 127.0.0.1", address)
 	}

@@ -79,7 +79,7 @@ func Renew(ctx context.Context, data string, now func() time.Time) (*Identity, e
 	}
 	at, err := url.Parse(present.Fleetd.Server)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not an address of fleetd: %w", present.Fleetd.Server, err)
+		return nil, fmt.Errorf("%q is not an address of fleetd", schema.PrintableURL(present.Fleetd.Server))
 	}
 	answer, err := send(ctx, present.Fleetd, "/renew", schema.RenewRequest{CSR: csr}, present.ToFleetd(at.Hostname(), now))
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *Refusal) Error() string {
 func send(ctx context.Context, fleetd Fleetd, path string, body any, config *tls.Config) (schema.Enrolled, error) {
 	base, err := url.Parse(fleetd.Server)
 	if err != nil || base.Scheme != "https" || base.Host == "" {
-		return schema.Enrolled{}, fmt.Errorf("%q is not an address of fleetd: write https://host:port", fleetd.Server)
+		return schema.Enrolled{}, fmt.Errorf("%q is not an address of fleetd: write https://host:port", schema.PrintableURL(fleetd.Server))
 	}
 	text, err := schema.Encode(body)
 	if err != nil {

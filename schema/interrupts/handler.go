@@ -131,7 +131,7 @@ func (c *checks) call(p string, call *Call) {
 	u, err := url.Parse(call.URL)
 	switch {
 	case err != nil || len(call.URL) > maxURL || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		c.add(p+"/url", fmt.Sprintf("%.80q is not an address to call", call.URL), "http:// or https://, and a host")
+		c.add(p+"/url", fmt.Sprintf("%.80q is not an address to call", schema.PrintableURL(call.URL)), "http:// or https://, and a host")
 	case u.User != nil:
 		c.add(p+"/url", "the address has a name or a password in it, and everybody may read settings", "let the server know the robot otherwise")
 	}
