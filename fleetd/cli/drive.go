@@ -44,7 +44,8 @@ a or left and d or right turn, space stands still, q ends.
 A key drives only while it is held: a terminal repeats a held key and says nothing of its
 release, so the robot stops a moment after the last repetition. When fleetd has stopped the robot,
 a key counts again after none was held for half a second. The command takes control of the
-robot, keeps it, and gives it back at the end. When this terminal, the network, fleetd or the broker
+robot, keeps it while keys are pressed, and gives it back at the end: without a key for 90 s it
+says that control ends. When this terminal, the network, fleetd or the broker
 fails, the robot stops by itself.`,
 		Example: "  fleetd drive r1 --speed 0.2\n  fleetd drive r1 --takeover --why 'it stands in the door'",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
@@ -167,6 +168,7 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 	defer frames.Stop()
 	defer renew.Stop()
 	echo := echoes{began: time.Now()}
+	keys.pressedAt = time.Now()
 	var refused teleop.Message // the newest refusal
 	var refusedAt time.Time
 	for seq := int64(1); ; {
@@ -178,13 +180,22 @@ func (sh *shell) drive(ctx context.Context, robot, lease string, keys driveKeys,
 				return nil
 			}
 			keys.press(k, time.Now())
-		case <-renew.C:
+		case now := <-renew.C:
+			if !keys.present(now) {
+				fmt.Fprint(line, "\r\n")
+				fmt.Fprintf(sh.Err, "no key for %v: control of %s ends soon; press a key, such as space, to keep it", presentFor, robot)
+				fmt.Fprint(line, "\r\n")
+				continue
+			}
 			go func() { _, _ = sh.control(ctx, robot, "control/renew", why) }() // without it the session ends, and says so
 		case m, ok := <-messages:
 			switch {
 			case !ok:
 				return errors.New("the connection to fleetd is lost; the robot stops by itself")
 			case m.Type == teleop.TypeEnded:
+				if !keys.present(time.Now()) {
+					m.Detail += fmt.Sprintf("; it was not renewed, since no key was pressed for %v", presentFor)
+				}
 				return &failure{code: exitConflict, err: fmt.Errorf("%s: %s", m.Cause, m.Detail)}
 			case m.Type == teleop.TypeStopped:
 				keys.stopped(time.Now())

@@ -58,6 +58,8 @@ const (
 	repeatedFor = 200 * time.Millisecond
 	// barredFactor makes a velocity so small that a robot which follows it hardly moves.
 	barredFactor = 1e-3
+	// presentFor is how long after the newest key a person counts as present.
+	presentFor = 90 * time.Second
 )
 
 // driveKeys is what the keys of a terminal mean for a robot. It is a dead man's switch: without
@@ -68,7 +70,12 @@ type driveKeys struct {
 	last   key
 	until  time.Time
 	barred bool // fleetd stopped the robot, and the key has been held since
+
+	pressedAt time.Time // when control was taken, or the newest key came
 }
+
+// present reports whether a person is at the keyboard, whose control may be renewed.
+func (d *driveKeys) present(now time.Time) bool { return now.Sub(d.pressedAt) <= presentFor }
 
 // stopped notes that fleetd stopped the robot. fleetd takes a zero velocity for a released key, so
 // a key that is held asks for a little, which fleetd refuses, until it was not repeated for firstFor.
@@ -80,6 +87,7 @@ func (d *driveKeys) stopped(now time.Time) {
 
 // press takes a key.
 func (d *driveKeys) press(k key, now time.Time) {
+	d.pressedAt = now
 	switch {
 	case k == keyStand || k == keyQuit:
 		d.until = time.Time{}

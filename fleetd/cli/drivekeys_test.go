@@ -31,6 +31,20 @@ func TestHeldArrowDoesNotQuit(t *testing.T) {
 	}
 }
 
+func TestControlIsKeptWhileKeysArePressed(t *testing.T) {
+	began := time.Unix(0, 0)
+	d := driveKeys{pressedAt: began}
+	for seconds, want := range map[time.Duration]bool{0: true, 90: true, 91: false} {
+		if got := d.present(began.Add(seconds * time.Second)); got != want {
+			t.Errorf("%d s after the beginning somebody is present: %v", seconds, got)
+		}
+	}
+	d.press(keyStand, began.Add(100*time.Second))
+	if !d.present(began.Add(190*time.Second)) || d.present(began.Add(191*time.Second)) {
+		t.Error("a key does not keep control for 90 s")
+	}
+}
+
 func TestRobotStandsWhenAKeyIsNotRepeated(t *testing.T) {
 	now := time.Unix(0, 0)
 	d := driveKeys{speed: 0.2, turn: 0.6}
