@@ -41,7 +41,14 @@ func decodeInto(data []byte, v any, strict bool, depth int) []Problem {
 	if p, bad := checkShapeWithin(data, depth); bad {
 		return []Problem{p}
 	}
-	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(strict)); err != nil {
+	err := json.Unmarshal(data, v, json.RejectUnknownMembers(strict))
+	if semantic := (*json.SemanticError)(nil); errors.As(err, &semantic) && semantic.JSONKind == '0' {
+		if whole, changed := withWholeNumbers(data); changed {
+			reflect.ValueOf(v).Elem().SetZero()
+			err = json.Unmarshal(whole, v, json.RejectUnknownMembers(strict))
+		}
+	}
+	if err != nil {
 		return []Problem{problemOf(err)}
 	}
 	return nil
@@ -126,6 +133,8 @@ func problemOf(err error) Problem {
 		switch {
 		case errors.Is(err, json.ErrUnknownName):
 			return NewProblem(string(sem.JSONPointer), "unknown_field", "unknown field", "remove it or correct its spelling")
+		case errors.Is(sem.Err, strconv.ErrSyntax) && sem.JSONKind == '0': // 1.5 for an integer
+			return NewProblem(string(sem.JSONPointer), "bad_type", "a number does not fit here", "write "+wanted(sem.GoType))
 		case sem.Err != nil:
 			return NewProblem(string(sem.JSONPointer), "bad_value", reason(sem.Err), "")
 		case sem.JSONKind != 0:

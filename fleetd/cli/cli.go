@@ -18,6 +18,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"troupe/schema"
 )
 
 // Streams are the standard streams and the environment of one run.
@@ -141,8 +144,23 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	root.SetVersionTemplate("fleetd {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	nameAlternatives(root)
+	readNumbersAsWritten(root)
 	sh.complete(root)
 	return root
+}
+
+// readNumbersAsWritten makes the numeric flags of a command and of those below it refuse 010, which is 8 to pflag.
+func readNumbersAsWritten(c *cobra.Command) {
+	for _, flags := range []*pflag.FlagSet{c.PersistentFlags(), c.LocalNonPersistentFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if schema.IsNumeric(f.Value.Type()) {
+				f.Value = schema.NumberFlag{Flag: f.Value}
+			}
+		})
+	}
+	for _, below := range c.Commands() {
+		readNumbersAsWritten(below)
+	}
 }
 
 // group makes the command of a noun. Without a subcommand it prints its help, with an

@@ -13,6 +13,10 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"troupe/fleetd/api"
+	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // contexts is what login keeps: the servers that a person uses, with a token for each.
@@ -55,7 +59,7 @@ func (sh *shell) readContexts() (all contexts, err error) {
 		return all, nil
 	}
 	if err == nil {
-		err = yaml.UnmarshalStrict(text, &all)
+		err = all.read(text)
 	}
 	if err != nil {
 		return all, fmt.Errorf("read contexts from %s: %w; correct the file, or remove it and sign in again with fleetd login", path, err)
@@ -64,6 +68,17 @@ func (sh *shell) readContexts() (all contexts, err error) {
 		all.Contexts = map[string]serverContext{}
 	}
 	return all, nil
+}
+
+func (all *contexts) read(text []byte) error {
+	data, found := score.ReadYAML(text, api.MaxBody)
+	if len(found) == 0 {
+		found = schema.DecodeStrictInto(data, all, schema.MaxDepth)
+	}
+	if len(found) > 0 {
+		return errors.New(found[0].String())
+	}
+	return nil
 }
 
 func (sh *shell) writeContexts(all contexts) error {

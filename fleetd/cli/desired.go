@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,11 +13,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // desiredFlags are the flags of every command that changes desired state.
@@ -192,12 +191,9 @@ func (sh *shell) readAsJSON(path string) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := jsontext.Value(bytes.TrimSpace(text)); v.IsValid() {
-		return v, nil
-	}
-	out, err := yaml.YAMLToJSONStrict(text)
-	if err != nil {
-		return nil, usage("%s: %v", path, err)
+	out, found := score.ReadYAML(text, api.MaxBody)
+	if len(found) > 0 {
+		return nil, usage("%s", formatProblem(found[0], path, text))
 	}
 	return out, nil
 }

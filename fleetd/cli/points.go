@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/schema"
 )
 
 // pointsOf asks fleetd for the points of a robot.
@@ -91,8 +93,10 @@ func (p *pointFlags) given(id string) (*api.DesiredPoints, error) {
 		name, place, _ := strings.Cut(text, "=")
 		var at []float64
 		for word := range strings.SplitSeq(place, ",") {
-			v, err := strconv.ParseFloat(word, 64)
-			if err != nil {
+			v, err := schema.ReadFloat(word)
+			if refused := (*schema.NumberRefused)(nil); errors.As(err, &refused) {
+				return nil, usage("--add %s: %v", text, err)
+			} else if err != nil {
 				return nil, usage("--add %s: write NAME=X,Y or NAME=X,Y,HEADING", text)
 			}
 			at = append(at, v)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/providers/posflag"
@@ -19,6 +18,7 @@ import (
 	"troupe/broker/link"
 	"troupe/fleetd/fleet"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // envPrefix is the prefix of environment variables with settings of serve.
@@ -142,7 +142,7 @@ func (sh *shell) printAdmin(name, password string) {
 
 // retention reads a setting in days. 0 means for ever, which fleet.Config writes as -1.
 func retention(k *koanf.Koanf, name string) (time.Duration, error) {
-	days, err := strconv.Atoi(k.String(name))
+	days, err := schema.ReadWhole(k.String(name))
 	switch {
 	case err != nil || days < 0 || days > maxRetentionDays:
 		return 0, usage("%s %q: write a number of days up to %d, or 0 to keep everything", name, k.String(name), maxRetentionDays)
@@ -172,7 +172,7 @@ func (sh *shell) settings(flags *pflag.FlagSet) (*koanf.Koanf, error) {
 		path = sh.Env(envPrefix + "CONFIG")
 	}
 	if path != "" {
-		if err := k.Load(file.Provider(path), yaml.Parser()); err != nil {
+		if err := k.Load(file.Provider(path), score.SettingsParser{}); err != nil {
 			return nil, fmt.Errorf("read settings from %s: %w", path, err)
 		}
 		for _, key := range k.Keys() {

@@ -77,3 +77,21 @@ func read(t *testing.T, file string) []byte {
 	}
 	return text
 }
+
+func TestFlagsAndPlacesAreReadAsWritten(t *testing.T) {
+	octal := filepath.Join(t.TempDir(), "octal.yaml")
+	if err := os.WriteFile(octal, []byte("schema: 1\npoints:\n  a: {x_m: 010, y_m: 2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"command list --limit 010":                     `fleetd: invalid argument "010" for "--limit" flag: 010 is 10 in decimal and 8 in octal; write 10 or 8`,
+		"desired places r1 --add a=010,2":              "fleetd: --add a=010,2: 010 is 10 in decimal and 8 in octal; write 10 or 8",
+		"desired places -f " + octal + " --id hall r1": "fleetd: " + octal + ":3:12: /points/a/x_m: 010 is 10 in decimal and 8 in octal; write 10 or 8; quote it if it is a text",
+	} {
+		var out bytes.Buffer
+		code := cli.Main(t.Context(), cli.Streams{Out: &out, Err: &out}, "v0", strings.Fields(line)...)
+		if first, _, _ := strings.Cut(out.String(), "\n"); code != 2 || first != want {
+			t.Errorf("%s: exit code %d\n%s, want\n%s", line, code, first, want)
+		}
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/providers/file"
@@ -19,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Load reads the settings from, in increasing priority, defaults, file, environment and
@@ -86,7 +86,7 @@ func ofFleet(settings []string) []string {
 
 func loadFile(k *koanf.Koanf, path string) error {
 	fromFile := koanf.New(".")
-	if err := fromFile.Load(file.Provider(path), yaml.Parser()); err != nil {
+	if err := fromFile.Load(file.Provider(path), score.SettingsParser{}); err != nil {
 		return fmt.Errorf("configuration %s: %w", path, err)
 	}
 	given := map[string]any{}
@@ -123,15 +123,21 @@ func (s setting) parse(v any) (any, error) {
 		}
 		return nil, fmt.Errorf("%q is neither true nor false", text)
 	case int:
-		if n, err := strconv.Atoi(text); err == nil {
-			return n, nil
+		n, err := schema.ReadWhole(text)
+		if refused := (*schema.NumberRefused)(nil); errors.As(err, &refused) {
+			return nil, err
+		} else if err != nil {
+			return nil, fmt.Errorf("%q is not a whole number", text)
 		}
-		return nil, fmt.Errorf("%q is not a whole number", text)
+		return int(n), nil
 	case float64:
-		if f, err := strconv.ParseFloat(text, 64); err == nil {
-			return f, nil
+		f, err := schema.ReadFloat(text)
+		if refused := (*schema.NumberRefused)(nil); errors.As(err, &refused) {
+			return nil, err
+		} else if err != nil {
+			return nil, fmt.Errorf("%q is not a number", text)
 		}
-		return nil, fmt.Errorf("%q is not a number", text)
+		return f, nil
 	case time.Duration:
 		if d, err := time.ParseDuration(text); err == nil {
 			return d, nil

@@ -125,6 +125,11 @@ func Flags(f *pflag.FlagSet) {
 			f.StringSlice(s.flag(), def, s.purpose)
 		}
 	}
+	f.VisitAll(func(flag *pflag.Flag) {
+		if schema.IsNumeric(flag.Value.Type()) {
+			flag.Value = schema.NumberFlag{Flag: flag.Value}
+		}
+	})
 }
 
 func find(key string) (setting, bool) {

@@ -182,6 +182,22 @@ func TestSettingWithoutAValueHasItsDefault(t *testing.T) {
 	}
 }
 
+// A number is refused where programs read it differently, whether it is in the file, the environment or a flag.
+func TestNumberOfASettingIsReadAsWritten(t *testing.T) {
+	_, err := load(t, "id: r1\nrecorder_mib: 0256\n")
+	if err == nil || !strings.Contains(err.Error(), "line 2: /recorder_mib: 0256 is 256 in decimal and 174 in octal; write 256 or 174") {
+		t.Errorf("in the file: %v", err)
+	}
+	t.Setenv("TROUPE_ROBOTD_RECORDER_MIB", "0256")
+	if _, err = load(t, "id: r1\n"); err == nil || !strings.Contains(err.Error(), "0256 is 256 in decimal and 174 in octal") {
+		t.Errorf("in the environment: %v", err)
+	}
+	t.Setenv("TROUPE_ROBOTD_RECORDER_MIB", "256.0")
+	if cfg, err := load(t, "id: r1\nlanguages: [no, de]\n"); err != nil || cfg.RecorderBytes != 256<<20 || strings.Join(cfg.Languages, " ") != "no de" {
+		t.Errorf("%+v, %v", cfg, err)
+	}
+}
+
 // Values of the environment are texts, and those of the file need not be lists.
 func TestValuesAreTakenInTheirType(t *testing.T) {
 	t.Setenv("TROUPE_ROBOTD_LIFE_ENABLED", "0")

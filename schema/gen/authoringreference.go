@@ -124,7 +124,9 @@ const referenceHead = `This page has every field of the files that authors write
 use them. ` + "`fleetd validate -f FILE`" + ` checks files without a server.
 
 A file is YAML or JSON, UTF-8, at most 64 KiB, and contains one act, one story or one activity. Times are whole milliseconds, angles are
-radians (1 rad is about 57 degrees), lengths are metres. A text by language has BCP 47 tags: ` + "`{en: Hello, pt-BR: Olá}`" + `.
+radians (1 rad is about 57 degrees), lengths are metres. A text by language has BCP 47 tags: ` + "`{en: Hello, pt-BR: Olá}`" + `. Numbers are decimal,
+without a leading 0: ` + "`012`" + ` is 12 to some programs and 10 to others, so it is refused. A list or a group has at most 1000 entries, and
+nothing refers to another part of the file (` + "`*name`" + `).
 
 Editors with a YAML language server complete and check fields as you type, with a first line that names the schema by its path:
 ` + "```yaml\n# yaml-language-server: $schema=../schema/json/act.schema.json\n```" + `

@@ -47,7 +47,7 @@ func validateAct(a Act, defers bool) []schema.Problem {
 	}
 	c.actions(a)
 	if data, err := schema.Encode(a); err == nil && len(data) > MaxBytes {
-		c.found, c.errors = append(c.found, tooBig(len(data))), c.errors+1
+		c.found, c.errors = append(c.found, tooBig(len(data), MaxBytes)), c.errors+1
 	}
 	// The times of an act that nests depend on other acts, see ValidateActWith.
 	if !slices.ContainsFunc(c.found, spoilsTimes) && !a.nests() {
@@ -82,8 +82,11 @@ func (c *checks) actions(a Act) {
 	}
 	count, ids, used := 0, map[string]string{}, map[string]bool{}
 	a.walk(func(p string, x *Action, depth int) {
-		if count++; count == MaxActions+1 {
-			c.add(p, CodeTooMany, fmt.Sprintf("an act has at most %d actions", MaxActions), "split it in two acts")
+		if count++; count > MaxActions {
+			if count == MaxActions+1 {
+				c.add(p, CodeTooMany, fmt.Sprintf("an act has at most %d actions", MaxActions), "split it in two acts")
+			}
+			return
 		}
 		if depth == MaxDepth+1 {
 			c.add(p, CodeTooDeep, fmt.Sprintf("groups nest at most %d deep", MaxDepth), "flatten them")

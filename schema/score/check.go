@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"sigs.k8s.io/yaml"
+	yamlv3 "go.yaml.in/yaml/v3"
 
 	"troupe/schema"
 )
@@ -36,7 +36,7 @@ func CheckActivity(text []byte, lookup Lookup) (a Activity, readable bool, probl
 // else is said.
 func joinProblems(text []byte, unread, found []schema.Problem) []schema.Problem {
 	if len(unread) > MaxProblems || slices.ContainsFunc(unread, func(p schema.Problem) bool { return p.Pointer == "" || !canContinueAfter(p) }) {
-		return unread // nothing of it was read
+		return Locate(text, unread) // nothing of it was read, or more than the list has room for is wrong
 	}
 	found = slices.DeleteFunc(found, func(p schema.Problem) bool {
 		return slices.ContainsFunc(unread, func(u schema.Problem) bool { return follows(p, u) })
@@ -72,18 +72,24 @@ func follows(p, u schema.Problem) bool {
 }
 
 // NameOf returns the kind of a file, act, story or activity, and the name that it declares.
-// They are empty if the file does not tell.
+// They are empty if the file does not tell. It reads a file as ParseAct does, within the same limits.
 func NameOf(text []byte) (kind, id string) {
-	var top map[string]any
-	if yaml.Unmarshal(text, &top) != nil {
-		top = map[string]any{} // one with a wrong line may tell
-		for _, m := range topField.FindAllSubmatch(text, -1) {
+	top := map[string]string{}
+	n, found := &yamlv3.Node{}, unreadable(text, MaxBytes)
+	if len(found) == 0 {
+		n, found = parseYAML(text)
+	}
+	if len(found) > 0 { // one with a wrong line may tell
+		for _, m := range topField.FindAllSubmatch(text[:min(len(text), MaxBytes)], -1) {
 			top[string(m[1])] = string(m[2])
+		}
+	} else if n.Kind == yamlv3.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			top[n.Content[i].Value] = textOf(n.Content[i+1])
 		}
 	}
 	for _, kind := range []string{"act", "story", "activity"} {
-		if value, ok := top[kind]; ok {
-			id, _ := value.(string)
+		if id, ok := top[kind]; ok {
 			return kind, id
 		}
 	}

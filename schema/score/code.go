@@ -14,6 +14,7 @@ const (
 	CodeAlias            = "alias"
 	CodeBadID            = "bad_id"
 	CodeBadLanguage      = "bad_language"
+	CodeBadNumber        = "bad_number"    // programs read it differently
 	CodeBadReference     = "bad_reference" // ${ without }
 	CodeBadText          = "bad_text"
 	CodeBadValue         = "bad_value"
@@ -25,6 +26,7 @@ const (
 	CodeEmpty            = "empty"
 	CodeEmptyGroup       = "empty_group" // warning
 	CodeMayWait          = "may_wait"    // warning: it will probably start late
+	CodeMore             = "more"        // how many problems are not listed
 	CodeMissing          = "missing"
 	CodeMissingLanguage  = "missing_language" // warning
 	CodeNeedsEnd         = "needs_end"

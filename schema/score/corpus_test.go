@@ -100,7 +100,7 @@ func TestBadFilesAreRefusedAtPointer(t *testing.T) {
 		}
 	}
 	// Codes of published revisions have their own tests, and a file that is no text has no first line.
-	for _, code := range []string{CodeUnreached, CodeUnsupported, CodeWrongKey, CodeEmpty, CodeNotUTF8} {
+	for _, code := range []string{CodeUnreached, CodeUnsupported, CodeWrongKey, CodeEmpty, CodeNotUTF8, CodeMore} {
 		covered[code] = true
 	}
 	for _, code := range codes(t) {

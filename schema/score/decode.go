@@ -1,8 +1,11 @@
 package score
 
 import (
+	"encoding"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,49 +18,113 @@ import (
 // decodeAll decodes strictly as DecodeStrict does, but continues after a value that does not
 // fit. It returns a problem for each of them; the value has the rest.
 func decodeAll[T any](text []byte) (T, []schema.Problem) {
-	var found []schema.Problem
+	v, problems := schema.DecodeStrictWithin[T](text, maxNesting)
 	var tree any
-	for {
-		v, problems := schema.DecodeStrictWithin[T](text, maxNesting)
-		if len(problems) == 0 {
-			return v, found
-		}
-		p := problems[0]
-		if !canContinueAfter(p) || len(found) == MaxProblems || tree == nil && json.Unmarshal(text, &tree) != nil {
-			return *new(T), append(found, problems...)
-		}
-		value, ok := remove(tree, p.Pointer)
-		if !ok {
-			return *new(T), append(found, problems...)
-		}
-		found = append(found, explain(p, reflect.TypeFor[T](), tree, value))
-		rest, err := json.Marshal(tree)
-		if err != nil {
-			return *new(T), found
-		}
-		text = rest
+	if len(problems) == 0 || !canContinueAfter(problems[0]) || json.Unmarshal(text, &tree) != nil {
+		return v, problems
 	}
+	m := misfits{root: reflect.TypeFor[T](), tree: tree, fields: map[reflect.Type]map[string]reflect.Type{}}
+	m.remove(m.root, tree, "")
+	found := withMore(m.found, m.more)
+	rest, err := json.Marshal(tree)
+	if err != nil || len(m.found) == 0 {
+		return *new(T), append(found, problems...)
+	}
+	if v, problems = schema.DecodeStrictWithin[T](rest, maxNesting); len(problems) > 0 {
+		return *new(T), append(found, problems...)
+	}
+	return v, found
 }
 
-// remove removes the value at a pointer from decoded JSON and returns it. An entry of a
-// list becomes null, so that the others keep their places.
-func remove(tree any, pointer string) (value any, ok bool) {
-	p := jsontext.Pointer(pointer)
-	if p == "" {
-		return nil, false
+// misfits removes from decoded JSON what does not fit a type, in one pass.
+type misfits struct {
+	root   reflect.Type
+	tree   any
+	fields map[reflect.Type]map[string]reflect.Type
+	found  []schema.Problem
+	more   int // problems that found has no room for
+}
+
+// remove removes what does not fit t from value, and reports whether value itself fits. A null fits
+// every type. An entry of a list that does not fit becomes null, so that the others keep their places.
+func (m *misfits) remove(t reflect.Type, value any, pointer string) (fits bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	name := p.LastToken()
-	switch parent := valueAt(tree, p.Parent()).(type) {
+	if value == nil {
+		return true
+	}
+	_, custom := reflect.New(t).Interface().(json.UnmarshalerFrom)
+	if !custom {
+		_, custom = reflect.New(t).Interface().(json.Unmarshaler)
+	}
+	if !custom {
+		_, custom = reflect.New(t).Interface().(encoding.TextUnmarshaler)
+	}
+	switch v := value.(type) {
 	case map[string]any:
-		value, ok = parent[name]
-		delete(parent, name)
+		if custom || t.Kind() != reflect.Struct && t.Kind() != reflect.Map {
+			break
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			below, member := at(pointer, name), v[name]
+			of, known := m.memberOf(t, name)
+			if !known {
+				m.add(schema.NewProblem(below, "unknown_field", "", ""), member)
+			}
+			if !known || !m.remove(of, member, below) {
+				delete(v, name)
+			}
+		}
+		return true
 	case []any:
-		if i, err := strconv.Atoi(name); err == nil && i < len(parent) && parent[i] != nil {
-			value, ok = parent[i], true
-			parent[i] = nil
+		if custom || t.Kind() != reflect.Slice {
+			break
+		}
+		for i, entry := range v {
+			if !m.remove(t.Elem(), entry, at(pointer, i)) {
+				v[i] = nil
+			}
+		}
+		return true
+	case string:
+		if !custom && t.Kind() == reflect.String {
+			return true
 		}
 	}
-	return value, ok
+	text, err := json.Marshal(map[string]any{"": value})
+	if err != nil {
+		return true // impossible: it was decoded from JSON
+	}
+	problems := schema.DecodeStrictInto(text, reflect.New(reflect.MapOf(reflect.TypeFor[string](), t)).Interface(), maxNesting)
+	if len(problems) == 0 {
+		return true
+	}
+	problems[0].Pointer = pointer + strings.TrimPrefix(problems[0].Pointer, "/")
+	m.add(problems[0], value)
+	return false
+}
+
+// memberOf returns the type of a member of an object of type t.
+func (m *misfits) memberOf(t reflect.Type, name string) (of reflect.Type, known bool) {
+	if t.Kind() == reflect.Map {
+		return t.Elem(), true
+	}
+	fields, ok := m.fields[t]
+	if !ok {
+		fields = fieldsOf(t)
+		m.fields[t] = fields
+	}
+	of, known = fields[name]
+	return of, known
+}
+
+func (m *misfits) add(p schema.Problem, value any) {
+	if len(m.found) == MaxProblems {
+		m.more++
+		return
+	}
+	m.found = append(m.found, explain(p, m.root, m.tree, value))
 }
 
 func valueAt(tree any, pointer jsontext.Pointer) any {

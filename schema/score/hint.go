@@ -156,6 +156,10 @@ func unknownFieldHint(name string, known []string, value any) string {
 	}
 	for _, k := range known {
 		if base, to, ok := cutMeasure(k); ok && base == name {
+			degrees, _ := measureNamed("deg")
+			if v, isNumber := value.(float64); isNumber && to.name == "rad" && math.Abs(v) > 2*math.Pi {
+				return "write " + k + inMeasure(k, to, degrees, value)
+			}
 			return "write " + k + ", in " + to.words
 		}
 	}

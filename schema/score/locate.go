@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	yamlv3 "go.yaml.in/yaml/v3"
@@ -21,18 +22,65 @@ func Locate(text []byte, problems []schema.Problem) []schema.Problem {
 		return problems
 	}
 	var document yamlv3.Node
-	if yamlv3.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
+	unplaced := slices.ContainsFunc(problems, func(p schema.Problem) bool { return p.Line == 0 && p.Code != CodeMore })
+	if unplaced && yamlv3.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
 		for i := range problems {
-			if p := &problems[i]; p.Line == 0 {
+			if p := &problems[i]; p.Line == 0 && p.Code != CodeMore {
 				p.Line, p.Column = place(document.Content[0], p.Pointer)
 				asWritten(p, document.Content[0])
 			}
 		}
 	}
+	lines := strings.Split(string(text), "\n")
+	for i := range problems {
+		nameLookalike(&problems[i], lines)
+	}
 	slices.SortStableFunc(problems, func(a, b schema.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return problems
+}
+
+// lookalikes are characters that look like what YAML reads, and are a part of a text to it. Word
+// processors and web pages put them in place of spaces and quotes.
+var lookalikes = []struct{ characters, name, write string }{
+	{"\u00a0\u2007\u202f\u2003\u2009\u200b\ufeff", "a no-break space, or another space that YAML does not take for one,", "write a usual space there"},
+	{"“”„‟«»", "a typographic quote", `write straight quotes, ", in place of “ and ”`},
+}
+
+// nameLookalike says that such a character stands in the line of an error, which it probably caused.
+func nameLookalike(p *schema.Problem, lines []string) {
+	if p.Severity != schema.SeverityError || p.Line == 0 {
+		return
+	}
+	near := []int{p.Line}
+	switch p.Code {
+	case CodeSyntax: // the parser may stop a line later or earlier
+		near = append(near, p.Line-1, p.Line+1)
+	case "bad_type": // a field that has the wrong value below it
+		near = append(near, p.Line+1)
+	}
+	for _, n := range near {
+		if n < 1 || n > len(lines) {
+			continue
+		}
+		for _, l := range lookalikes {
+			at := strings.IndexAny(lines[n-1], l.characters)
+			if at < 0 || strings.Contains(p.Hint, l.write) {
+				continue
+			}
+			p.Hint = fmt.Sprintf("%s stands in line %d, column %d: %s", l.name, n, utf8.RuneCountInString(lines[n-1][:at])+1, l.write)
+			return
+		}
+	}
+}
+
+// last sorts behind all others how many problems are not listed.
+func last(p schema.Problem) int {
+	if p.Code == CodeMore {
+		return 1
+	}
+	return 0
 }
 
 // place returns the place of the key or entry at a pointer below n, or of the nearest
@@ -87,7 +135,7 @@ func member(n *yamlv3.Node, token string) (value, mark *yamlv3.Node) {
 	switch n.Kind {
 	case yamlv3.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if key := n.Content[i]; key.Value == token || isTruth(key, token) {
+			if key := n.Content[i]; key.Value == token || (token == "true" || token == "false") && isTruth(key, token) {
 				return n.Content[i+1], key
 			}
 		}
@@ -102,9 +150,6 @@ func member(n *yamlv3.Node, token string) (value, mark *yamlv3.Node) {
 // isTruth reports whether a key is one of the words that the conversion to JSON takes for
 // the truth value token.
 func isTruth(key *yamlv3.Node, token string) bool {
-	if key.Style != 0 {
-		return false
-	}
-	word := strings.ToLower(key.Value)
-	return token == "true" && (word == "y" || word == "yes" || word == "on") || token == "false" && (word == "n" || word == "no" || word == "off")
+	truth, is := truthOf(key)
+	return is && token == strconv.FormatBool(truth)
 }

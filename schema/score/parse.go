@@ -70,7 +70,7 @@ func encodeWithDigest(v any) (data []byte, sum string, err error) {
 // of those that keep it from being read; the value has the rest of the file.
 func parse[T any](data []byte) (T, []schema.Problem) {
 	var none T
-	if found := unreadable(data); len(found) > 0 {
+	if found := unreadable(data, MaxBytes); len(found) > 0 {
 		return none, found
 	}
 	text := data
@@ -80,16 +80,45 @@ func parse[T any](data []byte) (T, []schema.Problem) {
 			return none, found
 		}
 		if text = converted; len(text) > MaxBytes {
-			return none, []schema.Problem{tooBig(len(text))}
+			return none, []schema.Problem{tooBig(len(text), MaxBytes)}
 		}
 	}
 	if text[0] != '{' && bytes.TrimLeft(text, " \t\r\n")[0] != '{' {
 		return none, []schema.Problem{schema.NewProblem("", CodeNotObject, "the file holds no fields", "begin it with act:, story: or activity: and an id, such as act: welcome")}
 	}
+	if p, over := overEntries(text); over {
+		return none, Locate(data, []schema.Problem{p})
+	}
 	v, found := decodeAll[T](text)
 	return v, Locate(data, found)
 }
 
-func tooBig(n int) schema.Problem {
-	return schema.NewProblem("", CodeTooBig, fmt.Sprintf("%d bytes are over the %d that one file may have", n, MaxBytes), "split it in two")
+// maxEntries is the greatest number of entries of one list, and of fields of one group, that are read.
+const maxEntries = 1000
+
+// overEntries finds the first list or group with more entries: decoded, it takes many times the room of
+// its text.
+func overEntries(text []byte) (schema.Problem, bool) {
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	for {
+		if _, err := d.ReadToken(); err != nil { // the end, or an error that the decoder reports
+			return schema.Problem{}, false
+		}
+		depth := d.StackDepth()
+		if depth == 0 {
+			continue
+		}
+		kind, n := d.StackIndex(depth)
+		what := "a list has %d entries at most"
+		if kind == '{' {
+			n, what = n/2, "a group has %d fields at most"
+		}
+		if n > maxEntries {
+			return schema.NewProblem(string(d.StackPointer().Parent()), CodeTooMany, fmt.Sprintf(what, maxEntries), "split it in two"), true
+		}
+	}
+}
+
+func tooBig(n, limit int) schema.Problem {
+	return schema.NewProblem("", CodeTooBig, fmt.Sprintf("%d bytes are over the %d that one file may have", n, limit), "split it in two")
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/schema"
 )
 
@@ -30,7 +32,20 @@ type Point struct {
 
 // ParsePlaces parses published places, which are always JSON. It does not validate them.
 func ParsePlaces(data []byte) (Places, []schema.Problem) {
-	return published[Places](data, "places", PlacesSchema)
+	p, problems := published[Places](data, "places", PlacesSchema)
+	if len(problems) == 0 {
+		return p, nil
+	}
+	ros, unread := schema.Decode[struct {
+		Image      string         `json:"image"`
+		Resolution jsontext.Value `json:"resolution"`
+		Origin     jsontext.Value `json:"origin"`
+	}](data)
+	if len(unread) == 0 && ros.Image != "" && ros.Resolution != nil && ros.Origin != nil {
+		return p, []schema.Problem{schema.NewProblem("", CodeWrongField, "this is the description of a map of ROS, which has no named points",
+			"write the points that robots go to, in metres on that map: {schema: 1, points: {kitchen: {x_m: 1.5, y_m: 2, theta_rad: 0}}}; the map itself stays with the body")}
+	}
+	return p, problems
 }
 
 // ValidatePlaces returns the errors in published places. The limits of a point are those

@@ -92,6 +92,7 @@ func TestPlacesAreValidated(t *testing.T) {
 		"a field of a later version":        {`{"schema":2,"points":{},"zones":{}}`, []string{"/schema unsupported_version"}},
 		"a name that is no id":              {`{"schema":1,"points":{"The Door":{"x_m":0,"y_m":0}}}`, []string{"/points/The Door bad_id"}},
 		"beyond every map":                  {`{"schema":1,"points":{"door":{"x_m":10001,"y_m":-10001,"theta_rad":4}}}`, []string{"/points/door/x_m out_of_range", "/points/door/y_m out_of_range", "/points/door/theta_rad out_of_range"}},
+		"the description of a map of ROS":   {`{"image":"map.pgm","resolution":0.05,"origin":[-42.2,-51.8,"-nan"],"negate":0}`, []string{" wrong_field"}},
 		"a field that nobody knows":         {`{"schema":1,"points":{"door":{"x_m":0,"y_m":0,"z_m":1}}}`, []string{"/points/door/z_m unknown_field"}},
 	} {
 		p, ps := ParsePlaces([]byte(row.text))

@@ -11,30 +11,43 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	yamlv3 "go.yaml.in/yaml/v3"
-	"sigs.k8s.io/yaml"
 
 	"troupe/schema"
 )
 
 // unreadable returns why bytes are no text at all.
-func unreadable(data []byte) []schema.Problem {
+func unreadable(data []byte, limit int) []schema.Problem {
 	whole := func(code, detail, hint string) []schema.Problem {
 		p := schema.NewProblem("", code, detail, hint)
 		p.Line, p.Column = 1, 1
 		return []schema.Problem{p}
 	}
 	switch {
-	case len(data) > MaxBytes:
-		p := tooBig(len(data))
+	case len(data) > limit:
+		p := tooBig(len(data), limit)
 		return whole(p.Code, p.Detail, p.Hint)
 	case len(bytes.TrimSpace(data)) == 0:
 		return whole(CodeEmpty, "the file is empty", "begin it with act:, story: or activity: and an id, such as act: welcome")
+	}
+	return NotText(data)
+}
+
+// NotText returns why bytes are not text in UTF-8, and in which encoding they seem to be.
+func NotText(data []byte) []schema.Problem {
+	utf16 := ""
+	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
-		return whole(CodeNotUTF8, "the file is UTF-16 text", "save the file as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8 FILE")
+		utf16 = "the file is UTF-16 text"
+	case bytes.Count(data, []byte{0}) > len(data)/4:
+		utf16 = "the file is UTF-16 text without a byte order mark"
 	case !utf8.Valid(data):
 		return []schema.Problem{notUTF8(data)}
+	default:
+		return nil
 	}
-	return nil
+	p := schema.NewProblem("", CodeNotUTF8, utf16, "save the file as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8 FILE")
+	p.Line, p.Column = 1, 1
+	return []schema.Problem{p}
 }
 
 // notUTF8 names the first byte of a text that is not UTF-8. Such a text is nearly always
@@ -57,67 +70,47 @@ func notUTF8(data []byte) schema.Problem {
 	return p
 }
 
+// ReadYAML converts one YAML or JSON document of at most limit bytes to JSON. It is the only reader
+// of YAML: it expands no aliases, and reads numbers as they are written.
+func ReadYAML(data []byte, limit int) (jsontext.Value, []schema.Problem) {
+	if found := unreadable(data, limit); len(found) > 0 {
+		return nil, found
+	}
+	if v := jsontext.Value(data); v.IsValid() {
+		return v, nil
+	}
+	return fromYAML(data)
+}
+
 // fromYAML converts the YAML document of a file to JSON.
 func fromYAML(data []byte) ([]byte, []schema.Problem) {
+	n, found := parseYAML(data)
+	if len(found) > 0 {
+		return nil, found
+	}
+	var c conversion
+	c.value(n)
+	return c.out, c.problems()
+}
+
+// parseYAML parses the one document of a file into nodes, which are as many as its text has.
+func parseYAML(data []byte) (*yamlv3.Node, []schema.Problem) {
 	reader := yamlv3.NewDecoder(bytes.NewReader(data))
 	var first, second yamlv3.Node
 	if err := reader.Decode(&first); err != nil && !errors.Is(err, io.EOF) {
 		return nil, notYAML(data, err)
 	}
-	// The conversion would ignore a second document, and with aliases a small file can fill
-	// the memory.
-	found := refusedNodes(&first, "")
 	switch err := reader.Decode(&second); {
 	case err == nil:
 		p := schema.NewProblem("", CodeTrailingData, "a second document starts here", "keep one act, story or activity here, and put the other into a file of its own")
 		p.Line, p.Column = second.Line, second.Column
-		found = append(found, p)
+		return nil, []schema.Problem{p}
 	case !errors.Is(err, io.EOF):
 		return nil, notYAML(data, err)
+	case len(first.Content) == 0:
+		return &yamlv3.Node{Kind: yamlv3.ScalarNode, Tag: "!!null"}, nil
 	}
-	if len(found) > 0 {
-		return nil, found
-	}
-	text, err := yaml.YAMLToJSONStrict(data)
-	if err != nil {
-		return nil, notYAML(data, err)
-	}
-	return text, nil
-}
-
-// refusedNodes returns the aliases and the repeated keys below n.
-func refusedNodes(n *yamlv3.Node, pointer string) (found []schema.Problem) {
-	add := func(n *yamlv3.Node, pointer, code, detail, hint string) {
-		p := schema.NewProblem(pointer, code, detail, hint)
-		p.Line, p.Column = n.Line, n.Column
-		if len(found) < MaxProblems {
-			found = append(found, p)
-		}
-	}
-	switch n.Kind {
-	case yamlv3.AliasNode:
-		add(n, pointer, CodeAlias, "*"+n.Value+" refers to another part of the file", "write it out, or quote a text that begins with *")
-	case yamlv3.DocumentNode:
-		for _, child := range n.Content {
-			found = append(found, refusedNodes(child, pointer)...)
-		}
-	case yamlv3.SequenceNode:
-		for i, child := range n.Content {
-			found = append(found, refusedNodes(child, at(pointer, i))...)
-		}
-	case yamlv3.MappingNode:
-		lines := map[string]int{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, below := n.Content[i], at(pointer, n.Content[i].Value)
-			if line, twice := lines[key.Value]; twice {
-				add(key, below, CodeDuplicateKey, fmt.Sprintf("%s is written twice, first in line %d", key.Value, line), "keep one of the two")
-			} else {
-				lines[key.Value] = key.Line
-			}
-			found = append(found, refusedNodes(n.Content[i+1], below)...)
-		}
-	}
-	return found
+	return first.Content[0], nil
 }
 
 // notYAML returns the errors of a text that the parser refuses: every line that a tab
@@ -185,8 +178,8 @@ func syntaxText(err error) (text string, line int) {
 	return m[2], line
 }
 
-// maxSearched bounds the bytes that stoppedAt parses.
-const maxSearched = 2 << 20
+// maxSearched bounds the bytes that stoppedAt parses. In a large file it takes the parser's own line.
+const maxSearched = MaxBytes / 2
 
 // stoppedAt returns the line that spoils a text: behind the longest part of whole lines that
 // is YAML. The parser's own line is up to two lines off, or that of the end of the text if
@@ -200,17 +193,16 @@ func stoppedAt(data []byte, reported int) int {
 	}
 	ends = append(ends, len(data))
 	searched := 0
-	for n := min(reported+2, len(ends)-1); n > 0 && searched < maxSearched; n-- {
-		searched += ends[n-1]
+	for n := min(reported+2, len(ends)-1); n > 0; n-- {
+		if searched += ends[n-1]; searched > maxSearched {
+			return max(reported, 1)
+		}
 		var node yamlv3.Node
 		if yamlv3.Unmarshal(data[:ends[n-1]], &node) == nil {
 			return n + 1
 		}
 	}
-	if searched < maxSearched {
-		return 1
-	}
-	return max(reported, 1)
+	return 1
 }
 
 var (
