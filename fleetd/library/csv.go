@@ -28,6 +28,8 @@ type layout struct {
 	whole   reflect.Type      // act, story or activity
 	row     reflect.Type      // action or step
 	renamed map[string]string // column of a field of a row, by the field's name, if a field of the whole has the same name
+
+	separator rune // between the cells of a list that is read
 }
 
 const orderColumn = "order"
@@ -35,11 +37,11 @@ const orderColumn = "order"
 func layoutOf(kind Kind) layout {
 	switch kind {
 	case KindAct:
-		return layout{kind, "actions", reflect.TypeFor[score.Act](), reflect.TypeFor[score.Action](), map[string]string{"act": "action.act", "method": "action.method"}}
+		return layout{kind, "actions", reflect.TypeFor[score.Act](), reflect.TypeFor[score.Action](), map[string]string{"act": "action.act", "method": "action.method"}, ','}
 	case KindActivity:
-		return layout{kind, "acts", reflect.TypeFor[score.Activity](), reflect.TypeFor[score.Step](), nil}
+		return layout{kind, "acts", reflect.TypeFor[score.Activity](), reflect.TypeFor[score.Step](), nil, ','}
 	}
-	return layout{kind, "acts", reflect.TypeFor[score.Story](), reflect.TypeFor[score.Step](), nil}
+	return layout{kind, "acts", reflect.TypeFor[score.Story](), reflect.TypeFor[score.Step](), nil, ','}
 }
 
 // fieldsOf returns the types of a struct's fields by their names in JSON.

@@ -89,7 +89,7 @@ func TestProblemsOfAListHaveTheirCell(t *testing.T) {
 		{"no kind", "a,b\n1,2\n", nil, []string{"1 : the header names no kind of list"}},
 		{"no header", "", nil, []string{"1 : the list has no header"}},
 		{"cells", "act,type,start_ms,end_ms,loop\nx,wait,zero,5,maybe\n,wait,1,2.5,no\n", nil, []string{`2 start_ms: "zero" is not a number`, `2 loop: "maybe" is neither`}},
-		{"a number as no JSON has it", "act,type,start_ms\nx,wait,0500\n", nil, []string{`2 start_ms: "0500" is not a number`}},
+		{"a number as no JSON has it", "act,type,start_ms\nx,wait,0500\n", nil, []string{`2 start_ms: 0500 is 500 in decimal and 320 in octal; write 500 or 320`}},
 		{"order", "act,order,type,end_ms\nx,1,wait,5\nx,1,wait,5\nx,3.1,wait,5\nx,last,wait,5\n", nil, []string{`5 order: "last"`, "3 order: row 2", "4 order: there is no group"}},
 		{"two names", "story,name.en,act\ns,A,a\ns,B,b\n", nil, []string{"3 name.en: name.en differs"}},
 		{"begins again", "story,act\ns,a\nt,a\ns,b\n", nil, []string{"4 story: s begins again"}},

@@ -11,9 +11,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -25,7 +23,17 @@ type Sheet struct {
 	Columns []Column
 	Rows    int // without the header
 	Entries []SheetEntry
+	// Unlisted counts the problems that ReadCSV did not return, because it returned maxListed.
+	Unlisted int
 }
+
+// Bounds of a list.
+const (
+	maxColumns = 200
+	maxRows    = 20_000
+	maxOfEntry = 2000 // rows of one act, story or activity
+	maxListed  = 1000 // problems
+)
 
 // Column is one column of a list: its header, and the field that it is; empty = ignored.
 type Column struct{ Header, Field string }
@@ -67,18 +75,29 @@ func cellFault(row int, header, code, detail, hint string) SheetProblem {
 // field; an empty field ignores the column. The problems are all that keep the list from being read.
 func ReadCSV(text []byte, mapped map[string]string) (Sheet, []SheetProblem) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if !utf8.Valid(text) {
-		return Sheet{}, []SheetProblem{cellFault(1, "", score.CodeNotUTF8, "the list is not UTF-8", "save it as CSV UTF-8")}
+	if found := score.NotText(text); len(found) > 0 {
+		return Sheet{}, []SheetProblem{cellFault(1, "", found[0].Code, found[0].Detail, "save it as CSV UTF-8, as spreadsheets call it")}
+	}
+	if !bytes.Contains(text, []byte("\n")) { // old programs for the Mac end lines so
+		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+	}
+	separator := delimiterOf(text)
+	if m := separatorLine.FindSubmatch(text); m != nil { // for spreadsheets, which do not count it as a row
+		text, separator = text[len(m[0]):], rune(m[1][0])
 	}
 	r := csv.NewReader(bytes.NewReader(text))
-	r.Comma, r.FieldsPerRecord, r.LazyQuotes = delimiterOf(text), -1, false
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes = separator, -1, false
 	header, err := r.Read()
 	if err != nil {
 		return Sheet{}, []SheetProblem{cellFault(1, "", CodeNoList, "the list has no header", "begin it with the names of the columns, such as story,order,act")}
 	}
+	if len(header) > maxColumns {
+		return Sheet{}, []SheetProblem{cellFault(1, "", score.CodeTooMany, fmt.Sprintf("the list has %d columns, at most %d are read", len(header), maxColumns), "remove those that are empty")}
+	}
 	s, out, found := readHeader(header, mapped)
+	s.separator = separator
 	if len(found) > 0 {
-		return out, found
+		return out, belowTitle(text, mapped, found)
 	}
 	var all []record
 	line, read := 1, int64(0) // where the reader is, to count empty lines, which it leaves out
@@ -95,6 +114,9 @@ func ReadCSV(text []byte, mapped map[string]string) (Sheet, []SheetProblem) {
 		began, _ := r.FieldPos(0)
 		row += began - line
 		if strings.TrimSpace(strings.Join(cells, "")) != "" {
+			if len(all) == maxRows {
+				return out, append(found, cellFault(row, "", score.CodeTooMany, fmt.Sprintf("the list has over %d rows", maxRows), "split it"))
+			}
 			all = append(all, record{row, cells})
 		}
 	}
@@ -102,6 +124,25 @@ func ReadCSV(text []byte, mapped map[string]string) (Sheet, []SheetProblem) {
 	found = s.readRows(&out, all)
 	return out, found
 }
+
+// belowTitle names the row that is a header, if one of the first rows is and those above it are not.
+func belowTitle(text []byte, mapped map[string]string, found []SheetProblem) []SheetProblem {
+	lines := bytes.SplitAfterN(text, []byte("\n"), 11)
+	for i, line := range lines[1:min(len(lines), 10)] {
+		r := csv.NewReader(bytes.NewReader(line))
+		r.Comma = delimiterOf(line)
+		header, err := r.Read()
+		if err != nil {
+			continue
+		}
+		if _, out, _ := readHeader(header, mapped); out.Kind != "" {
+			return []SheetProblem{cellFault(1, "", CodeNoList, fmt.Sprintf("the names of the columns are in row %d, below a title", i+2), "delete the rows above it")}
+		}
+	}
+	return found
+}
+
+var separatorLine = regexp.MustCompile(`^(?i:"?sep=([,;\t])"?)\r?\n`)
 
 type record struct {
 	row   int
@@ -150,7 +191,9 @@ func readHeader(header []string, mapped map[string]string) (layout, Sheet, []She
 			out.Columns[i].Field = ""
 		case !known:
 			hint := "map it to a field, or ignore it"
-			if near := schema.Closest(c.Field, s.names()); near != "" {
+			if part := s.partOf(c.Field); part != "" {
+				hint = fmt.Sprintf("write %s.%s: it has a column for each of its parts", c.Field, part)
+			} else if near := schema.Closest(c.Field, s.names()); near != "" {
 				hint = "did you mean " + near + "? " + hint
 			}
 			found = append(found, cellFault(1, c.Header, CodeUnknownColumn, fmt.Sprintf("%q is no field of a list of this kind", c.Header), hint))
@@ -173,6 +216,22 @@ func (s layout) names() []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// partOf returns an example of a part of a field that has a column for each of them, empty for others.
+func (s layout) partOf(column string) string {
+	for _, of := range []reflect.Type{s.whole, s.row} {
+		switch t := fieldsOf(of)[column]; {
+		case t == nil || !inParts(t):
+		case t == reflect.TypeFor[score.Text]():
+			return "en"
+		case t == reflect.TypeFor[score.Launch]():
+			return "when"
+		default:
+			return "NAME"
+		}
+	}
+	return ""
 }
 
 // field returns the path of a column's field, and whether it is one of the row.
@@ -218,13 +277,39 @@ func (s layout) typeOf(path []string, ofRow bool) reflect.Type {
 	return reflect.TypeFor[string]()
 }
 
+var listMark = regexp.MustCompile(`[,;\s]+`)
+
 var (
-	number   = regexp.MustCompile(`^-?(0|[1-9]\d*)([.,]\d+)?([eE][+-]?\d+)?$`)
-	listMark = regexp.MustCompile(`[,;\s]+`)
+	oneGroup   = regexp.MustCompile(`^([-+]?[1-9]\d{0,2})([.,])(\d{3})$`)
+	manyGroups = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?:([.,'\x{a0}\x{202f} ])\d{3})+(?:[.,]\d+)?$`)
+	decimal    = regexp.MustCompile(`^([-+]?\d*),(\d+(?:[eE][-+]?\d+)?)$`)
 )
 
+// numberOf reads a number of a list. Spreadsheets write decimals and thousands with . or with , by
+// the language of their computer, so 1,500 is refused: it is 1500 there, and 1.5 here.
+func (s layout) numberOf(cell string, whole bool) (json.RawMessage, error) {
+	if m := oneGroup.FindStringSubmatch(cell); m != nil && (m[2] == "," || whole || s.separator != ',') {
+		part := strings.TrimRight(m[3], "0")
+		if part = cmp.Or(part, "0"); len(part) == 3 {
+			part += "0" // which is no group of thousands
+		}
+		return nil, fmt.Errorf("%s is %s%s if the sign groups thousands, and %s.%s if it begins decimals; write the one that you mean", cell, m[1], m[3], m[1], part)
+	}
+	if m := manyGroups.FindStringSubmatch(cell); m != nil && oneGroup.FindString(cell) == "" {
+		return nil, fmt.Errorf("%q has signs between its thousands; write its digits without them", cell)
+	}
+	number, err := schema.ReadNumber(decimal.ReplaceAllString(cell, "$1.$2"))
+	switch {
+	case errors.Is(err, schema.ErrNotNumber):
+		return nil, fmt.Errorf("%q is not a number; write one such as 1500 or 0.5", cell)
+	case err != nil:
+		return nil, err
+	}
+	return json.RawMessage(number), nil
+}
+
 // valueOf reads a cell as JSON.
-func valueOf(cell string, t reflect.Type, name string) (json.RawMessage, error) {
+func (s layout) valueOf(cell string, t reflect.Type, name string) (json.RawMessage, error) {
 	if strings.HasPrefix(cell, `"`) || strings.HasPrefix(cell, "{") || strings.HasPrefix(cell, "[") && t.Kind() != reflect.String {
 		var v any
 		if err := json.Unmarshal([]byte(cell), &v); err == nil {
@@ -239,27 +324,25 @@ func valueOf(cell string, t reflect.Type, name string) (json.RawMessage, error) 
 	encode := func(v any) (json.RawMessage, error) { return json.Marshal(v) }
 	switch t {
 	case reflect.TypeFor[score.Repeat](), reflect.TypeFor[score.ActError]():
-		if n, err := strconv.ParseInt(cell, 10, 64); err == nil {
-			return encode(map[string]int64{map[bool]string{true: "times", false: "retry"}[name == "repeat"]: n})
+		if cell[0] > '9' { // a word
+			return encode(cell)
 		}
-		return encode(cell)
+		number, err := s.numberOf(cell, true)
+		return json.RawMessage(fmt.Sprintf(`{"%s":%s}`, map[bool]string{true: "times", false: "retry"}[name == "repeat"], number)), err
 	case reflect.TypeFor[score.Parameter]():
 		return encode(score.Parameter{Type: "string", Default: cell})
 	}
 	switch t.Kind() {
 	case reflect.Bool:
 		switch strings.ToLower(cell) {
-		case "true", "yes", "ja", "1", "x":
+		case "true", "yes", "ja", "wahr", "1", "x":
 			return json.RawMessage("true"), nil
-		case "false", "no", "nein", "0":
+		case "false", "no", "nein", "falsch", "0":
 			return json.RawMessage("false"), nil
 		}
 		return nil, fmt.Errorf("%q is neither true nor false; write one of these, yes or no", cell)
 	case reflect.Int64, reflect.Float64:
-		if !number.MatchString(cell) {
-			return nil, fmt.Errorf("%q is not a number; write one such as 1500 or 0.5", cell)
-		}
-		return json.RawMessage(strings.Replace(cell, ",", ".", 1)), nil
+		return s.numberOf(cell, t.Kind() == reflect.Int64)
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.String {
 			return nil, fmt.Errorf("%q is not a list in JSON", cell)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,8 +46,14 @@ func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
 		groups[len(groups)-1] = append(groups[len(groups)-1], r)
 	}
 	for _, rows := range groups {
+		if len(rows) > maxOfEntry {
+			found = append(found, cellFault(rows[0].row, "", score.CodeTooMany, fmt.Sprintf("it has %d rows, at most %d are read", len(rows), maxOfEntry), "split it in two"))
+			continue
+		}
 		e, problems := s.readEntry(out.Columns, rows)
-		found = append(found, problems...)
+		listed := min(len(problems), max(0, maxListed-len(found)))
+		out.Unlisted += e.Faults - listed
+		found = append(found, problems[:listed]...)
 		out.Entries = append(out.Entries, e)
 	}
 	return found
@@ -54,14 +61,30 @@ func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
 
 func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetProblem) {
 	var found []SheetProblem
+	e := SheetEntry{Row: rows[0].row, rows: map[string]int{}}
+	add := func(problems ...SheetProblem) {
+		e.Faults += len(problems)
+		found = append(found, problems[:min(len(problems), maxListed-len(found))]...)
+	}
 	whole := map[string]any{}
 	var items []*item
+	type target struct {
+		path  []string
+		of    reflect.Type
+		ofRow bool
+	}
+	targets := make([]target, len(columns))
+	for i, c := range columns {
+		if path, ofRow, _ := s.field(c.Field); len(path) > 0 {
+			targets[i] = target{path, s.typeOf(path, ofRow), ofRow}
+		}
+	}
 	for n, r := range rows {
 		it := &item{row: r.row, place: []int{n + 1}, fields: map[string]any{}}
 		for i, cell := range r.cells {
 			if cell = strings.TrimSpace(cell); i >= len(columns) || columns[i].Field == "" || cell == "" {
 				if i >= len(columns) && cell != "" {
-					found = append(found, cellFault(r.row, "", CodeBadCell, fmt.Sprintf("cell %d has no header", i+1), "give its column a header, or quote texts with the separator in them"))
+					add(cellFault(r.row, "", CodeBadCell, fmt.Sprintf("cell %d has no header", i+1), "give its column a header, or quote texts with the separator in them"))
 				}
 				continue
 			}
@@ -69,16 +92,16 @@ func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetP
 			if columns[i].Field == orderColumn {
 				place, err := placeOf(cell)
 				if err != nil {
-					found = append(found, cellFault(r.row, header, CodeBadCell, err.Error(), "write 1, 2, 3; 2.1 is the first one in the group at 2"))
+					add(cellFault(r.row, header, CodeBadCell, err.Error(), "write 1, 2, 3; 2.1 is the first one in the group at 2"))
 				} else {
 					it.place = place
 				}
 				continue
 			}
-			path, ofRow, _ := s.field(columns[i].Field)
-			v, err := valueOf(cell, s.typeOf(path, ofRow), path[0])
+			path, ofRow := targets[i].path, targets[i].ofRow
+			v, err := s.valueOf(cell, targets[i].of, path[0])
 			if err != nil {
-				found = append(found, cellFault(r.row, header, CodeBadCell, err.Error(), ""))
+				add(cellFault(r.row, header, CodeBadCell, err.Error(), ""))
 				continue
 			}
 			into := it.fields
@@ -86,7 +109,7 @@ func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetP
 				into = whole
 			}
 			if old, again := at(into, path); again && string(old) != string(v) {
-				found = append(found, cellFault(r.row, header, CodeBadCell, fmt.Sprintf("%s differs from the one in a row above", columns[i].Field), "write the fields of the "+string(s.kind)+" itself in one row"))
+				add(cellFault(r.row, header, CodeBadCell, fmt.Sprintf("%s differs from the one in a row above", columns[i].Field), "write the fields of the "+string(s.kind)+" itself in one row"))
 			}
 			put(into, path, v)
 		}
@@ -95,10 +118,9 @@ func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetP
 		}
 	}
 	list, problems := nest(items)
-	found = append(found, problems...)
-	e := SheetEntry{Row: rows[0].row, rows: map[string]int{}}
+	add(problems...)
 	whole[s.items] = e.values(list, "/"+s.items)
-	if e.Faults = len(found); e.Faults > 0 {
+	if e.Faults > 0 {
 		whole = map[string]any{string(s.kind): whole[string(s.kind)]}
 	}
 	e.Text = encodePlain(whole)
