@@ -150,7 +150,9 @@ func (s *server) limitUploads(ctx huma.Context, next func(huma.Context)) {
 		r.Body = &upload{ReadCloser: r.Body, connection: connection, now: s.Now, began: s.Now()}
 		next(ctx)
 	default:
-		Write(w, KindBusy.Problem("too many uploads are in progress", "try again in a moment"))
+		full := KindBusy.Problem("too many uploads are in progress", "try again in a moment")
+		full.retryAfter = int(heavyWait.Seconds())
+		Write(w, full)
 	}
 }
 

@@ -66,6 +66,11 @@ func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
 			if err != nil {
 				return nil, err
 			}
+			end, err := s.heavy.begin(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer end()
 			text := in.RawBody
 			if in.Format != "" {
 				var problems []schema.Problem

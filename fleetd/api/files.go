@@ -25,8 +25,13 @@ type Imports interface {
 	Import(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (library.Imported, []schema.Problem, error)
 }
 
-// maxUnpacked bounds what an archive contains; score.MaxAsset bounds the file.
-const maxUnpacked = 64 << 20
+// Bounds of an import; score.MaxAsset bounds the file itself.
+const (
+	maxUnpacked       = 64 << 20 // bytes of all files of an archive
+	maxArchived       = 2000     // files of an archive
+	maxImported       = 1000     // acts, stories and activities
+	maxImportProblems = 1000     // that are listed
+)
 
 const importPath = "/library/import"
 
@@ -79,6 +84,8 @@ type importing struct {
 
 	skipWrong, dry bool
 	unreadable     bool // there is an error that is not of one entry
+	textBytes      int  // of all texts and lists
+	unlisted       int  // problems that are not among Problems
 }
 
 // archived is a sound or picture of an archive.
@@ -117,6 +124,11 @@ func (s *server) files(h huma.API) {
 }
 
 func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by audit.Attribution) (*answer[Import], error) {
+	end, err := s.heavy.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	in := importing{Import: Import{DryRun: dry, Entries: []ImportEntry{}, Assets: []string{}, Problems: []ImportProblem{}}, files: map[string]archived{}, skipWrong: skipWrong, dry: dry}
 	mapped := map[string]string{}
 	for _, m := range columns {
@@ -195,13 +207,32 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 }
 
 func (in *importing) wrong() bool {
-	return slices.ContainsFunc(in.Problems, func(p ImportProblem) bool { return p.Severity == schema.SeverityError })
+	return in.unlisted > 0 || slices.ContainsFunc(in.Problems, func(p ImportProblem) bool { return p.Severity == schema.SeverityError })
 }
 
 // fault adds an error that is not of one entry: nothing can be saved.
 func (in *importing) fault(file string, p schema.Problem) {
 	in.unreadable = true
-	in.Problems = append(in.Problems, ImportProblem{File: file, Problem: p})
+	in.list(ImportProblem{File: file, Problem: p})
+}
+
+// list adds a problem to those that are listed, or counts it.
+func (in *importing) list(p ImportProblem) {
+	if len(in.Problems) == maxImportProblems {
+		in.unlisted++
+		return
+	}
+	in.Problems = append(in.Problems, p)
+}
+
+// hasRoom reports whether the texts of a file are within the bounds of an import, and adds a problem if not.
+func (in *importing) hasRoom(file string, text []byte) bool {
+	if in.textBytes += len(text); in.textBytes > maxTexts {
+		in.fault(file, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the texts have over %d bytes", maxTexts), "import a part of them at a time"))
+	} else if len(in.texts) > maxImported {
+		in.fault(file, schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("there are over %d acts, stories and activities", maxImported), "import a part of them at a time"))
+	}
+	return in.textBytes <= maxTexts && len(in.texts) <= maxImported
 }
 
 func (in *importing) add(kind library.Kind, e ImportEntry, text []byte, list library.Sheet, of library.SheetEntry) {
@@ -212,13 +243,16 @@ func (in *importing) add(kind library.Kind, e ImportEntry, text []byte, list lib
 }
 
 func (in *importing) addList(file string, body []byte, mapped map[string]string) {
+	if !in.hasRoom(file, body) {
+		return
+	}
 	list, found := library.ReadCSV(body, mapped)
 	in.Rows += list.Rows
 	for _, c := range list.Columns {
 		in.Columns = append(in.Columns, ImportColumn(c))
 	}
 	for _, p := range found {
-		in.Problems = append(in.Problems, ImportProblem{File: file, Row: p.Row, Cell: p.Header, Problem: p.Problem})
+		in.list(ImportProblem{File: file, Row: p.Row, Cell: p.Header, Problem: p.Problem})
 	}
 	ofEntries := 0
 	for _, e := range list.Entries {
@@ -226,11 +260,16 @@ func (in *importing) addList(file string, body []byte, mapped map[string]string)
 		_, id := score.NameOf(e.Text)
 		in.add(list.Kind, ImportEntry{ID: id, File: file, Row: e.Row}, e.Text, list, e)
 	}
-	in.unreadable = in.unreadable || len(found) > ofEntries
+	in.unreadable = in.unreadable || list.Unlisted+len(found) > ofEntries
+	in.unlisted += list.Unlisted
+	in.hasRoom(file, nil)
 }
 
 // addYAML adds the documents of a file.
 func (in *importing) addYAML(file string, body []byte) {
+	if !in.hasRoom(file, body) {
+		return
+	}
 	const between = "\n---"
 	body = append([]byte("\n"), body...)
 	next := 0
@@ -241,6 +280,9 @@ func (in *importing) addYAML(file string, body []byte) {
 			continue
 		}
 		above := bytes.Count(body[:end-len(text)], []byte("\n")) - 1 // one was added
+		if !in.hasRoom(file, nil) {
+			return
+		}
 		kind, id := score.NameOf(text)
 		if kind == "" {
 			in.fault(file, schema.NewProblem("", score.CodeMissing, "it names neither an act nor a story nor an activity", "begin it with act:, story: or activity: and an id, such as act: welcome"))
@@ -254,6 +296,11 @@ func (in *importing) addYAML(file string, body []byte) {
 // addArchive adds the files of a ZIP archive. Others than texts, lists, sounds and pictures
 // are left out.
 func (in *importing) addArchive(body []byte, mapped map[string]string) {
+	// Each file has such a mark in the directory of an archive, which the reader reads as a whole.
+	if bytes.Count(body, []byte("PK\x01\x02")) > maxArchived {
+		in.fault("", schema.NewProblem("", score.CodeTooMany, fmt.Sprintf("the archive has over %d files", maxArchived), "split it"))
+		return
+	}
 	archive, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
 	if err != nil {
 		in.fault("", schema.NewProblem("", "no_archive", "it is not a ZIP archive", "choose a file that an export made, or pack a folder"))
@@ -262,6 +309,11 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 	left := int64(maxUnpacked)
 	for _, f := range archive.File {
 		if f.FileInfo().IsDir() || strings.HasPrefix(path.Base(f.Name), ".") {
+			continue
+		}
+		ext := strings.ToLower(path.Ext(f.Name))
+		isAsset := slices.Contains([]string{".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg"}, ext)
+		if !isAsset && !slices.Contains([]string{".yaml", ".yml", ".json", ".csv"}, ext) {
 			continue
 		}
 		r, err := f.Open()
@@ -275,12 +327,12 @@ func (in *importing) addArchive(body []byte, mapped map[string]string) {
 			in.fault(f.Name, schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("the archive is damaged, or contains over %d bytes", maxUnpacked), "split it"))
 			return
 		}
-		switch ext := strings.ToLower(path.Ext(f.Name)); ext {
-		case ".yaml", ".yml", ".json":
-			in.addYAML(f.Name, text)
-		case ".csv":
+		switch {
+		case ext == ".csv":
 			in.addList(f.Name, text, mapped)
-		case ".wav", ".ogg", ".mp3", ".flac", ".png", ".jpg", ".jpeg":
+		case !isAsset:
+			in.addYAML(f.Name, text)
+		default:
 			name := strings.TrimSuffix(path.Base(f.Name), path.Ext(f.Name))
 			if earlier, twice := in.files[name]; twice {
 				in.fault(f.Name, schema.NewProblem("", score.CodeDuplicateID, name+" is also the name of "+earlier.path, "give one of them another name"))
@@ -310,7 +362,7 @@ func (in *importing) take(done library.Imported) {
 				cell := in.lists[i].At(in.of[i], p)
 				at.Row, at.Cell, at.Line, at.Column = cell.Row, cell.Header, 0, 0
 			}
-			in.Problems = append(in.Problems, at)
+			in.list(at)
 		}
 		if done.Saved != nil && e.Errors == 0 {
 			e.Unchanged = done.Saved[i].Unchanged
@@ -324,6 +376,10 @@ func (in *importing) take(done library.Imported) {
 
 // answer refuses what is wrong, unless only asked or told to leave it out.
 func (in *importing) answer() (*answer[Import], error) {
+	if in.unlisted > 0 {
+		in.Problems = append(in.Problems, ImportProblem{Problem: schema.NewProblem("", score.CodeMore, fmt.Sprintf("%d more are not listed", in.unlisted), "correct the first ones, then import again")})
+		in.unlisted = 0
+	}
 	if in.DryRun || in.Saved || !in.wrong() {
 		return &answer[Import]{in.Import}, nil
 	}

@@ -255,6 +255,11 @@ func (in Validation) rows() ([]library.Source, []library.Asset) {
 }
 
 func (s *server) validate(ctx context.Context, in Validation) (*answer[Validities], error) {
+	end, err := s.heavy.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	texts, assets := in.rows()
 	checked, problems, err := s.Library.Validate(ctx, texts, assets)
 	if err != nil {
@@ -289,6 +294,11 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 	if len(in.Assets) > 0 && !in.DryRun {
 		return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
 	}
+	end, err := s.heavy.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	texts, assets := in.rows()
 	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, attribute(p, in.Attribution))
 	if err != nil {

@@ -49,6 +49,7 @@ type server struct {
 	tokenLimit *tokenLimiter // of enrolment
 	loginLimit *tokenLimiter // of codes of the command line
 	uploads    chan struct{} // semaphore of uploads
+	heavy      *heavyWork
 	health     health
 	verifying  sync.Mutex // one check of the audit at a time
 }
@@ -61,7 +62,7 @@ func Register(mux *http.ServeMux, deps Deps) *huma.OpenAPI { return routes(mux, 
 
 // routes is Register, and returns the operations.
 func routes(mux *http.ServeMux, deps Deps) huma.API {
-	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), loginLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads)}
+	s := &server{Deps: deps, tokenLimit: newTokenLimiter(), loginLimit: newTokenLimiter(), uploads: make(chan struct{}, maxUploads), heavy: newHeavyWork()}
 	config := huma.DefaultConfig("Troupe", "1")
 	config.Info.Description = "Server of a fleet of performing robots. No stop here is an emergency stop: each is a message that software carries out."
 	config.OpenAPIPath = "/api/openapi"

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/schema"
 )
@@ -25,11 +27,31 @@ const maxDepth = 2 * schema.MaxDepth
 var strictJSON = huma.Format{
 	Marshal: huma.DefaultJSONFormat.Marshal,
 	Unmarshal: func(data []byte, v any) error {
+		if hasLongList(data) {
+			return fmt.Errorf("a list has over %d entries", maxListed)
+		}
 		if ps := schema.DecodeStrictInto(data, v, maxDepth); len(ps) > 0 {
 			return errors.New(ps[0].String())
 		}
 		return nil
 	},
+}
+
+// maxListed is the greatest length of a list in a body. huma reports each wrong entry, so a body of
+// them would take hundreds of times its size.
+const maxListed = 20_000
+
+// hasLongList reports whether a list of a body is longer than maxListed.
+func hasLongList(data []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(data))
+	for {
+		if _, err := d.ReadToken(); err != nil || d.StackDepth() > maxDepth {
+			return false // DecodeStrictInto says why
+		}
+		if kind, n := d.StackIndex(d.StackDepth()); kind == '[' && n > maxListed {
+			return true
+		}
+	}
 }
 
 func init() { huma.ValidateStrictCasing = true } // a global setting of huma

@@ -59,6 +59,11 @@ func (s *server) draftTimeline(h huma.API) {
 			caller
 			Body TimelineText
 		}) (*answer[Timeline], error) {
+			end, err := s.heavy.begin(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer end()
 			lookup := s.newActLookup(ctx)
 			t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), lookup.find, in.Body.Lang)
 			if lookup.err != nil {

@@ -49,18 +49,18 @@ func (l *Library) Duplicate(ctx context.Context, p auth.Principal, kind library.
 
 // Summaries summarises entries of a kind, by id.
 func (l *Library) Summaries(ctx context.Context, kind library.Kind, ids []string) (all map[string]library.Summary, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForSummaries(kind, ids), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+	found, err = l.show(ctx, library.ForSummaries(kind, ids), func(rows library.Rows, _ time.Time) (found []schema.Problem) {
 		all, found = library.Summaries(rows, kind)
-		return library.Changes{}, found
+		return found
 	})
 	return all, found, err
 }
 
 // UsesOfAct lists what performs an act.
 func (l *Library) UsesOfAct(ctx context.Context, act string) (uses []library.ActUse, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForUsesOfAct(act), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+	found, err = l.show(ctx, library.ForUsesOfAct(act), func(rows library.Rows, _ time.Time) (found []schema.Problem) {
 		uses, found = library.UsesOfAct(rows, act)
-		return library.Changes{}, found
+		return found
 	})
 	return uses, found, err
 }
@@ -68,11 +68,16 @@ func (l *Library) UsesOfAct(ctx context.Context, act string) (uses []library.Act
 // Import saves texts as drafts, all or none, or with skipWrong those without errors; dry only shows what would be saved, as if the assets had
 // been uploaded.
 func (l *Library) Import(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (done library.Imported, found []schema.Problem, err error) {
+	found, err = l.show(ctx, library.ForImport(texts), func(rows library.Rows, now time.Time) (found []schema.Problem) {
+		done, found = library.Import(rows, texts, assets, skipWrong, by.WithTime(now))
+		return found
+	})
+	if dry || err != nil || len(found) > 0 || done.Saved == nil {
+		return done, found, err
+	}
 	found, err = l.applyLibraryPlan(ctx, p, library.ForImport(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
-		if done, found = library.Import(rows, texts, assets, skipWrong, by.WithTime(now)); dry {
-			return library.Changes{}, found
-		}
+		done, found = library.Import(rows, texts, assets, skipWrong, by.WithTime(now))
 		return done.Changes, found
 	})
 	return done, found, err

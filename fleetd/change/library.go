@@ -28,6 +28,21 @@ func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, need l
 	return found, err
 }
 
+// show runs a plan that writes nothing, after the transaction that reads its rows: with many texts it
+// takes long, and would keep every other change waiting.
+func (l *Library) show(ctx context.Context, need library.Need, plan func(library.Rows, time.Time) []schema.Problem) ([]schema.Problem, error) {
+	var rows library.Rows
+	err := l.query(ctx, func(tx *store.Tx) (err error) {
+		rows, err = tx.LibraryFor(ctx, need, selector.Selector{})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows.Catalogue = l.Catalogue()
+	return plan(rows, l.Now()), nil
+}
+
 // Save saves a draft under an id. draftRev is the draft revision that its author read; nil
 // overwrites any.
 func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, draftRev *int64, by audit.Attribution) (saved library.Saved, found []schema.Problem, err error) {
@@ -48,9 +63,9 @@ func (l *Library) Save(ctx context.Context, p auth.Principal, kind library.Kind,
 // Validate returns the problems of each text, as if the assets and acts of the request had
 // been published. Nothing is saved.
 func (l *Library) Validate(ctx context.Context, texts []library.Source, assets []library.Asset) (checked []library.Checked, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (_ library.Changes, found []schema.Problem) {
+	found, err = l.show(ctx, library.ForValidate(texts), func(rows library.Rows, _ time.Time) (found []schema.Problem) {
 		checked, found = library.Validate(rows, texts, assets)
-		return library.Changes{}, found
+		return found
 	})
 	return checked, found, err
 }
@@ -68,12 +83,16 @@ func (l *Library) Publish(ctx context.Context, p auth.Principal, kind library.Ki
 // PublishAll saves texts and publishes them, all or none; dry only shows what would change,
 // as if the assets had been uploaded.
 func (l *Library) PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (done library.PublishedAll, found []schema.Problem, err error) {
+	found, err = l.show(ctx, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (found []schema.Problem) {
+		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))
+		return found
+	})
+	if dry || err != nil || len(found) > 0 {
+		return done, found, err
+	}
 	found, err = l.applyLibraryPlan(ctx, p, library.ForPublishAll(texts), func(rows library.Rows, now time.Time) (library.Changes, []schema.Problem) {
 		var found []schema.Problem
 		done, found = library.PublishAll(rows, texts, assets, by.WithTime(now))
-		if dry {
-			return library.Changes{}, found
-		}
 		return done.Changes, found
 	})
 	return done, found, err
@@ -119,11 +138,10 @@ func (l *Library) DeleteAsset(ctx context.Context, p auth.Principal, name string
 
 // Assets lists the assets, and the uses of each by name.
 func (l *Library) Assets(ctx context.Context) (all []library.Asset, uses map[string][]library.Use, found []schema.Problem, err error) {
-	found, err = l.applyLibraryPlan(ctx, auth.Principal{}, library.ForUses(), func(rows library.Rows, _ time.Time) (library.Changes, []schema.Problem) {
-		var found []schema.Problem
+	found, err = l.show(ctx, library.ForUses(), func(rows library.Rows, _ time.Time) (found []schema.Problem) {
 		all = rows.Assets
 		uses, found = library.Uses(rows)
-		return library.Changes{}, found
+		return found
 	})
 	return all, uses, found, err
 }

@@ -22,7 +22,7 @@ type Checked struct {
 
 // Validate returns every problem of each text, as if the assets and then the acts among the
 // texts had been published: a folder can be checked before anything of it is. Of an asset
-// only the name and the media type count.
+// only the name and the media type count. Behind maxListed problems it lists the first of each text.
 func Validate(rows Rows, texts []Source, assets []Asset) ([]Checked, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
@@ -36,7 +36,14 @@ func (s *snapshot) checkTexts(texts []Source, assets []Asset) []Checked {
 		s.assets[a.Name] = a
 	}
 	out := make([]Checked, len(texts))
-	check := func(i int) { out[i].ID, out[i].Problems = s.validate(texts[i].Kind, texts[i].Body) }
+	listed := 0
+	check := func(i int) {
+		out[i].ID, out[i].Problems = s.validate(texts[i].Kind, texts[i].Body)
+		if errors := schema.Errors(out[i].Problems); len(errors) > 1 && listed >= maxListed {
+			out[i].Problems = []schema.Problem{errors[0], schema.NewProblem("", score.CodeMore, fmt.Sprintf("%d more are not listed", len(errors)-1), "correct the other texts first, then check again")}
+		}
+		listed += len(out[i].Problems)
+	}
 	s.checkActs(texts, func(i int, a score.Act) {
 		check(i)
 		if id := out[i].ID; id != "" && len(schema.Errors(out[i].Problems)) == 0 {
