@@ -26,6 +26,11 @@ func TestServicesAreUnderstoodAndConfined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, limit := range []string{"\nMemoryMax=", "\nTasksMax="} {
+			if !strings.Contains(string(text), limit) {
+				t.Errorf("%s has no %s", path, strings.Trim(limit, "\n="))
+			}
+		}
 		at := filepath.Join(t.TempDir(), filepath.Base(path))
 		if err := os.WriteFile(at, program.ReplaceAll(text, []byte("ExecStart=/bin/true")), 0o600); err != nil { // it is not installed here
 			t.Fatal(err)
