@@ -110,13 +110,18 @@ func (k *keptStops) acknowledged(s *keptStop, c *conn) {
 }
 
 // take returns the stops that are to be sent over c, oldest first, and records them as sent: those that its
-// user did not acknowledge and that were not sent over c.
+// user did not acknowledge and that were not sent over c. Of the instances of fleetd one is enough: they share what
+// they have latched, and one that learns of a stop without an id late takes it for another press.
 func (k *keptStops) take(now time.Time, c *conn, wanted func(topic string) bool) (due []*keptStop) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.expire(now)
+	who := c.client.Load()
 	for _, s := range k.stops {
-		if d := s.to[c.client.Load().Name]; !d.acknowledged && d.conn != c && wanted(s.topic) {
+		if s.fleetd && who.Role == schema.RoleFleetd {
+			continue
+		}
+		if d := s.to[who.Name]; !d.acknowledged && d.conn != c && wanted(s.topic) {
 			s.deliver(c)
 			due = append(due, s)
 		}

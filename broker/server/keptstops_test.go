@@ -122,6 +122,23 @@ func TestLiveStopIsRepeatedToARobotThatDidNotAcknowledgeIt(t *testing.T) {
 }
 
 // A button sends the same again if nobody answers; each of these is another stop.
+// An instance that gets a stop without an id after another one has it, and after its release, would latch it again.
+func TestLiveStopIsNotRepeatedToAnotherInstanceOfFleetd(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
+		b.Client(t, "stop1").Publish(buttonTopic, "")
+		first := b.Client(t, "fleetd-a")
+		first.Subscribe(anyButton)
+		if got := stopsOf(first); len(got) != 1 {
+			t.Fatalf("the first instance received %q", got)
+		}
+		second := b.Client(t, "fleetd-b")
+		second.Subscribe(anyButton)
+		if got := stopsOf(second); len(got) != 0 {
+			t.Errorf("the second instance received %q", got)
+		}
+	})
+}
+
 func TestLiveStopThatIsSentAgainIsKeptOnceAndAnew(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		robot, button := b.Client(t, "r1"), b.Client(t, "stop1")
