@@ -258,7 +258,7 @@ func (s *Stops) publishAgain(ctx context.Context, db Store, robots []string) err
 			return err
 		}
 		now := s.deps.Now()
-		c, err := stop.PublishAgain(rows, robots, now)
+		c, err := stop.PublishAgain(rows, append(robots, ""), now)
 		if err != nil || len(c.Documents) == 0 {
 			return err
 		}

@@ -123,6 +123,17 @@ func (s *Stops) persistRelease(ctx context.Context, db Store, p auth.Principal, 
 				return err
 			}
 		}
+		if c, err = stop.PublishAgain(rows, stop.NotRecorded(rows, ours), now); err != nil {
+			return err
+		}
+		if len(c.Documents) > 0 {
+			if err := tx.ApplyStops(ctx, c, now); err != nil {
+				return err
+			}
+			if rows, err = tx.StopsFor(ctx, need); err != nil {
+				return err
+			}
+		}
 		if c, problems, err = stop.Release(rows, ids, elsewhere, by, why, now); err != nil || len(problems) > 0 {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"troupe/fleetd/latch"
 	"troupe/fleetd/stop"
+	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -69,6 +70,41 @@ func TestStopThatARobotReportsIsPersistedWithinHalfASecond(t *testing.T) {
 			t.Errorf("it is persisted as %+v", l)
 		}
 	})
+}
+
+// A robot releases only a stop that a document of its fleet has named, so the release of one that reports it
+// otherwise than the document, as after it obeyed another fleet, publishes it once more before.
+func TestReleaseNamesAStopFirstThatTheRobotHasNotRecorded(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			held := gate7()
+			held.Since = schema.TimeOf(time.Now().Add(-time.Hour))
+			w.reports("r1", held)
+			w.pass(time.Second)
+			if recorded {
+				held.Since = w.listed(true, "gate-7")[0].Since
+				w.reports("r1", held)
+			}
+			w.mustRelease("gate-7")
+			sent, err := w.db.Store.(*store.Store).Unsent(w.Context(), 0, 0)
+			if err != nil {
+				w.Fatal(err)
+			}
+			var names []bool
+			for _, o := range sent {
+				if d, _ := schema.Decode[schema.DesiredStop](o.Payload); o.Topic == schema.TopicDesiredStop && o.Target == "r1" {
+					names = append(names, len(d.Stops) > 0)
+				}
+			}
+			want := []bool{true, true, false}
+			if recorded {
+				want = []bool{true, false}
+			}
+			if !slices.Equal(names, want) {
+				t.Errorf("recorded %v: the documents of r1 name the stop: %v, want %v", recorded, names, want)
+			}
+		})
+	}
 }
 
 // A robot may report a stop for a moment after its release.

@@ -241,6 +241,20 @@ func (w Elsewhere) notLatched(rows Rows, id string) (detail, hint string) {
 	return detail, hint
 }
 
+// NotRecorded lists the robots that report a latched stop otherwise than their document has it: they have not
+// received the document, or obeyed another fleet when it came. Such a robot releases the stop only after it
+// has received a document with it.
+func NotRecorded(rows Rows, reported []Request) (robots []string) {
+	for _, o := range reported {
+		for _, l := range rows.Latches {
+			if l.ID == o.ID && slices.Contains(o.Robots, l.Robot) && l.IsLatched() && schema.TimeOf(l.RequestedAt) != schema.TimeOf(o.SinceRobotClock) {
+				robots = append(robots, l.Robot)
+			}
+		}
+	}
+	return robots
+}
+
 // Release plans to release the stops with these ids on all robots. If an id is not latched
 // anywhere, that is a problem and nothing is released.
 func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now time.Time) (Changes, []schema.Problem, error) {
@@ -307,12 +321,12 @@ func (p *plan) changes() (Changes, error) {
 	return c, nil
 }
 
-// PublishAgain plans to publish the latched stops of these robots, and of all robots, again, under a higher revision, so
-// that they latch them whatever they have received before.
+// PublishAgain plans to publish the latched stops of these robots again ("" = of all robots), under a
+// higher revision, so that they latch them whatever they have received before.
 func PublishAgain(rows Rows, robots []string, now time.Time) (Changes, error) {
 	p := newPlan(rows, now)
 	for at, l := range p.latches {
-		if l.IsLatched() && (at.robot == "" || slices.Contains(robots, at.robot)) {
+		if l.IsLatched() && slices.Contains(robots, at.robot) {
 			p.robots[at.robot] = true
 		}
 	}
