@@ -60,6 +60,40 @@ func TestAccountsComeBackFromTheCopyUntilTheDatabaseIsRead(t *testing.T) {
 	}
 }
 
+func TestTokenEndsWhenItExpires(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper("", &log)
+	now := time.Now()
+	k.Now = func() time.Time { return now }
+	secret := auth.NewSecret()
+	k.install(auth.Accounts{Users: []auth.User{{Name: "anna"}}, Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: now.Add(time.Hour)}}}, nil)
+	for _, c := range []struct {
+		after time.Duration
+		err   error
+	}{{time.Hour - 1, nil}, {time.Hour, ErrToken}, {24 * time.Hour, ErrToken}} {
+		k.Now = func() time.Time { return now.Add(c.after) }
+		if _, err := k.bearer("Bearer " + secret); !errors.Is(err, c.err) {
+			t.Errorf("%v after it was made: %v, want %v", c.after, err, c.err)
+		}
+	}
+}
+
+// Two reads may end in the other order than they began: a token that was revoked does not come back.
+func TestOlderReadOfAccountsReplacesNoNewerOne(t *testing.T) {
+	var log strings.Builder
+	k := newKeeper("", &log)
+	secret := auth.NewSecret()
+	with := auth.Accounts{Rev: 7, Users: []auth.User{{Name: "anna"}}, Tokens: []auth.Token{{ID: "1", Digest: auth.Digest(secret), User: "anna", ExpiresAt: time.Now().Add(time.Hour)}}}
+	k.install(with, nil)
+	k.install(auth.Accounts{Rev: 8, Users: with.Users}, nil)
+	if k.install(with, nil) {
+		t.Error("the older accounts are installed")
+	}
+	if _, err := k.bearer("Bearer " + secret); !errors.Is(err, ErrToken) {
+		t.Errorf("the revoked token: %v", err)
+	}
+}
+
 // A session that this machine ended is not in its copy, so it does not come back before the database
 // answers: if that has the session still, it is open again.
 func TestSessionThatEndedDoesNotComeBackFromTheCopy(t *testing.T) {

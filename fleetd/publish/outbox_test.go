@@ -255,6 +255,39 @@ func TestLostLeadStopsSendingAtOnce(t *testing.T) {
 	})
 }
 
+// A confirmation of an earlier connection that comes late, with the number that a document of the present
+// one has, confirms nothing: the broker may have lost what it confirmed.
+func TestConfirmationOfAnEarlierConnectionConfirmsNothing(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		o, db, conn := newFakes(inFleet.Topic(schema.TopicDesiredStory, "r1")) // which confirms nothing
+		o.ctx, o.abandon = context.WithCancel(t.Context())
+		defer func() { o.abandon() }()
+		sent := func() result {
+			o.read(t.Context(), db)
+			o.send(db)
+			for _, q := range o.window.inFlight {
+				return result{document: q.pending[0], window: o.window}
+			}
+			return result{}
+		}
+		db.add(schema.TopicDesiredStory, "r1", "old")
+		late := sent()
+		o.reset(t.Context())
+		now := sent()
+		if late.document.id != now.document.id || conn.count() != 2 {
+			t.Fatalf("documents %d and %d, %d were sent", late.document.id, now.document.id, conn.count())
+		}
+		o.takeResult(late)
+		if o.mark(t.Context(), db); db.unsent() != 1 || len(o.window.inFlight) != 1 {
+			t.Errorf("%d rows are unconfirmed, %d documents are in flight", db.unsent(), len(o.window.inFlight))
+		}
+		o.takeResult(now)
+		if o.mark(t.Context(), db); db.unsent() != 0 {
+			t.Errorf("%d rows are unconfirmed after the confirmation", db.unsent())
+		}
+	})
+}
+
 func TestMessageOutsideTheOutboxIsSentOnce(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		topic := inFleet.Topic(schema.TopicDesiredStory, "r1")
