@@ -84,7 +84,8 @@ type shell struct {
 	cookie  *http.Cookie  // of the session that login opens
 	lines   *bufio.Reader // of passwords that are not typed
 
-	noServer error // why it is not known which server a request goes to
+	usedContext string // the context that server is from; empty = it was named otherwise
+	noServer    error  // why it is not known which server a request goes to
 }
 
 func commandLine(s Streams, version string) *cobra.Command {

@@ -186,14 +186,18 @@ func (sh *shell) unreachable(err error, hint string) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{code: exitTimeout, err: fmt.Errorf("fleetd at %s does not answer in time; %s", sh.server, orElse(hint, "if robots must stop, stop them at the robots"))}
+		return &failure{code: exitTimeout, err: fmt.Errorf("fleetd at %s does not answer in time; %s", sh.whichServer(), orElse(hint, "if robots must stop, stop them at the robots"))}
 	case errors.Is(err, context.Canceled):
 		return &failure{code: exitTimeout, err: errors.New("interrupted before fleetd answered; the request may have been carried out")}
 	}
 	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(err, &untrusted) {
 		hint = "name the root certificate of the fleet with --server-ca FILE (root.pem of fleetd ca init), or the name in the certificate with --server"
 	}
-	return fmt.Errorf("cannot reach fleetd at %s: %w; %s", sh.server, err, orElse(hint, "start it with fleetd serve, or name it with --server"))
+	advice := "start it with fleetd serve, or name it with --server"
+	if sh.usedContext != "" {
+		advice += "; fleetd context list shows the contexts"
+	}
+	return fmt.Errorf("cannot reach fleetd at %s: %w; %s", sh.whichServer(), err, orElse(hint, advice))
 }
 
 // readStream reads fleetd's event stream until it ends. each gets the name and the

@@ -141,8 +141,16 @@ func (sh *shell) useContext(serverGiven bool) error {
 	case !ok:
 		return nil
 	}
-	sh.server, sh.ca, sh.token = c.Server, orElse(sh.ca, c.CA), c.Token
+	sh.server, sh.ca, sh.token, sh.usedContext = c.Server, orElse(sh.ca, c.CA), c.Token, name
 	return nil
+}
+
+// whichServer is the address of fleetd for errors, with the context that it came from.
+func (sh *shell) whichServer() string {
+	if sh.usedContext == "" {
+		return sh.server
+	}
+	return fmt.Sprintf("%s (context %s)", sh.server, sh.usedContext)
 }
 
 // chooseServer takes server, CA and token for a command from its flags, the environment and the contexts.

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -101,6 +104,51 @@ func TestTypedServerCountsBeforeContextOfEnvironment(t *testing.T) {
 		Main(t.Context(), Streams{Out: &text, Err: &text, Environ: environ}, "test", strings.Fields(c.line)...)
 		if reached != c.want || c.want == "" && !strings.Contains(text.String(), "--server and --context both name a server") {
 			t.Errorf("%s reached %q, not %q: %s", c.line, reached, c.want, text.String())
+		}
+	}
+}
+
+func TestUnreachableServerIsNamedWithItsContext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := "http://" + l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"XDG_CONFIG_HOME=" + t.TempDir()}
+	sh := &shell{Streams: Streams{Environ: env}}
+	if err := sh.writeContexts(contexts{Current: "museum", Contexts: map[string]serverContext{"museum": {Server: gone, Token: "t"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for line, named := range map[string]bool{"robot list": true, "robot list --server " + gone + "/": false} {
+		var out strings.Builder
+		code := Main(t.Context(), Streams{Out: &out, Err: &out, Environ: env}, "v0", strings.Fields(line)...)
+		if code != exitError || strings.Contains(out.String(), "(context museum)") != named || !strings.Contains(out.String(), gone) {
+			t.Errorf("%s: code %d, %s", line, code, out.String())
+		}
+	}
+}
+
+func TestListOfARobotThatThereIsNotFails(t *testing.T) {
+	fleetd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		robots := `{"id":"r1","labels":{},"presence":{"status":"online"}}`
+		if !slices.Contains(r.URL.Query()["id"], "r1") {
+			robots = ""
+		}
+		fmt.Fprintf(w, `{"ts":"2026-01-02T03:04:05Z","robots":[%s]}`, robots)
+	}))
+	defer fleetd.Close()
+	for _, c := range []struct {
+		robots string
+		code   int
+		says   string
+	}{{"r1", exitOK, "r1"}, {"r99", exitError, "there is no robot r99"}, {"r1 r99", exitError, "there is no robot r99"}} {
+		var out strings.Builder
+		code := Main(t.Context(), Streams{Out: &out, Err: &out}, "v0", append(strings.Fields("robot list "+c.robots), "--server", fleetd.URL)...)
+		if code != c.code || !strings.Contains(out.String(), c.says) {
+			t.Errorf("robot list %s: code %d, want %d and %q in\n%s", c.robots, code, c.code, c.says, out.String())
 		}
 	}
 }

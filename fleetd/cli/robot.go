@@ -41,7 +41,10 @@ func (sh *shell) robotCommand() *cobra.Command {
 			if got.Disputed != "" {
 				fmt.Fprintln(sh.Err, "fleetd: warning: "+disputeText(got.Disputed))
 			}
-			return sh.show(got, func(w io.Writer) { sh.robotTable(w, got) })
+			if err := sh.show(got, func(w io.Writer) { sh.robotTable(w, got) }); err != nil {
+				return err
+			}
+			return missingRobots(args, got)
 		}),
 	}
 	listed.flags(list)
@@ -86,6 +89,17 @@ both times, the kind, the text, and the event from which it was made.`,
 	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.recordCommand(), sh.recordsCommand(), sh.labelCommand()}, sh.identityCommands()...)
 	return group("robot", "robots: list, get, points, documents, watch, record, records, label; enrol, identity, revoke; decommission, orphans",
 		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
+}
+
+// missingRobots is an error if robots were named that there are not.
+func missingRobots(named []string, got robotList) error {
+	missing := slices.DeleteFunc(slices.Clone(named), func(id string) bool {
+		return slices.ContainsFunc(got.Robots, func(r view.Robot) bool { return r.ID == id })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("there is no robot %s; fleetd robot list shows all", strings.Join(missing, ", "))
 }
 
 func (sh *shell) robotTable(out io.Writer, l robotList) {
