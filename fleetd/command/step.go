@@ -231,7 +231,7 @@ func (c *Command) answered(now time.Time, a schema.Ack) (changed bool) {
 	}
 	c.transition(now, event)
 	c.Answer = &a
-	if reason := reasonText(a); reason != "" {
+	if reason := reasonText(c.verb(), a); reason != "" {
 		c.Because = reason
 	}
 	return true
@@ -251,10 +251,13 @@ var triggers = map[schema.Status]Trigger{
 }
 
 // reasonText returns the robot's reason, for people.
-func reasonText(a schema.Ack) string {
+func reasonText(v verb.Verb, a schema.Ack) string {
 	var parts []string
 	if a.Reason != "" {
 		text := a.Reason.Describe().Text
+		if v.Class == verb.ClassStop && a.Reason == schema.ReasonUnchanged { // as of a stop of all, which robots also receive live
+			text = "it was stopped already"
+		}
 		pointsToDetail := strings.Contains(text, "detail")
 		if head, _, hint := strings.Cut(text, "; "); hint && strings.Contains(a.Detail, "; ") {
 			text = head // the detail has a way out of its own, for this case

@@ -167,7 +167,7 @@ func (s *Stops) spoolLive(lives []live) {
 	anotherLeads := s.deps.AnotherLeads() // then the leader answers
 	for _, o := range again {
 		if !anotherLeads {
-			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already"})
+			s.answer(o, schema.Ack{Status: schema.StatusAccepted, Detail: "fleetd has it already", Dup: true})
 		}
 	}
 	for _, o := range arrived {

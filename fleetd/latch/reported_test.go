@@ -190,6 +190,10 @@ func TestLiveStopIsKeptAndListedWhileTheDatabaseHangs(t *testing.T) {
 		if got := held(w.Latched()); !slices.Equal(got, []string{"admin", "wall"}) || len(w.acks) != 2 {
 			t.Errorf("listed are %q, and answered %d", got, len(w.acks))
 		}
+		w.publishLiveStop("wall", "") // a second press
+		if n := len(w.acks); n != 3 || w.acks[1].Dup || !w.acks[2].Dup {
+			t.Errorf("the second press is answered %+v", w.acks[1:])
+		}
 		if text, err := os.ReadFile(w.spool); err != nil || !bytes.Contains(text, []byte(`"wall"`)) {
 			t.Errorf("on the disk is %s, %v", text, err)
 		}
