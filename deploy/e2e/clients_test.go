@@ -114,18 +114,22 @@ func (w *world) mustRunCLI(args ...string) string {
 	return s.out
 }
 
-// passwordFile is in the folder of a world: the password that fleetd printed for admin.
+// passwordFile is in the folder of a world: the password that fleetd made for admin.
 const passwordFile = "password"
 
-// signIn signs in with the password that fleetd printed at its first start, and makes a token for
+// signIn signs in with the password that fleetd wrote into a file at its first start, and makes a token for
 // every command of the test.
 func (w *world) signIn() {
 	w.t.Helper()
-	const before = "The user admin has the password "
-	line := w.fleetd.log.await(w.t, "fleetd", "the password of admin", func(line string) bool { return strings.Contains(line, before) })
-	_, password, _ := strings.Cut(line, before)
+	const before = "The password of the user admin is in the file  "
+	line := w.fleetd.log.await(w.t, "fleetd", "the file with the password of admin", func(line string) bool { return strings.Contains(line, before) })
+	_, written, _ := strings.Cut(line, before)
+	password, err := os.ReadFile(strings.TrimSpace(written))
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	file := filepath.Join(w.folder, passwordFile)
-	if err := os.WriteFile(file, []byte(strings.TrimSpace(password)), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.TrimSpace(password), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 	w.mustRunCLI("login", "--user", "admin", "--password-file", file)

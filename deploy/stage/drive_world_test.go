@@ -106,7 +106,7 @@ func inDriveTest(t *testing.T, test func(p *driveTest)) {
 		var err error
 		p.fleetd, err = fleet.Start(context.Background(), fleet.Config{
 			Dial: p.fleetds.Dial, Database: database, Dev: true, Logger: log, HTTP: "localhost:80",
-			ResetAdmin: true, FirstAdmin: func(_, password string) { p.password = password },
+			ResetAdmin: true, FirstAdmin: func(_, password, _ string) { p.password = password },
 			Listen: func(context.Context, string, string) (net.Listener, error) { return p.web, nil },
 		})
 		if err != nil {

@@ -2,8 +2,6 @@ package accounts
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -45,8 +43,8 @@ func (k *Keeper) BeginWithProvider(ctx context.Context, next string) (string, *h
 		k.Log.Error("sign-in with the provider not possible", "provider", k.ProviderName(), "error", err)
 		return "", nil, err
 	}
-	text, err := json.Marshal(attempt)
-	return address, k.newAttemptCookie(base64.RawURLEncoding.EncodeToString(text), int(provider.AttemptLifetime.Seconds())), err
+	sealed, err := k.Provider.Seal(attempt)
+	return address, k.newAttemptCookie(sealed, int(provider.AttemptLifetime.Seconds())), err
 }
 
 // newAttemptCookie is the cookie of a sign-in under way; a negative age deletes it.
@@ -61,10 +59,7 @@ func (k *Keeper) FinishWithProvider(ctx context.Context, attempt string, back ur
 		return nil, "", ErrNoProvider
 	}
 	cookies = []*http.Cookie{k.newAttemptCookie("", -1)} // an attempt can be used once
-	var a provider.Attempt
-	if text, err := base64.RawURLEncoding.DecodeString(attempt); err == nil {
-		_ = json.Unmarshal(text, &a) // without a state it is refused below
-	}
+	a := k.Provider.Open(attempt)
 	who, err := k.Provider.Finish(ctx, a, back)
 	var u auth.User
 	if err == nil {

@@ -52,7 +52,7 @@ func (t Token) Principal(u User) Principal {
 	p.Token, p.TokenID = t.Name, t.ID
 	if len(t.Roles) > 0 {
 		p.Roles = slices.DeleteFunc(slices.Clone(u.Roles), func(r Role) bool { return !slices.Contains(t.Roles, r) })
-		p.Rights = RightsOf(p.Roles)
+		p.Rights = RightsOf(p.Roles) &^ Own // else it could make a token without the limit, and end the sessions of its user
 	}
 	return p
 }

@@ -40,6 +40,16 @@ func TestPrincipalIsCarriedByTheContext(t *testing.T) {
 	}
 }
 
+func TestLimitedTokenChangesNoAccount(t *testing.T) {
+	u := User{Name: "anna", Roles: []Role{Operator, Viewer}}
+	if got := (Token{User: "anna"}).Principal(u); !got.May(Own) || !got.May(Command) {
+		t.Errorf("a token without a limit may %v", got.Rights)
+	}
+	if got := (Token{User: "anna", Roles: []Role{Viewer}}).Principal(u); got.Rights != View {
+		t.Errorf("a token for a viewer may %v", got.Rights)
+	}
+}
+
 func TestRobotsMayOnlyRead(t *testing.T) {
 	p, err := Robots{}.Authenticate(httptest.NewRequest("GET", "/", nil))
 	if err != nil {

@@ -264,11 +264,19 @@ func envFrom(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func printed(ts *testscript.TestScript, _ bool, args []string) {
-	found := regexp.MustCompile(`The user admin has the password  ([A-Z2-7]{26})\n`).FindStringSubmatch(ts.ReadFile("stderr"))
+	found := regexp.MustCompile(`The password of the user admin is in the file  (.+)\n`).FindStringSubmatch(ts.ReadFile("stderr"))
 	if found == nil {
-		ts.Fatalf("no password was printed")
+		ts.Fatalf("no file with the password was named")
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(found[1]+"\n"), 0o600))
+	file := ts.MkAbs(found[1])
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		ts.Fatalf("the file of the password: %v, %v", info, err)
+	}
+	password := strings.TrimSpace(ts.ReadFile(file))
+	if strings.Contains(ts.ReadFile("stderr"), password) {
+		ts.Fatalf("the password is on the standard error, too")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(password+"\n"), 0o600))
 }
 
 func forbidding(ts *testscript.TestScript, _ bool, _ []string) {

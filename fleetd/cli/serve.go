@@ -4,16 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"github.com/knadh/koanf/providers/confmap"
 	"github.com/knadh/koanf/providers/file"
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"troupe/broker/link"
 	"troupe/fleetd/fleet"
@@ -37,8 +40,8 @@ func (sh *shell) serveCommand() *cobra.Command {
 		Long: `Run fleetd: API and console over HTTP, robots over MQTT, all lasting data in a database.
 When it is ready it prints one line: ready http=http://127.0.0.1:8080
 
-People sign in. The first start prints the password of the user admin once. An address that
-other machines reach needs TLS. With --dev nobody has to sign in, on this machine only.
+People sign in. The first start shows the password of the user admin once on a terminal, or else
+writes it into a file (mode 0600) beside the database and says where. An address that other machines reach needs TLS. With --dev nobody has to sign in, on this machine only.
 
 It checks an SQLite file first. It refuses a damaged one, and a database that a newer
 fleetd has migrated; the error says what to do. It removes history older than
@@ -124,7 +127,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},
 		CA:          k.String("ca"), HTTPCert: k.String("http-tls-cert"), HTTPKey: k.String("http-tls-key"),
 		Enrol: k.String("enrol"), EnrolURL: k.String("enrol-url"), RobotBrokers: stringList(k, "robot-broker"),
-		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.printAdmin, Hosts: k.Strings("host"),
+		Dev: k.Bool("dev"), BehindProxy: k.Bool("behind-tls-proxy"), ResetAdmin: k.Bool("reset-admin"), FirstAdmin: sh.tellAdmin, Hosts: k.Strings("host"),
 		Logger: slog.New(slog.NewTextHandler(sh.Err, &slog.HandlerOptions{Level: level})),
 	}, func(f *fleet.Fleet) {
 		ready := "ready http=" + f.URL()
@@ -135,9 +138,18 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	})
 }
 
-// printAdmin shows the password of the first user. It is not part of the log, which many can read.
-func (sh *shell) printAdmin(name, password string) {
-	fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
+// tellAdmin tells the operator the password of the first user: on a terminal, or else in a file, since many can read
+// what a service manager keeps of the standard error.
+func (sh *shell) tellAdmin(name, password, path string) {
+	if f, ok := sh.Err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(sh.Err, "\nThe user %s has the password  %s\nIt is not shown again. Sign in to the console, or with: fleetd login --user %s\n\n", name, password, name)
+		return
+	}
+	if err := renameio.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+		fmt.Fprintf(sh.Err, "\nThe password of the user %s is lost: %v\nStart fleetd again with --reset-admin when the file can be written.\n\n", name, err)
+		return
+	}
+	fmt.Fprintf(sh.Err, "\nThe password of the user %s is in the file  %s\nSign in with: fleetd login --user %s --password-file %s\nDelete the file when you have the password.\n\n", name, path, name, path)
 }
 
 // retention reads a setting in days. 0 means for ever, which fleet.Config writes as -1.

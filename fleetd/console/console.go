@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"strings"
 	"sync"
@@ -35,9 +36,19 @@ type file struct {
 	small func() []byte // compressed with gzip when a browser first asks for it; nil if that does not help
 }
 
-// Handler serves the files of the console, and its page for every other path: which
-// screen a path means is decided in the browser.
-func Handler() http.Handler {
+// screens are the paths of the console's page by their first part, with how many parts may follow: which screen a path
+// means is decided in the browser. They are those of web/src/screens/table.tsx.
+var screens = map[string]int{
+	"": 0, "robots": 2, "stories": 1, "acts": 1, "activities": 1, "places": 0, "assets": 0, "assign": 0, "commands": 0,
+	"events": 0, "audit": 0, "admin": 0, "account": 0, "command-line": 0, signInScreen: 0,
+}
+
+const signInScreen = "sign-in"
+
+// Handler serves the files of the console, and its page for the paths of screens. For any other path the page says that
+// there is no such screen, with the status 404. Somebody who is not signed in goes to the sign-in at once: the page would
+// ask for much that they may not have. signedIn reports whether the sender of a request is.
+func Handler(signedIn func(*http.Request) bool) http.Handler {
 	built := built()
 	page := built["index.html"]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,19 +64,35 @@ func Handler() http.Handler {
 			if strings.HasPrefix(name, "assets/") { // the names of these contain a hash of their contents
 				cache = "public, max-age=31536000, immutable"
 			}
-			serve(w, r, f, cache)
+			serve(w, r, f, cache, http.StatusOK)
 		case strings.HasPrefix(name, "assets/"):
 			http.NotFound(w, r) // a page of another release asks for its own files
 		default:
+			first, rest, _ := strings.Cut(name, "/")
+			more := 0
+			if rest != "" {
+				more = 1 + strings.Count(rest, "/")
+			}
+			most, isScreen := screens[first]
+			isScreen = isScreen && more <= most
+			if isScreen && first != signInScreen && !signedIn(r) {
+				w.Header().Set("Cache-Control", "no-store")
+				http.Redirect(w, r, "/"+signInScreen+"?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
+				return
+			}
+			status := http.StatusOK
+			if !isScreen {
+				status = http.StatusNotFound
+			}
 			nonce := rand.Text()
 			w.Header().Set("Content-Security-Policy", policy(nonce))
 			page := file{kind: page.kind, small: uncompressed, plain: bytes.ReplaceAll(page.plain, []byte(nonceMark), []byte(nonce))}
-			serve(w, r, page, "no-store")
+			serve(w, r, page, "no-store", status)
 		}
 	})
 }
 
-func serve(w http.ResponseWriter, r *http.Request, f file, cache string) {
+func serve(w http.ResponseWriter, r *http.Request, f file, cache string, status int) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", cache)
@@ -77,6 +104,7 @@ func serve(w http.ResponseWriter, r *http.Request, f file, cache string) {
 			body = small
 		}
 	}
+	w.WriteHeader(status)
 	_, _ = w.Write(body) // an error means that the client is gone; net/http drops the body of HEAD
 }
 

@@ -4,7 +4,9 @@ package console
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,15 +19,49 @@ func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder
 		r.Header.Set(header[i], header[i+1])
 	}
 	answer := httptest.NewRecorder()
-	Handler().ServeHTTP(answer, r)
+	Handler(func(r *http.Request) bool { return r.Header.Get("Signed") != "out" }).ServeHTTP(answer, r)
 	return answer
 }
 
 func TestEveryPathOfAScreenIsThePage(t *testing.T) {
-	for _, path := range []string{"/", "/robots", "/robots/r1/events", "/index.html"} {
+	table, err := os.ReadFile("web/src/screens/table.tsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile(`path: '(/[^']*)'`).FindAllStringSubmatch(string(table), -1)
+	if len(paths) != 20 {
+		t.Errorf("the table of screens has %d paths: %q", len(paths), paths)
+	}
+	named := map[string]bool{}
+	for _, found := range paths {
+		path := regexp.MustCompile(`:\w+\??`).ReplaceAllString(found[1], "x")
 		answer := get(t, path)
 		if answer.Code != 200 || !strings.Contains(answer.Body.String(), `id="root"`) {
 			t.Errorf("GET %s: %d %s", path, answer.Code, answer.Body)
+		}
+		first, _, _ := strings.Cut(path[1:], "/")
+		named[first] = true
+	}
+	for first := range screens {
+		if !named[first] {
+			t.Errorf("no screen has a path that begins with /%s", first)
+		}
+	}
+	for _, path := range []string{"/nowhere", "/robots/r1/events/x", "/places/x", "/.env", "/index.html", "/api"} {
+		if answer := get(t, path); answer.Code != 404 || !strings.Contains(answer.Body.String(), `id="root"`) {
+			t.Errorf("GET %s: %d", path, answer.Code)
+		}
+	}
+}
+
+func TestWhoIsNotSignedInGoesToTheSignInAtOnce(t *testing.T) {
+	answer := get(t, "/robots/r1?x=1", "Signed", "out")
+	if to := answer.Header().Get("Location"); answer.Code != 303 || to != "/sign-in?next=%2Frobots%2Fr1%3Fx%3D1" {
+		t.Errorf("a screen: %d %s", answer.Code, to)
+	}
+	for path, want := range map[string]int{"/sign-in": 200, "/nowhere": 404, "/icon.svg": 200} {
+		if answer := get(t, path, "Signed", "out"); answer.Code != want {
+			t.Errorf("GET %s: %d, want %d", path, answer.Code, want)
 		}
 	}
 }
@@ -114,7 +150,7 @@ func TestFileOfAnotherReleaseIsNotThePage(t *testing.T) {
 
 func TestConsoleTakesNoPost(t *testing.T) {
 	answer := httptest.NewRecorder()
-	Handler().ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
+	Handler(nil).ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
 	if answer.Code != 405 {
 		t.Errorf("POST /: %d", answer.Code)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ import (
 func guarded(password *string) func(*fleet.Config) {
 	return func(c *fleet.Config) {
 		c.Dev = false
-		c.FirstAdmin = func(_, p string) { *password += p }
+		c.FirstAdmin = func(_, p, _ string) { *password += p }
 	}
 }
 
@@ -156,11 +157,37 @@ func TestPasswordInThePlaceOfANameIsNotKept(t *testing.T) {
 	}, guarded(&password), func(c *fleet.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 }
 
+func TestBrowsersKeepCookiesAndTheHostToTLS(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		b := &browser{world: w}
+		if p := b.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
+			t.Fatal(p)
+		}
+		if c := b.cookie; c.Name != "__Host-troupe_session" || !c.Secure || c.Path != "/" || c.Domain != "" {
+			t.Errorf("the cookie is %v", c)
+		}
+		if p := b.ask("GET", "/me", nil, nil); p != nil {
+			t.Errorf("signed in: %v", p)
+		}
+		b.cookie.Name = "troupe_session" // which a page of another name of the domain can plant
+		if p := b.ask("GET", "/me", nil, nil); p == nil || p.Status != 401 {
+			t.Errorf("with a cookie that any name of the domain may set: %v", p)
+		}
+		answer, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/sign-in", nil)
+		r.Host = "localhost"
+		w.Handler().ServeHTTP(answer, r)
+		if got := answer.Header().Get("Strict-Transport-Security"); answer.Code != 200 || !strings.HasPrefix(got, "max-age=") {
+			t.Errorf("the page is answered %d with %q", answer.Code, got)
+		}
+	}, guarded(&password), func(c *fleet.Config) { c.BehindProxy = true })
+}
+
 func TestDevelopmentModeIsLogged(t *testing.T) {
 	for _, dev := range []bool{true, false} {
 		var log bytes.Buffer
 		inWorld(t, func(*world) {}, func(c *fleet.Config) {
-			c.Dev, c.FirstAdmin, c.Logger = dev, func(_, _ string) {}, slog.New(slog.NewTextHandler(&log, nil))
+			c.Dev, c.FirstAdmin, c.Logger = dev, func(_, _, _ string) {}, slog.New(slog.NewTextHandler(&log, nil))
 		})
 		if said := strings.Contains(log.String(), "DEVELOPMENT MODE: a person on this machine who is not signed in has every right"); said != dev {
 			t.Errorf("--dev %v: the log says so: %v\n%s", dev, said, log.String())

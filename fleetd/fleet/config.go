@@ -79,7 +79,7 @@ type Config struct {
 	Authenticator auth.Authenticator
 	// FirstAdmin gets the password of the first user, which fleetd adds to a database without
 	// users; nil adds none. With ResetAdmin it gets a new password of admin at every start.
-	FirstAdmin func(name, password string)
+	FirstAdmin func(name, password, file string)
 	ResetAdmin bool
 	// PublicURL is how people reach the console, such as https://fleet.example.
 	PublicURL string

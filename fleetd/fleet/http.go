@@ -125,7 +125,7 @@ func (f *Fleet) routes() http.Handler {
 	f.web.mux = mux
 	operations := api.Operations(api.Register(mux, f.deps()))
 	f.web.operations = operations
-	mux.Handle("/", console.Handler())
+	mux.Handle("/", console.Handler(func(r *http.Request) bool { return auth.Of(r.Context()).SignedIn() }))
 	var who auth.Authenticator = f.accounts
 	if f.cfg.Authenticator != nil {
 		who = f.cfg.Authenticator
@@ -133,6 +133,9 @@ func (f *Fleet) routes() http.Handler {
 	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
 	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue)
 	api.ServeStopSocket(mux, guarded, f.log)
+	if f.certificate != nil || f.cfg.BehindProxy {
+		guarded = overTLSOnly(guarded)
+	}
 	if !f.cfg.BehindProxy {
 		return guarded
 	}
@@ -142,6 +145,14 @@ func (f *Fleet) routes() http.Handler {
 			r.RemoteAddr = net.JoinHostPort(from.String(), "0")
 		}
 		guarded.ServeHTTP(w, r)
+	})
+}
+
+// overTLSOnly tells browsers to use TLS with this host for a year, also if a person writes http://.
+func overTLSOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -199,6 +200,10 @@ func TestSignInWithTheProviderIsRefused(t *testing.T) {
 		{"a nonce of another sign-in", "invalid", func(i *issuer) { i.Claim("nonce", "other") }},
 		{"an expired token", "invalid", func(i *issuer) { i.Claim("exp", time.Now().Add(-time.Minute).Unix()) }},
 		{"an unknown audience", "invalid", func(i *issuer) { i.Claim("aud", "another program") }},
+		{"no subject", "invalid", func(i *issuer) { i.Claim("sub", "") }},
+		{"a token for another program", "invalid", func(i *issuer) { i.Claim("azp", "another program") }},
+		{"several audiences and no party", "invalid", func(i *issuer) { i.Claim("aud", []string{providertest.ClientID, "another program"}) }},
+		{"a token from tomorrow", "invalid", func(i *issuer) { i.Claim("iat", time.Now().Add(24*time.Hour).Unix()) }},
 		{"another issuer", "invalid", func(i *issuer) { i.Claim("iss", "https://evil.example") }},
 		{"no role", "no-role", func(i *issuer) { i.Claim("groups", []string{"choir"}) }},
 		{"no groups", "no-role", func(i *issuer) { i.Claim("groups", nil) }},
@@ -255,6 +260,14 @@ func TestAnswerOfTheProviderCountsOnceAndInItsBrowserOnly(t *testing.T) {
 		}
 		if refused := v.refused(v.visit(back)); refused != "attempt" {
 			t.Errorf("again in the same browser: %q", refused)
+		}
+		forger, state := newVisitor(w), back[strings.LastIndex(back, "state=")+len("state="):]
+		forged := base64.RawURLEncoding.EncodeToString([]byte(`{"state":"` + state + `","begun_at":"` + time.Now().UTC().Format(time.RFC3339) + `"}`))
+		for _, value := range []string{forged, "." + forged, attempt.Value[:43] + "." + forged} {
+			forger.cookies[attempt.Name] = &http.Cookie{Name: attempt.Name, Value: value}
+			if refused := forger.refused(forger.visit(back)); refused != "attempt" {
+				t.Errorf("with the cookie of an attempt that fleetd did not make: %q", refused)
+			}
 		}
 		thief := newVisitor(w)
 		thief.cookies["troupe_sign_in"] = attempt

@@ -53,6 +53,11 @@ func TestViewerAsksARobotAboutACondition(t *testing.T) {
 		if _, p := ask("peple > 0"); p == nil || !p.Of(api.KindInvalid) || p.Errors[0].Pointer != "/condition" || p.Errors[0].Detail != says.Detail {
 			t.Errorf("a condition that is none: %v", p)
 		}
+		for _, id := range []string{"r99", "fleetd", "R1", "a%2Fb"} {
+			if p := w.ask("GET", "/robots/"+id+"/explain?condition=true", nil, nil); p == nil || !p.Of(api.KindNotFound) {
+				t.Errorf("robot %s, which fleetd does not know: %v", id, p)
+			}
+		}
 		r.Mute(true)
 		if _, p := ask("people > 0"); p == nil || !p.Of(api.KindNoAnswer) || p.Hint == "" {
 			t.Errorf("a robot that does not answer: %v", p)

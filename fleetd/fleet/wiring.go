@@ -110,9 +110,14 @@ func (f *Fleet) makeAccounts() (err error) {
 			return err
 		}
 	}
+	beside := strings.TrimSuffix(f.cfg.Spool, ".stops")
+	var firstAdmin func(name, password string)
+	if f.cfg.FirstAdmin != nil {
+		firstAdmin = func(name, password string) { f.cfg.FirstAdmin(name, password, beside+".admin-password") }
+	}
 	f.accounts = accounts.New(accounts.Deps{
 		Log: f.log, Now: f.Now, Changes: &change.Accounts{Deps: f.changes()}, Dev: f.cfg.Dev, Secure: f.certificate != nil || f.cfg.BehindProxy,
-		FirstAdmin: f.cfg.FirstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: strings.TrimSuffix(f.cfg.Spool, ".stops") + ".accounts",
+		FirstAdmin: firstAdmin, ResetAdmin: f.cfg.ResetAdmin, Copy: beside + ".accounts",
 		Provider: people, Refused: f.auditQueue.Add,
 		Rev: func(ctx context.Context) (int64, error) {
 			db, err := f.Store()

@@ -6,12 +6,17 @@ package provider
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +29,8 @@ const (
 	AttemptLifetime = 10 * time.Minute
 	// requestWithin bounds one request of the provider.
 	requestWithin = 10 * time.Second
+	// maxAhead is how far the provider's clock may be ahead.
+	maxAhead = 5 * time.Minute
 	// retryAfter is the pause after a failed discovery, so that people who try again do not wait
 	// for each other's time-outs.
 	retryAfter = 3 * time.Second
@@ -44,6 +51,7 @@ var (
 type Provider struct {
 	config Config
 	now    func() time.Time
+	key    []byte // of attempts
 
 	mu       sync.Mutex
 	found    *oidc.Provider // nil until the discovery succeeded
@@ -61,7 +69,15 @@ func New(c Config, now func() time.Time) (*Provider, error) {
 	if c.Client == nil {
 		c.Client = &http.Client{Timeout: requestWithin}
 	}
-	return &Provider{config: c, now: now}, nil
+	p := &Provider{config: c, now: now}
+	if c.ClientSecret != "" { // which every instance has
+		key := sha256.Sum256([]byte("sign-in attempts of fleetd\x00" + c.ClientSecret))
+		p.key = key[:]
+	} else { // the browser has to come back to the instance that it left
+		p.key = make([]byte, sha256.Size)
+		_, _ = rand.Read(p.key) // never fails
+	}
+	return p, nil
 }
 
 // Name is the name to show.
@@ -74,6 +90,32 @@ type Attempt struct {
 	Verifier string    `json:"verifier"` // of PKCE
 	Next     string    `json:"next"`     // path to go to afterwards
 	BegunAt  time.Time `json:"begun_at"`
+}
+
+// Seal is an attempt as text that only an instance with the same client secret can make.
+func (p *Provider) Seal(a Attempt) (string, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(p.mac(text)) + "." + base64.RawURLEncoding.EncodeToString(text), nil
+}
+
+// Open returns the attempt that was sealed; of other text one without a state, which Finish refuses.
+func (p *Provider) Open(sealed string) (a Attempt) {
+	mac, text, _ := strings.Cut(sealed, ".")
+	was, err := base64.RawURLEncoding.DecodeString(mac)
+	body, err2 := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || err2 != nil || !hmac.Equal(was, p.mac(body)) || json.Unmarshal(body, &a) != nil {
+		return Attempt{}
+	}
+	return a
+}
+
+func (p *Provider) mac(text []byte) []byte {
+	m := hmac.New(sha256.New, p.key)
+	m.Write(text)
+	return m.Sum(nil)
 }
 
 // Begin starts a sign-in and returns the address to which the browser goes.
@@ -113,7 +155,31 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, back url.Values) (Pers
 	case subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(a.Nonce)) != 1:
 		return Person{}, fmt.Errorf("%w: the nonce is that of another sign-in", ErrToken)
 	}
+	if err := p.checkClaims(token); err != nil {
+		return Person{}, fmt.Errorf("%w: %w", ErrToken, err)
+	}
 	return p.config.person(token)
+}
+
+// checkClaims checks what the library leaves to its caller (OpenID Connect Core 1.0, 2 and 3.1.3.7).
+func (p *Provider) checkClaims(token *oidc.IDToken) error {
+	var claims struct {
+		Party *string `json:"azp"`
+	}
+	if err := token.Claims(&claims); err != nil {
+		return err
+	}
+	switch {
+	case token.Subject == "":
+		return errors.New("it names no subject")
+	case claims.Party != nil && *claims.Party != p.config.ClientID:
+		return fmt.Errorf("it was issued to %q (azp)", *claims.Party)
+	case claims.Party == nil && len(token.Audience) > 1:
+		return errors.New("it has several audiences and does not say to whom it was issued (azp)")
+	case token.IssuedAt.Sub(p.now()) > maxAhead:
+		return fmt.Errorf("it was issued at %v, which is in the future: check the clocks", token.IssuedAt.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // client is fleetd as a client of the provider.
