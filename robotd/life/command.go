@@ -65,6 +65,9 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		return v
 	case !t.Ato:
 		return refused(schema.ReasonNotInAto, "autonomous life runs in ato only; mode/set ato starts it")
+	case to == disabled && t.at == disabled && t.StoryStopped && !t.off: // also after auto/start
+		t.setOff(true)
+		return succeeded("")
 	case to == t.at:
 		return unchanged("life is " + string(to))
 	case to == interactive:
@@ -77,6 +80,9 @@ func (t Step) setState(to schema.LifeState, who string) schema.Verdict {
 		return succeeded("")
 	case t.at == interactive:
 		return refused(schema.ReasonInvalidTransition, "an interactive activity leads back by its end; life/stop-focus and life/stop-all end it")
+	}
+	if t.StoryStopped {
+		return t.refuseStopped()
 	}
 	if cause := t.topCause(); cause >= 0 {
 		return t.refuseProtected(cause)
@@ -111,13 +117,15 @@ func (t Step) refuseState() schema.Verdict {
 	return refused(schema.ReasonInvalidTransition, "life is "+string(t.at)+"; life/set solitary switches it on, or says what prevents that")
 }
 
+// refuseStopped refuses what would begin something while the story is stopped.
+func (t Step) refuseStopped() schema.Verdict {
+	return refused(schema.ReasonNeedsStart, schema.ReasonNeedsStart.Describe().Text+", and life with it")
+}
+
 // refuseProtected says which cause keeps autonomous life in safeguard, and what ends that.
 func (t Step) refuseProtected(cause int) schema.Verdict {
 	switch causes[cause] {
 	case "":
-		if t.StopReason == schema.ReasonNeedsStart { // somebody stopped the story; the robot is not at rest
-			return refused(t.StopReason, "the robot protects itself: "+t.StopReason.Describe().Text)
-		}
 		return refused(t.StopReason, "the robot protects itself: "+t.Standstill.String())
 	case schema.SafeguardCriticalDiagnosis:
 		return refused(schema.ReasonUnitCritical, "the robot protects itself: a critical unit is damaged; after its repair sys/ack-fault acknowledges that")
@@ -145,6 +153,8 @@ func (t Step) askFocus(f verb.FocusActivity, who string) schema.Verdict {
 		return refused(schema.ReasonUnknownActivity, f.Activity+" is not among "+t.namesOfSet())
 	case !t.Ato:
 		return refused(schema.ReasonNotInAto, "autonomous life runs in ato only; mode/set ato starts it")
+	case t.StoryStopped:
+		return t.refuseStopped()
 	case t.at == disabled:
 		return refused(schema.ReasonInvalidTransition, "life is disabled; life/set solitary switches it on")
 	case t.at == safeguard:

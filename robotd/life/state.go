@@ -46,7 +46,8 @@ type State struct {
 	hidden      []string // keys of plug-ins that are off
 
 	ato     bool              // as last seen: ato performs
-	begun   bool              // as last seen: ato performs, and the setting life.enabled is true
+	enabled bool              // as last seen: the setting life.enabled
+	begun   bool              // as last seen: ato performs, nobody has stopped its story, and the setting life.enabled is true
 	off     bool              // somebody switched it off; that holds when ato begins again without a request
 	ignored [len(causes)]bool // causes to which life does not react until an activity ends
 	cause   int               // of the safeguard, if it is in safeguard
@@ -88,7 +89,7 @@ type input struct {
 
 // New returns the state of a robot that has just started: life is disabled.
 func New(cfg *config.Config) State {
-	return State{cfg: cfg, at: disabled, reason: schema.ReasonNotInAto}
+	return State{cfg: cfg, enabled: cfg.Life.Enabled, at: disabled, reason: schema.ReasonNotInAto}
 }
 
 // Step is the part of one step of the robot that concerns autonomous life.
@@ -104,12 +105,13 @@ type Facts struct {
 	CurrentState schema.Precondition
 	Ato          bool // ato performs
 	Requested    bool // somebody asked for ato when it began
+	StoryStopped bool // somebody stopped the story: nothing begins by itself
 	Paused       bool // a pause other than that of a safeguard freezes everything in ato
 	Pauses       Pauses
 	Standstill   safety.Standstill // why the robot is at rest, and the way out
 	Interrupts   bool              // a handler runs
 	Preempts     bool              // one that preempts activities does
-	StopReason   schema.Reason     // which stop keeps autonomous life in safeguard: of the safety core, a latch, a pause that needs auto/continue, or auto/stop
+	StopReason   schema.Reason     // which stop keeps autonomous life in safeguard: of the safety core, a latch, or a pause that needs auto/continue
 	AtRest       bool              // the safety core is DISABLED
 	Charging     bool
 	Health       Health

@@ -38,11 +38,12 @@ func (t Step) Decide() {
 
 // transitionForFacts makes the transition that the facts ask for, and reports whether there is one.
 func (t Step) transitionForFacts() bool {
-	was, inAto := t.begun, t.ato
-	t.begun, t.ato = t.Ato && t.cfg.Life.Enabled, t.Ato
-	if t.Ato && !inAto && t.Requested || t.begun != was && t.Ato == inAto {
+	was := t.begun
+	if t.Ato && !t.ato && t.Requested || t.cfg.Life.Enabled != t.enabled {
 		t.setOff(false)
 	}
+	t.ato, t.enabled = t.Ato, t.cfg.Life.Enabled
+	t.begun = t.Ato && t.enabled && !t.StoryStopped
 	begins := t.begun && !was && !t.off
 	cause := t.topCause()
 	switch {
@@ -54,8 +55,10 @@ func (t Step) transitionForFacts() bool {
 		return false
 	case !t.Ato:
 		return t.clear(OnLeave, schema.ReasonNotInAto, "mode")
-	case was && !t.begun:
+	case !t.enabled && was:
 		return t.clear(OnDisable, schema.ReasonLifeDisabled, "life.enabled")
+	case t.StoryStopped:
+		return t.clear(OnStoryStopped, schema.ReasonNeedsStart, "auto")
 	case t.at == safeguard:
 		return t.recover(cause)
 	case cause >= 0:
@@ -88,8 +91,7 @@ func (t Step) topCause() int {
 	return -1
 }
 
-// causeName names a cause in logs and events. Every stop has the name safety, also auto/stop of the
-// story.
+// causeName names a cause in logs and events. Every stop has the name safety.
 func causeName(i int) string {
 	if i == 0 {
 		return "safety"
@@ -146,6 +148,8 @@ func (t Step) whyDisabled() schema.Reason {
 		return schema.ReasonNotInAto
 	case !t.cfg.Life.Enabled:
 		return schema.ReasonLifeDisabled
+	case t.StoryStopped:
+		return schema.ReasonNeedsStart
 	}
 	return schema.ReasonStopped
 }

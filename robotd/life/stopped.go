@@ -7,9 +7,7 @@ import (
 )
 
 // StopReason returns which stop keeps autonomous life in safeguard; empty if none does. It is one
-// of the safety core, a latched one, one that waits for auto/continue, or a stop of the story.
-// After a stop of the story no activity and no ability begins before auto/start, but handlers of
-// interrupts do.
+// of the safety core, a latched one, or one that waits for auto/continue.
 func StopReason(at schema.SafetyState, latched bool, ato *auto.State) schema.Reason {
 	switch {
 	case safety.NeedsReset(at):
@@ -20,8 +18,6 @@ func StopReason(at schema.SafetyState, latched bool, ato *auto.State) schema.Rea
 		return schema.ReasonLatched
 	case ato.NeedsContinueAfter(auto.BySafety):
 		return schema.ReasonNeedsContinue
-	case ato.StoppedByRequest():
-		return schema.ReasonNeedsStart
 	}
 	return ""
 }

@@ -10,7 +10,7 @@ type Event string
 
 // The events.
 const (
-	OnBegin            Event = "begin"         // ato began, or life was switched on in it
+	OnBegin            Event = "begin"         // ato or its story began, or life was switched on in it
 	OnBeginCaused      Event = "begin-caused"  // the same, with the cause of a safeguard
 	OnSetSolitary      Event = "set"           // somebody asked for it
 	OnSolitary         Event = "solitary"      // a solitary activity gets the focus
@@ -27,7 +27,8 @@ const (
 	OnAtRestWithDamage Event = "damage"      // the robot is at rest, and stays there
 	OnCauseGone        Event = "cause-gone"  // no cause is left
 	OnDisable          Event = "disable"     // somebody asked for it, or life was switched off
-	OnLeave            Event = "leave"       // ato is left
+	OnStoryStopped     Event = "story-stopped"
+	OnLeave            Event = "leave" // ato is left
 )
 
 const (
@@ -41,7 +42,7 @@ const (
 // gets its abilities, launchpad and plug-ins as the tables of entry.go have them: what an activity
 // leaves behind does not reach the next one.
 var Table = fsm.Table[schema.LifeState, Event]{
-	{From: fsm.In(disabled), On: OnBegin, To: solitary, Why: "ato began, and life is switched on"},
+	{From: fsm.In(disabled), On: OnBegin, To: solitary, Why: "ato or its story began, and life is switched on"},
 	{From: fsm.In(disabled), On: OnBeginCaused, To: safeguard, Why: "ato began while a safeguard has a cause"},
 	{From: fsm.In(disabled), On: OnSetSolitary, To: solitary, Why: "somebody switched autonomous life on"},
 
@@ -63,5 +64,6 @@ var Table = fsm.Table[schema.LifeState, Event]{
 	{From: fsm.In(safeguard), On: OnCauseGone, To: solitary, Why: "no safeguard has a cause any more"},
 
 	{From: fsm.In(solitary, interactive, safeguard), On: OnDisable, To: disabled, Why: "somebody switched autonomous life off"},
+	{From: fsm.In(solitary, interactive, safeguard), On: OnStoryStopped, To: disabled, Why: "somebody stopped the story; before they start it nothing begins by itself"},
 	{From: fsm.In(solitary, interactive, safeguard), On: OnLeave, To: disabled, Why: "autonomous life runs in ato only"},
 }

@@ -127,6 +127,8 @@ func (w *world) play(line string) string {
 		w.takeSet()
 	case "ato":
 		switchTo(&w.f.Ato)
+	case "story-stopped":
+		switchTo(&w.f.StoryStopped)
 	case "enabled":
 		switchTo(&w.cfg.Life.Enabled)
 	case "humans-lost-timeout":
