@@ -20,6 +20,7 @@ var Alerts = []AlertRow{
 	{Type: "device_disabled", Text: "a unit has a fault, or its heat is `hot`, so the robot does not use it; source is the unit"},
 	{Type: "device_hot", Text: "the heat of a unit is `warm`; the robot still uses it; source is the unit"},
 	{Type: "device_late", Text: "a unit did not finish its last commands before their time-out; source is the unit"},
+	{Type: "help_asked", Text: "a person at the robot asked for help (choice `help` of the handler `service`); `sys/ack-fault service` says that somebody is with them"},
 	{Type: "battery_low", Text: "the battery is below the setting `low_battery`"},
 	{Type: "cannot_charge", Text: "the robot cannot get to its charger, or does not charge there"},
 

@@ -74,7 +74,9 @@ func (t *step) dispatch(o request.Dispatch) {
 	case verb.PartRobot:
 		t.toSupervisor(func(m supervisor.Step) { taken = m.AskRobot(o, asker) })
 	case verb.PartDiagnosis:
-		t.runAndCarryOut(func() { taken = t.diagnosisStep().Ask(o) })
+		if t.toPerform(func(p perform.Step) { taken = p.AskHelp(o) }); !taken {
+			t.runAndCarryOut(func() { taken = t.diagnosisStep().Ask(o) })
+		}
 	default:
 		taken = false
 	}

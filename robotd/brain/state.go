@@ -115,6 +115,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	t.perform.Restore(now, m.Values)
 	t.life.Restore(m.Values)
 	t.restoreStops(m)
+	t.toPerform(func(p perform.Step) { p.RestoreHelp(m.Values) })
 	t.toReport(func(r report.Step) { r.RememberBoots(m.Values) })
 	t.toReport(func(r report.Step) { r.RestoreLog(m.Values) })
 	t.persistStops()

@@ -40,8 +40,8 @@ func DefaultHandlers() []Handler {
 	ms := func(n int64) *int64 { return &n }
 	return []Handler{
 		{ID: interrupt.RequestHandler, PerformsRequest: true},
-		{ID: "service", Idle: time.Minute, Act: score.Act{
-			ID: "service", Method: score.MethodMultiple,
+		{ID: interrupts.Service, Idle: time.Minute, Act: score.Act{
+			ID: interrupts.Service, Method: score.MethodMultiple,
 			Actions: []score.Action{
 				{Type: score.TypeFace, Face: "smile"},
 				{Type: score.TypeHead, YawRad: &zero, PitchRad: &look, TimeoutMS: ms(2000)},
@@ -53,7 +53,7 @@ func DefaultHandlers() []Handler {
 					"en": "Do you need help?",
 					"de": "Brauchen Sie Hilfe?",
 				}, Choices: []score.Choice{
-					{ID: "help", Text: score.Text{"en": "I need help", "de": "Ich brauche Hilfe"}},
+					{ID: interrupts.Help, Text: score.Text{"en": "I need help", "de": "Ich brauche Hilfe"}},
 					{ID: interrupts.Done, Text: score.Text{"en": "No, thank you", "de": "Nein, danke"}},
 				}},
 			},

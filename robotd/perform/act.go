@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/interrupt"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/interrupts"
 	"troupe/schema/score"
 )
 
@@ -300,6 +301,9 @@ func (t Step) Chosen(ev driver.Event) bool {
 	act, action, req, ok := t.Lanes.Running(ev.Key)
 	if ok {
 		t.Out.Event("screen_choice", "screen", ev.Name, req, choice{act, action, ev.Name})
+		if slices.ContainsFunc(t.runningHandlers, func(h runningHandler) bool { return h.handler == interrupts.Service }) {
+			t.setHelp(ev.Name == interrupts.Help || t.help && ev.Name != interrupts.Done)
+		}
 	}
 	return ok
 }

@@ -45,6 +45,7 @@ type State struct {
 	frozenFocus  auto.Freeze
 	abilities    abilities
 
+	help         bool // the alert help_asked is raised
 	unitCritical bool // as at the last step
 	power        power
 	refusals     []refusals

@@ -46,6 +46,13 @@ const (
 // Done is the choice or button that ends a handler with Idle.
 const Done = "done"
 
+// Service is the handler of every robot that asks a person what they want, and Help the choice there that calls an
+// operator.
+const (
+	Service = "service"
+	Help    = "help"
+)
+
 // MaxAnswer bounds the answer to a Call, in bytes.
 const MaxAnswer = 16 << 10
 

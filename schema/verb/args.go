@@ -239,7 +239,7 @@ type Replay struct {
 // AckFault is for sys/ack-fault.
 type AckFault struct {
 	sealed
-	Source string `json:"source" verb:"required" doc:"the unit, as in diagnosis of the state"`
+	Source string `json:"source" verb:"required" doc:"the unit, as in diagnosis of the state; service for the alert help_asked"`
 }
 
 // Adopt is for sys/adopt.

@@ -190,7 +190,7 @@ var All = []Verb{
 		Purpose:  "publish events again, at most 10 a second; the newest 1000 are kept",
 		Examples: []string{"1", `{"args":{"from":10,"to":20}}`}}),
 	takes[AckFault](Verb{Group: "sys", Name: "ack-fault", Class: ClassSys, Roles: operators, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartDiagnosis,
-		Purpose:  "acknowledge that a fault of a unit was repaired",
+		Purpose:  "acknowledge that a fault of a unit was repaired, or that somebody is with the person who asked for help",
 		Examples: []string{"battery"}}),
 	takes[Adopt](Verb{Group: "sys", Name: "adopt", Class: ClassSys, Roles: adminsOnly, TTL: 30 * time.Second, Journal: JournalBefore, Part: PartDesired,
 		Purpose:  "obey another fleet's desired documents from now on",

@@ -60,6 +60,11 @@ export const useAlertWords = texts(
       means: 'A unit did not finish its last commands in time.',
       wayOut: 'Look whether it hangs, or whether the time-outs of the acts are too short for it.',
     },
+    help_asked: {
+      title: 'somebody asks for help',
+      means: 'A person at the robot chose “I need help” on its screen.',
+      wayOut: 'Go there, then acknowledge it: fleetd sys ack-fault ROBOT --source service. The choice “No, thank you” on the screen ends it, too.',
+    },
     battery_low: {
       title: 'battery low',
       means: 'The battery has less than the setting low_battery.',
@@ -224,6 +229,11 @@ export const useAlertWords = texts(
       title: 'eine Einheit ist langsam',
       means: 'Eine Einheit wurde mit ihren letzten Befehlen nicht rechtzeitig fertig.',
       wayOut: 'Sehen Sie nach, ob sie hängt oder ob die Akte ihr zu wenig Zeit geben.',
+    },
+    help_asked: {
+      title: 'jemand bittet um Hilfe',
+      means: 'Eine Person beim Roboter hat auf seinem Bildschirm „Ich brauche Hilfe“ gewählt.',
+      wayOut: 'Gehen Sie hin und bestätigen Sie es dann: fleetd sys ack-fault ROBOT --source service. Auch „Nein, danke“ auf dem Bildschirm beendet es.',
     },
     battery_low: {
       title: 'Batterie schwach',
