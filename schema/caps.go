@@ -21,6 +21,7 @@ type Caps struct {
 	TaughtPoints []TaughtPoint       `json:"taught_points,omitempty" doc:"those of points that were taught on the robot, on the map in force"`
 	TaughtMap    string              `json:"taught_map_sha256,omitempty" doc:"digest of the map on which they lie; left out for the body's own"`
 	Languages    []string            `json:"languages" doc:"that it speaks, the preferred one first"`
+	TimeZone     string              `json:"time_zone,omitempty" doc:"in which its hours and weekdays are, as an IANA name; Local if its computer does not name it"`
 	Labels       map[string]string   `json:"labels,omitempty" doc:"the fleet's labels of the robot, such as site: museum"`
 	Handlers     []string            `json:"handlers" doc:"what interrupt/request takes"`
 	Interrupters []string            `json:"interrupters" doc:"on whose behalf interrupts may be requested"`

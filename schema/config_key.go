@@ -18,9 +18,10 @@ const (
 	ConfigInteger ConfigType = "integer" // between Min and Max
 	ConfigNumber  ConfigType = "number"  // between Min and Max
 	ConfigBoolean ConfigType = "boolean"
-	ConfigList    ConfigType = "list"   // of texts, at least one
-	ConfigLabels  ConfigType = "labels" // an object: names to texts
-	ConfigRanks   ConfigType = "ranks"  // an object: clients to one of OneOf
+	ConfigZone    ConfigType = "time_zone" // the IANA name of a time zone
+	ConfigList    ConfigType = "list"      // of texts, at least one
+	ConfigLabels  ConfigType = "labels"    // an object: names to texts
+	ConfigRanks   ConfigType = "ranks"     // an object: clients to one of OneOf
 	// ConfigObjects is a list of objects; the package that reads them checks them, see
 	// schema/interrupts.
 	ConfigObjects ConfigType = "objects"
@@ -54,6 +55,7 @@ const (
 var ConfigKeys = []ConfigKey{
 	{Name: "labels", Type: ConfigLabels, Purpose: "the robot's labels; stops and other requests may select robots by them"},
 	{Name: "languages", Type: ConfigList, Restart: true, Purpose: "languages that the robot speaks, the preferred first; texts and durations of acts depend on them; default en"},
+	{Name: "time_zone", Type: ConfigZone, Purpose: "the robot's time zone by its IANA name, such as Europe/Berlin: hour and weekday of conditions are in it, and the times on its own page; default that of its computer"},
 	{Name: "boot_mode", Type: ConfigWord, OneOf: []string{string(ModeMnl), string(ModeAto)}, Restart: true, Purpose: "the mode after start-up; a desired mode takes precedence; default mnl"},
 	{Name: "calibration_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that runs by itself at boot and calibrates the robot; default str"},
 	{Name: "default_mode", Type: ConfigMode, Restart: true, Purpose: "the mode that replaces one that fails or is killed; only a mode that can always be entered, such as mnl, and neither str nor ato; default mnl"},
@@ -131,6 +133,11 @@ func (k ConfigKey) Check(v jsontext.Value) string {
 		return checkValue[bool](v, "true or false", nil)
 	case ConfigWord:
 		return checkValue(v, "one of "+strings.Join(k.OneOf, ", "), func(w string) bool { return slices.Contains(k.OneOf, w) })
+	case ConfigZone:
+		return checkValue(v, "the name of a time zone, such as Europe/Berlin or UTC", func(name string) bool {
+			_, err := ZoneOf(name)
+			return err == nil
+		})
 	case ConfigMode:
 		return checkValue(v, "the id of a mode, such as "+string(ModeMnl), ValidID)
 	case ConfigInteger:

@@ -13,6 +13,7 @@ func TestConfigValuesAreChecked(t *testing.T) {
 		good, bad []string
 	}{
 		{"labels", []string{`{}`, `{"site":"museum"}`}, []string{`[]`, `{"Site":"x"}`, `{"site":""}`, `{"site":1}`, `null`, `{`}},
+		{"time_zone", []string{`"Europe/Berlin"`, `"UTC"`}, []string{`""`, `"Local"`, `"Berlin"`, `"+02:00"`, `2`}},
 		{"languages", []string{`["en"]`, `["de-AT","en"]`}, []string{`[]`, `"en"`, `[1]`, `[""]`}},
 		{"boot_mode", []string{`"mnl"`, `"ato"`}, []string{`"safe"`, `"ATO"`, `1`}},
 		{"link_loss.ato", []string{`"safe"`, `"continue"`}, []string{`"stop"`, `true`}},

@@ -24,7 +24,7 @@ func (b *State) Caps(c *config.Config, verbs []string) *schema.Caps {
 		Verbs:    verbs, Arguments: verb.ArgumentsOf(verbs), Actions: score.Types(),
 		Units: append([]schema.Unit{}, b.units...), Points: append([]string{}, b.Points()...),
 		TaughtPoints: b.taughtPoints(),
-		Languages:    c.Languages, Labels: c.Labels, Handlers: []string{}, Interrupters: c.Interrupts.Interrupters,
+		Languages:    c.Languages, TimeZone: c.Zone.String(), Labels: c.Labels, Handlers: []string{}, Interrupters: c.Interrupts.Interrupters,
 		Features: b.features(c),
 		Notes: []string{
 			"No stop that is sent over a network or decided by software is an emergency stop. Use the device on the robot.",

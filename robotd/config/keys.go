@@ -20,8 +20,15 @@ import (
 // setters say what each key of schema.ConfigKeys does to a configuration. The
 // values were checked against the key before.
 var setters = map[string]func(*Config, jsontext.Value) error{
-	"labels":           into(func(c *Config, v map[string]string) { c.Labels = v }),
-	"languages":        into(func(c *Config, v []string) { c.Languages = v }),
+	"labels":    into(func(c *Config, v map[string]string) { c.Labels = v }),
+	"languages": into(func(c *Config, v []string) { c.Languages = v }),
+	"time_zone": func(c *Config, v jsontext.Value) (err error) {
+		var name string
+		if err = json.Unmarshal(v, &name); err == nil {
+			c.Zone, err = schema.ZoneOf(name)
+		}
+		return err
+	},
 	"boot_mode":        into(func(c *Config, v schema.ModeID) { c.Mode.Boot = v }),
 	"calibration_mode": into(func(c *Config, v schema.ModeID) { c.Mode.Calibration = v }),
 	"default_mode":     into(func(c *Config, v schema.ModeID) { c.Mode.Default = v }),

@@ -239,7 +239,15 @@ func (p *screen) Troubled() (all []schema.UnitState) {
 }
 
 // Clock is the time of day of an event, in the robot's time zone.
-func (p *screen) Clock(t schema.Time) string { return t.Time().Local().Format("15:04:05") }
+func (p *screen) Clock(t schema.Time) string {
+	zone := time.Local
+	if p.View.Caps != nil {
+		if named, err := schema.ZoneOf(p.View.Caps.TimeZone); err == nil {
+			zone = named
+		}
+	}
+	return t.Time().In(zone).Format("15:04:05")
+}
 
 // About is an event's data for people.
 func (p *screen) About(e schema.Event) string {

@@ -111,7 +111,7 @@ func (x *examination) fail(part, detail, help string) { x.add(part, FindingFail,
 
 func (x *examination) clock() {
 	now := x.on.Now()
-	says := "it is " + now.UTC().Format(time.RFC3339)
+	says := "it is " + now.UTC().Format(time.RFC3339) + ", " + now.In(x.c.zone()).Format("15:04") + " in the time zone " + x.c.zone().String()
 	const set = "set the clock and let it follow a source, such as with systemd-timesyncd or chrony"
 	fleet, err := identity.LoadFleetTime(x.c.dir())
 	following, unknown := x.on.Synchronised()

@@ -59,6 +59,7 @@ type Config struct {
 	SpecialModes SpecialModes
 	Link         LinkRules
 	Modes        []mode.Installed          // in addition to those of every robot
+	TimeZone     string                    // its IANA name; empty = that of the computer
 	Values       map[string]jsontext.Value // of settings that have the form of the fleet's setting of the same name
 	RequireSight bool
 	Control      control.Required
@@ -115,7 +116,7 @@ type LinkRules struct {
 // brain returns the part of the configuration on which the robot's decisions depend.
 func (c *Config) brain() (*config.Config, error) {
 	b := config.Defaults(c.ID)
-	b.Zone = time.Local
+	b.Zone = c.zone()
 	b.Version = cmp.Or(c.Version, "unknown")
 	b.Mode.Boot = cmp.Or(c.BootMode, b.Mode.Boot)
 	b.Mode.Calibration = cmp.Or(c.SpecialModes.Calibration, b.Mode.Calibration)

@@ -44,6 +44,7 @@ var settings = []setting{
 	{"model", "", "the body's model, shown in caps; default: as the body says"},
 	{"serial", "", "the body's serial number, shown in caps; default: as the body says"},
 	{"languages", []string{"en"}, "languages that the robot speaks, the preferred one first"},
+	{"time_zone", "", "the robot's time zone by its IANA name, such as Europe/Berlin; default: that of this computer"},
 	{"boot_mode", string(mode.Defaults().Boot), "mode after calibration at boot: mnl or ato"},
 	{"modes", []string{}, "modes that the robot has besides str, mnl, ato and safe: follow"},
 	{"calibration_mode", string(mode.Defaults().Calibration), "the mode that runs by itself at boot and calibrates the robot"},
@@ -146,7 +147,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	brokers := k.Strings("broker")
 	c = Config{
 		ID: k.String("id"), Fleetd: k.String("fleetd"), BrokerCA: k.String("broker_ca"), Namespace: schema.Namespace(k.String("namespace")),
-		Data: k.String("data"), Languages: k.Strings("languages"), BootMode: schema.ModeID(k.String("boot_mode")),
+		Data: k.String("data"), Languages: k.Strings("languages"), TimeZone: k.String("time_zone"), BootMode: schema.ModeID(k.String("boot_mode")),
 		SpecialModes: SpecialModes{schema.ModeID(k.String("calibration_mode")), schema.ModeID(k.String("default_mode")), schema.ModeID(k.String("safe_mode"))},
 		Values:       map[string]jsontext.Value{},
 		Link:         LinkRules{map[schema.ModeID]schema.LinkLoss{}, map[schema.ModeID]time.Duration{}, k.String("on_link_return") == "continue"},
@@ -177,6 +178,11 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	}
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if c.TimeZone != "" {
+		if _, err := schema.ZoneOf(c.TimeZone); err != nil {
+			fault("time_zone: %v", err)
+		}
+	}
 	for _, name := range k.Strings("modes") {
 		i := slices.IndexFunc(optional, func(m mode.Installed) bool { return string(m.ID) == name })
 		if i < 0 {

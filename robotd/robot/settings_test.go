@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/spf13/pflag"
 
 	"troupe/schema"
@@ -236,5 +238,28 @@ func TestEverySettingHasAFlag(t *testing.T) {
 		if f.Lookup(s.flag()) == nil {
 			t.Errorf("%s has no flag", s.key)
 		}
+	}
+}
+
+func TestTimeZoneIsThatOfTheSettings(t *testing.T) {
+	t.Setenv("TZ", ":Asia/Tokyo")
+	for _, c := range []struct{ flag, want string }{{"", "Asia/Tokyo"}, {"Asia/Kolkata", "Asia/Kolkata"}} {
+		cfg, err := load(t, "id: r1\n", "--time-zone", c.flag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := cfg.brain()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Zone.String(); got != c.want {
+			t.Errorf("with --time-zone %q the robot is in %s, want %s", c.flag, got, c.want)
+		}
+		if err := b.Set("time_zone", jsontext.Value(`"Europe/Berlin"`)); err != nil || b.Zone.String() != "Europe/Berlin" {
+			t.Errorf("with the fleet's setting the robot is in %s: %v", b.Zone, err)
+		}
+	}
+	if _, err := load(t, "id: r1\n", "--time-zone", "Berlin"); err == nil || !strings.Contains(err.Error(), "time_zone: ") {
+		t.Errorf("an unknown time zone: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func settingSchema(k schema.ConfigKey) *jsonschema.Schema {
 	switch k.Type {
 	case schema.ConfigWord:
 		return one(k.OneOf)
-	case schema.ConfigMode:
+	case schema.ConfigMode, schema.ConfigZone:
 		return &jsonschema.Schema{Type: "string"}
 	case schema.ConfigInteger:
 		return between("integer")
