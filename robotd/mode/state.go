@@ -116,7 +116,8 @@ func (c *Config) roles() []role {
 	return []role{
 		{"calibration", c.Calibration, func(m Settings) bool { return m.Calibrates && !m.Disabled }, "it has to be one that calibrates"},
 		{"safe", c.Safe, func(m Settings) bool { return !m.Moves && !m.Conditional && !m.Disabled }, "it must not move nor depend on anything"},
-		{"default", c.Default, func(m Settings) bool { return !m.Calibrates && !m.Conditional && !m.Disabled && m.ID != c.Safe }, "other modes fall back on it, so it must not depend on anything, nor be the safe mode"},
+		{"default", c.Default, func(m Settings) bool { return !m.Calibrates && !m.Conditional && !m.Disabled && m.ID != c.Safe },
+			"other modes fall back on it, so it must not depend on anything, nor be the safe mode"},
 		{"boot", c.Boot, func(Settings) bool { return true }, ""},
 	}
 }
