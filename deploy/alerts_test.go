@@ -14,17 +14,17 @@ import (
 	"troupe/schema"
 )
 
-// TestAlertsOfRobotdAreThoseOfTheTable compares schema.Alerts with robotd's source: a type that
-// a call of Raise names has a row, and each row is a text or a reason there. Types composed at
+// TestAlertsAreThoseOfTheTable compares schema.Alerts with the source of robotd, and of fleetd, which raises some
+// for a robot: a type that a call of Raise names has a row, and each row is a text or a reason there. Types composed at
 // run time are checked by the auditor in the tests of robotd/brain, which checks the invariants of
 // each step.
-func TestAlertsOfRobotdAreThoseOfTheTable(t *testing.T) {
+func TestAlertsAreThoseOfTheTable(t *testing.T) {
 	rows := map[string]bool{} // whether the type was found
 	for _, a := range schema.Alerts {
 		rows[a.Type] = slices.ContainsFunc(schema.Reasons, func(r schema.ReasonText) bool { return string(r.Reason) == a.Type })
 	}
 	raised := 0
-	for dir, files := range robotdSource(t) {
+	for dir, files := range parsed(t, "../robotd", "../fleetd") {
 		consts := map[string]string{}
 		for _, f := range files {
 			ast.Inspect(f, func(n ast.Node) bool {
@@ -59,7 +59,7 @@ func TestAlertsOfRobotdAreThoseOfTheTable(t *testing.T) {
 	}
 	for kind, found := range rows {
 		if !found {
-			t.Errorf("no code of robotd names the alert %s of schema.Alerts", kind)
+			t.Errorf("no code names the alert %s of schema.Alerts", kind)
 		}
 	}
 	if raised < 15 {
@@ -67,21 +67,26 @@ func TestAlertsOfRobotdAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-// robotdSource parses robotd, by package.
-func robotdSource(t *testing.T) map[string][]*ast.File {
+// parsed has the files of the programs in some folders, by package.
+func parsed(t *testing.T, folders ...string) map[string][]*ast.File {
 	out := map[string][]*ast.File{}
-	err := filepath.WalkDir("../robotd", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == "node_modules" {
+				return fs.SkipDir
+			}
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err == nil {
+				out[filepath.Dir(path)] = append(out[filepath.Dir(path)], file)
+			}
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err == nil {
-			out[filepath.Dir(path)] = append(out[filepath.Dir(path)], file)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"troupe/fleetd/auth"
 	"troupe/schema/argon2id"
+	"troupe/schema/bubble"
 )
 
 const password, address = "a password of anna", "192.0.2.1"
@@ -110,7 +111,7 @@ func TestGuessesOfAnAddressDoNotKeepOutABrowserThatWasSeen(t *testing.T) {
 }
 
 func TestPasswordsOfStrangersLeaveAPlaceForOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		k := New(Deps{Now: time.Now})
 		release, err := k.startStrangersHash(t.Context())
 		if err != nil {

@@ -26,7 +26,7 @@ type StopSocketAnswer struct {
 
 // ServeStopSocket adds the WebSocket to mux. Its only message is the body of POST /stops. whole is the handler of the
 // address and serves it as that request, so that it passes the same checks and reaches the audit.
-func ServeStopSocket(mux *http.ServeMux, whole http.Handler, log *slog.Logger) {
+func ServeStopSocket(mux *http.ServeMux, whole http.Handler, now func() time.Time, log *slog.Logger) {
 	open := make(chan struct{}, maxStopSockets)
 	mux.HandleFunc("GET "+StopSocketPath, func(w http.ResponseWriter, r *http.Request) {
 		if p := forbidden(auth.Of(r.Context()), auth.Stop, "Stop robots"); p != nil {
@@ -46,14 +46,14 @@ func ServeStopSocket(mux *http.ServeMux, whole http.Handler, log *slog.Logger) {
 		}
 		defer ws.Close()
 		ws.SetReadLimit(mostHead)
-		_ = ws.SetReadDeadline(time.Now().Add(stopBodyTimeout)) // a read error says more
+		_ = ws.SetReadDeadline(now().Add(stopBodyTimeout)) // a read error says more
 		_, body, err := ws.ReadMessage()
 		if err != nil {
 			return // nothing was sent: the page still has its stop, and says so
 		}
 		answer := recorded{header: http.Header{}, status: http.StatusOK}
 		whole.ServeHTTP(&answer, stopOf(r, body))
-		_ = ws.SetWriteDeadline(time.Now().Add(deviceWriteTimeout)) // a write error says more
+		_ = ws.SetWriteDeadline(now().Add(deviceWriteTimeout)) // a write error says more
 		if err := ws.WriteJSON(StopSocketAnswer{answer.status, answer.body.Bytes()}); err != nil {
 			log.Warn("answer to a stop not sent", "status", answer.status, "error", err)
 		}

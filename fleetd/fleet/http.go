@@ -132,7 +132,7 @@ func (f *Fleet) routes() http.Handler {
 	}
 	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
 	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue)
-	api.ServeStopSocket(mux, guarded, f.log)
+	api.ServeStopSocket(mux, guarded, time.Now, f.log)
 	if f.certificate != nil || f.cfg.BehindProxy {
 		guarded = overTLSOnly(guarded)
 	}
