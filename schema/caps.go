@@ -88,6 +88,7 @@ type Unit struct {
 	Kind         UnitKind `json:"kind" doc:"speaker, face, led, screen, head, drive, battery or sensor"`
 	Faces        []string `json:"faces,omitempty" doc:"that a face shows"`
 	Sounds       []string `json:"sounds,omitempty" doc:"that a speaker plays"`
+	Formats      []string `json:"formats,omitempty" doc:"of files that a speaker plays or a face shows, such as wav-pcm16, ogg-vorbis, ogg-opus, mp3, flac, png or jpeg; left out: it does not say"`
 	FixedVolume  bool     `json:"fixed_volume,omitzero" doc:"of a speaker whose volume the robot cannot change; left out: it can"`
 	Views        []string `json:"views,omitempty" doc:"that a screen shows"`
 	Images       []string `json:"images,omitempty" doc:"that a screen shows"`

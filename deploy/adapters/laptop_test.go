@@ -98,23 +98,37 @@ func TestLaptopSpeaksAndPlays(t *testing.T) {
 func TestLaptopPlaysARecordingToItsEnd(t *testing.T) {
 	t.Parallel()
 	const seconds, rate = 20, 8000
-	wav := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+2*seconds*rate)
-	wav = append(wav, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data"...)
-	wav = binary.LittleEndian.AppendUint32(wav, 2*seconds*rate)
-	wav = append(wav, bytes.Repeat([]byte{200, 0}, seconds*rate)...)
-	folder := t.TempDir()
-	recording, played := filepath.Join(folder, "recording"), filepath.Join(folder, "played")
-	if err := os.WriteFile(recording, wav, 0o600); err != nil {
-		t.Fatal(err)
+	// file is a WAV file of equal samples.
+	file := func(sample ...byte) []byte {
+		wav := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(36+len(sample)*seconds*rate))
+		wav = append(wav, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00"...)
+		wav = binary.LittleEndian.AppendUint32(wav, uint32(len(sample)*rate))
+		wav = append(wav, byte(len(sample)), 0, byte(8*len(sample)), 0)
+		wav = binary.LittleEndian.AppendUint32(append(wav, "data"...), uint32(len(sample)*seconds*rate))
+		return append(wav, bytes.Repeat(sample, seconds*rate)...)
 	}
-	r := newRobotd(t)
-	r.laptop(map[string]string{"espeak-ng": "exit 1", "aplay": "/bin/cat > " + played})
-	r.publish("bus/laptop/in/start", fmt.Sprintf(`{"v":1,"key":1,"unit":"speaker","holds":true,"asset":%q,"do":{"type":"sound","start_ms":0,"timeout_ms":9000,"sound":"long","volume":0.5}}`, recording))
-	r.await("the end of the sound", func(s seen) bool { return len(s.events) == 1 })
-	r.wantAnswers("done")
-	got, err := os.ReadFile(played)
-	if want := append(slices.Clone(wav[:44]), bytes.Repeat([]byte{100, 0}, seconds*rate)...); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("aplay got %d bytes that begin with %q, want %d of half the volume: %v", len(got), got[:min(60, len(got))], len(want), err)
+	for name, c := range map[string]struct{ sample, half []byte }{
+		"8 bits":  {[]byte{130}, []byte{0, 1}},
+		"16 bits": {[]byte{200, 0}, []byte{100, 0}},
+		"24 bits": {[]byte{99, 200, 0}, []byte{100, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			recording, played := filepath.Join(folder, "recording"), filepath.Join(folder, "played")
+			if err := os.WriteFile(recording, file(c.sample...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := newRobotd(t)
+			r.laptop(map[string]string{"espeak-ng": "exit 1", "aplay": "/bin/cat > " + played})
+			r.publish("bus/laptop/in/start", fmt.Sprintf(`{"v":1,"key":1,"unit":"speaker","holds":true,"asset":%q,"do":{"type":"sound","start_ms":0,"timeout_ms":9000,"sound":"long","volume":0.5}}`, recording))
+			r.await("the end of the sound", func(s seen) bool { return len(s.events) == 1 })
+			r.wantAnswers("done")
+			got, err := os.ReadFile(played)
+			if want := file(c.half...); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("aplay got %d bytes that begin with %q, want %d of half the volume: %v", len(got), got[:min(60, len(got))], len(want), err)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ func (w *world) writeStoryWithSound() (folder string, sound []byte) {
 	const size = 1 << 20
 	var b bytes.Buffer
 	b.WriteString("RIFF....WAVEfmt ")
-	for _, v := range []any{uint32(16), uint16(1), uint16(1), uint32(size), uint32(size), uint16(1), uint16(8), []byte("data"), uint32(size)} {
+	for _, v := range []any{uint32(16), uint16(1), uint16(2), uint32(192_000), uint32(768_000), uint16(4), uint16(16), []byte("data"), uint32(size)} {
 		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
 			w.t.Fatal(err)
 		}

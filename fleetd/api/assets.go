@@ -21,14 +21,22 @@ import (
 
 // Asset is a sound, an image or a map under the name that acts and places use.
 type Asset struct {
-	Name   string      `json:"name"`
-	Kind   string      `json:"kind" enum:"sound,face,map" doc:"what may use it: actions of that type, or places a map"`
-	Media  string      `json:"media" doc:"media type, detected from the bytes"`
-	SHA256 string      `json:"sha256" doc:"digest of the bytes; GET /assets/sha256/{digest} downloads them"`
-	Size   int64       `json:"size" doc:"bytes"`
-	At     schema.Time `json:"at"`
-	By     string      `json:"by,omitempty"`
-	Uses   []AssetUse  `json:"uses" doc:"published stories and activities that use it"`
+	Name   string `json:"name"`
+	Kind   string `json:"kind" enum:"sound,face,map" doc:"what may use it: actions of that type, or places a map"`
+	Media  string `json:"media" doc:"media type, detected from the bytes"`
+	SHA256 string `json:"sha256" doc:"digest of the bytes; GET /assets/sha256/{digest} downloads them"`
+	Size   int64  `json:"size" doc:"bytes"`
+
+	Format   string `json:"format,omitempty" doc:"from its header, such as wav-pcm16; left out for a map, and for a file of an earlier release"`
+	LengthMS int64  `json:"length_ms,omitempty" doc:"of a sound"`
+	RateHz   int64  `json:"rate_hz,omitempty" doc:"samples a second of a sound"`
+	Channels int64  `json:"channels,omitempty" doc:"of a sound"`
+	Width    int64  `json:"width,omitempty" doc:"pixels of an image"`
+	Height   int64  `json:"height,omitempty" doc:"pixels of an image"`
+
+	At   schema.Time `json:"at"`
+	By   string      `json:"by,omitempty"`
+	Uses []AssetUse  `json:"uses" doc:"published stories and activities that use it"`
 }
 
 // AssetUse is a published story or activity that uses an asset: the newest revision, or an
@@ -174,7 +182,8 @@ func (u *upload) Read(b []byte) (int, error) {
 }
 
 func (s *server) assetOf(p auth.Principal, a library.Asset, uses []library.Use) Asset {
-	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{}}
+	out := Asset{Name: a.Name, Kind: string(a.Media.Kind()), Media: string(a.Media), SHA256: a.SHA256, Size: a.Size, At: schema.TimeOf(a.ChangedAt), By: a.ChangedBy, Uses: []AssetUse{},
+		Format: a.Details.Format, LengthMS: a.Details.LengthMS, RateHz: a.Details.RateHz, Channels: a.Details.Channels, Width: a.Details.Width, Height: a.Details.Height}
 	for _, u := range uses {
 		use := AssetUse{Story: u.Of.ID, Rev: u.Rev, Newest: u.Newest, Robots: s.visibleIDs(p, u.Robots)}
 		if u.Of.Kind == library.KindActivity {

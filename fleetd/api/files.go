@@ -170,14 +170,14 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 	var assets []library.Asset
 	for _, name := range in.Assets {
 		file := in.files[name]
-		media, problems := library.CheckFile(name, file.body)
+		media, details, problems := library.CheckFile(name, file.body)
 		for _, p := range problems {
 			in.fault(file.path, p)
 		}
 		if len(problems) > 0 {
 			continue
 		}
-		assets = append(assets, library.Asset{Name: name, Media: media, Size: int64(len(file.body))})
+		assets = append(assets, library.Asset{Name: name, Media: media, Details: details, Size: int64(len(file.body))})
 	}
 	if in.dry || in.unreadable {
 		return assets, nil

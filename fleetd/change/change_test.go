@@ -86,7 +86,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 			t.Fatal(found, err)
 		}
 	}
-	_, found, err := l.PutAsset(ctx, anna, "beep", []byte("\x89PNG\r\n\x1a\n"), who)
+	_, found, err := l.PutAsset(ctx, anna, "beep", []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x3a\x7e\x9b\x55"), who)
 	none(found, err)
 	found, err = l.DeleteAsset(ctx, anna, "beep", who)
 	none(found, err)

@@ -185,15 +185,26 @@ func assetTable(out io.Writer, assets []api.Asset) {
 		return
 	}
 	w := newTable(out)
-	fmt.Fprintln(w, "ASSET\tMEDIA\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
+	fmt.Fprintln(w, "ASSET\tFORMAT\tLENGTH\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
 	for _, a := range assets {
 		var users []string
 		for _, u := range a.Uses {
 			users = append(users, orElse(u.Story, u.Activity))
 		}
-		writeRow(w, a.Name, a.Media, a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(users), " ")), formatTime(a.At), dash(a.By))
+		writeRow(w, a.Name, orElse(a.Format, a.Media), dash(extent(a)), a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(users), " ")), formatTime(a.At), dash(a.By))
 	}
 	_ = w.Flush() // a write error shows at the next write
+}
+
+// extent is how long a sound is, or how large an image; empty if it is not known.
+func extent(a api.Asset) string {
+	switch {
+	case a.LengthMS > 0:
+		return fmt.Sprintf("%.1f s", float64(a.LengthMS)/1000)
+	case a.Width > 0:
+		return fmt.Sprintf("%d x %d", a.Width, a.Height)
+	}
+	return ""
 }
 
 func (sh *shell) assetGetCommand() *cobra.Command {
@@ -218,7 +229,7 @@ func (sh *shell) assetGetCommand() *cobra.Command {
 }
 
 func assetDetail(w io.Writer, a api.Asset) {
-	fmt.Fprintf(w, "%s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, a.Media, a.Size, a.SHA256, formatTime(a.At), a.By)
+	fmt.Fprintf(w, "%s  %s  %s  %d bytes  sha256 %s  %s %s\n", a.Name, orElse(a.Format, a.Media), dash(extent(a)), a.Size, a.SHA256, formatTime(a.At), a.By)
 	for _, u := range a.Uses {
 		newest := ""
 		if u.Newest {

@@ -34,7 +34,7 @@ var auditedChangeFiles = map[string]string{
 	"story.yaml":    "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
 	"other.yaml":    "story: other\nname: {en: Other}\nrepeat: loop\nacts:\n- {act: bow}\n",
 	"activity.yaml": "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: bow}\n",
-	"gong.wav":      "RIFF....WAVE" + strings.Repeat("gong", 22),
+	"gong.wav":      "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("gong", 22),
 	"password":      "a long password\n", "wrong": "not the password\n",
 	"passwords": "a long password\nanother long password\n", "wrongs": "not the password\nanother long password\n",
 }

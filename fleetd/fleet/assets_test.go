@@ -22,9 +22,9 @@ import (
 	"troupe/schema/score"
 )
 
-// soundOf makes a sound of that many bytes, repeating the text.
+// soundOf makes a sound of that many bytes, at least those of its header and one sample, repeating the text.
 func soundOf(text string, size int) string {
-	return ("RIFF....WAVE" + strings.Repeat(text, size/len(text)+1))[:size]
+	return ("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat(text, size/len(text)+1))[:max(size, 45)]
 }
 
 func digestOf(body string) string {

@@ -80,7 +80,7 @@ func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (
 		b := s.published[revisionKey{Ref{KindActivity, p.ID}, p.Rev}]
 		contents = append(contents, score.PublishedStory{Story: b.sequence().asActivity().Story(), Acts: b.Acts, Assets: b.Assets})
 	}
-	out.Misfits = misfits(out.Updated, a.Caps, contents...)
+	out.Misfits = s.misfits(out.Updated, a.Caps, contents...)
 	before := s.groupForAudit(out.Updated, func(robot string) string { return joinPins(s.sets[robot].Activities) })
 	for _, robot := range out.Updated {
 		s.setActivities(robot, out.Activities, set, by)

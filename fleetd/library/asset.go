@@ -21,15 +21,17 @@ type Asset struct {
 	SHA256    string
 	Size      int64
 	Media     Media
+	Details   Details
 	ChangedAt time.Time
 	ChangedBy string
 }
 
 // File is the bytes of an asset, identified by their digest.
 type File struct {
-	SHA256 string
-	Media  Media
-	Body   []byte
+	SHA256  string
+	Media   Media
+	Details Details
+	Body    []byte
 }
 
 // MaxFiles bounds the bytes of all files together, including older ones that published
@@ -39,6 +41,7 @@ const MaxFiles = 2 << 30
 // Codes of problems with assets.
 const (
 	CodeUnknownMedia = "unknown_media"
+	CodeUnplayable   = "unplayable"
 	CodeInUse        = "in_use"
 )
 
@@ -58,7 +61,7 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 		return Uploaded{}, problems
 	}
 	a := Asset{Name: name, SHA256: digest(body), Size: int64(len(body)), ChangedAt: by.At, ChangedBy: by.Who}
-	if a.Media, problems = CheckFile(name, body); problems != nil {
+	if a.Media, a.Details, problems = CheckFile(name, body); problems != nil {
 		return Uploaded{}, problems
 	}
 	old, known := s.assets[name]
@@ -71,7 +74,7 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 		return Uploaded{}, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", rows.FileBytes+a.Size, MaxFiles), "delete unused assets; their space is free a day later")}
 	}
 	s.assets[name] = a
-	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, body}}, []Asset{a}
+	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, a.Details, body}}, []Asset{a}
 	n := s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes", a.Media, a.Size))
 	if known {
 		n.Before = audit.JSON(map[string]string{"sha256": old.SHA256})
@@ -81,8 +84,24 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	return Uploaded{Asset: a, Stale: s.staleFor(a), Changes: s.changes}, nil
 }
 
-// CheckFile returns the media type of a file, or why it cannot be an asset with this name.
-func CheckFile(name string, body []byte) (Media, []schema.Problem) {
+// CheckFile returns the media type of a file and what its header says, or why it cannot be an asset with this name.
+func CheckFile(name string, body []byte) (Media, Details, []schema.Problem) {
+	media, problems := checkMedia(name, body)
+	if len(problems) > 0 {
+		return "", Details{}, problems
+	}
+	d, err := detailsOf(media, body)
+	if err != nil {
+		hint := "convert it to 16 bits: ffmpeg -i FILE -c:a pcm_s16le NEW.wav"
+		if media.Kind() == score.AssetFace {
+			hint = "export it again as PNG or JPEG, of at most 16 million pixels, such as 1920 x 1080"
+		}
+		return "", Details{}, []schema.Problem{schema.NewProblem("", CodeUnplayable, err.Error(), hint)}
+	}
+	return media, d, nil
+}
+
+func checkMedia(name string, body []byte) (Media, []schema.Problem) {
 	if !schema.ValidID(name) {
 		return "", []schema.Problem{schema.NewProblem("/name", score.CodeBadID, fmt.Sprintf("%q cannot be the name of an asset", name), "write a to z, 0 to 9 and -, at most 63 characters")}
 	}

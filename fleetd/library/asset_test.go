@@ -35,7 +35,7 @@ func TestInvalidAssetIsRefusedWithHint(t *testing.T) {
 		"an empty file":        {Rows{}, "gong", nil, "empty"},
 		"a program":            {Rows{}, "gong", []byte("#!/bin/sh"), CodeUnknownMedia},
 		"an SVG":               {Rows{}, "gong", fileOf("drawing", ""), CodeUnknownMedia},
-		"one byte too many":    {Rows{}, "gong", append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-11)...), score.CodeTooBig},
+		"one byte too many":    {Rows{}, "gong", append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-43)...), score.CodeTooBig},
 		"a full fleetd":        {full, "gong", fileOf("sound", "x"), score.CodeTooBig},
 		"an image for a sound": {Rows{Assets: []Asset{{Name: "gong", SHA256: "a", Media: MediaWAV}}}, "gong", fileOf("picture", ""), CodeTaken},
 	} {
@@ -44,7 +44,7 @@ func TestInvalidAssetIsRefusedWithHint(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, problems, up.Changes.Notes)
 		}
 	}
-	whole := append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-12)...)
+	whole := append(fileOf("sound", ""), bytes.Repeat([]byte("x"), score.MaxAsset-44)...)
 	if up, problems := PutAsset(Rows{}, "gong", whole, audit.Attribution{}); len(problems) > 0 || up.Asset.Size != score.MaxAsset {
 		t.Errorf("the largest: %+v, %v", up.Asset, problems)
 	}

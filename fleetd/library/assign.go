@@ -69,7 +69,7 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 		return out, nil
 	}
 	if b, published := s.published[revisionKey{Ref{KindStory, a.Story}, a.Rev}]; published {
-		out.Misfits = misfits(out.Updated, a.Caps, b.PublishedStory)
+		out.Misfits = s.misfits(out.Updated, a.Caps, b.PublishedStory)
 	}
 	story := func(robot string) string { return defaultText(s.defaults[robot]) }
 	before := s.groupForAudit(out.Updated, story)

@@ -1,7 +1,9 @@
 package library
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -20,7 +22,7 @@ type Misfit struct {
 }
 
 // misfits lists what robots lack. Robots with equal bodies are judged once.
-func misfits(robots []string, capsOf CapsOf, contents ...score.PublishedStory) (all []Misfit) {
+func (s *snapshot) misfits(robots []string, capsOf CapsOf, contents ...score.PublishedStory) (all []Misfit) {
 	type body struct {
 		caps   schema.Caps
 		robots []string
@@ -47,6 +49,7 @@ func misfits(robots []string, capsOf CapsOf, contents ...score.PublishedStory) (
 		for _, b := range bodies {
 			_, problems := score.FitStory(content, b.caps, nil)
 			problems = append(schema.Errors(problems), score.FitLanguage(content, b.caps)...)
+			problems = append(problems, s.unplayable(content.Assets, b.caps)...)
 			if len(problems) == 0 {
 				continue
 			}
@@ -59,4 +62,35 @@ func misfits(robots []string, capsOf CapsOf, contents ...score.PublishedStory) (
 		}
 	}
 	return all
+}
+
+// CodeFormat is the code of a problem with a file whose format a body does not play or show.
+const CodeFormat = "format_not_played"
+
+// unplayable lists the files in formats that no unit of a body plays or shows. A unit that lists no
+// formats is not judged, nor is a file whose format is not known.
+func (s *snapshot) unplayable(files []score.Asset, caps schema.Caps) (found []schema.Problem) {
+	for _, f := range files {
+		a, ok := s.assets[f.Name]
+		if !ok || a.SHA256 != f.SHA256 || a.Details.Format == "" {
+			continue
+		}
+		kind := map[score.AssetKind]schema.UnitKind{score.AssetSound: schema.UnitSpeaker, score.AssetFace: schema.UnitFace}[f.Kind]
+		var takes []string
+		for _, u := range caps.Units {
+			if u.Kind != kind {
+				continue
+			}
+			if len(u.Formats) == 0 || slices.Contains(u.Formats, a.Details.Format) {
+				takes = nil
+				break
+			}
+			takes = append(takes, u.Formats...)
+		}
+		if len(takes) > 0 {
+			found = append(found, schema.NewProblem("/assets/"+f.Name, CodeFormat, fmt.Sprintf("the %s %s is %s, and the %s takes %s", f.Kind, f.Name, a.Details.Format, kind, strings.Join(takes, ", ")),
+				"convert the file, upload it under the same name, and publish and assign this again"))
+		}
+	}
+	return found
 }

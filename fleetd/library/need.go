@@ -173,7 +173,7 @@ func ForAssignment(story string, rev int64) Need {
 	if story == "" {
 		return Need{}
 	}
-	n := Need{Stories: []string{story}}
+	n := Need{Stories: []string{story}, Assets: true}
 	if rev > 0 {
 		n.Pins = []Pin{{ID: story, Rev: rev}}
 	}
@@ -185,7 +185,7 @@ func ForAssignment(story string, rev int64) Need {
 
 // ForActivities is what AssignActivities looks at, beside the sets of its robots.
 func ForActivities(activities []string) Need {
-	return Need{Sets: true, Activities: activities, Then: func(rows Rows) Need {
+	return Need{Sets: true, Activities: activities, Assets: true, Then: func(rows Rows) Need {
 		n := Need{EntriesOnly: true}
 		for _, id := range activities {
 			n.Acts = append(n.Acts, actsOfRevision(rows, Ref{KindActivity, id}, 0)...)

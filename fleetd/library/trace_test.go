@@ -221,7 +221,7 @@ func (d *director) message(m Message) string {
 
 // textOf returns the text that was given to fileOf.
 func textOf(f File) string {
-	return strings.TrimRight(strings.TrimPrefix(string(f.Body), "RIFF....WAVE"), ".")
+	return strings.TrimRight(strings.TrimPrefix(string(f.Body), "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"), ".")
 }
 
 func (d *director) show() {

@@ -454,11 +454,11 @@ func activityText(id string, acts []string) []byte {
 func fileOf(kind, text string) []byte {
 	switch kind {
 	case "sound":
-		return []byte("RIFF....WAVE" + text)
+		return []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + text)
 	case "large":
-		return []byte("RIFF....WAVE" + text + strings.Repeat(".", 300<<10))
+		return []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + text + strings.Repeat(".", 300<<10))
 	case "picture":
-		return []byte("\x89PNG\r\n\x1a\n" + text)
+		return []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x3a\x7e\x9b\x55" + text)
 	case "drawing":
 		return []byte(`<?xml version="1.0"?><svg>` + text)
 	case "nothing":

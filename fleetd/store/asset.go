@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -14,13 +15,17 @@ import (
 // partBytes is the size of the parts in which files are stored: the largest blob.
 var partBytes = schema.TopicOf(schema.TopicBlob).MaxBytes
 
-const selectAssets = `SELECT a.name, a.sha256, f.size, f.media, a.changed_at, a.changed_by FROM assets a JOIN files f ON f.sha256 = a.sha256`
+const selectAssets = `SELECT a.name, a.sha256, f.size, f.media, f.details, a.changed_at, a.changed_by FROM assets a JOIN files f ON f.sha256 = a.sha256`
 
 func scanAsset(scan func(...any) error) (library.Asset, error) {
 	var a library.Asset
 	var changed int64
-	err := scan(&a.Name, &a.SHA256, &a.Size, &a.Media, &changed, &a.ChangedBy)
+	var details string
+	err := scan(&a.Name, &a.SHA256, &a.Size, &a.Media, &details, &changed, &a.ChangedBy)
 	a.ChangedAt = timeOf(changed)
+	if err == nil && details != "" {
+		err = json.Unmarshal([]byte(details), &a.Details)
+	}
 	return a, err
 }
 
@@ -115,8 +120,12 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 func (t *Tx) saveFiles(ctx context.Context, files []library.File, now time.Time) error {
 	for _, f := range files {
 		parts := (len(f.Body) + partBytes - 1) / partBytes
-		_, err := t.exec(ctx, `INSERT INTO files (sha256, size, parts, media, created_at) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at`, f.SHA256, len(f.Body), parts, string(f.Media), micros(now))
+		details, err := json.Marshal(f.Details)
+		if err != nil {
+			return fmt.Errorf("save file %s: %w", f.SHA256, err)
+		}
+		_, err = t.exec(ctx, `INSERT INTO files (sha256, size, parts, media, details, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at, details = excluded.details`, f.SHA256, len(f.Body), parts, string(f.Media), string(details), micros(now))
 		if err != nil {
 			return fmt.Errorf("save file %s: %w", f.SHA256, err)
 		}

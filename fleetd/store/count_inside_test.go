@@ -122,7 +122,7 @@ func publishText(t *testing.T, tx *Tx, text string) error {
 
 func putAsset(t *testing.T, tx *Tx, name, text string) error {
 	return plan(t, tx, library.ForPutAsset(name), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-		up, problems := library.PutAsset(rows, name, []byte("RIFF....WAVE"+text), anna)
+		up, problems := library.PutAsset(rows, name, []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"+text), anna)
 		return up.Changes, problems
 	})
 }

@@ -234,6 +234,7 @@ func TestStepsOfAnEarlierReleaseAreRenamed(t *testing.T) {
 			db := raw(t, address)
 			execute(t, db, `UPDATE decommissions SET step = $1`, was)
 			execute(t, db, `ALTER TABLE desired DROP COLUMN replaced_at`)
+			execute(t, db, `ALTER TABLE files DROP COLUMN details`)
 			execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 26`)
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

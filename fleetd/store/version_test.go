@@ -147,7 +147,7 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 // undoAudit makes the audit as it was before it was a chain.
 func undoAudit(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, undo := range []string{`ALTER TABLE desired DROP COLUMN replaced_at`, `DROP INDEX desired_by_assignment`, `ALTER TABLE desired DROP COLUMN assigned_at`, `ALTER TABLE desired DROP COLUMN assigned_by`, `ALTER TABLE desired DROP COLUMN previous`, `DROP TABLE login_codes`, `DROP TABLE alert_acks`, `DROP TABLE previous_stories`, `DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`, `ALTER TABLE batches DROP COLUMN outcome_at`} {
+	for _, undo := range []string{`ALTER TABLE files DROP COLUMN details`, `ALTER TABLE desired DROP COLUMN replaced_at`, `DROP INDEX desired_by_assignment`, `ALTER TABLE desired DROP COLUMN assigned_at`, `ALTER TABLE desired DROP COLUMN assigned_by`, `ALTER TABLE desired DROP COLUMN previous`, `DROP TABLE login_codes`, `DROP TABLE alert_acks`, `DROP TABLE previous_stories`, `DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`, `ALTER TABLE batches DROP COLUMN outcome_at`} {
 		execute(t, db, undo)
 	}
 	for _, column := range []string{"address", "via", "why", "changed_from", "changed_to", "outcome", "of_id", "seq", "prev", "hash"} {

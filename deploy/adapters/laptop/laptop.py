@@ -52,14 +52,19 @@ def notes(name):
 
 
 def recording(path):
-    """Returns the samples of a WAV file of 16 bits, their rate and the channels."""
+    """Returns the samples of a WAV file as 16 bits, their rate and the channels."""
     try:
         with wave.open(path, "rb") as w:
-            if w.getsampwidth() != 2:
-                raise Refused(f"the laptop plays WAV files of 16 bits, and this one has {8 * w.getsampwidth()}")
-            return array.array("h", w.readframes(w.getnframes())), w.getframerate(), w.getnchannels()
+            data, width = w.readframes(w.getnframes()), w.getsampwidth()
+            if width == 1:  # from 0 to 255
+                samples = array.array("h", ((b - 128) << 8 for b in data))
+            else:
+                high = bytearray(2 * (len(data) // width))  # the two bytes of each sample that weigh most
+                high[0::2], high[1::2] = data[width - 2::width], data[width - 1::width]
+                samples = array.array("h", bytes(high))
+            return samples, w.getframerate(), w.getnchannels()
     except (OSError, EOFError, wave.Error) as e:
-        raise Refused(f"the laptop cannot read the sound: {e}")
+        raise Refused(f"the laptop plays WAV files without compression: {e}")
 
 
 class Playing:
@@ -71,7 +76,7 @@ class Playing:
 
 class Voice(Speaker):
     def __init__(self, page):
-        super().__init__("speaker", sounds=sorted(SOUNDS))
+        super().__init__("speaker", sounds=sorted(SOUNDS), formats=[f"wav-pcm{bits}" for bits in (8, 16, 24, 32)])
         self.page, self.playing, self.mute = page, {}, ""
         for program, package in (("espeak-ng", "espeak-ng"), ("aplay", "alsa-utils")):
             if not shutil.which(program):

@@ -193,8 +193,14 @@ test('nothing that is uploaded is served as a page', async ({ page, request, bas
     expect((await put('hostile', body, type)).status()).toBe(422);
   expect((await put('<img src=x>', svg, 'image/png')).status()).toBe(422);
   // A sound and a picture that are HTML, too: browsers that guess would run them.
-  const wav = Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt '), Buffer.alloc(24), html]);
-  const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), svg]);
+  const wav = Buffer.concat([
+    Buffer.from('RIFF....WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\x01\0\0\0', 'latin1'),
+    html,
+  ]);
+  const png = Buffer.concat([
+    Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010800000000' + '3a7e9b55', 'hex'),
+    svg,
+  ]);
   for (const [name, body, media] of [
     ['half-html', wav, 'audio/wav'],
     ['half-svg', png, 'image/png'],

@@ -2085,13 +2085,35 @@ export interface components {
             at: string;
             by?: string;
             /**
+             * Format: int64
+             * @description of a sound
+             */
+            channels?: number;
+            /** @description from its header, such as wav-pcm16; left out for a map, and for a file of an earlier release */
+            format?: string;
+            /**
+             * Format: int64
+             * @description pixels of an image
+             */
+            height?: number;
+            /**
              * @description what may use it: actions of that type, or places a map
              * @enum {string}
              */
             kind: "sound" | "face" | "map";
+            /**
+             * Format: int64
+             * @description of a sound
+             */
+            length_ms?: number;
             /** @description media type, detected from the bytes */
             media: string;
             name: string;
+            /**
+             * Format: int64
+             * @description samples a second of a sound
+             */
+            rate_hz?: number;
             /** @description digest of the bytes; GET /assets/sha256/{digest} downloads them */
             sha256: string;
             /**
@@ -2101,6 +2123,11 @@ export interface components {
             size: number;
             /** @description published stories and activities that use it */
             uses: components["schemas"]["AssetUse"][];
+            /**
+             * Format: int64
+             * @description pixels of an image
+             */
+            width?: number;
         };
         AssetList: {
             assets: components["schemas"]["Asset"][];
@@ -4526,6 +4553,8 @@ export interface components {
             faces?: string[];
             /** @description of a speaker whose volume the robot cannot change; left out: it can */
             fixed_volume?: boolean;
+            /** @description of files that a speaker plays or a face shows, such as wav-pcm16, ogg-vorbis, ogg-opus, mp3, flac, png or jpeg; left out: it does not say */
+            formats?: string[];
             /** @description of a pose */
             height_m?: components["schemas"]["SchemaRange"];
             /** @description what actions and manual commands take as unit */
