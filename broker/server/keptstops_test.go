@@ -290,7 +290,8 @@ func TestLiveStopOfAWillIsKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *brokertest.Broker) {
 		admin := b.Client(t, "admin")
 		admin.Subscribe(anyButton)
-		panel := b.Client(t, "op1", brokertest.WithWill(brokertest.Message{Topic: "troupe/v1/fleet/cmd/op1/stop", QoS: 1, Payload: []byte("gone")}))
+		will := brokertest.Message{Topic: "troupe/v1/fleet/cmd/op1/stop", QoS: 1, Payload: []byte("gone")}
+		panel := b.Client(t, "op1", brokertest.WithWill(will))
 		panel.Cut()
 		synctest.Wait()
 		if got := fmt.Sprint(stopsOf(admin)); got != "[gone]" {
