@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,13 +39,20 @@ var ErrDamaged = errors.New("the spool of stops is damaged")
 // ErrInUse is returned by Open for a file that another instance has open.
 var ErrInUse = errors.New("another fleetd instance uses this spool; start this one with another --spool")
 
+// file is what the spool does with its file.
+type file interface {
+	io.WriteCloser
+	Truncate(size int64) error
+	Sync() error
+}
+
 // Spool is an open spool file.
 type Spool struct {
 	path string
 	lock *os.File
 
 	mu   sync.Mutex
-	file *os.File
+	file file
 	size int64 // bytes of complete lines
 	last int64
 	open map[int64]Entry

@@ -169,3 +169,36 @@ func TestIncompleteLineOfFailedWriteDoesNotDamageTheNext(t *testing.T) {
 		t.Errorf("waiting are %q", waiting)
 	}
 }
+
+// syncedFile counts what was written after the newest sync.
+type syncedFile struct {
+	file
+	unsynced int
+	refuses  error // of Sync
+}
+
+func (f *syncedFile) Write(b []byte) (int, error) {
+	f.unsynced += len(b)
+	return f.file.Write(b)
+}
+
+func (f *syncedFile) Sync() error {
+	if f.refuses != nil {
+		return f.refuses
+	}
+	f.unsynced = 0
+	return f.file.Sync()
+}
+
+func TestAppendReturnsWhenTheStopIsSynced(t *testing.T) {
+	s, _ := open(t, filepath.Join(t.TempDir(), "stops"))
+	f := &syncedFile{file: s.file}
+	s.file = f
+	if keep(t, s, "a"); f.unsynced > 0 {
+		t.Errorf("Append returned, and %d bytes are not on the disk: a loss of power would lose the stop", f.unsynced)
+	}
+	f.refuses = errors.New("input/output error")
+	if _, err := s.Append(request("b")); !errors.Is(err, f.refuses) {
+		t.Errorf("the disk refused to sync, and Append returned %v", err)
+	}
+}

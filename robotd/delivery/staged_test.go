@@ -70,3 +70,20 @@ func TestContentThatBecomesUnusableWhileItIsWrittenIsRefused(t *testing.T) {
 		t.Errorf("the robot lost what y needs while the disk wrote: %s", w.report(r))
 	}
 }
+
+func TestOldWriteConfirmsNoNewerContent(t *testing.T) {
+	w := newWorld()
+	for rev, text := range []string{"a x", "b y"} {
+		pin := w.pin(text)
+		w.step(Document{Desired: Desired{Rev: int64(rev) + 1, FleetID: "home", Apply: schema.ApplyNow, Pin: pin}})
+		w.step(Fetched{SHA256: pin.SHA256, Bytes: []byte(text)})
+	}
+	w.step(Written{Rev: 1})
+	if r := w.s.Report(); r.Phase == schema.DeployActive || r.Active != nil {
+		t.Errorf("the disk has the first content only: %s", w.report(r))
+	}
+	w.step(Written{Rev: 2})
+	if r := w.s.Report(); r.Phase != schema.DeployActive || r.Active.Pin.ID != "b" {
+		t.Errorf("the disk has the second content: %s", w.report(r))
+	}
+}

@@ -351,3 +351,31 @@ func TestLiveStopSelectsRobots(t *testing.T) {
 		}
 	}
 }
+
+// A person may stop again under the id of a stop that was released, such as the name of a button.
+func TestNewerStopUnderAReleasedIDIsLatched(t *testing.T) {
+	for _, from := range []Source{Robot, Fleet} {
+		var s State
+		f := Facts{Robot: "r1", FleetID: "fleetd"}
+		named := func(rev int64, ids ...string) Document {
+			d := Document{From: from, Rev: rev, FleetID: "fleetd"}
+			for _, id := range ids {
+				d.Stops = append(d.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
+			}
+			return d
+		}
+		for _, in := range []Input{named(1, "wall1"), named(2), named(1, "wall1")} {
+			Step(&s, 0, f, in)
+		}
+		if has(&s, "wall1") {
+			t.Errorf("%s: it was released, and an old copy latched it again", from)
+		}
+		if Step(&s, 0, f, named(3, "wall1")); !has(&s, "wall1") {
+			t.Errorf("%s: a newer document names it again, and it is not latched", from)
+		}
+		Step(&s, 0, f, named(4))
+		if Step(&s, 0, f, Asked{StopLatch: schema.StopLatch{ID: "wall1", Level: schema.StopStop}}); !has(&s, "wall1") {
+			t.Errorf("%s: somebody stopped again under the id, and it is not latched", from)
+		}
+	}
+}

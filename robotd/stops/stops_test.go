@@ -1,6 +1,7 @@
 package stops
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -62,6 +63,33 @@ func TestLiveStopIsAnsweredWhenItIsOnTheDisk(t *testing.T) {
 	ack, ok := d.Value.(*schema.Ack)
 	if !ok || ack.Status != schema.StatusSucceeded || ack.Reason != "" || d.Param != "op1" {
 		t.Errorf("answered %+v", d)
+	}
+}
+
+func TestOldWriteConfirmsNoNewerStop(t *testing.T) {
+	var s State
+	old := stop(&s, at(0))
+	var out effect.List
+	step := part(&s, at(0), &out)
+	step.LiveStop(event.LiveStop{Client: "op2", Payload: []byte(`{"id":"k2"}`)})
+	step.Persist()
+	step.AnswerLiveStops(Answer{Session: "s"})
+	answered := func(written int64) (clients []string) {
+		out = effect.List{}
+		step.Saved(written, "")
+		step.AnswerLiveStops(Answer{Session: "s"})
+		for i := range out.Len() {
+			if d, is := out.At(i).(effect.Document); is {
+				clients = append(clients, d.Param)
+			}
+		}
+		return clients
+	}
+	if got := answered(old.N); slices.Contains(got, "op2") {
+		t.Errorf("the disk has the first stop, and %v were answered", got)
+	}
+	if got := answered(old.N + 1); !slices.Contains(got, "op2") {
+		t.Errorf("the disk has both stops, and %v were answered", got)
 	}
 }
 

@@ -60,6 +60,56 @@ func TestStopIsOneDeliveryToTheAdapter(t *testing.T) {
 	})
 }
 
+// TestAdapterThatIsBackGetsNoRunBeforeAReset reads what an adapter is ordered that was killed while the robot was ENABLED.
+// An adapter that ran at once would move before a person has looked at it.
+func TestAdapterThatIsBackGetsNoRunBeforeAReset(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		r := newRobot(t)
+		defer r.Close()
+		r.order(driver.ToRun)
+		r.pass(time.Second)
+		_ = r.adapters.Kill()
+		r.pass(time.Second)
+		var mu sync.Mutex
+		runs := 0
+		l, err := link.Open(t.Context(), link.Config{
+			Dial: r.broker.Dial, Subscribe: []link.Subscription{{Filter: contract.In("base", contract.InTick), QoS: 1}},
+			OnMessage: func(m link.Message) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.Contains(string(m.Payload), `"order":"run"`) {
+					runs++
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close(context.Background())
+		ordered := func() int {
+			mu.Lock()
+			defer mu.Unlock()
+			return runs
+		}
+		r.serveAgain(t)
+		r.pass(2 * time.Second)
+		for _, o := range []driver.Order{driver.ToIdle, driver.ToRun} {
+			r.order(o)
+			r.pass(200 * time.Millisecond)
+		}
+		if n := ordered(); n > 0 {
+			t.Errorf("the adapter is back and was ordered to run %d times before a reset", n)
+		}
+		r.order(driver.ToReset)
+		r.pass(time.Second)
+		r.order(driver.ToRun)
+		r.pass(200 * time.Millisecond)
+		if ordered() == 0 {
+			t.Error("after a reset the adapter is not ordered to run")
+		}
+	})
+}
+
 // BenchmarkStop measures, over the same broker on the loopback, the bare delivery of a message
 // of this size, and a stop from the driver's method until the adapter gives the order to its
 // motors. It also reports the median and the time of 99 %. BenchmarkStopAtTheAdapter of robotd/robot has
