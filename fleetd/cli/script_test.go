@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -68,6 +69,7 @@ type stageKey struct{}
 //	large FILE           make a file one byte larger than the limit of assets
 //	envfrom VARIABLE FILE   set a variable to the first line of a file
 //	printed FILE         write the password that the last fleetd printed to a file
+//	sound FILE SAMPLES   write a recording
 //	forbidding           start a fleetd API that forbids everything, at $FORBIDDING
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -76,7 +78,7 @@ func TestScripts(t *testing.T) {
 		Setup:               func(env *testscript.Env) error { return setUp(t, env) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"robot": startRobots, "answers": answers, "leaves": leaves, "exits": exits, "eventually": eventually, "forbidding": forbidding, "envfrom": envFrom, "printed": printed,
-			"hanging": hanging, "large": large, "happens": happens, "stands": stands, "teaches": teaches,
+			"hanging": hanging, "large": large, "sound": sound, "happens": happens, "stands": stands, "teaches": teaches,
 		},
 	})
 }
@@ -246,6 +248,13 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
+}
+
+// sound writes a recording of 8 bits, whose samples are a text.
+func sound(ts *testscript.TestScript, _ bool, args []string) {
+	size := binary.LittleEndian.AppendUint32(nil, uint32(len(args[1])))
+	head := "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data"
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(head+string(size)+args[1]), 0o600))
 }
 
 func large(ts *testscript.TestScript, _ bool, args []string) {

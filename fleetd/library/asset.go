@@ -96,7 +96,7 @@ func CheckFile(name string, body []byte) (Media, Details, []schema.Problem) {
 		if media.Kind() == score.AssetFace {
 			hint = "export it again as PNG or JPEG, of at most 16 million pixels, such as 1920 x 1080"
 		}
-		return "", Details{}, []schema.Problem{schema.NewProblem("", CodeUnplayable, err.Error(), hint)}
+		return "", Details{}, []schema.Problem{schema.NewProblem("", CodeUnplayable, fmt.Sprintf("%s is not usable: %v", name, err), hint)}
 	}
 	return media, d, nil
 }

@@ -80,7 +80,7 @@ func TestFileThatNothingPlaysIsRefused(t *testing.T) {
 		"no pixels":         {[]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + strings.Repeat("\x00", 8) + "\x08\x02\x00\x00\x00\x00\x00\x00\x00"), "its header is not that of an image"},
 	} {
 		_, _, problems := CheckFile("x", c.body)
-		if len(problems) != 1 || !strings.HasPrefix(problems[0].Detail, c.want) || problems[0].Hint == "" {
+		if len(problems) != 1 || !strings.HasPrefix(problems[0].Detail, "x is not usable: "+c.want) || problems[0].Hint == "" {
 			t.Errorf("%s: %v, want %s", name, problems, c.want)
 		}
 	}
