@@ -3739,6 +3739,8 @@ export interface components {
             taught_map_sha256?: string;
             /** @description those of points that were taught on the robot, on the map in force */
             taught_points?: components["schemas"]["SchemaTaughtPoint"][];
+            /** @description in which its hours and weekdays are, as an IANA name; Local if its computer does not name it */
+            time_zone?: string;
             /** @description over the size limit: labels and the ends of long lists are left out */
             truncated?: boolean;
             /** @description when this was written */
