@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"troupe/broker/brokertest"
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/api"
 	"troupe/fleetd/fleet"
 	"troupe/fleetd/selector"
@@ -225,7 +226,7 @@ func (p *driveTest) session(method string, body []byte) {
 	}
 	p.cookie = ""
 	for _, c := range answer.Cookies() {
-		if c.Value != "" {
+		if accounts.IsSessionCookie(c.Name) && c.Value != "" {
 			p.cookie = c.Name + "=" + c.Value
 		}
 	}

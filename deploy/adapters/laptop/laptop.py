@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 import wave
+from types import SimpleNamespace
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
@@ -67,17 +68,10 @@ def recording(path):
         raise Refused(f"the laptop plays WAV files without compression: {e}")
 
 
-class Playing:
-    """What the speaker does for one command: processes that play, or only time."""
-
-    def __init__(self, processes, until):
-        self.processes, self.until = processes, until
-
-
 class Voice(Speaker):
     def __init__(self, page):
         super().__init__("speaker", sounds=sorted(SOUNDS), formats=[f"wav-pcm{bits}" for bits in (8, 16, 24, 32)])
-        self.page, self.playing, self.mute = page, {}, ""
+        self.page, self.playing, self.mute = page, {}, ""  # playing: by command, the processes that play and when it ends
         for program, package in (("espeak-ng", "espeak-ng"), ("aplay", "alsa-utils")):
             if not shutil.which(program):
                 self.be_mute(f"{program} is missing (Debian's package {package})")
@@ -97,7 +91,7 @@ class Voice(Speaker):
             seconds = len(samples := samples[int(skip * rate) * channels:]) / rate / channels
         else:
             self.page.show(said=c.text)
-        self.playing[c.key] = p = Playing([], time.monotonic() + seconds)
+        self.playing[c.key] = p = SimpleNamespace(processes=[], until=time.monotonic() + seconds)
         if c.type == "sound" and not self.mute:
             p.processes = [self.aplay(subprocess.PIPE)]
             threading.Thread(target=feed, args=(p.processes[0].stdin, samples, rate, channels, volume), daemon=True).start()
