@@ -1,3 +1,5 @@
+import type { Route } from '@playwright/test';
+
 import { accessible, colors, expect, live, matrix, test } from './world';
 
 test('each number is a link to the robots that it counts', async ({ page }) => {
@@ -61,6 +63,46 @@ test('what needs a look first is named with its reason', async ({ page, world })
   await expect(first).toContainText('not connected');
   await world.control('robot/join?robot=r2');
   await expect(first).not.toContainText('r2', { timeout: 30_000 });
+});
+
+test('a robot outside the fleet that is connected is added to it; what others left is removed after a question', async ({
+  page,
+}) => {
+  const of = (robot: string, presence_status: string) => ({
+    robot,
+    presence_status,
+    topics: [`troupe/v1/robot/${robot}/presence`],
+    seen: '2026-01-02T03:04:05Z',
+  });
+  let orphans = [of('r8', 'online'), of('r9', 'offline')];
+  await page.route('**/api/v1/orphans', (route) => route.fulfill({ json: { orphans } }));
+  const sent: string[] = [];
+  const leaves = (robot: string, json: object) => (route: Route) => {
+    sent.push(`${route.request().method()} ${robot}`);
+    orphans = orphans.filter((o) => o.robot !== robot);
+    return route.fulfill({ json });
+  };
+  await page.route('**/api/v1/robots/r8/adopt', leaves('r8', { id: 'b1', commands: [], total: 1 }));
+  await page.route('**/api/v1/orphans/r9*', leaves('r9', of('r9', 'offline')));
+  await page.goto('/');
+  await live(page);
+  const [connected, left] = ['r8', 'r9'].map((id) => page.getByRole('listitem').filter({ hasText: id }));
+  await expect(connected!.getByRole('button')).toHaveText(['Add to the fleet', 'Remove its documents…']);
+  await expect(connected!.getByRole('button').last()).toHaveAttribute('aria-disabled', 'true');
+  await expect(left!.getByRole('button')).toHaveText(['Remove its documents…']);
+  await left!.getByRole('button').click();
+  const ask = page.getByRole('dialog');
+  await expect(ask).toContainText('troupe/v1/robot/r9/presence');
+  await accessible(page);
+  await ask.getByRole('button', { name: 'Keep them' }).click();
+  expect(sent).toEqual([]);
+  await connected!.getByRole('button', { name: 'Add to the fleet' }).click();
+  await expect(page.getByText('r8 is added to the fleet')).toBeVisible();
+  await left!.getByRole('button').click();
+  await ask.getByRole('button', { name: 'Remove its documents' }).click();
+  await expect(ask).toHaveCount(0);
+  await expect(left!).toHaveCount(0);
+  expect(sent).toEqual(['POST r8', 'DELETE r9']);
 });
 
 const evil = `<img src=x onerror="document.title='owned'">`;

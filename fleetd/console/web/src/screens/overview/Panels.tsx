@@ -1,11 +1,9 @@
-import { Anchor, Button, Card, Group, List, Loader, Stack, Table, Text, Title, Tooltip } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Anchor, Card, Group, List, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
 
 import { api, data, type Robot } from '../../api/client';
-import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useEventTables } from '../../live/EventWords';
 import { useLive } from '../../live/stream';
@@ -14,6 +12,7 @@ import { useTermWords } from '../../text/terms';
 import { clock } from '../../text/time';
 import { type Counts, quantile } from './counts';
 import { lastEventsQuery } from './lastEvents';
+import { Stray, straysKey } from './Stray';
 import { useOverviewTexts } from './text';
 
 /** ms between two looks at what the stream does not carry. */
@@ -190,22 +189,11 @@ export function FleetdPanel({ counts }: { counts: Counts }) {
 export function NeedsAdministrator({ fleet, actions }: { fleet: readonly Robot[]; actions: boolean }) {
   const t = useOverviewTexts();
   const fleetd = useLive((s) => s.fleetd);
-  const may = useMay('administer');
-  const queries = useQueryClient();
   const orphans = useQuery({
-    queryKey: ['orphans'],
+    queryKey: straysKey,
     queryFn: async () => (await data(api.GET('/api/v1/orphans'))).orphans ?? [],
     refetchInterval: refreshMs,
   });
-  const remove = async (id: string) => {
-    try {
-      await api.DELETE('/api/v1/orphans/{id}', { params: { path: { id } } });
-      notifications.show({ color: 'blue', message: t.removed(id) });
-      await queries.invalidateQueries({ queryKey: ['orphans'] });
-    } catch (thrown) {
-      notifications.show({ color: 'red', message: problemOf(thrown).message });
-    }
-  };
   const texts: string[] = [];
   if (fleetd?.disputed) texts.push(t.disputedInstance(fleetd.disputed));
   if (fleetd?.dropped) texts.push(t.dropped(fleetd.dropped));
@@ -228,24 +216,7 @@ export function NeedsAdministrator({ fleet, actions }: { fleet: readonly Robot[]
         {texts.length > maxRows && <List.Item>{t.more(texts.length - maxRows)}</List.Item>}
         {orphans.data?.slice(0, maxRows).map((o) => (
           <List.Item key={o.robot}>
-            <Group gap="sm">
-              <Text size="sm" title={o.topics.join('\n')}>
-                {t.orphan(o.robot, o.topics.length)}
-              </Text>
-              {actions && (
-                <Tooltip label={may ? t.orphanHelp : t.removeForbidden}>
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    data-disabled={!may || undefined}
-                    aria-disabled={!may}
-                    onClick={() => may && void remove(o.robot)}
-                  >
-                    {t.remove}
-                  </Button>
-                </Tooltip>
-              )}
-            </Group>
+            <Stray of={o} actions={actions} />
           </List.Item>
         ))}
       </List>
