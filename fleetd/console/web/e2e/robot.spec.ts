@@ -146,6 +146,24 @@ test('a setting is changed after its difference was seen, and the robot reports 
   await expect(page.getByRole('button', { name: 'Apply' })).toBeDisabled();
 });
 
+test('what a robot reports to another fleet under the same revision is not taken for an answer', async ({ page }) => {
+  const report = { fleet_id: 'theirs', desired_rev: 7, phase: 'active', applied: { low_battery: 0.25 } };
+  const overtaken = 'the robot obeys fleet theirs, not this one';
+  const of = { fleet_id: 'ours', rev: 7, ts: '2026-01-02T03:04:05Z' };
+  const desired = [
+    { topic: 'desired_mode', desired: { ...of, mode: 'ato', apply: 'boot' }, reported: report, overtaken },
+    { topic: 'desired_config', desired: { ...of, values: { low_battery: 0.25 } }, reported: report, overtaken },
+  ];
+  await page.route('**/api/v1/robots/r1/desired', (route) => route.fulfill({ json: { desired } }));
+  await page.goto('/robots/r1/setup');
+  await live(page);
+  const mode = page.getByRole('region', { name: 'Mode after start-up' });
+  await expect(mode).toContainText('obeys another fleet');
+  await expect(mode).toContainText(overtaken);
+  await expect(mode).not.toContainText('in use');
+  await expect(page.locator('[data-setting=low_battery]')).toContainText('obeys another fleet');
+});
+
 test('the timeline of the story has a cursor that moves, and events are shown as they happen', async ({
   page,
   world,

@@ -19,6 +19,7 @@ describe('progress of an assignment', () => {
     expect(story(robot('r2', 'online', { phase: 'rejected' }))).toBe('refused');
     expect(story(robot('r3', 'online', { phase: 'rejected', reported_rev: 1 }))).toBe('waiting');
     expect(story(robot('r4', 'offline', { phase: 'fetching' }))).toBe('away');
+    expect(story(robot('r6', 'online', { phase: 'active', reason: 'wrong_fleet' }))).toBe('refused');
     expect(stepOf(undefined, false, undefined)).toBe('away');
     const r = robot('r5', 'online', { converged: true });
     expect(stepOf(reportOf('story', r), true, r)).toBe('replaced');

@@ -1,4 +1,5 @@
 import type { Robot } from '../../api/client';
+import { obeysAnother } from '../../live/report';
 
 /** What is assigned. With none, it is taken away from the robots. */
 export type What =
@@ -103,6 +104,7 @@ export function reportOf(kind: What['kind'], r: Robot): Report {
   const d = kind === 'activities' ? r.activities : r.desired;
   const requested = kind === 'activities' ? activitiesText(r.activities?.assigned) : storyText(r.desired.story);
   if (!d) return { requested, phase: '', outcome: 'undecided', detail: '' };
+  if (obeysAnother(d)) return { requested, phase: '', outcome: 'refused', detail: 'wrong_fleet' };
   const left = (kind === 'activities' && r.activities?.refused) || [];
   const detail = [
     [d.reason, d.detail].filter(Boolean).join(': '),

@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { api } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import { aboutOf } from '../../live/report';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
@@ -27,6 +28,8 @@ const useTexts = texts(
     label: (mode: string) => `mode ${mode} after start-up`,
     accepted: 'fleetd keeps it for the robot',
     diverged: 'somebody asked for another mode since',
+    otherFleet: 'obeys another fleet',
+    another: 'this is about another revision',
   },
   {
     title: 'Modus nach dem Hochfahren',
@@ -40,15 +43,19 @@ const useTexts = texts(
     label: (mode: string) => `Modus ${mode} nach dem Hochfahren`,
     accepted: 'fleetd bewahrt es für den Roboter auf',
     diverged: 'jemand hat seitdem einen anderen Modus verlangt',
+    otherFleet: 'gehorcht einer anderen Flotte',
+    another: 'das betrifft eine andere Revision',
   },
 );
 
 interface Wanted {
   mode: string;
   apply: string;
+  fleet_id?: string;
   rev: number;
 }
 interface Said {
+  fleet_id?: string;
   desired_rev: number;
   phase: string;
   reason?: string;
@@ -72,6 +79,7 @@ export function DesiredModePanel() {
   const document = all.data?.desired.find((d) => d.topic === 'desired_mode');
   const wanted = document?.desired as Wanted | undefined;
   const said = document?.reported as Said | undefined;
+  const about = aboutOf(wanted, said);
   const body = { mode: { mode, apply }, selector: { ids: [id] } };
   const set = () =>
     change(
@@ -95,17 +103,26 @@ export function DesiredModePanel() {
           [
             common.reported,
             said &&
-              [
-                said.mode && name(said.mode),
-                withTerm(terms.DeployPhase, said.phase),
-                reasonText(reasons, said.reason, said.detail),
-                said.diverged && t.diverged,
-              ]
+              (about === 'otherFleet'
+                ? [t.otherFleet]
+                : [
+                    said.mode && name(said.mode),
+                    withTerm(terms.DeployPhase, said.phase),
+                    reasonText(reasons, said.reason, said.detail),
+                    said.diverged && t.diverged,
+                    wanted && about === 'another' && t.another,
+                  ]
+              )
                 .filter(Boolean)
                 .join(', '),
           ],
         ]}
       />
+      {document?.overtaken && (
+        <Text size="sm" c="red">
+          {common.overtaken}: {document.overtaken}
+        </Text>
+      )}
       <Group align="flex-end">
         <Select
           label={t.mode}

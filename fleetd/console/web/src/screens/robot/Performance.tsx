@@ -1,6 +1,7 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
 
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
+import { obeysAnother } from '../../live/report';
 import { useTermWords, withTerm } from '../../text/terms';
 import { useVerbWords } from '../../text/verbs';
 import { texts } from '../../text/language';
@@ -95,8 +96,8 @@ export function Performance() {
   const act = useNameOf('act');
   const ref = (r?: { id: string; rev: number }) => (r ? common.revision(name(r.id), r.id, r.rev) : t.noStory);
   const phase = [
-    withTerm(terms.DeployPhase, robot.desired.phase),
-    reasonText(reasons, robot.desired.reason, robot.desired.detail),
+    !obeysAnother(robot.desired) && withTerm(terms.DeployPhase, robot.desired.phase),
+    reasonText(reasons, robot.desired.reason, obeysAnother(robot.desired) ? '' : robot.desired.detail),
   ]
     .filter(Boolean)
     .join(', ');

@@ -40,6 +40,7 @@ const useTexts = texts(
       pending: 'not applied yet',
       restart: 'after the next start',
       rejected: 'refused',
+      otherFleet: 'obeys another fleet',
     },
     restarts: 'in force after the next start',
     review: (n: number) => (n === 1 ? 'Review 1 change' : `Review ${n} changes`),
@@ -47,7 +48,6 @@ const useTexts = texts(
     nothing: 'nothing was changed',
     bounds: (key: string) => `${key} is out of its bounds`,
     unread: (key: string) => `${key} is not JSON yet`,
-    overtaken: 'The robot ignores this revision',
   },
   {
     title: 'Einstellungen',
@@ -65,6 +65,7 @@ const useTexts = texts(
       pending: 'noch nicht angewendet',
       restart: 'nach dem nächsten Start',
       rejected: 'abgelehnt',
+      otherFleet: 'gehorcht einer anderen Flotte',
     },
     restarts: 'gilt nach dem nächsten Start',
     review: (n: number) => (n === 1 ? '1 Änderung ansehen' : `${n} Änderungen ansehen`),
@@ -72,7 +73,6 @@ const useTexts = texts(
     nothing: 'nichts ist geändert',
     bounds: (key: string) => `${key} liegt außerhalb der Grenzen`,
     unread: (key: string) => `${key} ist noch kein JSON`,
-    overtaken: 'Der Roboter übergeht diese Revision',
   },
 );
 
@@ -82,6 +82,7 @@ const color: Record<SettingState, string> = {
   pending: 'blue',
   restart: 'yellow',
   rejected: 'red',
+  otherFleet: 'red',
 };
 
 /** What a person changed and has not applied yet; undefined as a value unsets the key. */
@@ -143,7 +144,7 @@ export function Settings() {
       </Text>
       {document?.overtaken && (
         <Text size="sm" c="red">
-          {t.overtaken}: {document.overtaken}
+          {common.overtaken}: {document.overtaken}
         </Text>
       )}
       <TextInput
@@ -250,7 +251,7 @@ function Row(p: {
               {t.states[state]}
             </Badge>
           )}
-          {refused && (
+          {state === 'rejected' && refused && (
             <Text size="xs" dir="auto">
               {reasonText(reasons, refused.reason, refused.detail)}
             </Text>

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
+import { obeysAnother } from '../../live/report';
 import { texts } from '../../text/language';
 import { LastStory } from '../assign/Last';
 import { useNameOf } from '../library/api';
@@ -96,17 +97,19 @@ export function StoryAssign() {
           [common.reported, ref(d.active)],
           [
             t.progressOf,
-            d.desired_rev && d.reported_rev !== d.desired_rev
-              ? stale === 'robot'
-                ? t.later
-                : t.notYet
-              : [
-                  phase,
-                  typeof d.progress === 'number' && t.progress(d.progress),
-                  reasonText(reasons, d.reason, d.detail),
-                ]
-                  .filter(Boolean)
-                  .join(', '),
+            obeysAnother(d)
+              ? reasonText(reasons, d.reason)
+              : d.desired_rev && d.reported_rev !== d.desired_rev
+                ? stale === 'robot'
+                  ? t.later
+                  : t.notYet
+                : [
+                    phase,
+                    typeof d.progress === 'number' && t.progress(d.progress),
+                    reasonText(reasons, d.reason, d.detail),
+                  ]
+                    .filter(Boolean)
+                    .join(', '),
           ],
         ]}
       />

@@ -22,6 +22,16 @@ test('each setting says where it is from and how far it is', () => {
   expect(settingState('low_battery', desired, undefined)).toBe('pending');
 });
 
+test('the same revision of another fleet is no answer', () => {
+  const [ours, theirs] = [
+    { ...desired, fleet_id: 'a' },
+    { ...reported, fleet_id: 'b' },
+  ];
+  for (const key of Object.keys(desired.values)) expect(settingState(key, ours, theirs)).toBe('otherFleet');
+  expect(settingState('signing', ours, theirs)).toBe('own');
+  expect(settingState('low_battery', ours, { ...reported, fleet_id: 'a' })).toBe('applied');
+});
+
 test('objects are the same whatever the order of their members', () => {
   expect(same({ a: 1, b: [2] }, { b: [2], a: 1 })).toBe(true);
   expect(same([1, 2], [2, 1])).toBe(false);

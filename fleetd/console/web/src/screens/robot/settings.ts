@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { api, data } from '../../api/client';
+import { aboutOf } from '../../live/report';
 import { usePage } from './page';
 
 /** The JSON Schema of one setting, as far as a form needs it. */
@@ -16,12 +17,14 @@ export interface Setting {
 
 /** The desired configuration of a robot and its report, as in the contract. */
 export interface Desired {
+  fleet_id?: string;
   rev: number;
   by?: string;
   ts: string;
   values: Record<string, unknown>;
 }
 export interface Reported {
+  fleet_id?: string;
   desired_rev: number;
   phase: string;
   reason?: string;
@@ -60,15 +63,16 @@ export function useDesired() {
 }
 
 /** Where a setting stands between what the fleet wants and what the robot does. */
-export type SettingState = 'own' | 'applied' | 'pending' | 'restart' | 'rejected';
+export type SettingState = 'own' | 'applied' | 'pending' | 'restart' | 'rejected' | 'otherFleet';
 
 export function settingState(key: string, desired?: Desired, reported?: Reported): SettingState {
   if (!desired || !(key in desired.values)) return 'own';
+  const about = aboutOf(desired, reported);
+  if (about === 'otherFleet') return about;
   if (reported?.rejected?.some((r) => r.key === key)) return 'rejected';
-  if (reported?.desired_rev !== desired.rev)
-    return same(desired.values[key], reported?.applied?.[key]) ? 'applied' : 'pending';
-  if (reported.restart_needed?.includes(key)) return 'restart';
-  return same(desired.values[key], reported.applied?.[key]) ? 'applied' : 'pending';
+  if (about !== 'this') return same(desired.values[key], reported?.applied?.[key]) ? 'applied' : 'pending';
+  if (reported?.restart_needed?.includes(key)) return 'restart';
+  return same(desired.values[key], reported?.applied?.[key]) ? 'applied' : 'pending';
 }
 
 /** A value as text; undefined has none. */

@@ -12,6 +12,7 @@ export const useRobotTexts = texts(
     failed: 'The server (fleetd) did not answer this',
     requested: 'Asked for (requested)',
     reported: 'It says (reported)',
+    overtaken: 'The robot ignores this revision',
     rights: {
       command: 'command robots',
       release_stops: 'release stops',
@@ -38,6 +39,7 @@ export const useRobotTexts = texts(
     failed: 'Der Server (fleetd) hat darauf nicht geantwortet',
     requested: 'Gewünscht (requested)',
     reported: 'Er meldet (reported)',
+    overtaken: 'Der Roboter übergeht diese Revision',
     rights: {
       command: 'Robotern Befehle zu geben',
       release_stops: 'Stopps freizugeben',
