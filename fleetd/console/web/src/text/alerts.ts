@@ -63,7 +63,8 @@ export const useAlertWords = texts(
     help_asked: {
       title: 'somebody asks for help',
       means: 'A person at the robot chose “I need help” on its screen.',
-      wayOut: 'Go there, then acknowledge it: fleetd sys ack-fault ROBOT --source service. The choice “No, thank you” on the screen ends it, too.',
+      wayOut:
+        'Go there, then acknowledge it: fleetd sys ack-fault ROBOT --source service. The choice “No, thank you” on the screen ends it, too.',
     },
     battery_low: {
       title: 'battery low',
@@ -118,7 +119,8 @@ export const useAlertWords = texts(
     },
     not_in_database: {
       title: 'it has something that fleetd does not know',
-      means: 'Its story, activities, places, settings or mode are not in the database, as after the restore of an older copy. The robot goes on with them.',
+      means:
+        'Its story, activities, places, settings or mode are not in the database, as after the restore of an older copy. The robot goes on with them.',
       wayOut: 'Assign or set it again to take it over, or withdraw or unset it. The hint has the commands.',
     },
     stop_not_held: {
@@ -128,8 +130,10 @@ export const useAlertWords = texts(
     },
     content_damaged: {
       title: 'what it fetches arrives damaged',
-      means: 'Something changes the bytes of a story, of activities or places on their way. What the robot had before goes on.',
-      wayOut: 'The robot tries again by itself. Look for a proxy or a portal between it and fleetd; assigning it again tries at once.',
+      means:
+        'Something changes the bytes of a story, of activities or places on their way. What the robot had before goes on.',
+      wayOut:
+        'The robot tries again by itself. Look for a proxy or a portal between it and fleetd; assigning it again tries at once.',
     },
     certificate_expiring: {
       title: 'its certificate ends soon',
@@ -233,7 +237,8 @@ export const useAlertWords = texts(
     help_asked: {
       title: 'jemand bittet um Hilfe',
       means: 'Eine Person beim Roboter hat auf seinem Bildschirm „Ich brauche Hilfe“ gewählt.',
-      wayOut: 'Gehen Sie hin und bestätigen Sie es dann: fleetd sys ack-fault ROBOT --source service. Auch „Nein, danke“ auf dem Bildschirm beendet es.',
+      wayOut:
+        'Gehen Sie hin und bestätigen Sie es dann: fleetd sys ack-fault ROBOT --source service. Auch „Nein, danke“ auf dem Bildschirm beendet es.',
     },
     battery_low: {
       title: 'Batterie schwach',
@@ -289,18 +294,22 @@ export const useAlertWords = texts(
     },
     not_in_database: {
       title: 'er hat etwas, das fleetd nicht kennt',
-      means: 'Story, Aktivitäten, Orte, Einstellungen oder Modus fehlen in der Datenbank, etwa nach dem Einspielen einer älteren Kopie. Der Roboter behält sie.',
+      means:
+        'Geschichte, Aktivitäten, Orte, Einstellungen oder Modus fehlen in der Datenbank, etwa nach dem Einspielen einer älteren Kopie. Der Roboter behält sie.',
       wayOut: 'Weisen Sie es erneut zu, um es zu übernehmen, oder nehmen Sie es zurück. Der Hinweis nennt die Befehle.',
     },
     stop_not_held: {
       title: 'er hält einen verriegelten Stopp nicht',
       means: 'Laut Liste ist dieser Roboter angehalten. Er ist es nicht, etwa nach dem Einspielen einer älteren Kopie.',
-      wayOut: 'fleetd veröffentlicht den Stopp erneut, und der Roboter hält an. Heben Sie den Stopp auf, wenn er vorbei ist.',
+      wayOut:
+        'fleetd veröffentlicht den Stopp erneut, und der Roboter hält an. Heben Sie den Stopp auf, wenn er vorbei ist.',
     },
     content_damaged: {
       title: 'was er lädt, kommt beschädigt an',
-      means: 'Unterwegs ändert etwas die Bytes einer Story, von Aktivitäten oder Orten. Was der Roboter vorher hatte, läuft weiter.',
-      wayOut: 'Der Roboter versucht es selbst wieder. Suchen Sie einen Proxy oder ein Portal; erneutes Zuweisen versucht es sofort.',
+      means:
+        'Unterwegs ändert etwas die Bytes einer Geschichte, von Aktivitäten oder Orten. Was der Roboter vorher hatte, läuft weiter.',
+      wayOut:
+        'Der Roboter versucht es selbst wieder. Suchen Sie einen Proxy oder ein Portal; erneutes Zuweisen versucht es sofort.',
     },
     certificate_expiring: {
       title: 'sein Zertifikat endet bald',

@@ -9,6 +9,7 @@ export const useCauseWords = texts(
     auto: {
       enter: 'automatic began',
       'enter-held': 'automatic began while somebody pauses the story',
+      'enter-stopped': 'automatic began; somebody had ended the story before',
       'token-acquired': 'somebody or something paused it',
       'last-token-released': 'nothing pauses it any more',
       stop: 'somebody ended the story',
@@ -69,6 +70,7 @@ export const useCauseWords = texts(
     auto: {
       enter: 'die Automatik begann',
       'enter-held': 'die Automatik begann, während jemand die Geschichte pausiert',
+      'enter-stopped': 'die Automatik begann; jemand hatte die Geschichte zuvor beendet',
       'token-acquired': 'jemand oder etwas hat sie pausiert',
       'last-token-released': 'nichts pausiert sie mehr',
       stop: 'jemand beendete die Geschichte',
