@@ -32,6 +32,7 @@ func (t *step) permissionStep() permission.Step {
 // nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
 	active, wants, switching := t.supervisor.Mode().SafetyMode(&t.cfg.Mode)
+	failed, why := t.supervisor.Failed()
 	return safety.Facts{
 		Units:    t.body.Movers(),
 		Inputs:   t.body.PressedInputs(),
@@ -40,6 +41,7 @@ func (t *step) safetyFacts() safety.Facts {
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
 			ShutdownDone: t.lanes.Idle(perform.SafetyLane),
+			Failed:       string(failed), FailedWhy: why,
 		},
 		NeedsContinue: t.needsContinue(),
 	}

@@ -43,6 +43,10 @@ type Mode struct {
 	// ENABLED survives the time between them up to Limits.Switch.
 	Switching    bool
 	ShutdownDone bool // in SOFT_STOP: the shutdown act has ended
+	// Failed is the mode that was in charge until it failed, lost its link or did not end in time, and FailedWhy
+	// the reason. Both are empty if somebody ended it or it ended by itself.
+	Failed    string
+	FailedWhy schema.Reason
 }
 
 // Facts is the present situation. The core keeps no facts from step to step: a fact

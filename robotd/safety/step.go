@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"cmp"
 	"time"
 
 	"troupe/schema"
@@ -86,7 +87,7 @@ func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, 
 		return StopAsked, c
 	}
 	if can(ModeMissing) && s.modeless(now, l, f.Mode) {
-		return ModeMissing, Cause{Event: ModeMissing, Reason: schema.ReasonStopped, Source: "mode"}
+		return ModeMissing, Cause{Event: ModeMissing, Reason: cmp.Or(f.Mode.FailedWhy, schema.ReasonStopped), Source: "mode", Key: f.Mode.Failed}
 	}
 	if c, ok := stop(SoftStop, SoftStopAsked); ok {
 		return SoftStopAsked, c

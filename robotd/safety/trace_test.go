@@ -84,7 +84,7 @@ func (w *world) play(t *testing.T, line string) string {
 	case "mode":
 		w.f.Mode = map[string]Mode{
 			"wants": {Active: true, Wants: true}, "rests": {Active: true}, "none": {},
-			"switching": {Switching: true}, "done": {Active: true, Wants: true, ShutdownDone: true},
+			"failed": {Failed: "follow", FailedWhy: schema.ReasonModeFailed}, "switching": {Switching: true}, "done": {Active: true, Wants: true, ShutdownDone: true},
 		}[words[0]]
 	default:
 		r = Request{Verb: Verb(verb), ID: args["id"], Source: "operator", By: args["by"], Why: args["why"]}
@@ -105,6 +105,9 @@ func (w *world) play(t *testing.T, line string) string {
 		fmt.Fprintf(&b, "  %s -> %s on %s (%s)", d.From, d.To, d.Cause.Event, d.Why)
 		if d.Cause.Key+d.Cause.By != "" {
 			fmt.Fprintf(&b, ", cause %s", d.Cause)
+		}
+		if d.Cause.Source == "mode" && d.Cause.Key != "" {
+			fmt.Fprintf(&b, " [%s]", d.Cause.Reason)
 		}
 		b.WriteString("\n")
 	} else {

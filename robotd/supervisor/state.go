@@ -32,6 +32,8 @@ type State struct {
 	last  schema.ModeID // the newest active mode
 	// stops: the robot may have moved when the present change of modes was asked for, so that the change is what stopped it.
 	stops bool
+	// failed is the mode that failed in the newest change of phase; zero if none did.
+	failed fallback
 
 	people  int     // that the robot sees near it
 	bearing float64 // of the nearest one
@@ -83,6 +85,10 @@ type Facts struct {
 
 // Mode returns the state of the mode supervisor.
 func (s *State) Mode() *mode.State { return &s.mode }
+
+// Failed returns the mode that was in charge until it failed, lost its link or did not end in time, and why; empty if
+// none is missing for such a reason.
+func (s *State) Failed() (schema.ModeID, schema.Reason) { return s.failed.From, s.failed.Reason }
 
 // InCharge returns the row of the active mode, and Performer that of the mode that performs
 // the story.

@@ -36,6 +36,7 @@ func (t Step) decide() {
 		t.stops = t.Safety == schema.SafetyEnabled
 	}
 	if d.Changed {
+		t.failed = failure(was, in, &d)
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
 	}
@@ -78,8 +79,21 @@ func (t Step) decide() {
 	}
 }
 
+// failure returns the mode that failed in d, which decided about in, and why; was is the mode that was active before.
+func failure(was schema.ModeID, in mode.Input, d *mode.Decision) fallback {
+	switch {
+	case d.Fallback != "" && d.On != mode.OnCalibratedAtBoot: // then the boot mode was never in charge
+		return fallback{From: d.Fallback, Reason: d.Reason}
+	case in.Kind == mode.Died: // while another mode was to follow it
+		return fallback{From: was, Reason: cmp.Or(in.Reason, schema.ReasonModeFailed)}
+	case d.On == mode.OnStopTimeout:
+		return fallback{From: was, Reason: schema.ReasonTimeout}
+	}
+	return fallback{}
+}
+
 // addStandstill adds to the success of a command that set the active mode what that mode waits for,
-// or that a change of modes stopped the robot, this one or an earlier one, with the way out.
+// or that a change of modes, this one or an earlier one, or the failure of a mode stopped the robot, with the way out.
 func (t Step) addStandstill(v *schema.Verdict, byThis bool) {
 	if v.Status != schema.StatusSucceeded || t.Safety == schema.SafetyEnabled || t.mode.Active == t.cfg.Mode.Calibration {
 		return
@@ -88,6 +102,10 @@ func (t Step) addStandstill(v *schema.Verdict, byThis bool) {
 	switch {
 	case t.InCharge().Performs: // a story without motion does not wait
 		why = "a story with motion waits until the robot is enabled: "
+	case t.Standstill.Cause.Event == safety.ModeMissing && t.Standstill.Cause.Reason == schema.ReasonLinkLost:
+		why = "the robot stopped because " + t.Standstill.Cause.Key + " lost its link; "
+	case t.Standstill.Cause.Event == safety.ModeMissing && t.Standstill.Cause.Key != "":
+		why = "the robot stopped because " + t.Standstill.Cause.Key + " failed (" + string(t.Standstill.Cause.Reason) + "); "
 	case t.Standstill.Cause.Event == safety.ModeMissing && byThis:
 		why = "a change of modes stopped the robot; "
 	case t.Standstill.Cause.Event == safety.ModeMissing:
