@@ -1,0 +1,1 @@
+function e(e,t){if(!t)return`nothing`;let n=t.fleet_id?t.fleet_id!==e?.fleet_id:t.reason===`wrong_fleet`;return e&&n?`otherFleet`:t.desired_rev===e?.rev?`this`:`another`}function t(e){return!e.converged&&e.reason===`wrong_fleet`}export{t as n,e as t};

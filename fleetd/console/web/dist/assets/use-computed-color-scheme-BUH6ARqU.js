@@ -1,1 +1,0 @@
-import{In as e,Un as t}from"./index-Don7eWRj.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
