@@ -229,14 +229,21 @@ func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server,
 // restartDelay is how long a robot that rebooted stays off.
 const restartDelay = time.Second
 
-// superviseRobot stands in for a service manager: it starts the robot again after sys/reboot, and after no
-// other end.
+// superviseRobot stands in for a service manager: it starts the robot again after sys/reboot, and after a call of
+// a mode that took too long, such as on a busy computer, so that the other robots go on. Any other end, such as of a
+// robot that cannot start, ends the stage.
 func (c *Config) superviseRobot(ctx context.Context, cfg robot.Config) error {
 	for {
-		if err := robot.Run(ctx, cfg); !errors.Is(err, robot.ErrReboot) {
+		err := robot.Run(ctx, cfg)
+		switch {
+		case errors.Is(err, robot.ErrReboot):
+			c.Say(cfg.ID + " ended by sys/reboot and is started again; it does not move until safety/enable")
+		case errors.Is(err, robot.ErrHung):
+			c.Say(fmt.Sprintf("%s ended: %v; it is started again, and does not move until safety/enable; "+
+				"its alert says which mode failed, and mode/set tries that mode again", cfg.ID, err))
+		default:
 			return err
 		}
-		c.Say(fmt.Sprintf("%s ended by sys/reboot and is started again; it does not move until safety/enable", cfg.ID))
 		select {
 		case <-time.After(restartDelay):
 		case <-ctx.Done():

@@ -20,6 +20,7 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
+	"troupe/robotd/mode"
 	"troupe/robotd/robot"
 	"troupe/schema"
 )
@@ -243,6 +244,51 @@ func TestRobotThatRebootsIsStartedAgain(t *testing.T) {
 		t.Errorf("the stage does not print that r1 was started again, but\n%s", strings.Join(printed, "\n"))
 	}
 }
+
+func TestRobotWhoseModeHangsIsStartedAgainAndTheOthersGoOn(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release) // then the goroutine of the loop ends
+	hangs := mode.Installed{
+		Settings: mode.Settings{ID: "hangs", LinkLoss: schema.LinkLossContinue}, Name: "hangs",
+		New: func() mode.Mode { return hanging{release: release} },
+	}
+	cfg := Config{Robots: 2, Data: t.TempDir(), Adjust: func(c *robot.Config) { c.Modes = []mode.Installed{hangs} }}
+	printed, err := runStage(t, cfg, func(o *operatorSetup) {
+		boots := []string{o.mustSeeBoot(t, "r1"), o.mustSeeBoot(t, "r2")}
+		body := map[string]any{"verb": "mode/set", "args": map[string]string{"mode": "hangs"}, "selector": selector.IDs("r1"), "by": "ann"}
+		if _, err := request[api.Batch](t.Context(), o.fleetd, "POST", "/commands", nil, body); err != nil {
+			t.Fatal(err)
+		}
+		again, err := o.awaitEach(t.Context(), func(r view.Robot) bool {
+			return r.Presence.Status == "online" && r.Calibrated && (r.ID != "r1" || o.mustSeeBoot(t, "r1") != boots[0])
+		})
+		if err != nil || len(again) != 2 {
+			t.Fatalf("online are %v, %v", ids(again), err)
+		}
+		if o.mustSeeBoot(t, "r2") != boots[1] || again[1].Safety != schema.SafetyEnabled {
+			t.Errorf("r2 did not go on: it is %s", again[1].Safety)
+		}
+		if again[0].Safety == schema.SafetyEnabled {
+			t.Error("r1 may move after its start")
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if !slices.ContainsFunc(printed, func(line string) bool {
+		return strings.HasPrefix(line, "r1 ended: start of hangs did not return within 1s") && strings.Contains(line, "started again")
+	}) {
+		t.Errorf("the stage does not print that r1 was started again, but\n%s", strings.Join(printed, "\n"))
+	}
+}
+
+// hanging is a mode whose start does not return.
+type hanging struct {
+	mode.Plain
+	release <-chan struct{}
+}
+
+func (m hanging) Start(*mode.Host) { <-m.release }
 
 func TestRobotConfigurationCanBeChangedBeforeItStarts(t *testing.T) {
 	_, err := runStage(t, Config{Robots: 2, Data: t.TempDir(), Adjust: func(c *robot.Config) {

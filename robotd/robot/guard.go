@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -18,6 +19,10 @@ const (
 	modeTime = 250 * time.Millisecond // all calls together; the call that exceeds it fails
 	modeHung = time.Second            // robotd ends if a call has not returned by then
 )
+
+// ErrHung is in the error of Run if a call of a mode did not return and robotd ended because of it. Its service
+// manager starts it again; the mode has failed then.
+var ErrHung = errors.New("did not return")
 
 // guard calls modes. It detects calls that panic, take too long or do not return.
 type guard struct {

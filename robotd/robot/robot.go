@@ -293,7 +293,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		body.Order(driver.ToError)
 		log.Error("a mode does not return; the units are switched off and robotd ends", "mode", call.Mode, "call", call.Do)
 		h.writer.in.put(batch{saves: []effect.Save{effect.SaveValue{Name: supervisor.HungKey, Value: string(call.Mode)}}})
-		err = fmt.Errorf("%s did not return within %v; the units were switched off", call, modeHung)
+		err = fmt.Errorf("%s %w within %v; the units were switched off", call, ErrHung, modeHung)
 	}
 	end()
 	closePage()
