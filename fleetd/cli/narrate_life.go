@@ -89,7 +89,11 @@ func (n *narrator) safety(e schema.Event, d eventFields) (kind, string) {
 		return "", ""
 	}
 	n.restCause = e.Cause
-	return kindSafety, fmt.Sprintf("stops (%s): %s", d.To, n.causeText(e.Cause))
+	text := fmt.Sprintf("stops (%s): %s", d.To, n.causeText(e.Cause))
+	if strings.HasPrefix(e.Cause, "mode ") && d.Reason != string(schema.ReasonStopped) { // it failed, and nobody stopped it
+		text += ": " + reasonText(eventFields{Reason: d.Reason})
+	}
+	return kindSafety, text
 }
 
 // causeText says in words what caused a safety state. What the scenario has just said about

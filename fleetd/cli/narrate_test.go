@@ -132,6 +132,8 @@ func TestEachThingThatHappensHasItsWords(t *testing.T) {
 		{"stop_released", "stops", "", `{"id":"stop-1","by":"ann"}`, "safety: the stop stop-1 of ann is released"},
 		{"safety_changed", "safety", "operator by ann: lunch", `{"from":"ENABLED","to":"STOP"}`, "safety: stops (STOP): asked by ann: lunch"},
 		{"safety_changed", "safety", "unit drive: it is in error; repair it", `{"from":"ENABLED","to":"E_STOP"}`, "safety: stops (E_STOP): its drive is in error"},
+		{"safety_changed", "safety", "mode mnl", `{"from":"ENABLED","to":"STOP","reason":"link_lost"}`,
+			"safety: stops (STOP): mode mnl: no heartbeat of fleetd or of a panel arrives"},
 		{"safety_changed", "safety", "operator by ann", `{"from":"STOP","to":"DISABLED"}`, "safety: stands, and may not move until somebody enables it"},
 		{"mode_changed", "mode", "asked", `{"from":"ato","to":"mnl"}`, "mode: is in mode mnl (manual) now, after ato (automatic); its story and its life end"},
 		{"mode_fallback", "mode", "", `{"from":"ato","reason":"no_default_story"}`, "mode: cannot be in mode ato (automatic): no valid default story is on the robot; assign one"},

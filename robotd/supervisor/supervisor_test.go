@@ -349,3 +349,23 @@ func TestOnlyTheManualModeTakesManualVerbs(t *testing.T) {
 		t.Errorf("while mnl is paused manual verbs are not taken because %q", r.s.NotManual())
 	}
 }
+
+func TestFailedModeIsToldFromOneThatEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   mode.Kind
+		d    mode.Decision
+		want fallback
+	}{
+		"it died":                    {mode.Died, mode.Decision{On: mode.OnDied, Fallback: "dance", Reason: "x"}, fallback{"dance", "x"}},
+		"its link was lost":          {mode.Tick, mode.Decision{On: mode.OnLinkLost, Fallback: "dance", Reason: "x"}, fallback{"dance", "x"}},
+		"it died while it ended":     {mode.Died, mode.Decision{On: mode.OnStopped}, fallback{"dance", schema.ReasonModeFailed}},
+		"it did not end in time":     {mode.Tick, mode.Decision{On: mode.OnStopTimeout}, fallback{"dance", schema.ReasonTimeout}},
+		"somebody ended it":          {mode.Kill, mode.Decision{On: mode.OnKill}, fallback{}},
+		"another mode was asked for": {mode.Set, mode.Decision{On: mode.OnSwitch}, fallback{}},
+		"the boot mode cannot begin": {mode.CalibOK, mode.Decision{On: mode.OnCalibratedAtBoot, Fallback: "ato"}, fallback{}},
+	} {
+		if got := failure("dance", mode.Input{Kind: c.in}, &c.d); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
