@@ -56,6 +56,21 @@ func (k *Keeper) SignIn(ctx context.Context, a Attempt) ([]*http.Cookie, auth.Pr
 		k.Log.Warn("sign-in refused", "user", user, "address", a.Address)
 		return nil, auth.Principal{}, ErrCredentials
 	}
+	return k.startSeenSession(ctx, u, a, seen)
+}
+
+// SignInAgain is SignIn for somebody whose password was set in this moment, and ended their session: there is nothing
+// to guess, so no guess of others keeps them out.
+func (k *Keeper) SignInAgain(ctx context.Context, a Attempt) ([]*http.Cookie, auth.Principal, error) {
+	u, known := k.User(a.User)
+	if !known || u.Disabled {
+		return nil, auth.Principal{}, ErrCredentials
+	}
+	return k.startSeenSession(ctx, u, a, false)
+}
+
+// startSeenSession opens a session in a browser, which then has been seen.
+func (k *Keeper) startSeenSession(ctx context.Context, u auth.User, a Attempt, seen bool) ([]*http.Cookie, auth.Principal, error) {
 	session, p, err := k.StartSession(ctx, u, "with a password from "+a.Address, a.Session)
 	if err != nil {
 		return nil, p, err

@@ -15,6 +15,8 @@ import (
 type Sessions interface {
 	// SignIn opens a session and returns the cookies to set.
 	SignIn(ctx context.Context, a accounts.Attempt) ([]*http.Cookie, auth.Principal, error)
+	// SignInAgain opens one for a person who has just set their own password.
+	SignInAgain(ctx context.Context, a accounts.Attempt) ([]*http.Cookie, auth.Principal, error)
 	SignOut(ctx context.Context, p auth.Principal, cookie string) (*http.Cookie, error)
 	// SessionCookie and SeenCookie are the names of cookies.
 	SessionCookie() string

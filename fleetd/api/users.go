@@ -190,7 +190,7 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 	if p.Kind != auth.KindSession {
 		return &signedIn{Body: s.me(p)}, nil
 	}
-	made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: p.ID, Password: in.New, Address: address, Session: cookies.session, Seen: cookies.seen})
+	made, p, err := s.Sessions.SignInAgain(ctx, accounts.Attempt{User: p.ID, Address: address, Session: cookies.session})
 	if err != nil {
 		return nil, s.signInProblem(err)
 	}

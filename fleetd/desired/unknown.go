@@ -25,7 +25,7 @@ func Unknown(fleetID, robot string, topic schema.TopicKind, rev int64, report []
 	switch topic {
 	case schema.TopicDesiredStory:
 		what = fmt.Sprintf("the story %s revision %d", has.Active.ID, has.Active.Rev)
-		take, clear = "fleetd story assign "+has.Active.ID+" "+robot, "fleetd story withdraw "+robot
+		take, clear = "fleetd story assign "+quoted(has.Active.ID)+" "+robot, "fleetd story withdraw "+robot
 	case schema.TopicDesiredActivities:
 		what = "activities"
 		take, clear = "fleetd activity assign ACTIVITY "+robot, "fleetd activity withdraw "+robot
@@ -34,13 +34,13 @@ func Unknown(fleetID, robot string, topic schema.TopicKind, rev int64, report []
 		take, clear = "fleetd desired places -f FILE "+robot, "fleetd desired places --none "+robot
 	case schema.TopicDesiredMode:
 		what = "the mode " + string(has.Mode)
-		take = "fleetd desired mode " + string(has.Mode) + " " + robot
+		take = "fleetd desired mode " + quoted(string(has.Mode)) + " " + robot
 	case schema.TopicDesiredConfig:
 		keys := slices.Sorted(maps.Keys(has.Applied))
 		what = "the settings " + strings.Join(keys, ", ")
 		var set, unset []string
 		for _, k := range keys {
-			set, unset = append(set, quoted(k+"="+string(has.Applied[k]))), append(unset, "--unset "+k)
+			set, unset = append(set, quoted(k+"="+string(has.Applied[k]))), append(unset, "--unset "+quoted(k))
 		}
 		take, clear = "fleetd desired config "+strings.Join(set, " ")+" "+robot, "fleetd desired config "+strings.Join(unset, " ")+" "+robot
 	}
@@ -52,9 +52,12 @@ func Unknown(fleetID, robot string, topic schema.TopicKind, rev int64, report []
 	return detail, hint
 }
 
-// quoted quotes an argument for a shell if it must be.
+// plain are the characters that mean nothing to a shell.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/=@%+"
+
+// quoted quotes an argument for a shell if it must be: a robot may report anything, and people paste the command.
 func quoted(arg string) string {
-	if strings.ContainsAny(arg, " \"'{}[]()<>&|;*?$#\\!~`\n") {
+	if strings.ContainsFunc(arg, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
 		return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 	}
 	return arg

@@ -347,6 +347,26 @@ func TestWrongPasswordsSlowDownAnAddress(t *testing.T) {
 	}, guarded(&password))
 }
 
+// Whoever changes their own password is signed in afterwards, while somebody else at their address guesses.
+func TestChangedPasswordKeepsItsOwnerSignedIn(t *testing.T) {
+	var password string
+	inWorld(t, func(w *world) {
+		mine, guesser := &browser{world: w}, &browser{world: w}
+		if p := mine.ask("POST", "/session", api.Credentials{User: "admin", Password: password}, nil); p != nil {
+			t.Fatal(p)
+		}
+		for range 12 {
+			_ = guesser.ask("POST", "/session", api.Credentials{User: "admin", Password: "wrong"}, nil)
+		}
+		if p := mine.ask("POST", "/me/password", api.OwnPassword{Old: password, New: "a longer password than before"}, nil); p != nil {
+			t.Error(p)
+		}
+		if p := mine.ask("GET", "/robots", nil, nil); p != nil {
+			t.Error(p)
+		}
+	}, guarded(&password))
+}
+
 // A person who is signed in stops robots while the database is away, and another one may sign in then.
 func TestStopNeedsNoDatabaseToKnowWhoAsks(t *testing.T) {
 	var password string

@@ -148,10 +148,11 @@ func (f *Fleet) routes() http.Handler {
 	})
 }
 
-// overTLSOnly tells browsers to use TLS with this host for a year, also if a person writes http://.
+// overTLSOnly tells browsers to use TLS with this host for a day, also if a person writes http://. A browser means every port of
+// the host, which may have other pages, so not for longer.
 func overTLSOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		w.Header().Set("Strict-Transport-Security", "max-age=86400")
 		next.ServeHTTP(w, r)
 	})
 }

@@ -169,14 +169,20 @@ var (
 	mp3Hz     = [3]int64{44_100, 48_000, 32_000}
 )
 
+// mostBeforeMP3 is how many bytes of padding, or of what a tag left behind, may stand before the first frame.
+const mostBeforeMP3 = 64 << 10
+
 // mp3Details reads the first frame behind a tag. Of a file with one bit rate its size says the length,
 // of others the number of frames in the first one.
 func mp3Details(body []byte) (d Details, err error) {
-	if bytes.HasPrefix(body, []byte("ID3")) && len(body) >= 10 {
-		size := int(body[6]&0x7f)<<21 | int(body[7]&0x7f)<<14 | int(body[8]&0x7f)<<7 | int(body[9]&0x7f)
-		body = body[min(len(body), 10+size):]
+	for bytes.HasPrefix(body, []byte("ID3")) && len(body) >= 10 {
+		size := 10 + (int(body[6]&0x7f)<<21 | int(body[7]&0x7f)<<14 | int(body[8]&0x7f)<<7 | int(body[9]&0x7f))
+		if body[5]&0x10 != 0 { // a footer
+			size += 10
+		}
+		body = body[min(len(body), size):]
 	}
-	for len(body) >= 4 && body[0] == 0 { // padding
+	for skipped := 0; skipped < mostBeforeMP3 && len(body) >= 4 && !isFrameOfMP3(body); skipped++ { // as players do
 		body = body[1:]
 	}
 	if !isFrameOfMP3(body) {

@@ -44,13 +44,17 @@ func TestHeaderSaysWhatAFileIs(t *testing.T) {
 		body []byte
 		want Details
 	}{
-		"16 bits":          {wavOf(1, 16, 1, 16_000, 32_000, 32_000), Details{Format: "wav-pcm16", LengthMS: 1000, RateHz: 16_000, Channels: 1}},
-		"24 bits":          {wavOf(1, 24, 2, 48_000, 288_000, 288_000), Details{Format: "wav-pcm24", LengthMS: 1000, RateHz: 48_000, Channels: 2}},
-		"floating point":   {wavOf(3, 32, 1, 8000, 32_000, 32_000), Details{Format: "wav-float32", LengthMS: 1000, RateHz: 8000, Channels: 1}},
-		"Vorbis":           {[]byte(pageOf(0, vorbis) + pageOf(88_200, "x")), Details{Format: "ogg-vorbis", LengthMS: 2000, RateHz: 44_100, Channels: 2}},
-		"Opus":             {[]byte(pageOf(0, "OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00") + pageOf(48_312, "x")), Details{Format: "ogg-opus", LengthMS: 1000, RateHz: 48_000, Channels: 1}},
-		"FLAC":             {[]byte(flac), Details{Format: "flac", LengthMS: 2000, RateHz: 16_000, Channels: 2}},
-		"MP3":              {[]byte(mp3), Details{Format: "mp3", LengthMS: 1000, RateHz: 44_100, Channels: 1}},
+		"16 bits":        {wavOf(1, 16, 1, 16_000, 32_000, 32_000), Details{Format: "wav-pcm16", LengthMS: 1000, RateHz: 16_000, Channels: 1}},
+		"24 bits":        {wavOf(1, 24, 2, 48_000, 288_000, 288_000), Details{Format: "wav-pcm24", LengthMS: 1000, RateHz: 48_000, Channels: 2}},
+		"floating point": {wavOf(3, 32, 1, 8000, 32_000, 32_000), Details{Format: "wav-float32", LengthMS: 1000, RateHz: 8000, Channels: 1}},
+		"Vorbis":         {[]byte(pageOf(0, vorbis) + pageOf(88_200, "x")), Details{Format: "ogg-vorbis", LengthMS: 2000, RateHz: 44_100, Channels: 2}},
+		"Opus":           {[]byte(pageOf(0, "OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00") + pageOf(48_312, "x")), Details{Format: "ogg-opus", LengthMS: 1000, RateHz: 48_000, Channels: 1}},
+		"FLAC":           {[]byte(flac), Details{Format: "flac", LengthMS: 2000, RateHz: 16_000, Channels: 2}},
+		"MP3":            {[]byte(mp3), Details{Format: "mp3", LengthMS: 1000, RateHz: 44_100, Channels: 1}},
+		"MP3 behind two tags, one with a footer, and rubbish": {
+			[]byte("ID3\x04\x00\x10\x00\x00\x00\x02xx3DI\x04\x00\x10\x00\x00\x00\x02" + "ID3\x03\x00\x00\x00\x00\x00\x01y" + "rubbish" + mp3),
+			Details{Format: "mp3", LengthMS: 1000, RateHz: 44_100, Channels: 1},
+		},
 		"MP3 behind a tag": {[]byte("ID3\x04\x00\x00\x00\x00\x00\x02xx" + mp3), Details{Format: "mp3", LengthMS: 1000, RateHz: 44_100, Channels: 1}},
 		"PNG":              {pixel.Bytes(), Details{Format: "png", Width: 64, Height: 32}},
 		"JPEG":             {photo.Bytes(), Details{Format: "jpeg", Width: 8, Height: 16}},
