@@ -108,12 +108,12 @@ func forbidden(p auth.Principal, rights auth.Rights, what string) *Problem {
 	case !p.SignedIn():
 		return signInRequired(what + ": nobody is signed in")
 	}
+	detail, way := fmt.Sprintf("%s does not have the right to %v", p.ID, rights), "an administrator can give it to you"
 	if p.Kind == auth.KindToken && rights&auth.Own != 0 {
-		return KindNotAllowed.Problem(fmt.Sprintf("%s: the token %s has roles of its own, so it changes nothing of its user's account", what, p.Token),
-			"sign in, or use a token that is not limited to roles")
+		detail = fmt.Sprintf("the token %s has roles of its own, so it changes nothing of its user's account", p.Token)
+		way = "sign in, or use a token that has the roles of its user"
 	}
-	return KindNotAllowed.Problem(fmt.Sprintf("%s: %s does not have the right to %v", what, p.ID, rights),
-		fmt.Sprintf("this needs the role %s; an administrator can give it to you", auth.RolesWith(rights)))
+	return KindNotAllowed.Problem(what+": "+detail, fmt.Sprintf("this needs the role %s; %s", auth.RolesWith(rights), way))
 }
 
 // refuse writes the refusal of a request.
