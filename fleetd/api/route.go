@@ -110,7 +110,7 @@ func forbidden(p auth.Principal, rights auth.Rights, what string) *Problem {
 	}
 	detail, way := fmt.Sprintf("%s does not have the right to %v", p.ID, rights), "an administrator can give it to you"
 	if p.Kind == auth.KindToken && rights&auth.Own != 0 {
-		detail = fmt.Sprintf("the token %s has roles of its own, so it changes nothing of its user's account", p.Token)
+		detail = fmt.Sprintf("the token %s of %s has roles of its own, so it changes nothing of its user's account", p.Token, p.ID)
 		way = "sign in, or use a token that has the roles of its user"
 	}
 	return KindNotAllowed.Problem(what+": "+detail, fmt.Sprintf("this needs the role %s; %s", auth.RolesWith(rights), way))
