@@ -109,8 +109,8 @@ func forbidden(p auth.Principal, rights auth.Rights, what string) *Problem {
 		return signInRequired(what + ": nobody is signed in")
 	}
 	detail, way := fmt.Sprintf("%s does not have the right to %v", p.ID, rights), "an administrator can give it to you"
-	if p.Kind == auth.KindToken && rights&auth.Own != 0 {
-		detail = fmt.Sprintf("the token %s of %s has roles of its own, so it changes nothing of its user's account", p.Token, p.ID)
+	if p.Kind == auth.KindToken && rights&auth.Own != 0 { // as its user may
+		detail += fmt.Sprintf(" with the token %s, which has roles of its own", p.Token)
 		way = "sign in, or use a token that has the roles of its user"
 	}
 	return KindNotAllowed.Problem(what+": "+detail, fmt.Sprintf("this needs the role %s; %s", auth.RolesWith(rights), way))
