@@ -41,6 +41,7 @@ type Deps struct {
 	Sessions           Sessions
 	ActiveSessions     ActiveSessions
 	Provider           ProviderSessions
+	Base               string // path below which a proxy shows the console; empty if it is at the top
 	Users              Users
 	AccessTokens       AccessTokens
 	Logins             Logins

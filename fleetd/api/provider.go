@@ -69,7 +69,7 @@ func (s *server) signInWithProvider(mux *http.ServeMux) {
 			s.refusedByProvider(w, r, next, err)
 			return
 		}
-		http.Redirect(w, r, next, http.StatusSeeOther)
+		http.Redirect(w, r, s.Base+next, http.StatusSeeOther)
 	})
 }
 
@@ -84,7 +84,7 @@ func (s *server) refusedByProvider(w http.ResponseWriter, r *http.Request, next 
 	if reason == "database" {
 		s.Log.Error("sign-in with the provider failed", "error", err)
 	}
-	http.Redirect(w, r, signInPage+"?"+url.Values{"refused": {reason}, "next": {next}}.Encode(), http.StatusSeeOther)
+	http.Redirect(w, r, s.Base+signInPage+"?"+url.Values{"refused": {reason}, "next": {next}}.Encode(), http.StatusSeeOther)
 }
 
 func cookieOf(r *http.Request, name string) string {

@@ -13,7 +13,7 @@ import (
 
 // providerFlags adds the settings of the OpenID Connect provider.
 func providerFlags(f *pflag.FlagSet) {
-	f.String("public-url", "", "URL at which people reach the console, such as https://fleet.example; requests may carry its host")
+	f.String("public-url", "", "URL at which people reach the console, such as https://fleet.example; below a path, which the proxy takes away, with it; requests may carry its host")
 	f.String("oidc-issuer", "", "URL of an OpenID Connect provider with which people also sign in")
 	f.String("oidc-name", "", "name of the provider on the button to sign in; default: its host")
 	f.String("oidc-client-id", "", "what the provider calls fleetd")

@@ -21,6 +21,9 @@ import (
 // nonceMark stands in the built page wherever each request gets a nonce of its own.
 const nonceMark = "CSP_NONCE"
 
+// ownFile begins each address of a file of the build in the built page, which is served for every path of a screen.
+const ownFile = `="./`
+
 // policy is the content security policy of a page with this nonce: files and requests of
 // its own origin only, no inline script, no framing. The nonce is for the style elements
 // that the console makes.
@@ -47,8 +50,9 @@ const signInScreen = "sign-in"
 
 // Handler serves the files of the console, and its page for the paths of screens. For any other path the page says that
 // there is no such screen, with the status 404. Somebody who is not signed in goes to the sign-in at once: the page would
-// ask for much that they may not have. signedIn reports whether the sender of a request is.
-func Handler(signedIn func(*http.Request) bool) http.Handler {
+// ask for much that they may not have. signedIn reports whether the sender of a request is. base is the path below which
+// a proxy shows the console, such as /troupe; empty if it is at the top.
+func Handler(base string, signedIn func(*http.Request) bool) http.Handler {
 	built := built()
 	page := built["index.html"]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +81,7 @@ func Handler(signedIn func(*http.Request) bool) http.Handler {
 			isScreen = isScreen && more <= most
 			if isScreen && first != signInScreen && !signedIn(r) {
 				w.Header().Set("Cache-Control", "no-store")
-				http.Redirect(w, r, "/"+signInScreen+"?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
+				http.Redirect(w, r, base+"/"+signInScreen+"?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 				return
 			}
 			status := http.StatusOK
@@ -86,10 +90,16 @@ func Handler(signedIn func(*http.Request) bool) http.Handler {
 			}
 			nonce := rand.Text()
 			w.Header().Set("Content-Security-Policy", policy(nonce))
-			page := file{kind: page.kind, small: uncompressed, plain: bytes.ReplaceAll(page.plain, []byte(nonceMark), []byte(nonce))}
+			page := file{kind: page.kind, small: uncompressed, plain: pageOf(page.plain, base, nonce)}
 			serve(w, r, page, "no-store", status)
 		}
 	})
+}
+
+// pageOf is the built page below a path, with a nonce.
+func pageOf(built []byte, base, nonce string) []byte {
+	own := bytes.ReplaceAll(built, []byte(ownFile), []byte(`="`+base+"/"))
+	return bytes.ReplaceAll(own, []byte(nonceMark), []byte(nonce))
 }
 
 func serve(w http.ResponseWriter, r *http.Request, f file, cache string, status int) {

@@ -19,7 +19,7 @@ func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder
 		r.Header.Set(header[i], header[i+1])
 	}
 	answer := httptest.NewRecorder()
-	Handler(func(r *http.Request) bool { return r.Header.Get("Signed") != "out" }).ServeHTTP(answer, r)
+	Handler(r.Header.Get("Base"), func(r *http.Request) bool { return r.Header.Get("Signed") != "out" }).ServeHTTP(answer, r)
 	return answer
 }
 
@@ -63,6 +63,20 @@ func TestWhoIsNotSignedInGoesToTheSignInAtOnce(t *testing.T) {
 		if answer := get(t, path, "Signed", "out"); answer.Code != want {
 			t.Errorf("GET %s: %d, want %d", path, answer.Code, want)
 		}
+	}
+}
+
+func TestBelowAPathThePageFindsItsFilesAndTheSignIn(t *testing.T) {
+	for base, want := range map[string]string{
+		"":        `<script src="/assets/a.js" nonce="n">`,
+		"/troupe": `<script src="/troupe/assets/a.js" nonce="n">`,
+	} {
+		if html := string(pageOf([]byte(`<script src="./assets/a.js" nonce="CSP_NONCE">`), base, "n")); html != want {
+			t.Errorf("below %q the page has %s", base, html)
+		}
+	}
+	if to := get(t, "/robots", "Signed", "out", "Base", "/troupe").Header().Get("Location"); to != "/troupe/sign-in?next=%2Frobots" {
+		t.Errorf("the sign-in is at %s", to)
 	}
 }
 
@@ -150,7 +164,7 @@ func TestFileOfAnotherReleaseIsNotThePage(t *testing.T) {
 
 func TestConsoleTakesNoPost(t *testing.T) {
 	answer := httptest.NewRecorder()
-	Handler(nil).ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
+	Handler("", nil).ServeHTTP(answer, httptest.NewRequest("POST", "/", nil))
 	if answer.Code != 405 {
 		t.Errorf("POST /: %d", answer.Code)
 	}

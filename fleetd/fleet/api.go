@@ -36,6 +36,7 @@ func (f *Fleet) deps() api.Deps {
 		Desired: &change.Desired{Deps: changes}, Labels: &change.Labels{Deps: changes},
 		Enrolment: identities, Identities: identities, Decommissions: &change.Decommissions{Deps: changes},
 		Sessions: f.accounts, ActiveSessions: f.accounts, Provider: f.accounts, Users: f.accounts, AccessTokens: f.accounts, Logins: f.accounts,
+		Base: f.cfg.base,
 	}
 }
 

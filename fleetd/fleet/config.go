@@ -81,8 +81,10 @@ type Config struct {
 	// users; nil adds none. With ResetAdmin it gets a new password of admin at every start.
 	FirstAdmin func(name, password, file string)
 	ResetAdmin bool
-	// PublicURL is how people reach the console, such as https://fleet.example.
+	// PublicURL is how people reach the console, such as https://fleet.example, or https://site.example/troupe behind a
+	// proxy that takes away the path.
 	PublicURL string
+	base      string // the path of PublicURL, such as /troupe; empty if it has none
 	// Provider signs people in besides fleetd itself; without an issuer nobody else does. Redirect
 	// follows from PublicURL.
 	Provider provider.Config
@@ -196,11 +198,13 @@ func (c *Config) completePublicURL() error {
 		return nil
 	}
 	u, err := url.Parse(c.PublicURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.Trim(u.Path, "/") != "" {
-		return fmt.Errorf("public-url %q: write the URL of the console without a path, such as https://fleet.example", schema.PrintableURL(c.PublicURL))
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("public-url %q: write the URL of the console, such as https://fleet.example or https://site.example/troupe",
+			schema.PrintableURL(c.PublicURL))
 	}
+	c.base = strings.TrimRight(u.EscapedPath(), "/")
 	c.Hosts = append(slices.Clone(c.Hosts), u.Hostname())
-	c.Provider.Redirect = u.Scheme + "://" + u.Host + api.CallbackPath
+	c.Provider.Redirect = u.Scheme + "://" + u.Host + c.base + api.CallbackPath
 	return nil
 }
 

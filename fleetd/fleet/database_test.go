@@ -124,6 +124,7 @@ func TestUnusableConfigurationFailsTheStart(t *testing.T) {
 		{"a broker that is no address", func(c *fleet.Config) { c.Dial, c.Broker = nil, "http://x" }, "http://x"},
 		{"a broker with a password", func(c *fleet.Config) { c.Dial, c.Broker = nil, "mqtt://app:p@s3cr/w@broker" }, "mqtt://..."},
 		{"a broker that cannot be parsed", func(c *fleet.Config) { c.Dial, c.Broker = nil, "mqtt://app:s3cr@%" }, "mqtt://..."},
+		{"a public address with a query", func(c *fleet.Config) { c.PublicURL = "https://fleet.example/x?y=1" }, "public-url"},
 		{"a public address with a password", func(c *fleet.Config) { c.PublicURL = "https://app:s3cr@fleet.example/x" }, "public-url"},
 		{"a name that cannot be", func(c *fleet.Config) { c.Name = "Fleetd One" }, "Fleetd One"},
 		{"a name space that cannot be", func(c *fleet.Config) { c.Namespace = "a/b" }, "a/b"},

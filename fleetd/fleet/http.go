@@ -125,7 +125,7 @@ func (f *Fleet) routes() http.Handler {
 	f.web.mux = mux
 	operations := api.Operations(api.Register(mux, f.deps()))
 	f.web.operations = operations
-	mux.Handle("/", console.Handler(func(r *http.Request) bool { return auth.Of(r.Context()).SignedIn() }))
+	mux.Handle("/", console.Handler(f.cfg.base, func(r *http.Request) bool { return auth.Of(r.Context()).SignedIn() }))
 	var who auth.Authenticator = f.accounts
 	if f.cfg.Authenticator != nil {
 		who = f.cfg.Authenticator

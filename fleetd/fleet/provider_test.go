@@ -98,6 +98,25 @@ func newVisitor(w *world) *visitor {
 	return &visitor{browser: &browser{world: w}, cookies: map[string]*http.Cookie{}}
 }
 
+// The proxy takes the path away from what browsers ask for.
+func TestBelowAPathTheProviderSendsBrowsersBackThere(t *testing.T) {
+	withIssuer(t, func(w *world, i *issuer, _ *browser) {
+		i.SignInAs("Anna@museum.example", "guides")
+		v := newVisitor(w)
+		begun := v.visit(publicURL + api.ProviderPath + "?next=/robots")
+		if back := begun.Query().Get("redirect_uri"); back != publicURL+"/troupe"+api.CallbackPath {
+			t.Errorf("the provider sends browsers to %s", back)
+		}
+		back := strings.Replace(i.authorize(begun.String()), "/troupe", "", 1)
+		if to := v.visit(back); to.Path != "/troupe/robots" {
+			t.Errorf("then the browser goes to %s", to)
+		}
+		if to := v.visit(back); to.Path != "/troupe/sign-in" { // the answer counts once
+			t.Errorf("a refused browser goes to %s", to)
+		}
+	}, func(c *fleet.Config) { c.PublicURL = publicURL + "/troupe" })
+}
+
 // user returns a user as an administrator sees them.
 func (b *browser) user(name string) (found api.Account) {
 	b.Helper()

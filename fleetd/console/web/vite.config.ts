@@ -23,6 +23,8 @@ const proxied: ProxyOptions = {
 };
 
 export default defineConfig({
+  // Files of the build find each other wherever it is; fleetd writes into the page where that is.
+  base: './',
   plugins: [react()],
   // fleetd replaces the placeholder in index.html with a nonce of its own for each request.
   html: { cspNonce: 'CSP_NONCE' },

@@ -11,6 +11,7 @@ import { setNonce } from 'get-nonce';
 import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, RouterProvider } from 'react-router';
 
+import { addressOf, base } from './base';
 import { problemOf } from './api/problem';
 import { startStream } from './live/stream';
 import { bare, routes } from './screens/table';
@@ -26,7 +27,7 @@ if (nonce) setNonce(nonce);
 
 // fleetd encodes the robots while the page is still being made. On a bare page, such as the sign-in, it is not
 // started; Shell starts it later.
-if (!bare.some((s) => s.path === window.location.pathname)) startStream();
+if (!bare.some((s) => addressOf(s.path) === window.location.pathname)) startStream();
 
 document.documentElement.dir = chosenDirection();
 keepPressOnTarget();
@@ -54,7 +55,7 @@ createRoot(document.getElementById('root')!).render(
         <QueryClientProvider client={queries}>
           <ModalsProvider>
             <Toasts />
-            <RouterProvider router={createBrowserRouter(routes)} />
+            <RouterProvider router={createBrowserRouter(routes, { basename: base || '/' })} />
           </ModalsProvider>
         </QueryClientProvider>
       </MantineProvider>

@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 
+import { base } from '../base';
 import { Problem } from './problem';
 import type { components, paths } from './schema';
 
@@ -9,7 +10,7 @@ export type Status = Schemas['Status'];
 export type LatchedStop = Schemas['LatchedStop'];
 export type Batch = Schemas['Batch'];
 
-const raw = createClient<paths>({ baseUrl: window.location.origin });
+const raw = createClient<paths>({ baseUrl: window.location.origin + base });
 
 // Every answer that is not a success is thrown as a Problem, so that a caller handles the
 // success and one kind of failure.

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 
+import { addressOf } from '../base';
 import { api, type Robot, type Status } from '../api/client';
 import { problemOf } from '../api/problem';
 import { robots } from './robots';
@@ -73,7 +74,7 @@ function heard(): void {
 }
 
 function open(): void {
-  const s = new EventSource('/api/v1/stream');
+  const s = new EventSource(addressOf('/api/v1/stream'));
   source = s;
   heard();
   const on = <T>(name: string, take: (body: T) => void) =>

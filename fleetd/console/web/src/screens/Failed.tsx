@@ -1,6 +1,7 @@
 import { Anchor, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { useRouteError } from 'react-router';
 
+import { addressOf } from '../base';
 import { ScreenHead } from '../shell/ScreenHead';
 import { texts } from '../text/language';
 
@@ -32,7 +33,7 @@ export function Failed() {
       </Code>
       <Group>
         <Button onClick={() => window.location.reload()}>{t.again}</Button>
-        <Anchor href="/">{t.overview}</Anchor>
+        <Anchor href={addressOf('/')}>{t.overview}</Anchor>
       </Group>
     </Stack>
   );

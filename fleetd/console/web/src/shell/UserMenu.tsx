@@ -12,6 +12,7 @@ import { IconKey, IconLogin, IconLogout, IconUser } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'react-router';
 
+import { addressOf } from '../base';
 import { api } from '../api/client';
 import { useMe } from '../api/me';
 import { problemOf } from '../api/problem';
@@ -39,7 +40,7 @@ export function UserMenu() {
       return;
     }
     stopStream();
-    window.location.assign('/sign-in');
+    window.location.assign(addressOf('/sign-in'));
   };
   return (
     <>

@@ -1,3 +1,4 @@
+import { addressOf } from '../base';
 import { api, type Batch, type Schemas } from '../api/client';
 import { Problem, problemOf } from '../api/problem';
 
@@ -52,7 +53,7 @@ async function post(body: StopBody, signal: AbortSignal): Promise<Batch> {
 
 function overSocket(body: StopBody, signal: AbortSignal): Promise<Batch> {
   return new Promise((resolve, reject) => {
-    const url = new URL('/api/v1/stops/socket', window.location.href);
+    const url = new URL(addressOf('/api/v1/stops/socket'), window.location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     const s = new WebSocket(url);
     signal.addEventListener('abort', () => s.close());

@@ -2,6 +2,7 @@ import { Button, Code, Modal, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { addressOf } from '../../base';
 import { Problem } from '../../api/problem';
 import { useLive } from '../../live/stream';
 import { ListState } from '../../shell/ListState';
@@ -18,7 +19,7 @@ interface Part {
 }
 
 async function listOf(file: string): Promise<Part[]> {
-  const answer = await fetch(file);
+  const answer = await fetch(addressOf(file));
   if (!answer.ok || !answer.headers.get('content-type')?.includes('json')) throw await Problem.of(answer);
   return (await answer.json()) as Part[];
 }

@@ -20,6 +20,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 
+import { addressOf } from '../../base';
 import { api, data, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
@@ -36,7 +37,7 @@ type Asset = Schemas['Asset'];
 
 const largest = 16 << 20;
 const validName = /^[a-z0-9][a-z0-9-]{0,62}$/;
-const bytesOf = (a: Asset) => `/api/v1/assets/sha256/${a.sha256}`;
+const bytesOf = (a: Asset) => addressOf(`/api/v1/assets/sha256/${a.sha256}`);
 const size = (n: number) => (n < 1 << 20 ? `${Math.ceil(n / 1024)} KiB` : `${(n / (1 << 20)).toFixed(1)} MiB`);
 
 /** The name under which a file is uploaded: "Big Gong.wav" becomes big-gong. */

@@ -4,6 +4,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { addressOf } from '../../base';
 import { api, data } from '../../api/client';
 import { FilterChoice, FilterRow, FilterText } from '../../shell/Filter';
 import { ListState } from '../../shell/ListState';
@@ -37,7 +38,8 @@ export default function Audit() {
     getNextPageParam: (last) => last.next || undefined,
   });
   const entries = list.data?.pages.flatMap((p) => p.entries) ?? [];
-  const exportURL = (format: string) => `/api/v1/audit/export?${new URLSearchParams({ ...queryOf(set), format })}`;
+  const exportURL = (format: string) =>
+    addressOf(`/api/v1/audit/export?${new URLSearchParams({ ...queryOf(set), format })}`);
   return (
     <Stack>
       <ScreenHead title={t.title} about={t.about}>

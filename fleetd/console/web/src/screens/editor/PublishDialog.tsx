@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import { addressOf } from '../../base';
 import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { contentOf, entriesOf, type Entry, entryOf, publish, useNameOf, useRefresh } from '../library/api';
@@ -59,7 +60,7 @@ export function PublishDialog({ editor, entry, onClose }: { editor: Editor; entr
             {stale.length > 0 && <Text size="sm">{t.stale(stale.join(', '))}</Text>}
             {kind !== 'act' && (
               <Anchor
-                href={`/assign?${kind}=${id}`}
+                href={addressOf(`/assign?${kind}=${id}`)}
                 size="sm"
                 onClick={(e) => {
                   e.preventDefault(); // messages are drawn outside of the router

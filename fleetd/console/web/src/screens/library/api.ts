@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
+import { addressOf } from '../../base';
 import { api, data, type Schemas } from '../../api/client';
 import { useLanguage } from '../../text/language';
 import { textIn } from '../../text/multilingual';
@@ -155,7 +156,7 @@ export const timelineOf = (kind: Kind, text: string, lang?: string): Promise<Tim
 
 /** The content of a published revision: an act, or a story or an activity without its acts. */
 export async function contentOf(kind: Kind, id: string, rev: number): Promise<Fields> {
-  const answer = await fetch(`/api/v1/${plural[kind]}/${encodeURIComponent(id)}/revisions/${rev}`);
+  const answer = await fetch(addressOf(`/api/v1/${plural[kind]}/${encodeURIComponent(id)}/revisions/${rev}`));
   if (!answer.ok) throw new Error(`fleetd answered ${answer.status}`);
   const body = (await answer.json()) as Fields;
   if (kind === 'act') return body;

@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 
+import { addressOf } from '../../base';
 import { api } from '../../api/client';
 import { type Cause, DeadMan, type Source, type Velocity } from './deadman';
 import { type At, extend } from './floor';
@@ -105,7 +106,7 @@ export class Drive {
   }
 
   private connect(): void {
-    const url = new URL(`/api/v1/robots/${encodeURIComponent(this.robot)}/teleop`, window.location.href);
+    const url = new URL(addressOf(`/api/v1/robots/${encodeURIComponent(this.robot)}/teleop`), window.location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     const s = new WebSocket(url);
     this.socket = s;

@@ -15,6 +15,7 @@ import { IconCheck, IconPlugConnectedX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
+import { addressOf } from '../../base';
 import { api, data, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
@@ -80,7 +81,7 @@ const useTexts = texts(
 const spans = [1, 10, 60];
 const kib = (bytes: number) => Math.ceil(bytes / 1024);
 const nameOf = (r: FlightRecord) => `${r.robot}-${r.id}.mcap`;
-const fileOf = (r: FlightRecord) => `/api/v1/robots/${encodeURIComponent(r.robot)}/records/${r.id}/file`;
+const fileOf = (r: FlightRecord) => addressOf(`/api/v1/robots/${encodeURIComponent(r.robot)}/records/${r.id}/file`);
 
 /** Saves what the robot recorded in the last minutes: asks the robot for it, and downloads it once it has arrived. */
 export function RecordDialog({ onClose }: { onClose: () => void }) {

@@ -12,6 +12,7 @@ import {
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import { addressOf } from '../../base';
 import { lineOf } from '../../api/lines';
 import { useMay, useMayStop } from '../../api/me';
 import { CommandLine } from '../../shell/CommandLine';
@@ -47,7 +48,9 @@ export function BulkButtons({ selector, name, filter, assignment, first = {} }: 
   const mayStop = useMayStop();
   const [action, setAction] = useState<BulkAction>();
   const [labelling, setLabelling] = useState(false);
-  const csv = `/api/v1/robots.csv?${filter ? queryOf(filter) : new URLSearchParams((selector.ids ?? []).map((id) => ['id', id]))}`;
+  const csv = addressOf(
+    `/api/v1/robots.csv?${filter ? queryOf(filter) : new URLSearchParams((selector.ids ?? []).map((id) => ['id', id]))}`,
+  );
   return (
     <Group gap="xs">
       <Menu disabled={!mayCommand}>

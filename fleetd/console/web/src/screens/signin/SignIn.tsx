@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 
+import { addressOf } from '../../base';
 import { api, data } from '../../api/client';
 import { type Problem, problemOf } from '../../api/problem';
 import { Password } from '../../shell/Password';
@@ -26,7 +27,7 @@ export default function SignIn() {
     setBusy(true);
     try {
       await api.POST('/api/v1/session', { body: { user: user.trim(), password } });
-      window.location.assign(next);
+      window.location.assign(addressOf(next));
     } catch (thrown) {
       setRefused(problemOf(thrown));
       setPassword('');
@@ -58,7 +59,7 @@ export default function SignIn() {
               <>
                 <Button
                   component="a"
-                  href={`/api/v1/session/provider?next=${encodeURIComponent(next)}`}
+                  href={addressOf(`/api/v1/session/provider?next=${encodeURIComponent(next)}`)}
                   variant="default"
                   size="md"
                 >
@@ -95,7 +96,7 @@ export default function SignIn() {
             {ways.data?.dev ? (
               <Text size="sm" data-testid="dev">
                 {t.dev}{' '}
-                <Anchor href={next} underline="always">
+                <Anchor href={addressOf(next)} underline="always">
                   {t.goOn}
                 </Anchor>
               </Text>
