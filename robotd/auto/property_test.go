@@ -185,6 +185,21 @@ func TestTickWithoutChangeDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestDecisionSaysThatMoreIsAsked holds a decision to what robotd saves by it: whatever holds the story more than
+// before is in one that says so.
+func TestDecisionSaysThatMoreIsAsked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		walk(t, func(was, s State, f Facts, in Input, d Decision) {
+			wall := func(since time.Duration) schema.Time { return schema.Time(since.Milliseconds() + 1) }
+			old, now := was.Asked(wall), s.Asked(wall)
+			more := now.Stopped && !old.Stopped || now.NeedsContinue && !old.NeedsContinue || len(now.Pauses) > len(old.Pauses)
+			if more && !d.Changed && !d.Stuck && len(d.Acquired) == 0 {
+				t.Fatalf("%s: people asked %+v, and %+v before it, but the decision is %+v", in.What, now, old, d)
+			}
+		})
+	})
+}
+
 // TestRestartUndoesNothingThatPeopleAsked enters ato without a request, as at boot, after any inputs.
 func TestRestartUndoesNothingThatPeopleAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

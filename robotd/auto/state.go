@@ -194,6 +194,7 @@ type Decision struct {
 	Story    Story
 	Acquired []Token
 	Released []Token
+	Stuck    bool           // a pause that was held already lasts until auto/continue from now on
 	Refused  schema.Reason  // Enter: why ato cannot start
 	Answer   schema.Verdict // to a request: SUCCEEDED or REJECTED
 }

@@ -200,6 +200,7 @@ func (h *tokens) refresh(now time.Duration, k Kind, fact PauseCause, d *Decision
 		h.acquire(Token{Kind: k, Why: string(fact.Reason), Since: now, sticky: fact.Sticky}, d)
 	case fact.Present:
 		h.held[i].causeEnded = false
+		d.Stuck = d.Stuck || fact.Sticky && !h.held[i].sticky
 		h.held[i].sticky = h.held[i].sticky || fact.Sticky
 		h.held[i].Why = string(fact.Reason)
 	case i >= 0 && h.held[i].sticky:

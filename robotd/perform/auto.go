@@ -22,8 +22,11 @@ func (t Step) StepAuto() (r Result) {
 	t.updatePlaying()
 	// One transition per step: the pauses may cause another one.
 	t.again = t.auto.Status == schema.AutoPaused && t.auto.Count() == 0 || t.auto.Status == schema.AutoPerforming && t.auto.Count() > 0 || d.Skipped
-	if d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0 {
+	changed := d.Changed || len(d.Acquired) > 0 || len(d.Released) > 0
+	if changed || d.Stuck {
 		t.keepAsked()
+	}
+	if changed {
 		t.Out.Changed(effect.FlushSoon)
 		t.Out.LogTransition("auto", string(d.From), string(d.To), whyAuto(d), string(d.On))
 	}
