@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { startStream, stopStream, useLive } from './stream';
+import { shownAgain, startStream, stopStream, useLive } from './stream';
 
 vi.mock('../api/client', () => ({ api: {} }));
 
@@ -35,6 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   stopStream();
+  vi.useRealTimers();
   page.hidden = false;
 });
 
@@ -50,6 +51,36 @@ test('a hidden tab gives its stream up, and has it again when it is shown', () =
   expect(FakeSource.open.size).toBe(1);
   theOne().tell('robots', { robots: [] });
   expect(useLive.getState().connection).toBe('live');
+});
+
+test('what a hidden tab shows counts as old until robots arrive, and soon after it is shown again as lost', () => {
+  vi.useFakeTimers();
+  startStream();
+  theOne().tell('robots', { robots: [] });
+  show(false);
+  const hiddenAt = Date.now();
+  vi.advanceTimersByTime(3_600_000);
+  expect(useLive.getState()).toMatchObject({ connection: 'connecting', lostAt: hiddenAt });
+  show(true);
+  theOne().tell('fleetd', { ts: new Date().toISOString() }); // the status comes before the robots
+  vi.advanceTimersByTime(shownAgain - 1);
+  expect(useLive.getState().connection).toBe('connecting');
+  vi.advanceTimersByTime(1);
+  expect(useLive.getState()).toMatchObject({ connection: 'lost', lostAt: hiddenAt });
+  show(false);
+  show(true);
+  expect(useLive.getState().connection).toBe('lost');
+  theOne().tell('robots', { robots: [] });
+  expect(useLive.getState()).toMatchObject({ connection: 'live', lostAt: 0 });
+  vi.advanceTimersByTime(shownAgain);
+  expect(useLive.getState().connection).toBe('live');
+});
+
+test('a page that was just opened is not lost while it connects', () => {
+  vi.useFakeTimers();
+  startStream();
+  vi.advanceTimersByTime(shownAgain);
+  expect(useLive.getState().connection).toBe('connecting');
 });
 
 test('a tab that begins hidden has no stream until it is shown, and none after the sign-out', () => {

@@ -9,12 +9,15 @@ import { robots } from './robots';
 const silence = 8000;
 /** ms until a lost connection is opened again. */
 const pause = 1500;
+/** ms for which a tab that is shown again may be without robots until the connection counts as lost. */
+export const shownAgain = 2000;
 
+/** What is shown is current only while it is live. 'lost' is also told above every screen. */
 export type Connection = 'connecting' | 'live' | 'lost';
 
 interface Live {
   connection: Connection;
-  /** When the connection was lost, by this machine's clock; 0 while it is live. */
+  /** When the connection was lost or closed, by this machine's clock; 0 while it is live, and before the first. */
   lostAt: number;
   /** The newest status of fleetd, and when it arrived by this machine's clock. */
   fleetd?: Status;
@@ -42,6 +45,7 @@ let wanted = false;
 let source: EventSource | undefined;
 let watchdog: number | undefined;
 let retry: number | undefined;
+let slow: number | undefined;
 
 function lost(): void {
   source?.close();
@@ -98,18 +102,25 @@ function open(): void {
 function close(): void {
   clearTimeout(retry);
   clearTimeout(watchdog);
+  clearTimeout(slow);
   source?.close();
   source = undefined;
-  useLive.setState({ connection: 'connecting', lostAt: 0 });
 }
 
 // A hidden tab has no stream: without HTTP/2 a browser has six connections to fleetd for all of its tabs together, and
-// a stream keeps one. With six, no request leaves any tab.
+// a stream keeps one. With six, no request leaves any tab. What it shows is old from then on, until robots arrive again.
 function follow(): void {
   if (!wanted) return;
-  if (document.hidden) close();
-  else if (!source) {
+  if (document.hidden) {
+    close();
+    if (useLive.getState().connection === 'live') useLive.setState({ connection: 'connecting', lostAt: Date.now() });
+  } else if (!source) {
     clearTimeout(retry);
+    clearTimeout(slow);
+    slow = window.setTimeout(() => {
+      const { connection, lostAt } = useLive.getState();
+      if (connection === 'connecting' && lostAt > 0) useLive.setState({ connection: 'lost' });
+    }, shownAgain);
     open();
   }
 }
@@ -127,5 +138,5 @@ export function stopStream(): void {
   wanted = false;
   close();
   robots.reset([]);
-  useLive.setState({ fleetd: undefined });
+  useLive.setState({ connection: 'connecting', lostAt: 0, fleetd: undefined });
 }

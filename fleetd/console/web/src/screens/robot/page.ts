@@ -3,7 +3,7 @@ import { createContext, useContext, useEffect, useState } from 'react';
 
 import { api, data, type Robot, type Schemas } from '../../api/client';
 import { robots, useRobot } from '../../live/robots';
-import { fleetdNow, useLive } from '../../live/stream';
+import { fleetdNow, useLive, type Connection } from '../../live/stream';
 import { stopperOf } from './stopper';
 import { reachable } from './wayOut';
 
@@ -67,12 +67,16 @@ export function unheard({ status, last_seen }: Robot['presence'], now: number): 
   return status !== 'online' || !last_seen || now - Date.parse(last_seen) > fresh;
 }
 
-/** Why what is known of a robot may be old, the widest cause first. */
+/** Why what is known of a robot may be old. */
 export function useStale(id: string): Stale {
-  const lost = useLive((s) => s.connection === 'lost');
+  const connection = useLive((s) => s.connection);
   const broker = useLive((s) => s.fleetd?.broker.ok ?? true);
-  const robot = useRobot(id);
-  if (lost) return 'page';
+  return staleOf(useRobot(id), connection, broker);
+}
+
+/** Why what is shown of a robot may be old, the widest cause first. Before the first robots nothing is shown. */
+export function staleOf(robot: Robot | undefined, connection: Connection, broker: boolean): Stale {
+  if (connection === 'lost' || (robot && connection !== 'live')) return 'page';
   if (!broker) return 'broker';
   return robot && !reachable(robot) ? 'robot' : undefined;
 }

@@ -143,7 +143,7 @@ export default function Robots() {
         onClear={() => show({ ...everything }, sorting)}
       />
       {list.ids.length > 0 && (
-        <div className={connection === 'lost' ? 'stale' : undefined}>
+        <div className={connection === 'live' ? undefined : 'stale'}>
           {wide ? (
             <RobotTable
               ids={list.ids}
