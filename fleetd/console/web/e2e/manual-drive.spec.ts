@@ -141,6 +141,11 @@ for (const mps of inShard(0.2, 0.6))
       if (what !== 'the key is released') await expect(page.getByTestId('interrupted')).toBeVisible();
       if (what === 'fleetd loses its broker') await expect(page.getByTestId('broker-lost')).toBeVisible();
       await heal(world, what);
+      if (what === 'the tab is hidden')
+        await page.evaluate(() => {
+          Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        });
       if (what === 'fleetd is killed' || what === 'the tab is hidden') {
         await live(page);
         await expect(page.getByTestId('holder')).toHaveText('Nobody has control.');
