@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-DNTq8Ez4.js";import{Y as t}from"./language-BmKnmadC.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`act`})}export{r as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./Library-BFE1tuU6.js";import{Y as t}from"./language-BmKnmadC.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`activity`})}export{r as default};

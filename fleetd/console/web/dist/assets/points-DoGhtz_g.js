@@ -1,1 +1,0 @@
-import{a as e,i as t,l as n,w as r}from"./language-BmKnmadC.js";function i(i,a=``){return n({queryKey:[`points`,i,a],enabled:i!==``,queryFn:()=>e(t.GET(`/api/v1/robots/{id}/points`,{params:{path:{id:i}}})),placeholderData:(e,t)=>t?.queryKey[1]===i?r(e):void 0})}export{i as t};
