@@ -65,6 +65,10 @@ async function drives(page: Page, mps: number): Promise<void> {
   }).toPass({ timeout: 120_000 });
 }
 
+interface Robots {
+  robots: { id: string; control?: object }[];
+}
+
 /** What breaks between the person and the robot. Each returns when. */
 const breaks: Record<string, (page: Page, world: World, browser: Browser) => Promise<number>> = {
   'the key is released': async (page) => {
@@ -141,11 +145,17 @@ for (const mps of inShard(0.2, 0.6))
       if (what !== 'the key is released') await expect(page.getByTestId('interrupted')).toBeVisible();
       if (what === 'fleetd loses its broker') await expect(page.getByTestId('broker-lost')).toBeVisible();
       await heal(world, what);
-      if (what === 'the tab is hidden')
+      if (what === 'the tab is hidden') {
+        const control = async () => {
+          const { robots } = (await (await page.request.get('/api/v1/robots')).json()) as Robots;
+          return robots.find((r) => r.id === 'r3')!.control;
+        };
+        await expect.poll(control).toBeUndefined(); // a hidden tab drives no more, and shows nothing new
         await page.evaluate(() => {
           Object.defineProperty(document, 'hidden', { value: false, configurable: true });
           document.dispatchEvent(new Event('visibilitychange'));
         });
+      }
       if (what === 'fleetd is killed' || what === 'the tab is hidden') {
         await live(page);
         await expect(page.getByTestId('holder')).toHaveText('Nobody has control.');
