@@ -36,9 +36,7 @@ func (t *step) commanded(ev event.Command) {
 // dispatch passes a command to the machine that decides it. The machine answers in this
 // step or in a later one.
 func (t *step) dispatch(o request.Dispatch) {
-	if o.Expires > 0 {
-		t.motionUntil = min(t.motionUntil, o.Expires)
-	}
+	t.limitMotion(o)
 	refused := false
 	t.toAnswers(func(a answer.Step) { refused = a.CancelAfterDisconnect(o) })
 	if refused || t.uncontrolled(o) {
@@ -83,6 +81,21 @@ func (t *step) dispatch(o request.Dispatch) {
 	if !taken {
 		t.reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonUnknownVerb, Detail: "this robot does not know " + o.Verb.ID()})
 	}
+}
+
+// limitMotion lets the motion that a command permits begin no later than the command lives. A command that comes at the
+// end of its time to live has commandTime nevertheless. One that permits no motion leaves the time to
+// that of others, which may begin in the same step.
+func (t *step) limitMotion(o request.Dispatch) {
+	switch {
+	case o.Expires == 0 || o.Verb.Unit != "" && !o.Verb.Unit.Moves():
+		return
+	case o.Verb.Class == verb.ClassStop || o.Verb.Class == verb.ClassControl:
+		return
+	case o.Verb.Class == verb.ClassSys && o.Verb.Part != verb.PartDiagnosis: // an acknowledged fault bars motion no more
+		return
+	}
+	t.motionUntil = min(t.motionUntil, max(o.Expires, t.now.Mono+commandTime))
 }
 
 // takeRequests takes commands about other commands. Package request answers the others of

@@ -11,8 +11,38 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/request"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
+
+// TestOnlyCommandsThatPermitMotionLimitItsTime dispatches commands whose time to live ends soon.
+func TestOnlyCommandsThatPermitMotionLimitItsTime(t *testing.T) {
+	for _, c := range []struct {
+		group, name string
+		left, want  time.Duration
+	}{
+		{"safety", "enable", 200 * time.Millisecond, 200 * time.Millisecond},
+		{"manual", "goto", 200 * time.Millisecond, 200 * time.Millisecond},
+		{"auto", "continue", 200 * time.Millisecond, 200 * time.Millisecond},
+		{"sys", "ack-fault", 200 * time.Millisecond, 200 * time.Millisecond},
+		{"safety", "enable", time.Millisecond, commandTime},
+		{"safety", "enable", time.Minute, stepTime},
+		{"sys", "replay", 200 * time.Millisecond, stepTime},
+		{"manual", "say", 200 * time.Millisecond, stepTime},
+		{"control", "renew", 200 * time.Millisecond, stepTime},
+		{"manual", "stop", 200 * time.Millisecond, stepTime},
+	} {
+		r := newRig(t)
+		r.boot()
+		s := step{State: r.s, now: r.wall()}
+		s.motionUntil = s.now.Mono + stepTime
+		s.limitMotion(request.Dispatch{Verb: verb.Must(c.group, c.name), Expires: s.now.Mono + c.left})
+		if got := s.motionUntil - s.now.Mono; got != c.want {
+			t.Errorf("%s/%s with %v left: motion may begin for %v, want %v", c.group, c.name, c.left, got, c.want)
+		}
+	}
+}
 
 // TestCommandWithoutTSIsNotBegunAfterItsTTL lets the robot's loop or its connection hang at
 // random moments. Whatever was sent then arrives in one burst, in its order.

@@ -130,8 +130,11 @@ func (s *State) BootIDs() []string { return s.report.BootIDs() }
 // less than a millisecond, unless the process is suspended.
 const stepTime = time.Second
 
+// commandTime is what remains of that for a command which comes at the end of its time to live.
+const commandTime = 50 * time.Millisecond
+
 // MotionUntil returns until when what the last step permitted to move may begin, since boot: for stepTime, and no
-// longer than the commands live that this event carried out.
+// longer than the commands live that permit motion and that this event carried out (see commandTime).
 func (s *State) MotionUntil() time.Duration { return s.motionUntil }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
