@@ -109,7 +109,7 @@ func (t *step) sense(ev event.Event) {
 	case event.LiveStop:
 		t.liveStop(ev)
 	case event.MotionWithheld:
-		t.permission.AskStop(safety.Request{Verb: safety.Stop, Source: "robotd", Why: "it was suspended while it permitted a motion, which did not begin: nobody expects it so late"})
+		t.permission.AskStop(safety.Request{Verb: safety.Stop, Source: "robotd", Why: "robotd stood still for too long just when a motion was to begin; the motion was left out, and the robot stopped"})
 	case event.ReleaseStops:
 		t.toStops(func(s stops.Step) { s.ReleaseAtRobot(schema.LocalClient) })
 	}
