@@ -54,6 +54,9 @@ func (h *effectRunner) carryOut(effects []effect.Effect, more bool) {
 	var urgent []numberedPublish
 	for _, e := range effects {
 		if h.loop.withholds(e) {
+			if e, ok := e.(effect.Calibrate); ok {
+				h.failCalibration(e)
+			}
 			continue
 		}
 		h.localLog.take(e)
@@ -208,6 +211,15 @@ func (h *effectRunner) calibrate(order effect.Calibrate) {
 			ev.Units = c.Units
 		}
 		h.loop.send(h.ctx, ev)
+	})
+}
+
+// failCalibration reports the end of a calibration that was withheld, so that its mode does not wait for it.
+func (h *effectRunner) failCalibration(order effect.Calibrate) {
+	h.endCalibration()
+	h.work.Go(func() {
+		h.loop.send(h.ctx, event.Calibrated{Run: order.Run, Map: order.Map, Reason: schema.ReasonStopped,
+			Detail: "robotd stood still for too long just when the calibration was to begin"})
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/schema"
 	"troupe/schema/score"
 )
 
@@ -157,6 +158,10 @@ func (l *loop) withholds(e effect.Effect) bool {
 		}
 	case effect.Start:
 		if row, known := score.RowOf(e.Do.Type); known && !row.Moves() {
+			return false
+		}
+	case effect.Calibrate: // homes units; in DISABLED they wait for safety/enable with it
+		if l.state.AckState().Safety != schema.SafetyEnabled {
 			return false
 		}
 	default:
