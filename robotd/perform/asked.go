@@ -63,8 +63,11 @@ func (t Step) answerRequestedActs(e interrupt.Ended, by request.Key) {
 	if i < 0 {
 		return
 	}
-	for _, a := range t.runningHandlers[i].requests {
-		r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason, Detail: t.detail(e.ID)}
+	for j, a := range t.runningHandlers[i].requests {
+		r := schema.Verdict{Status: schema.StatusSucceeded, Reason: e.Reason, Detail: a.script.leftOut()}
+		if j == 0 {
+			r.Detail = t.detail(e.ID)
+		}
 		switch e.Outcome {
 		case interrupt.Failed, interrupt.TimedOut:
 			r.Status = schema.StatusFailed

@@ -437,6 +437,35 @@ func TestAskedActWaitsOrTakesThePlaceOfOthers(t *testing.T) {
 	}
 }
 
+// TestLeftOutPartIsToldToTheCommandThatAskedForIt requests four acts. The body loses its head between the acceptance of
+// those that turn it and their begin.
+func TestLeftOutPartIsToldToTheCommandThatAskedForIt(t *testing.T) {
+	w := newWorld(t)
+	w.accept(talk)
+	all := w.body.units
+	ask := func(actions string) {
+		w.part().AskAct(w.order("act", "perform", nil), verb.Perform{Actions: verb.Objects(actions)})
+		w.body.units = []schema.Unit{all[0], all[1], all[3]}
+		w.pass(time.Second)
+		w.body.units = all
+	}
+	const say = `{"type":"say","start_ms":0,"text":{"en":"hello"},"timeout_ms":9000}`
+	ask(`[` + say + `,{"type":"head","start_ms":0,"yaw_rad":0.5,"timeout_ms":5000}]`)
+	ask(`[` + say + `]`)
+	ask(`[` + say + `,{"type":"head","start_ms":0,"yaw_rad":0.5,"timeout_ms":5000}]`)
+	ask(`[` + say + `]`)
+	for range 4 {
+		w.done("speaker")
+	}
+	const without = "inline without head"
+	for id, want := range map[string]string{"k1": without, "k2": "", "k3": without, "k4": ""} {
+		got := w.replies[id].Verdict
+		if got.Status != schema.StatusSucceeded || !strings.HasPrefix(got.Detail, want) || (got.Detail == "") != (want == "") {
+			t.Errorf("%s ended with %s (%q), want SUCCEEDED (%q)", id, got.Status, got.Detail, want)
+		}
+	}
+}
+
 func TestFrozenStoryFreesItsUnits(t *testing.T) {
 	w := newWorld(t)
 	w.accept(talk)

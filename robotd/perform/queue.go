@@ -18,6 +18,15 @@ type pendingRequest struct {
 	key       request.Key
 	cancelled bool        // its act has to end
 	by        request.Key // that cancelled it
+	script    script      // of one that waits: the files of its act, and what was left out
+}
+
+// dropRequest removes a request that is answered. If it is the one that was performed, the next follows with its script.
+func (h *runningHandler) dropRequest(i int) {
+	h.requests = slices.Delete(h.requests, i, i+1)
+	if i == 0 && len(h.requests) > 0 {
+		h.script, h.detail = h.requests[0].script, ""
+	}
 }
 
 // performs returns the id of the lane's entry that the handler performs now.
@@ -36,26 +45,27 @@ func (t Step) joinHandler(e interrupt.Entry, requested *requestedAct) {
 	}
 	h, does := &t.runningHandlers[i], requested.Entry
 	does.ID, does.Clear = t.Lanes.NextEntry("asked"), false
-	if refused := t.pushFitting(handlerLane(h.handler), &h.script, &does); refused != nil {
+	asked := pendingRequest{entry: does.ID, key: requested.key, script: script{files: requested.files}}
+	if refused := t.pushFitting(handlerLane(h.handler), &asked.script, &does); refused != nil {
 		t.Out.Refuse(requested.key, refused.Reason, refused.Pointer, refused.Detail)
 		return
 	}
+	h.requests = append(h.requests, asked)
 	if h.actsOver { // the one before is over, but its interrupt has not ended yet
 		t.answerFirst(h, h.failed)
 		h.actsOver, h.ending, h.failed = false, false, ""
 	}
-	h.requests = append(h.requests, pendingRequest{entry: does.ID, key: requested.key})
 	t.Out.Do(effect.Reply{To: requested.key, Verdict: schema.Verdict{Status: schema.StatusAccepted}, StartsMotion: does.Act.Moves()})
 }
 
 // answerFirst answers the command of the act that has ended, and continues with the next.
 func (t Step) answerFirst(h *runningHandler, failed schema.Reason) {
-	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: failed}
+	r := schema.Verdict{Status: schema.StatusSucceeded, Reason: failed, Detail: cmp.Or(h.detail, h.leftOut())}
 	if failed != "" {
 		r.Status = schema.StatusFailed
 	}
 	t.Out.Reply(h.requests[0].key, r)
-	h.requests = slices.Delete(h.requests, 0, 1)
+	h.dropRequest(0)
 }
 
 // requestedActEnded takes the end of a requested act after which others of the same interrupt
@@ -69,7 +79,7 @@ func (t Step) requestedActEnded(o *act.Effect) bool {
 		}
 		if a := h.requests[j]; o.Outcome == act.EntryCancelled {
 			t.Out.Reply(a.key, schema.Verdict{Status: schema.StatusCancelled, Reason: o.Reason, Refs: a.by.Refs()})
-			h.requests = slices.Delete(h.requests, j, j+1)
+			h.dropRequest(j)
 			return true
 		}
 		t.answerFirst(h, failure(o))
