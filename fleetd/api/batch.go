@@ -29,6 +29,7 @@ type Batch struct {
 	Skipped     []Skip                `json:"skipped,omitempty"`
 	NeverSeen   []string              `json:"never_seen,omitempty" doc:"names to which the stop was sent although fleetd never saw such a robot"`
 	Latch       string                `json:"latch,omitempty" doc:"id of the latched stop, with which it is released"`
+	Dup         bool                  `json:"dup,omitempty" doc:"the stop repeats an earlier request and is latched under its id"`
 	Unspooled   bool                  `json:"unspooled,omitempty" doc:"fleetd could not write the stop to its disk; robots hold it, and fleetd may have to restore it from their reports"`
 	Unpersisted bool                  `json:"unpersisted,omitempty" doc:"the stop was sent, but the database does not have it yet"`
 }

@@ -126,7 +126,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	case !stop:
 		return nil, s.loading("which robots the command is for")
 	case latches && (o.Selector.All || len(o.Selector.Labels) > 0) && !o.DryRun: // no robot has labels here yet, and most may be unknown
-		return s.stopAndLatch(ctx, p, LatchStopRequest{Selector: o.Selector, Level: level, By: o.By, Why: o.Why}, prefer)
+		return s.stopAndLatch(ctx, p, LatchStopRequest{Selector: o.Selector, Level: level, By: o.By, Why: o.Why}, prefer, "")
 	}
 	if len(unknown) > 0 {
 		return nil, refusal(inBody("/selector", unknownRobotProblems(o.Selector, unknown)))

@@ -52,6 +52,7 @@ type server struct {
 	heavy      *heavyWork
 	health     health
 	verifying  sync.Mutex // one check of the audit at a time
+	stopIDs    stopIDs
 }
 
 // Lists of answers are never null, and a request with null for a list is refused.

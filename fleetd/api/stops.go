@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -62,15 +64,17 @@ func (s *server) stops(h huma.API) {
 	operation := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
 		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
 		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.",
-		"A page whose requests the browser may keep back sends the same body as the only message of the WebSocket "+StopSocketPath+", whose answer is {status, body}.")
+		"A page whose requests the browser may keep back sends the same body as the only message of the WebSocket "+StopSocketPath+", whose answer is {status, body}.",
+		"A stop that a client sends in both ways has an Idempotency-Key, in the query of the WebSocket as key. Its repetition by the account within a minute is sent again too, but under the id of the first, so that one stop is latched, and is answered with dup.")
 	operation.BodyReadTimeout = stopBodyTimeout
 	register(h, operation, auth.Stop,
 		func(ctx context.Context, in *struct {
 			caller
 			Prefer string `header:"Prefer" doc:"wait=N"`
+			Key    string `header:"Idempotency-Key"`
 			Body   LatchStopRequest
 		}) (*batchAnswer, error) {
-			return s.stopAndLatch(ctx, in.principal, in.Body, in.Prefer)
+			return s.stopAndLatch(ctx, in.principal, in.Body, in.Prefer, in.Key)
 		})
 	register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"), auth.View,
 		func(_ context.Context, in *noInput) (*answer[latchedList], error) {
@@ -102,8 +106,8 @@ func (s *server) stops(h huma.API) {
 		})
 }
 
-// stopAndLatch stops robots and latches the stop.
-func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchStopRequest, prefer string) (*batchAnswer, error) {
+// stopAndLatch stops robots and latches the stop. A repetition with the same key is sent again, because the first copy may have failed.
+func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchStopRequest, prefer, key string) (*batchAnswer, error) {
 	wait, err := waitOf(prefer)
 	if err != nil {
 		return nil, err
@@ -118,9 +122,11 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	level := orElse(in.Level, "stop")
 	now := s.Now()
 	o := stop.Request{
-		ID: stopID(now), Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
+		Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(), Source: p.Source(),
 	}
+	var dup bool
+	o.ID, dup = s.stopIDs.of(sentStop{p.ID, key, level, o.Selects}, now)
 	// Before Targets: labels that are read in between must not count as known. Robots compare labels
 	// only, so what else the selector says is left out: to stop more robots is the safe error.
 	loaded := s.Targets.Loaded()
@@ -156,6 +162,7 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	await(ctx, t, wait)
 	out := batchOf(x.Batch, t.Commands())
 	out.Waiting, out.Unpersisted, out.Unspooled, out.Latch = x.Waiting, !t.Persisted(), unspooled, o.ID
+	out.Dup = dup
 	out.NeverSeen = s.neverSeen(in.Selector.IDs)
 	return &batchAnswer{Status: http.StatusAccepted, Location: Prefix + "/stops", Body: out}, nil
 }
@@ -180,6 +187,50 @@ func (s *server) stopIncomplete(sent int) *Problem {
 func stopID(now time.Time) string {
 	random := strings.ReplaceAll(uuid.NewString(), "-", "")
 	return "stop-" + now.UTC().Format("060102-150405") + "-" + random[:4]
+}
+
+// sentStop is what a repetition of a stop has in common with it.
+type sentStop struct{ account, key, level, selects string }
+
+const (
+	// stopRepeatedWithin is how long a stop with the same key is a repetition. A page sends a stop for 15 s at most.
+	stopRepeatedWithin = time.Minute
+	// maxStopKey is the length of the longest key that is remembered. A longer one refuses no stop.
+	maxStopKey = 64
+	// maxSentStops bounds the stops that are remembered. A repetition of one beyond it is latched by itself.
+	maxSentStops = 1000
+)
+
+// stopIDs remembers the ids of the stops that were sent with a key.
+type stopIDs struct {
+	mu   sync.Mutex
+	sent map[sentStop]stopIDAt
+}
+
+type stopIDAt struct {
+	id string
+	at time.Time
+}
+
+// of returns the id under which a stop is latched, and whether it is that of an earlier request.
+func (s *stopIDs) of(o sentStop, now time.Time) (id string, dup bool) {
+	id = stopID(now)
+	if o.key == "" || len(o.key) > maxStopKey {
+		return id, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.sent, func(_ sentStop, first stopIDAt) bool { return now.Sub(first.at) > stopRepeatedWithin })
+	if first, repeated := s.sent[o]; repeated {
+		return first.id, true
+	}
+	if s.sent == nil {
+		s.sent = map[sentStop]stopIDAt{}
+	}
+	if len(s.sent) < maxSentStops {
+		s.sent[o] = stopIDAt{id, now}
+	}
+	return id, false
 }
 
 func labelsOf(s selector.Selector) map[string]string {

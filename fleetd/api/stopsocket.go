@@ -63,6 +63,9 @@ func ServeStopSocket(mux *http.ServeMux, whole http.Handler, now func() time.Tim
 // stopOf makes the request for a stop that a message means.
 func stopOf(upgrade *http.Request, body []byte) *http.Request {
 	r := upgrade.Clone(upgrade.Context())
+	if key := r.URL.Query().Get("key"); key != "" {
+		r.Header.Set("Idempotency-Key", key) // a page cannot set headers of a WebSocket
+	}
 	r.Method, r.URL.Path, r.URL.RawPath, r.URL.RawQuery = http.MethodPost, StopPath, "", ""
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	for _, name := range []string{"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version", "Sec-Websocket-Extensions", "Sec-Websocket-Protocol"} {

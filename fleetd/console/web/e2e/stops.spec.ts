@@ -29,7 +29,7 @@ test('a stop without an answer says so within two seconds, and what to do', asyn
   await live(page);
   let hangs = true; // as a proxy does
   await page.route('**/api/v1/stops', (route) => (hangs ? undefined : route.continue()));
-  await page.routeWebSocket('**/api/v1/stops/socket', () => undefined);
+  await page.routeWebSocket('**/api/v1/stops/socket*', () => undefined);
   await page.getByRole('button', { name: 'Stop (software)' }).click();
   const toasts = page.getByTestId('toasts');
   await expect(toasts).toContainText('Sending the stop for r2…', { timeout: 1000 });

@@ -1576,7 +1576,7 @@ export interface paths {
         put?: never;
         /**
          * Stop robots and latch the stop
-         * @description Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database. Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says. A page whose requests the browser may keep back sends the same body as the only message of the WebSocket /api/v1/stops/socket, whose answer is {status, body}.
+         * @description Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database. Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says. A page whose requests the browser may keep back sends the same body as the only message of the WebSocket /api/v1/stops/socket, whose answer is {status, body}. A stop that a client sends in both ways has an Idempotency-Key, in the query of the WebSocket as key. Its repetition by the account within a minute is sent again too, but under the id of the first, so that one stop is latched, and is answered with dup.
          */
         post: operations["stop"];
         delete?: never;
@@ -2292,6 +2292,8 @@ export interface components {
                 [key: string]: number;
             };
             dry_run?: boolean;
+            /** @description the stop repeats an earlier request and is latched under its id */
+            dup?: boolean;
             id?: string;
             /** @description id of the latched stop, with which it is released */
             latch?: string;
@@ -8239,6 +8241,7 @@ export interface operations {
             header?: {
                 /** @description wait=N */
                 Prefer?: string;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;

@@ -43,7 +43,7 @@ test('a stop that is answered is sent once, and waits for no robot', async () =>
   expect(await stop(body)).toEqual({ latch: 's1' });
   await vi.advanceTimersByTimeAsync(giveUpAfter);
   expect(FakeSocket.all).toEqual([]);
-  expect(post.mock.lastCall![1].params).toBeUndefined();
+  expect(Object.keys(post.mock.lastCall![1].params.header)).toEqual(['Idempotency-Key']); // no Prefer
 });
 
 test('a request that the browser keeps back is followed by a WebSocket, and then is never sent', async () => {
@@ -51,11 +51,15 @@ test('a request that the browser keeps back is followed by a WebSocket, and then
   const answered = stop(body);
   await vi.advanceTimersByTimeAsync(secondWayAfter);
   const [socket] = FakeSocket.all;
-  expect(String(socket!.url)).toBe('wss://fleet.example/api/v1/stops/socket');
+  const key = post.mock.lastCall![1].params.header['Idempotency-Key'];
+  expect(key).toMatch(/^[0-9a-f-]{36}$/);
+  expect(String(socket!.url)).toBe(`wss://fleet.example/api/v1/stops/socket?key=${key}`); // one stop, if both arrive
   socket!.answer(202, { latch: 's2' });
   expect(socket!.sent).toEqual([JSON.stringify(body)]);
   expect(await answered).toEqual({ latch: 's2' });
   expect(post.mock.lastCall![1].signal.aborted).toBe(true);
+  void stop(body);
+  expect(post.mock.lastCall![1].params.header['Idempotency-Key']).not.toBe(key); // each press is a stop
 });
 
 test('a proxy that answers in the place of fleetd is no answer, and a refusal of fleetd is one', async () => {

@@ -4,6 +4,12 @@ import { Problem, problemOf } from '../api/problem';
 
 type StopBody = Schemas['LatchStopRequest'];
 
+/** One send of a stop: what to stop, and a key by which fleetd latches both ways as one stop. */
+interface Sent {
+  body: StopBody;
+  key: string;
+}
+
 /** ms without an answer after which a stop is also sent the second way. */
 export const secondWayAfter = 800;
 /** ms after which it is given up. */
@@ -12,13 +18,14 @@ export const giveUpAfter = 15_000;
 /**
  * Stops robots and latches the stop. fleetd sends it before it stores anything, and its answer waits for no robot. The
  * first way is a request. A browser keeps it back while its pages have six requests open to fleetd without HTTP/2, so
- * a stop without an answer is also sent over a WebSocket, which does not count among them. If both arrive, two stops
- * are latched. What fleetd answers first counts.
+ * a stop without an answer is also sent over a WebSocket, which does not count among them. Both have one key, so one stop
+ * is latched if both arrive. What fleetd answers first counts.
  */
 export function stop(body: StopBody): Promise<Batch> {
   return new Promise((resolve, reject) => {
     const over = new AbortController();
     const ways = [post, overSocket];
+    const sent: Sent = { body, key: crypto.randomUUID?.() ?? String(Math.random()) };
     let open = 0;
     const end = (tell: () => void) => {
       timers.forEach(clearTimeout);
@@ -29,7 +36,7 @@ export function stop(body: StopBody): Promise<Batch> {
       const way = ways.shift();
       if (!way) return;
       open++;
-      way(body, over.signal).then((batch) => end(() => resolve(batch)), failed);
+      way(sent, over.signal).then((batch) => end(() => resolve(batch)), failed);
     };
     const failed = (thrown: unknown) => {
       open--;
@@ -47,14 +54,16 @@ export function stop(body: StopBody): Promise<Batch> {
 }
 
 // keepalive: also if the page is left.
-async function post(body: StopBody, signal: AbortSignal): Promise<Batch> {
-  return (await api.POST('/api/v1/stops', { body, signal, keepalive: true })).data!;
+async function post({ body, key }: Sent, signal: AbortSignal): Promise<Batch> {
+  const params = { header: { 'Idempotency-Key': key } };
+  return (await api.POST('/api/v1/stops', { params, body, signal, keepalive: true })).data!;
 }
 
-function overSocket(body: StopBody, signal: AbortSignal): Promise<Batch> {
+function overSocket({ body, key }: Sent, signal: AbortSignal): Promise<Batch> {
   return new Promise((resolve, reject) => {
     const url = new URL(addressOf('/api/v1/stops/socket'), window.location.href);
     url.protocol = url.protocol.replace('http', 'ws');
+    url.searchParams.set('key', key); // a page cannot set headers of a WebSocket
     const s = new WebSocket(url);
     signal.addEventListener('abort', () => s.close());
     s.onopen = () => s.send(JSON.stringify(body));
