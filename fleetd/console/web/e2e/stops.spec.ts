@@ -33,7 +33,7 @@ test('a stop without an answer says so within two seconds, and what to do', asyn
   await page.getByRole('button', { name: 'Stop (software)' }).click();
   const toasts = page.getByTestId('toasts');
   await expect(toasts).toContainText('Sending the stop for r2…', { timeout: 1000 });
-  await expect(toasts).toContainText('NOT SENT', { timeout: 2500 });
+  await expect(toasts).toContainText('NO ANSWER', { timeout: 2500 });
   await expect(toasts).toContainText('Stop the robots at the robots');
   hangs = false;
   await toasts.getByRole('button', { name: 'Send the stop again' }).click();

@@ -48,7 +48,7 @@ export const useShellTexts = texts(
     stopSent: (n: number, names?: string) => `Stop accepted for ${names || (n === 1 ? '1 robot' : `${n} robots`)}`,
     stopUnderWay: 'Whether it stands is reported in a moment.',
     stopSending: (names?: string) => `Sending the stop${names ? ` for ${names}` : ''}…`,
-    stopNotSent: 'NOT SENT: the stop has no answer',
+    stopNotSent: 'NO ANSWER: the stop may not have been sent',
     stopNotSentHelp:
       'Stop the robots at the robots: with the stop button of each, or on its own page. This page goes on trying for some seconds.',
     sendAgain: 'Send the stop again',
@@ -188,7 +188,7 @@ export const useShellTexts = texts(
     stopSent: (n, names) => `Stopp für ${names || `${n} Roboter`} angenommen`,
     stopUnderWay: 'Gleich wird gemeldet, ob gehalten wird.',
     stopSending: (names) => `Stopp${names ? ` für ${names}` : ''} wird gesendet…`,
-    stopNotSent: 'NICHT GESENDET: der Stopp ist ohne Antwort',
+    stopNotSent: 'KEINE ANTWORT: der Stopp wurde vielleicht nicht gesendet',
     stopNotSentHelp:
       'Stoppen Sie die Roboter an den Robotern: mit dem Stopp-Knopf jedes Roboters oder auf seiner eigenen Seite. Diese Seite versucht es noch einige Sekunden.',
     sendAgain: 'Stopp noch einmal senden',
