@@ -337,6 +337,7 @@ func (a *auditor) ordered(e effect.Publish, ev schema.Event) {
 			a.fail("%s of %s is published before its answer", ev.Type, verb)
 		}
 	case ev.Type == "safety_changed" && !strings.Contains(string(ev.Data), `"from":"ENABLED"`): // a stop promises no more than that it began
+	case ev.Type == "act_recording_ended": // of the command that began the recording, whose answer promised no more
 	case answered && a.finals[k] == schema.StatusSucceeded:
 		a.fail("%s of %s is published after its final answer %s", ev.Type, verb, ack.Payload)
 	case ev.Level == schema.EventSafety && !e.First:
