@@ -99,7 +99,7 @@ func TestStopThatArrivesInBothWaysIsLatchedOnce(t *testing.T) {
 				w.Errorf("a stop with a key that is too long is %s, dup %v", long.Latch, long.Dup)
 			}
 		}
-		time.Sleep(2 * time.Minute)
+		w.sleep(2 * time.Minute)
 		if late := post("k1"); late.Dup || late.Latch == first.Latch {
 			w.Errorf("the key is used much later: %s, dup %v", late.Latch, late.Dup)
 		}
