@@ -159,7 +159,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 	for i := range d.Units {
 		u := &d.Units[i]
 		u.Faces, u.Sounds, u.Motions = first(u.Faces, n), first(u.Sounds, n), first(u.Motions, n)
-		u.Views, u.Images = first(u.Views, n), first(u.Images, n)
+		u.Views, u.Images, u.Formats = first(u.Views, n), first(u.Images, n), first(u.Formats, n)
 	}
 	d.Points, d.Labels = first(d.Points, n), nil
 	d.TaughtPoints = d.TaughtPoints[:min(len(d.TaughtPoints), n)]
@@ -169,7 +169,7 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 	d.Actions = nil // unknown, not few
 	d.Languages, d.Handlers, d.Interrupters = first(d.Languages, n), first(d.Handlers, n), first(d.Interrupters, n)
 	r, w := &d.Robot, &d.Software
-	for _, s := range []*string{&r.Model, &r.Serial, &r.HW, &r.Driver, &w.Robotd} {
+	for _, s := range []*string{&r.Model, &r.Serial, &r.HW, &r.Driver, &w.Robotd, &d.TimeZone} {
 		*s = schema.SanitizeText(*s)
 	}
 	return true
