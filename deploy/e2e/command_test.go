@@ -18,6 +18,7 @@ func TestEventsOfAnEarlierRunAreReplayed(t *testing.T) {
 		w.request("op1", "r1", "safety/stop", "")
 		first := awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "the robot is enabled", func(e schema.Event) bool { return e.Boot == boot && e.Type == "safety_changed" }).Seq
 		awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "the next event", func(e schema.Event) bool { return e.Boot == boot && e.Seq == first+1 })
+		w.mustRequest("op1", "r1", "sys/ping", "") // events of a stop are published before they are on disk, and this answer after them
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
 		w.runRobotsIn(schema.ModeMnl, "", "r1")
