@@ -66,6 +66,8 @@ var Table = []Layer{
 		Folders: []string{"broker/websocket"}},
 	{What: "who makes a request, and what they may do",
 		Folders: []string{"fleetd/auth"}},
+	{What: "operations as rows",
+		Folders: []string{"fleetd/operation"}},
 	{What: "side effects: MQTT client, disk, flight recorder, simulated body, the robot's own page, database, keys, OpenID Connect",
 		Folders: []string{"broker/link", "robotd/disk", "robotd/identity", "robotd/download", "robotd/recorder", "robotd/driver/sim", "robotd/page", "fleetd/store", "fleetd/spool", "fleetd/vault", "fleetd/provider", "deploy/library"}},
 	{What: "bodies over MQTT",

@@ -7,10 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/auth"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -76,16 +75,21 @@ type Health struct {
 }
 
 // about registers the version and health of this instance.
-func (s *server) about(h huma.API) {
-	register(h, op("version", http.MethodGet, "/version", "fleetd", "Get the version and state of this instance"), auth.View,
-		func(_ context.Context, in *noInput) (*answer[Status], error) {
-			return &answer[Status]{s.statusFor(in.principal)}, nil
-		})
-	health := op("health", http.MethodGet, "", "fleetd", "Health check",
-		"200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. Robots continue without all three.",
-		"A person who is not signed in gets no more than that.")
-	health.Path = "/healthz"
-	register(h, health, auth.Public, func(ctx context.Context, in *noInput) (*answer[Status], error) {
+func (s *server) about(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "version", Method: http.MethodGet, Path: "/version", Tag: "fleetd", Right: auth.View,
+		Summary: "Get the version and state of this instance",
+		Example: "version",
+	}, func(_ context.Context, in *noInput) (*answer[Status], error) {
+		return &answer[Status]{s.statusFor(in.principal)}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "health", Method: http.MethodGet, Path: "/healthz", AtRoot: true, Tag: "fleetd", Right: auth.Public,
+		Summary: "Health check",
+		Description: "200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. " +
+			"Robots continue without all three. A person who is not signed in gets no more than that.",
+		Example: "health",
+	}, func(ctx context.Context, in *noInput) (*answer[Status], error) {
 		if p := s.health.check(ctx, s.Instance, s.Now); p != nil {
 			return nil, p
 		}

@@ -6,10 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -37,29 +36,32 @@ type RobotActivity struct {
 }
 
 // robotActivities registers the request for the activities of one robot.
-func (s *server) robotActivities(h huma.API) {
-	register(h, op("list-robot-activities", http.MethodGet, "/robots/{id}/activities", "activities", "List the activities of a robot, and why each does not start now"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[RobotActivities], error) {
-			d, err := s.robot(in.ID)
+func (s *server) robotActivities(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-robot-activities", Method: http.MethodGet, Path: "/robots/{id}/activities", Tag: "activities", Right: auth.View,
+		Summary: "List the activities of a robot, and why each does not start now",
+		Example: "activity list r1",
+	}, func(ctx context.Context, in *PathID) (*answer[RobotActivities], error) {
+		d, err := s.robot(in.ID)
+		if err != nil {
+			return nil, err
+		}
+		out := RobotActivities{DesiredActivities: view.DesiredActivities{Assigned: []view.Activity{}}, Activities: []RobotActivity{}}
+		if d.Activities != nil {
+			out.DesiredActivities = *d.Activities
+		}
+		if d.State != nil && d.State.Life != nil {
+			out.Life, out.At = d.State.Life.State, d.State.TS
+		}
+		for _, a := range out.Assigned {
+			one, err := s.robotActivity(ctx, d, a)
 			if err != nil {
 				return nil, err
 			}
-			out := RobotActivities{DesiredActivities: view.DesiredActivities{Assigned: []view.Activity{}}, Activities: []RobotActivity{}}
-			if d.Activities != nil {
-				out.DesiredActivities = *d.Activities
-			}
-			if d.State != nil && d.State.Life != nil {
-				out.Life, out.At = d.State.Life.State, d.State.TS
-			}
-			for _, a := range out.Assigned {
-				one, err := s.robotActivity(ctx, d, a)
-				if err != nil {
-					return nil, err
-				}
-				out.Activities = append(out.Activities, one)
-			}
-			return &answer[RobotActivities]{out}, nil
-		})
+			out.Activities = append(out.Activities, one)
+		}
+		return &answer[RobotActivities]{out}, nil
+	})
 }
 
 func (s *server) robotActivity(ctx context.Context, d view.Detail, a view.Activity) (RobotActivity, error) {

@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -41,70 +40,78 @@ type alertList struct {
 // alertRank orders alerts, the worst first.
 var alertRank = map[schema.AlertLevel]int{schema.AlertCritical: 0, schema.AlertError: 1, schema.AlertWarn: 2, schema.AlertInfo: 3}
 
-func (s *server) alerts(h huma.API) {
-	register(h, op("list-alerts", http.MethodGet, "/alerts", "robots", "List the alerts of robots, the worst first",
-		"An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot."), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Robot  string `query:"robot" maxLength:"64"`
-			Site   string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
-			Unseen bool   `query:"unacknowledged" doc:"only those that nobody has acknowledged"`
-		}) (*answer[alertList], error) {
-			if _, err := sitesOf(in.principal, in.Site); err != nil {
-				return nil, err
+func (s *server) alerts(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
+		Summary: "List the alerts of robots, the worst first",
+		Description: "An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one " +
+			"says that somebody has seen it, and changes nothing at the robot.",
+		Example: "alert list",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Robot  string `query:"robot" maxLength:"64"`
+		Site   string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
+		Unseen bool   `query:"unacknowledged" doc:"only those that nobody has acknowledged"`
+	}) (*answer[alertList], error) {
+		if _, err := sitesOf(in.principal, in.Site); err != nil {
+			return nil, err
+		}
+		acks, err := s.Alerts.Acks(ctx)
+		if err != nil {
+			return nil, s.fail(err, "alerts")
+		}
+		seen := map[alertKey]*Acknowledged{}
+		for _, a := range acks {
+			seen[alertKey{a.Robot, a.Alert, a.First}] = acknowledged(a)
+		}
+		out := alertList{Alerts: []RobotAlert{}}
+		for _, r := range s.Robots.Robots() {
+			if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {
+				continue
 			}
-			acks, err := s.Alerts.Acks(ctx)
-			if err != nil {
-				return nil, s.fail(err, "alerts")
-			}
-			seen := map[alertKey]*Acknowledged{}
-			for _, a := range acks {
-				seen[alertKey{a.Robot, a.Alert, a.First}] = acknowledged(a)
-			}
-			out := alertList{Alerts: []RobotAlert{}}
-			for _, r := range s.Robots.Robots() {
-				if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {
-					continue
+			for _, a := range r.Alerts {
+				ack := seen[alertKey{r.ID, a.ID, a.FirstTS}]
+				if ack == nil || !in.Unseen {
+					out.Alerts = append(out.Alerts, RobotAlert{r.ID, a, ack})
 				}
-				for _, a := range r.Alerts {
-					ack := seen[alertKey{r.ID, a.ID, a.FirstTS}]
-					if ack == nil || !in.Unseen {
-						out.Alerts = append(out.Alerts, RobotAlert{r.ID, a, ack})
-					}
-				}
 			}
-			slices.SortStableFunc(out.Alerts, func(a, b RobotAlert) int {
-				return cmp.Or(cmp.Compare(alertRank[a.Level], alertRank[b.Level]), cmp.Compare(b.FirstTS, a.FirstTS))
-			})
-			return &answer[alertList]{out}, nil
+		}
+		slices.SortStableFunc(out.Alerts, func(a, b RobotAlert) int {
+			return cmp.Or(cmp.Compare(alertRank[a.Level], alertRank[b.Level]), cmp.Compare(b.FirstTS, a.FirstTS))
 		})
-	register(h, op("ack-alert", http.MethodPost, "/robots/{id}/alerts/{alert}/ack", "robots", "Acknowledge an alert, with a note",
-		"The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both."), auth.Command,
-		func(ctx context.Context, in *struct {
-			PathID
-			Alert string `path:"alert" maxLength:"64"`
-			Body  struct {
-				By   string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
-				Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
-			}
-		}) (*answer[RobotAlert], error) {
-			d, err := s.robot(in.ID)
-			if err != nil {
-				return nil, err
-			}
-			if !in.principal.Sees(d.Labels) {
-				return nil, robotNotFound(in.ID)
-			}
-			i := slices.IndexFunc(d.Alerts, func(a schema.Alert) bool { return a.ID == in.Alert })
-			if i < 0 {
-				return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
-			}
-			ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], audit.Attribution{Who: actingName(in.principal, in.Body.By), Why: in.Body.Note})
-			if err != nil {
-				return nil, s.fail(err, "robot "+in.ID)
-			}
-			return &answer[RobotAlert]{RobotAlert{in.ID, d.Alerts[i], acknowledged(ack)}}, nil
-		})
+		return &answer[alertList]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "ack-alert", Method: http.MethodPost, Path: "/robots/{id}/alerts/{alert}/ack", Tag: "robots", Right: auth.Command,
+		Summary:     "Acknowledge an alert, with a note",
+		Description: "The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both.",
+		Audit:       "acknowledge",
+		Example:     "alert ack r1 a1 --note seen",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Alert string `path:"alert" maxLength:"64"`
+		Body  struct {
+			By   string `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
+			Note string `json:"note" maxLength:"256" pattern:"\\S" patternDescription:"a note" doc:"what is being done about it"`
+		}
+	}) (*answer[RobotAlert], error) {
+		d, err := s.robot(in.ID)
+		if err != nil {
+			return nil, err
+		}
+		if !in.principal.Sees(d.Labels) {
+			return nil, robotNotFound(in.ID)
+		}
+		i := slices.IndexFunc(d.Alerts, func(a schema.Alert) bool { return a.ID == in.Alert })
+		if i < 0 {
+			return nil, KindNotFound.Problem("robot "+in.ID+" has no alert "+in.Alert+" now", "it may be over; fleetd alert list shows the present ones")
+		}
+		ack, err := s.Alerts.Ack(ctx, in.principal, in.ID, d.Alerts[i], audit.Attribution{Who: actingName(in.principal, in.Body.By), Why: in.Body.Note})
+		if err != nil {
+			return nil, s.fail(err, "robot "+in.ID)
+		}
+		return &answer[RobotAlert]{RobotAlert{in.ID, d.Alerts[i], acknowledged(ack)}}, nil
+	})
 }
 
 type alertKey struct {

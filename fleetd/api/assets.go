@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,6 +14,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -93,53 +93,75 @@ type PathAsset struct {
 }
 
 // assets registers the requests for sounds, images and maps.
-func (s *server) assets(h huma.API) {
-	at := func(id, method, path, summary string, description ...string) huma.Operation {
-		return op(id, method, "/assets"+path, "assets", summary, description...)
-	}
-	register(h, at("list-assets", http.MethodGet, "", "List assets"), auth.View, func(ctx context.Context, in *noInput) (*answer[assetList], error) {
+func (s *server) assets(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-assets", Method: http.MethodGet, Path: "/assets", Tag: "assets", Right: auth.View,
+		Example: "asset list",
+		Summary: "List assets",
+	}, func(ctx context.Context, in *noInput) (*answer[assetList], error) {
 		return s.listAssets(ctx, in.principal)
 	})
-	register(h, at("get-asset", http.MethodGet, "/{name}", "Get one asset and the stories and activities that use it"), auth.View, func(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
+	operation.Register(t, operation.Row{
+		ID: "get-asset", Method: http.MethodGet, Path: "/assets/{name}", Tag: "assets", Right: auth.View,
+		Example: "asset get gong",
+		Summary: "Get one asset and the stories and activities that use it",
+	}, func(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
 		return s.asset(ctx, in.principal, in.Name)
 	})
-	put := at("put-asset", http.MethodPut, "/{name}", "Upload a sound, an image or a map",
-		"WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB; the type is detected from the bytes. Published stories keep the bytes that they were published with.")
-	put.MaxBodyBytes, put.BodyReadTimeout = score.MaxAsset, uploadTimeout
-	put.Middlewares = huma.Middlewares{s.limitUploads}
-	register(h, put, auth.Edit, func(ctx context.Context, in *struct {
+	operation.Register(t, operation.Row{
+		ID: "put-asset", Method: http.MethodPut, Path: "/assets/{name}", Tag: "assets", Right: auth.Edit,
+		Summary: "Upload a sound, an image or a map",
+		Description: "WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB; the type is detected from the bytes. " +
+			"Published stories keep the bytes that they were published with.",
+		Audit:   "put",
+		Example: "asset put gong.wav",
+		MaxBody: score.MaxAsset,
+		More:    s.upload,
+	}, func(ctx context.Context, in *struct {
 		PathAsset
 		AttributionQuery
 		RawBody []byte `contentType:"application/octet-stream"`
 	}) (*answer[Uploaded], error) {
 		return s.putAsset(ctx, in.principal, in.Name, in.RawBody, in.attribution(in.principal))
 	})
-	register(h, at("delete-asset", http.MethodDelete, "/{name}", "Delete an asset",
-		"Refused while the newest revision of a story or activity uses it, or an older one that a robot has as its default story or among its activities. Published stories keep their bytes."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathAsset
-			AttributionQuery
-		}) (*struct{}, error) {
-			if err := s.refuseDeleteAsset(ctx, in.principal, in.Name); err != nil {
-				return nil, err
-			}
-			problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
-			if err != nil {
-				return nil, s.fail(err, "asset "+in.Name)
-			}
-			if len(problems) > 0 {
-				return nil, refusal(findings("path", problems))
-			}
-			return nil, nil
-		})
-	register(h, at("get-file", http.MethodGet, strings.TrimPrefix(FilesPath, "/assets")+"{digest}", "Download a file by its digest",
-		"The bytes of an asset, or bytes that a published story uses. Supports range requests."), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"SHA-256 in lower case"`
-		}) (*huma.StreamResponse, error) {
-			return s.file(ctx, in.Digest)
-		})
+	operation.Register(t, operation.Row{
+		ID: "delete-asset", Method: http.MethodDelete, Path: "/assets/{name}", Tag: "assets", Right: auth.Edit,
+		Audit: "delete", Example: "asset delete gong",
+		Summary: "Delete an asset",
+		Description: "Refused while the newest revision of a story or activity uses it, or an older one that a robot has as its " +
+			"default story or among its activities. Published stories keep their bytes.",
+	}, func(ctx context.Context, in *struct {
+		PathAsset
+		AttributionQuery
+	}) (*struct{}, error) {
+		if err := s.refuseDeleteAsset(ctx, in.principal, in.Name); err != nil {
+			return nil, err
+		}
+		problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
+		if err != nil {
+			return nil, s.fail(err, "asset "+in.Name)
+		}
+		if len(problems) > 0 {
+			return nil, refusal(findings("path", problems))
+		}
+		return nil, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-file", Method: http.MethodGet, Path: FilesPath + "{digest}", Tag: "assets", Right: auth.View,
+		Example:     "asset get gong --out gong.wav",
+		Summary:     "Download a file by its digest",
+		Description: "The bytes of an asset, or bytes that a published story uses. Supports range requests.",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Digest string `path:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"SHA-256 in lower case"`
+	}) (*huma.StreamResponse, error) {
+		return s.file(ctx, in.Digest)
+	})
+}
+
+// upload completes the description of an operation whose body is a file.
+func (s *server) upload(o *huma.Operation) {
+	o.BodyReadTimeout, o.Middlewares = uploadTimeout, huma.Middlewares{s.limitUploads}
 }
 
 // limitUploads is middleware that limits concurrent uploads and enforces a minimum rate.

@@ -6,12 +6,11 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -74,23 +73,32 @@ type ActivitiesAssigned struct {
 	Misfits    []Misfit        `json:"misfits" doc:"warnings: what bodies of updated robots lack for an activity, which these robots leave out"`
 }
 
-func (s *server) assignments(h huma.API) {
-	register(h, op("assign", http.MethodPost, "/assignments", "stories", "Set the default story of robots",
-		"Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty story removes the default story."), auth.Assign,
-		func(ctx context.Context, in *struct {
-			caller
-			Body Assignment
-		}) (*answer[Assigned], error) {
-			return s.assign(ctx, in.principal, in.Body)
-		})
-	register(h, op("assign-activities", http.MethodPost, "/activities/assignments", "activities", "Set the activities of robots",
-		"The newest revision of each is assigned, and robots keep it when another one is published, until these activities are assigned again. The activities that a robot has now are replaced; an empty list removes them."), auth.Assign,
-		func(ctx context.Context, in *struct {
-			caller
-			Body ActivitiesAssignment
-		}) (*answer[ActivitiesAssigned], error) {
-			return s.assignActivities(ctx, in.principal, in.Body)
-		})
+func (s *server) assignments(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "assign", Method: http.MethodPost, Path: "/assignments", Tag: "stories", Right: auth.Assign,
+		Summary: "Set the default story of robots",
+		Description: "Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty " +
+			"story removes the default story.",
+		Example: "story assign museum r1",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body Assignment
+	}) (*answer[Assigned], error) {
+		return s.assign(ctx, in.principal, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "assign-activities", Method: http.MethodPost, Path: "/activities/assignments", Tag: "activities", Right: auth.Assign,
+		Summary: "Set the activities of robots",
+		Description: "The newest revision of each is assigned, and robots keep it when another one is published, until these " +
+			"activities are assigned again. The activities that a robot has now are replaced; an empty list removes them.",
+		Audit:   "assign",
+		Example: "activity assign greet r1",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body ActivitiesAssignment
+	}) (*answer[ActivitiesAssigned], error) {
+		return s.assignActivities(ctx, in.principal, in.Body)
+	})
 }
 
 func (s *server) assignActivities(ctx context.Context, p auth.Principal, a ActivitiesAssignment) (*answer[ActivitiesAssigned], error) {

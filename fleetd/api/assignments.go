@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/fleetd/auth"
 	"troupe/fleetd/desired"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
@@ -53,29 +53,33 @@ type lastAssignments struct {
 	Assignments []LastAssignment `json:"assignments"`
 }
 
-func (s *server) lastAssignments(h huma.API) {
-	register(h, op("list-assignments", http.MethodGet, "/assignments", "desired", "List the last assignments: who gave which robots what, and what they had before",
-		"The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; only these are named. To revert them: revert-assignment, desired with previous, and assign-activities."), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Robot string    `query:"robot" maxLength:"64" doc:"only those that gave this robot something"`
-			At    time.Time `query:"at" doc:"only those of this time, such as that of an entry of the audit"`
-			Limit int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
-		}) (*answer[lastAssignments], error) {
-			robots, err := s.narrow(in.principal, selector.Selector{All: true}, false)
-			if err != nil {
-				return nil, err
-			}
-			found, fleetID, err := s.Desired.Last(ctx, robots, desired.LastQuery{Robot: in.Robot, At: in.At, Limit: in.Limit})
-			if err != nil {
-				return nil, s.fail(err, "last assignments")
-			}
-			out := lastAssignments{Assignments: []LastAssignment{}}
-			for _, a := range found {
-				out.Assignments = append(out.Assignments, s.lastAssignment(a, fleetID))
-			}
-			return &answer[lastAssignments]{out}, nil
-		})
+func (s *server) lastAssignments(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-assignments", Method: http.MethodGet, Path: "/assignments", Tag: "desired", Right: auth.View,
+		Summary: "List the last assignments: who gave which robots what, and what they had before",
+		Description: "The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; " +
+			"only these are named. To revert them: revert-assignment, desired with previous, and assign-activities.",
+		Example: "desired assignments r1",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Robot string    `query:"robot" maxLength:"64" doc:"only those that gave this robot something"`
+		At    time.Time `query:"at" doc:"only those of this time, such as that of an entry of the audit"`
+		Limit int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	}) (*answer[lastAssignments], error) {
+		robots, err := s.narrow(in.principal, selector.Selector{All: true}, false)
+		if err != nil {
+			return nil, err
+		}
+		found, fleetID, err := s.Desired.Last(ctx, robots, desired.LastQuery{Robot: in.Robot, At: in.At, Limit: in.Limit})
+		if err != nil {
+			return nil, s.fail(err, "last assignments")
+		}
+		out := lastAssignments{Assignments: []LastAssignment{}}
+		for _, a := range found {
+			out.Assignments = append(out.Assignments, s.lastAssignment(a, fleetID))
+		}
+		return &answer[lastAssignments]{out}, nil
+	})
 }
 
 func (s *server) lastAssignment(a desired.LastAssignment, fleetID string) LastAssignment {

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 )
 
 // AuditRecorder adds entries of the audit that no transaction writes: of refused and failed requests, and of
@@ -29,10 +28,10 @@ type AuditRecorder interface {
 // request that only reads leaves one if the principal lacks the right to, or nobody is signed in. It
 // leaves none if it is refused for another reason, such as a token that is not valid or a robot of
 // another site.
-func Audited(next http.Handler, operations []Operation, out AuditRecorder) http.Handler {
+func Audited(next http.Handler, operations []operation.Operation, out AuditRecorder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, mark := audit.WithMark(r.Context())
-		a := &audited{operation: func() Operation { return operationOf(operations, r) }}
+		a := &audited{operation: func() operation.Row { return operationOf(operations, r) }}
 		r = r.WithContext(context.WithValue(ctx, requestKey{}, a))
 		a.principal.From = auth.OriginOf(r, auth.Principal{}) // until it is authenticated
 		if !changes(r.Method) || a.operation().ReadOnly {
@@ -67,7 +66,7 @@ func changes(method string) bool {
 // audited is what the audit says of a request besides its result.
 type audited struct {
 	principal auth.Principal // set by authenticate
-	operation func() Operation
+	operation func() operation.Row
 	userKnown bool     // the user who wants to sign in exists; people type passwords in the place of names
 	forbidden *Problem // the principal lacks the right to a request; set by permit
 	said      struct {
@@ -120,7 +119,7 @@ func wholeFields(beginning []byte) []byte {
 func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 	o := a.operation()
 	n := audit.Note{
-		Source: a.principal.Source(), Who: audit.Text(actingName(a.principal, a.said.By), 64), What: o.What, Target: o.target(r.URL.Path),
+		Source: a.principal.Source(), Who: audit.Text(actingName(a.principal, a.said.By), 64), What: o.Audited(), Target: targetOf(o, r.URL.Path),
 		Why: audit.Text(why, 512), Outcome: audit.Done,
 	}
 	if o.ID == "" {
@@ -227,59 +226,11 @@ func (a *answerHead) problem() string {
 	return orElse(p.Detail, p.Title)
 }
 
-// Operation is one operation of the API, as the audit names it.
-type Operation struct {
-	ID       string
-	Method   string
-	Path     string // with {parameters}
-	What     string
-	ReadOnly bool // it changes nothing, whatever its method
-}
-
-// operationNames are the operations whose entry has another name than their id: that of the
-// entry which their success leaves.
-var operationNames = map[string]string{
-	"command": "command", "cancel-command": "cancel", "post-intent": "command intent/post", "stop": "stop", "release-stops": "release",
-	"set-labels": "label", "adopt-robot": "adopt", "make-enrolment-token": "make enrolment token", "revoke-robot": "revoke", "revoke-certificate": "revoke",
-	"delete-orphan": "delete documents", "assign-activities": "assign", "revert-assignment": "revert", "put-asset": "put", "ack-alert": "acknowledge", "publish-texts": "publish",
-	"import-library": "save", "ask-record": "command record/export", "send-record": "flight record", "label-robots": "label", "try-text": "command act/perform",
-	"allow-login": "login allow", "finish-login": "token create",
-	"end-session": "session end", "end-sessions": "session end",
-	"add-user": "user add", "change-user": "user set", "set-password": "user password", "change-own-password": "user password", "make-access-token": "token create", "revoke-access-token": "token revoke",
-}
-
-// readOnly are the operations that change nothing, although their method may.
-var readOnly = []string{"validate-texts", "get-timeline-of-text"}
-
-// Operations lists the operations of the API.
-func Operations(described *huma.OpenAPI) []Operation {
-	var out []Operation
-	for path, item := range described.Paths {
-		for _, o := range []*huma.Operation{item.Get, item.Put, item.Post, item.Delete, item.Patch} {
-			if o == nil {
-				continue
-			}
-			what, named := operationNames[o.OperationID]
-			if !named {
-				what = strings.ReplaceAll(o.OperationID, "-", " ")
-				switch verb, _, _ := strings.Cut(o.OperationID, "-"); verb {
-				case "publish", "delete", "recover":
-					what = verb
-				case "save", "restore", "duplicate":
-					what = "save"
-				}
-			}
-			out = append(out, Operation{o.OperationID, o.Method, path, what, slices.Contains(readOnly, o.OperationID)})
-		}
-	}
-	return out
-}
-
 // operationOf finds the operation of a request; the zero value if there is none.
-func operationOf(all []Operation, r *http.Request) (found Operation) {
+func operationOf(all []operation.Operation, r *http.Request) (found operation.Row) {
 	for _, o := range all {
-		if o.Method == r.Method && matches(o.Path, r.URL.Path) && (found.ID == "" || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
-			found = o
+		if o.Method == r.Method && matches(o.Route(), r.URL.Path) && (found.ID == "" || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
+			found = o.Row
 		}
 	}
 	return found
@@ -303,8 +254,8 @@ var nouns = map[string]string{"robots": "robot", "stories": "story", "activities
 
 // target is what an operation on a path is done to: the resource that its first parameter
 // names.
-func (o Operation) target(path string) string {
-	p, q := strings.Split(o.Path, "/"), strings.Split(path, "/")
+func targetOf(o operation.Row, path string) string {
+	p, q := strings.Split(o.Route(), "/"), strings.Split(path, "/")
 	for i := 1; i < min(len(p), len(q)); i++ {
 		if p[i] == "{key}" { // it is a secret
 			return p[i-1]

@@ -14,6 +14,7 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 )
 
 // AuditLog is who did what.
@@ -58,64 +59,76 @@ const exportPage = 1000
 // verifyTimeout bounds a check of the whole chain, some million rows.
 const verifyTimeout = 80 * time.Second
 
-func (s *server) auditLog(h huma.API) {
-	register(h, op("list-audit", http.MethodGet, "/audit", "audit", "List who did what, the newest first",
-		"Requests to fleetd, refused ones too, and commands that MQTT clients sent to robots. All conditions must hold; texts match in any case."), auth.Audit,
-		func(ctx context.Context, in *struct {
-			caller
-			AuditFilter
-			Page  string `query:"page_token" maxLength:"32" doc:"next of the page before"`
-			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		}) (*answer[Audit], error) {
-			before, err := pageOf(in.Page)
-			if err != nil {
-				return nil, err
-			}
-			found, err := s.Audit.Audit(ctx, AuditQuery{in.AuditFilter, before, in.Limit})
-			if err != nil {
-				return nil, s.fail(err, "audit")
-			}
-			out := Audit{Entries: nonNil(found)}
-			if len(found) == in.Limit && found[len(found)-1].Seq > 1 {
-				out.Next = strconv.FormatInt(found[len(found)-1].Seq, 10)
-			}
-			return &answer[Audit]{out}, nil
-		})
-	register(h, op("verify-audit", http.MethodGet, "/audit/verify", "audit", "Check the chain of the audit",
-		"Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry that does not hold. That the newest entries were removed shows only by a head that was noted earlier."), auth.Audit,
-		func(ctx context.Context, in *struct {
-			caller
-			Seq  int64  `query:"head_seq" minimum:"1" doc:"a head that was noted earlier; the chain must still contain it"`
-			Hash string `query:"head_hash" maxLength:"64" doc:"its hash; both or neither"`
-		}) (*answer[audit.Verdict], error) {
-			if (in.Seq == 0) != (in.Hash == "") {
-				return nil, KindInvalid.Problem("head_seq and head_hash name one head together, and one of them is missing", "send both, as an earlier check answered them, or neither")
-			}
-			if !s.verifying.TryLock() { // it reads the whole table
-				return nil, KindBusy.Problem("the audit is being verified for somebody else", "try again in a moment")
-			}
-			defer s.verifying.Unlock()
-			ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
-			defer cancel()
-			v, err := s.Audit.VerifyAudit(ctx, audit.Head{Seq: in.Seq, Hash: in.Hash})
-			if err != nil {
-				return nil, s.fail(err, "audit")
-			}
-			return &answer[audit.Verdict]{v}, nil
-		})
-	register(h, op("export-audit", http.MethodGet, "/audit/export", "audit", "Download the audit, the oldest entry first",
-		"As lines of JSON, with which fleetd audit verify works offline, or as CSV for spreadsheets. Without conditions it is the whole chain."), auth.Audit,
-		func(ctx context.Context, in *struct {
-			caller
-			AuditFilter
-			Format string `query:"format" enum:"jsonl,csv" default:"jsonl"`
-		}) (*huma.StreamResponse, error) {
-			first, err := s.Audit.AuditChain(ctx, 0, 1) // a database that does not answer is a problem, not a broken file
-			if err != nil {
-				return nil, s.fail(err, "audit")
-			}
-			return &huma.StreamResponse{Body: func(to huma.Context) { s.exportAudit(ctx, to, in.AuditFilter, in.Format, len(first) > 0) }}, nil
-		})
+func (s *server) auditLog(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-audit", Method: http.MethodGet, Path: "/audit", Tag: "audit", Right: auth.Audit,
+		Summary: "List who did what, the newest first",
+		Description: "Requests to fleetd, refused ones too, and commands that MQTT clients sent to robots. All conditions must " +
+			"hold; texts match in any case.",
+		Example: "audit list",
+	}, func(ctx context.Context, in *struct {
+		caller
+		AuditFilter
+		Page  string `query:"page_token" maxLength:"32" doc:"next of the page before"`
+		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	}) (*answer[Audit], error) {
+		before, err := pageOf(in.Page)
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.Audit.Audit(ctx, AuditQuery{in.AuditFilter, before, in.Limit})
+		if err != nil {
+			return nil, s.fail(err, "audit")
+		}
+		out := Audit{Entries: nonNil(found)}
+		if len(found) == in.Limit && found[len(found)-1].Seq > 1 {
+			out.Next = strconv.FormatInt(found[len(found)-1].Seq, 10)
+		}
+		return &answer[Audit]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "verify-audit", Method: http.MethodGet, Path: "/audit/verify", Tag: "audit", Right: auth.Audit,
+		Summary: "Check the chain of the audit",
+		Description: "Computes the hash of every entry and compares the chain, the oldest first. The answer names the first entry " +
+			"that does not hold. That the newest entries were removed shows only by a head that was noted earlier.",
+		Example: "audit verify",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Seq  int64  `query:"head_seq" minimum:"1" doc:"a head that was noted earlier; the chain must still contain it"`
+		Hash string `query:"head_hash" maxLength:"64" doc:"its hash; both or neither"`
+	}) (*answer[audit.Verdict], error) {
+		if (in.Seq == 0) != (in.Hash == "") {
+			return nil, KindInvalid.Problem("head_seq and head_hash name one head together, and one of them is missing", "send both, as an earlier check answered them, or neither")
+		}
+		if !s.verifying.TryLock() { // it reads the whole table
+			return nil, KindBusy.Problem("the audit is being verified for somebody else", "try again in a moment")
+		}
+		defer s.verifying.Unlock()
+		ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
+		defer cancel()
+		v, err := s.Audit.VerifyAudit(ctx, audit.Head{Seq: in.Seq, Hash: in.Hash})
+		if err != nil {
+			return nil, s.fail(err, "audit")
+		}
+		return &answer[audit.Verdict]{v}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "export-audit", Method: http.MethodGet, Path: "/audit/export", Tag: "audit", Right: auth.Audit,
+		Summary: "Download the audit, the oldest entry first",
+		Description: "As lines of JSON, with which fleetd audit verify works offline, or as CSV for spreadsheets. Without " +
+			"conditions it is the whole chain.",
+		Example: "audit export",
+	}, func(ctx context.Context, in *struct {
+		caller
+		AuditFilter
+		Format string `query:"format" enum:"jsonl,csv" default:"jsonl"`
+	}) (*huma.StreamResponse, error) {
+		first, err := s.Audit.AuditChain(ctx, 0, 1) // a database that does not answer is a problem, not a broken file
+		if err != nil {
+			return nil, s.fail(err, "audit")
+		}
+		return &huma.StreamResponse{Body: func(to huma.Context) { s.exportAudit(ctx, to, in.AuditFilter, in.Format, len(first) > 0) }}, nil
+	})
 }
 
 func pageOf(token string) (int64, error) {

@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -47,39 +46,49 @@ type RevokedCertificate struct {
 	Broker bool   `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
 }
 
-func (s *server) instanceCertificates(h huma.API) {
-	register(h, op("list-instance-certificates", http.MethodGet, "/instance-certificates", "identity", "List the certificates of fleetd instances",
-		"Those that this instance needs, those made with fleetd ca instance in the folder of its keys, and revoked ones of which only the serial number is known."), auth.View,
-		func(ctx context.Context, _ *noInput) (*answer[InstanceCertificates], error) {
-			all, err := s.Identities.InstanceCertificates(ctx)
-			if err != nil {
-				return nil, s.fail(err, "the certificates of fleetd instances")
-			}
-			own, err := s.Issuers.Own()
-			if err != nil {
-				return nil, err
-			}
-			out := InstanceCertificates{Own: []OwnCertificate{}, Certificates: []InstanceCertificate{}}
-			for _, c := range own {
-				out.Own = append(out.Own, OwnCertificate{Use: c.Use, Name: c.Name, Expires: timeOf(c.NotAfter)})
-			}
-			for _, c := range all {
-				out.Certificates = append(out.Certificates, InstanceCertificate{
-					Serial: c.Serial, Name: nameIn(c), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
-					Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
-				})
-			}
-			return &answer[InstanceCertificates]{out}, nil
-		})
-	register(h, op("revoke-certificate", http.MethodPost, "/certificates/{serial}/revoke", "identity", "Revoke one certificate",
-		"Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The name can still connect with another certificate. A reason is required."), auth.Administer,
-		func(ctx context.Context, in *struct {
-			caller
-			Serial string `path:"serial" doc:"lower-case hexadecimal"`
-			Body   audit.Attribution
-		}) (*answer[RevokedCertificate], error) {
-			return s.revokeCertificate(ctx, in.principal, in.Serial, in.Body)
-		})
+func (s *server) instanceCertificates(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-instance-certificates", Method: http.MethodGet, Path: "/instance-certificates", Tag: "identity", Right: auth.View,
+		Summary: "List the certificates of fleetd instances",
+		Description: "Those that this instance needs, those made with fleetd ca instance in the folder of its keys, and revoked " +
+			"ones of which only the serial number is known.",
+		FleetWide: true,
+		Example:   "ca list",
+	}, func(ctx context.Context, _ *noInput) (*answer[InstanceCertificates], error) {
+		all, err := s.Identities.InstanceCertificates(ctx)
+		if err != nil {
+			return nil, s.fail(err, "the certificates of fleetd instances")
+		}
+		own, err := s.Issuers.Own()
+		if err != nil {
+			return nil, err
+		}
+		out := InstanceCertificates{Own: []OwnCertificate{}, Certificates: []InstanceCertificate{}}
+		for _, c := range own {
+			out.Own = append(out.Own, OwnCertificate{Use: c.Use, Name: c.Name, Expires: timeOf(c.NotAfter)})
+		}
+		for _, c := range all {
+			out.Certificates = append(out.Certificates, InstanceCertificate{
+				Serial: c.Serial, Name: nameIn(c), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
+				Revoked: timeOf(c.RevokedAt), By: c.RevokedBy, Why: c.RevokedWhy,
+			})
+		}
+		return &answer[InstanceCertificates]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "revoke-certificate", Method: http.MethodPost, Path: "/certificates/{serial}/revoke", Tag: "identity", Right: auth.Administer,
+		Summary: "Revoke one certificate",
+		Description: "Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The " +
+			"name can still connect with another certificate. A reason is required.",
+		Audit:   "revoke",
+		Example: "ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why lost",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Serial string `path:"serial" doc:"lower-case hexadecimal"`
+		Body   audit.Attribution
+	}) (*answer[RevokedCertificate], error) {
+		return s.revokeCertificate(ctx, in.principal, in.Serial, in.Body)
+	})
 }
 
 // nameIn returns the name of the holder of a certificate, empty if only the serial number

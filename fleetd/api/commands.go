@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 )
 
@@ -54,93 +53,117 @@ type batchList struct {
 	Batches []Batch `json:"batches"`
 }
 
-func (s *server) commands(h huma.API) {
-	register(h, op("command", http.MethodPost, "/commands", "commands", "Send a command to many robots",
-		"One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: wait=N (seconds, at most 60), when every robot has answered.",
-		"Stops are sent before they are persisted, do not wait for the database and ignore expected_count.",
-		"A repeated request of an account with the same Idempotency-Key returns the same batch; a stop is always sent again, whatever its key. Until fleetd has read its database, a stop of the group safety by labels or of all robots is latched as by POST /stops."), sending,
-		func(ctx context.Context, in *struct {
-			caller
-			Prefer string `header:"Prefer" doc:"wait=N"`
-			Key    string `header:"Idempotency-Key" maxLength:"64"`
-			Body   CommandRequest
-		}) (*batchAnswer, error) {
-			return s.sendCommand(ctx, in.principal, in.Body, in.Prefer, in.Key)
-		})
-	register(h, op("list-commands", http.MethodGet, "/commands", "commands", "List commands, the newest first"), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Batch string `query:"batch"`
-			Robot string `query:"robot"`
-			Site  string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
-			State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
-			Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		}) (*answer[commandList], error) {
-			sites, err := sitesOf(in.principal, in.Site)
-			if err != nil {
-				return nil, err
-			}
-			rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites})
-			if err != nil {
-				return nil, s.fail(err, "commands")
-			}
-			out := toCommands(rows)
-			s.explainQueued(out)
-			if err := s.withAuthors(ctx, out); err != nil {
-				return nil, err
-			}
-			return &answer[commandList]{commandList{out}}, nil
-		})
-	register(h, op("get-command", http.MethodGet, "/commands/{id}", "commands", "Get one command"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[Command], error) {
-			c, err := s.Commands.Get(ctx, in.ID)
-			if err != nil {
-				return nil, s.fail(err, "command "+in.ID)
-			}
-			if err := s.outsideCommand(in.principal, c); err != nil {
-				return nil, err
-			}
-			out := toCommands([]command.Command{c})
-			s.explainQueued(out)
-			if err := s.withAuthors(ctx, out); err != nil {
-				return nil, err
-			}
-			return &answer[Command]{out[0]}, nil
-		})
-	register(h, op("cancel-command", http.MethodPost, "/commands/{id}/cancel", "commands", "Cancel a command",
-		"If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers whether it can still cancel it."), sending,
-		func(ctx context.Context, in *struct {
-			PathID
-			Prefer string `header:"Prefer" doc:"wait=N"`
-			Body   audit.Attribution
-		}) (*answer[CancelResult], error) {
-			return s.cancelCommand(ctx, in.principal, in.ID, in.Body, in.Prefer)
-		})
-	register(h, op("list-batches", http.MethodGet, "/batches", "commands", "List batches, the newest first"), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		}) (*answer[batchList], error) {
-			rows, err := s.Commands.Batches(ctx, in.Limit, in.principal.Sites)
-			if err != nil {
-				return nil, s.fail(err, "batches")
-			}
-			out := batchList{Batches: []Batch{}}
-			for _, b := range rows {
-				one := batchOf(b, nil)
-				one.Counts, one.Outcome, one.Selector = nil, "", s.visibleSelector(in.principal, b.Selector)
-				out.Batches = append(out.Batches, one)
-			}
-			return &answer[batchList]{out}, nil
-		})
-	register(h, op("get-batch", http.MethodGet, "/batches/{id}", "commands", "Get one batch with its commands"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[Batch], error) {
-			b, err := s.storedBatch(ctx, in.principal, in.ID)
-			if err != nil {
-				return nil, err
-			}
-			return &answer[Batch]{b}, nil
-		})
+func (s *server) commands(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "command", Method: http.MethodPost, Path: "/commands", Tag: "commands", Right: sending,
+		Summary: "Send a command to many robots",
+		Description: "One MQTT command to each robot that matches the selector. The answer is the batch, at once or, with Prefer: " +
+			"wait=N (seconds, at most 60), when every robot has answered." +
+			" Stops are sent before they are persisted, do not wait for the database and ignore expected_count." +
+			" A repeated request of an account with the same Idempotency-Key returns the same batch; a stop is always " +
+			"sent again, whatever its key. Until fleetd has read its database, a stop of the group safety by labels or of " +
+			"all robots is latched as by POST /stops.",
+		Audit:   "command",
+		Example: "mode set ato r1",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Prefer string `header:"Prefer" doc:"wait=N"`
+		Key    string `header:"Idempotency-Key" maxLength:"64"`
+		Body   CommandRequest
+	}) (*batchAnswer, error) {
+		return s.sendCommand(ctx, in.principal, in.Body, in.Prefer, in.Key)
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-commands", Method: http.MethodGet, Path: "/commands", Tag: "commands", Right: auth.View,
+		Summary: "List commands, the newest first",
+		Example: "command list",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Batch string `query:"batch"`
+		Robot string `query:"robot"`
+		Site  string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
+		State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
+		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	}) (*answer[commandList], error) {
+		sites, err := sitesOf(in.principal, in.Site)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites})
+		if err != nil {
+			return nil, s.fail(err, "commands")
+		}
+		out := toCommands(rows)
+		s.explainQueued(out)
+		if err := s.withAuthors(ctx, out); err != nil {
+			return nil, err
+		}
+		return &answer[commandList]{commandList{out}}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-command", Method: http.MethodGet, Path: "/commands/{id}", Tag: "commands", Right: auth.View,
+		Summary: "Get one command",
+		Example: "command get 0198c0de",
+	}, func(ctx context.Context, in *PathID) (*answer[Command], error) {
+		c, err := s.Commands.Get(ctx, in.ID)
+		if err != nil {
+			return nil, s.fail(err, "command "+in.ID)
+		}
+		if err := s.outsideCommand(in.principal, c); err != nil {
+			return nil, err
+		}
+		out := toCommands([]command.Command{c})
+		s.explainQueued(out)
+		if err := s.withAuthors(ctx, out); err != nil {
+			return nil, err
+		}
+		return &answer[Command]{out[0]}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "cancel-command", Method: http.MethodPost, Path: "/commands/{id}/cancel", Tag: "commands", Right: sending,
+		Summary: "Cancel a command",
+		Description: "If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers " +
+			"whether it can still cancel it.",
+		Audit:   "cancel",
+		Example: "command cancel 0198c0de",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Prefer string `header:"Prefer" doc:"wait=N"`
+		Body   audit.Attribution
+	}) (*answer[CancelResult], error) {
+		return s.cancelCommand(ctx, in.principal, in.ID, in.Body, in.Prefer)
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-batches", Method: http.MethodGet, Path: "/batches", Tag: "commands", Right: auth.View,
+		Summary: "List batches, the newest first",
+		Example: "command batches",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	}) (*answer[batchList], error) {
+		rows, err := s.Commands.Batches(ctx, in.Limit, in.principal.Sites)
+		if err != nil {
+			return nil, s.fail(err, "batches")
+		}
+		out := batchList{Batches: []Batch{}}
+		for _, b := range rows {
+			one := batchOf(b, nil)
+			one.Counts, one.Outcome, one.Selector = nil, "", s.visibleSelector(in.principal, b.Selector)
+			out.Batches = append(out.Batches, one)
+		}
+		return &answer[batchList]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-batch", Method: http.MethodGet, Path: "/batches/{id}", Tag: "commands", Right: auth.View,
+		Summary: "Get one batch with its commands",
+		Example: "command get 0198c0de",
+	}, func(ctx context.Context, in *PathID) (*answer[Batch], error) {
+		b, err := s.storedBatch(ctx, in.principal, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &answer[Batch]{b}, nil
+	})
 }
 
 // cancelCommand cancels a command in fleetd, or sends sys/cancel to its robot.

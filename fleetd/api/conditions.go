@@ -6,10 +6,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/auth"
 	"troupe/fleetd/dispatch"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 	"troupe/schema/cond"
 	"troupe/schema/verb"
@@ -40,23 +39,30 @@ type Explanation struct {
 
 // conditions registers the requests for what conditions may name, and whether one is true on a
 // robot.
-func (s *server) conditions(h huma.API) {
-	register(h, op("list-condition-keys", http.MethodGet, "/conditions/keys", "activities", "List what the condition of an activity may name"), auth.View,
-		func(context.Context, *noInput) (*answer[conditionKeys], error) {
-			out := conditionKeys{Keys: []ConditionKey{}}
-			for _, k := range cond.Keys {
-				out.Keys = append(out.Keys, ConditionKey{k.Name, string(k.Type), k.Doc})
-			}
-			return &answer[conditionKeys]{out}, nil
-		})
-	register(h, op("explain-condition", http.MethodGet, "/robots/{id}/explain", "activities", "Ask a robot whether a condition is true on it now, and why not",
-		"The robot answers (life/explain), within a few seconds. This changes nothing, so neither the list of commands nor the audit has it."), auth.View,
-		func(ctx context.Context, in *struct {
-			PathID
-			Condition string `query:"condition" required:"true" minLength:"1" maxLength:"1000" doc:"as in launch.when, or the activity of the robot whose condition is meant"`
-		}) (*answer[Explanation], error) {
-			return s.explainCondition(ctx, in.ID, in.Condition)
-		})
+func (s *server) conditions(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-condition-keys", Method: http.MethodGet, Path: "/conditions/keys", Tag: "activities", Right: auth.View,
+		Summary: "List what the condition of an activity may name",
+		Example: "condition keys", Without: "without fleetd",
+	}, func(context.Context, *noInput) (*answer[conditionKeys], error) {
+		out := conditionKeys{Keys: []ConditionKey{}}
+		for _, k := range cond.Keys {
+			out.Keys = append(out.Keys, ConditionKey{k.Name, string(k.Type), k.Doc})
+		}
+		return &answer[conditionKeys]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "explain-condition", Method: http.MethodGet, Path: "/robots/{id}/explain", Tag: "activities", Right: auth.View,
+		Summary: "Ask a robot whether a condition is true on it now, and why not",
+		Description: "The robot answers (life/explain), within a few seconds. This changes nothing, so neither the list of " +
+			"commands nor the audit has it.",
+		Example: "condition explain r1 greet",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Condition string `query:"condition" required:"true" minLength:"1" maxLength:"1000" doc:"as in launch.when, or the activity of the robot whose condition is meant"`
+	}) (*answer[Explanation], error) {
+		return s.explainCondition(ctx, in.ID, in.Condition)
+	})
 }
 
 func (s *server) explainCondition(ctx context.Context, robot, condition string) (*answer[Explanation], error) {

@@ -6,12 +6,11 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/decommission"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -59,54 +58,71 @@ type orphanList struct {
 	Orphans []view.StrayDocuments `json:"orphans"`
 }
 
-func (s *server) decommissions(h huma.API) {
-	register(h, op("decommission", http.MethodPost, "/robots/{id}/decommission", "identity", "Remove a robot from the fleet",
-		"fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its retained documents at the broker and archives its row. Its history stays.",
-		"The removal continues in the background, also after a restart of fleetd; GET shows its progress."), auth.Administer,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body DecommissionRequest
-		}) (*accepted[Decommission], error) {
-			return s.decommission(ctx, in.principal, in.ID, in.Body)
-		})
-	register(h, op("get-decommission", http.MethodGet, "/robots/{id}/decommission", "identity", "Get the progress of a robot's removal"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[Decommission], error) {
-			d, err := s.Decommissions.Of(ctx, in.ID)
-			if err != nil {
-				return nil, s.fail(err, "decommission of "+in.ID)
+func (s *server) decommissions(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "decommission", Method: http.MethodPost, Path: "/robots/{id}/decommission", Tag: "identity", Right: auth.Administer,
+		Summary: "Remove a robot from the fleet",
+		Description: "fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its " +
+			"retained documents at the broker and archives its row. Its history stays." +
+			" The removal continues in the background, also after a restart of fleetd; GET shows its progress.",
+		Example: "robot decommission r1",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Body DecommissionRequest
+	}) (*accepted[Decommission], error) {
+		return s.decommission(ctx, in.principal, in.ID, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-decommission", Method: http.MethodGet, Path: "/robots/{id}/decommission", Tag: "identity", Right: auth.View,
+		Summary: "Get the progress of a robot's removal",
+		Example: "robot decommission r1 --status",
+	}, func(ctx context.Context, in *PathID) (*answer[Decommission], error) {
+		d, err := s.Decommissions.Of(ctx, in.ID)
+		if err != nil {
+			return nil, s.fail(err, "decommission of "+in.ID)
+		}
+		return &answer[Decommission]{s.decommissionOf(d)}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-decommissions", Method: http.MethodGet, Path: "/decommissions", Tag: "identity", Right: auth.View,
+		Summary: "List robots that were removed or are being removed",
+		Example: "robot decommission --status",
+	}, func(ctx context.Context, in *noInput) (*answer[decommissionList], error) {
+		rows, err := s.Decommissions.List(ctx)
+		if err != nil {
+			return nil, s.fail(err, "decommissions")
+		}
+		out := decommissionList{Decommissions: []Decommission{}}
+		for _, d := range rows {
+			if s.outside(in.principal, d.Robot) == nil {
+				out.Decommissions = append(out.Decommissions, s.decommissionOf(d))
 			}
-			return &answer[Decommission]{s.decommissionOf(d)}, nil
-		})
-	register(h, op("list-decommissions", http.MethodGet, "/decommissions", "identity", "List robots that were removed or are being removed"), auth.View,
-		func(ctx context.Context, in *noInput) (*answer[decommissionList], error) {
-			rows, err := s.Decommissions.List(ctx)
-			if err != nil {
-				return nil, s.fail(err, "decommissions")
-			}
-			out := decommissionList{Decommissions: []Decommission{}}
-			for _, d := range rows {
-				if s.outside(in.principal, d.Robot) == nil {
-					out.Decommissions = append(out.Decommissions, s.decommissionOf(d))
-				}
-			}
-			return &answer[decommissionList]{out}, nil
-		})
-	register(h, op("list-orphans", http.MethodGet, "/orphans", "identity", "List retained documents of unknown robots",
-		"They are never deleted automatically. Such a robot belongs to no site."), auth.View,
-		func(_ context.Context, in *noInput) (*answer[orphanList], error) {
-			if !s.Targets.Loaded() {
-				return nil, s.loading("which robots belong to this fleet")
-			}
-			all := slices.DeleteFunc(s.DecommissionStatus.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
-			return &answer[orphanList]{orphanList{nonNil(all)}}, nil
-		})
-	register(h, op("delete-orphan", http.MethodDelete, "/orphans/{id}", "identity", "Delete the retained documents of an unknown robot"), auth.Administer,
-		func(ctx context.Context, in *struct {
-			PathID
-			AttributionQuery
-		}) (*answer[view.StrayDocuments], error) {
-			return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))
-		})
+		}
+		return &answer[decommissionList]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-orphans", Method: http.MethodGet, Path: "/orphans", Tag: "identity", Right: auth.View,
+		Summary:     "List retained documents of unknown robots",
+		Description: "They are never deleted automatically. Such a robot belongs to no site.",
+		Example:     "robot orphans",
+	}, func(_ context.Context, in *noInput) (*answer[orphanList], error) {
+		if !s.Targets.Loaded() {
+			return nil, s.loading("which robots belong to this fleet")
+		}
+		all := slices.DeleteFunc(s.DecommissionStatus.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
+		return &answer[orphanList]{orphanList{nonNil(all)}}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "delete-orphan", Method: http.MethodDelete, Path: "/orphans/{id}", Tag: "identity", Right: auth.Administer,
+		Summary: "Delete the retained documents of an unknown robot",
+		Audit:   "delete documents",
+		Example: "robot orphans r9 --delete",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		AttributionQuery
+	}) (*answer[view.StrayDocuments], error) {
+		return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))
+	})
 }
 
 func (s *server) decommissionOf(d decommission.Decommission) Decommission {

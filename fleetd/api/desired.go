@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/fleetd/audit"
@@ -14,6 +13,7 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -135,24 +135,37 @@ type desiredList struct {
 	Desired []DesiredState `json:"desired"`
 }
 
-func (s *server) desired(h huma.API) {
-	register(h, op("desired", http.MethodPost, "/desired", "desired", "Set the desired settings, mode or places of robots",
-		"Robots that are offline get the document when they connect. Each robot reports the result. A desired mode never ends a stop, a lost link or somebody's control of the robot."), auth.Assign,
-		func(ctx context.Context, in *struct {
-			caller
-			Body DesiredRequest
-		}) (*answer[DesiredResult], error) {
-			return s.setDesired(ctx, in.principal, in.Body)
-		})
-	register(h, op("list-desired", http.MethodGet, "/desired", "desired", "List how far robots are with a desired document"), auth.View,
-		func(ctx context.Context, in *DesiredQuery) (*answer[progressList], error) {
-			return s.listDesired(ctx, in)
-		})
-	register(h, op("get-desired", http.MethodGet, "/robots/{id}/desired", "desired", "Get the desired state of a robot and its reports"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
-	register(h, op("list-points", http.MethodGet, "/robots/{id}/points", "desired", "List the points that a robot can go to",
-		"Those that it was taught hold on the map taught_map_sha256 only."), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
+func (s *server) desired(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "desired", Method: http.MethodPost, Path: "/desired", Tag: "desired", Right: auth.Assign,
+		Summary: "Set the desired settings, mode or places of robots",
+		Description: "Robots that are offline get the document when they connect. Each robot reports the result. A desired mode " +
+			"never ends a stop, a lost link or somebody's control of the robot.",
+		Example: "desired mode ato r1",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body DesiredRequest
+	}) (*answer[DesiredResult], error) {
+		return s.setDesired(ctx, in.principal, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-desired", Method: http.MethodGet, Path: "/desired", Tag: "desired", Right: auth.View,
+		Summary: "List how far robots are with a desired document",
+		Example: "desired list mode r1",
+	}, func(ctx context.Context, in *DesiredQuery) (*answer[progressList], error) {
+		return s.listDesired(ctx, in)
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-desired", Method: http.MethodGet, Path: "/robots/{id}/desired", Tag: "desired", Right: auth.View,
+		Summary: "Get the desired state of a robot and its reports",
+		Example: "desired get r1",
+	}, func(ctx context.Context, in *PathID) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
+	operation.Register(t, operation.Row{
+		ID: "list-points", Method: http.MethodGet, Path: "/robots/{id}/points", Tag: "desired", Right: auth.View,
+		Summary:     "List the points that a robot can go to",
+		Description: "Those that it was taught hold on the map taught_map_sha256 only.",
+		Example:     "robot points r1",
+	}, func(ctx context.Context, in *PathID) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
 }
 
 func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {

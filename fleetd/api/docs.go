@@ -11,8 +11,6 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"troupe/fleetd/auth"
 )
 
 //go:embed docs
@@ -115,14 +113,12 @@ func docsOf(d *huma.OpenAPI) docs {
 }
 
 func docsOperationOf(o *huma.Operation) docsOperation {
-	out := docsOperation{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Robots: withoutCommandLine[o.OperationID]}
+	out := docsOperation{ID: o.OperationID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Robots: rowOf(o).NoLine}
 	out.Command, _ = o.Extensions[commandKey].(string)
 	if way, ok := o.Extensions[otherWayKey].(string); ok {
 		out.Command += " (" + way + ")"
 	}
-	if rights, ok := o.Metadata[rightKey].(auth.Rights); ok {
-		out.Rights = rights.String()
-	}
+	out.Rights = rowOf(o).Right.String()
 	for _, p := range o.Parameters {
 		out.Parameters = append(out.Parameters, docsField{Name: p.Name, In: p.In, Doc: p.Description, Required: p.Required, Type: docsTypeOf(p.Schema)})
 	}

@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -49,65 +48,78 @@ func (m DraftMatch) draftRev() (*int64, error) {
 }
 
 // drafts registers the requests that save drafts, and the one that says who uses an entry.
-func (s *server) drafts(h huma.API, kind library.Kind, plural string) {
-	at := func(id, method, path, summary string, description ...string) huma.Operation {
-		return op(id+"-"+string(kind), method, "/"+plural+"/{id}"+path, plural, summary, description...)
-	}
-	register(h, at("save", http.MethodPut, "", "Save a draft",
-		"YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored as YAML in fleetd's own form, without comments."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathID
-			TextBody
-			DraftMatch
-			By     string `query:"by" maxLength:"63"`
-			Format string `query:"format" enum:"yaml"`
-		}) (*savedAnswer, error) {
-			draftRev, err := in.draftRev()
-			if err != nil {
-				return nil, err
+func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "save", Method: http.MethodPut, Path: "/{id}", Right: auth.Edit,
+		Audit: "save", Example: "KIND save -f KIND.yaml",
+		Summary: "Save a draft",
+		Description: "YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is " +
+			"required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored " +
+			"as YAML in fleetd's own form, without comments.",
+	}), func(ctx context.Context, in *struct {
+		PathID
+		TextBody
+		DraftMatch
+		By     string `query:"by" maxLength:"63"`
+		Format string `query:"format" enum:"yaml"`
+	}) (*savedAnswer, error) {
+		draftRev, err := in.draftRev()
+		if err != nil {
+			return nil, err
+		}
+		end, err := s.heavy.begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		text := in.RawBody
+		if in.Format != "" {
+			var problems []schema.Problem
+			if text, problems = library.Formatted(kind, text); len(problems) > 0 {
+				return nil, refusal(inDocument(problems))
 			}
-			end, err := s.heavy.begin(ctx)
-			if err != nil {
-				return nil, err
-			}
-			defer end()
-			text := in.RawBody
-			if in.Format != "" {
-				var problems []schema.Problem
-				if text, problems = library.Formatted(kind, text); len(problems) > 0 {
-					return nil, refusal(inDocument(problems))
-				}
-			}
-			saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, draftRev, audit.Attribution{Who: actingName(in.principal, in.By)})
-			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
-		})
-	register(h, at("restore", http.MethodPost, "/revisions/{rev}/restore", "Save the content of a published revision as the draft",
-		"Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest revisions."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathID
-			DraftMatch
-			Rev  int64 `path:"rev" minimum:"1"`
-			Body audit.Attribution
-		}) (*savedAnswer, error) {
-			draftRev, err := in.draftRev()
-			if err != nil {
-				return nil, err
-			}
-			saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, draftRev, attribute(in.principal, in.Body))
-			return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
-		})
-	register(h, at("duplicate", http.MethodPost, "/duplicate", "Save a copy of the draft under another id", "Refused if the id is taken."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body Copy
-		}) (*savedAnswer, error) {
-			saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
-			return s.saved(saved, problems, err, string(kind)+" "+in.ID)
-		})
-	register(h, at("get-uses", http.MethodGet, "/uses", "Get what uses it: stories, activities and acts, and the robots that have each revision"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[Uses], error) {
-			return s.uses(ctx, in.principal, kind, in.ID)
-		})
+		}
+		saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, draftRev, audit.Attribution{Who: actingName(in.principal, in.By)})
+		return s.saved(saved, problems, err, string(kind)+" "+in.ID)
+	})
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "restore", Method: http.MethodPost, Path: "/{id}/revisions/{rev}/restore", Right: auth.Edit,
+		Audit: "save", Example: "KIND restore NAME 2",
+		Summary: "Save the content of a published revision as the draft",
+		Description: "Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest " +
+			"revisions.",
+	}), func(ctx context.Context, in *struct {
+		PathID
+		DraftMatch
+		Rev  int64 `path:"rev" minimum:"1"`
+		Body audit.Attribution
+	}) (*savedAnswer, error) {
+		draftRev, err := in.draftRev()
+		if err != nil {
+			return nil, err
+		}
+		saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, draftRev, attribute(in.principal, in.Body))
+		return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
+	})
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "duplicate", Method: http.MethodPost, Path: "/{id}/duplicate", Right: auth.Edit,
+		Audit: "save", Example: "KIND duplicate NAME OTHER",
+		Summary:     "Save a copy of the draft under another id",
+		Description: "Refused if the id is taken.",
+	}), func(ctx context.Context, in *struct {
+		PathID
+		Body Copy
+	}) (*savedAnswer, error) {
+		saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
+		return s.saved(saved, problems, err, string(kind)+" "+in.ID)
+	})
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "get-uses", Method: http.MethodGet, Path: "/{id}/uses", Right: auth.View,
+		Example: "KIND uses NAME",
+		Summary: "Get what uses it: stories, activities and acts, and the robots that have each revision",
+	}), func(ctx context.Context, in *PathID) (*answer[Uses], error) {
+		return s.uses(ctx, in.principal, kind, in.ID)
+	})
 }
 
 func (s *server) saved(saved library.Saved, problems []schema.Problem, err error, what string) (*savedAnswer, error) {

@@ -7,13 +7,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -36,23 +35,31 @@ var EnrolPaths = []string{"/enrol", "/renew"}
 
 // enrolments registers the requests of robots, which authenticate with a token or their
 // certificate.
-func (s *server) enrolments(h huma.API) {
-	register(h, op("enrol", http.MethodPost, "/enrol", "identity", "Get a robot's first certificate",
-		"For a robot with a token. The first certificate uses up the token; until the token expires or the certificate is revoked, a request with the same key gets the same answer, in case the answer was lost."), auth.SelfProving,
-		func(ctx context.Context, in *struct {
-			caller
-			Body schema.EnrolRequest
-		}) (*answer[schema.Enrolled], error) {
-			return s.enrol(ctx, in.principal, in.remote, in.Body)
-		})
-	register(h, op("renew", http.MethodPost, "/renew", "identity", "Get a robot's next certificate",
-		"Over a TLS connection that the robot authenticates with its present certificate, which stays valid until it expires."), auth.SelfProving,
-		func(ctx context.Context, in *struct {
-			caller
-			Body schema.RenewRequest
-		}) (*answer[schema.Enrolled], error) {
-			return s.renew(ctx, in.principal, in.tls, in.Body)
-		})
+func (s *server) enrolments(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "enrol", Method: http.MethodPost, Path: "/enrol", Tag: "identity", Right: auth.SelfProving,
+		Summary: "Get a robot's first certificate",
+		Description: "For a robot with a token. The first certificate uses up the token; until the token expires or the " +
+			"certificate is revoked, a request with the same key gets the same answer, in case the answer was lost.",
+		NoLine: "a robot gets its first certificate with the token that robot enrol made",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body schema.EnrolRequest
+	}) (*answer[schema.Enrolled], error) {
+		return s.enrol(ctx, in.principal, in.remote, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "renew", Method: http.MethodPost, Path: "/renew", Tag: "identity", Right: auth.SelfProving,
+		Summary: "Get a robot's next certificate",
+		Description: "Over a TLS connection that the robot authenticates with its present certificate, which stays valid until it " +
+			"expires.",
+		NoLine: "a robot renews its certificate",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body schema.RenewRequest
+	}) (*answer[schema.Enrolled], error) {
+		return s.renew(ctx, in.principal, in.tls, in.Body)
+	})
 }
 
 // issuer returns the issuer of certificates, or a problem.

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/view"
 )
 
@@ -21,11 +22,16 @@ type table struct {
 	Body        []byte
 }
 
-func (s *server) export(h huma.API) {
-	o := op("export-robots", http.MethodGet, "/robots.csv", "robots", "List robots as a table (CSV)",
-		"One line for each robot that the parameters select; the first line names the columns.")
-	o.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
-	register(h, o, auth.View, func(_ context.Context, in *RobotQuery) (*table, error) {
+func (s *server) export(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "export-robots", Method: http.MethodGet, Path: "/robots.csv", Tag: "robots", Right: auth.View,
+		Summary:     "List robots as a table (CSV)",
+		Description: "One line for each robot that the parameters select; the first line names the columns.",
+		Example:     "robot list --csv",
+		More: func(o *huma.Operation) {
+			o.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/csv": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+		},
+	}, func(_ context.Context, in *RobotQuery) (*table, error) {
 		sel, err := in.selector()
 		if err != nil {
 			return nil, err

@@ -11,11 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -95,12 +94,19 @@ type archived struct {
 }
 
 // files registers import and export.
-func (s *server) files(h huma.API) {
-	o := op("import-library", http.MethodPost, importPath, "library", "Save the acts, stories and activities of a file as drafts",
-		"The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with sounds and pictures. Nothing is saved unless all of it is valid; with skip_wrong entries with errors are left out and the others saved. A draft with the same content stays as it is. With dry_run the answer says what would be saved, and every problem by row and column.")
-	o.MaxBodyBytes, o.BodyReadTimeout = score.MaxAsset, uploadTimeout
-	o.Middlewares = huma.Middlewares{s.limitUploads}
-	register(h, o, auth.Edit, func(ctx context.Context, in *struct {
+func (s *server) files(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "import-library", Method: http.MethodPost, Path: importPath, Tag: "library", Right: auth.Edit,
+		Summary: "Save the acts, stories and activities of a file as drafts",
+		Description: "The file is YAML (several documents are separated by ---), a list in CSV, or a ZIP archive of these with " +
+			"sounds and pictures. Nothing is saved unless all of it is valid; with skip_wrong entries with errors are " +
+			"left out and the others saved. A draft with the same content stays as it is. With dry_run the answer says " +
+			"what would be saved, and every problem by row and column.",
+		Audit:   "save",
+		Example: "import -f act.yaml",
+		MaxBody: score.MaxAsset,
+		More:    s.upload,
+	}, func(ctx context.Context, in *struct {
 		caller
 		Format string   `query:"format" enum:"yaml,csv,zip" required:"true"`
 		DryRun bool     `query:"dry_run"`
@@ -111,16 +117,20 @@ func (s *server) files(h huma.API) {
 	}) (*answer[Import], error) {
 		return s.importFile(ctx, in.principal, in.RawBody, in.Format, in.Map, in.Skip, in.DryRun, in.attribution(in.principal).Because("import"))
 	})
-	register(h, op("export-library", http.MethodGet, "/library/export", "library", "Get drafts as a file",
-		"As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing it again changes nothing."), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Kind   string   `query:"kind" enum:"act,story,activity" required:"true"`
-			ID     []string `query:"id,explode" doc:"which; without one all"`
-			Format string   `query:"format" enum:"yaml,csv,zip" default:"yaml"`
-		}) (*exported, error) {
-			return s.exportLibrary(ctx, library.Kind(in.Kind), in.ID, in.Format)
-		})
+	operation.Register(t, operation.Row{
+		ID: "export-library", Method: http.MethodGet, Path: "/library/export", Tag: "library", Right: auth.View,
+		Summary: "Get drafts as a file",
+		Description: "As YAML, as a list in CSV, or as a ZIP archive with the acts, sounds and pictures that they use. Importing " +
+			"it again changes nothing.",
+		Example: "act export welcome",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Kind   string   `query:"kind" enum:"act,story,activity" required:"true"`
+		ID     []string `query:"id,explode" doc:"which; without one all"`
+		Format string   `query:"format" enum:"yaml,csv,zip" default:"yaml"`
+	}) (*exported, error) {
+		return s.exportLibrary(ctx, library.Kind(in.Kind), in.ID, in.Format)
+	})
 }
 
 func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, format string, columns []string, skipWrong, dry bool, by audit.Attribution) (*answer[Import], error) {

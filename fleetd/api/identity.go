@@ -9,12 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -90,27 +89,39 @@ type Revoked struct {
 	Broker         bool     `json:"broker" doc:"fleetd is connected to its broker, which gets the revocation at once; otherwise it gets it when fleetd is connected again"`
 }
 
-func (s *server) identities(h huma.API) {
-	register(h, op("make-enrolment-token", http.MethodPost, "/robots/{id}/tokens", "identity", "Make an enrolment token",
-		"Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier token that was not used."), auth.Administer,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body TokenRequest
-		}) (*answer[EnrolmentToken], error) {
-			return s.makeToken(ctx, in.principal, in.ID, in.Body)
-		})
-	register(h, op("get-identity", http.MethodGet, "/robots/{id}/identity", "identity", "List a robot's certificates and tokens"), auth.View,
-		func(ctx context.Context, in *PathID) (*answer[Identity], error) {
-			return s.identity(ctx, in.ID)
-		})
-	register(h, op("revoke-robot", http.MethodPost, "/robots/{id}/revoke", "identity", "Revoke a robot's credentials",
-		"Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again."), auth.Administer,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body RevokeRequest
-		}) (*answer[Revoked], error) {
-			return s.revoke(ctx, in.principal, in.ID, in.Body)
-		})
+func (s *server) identities(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "make-enrolment-token", Method: http.MethodPost, Path: "/robots/{id}/tokens", Tag: "identity", Right: auth.Administer,
+		Summary: "Make an enrolment token",
+		Description: "Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier " +
+			"token that was not used.",
+		Audit:   "make enrolment token",
+		Example: "robot enrol r1",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Body TokenRequest
+	}) (*answer[EnrolmentToken], error) {
+		return s.makeToken(ctx, in.principal, in.ID, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-identity", Method: http.MethodGet, Path: "/robots/{id}/identity", Tag: "identity", Right: auth.View,
+		Summary: "List a robot's certificates and tokens",
+		Example: "robot identity r1",
+	}, func(ctx context.Context, in *PathID) (*answer[Identity], error) {
+		return s.identity(ctx, in.ID)
+	})
+	operation.Register(t, operation.Row{
+		ID: "revoke-robot", Method: http.MethodPost, Path: "/robots/{id}/revoke", Tag: "identity", Right: auth.Administer,
+		Summary:     "Revoke a robot's credentials",
+		Description: "Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again.",
+		Audit:       "revoke",
+		Example:     "robot revoke r1 --why stolen",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Body RevokeRequest
+	}) (*answer[Revoked], error) {
+		return s.revoke(ctx, in.principal, in.ID, in.Body)
+	})
 }
 
 func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, in TokenRequest) (*answer[EnrolmentToken], error) {

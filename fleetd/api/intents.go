@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
@@ -23,27 +22,33 @@ type PostedIntent struct {
 	Confidence *float64          `json:"confidence,omitempty" minimum:"0" maximum:"1" doc:"certain if left out"`
 }
 
-func (s *server) intents(h huma.API) {
-	register(h, op("post-intent", http.MethodPost, "/robots/{id}/intents", "robots", "Post an intent to a robot",
-		"The robot publishes it for responders and does what its setting intents says. It is the command intent/post, so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has answered.",
-		"A repeated request of an account with the same Idempotency-Key returns the same batch."), auth.Command,
-		func(ctx context.Context, in *struct {
-			PathID
-			Prefer string `header:"Prefer" doc:"wait=N"`
-			Key    string `header:"Idempotency-Key" maxLength:"64"`
-			Body   struct {
-				PostedIntent
-				audit.Attribution
-			}
-		}) (*batchAnswer, error) {
-			u := schema.Utterance(in.Body.PostedIntent)
-			if problems := u.Problems(""); len(problems) > 0 {
-				return nil, refusal(inBody("", problems))
-			}
-			args, err := json.Marshal(in.Body.PostedIntent)
-			if err != nil {
-				return nil, fmt.Errorf("encode the intent %s: %w", in.Body.Name, err)
-			}
-			return s.sendCommand(ctx, in.principal, CommandRequest{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: in.Body.Why}, in.Prefer, in.Key)
-		})
+func (s *server) intents(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "post-intent", Method: http.MethodPost, Path: "/robots/{id}/intents", Tag: "robots", Right: auth.Command,
+		Summary: "Post an intent to a robot",
+		Description: "The robot publishes it for responders and does what its setting intents says. It is the command intent/post, " +
+			"so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has " +
+			"answered." +
+			" A repeated request of an account with the same Idempotency-Key returns the same batch.",
+		Audit:   "command intent/post",
+		Example: "intent post r1 --name greet", Without: "the operation command, for any number of robots",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Prefer string `header:"Prefer" doc:"wait=N"`
+		Key    string `header:"Idempotency-Key" maxLength:"64"`
+		Body   struct {
+			PostedIntent
+			audit.Attribution
+		}
+	}) (*batchAnswer, error) {
+		u := schema.Utterance(in.Body.PostedIntent)
+		if problems := u.Problems(""); len(problems) > 0 {
+			return nil, refusal(inBody("", problems))
+		}
+		args, err := json.Marshal(in.Body.PostedIntent)
+		if err != nil {
+			return nil, fmt.Errorf("encode the intent %s: %w", in.Body.Name, err)
+		}
+		return s.sendCommand(ctx, in.principal, CommandRequest{Verb: "intent/post", Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: in.Body.Why}, in.Prefer, in.Key)
+	})
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 )
 
@@ -29,15 +28,19 @@ type LabelsResult struct {
 	Updated []string `json:"updated" doc:"robots whose labels differ from before"`
 }
 
-func (s *server) bulkLabels(h huma.API) {
-	register(h, op("label-robots", http.MethodPost, "/labels", "robots", "Change some labels of many robots",
-		"Sets and removes the named labels of each robot that matches the selector, and keeps the others."), auth.Administer,
-		func(ctx context.Context, in *struct {
-			caller
-			Body LabelsRequest
-		}) (*answer[LabelsResult], error) {
-			return s.editLabels(ctx, in.principal, in.Body)
-		})
+func (s *server) bulkLabels(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "label-robots", Method: http.MethodPost, Path: "/labels", Tag: "robots", Right: auth.Administer,
+		Summary:     "Change some labels of many robots",
+		Description: "Sets and removes the named labels of each robot that matches the selector, and keeps the others.",
+		Audit:       "label",
+		Example:     "robot label -l site=museum floor=2",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body LabelsRequest
+	}) (*answer[LabelsResult], error) {
+		return s.editLabels(ctx, in.principal, in.Body)
+	})
 }
 
 func (s *server) editLabels(ctx context.Context, p auth.Principal, b LabelsRequest) (*answer[LabelsResult], error) {

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -48,21 +47,41 @@ type entryAnswer struct {
 	Body Entry
 }
 
+// names are what examples are about, by kind.
+var names = map[library.Kind][2]string{library.KindAct: {"welcome", "hello"}, library.KindStory: {"museum", "shop"}, library.KindActivity: {"greet", "wave"}}
+
+// ofKind completes the row of an operation that exists for acts, stories and activities. Its example has the words KIND,
+// NAME and OTHER.
+func ofKind(kind library.Kind, plural string, r operation.Row) operation.Row {
+	r.ID, r.Path, r.Tag = r.ID+"-"+string(kind), "/"+plural+r.Path, plural
+	r.Example = strings.NewReplacer("KIND", string(kind), "NAME", names[kind][0], "OTHER", names[kind][1]).Replace(r.Example)
+	return r
+}
+
 // library registers the requests for acts, stories or activities.
-func (s *server) library(h huma.API, kind library.Kind, plural string) {
-	at := func(id, method, path, summary string, description ...string) huma.Operation {
-		return op(id+"-"+string(kind), method, "/"+plural+path, plural, summary, description...)
-	}
-	register(h, at("list", http.MethodGet, "", "List "+plural), auth.View, func(ctx context.Context, in *struct {
+func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "list", Method: http.MethodGet, Path: "", Right: auth.View,
+		Example: "KIND list",
+		Summary: "List " + plural,
+	}), func(ctx context.Context, in *struct {
 		caller
 		Deleted bool `query:"deleted" doc:"also list deleted ones"`
 	}) (*answer[entryList], error) {
 		return s.entries(ctx, in.principal, kind, in.Deleted)
 	})
-	register(h, at("get", http.MethodGet, "/{id}", "Get one "+string(kind)+": draft, problems, revisions"), auth.View, func(ctx context.Context, in *PathID) (*entryAnswer, error) {
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "get", Method: http.MethodGet, Path: "/{id}", Right: auth.View,
+		Example: "KIND get NAME",
+		Summary: "Get one " + string(kind) + ": draft, problems, revisions",
+	}), func(ctx context.Context, in *PathID) (*entryAnswer, error) {
 		return s.entry(ctx, in.principal, kind, in.ID)
 	})
-	register(h, at("get-published", http.MethodGet, "/{id}/revisions/{rev}", "Get the exact bytes of a published revision"), auth.View, func(ctx context.Context, in *struct {
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "get-published", Method: http.MethodGet, Path: "/{id}/revisions/{rev}", Right: auth.View,
+		Example: "KIND get NAME --rev 2",
+		Summary: "Get the exact bytes of a published revision",
+	}), func(ctx context.Context, in *struct {
 		PathID
 		Rev int64 `path:"rev" minimum:"1"`
 	}) (*struct {
@@ -78,52 +97,70 @@ func (s *server) library(h huma.API, kind library.Kind, plural string) {
 			Body        []byte
 		}{"application/json", v.Body}, nil
 	})
-	register(h, at("publish", http.MethodPost, "/{id}/publish", "Publish the draft as the next revision",
-		"Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes only the draft that you read. With acts, these acts are published before it in the same transaction, all or none."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathID
-			IfMatch string `header:"If-Match"`
-			Body    ToPublish
-		}) (*answer[PublishedWith], error) {
-			draftRev, err := draftOf(in.IfMatch)
-			if err != nil {
-				return nil, err
-			}
-			return s.publish(ctx, in.principal, kind, in.ID, draftRev, in.Body)
-		})
-	register(h, at("delete", http.MethodDelete, "/{id}", "Delete; recover undoes it",
-		"An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose robots would be left without a default story."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathID
-			DryRun     bool     `query:"dry_run"`
-			Stories    int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
-			Activities int      `query:"expected_activities" minimum:"0" doc:"activities that change"`
-			Robots     int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story or new activities"`
-			Clear      []string `query:"clear,explode" doc:"stories whose robots may be left without a default story"`
-			By         string   `query:"by" maxLength:"63"`
-			Why        string   `query:"why" maxLength:"256"`
-		}) (*answer[Deletion], error) {
-			expect := &library.Expect{Stories: in.Stories, Activities: in.Activities, Robots: in.Robots, Clear: in.Clear}
-			if in.DryRun {
-				expect = nil
-			}
-			return s.remove(ctx, in.principal, kind, in.ID, expect, audit.Attribution{Who: in.By, Why: in.Why})
-		})
-	register(h, at("recover", http.MethodPost, "/{id}/recover", "Recover what was deleted", "It is assigned to no robot."), auth.Edit,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body audit.Attribution
-		}) (*savedAnswer, error) {
-			return s.recover(ctx, in.principal, kind, in.ID, in.Body)
-		})
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "publish", Method: http.MethodPost, Path: "/{id}/publish", Right: auth.Edit,
+		Audit: "publish", Example: "KIND publish NAME",
+		Summary: "Publish the draft as the next revision",
+		Description: "Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes " +
+			"only the draft that you read. With acts, these acts are published before it in the same transaction, all or " +
+			"none.",
+	}), func(ctx context.Context, in *struct {
+		PathID
+		IfMatch string `header:"If-Match"`
+		Body    ToPublish
+	}) (*answer[PublishedWith], error) {
+		draftRev, err := draftOf(in.IfMatch)
+		if err != nil {
+			return nil, err
+		}
+		return s.publish(ctx, in.principal, kind, in.ID, draftRev, in.Body)
+	})
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "delete", Method: http.MethodDelete, Path: "/{id}", Right: auth.Edit,
+		Audit: "delete", Example: "KIND delete NAME",
+		Summary: "Delete; recover undoes it",
+		Description: "An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots " +
+			"get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose " +
+			"robots would be left without a default story.",
+	}), func(ctx context.Context, in *struct {
+		PathID
+		DryRun     bool     `query:"dry_run"`
+		Stories    int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
+		Activities int      `query:"expected_activities" minimum:"0" doc:"activities that change"`
+		Robots     int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story or new activities"`
+		Clear      []string `query:"clear,explode" doc:"stories whose robots may be left without a default story"`
+		By         string   `query:"by" maxLength:"63"`
+		Why        string   `query:"why" maxLength:"256"`
+	}) (*answer[Deletion], error) {
+		expect := &library.Expect{Stories: in.Stories, Activities: in.Activities, Robots: in.Robots, Clear: in.Clear}
+		if in.DryRun {
+			expect = nil
+		}
+		return s.remove(ctx, in.principal, kind, in.ID, expect, audit.Attribution{Who: in.By, Why: in.Why})
+	})
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "recover", Method: http.MethodPost, Path: "/{id}/recover", Right: auth.Edit,
+		Audit: "recover", Example: "KIND recover NAME",
+		Summary:     "Recover what was deleted",
+		Description: "It is assigned to no robot.",
+	}), func(ctx context.Context, in *struct {
+		PathID
+		Body audit.Attribution
+	}) (*savedAnswer, error) {
+		return s.recover(ctx, in.principal, kind, in.ID, in.Body)
+	})
 }
 
 // validation registers the request that validates texts.
-func (s *server) validation(h huma.API) {
-	o := op("validate-texts", http.MethodPost, validatePath, "library", "List the problems of acts, stories and activities",
-		"Each is validated as if the assets and then the acts of the request had been published. Nothing is saved.")
-	o.MaxBodyBytes = maxTexts
-	register(h, o, auth.View, func(ctx context.Context, in *struct {
+func (s *server) validation(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "validate-texts", Method: http.MethodPost, Path: validatePath, Tag: "library", Right: auth.View,
+		Summary:     "List the problems of acts, stories and activities",
+		Description: "Each is validated as if the assets and then the acts of the request had been published. Nothing is saved.",
+		ReadOnly:    true,
+		Example:     "validate -f act.yaml --online",
+		MaxBody:     maxTexts,
+	}, func(ctx context.Context, in *struct {
 		caller
 		Body Validation
 	}) (*answer[Validities], error) {
@@ -132,11 +169,17 @@ func (s *server) validation(h huma.API) {
 }
 
 // publication registers the request that publishes texts.
-func (s *server) publication(h huma.API) {
-	o := op("publish-texts", http.MethodPost, publishPath, "library", "Publish acts, stories and activities, all or none of them",
-		"Each text is saved as a draft and published as its next revision, in one transaction: acts before those that perform them, then the others. Refused if one has errors or two have one name. dry_run shows what would change; assets are then those that would be uploaded before.")
-	o.MaxBodyBytes = maxTexts
-	register(h, o, auth.Edit, func(ctx context.Context, in *struct {
+func (s *server) publication(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "publish-texts", Method: http.MethodPost, Path: publishPath, Tag: "library", Right: auth.Edit,
+		Summary: "Publish acts, stories and activities, all or none of them",
+		Description: "Each text is saved as a draft and published as its next revision, in one transaction: acts before those that " +
+			"perform them, then the others. Refused if one has errors or two have one name. dry_run shows what would " +
+			"change; assets are then those that would be uploaded before.",
+		Audit:   "publish",
+		Example: "publish -f act.yaml",
+		MaxBody: maxTexts,
+	}, func(ctx context.Context, in *struct {
 		caller
 		Body Publication
 	}) (*answer[Publications], error) {

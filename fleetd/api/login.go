@@ -7,10 +7,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 )
 
 // AllowPage is the console's page on which a person allows the command line of a machine to act as
@@ -43,23 +42,32 @@ type FinishLogin struct {
 	Verifier string `json:"verifier" minLength:"43" maxLength:"128" doc:"of PKCE"`
 }
 
-func (s *server) logins(h huma.API) {
-	register(h, op("allow-login", http.MethodPost, "/logins", "accounts", "Allow the command line of a machine to act as yourself",
-		"Needs the session of a browser. The answer sends the browser to a port of the machine's loopback address with a code, which fleetd login exchanges for a token of 30 days."), auth.Own,
-		func(ctx context.Context, in *struct {
-			caller
-			Body AllowLogin
-		}) (*answer[AllowedLogin], error) {
-			return s.allowLogin(ctx, in.principal, in.Body)
-		})
-	register(h, op("finish-login", http.MethodPost, "/logins/finish", "accounts", "Exchange the code of a sign-in for a token",
-		"The code counts once, and only with the verifier of its challenge."), auth.SelfProving,
-		func(ctx context.Context, in *struct {
-			caller
-			Body FinishLogin
-		}) (*answer[AccessToken], error) {
-			return s.finishLogin(ctx, in.remote, in.Body)
-		})
+func (s *server) logins(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "allow-login", Method: http.MethodPost, Path: "/logins", Tag: "accounts", Right: auth.Own,
+		Summary: "Allow the command line of a machine to act as yourself",
+		Description: "Needs the session of a browser. The answer sends the browser to a port of the machine's loopback address " +
+			"with a code, which fleetd login exchanges for a token of 30 days.",
+		Audit:  "login allow",
+		NoLine: "the console lets a person allow the command line that fleetd login --browser runs in",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body AllowLogin
+	}) (*answer[AllowedLogin], error) {
+		return s.allowLogin(ctx, in.principal, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "finish-login", Method: http.MethodPost, Path: "/logins/finish", Tag: "accounts", Right: auth.SelfProving,
+		Summary:     "Exchange the code of a sign-in for a token",
+		Description: "The code counts once, and only with the verifier of its challenge.",
+		Audit:       "token create",
+		NoLine:      "fleetd login --browser gets its token when a person has allowed it",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body FinishLogin
+	}) (*answer[AccessToken], error) {
+		return s.finishLogin(ctx, in.remote, in.Body)
+	})
 }
 
 func (s *server) allowLogin(ctx context.Context, p auth.Principal, in AllowLogin) (*answer[AllowedLogin], error) {

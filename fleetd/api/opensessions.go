@@ -5,11 +5,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -42,53 +41,68 @@ type EndedSessions struct {
 	Ended int `json:"ended"`
 }
 
-func (s *server) activeSessions(h huma.API) {
-	register(h, op("list-sessions", http.MethodGet, "/sessions", "accounts", "List where users are signed in", "One's own sessions; administrators see those of everybody. The command line and programs have tokens instead."), auth.Own|auth.Administer,
-		func(_ context.Context, in *struct {
-			caller
-			User string `query:"user" maxLength:"63"`
-		}) (*answer[activeSessionList], error) {
-			user := in.User
-			if !in.principal.May(auth.Administer) {
-				user = in.principal.ID
+func (s *server) activeSessions(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-sessions", Method: http.MethodGet, Path: "/sessions", Tag: "accounts", Right: auth.Own | auth.Administer,
+		Summary:     "List where users are signed in",
+		Description: "One's own sessions; administrators see those of everybody. The command line and programs have tokens instead.",
+		Example:     "session list",
+	}, func(_ context.Context, in *struct {
+		caller
+		User string `query:"user" maxLength:"63"`
+	}) (*answer[activeSessionList], error) {
+		user := in.User
+		if !in.principal.May(auth.Administer) {
+			user = in.principal.ID
+		}
+		out := activeSessionList{Sessions: []ActiveSession{}}
+		this := s.sessionOf(in.principal, s.cookiesOf(in.caller).session)
+		for _, o := range s.ActiveSessions.ActiveSessions(user) {
+			one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
+			if !o.UsedAt.IsZero() {
+				one.UsedAt = timeOf(o.UsedAt)
 			}
-			out := activeSessionList{Sessions: []ActiveSession{}}
-			this := s.sessionOf(in.principal, s.cookiesOf(in.caller).session)
-			for _, o := range s.ActiveSessions.ActiveSessions(user) {
-				one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
-				if !o.UsedAt.IsZero() {
-					one.UsedAt = timeOf(o.UsedAt)
-				}
-				out.Sessions = append(out.Sessions, one)
+			out.Sessions = append(out.Sessions, one)
+		}
+		return &answer[activeSessionList]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "end-session", Method: http.MethodDelete, Path: "/sessions/{id}", Tag: "accounts", Right: auth.Own | auth.Administer,
+		Summary: "End a session",
+		Description: "One's own; administrators can end every session. The browser has to sign in again, and what it follows or " +
+			"drives ends.",
+		Audit:   "session end",
+		Example: "session end 5d41402abc4b",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		AttributionQuery
+	}) (*struct{}, error) {
+		return nil, s.endSession(ctx, in.principal, in.ID, in.attribution(in.principal))
+	})
+	operation.Register(t, operation.Row{
+		ID: "end-sessions", Method: http.MethodDelete, Path: "/sessions", Tag: "accounts", Right: auth.Own | auth.Administer,
+		Summary:     "End all sessions of a user but that of the request",
+		Description: "One's own; administrators can end those of another user.",
+		Audit:       "session end",
+		Example:     "session end --all",
+	}, func(ctx context.Context, in *struct {
+		caller
+		User string `query:"user" maxLength:"63" doc:"default: yourself; for others administrators only"`
+		AttributionQuery
+	}) (*answer[EndedSessions], error) {
+		p, user := in.principal, orElse(in.User, in.principal.ID)
+		if user != p.ID && !p.May(auth.Administer) {
+			return nil, forbidden(p, auth.Administer, "End the sessions of "+user)
+		}
+		out, this := EndedSessions{}, s.sessionOf(p, s.cookiesOf(in.caller).session)
+		for _, o := range s.ActiveSessions.ActiveSessions(user) {
+			if o.ID != this {
+				s.ActiveSessions.EndSession(ctx, p, o, in.attribution(p))
+				out.Ended++
 			}
-			return &answer[activeSessionList]{out}, nil
-		})
-	register(h, op("end-session", http.MethodDelete, "/sessions/{id}", "accounts", "End a session", "One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends."), auth.Own|auth.Administer,
-		func(ctx context.Context, in *struct {
-			PathID
-			AttributionQuery
-		}) (*struct{}, error) {
-			return nil, s.endSession(ctx, in.principal, in.ID, in.attribution(in.principal))
-		})
-	register(h, op("end-sessions", http.MethodDelete, "/sessions", "accounts", "End all sessions of a user but that of the request", "One's own; administrators can end those of another user."), auth.Own|auth.Administer,
-		func(ctx context.Context, in *struct {
-			caller
-			User string `query:"user" maxLength:"63" doc:"default: yourself; for others administrators only"`
-			AttributionQuery
-		}) (*answer[EndedSessions], error) {
-			p, user := in.principal, orElse(in.User, in.principal.ID)
-			if user != p.ID && !p.May(auth.Administer) {
-				return nil, forbidden(p, auth.Administer, "End the sessions of "+user)
-			}
-			out, this := EndedSessions{}, s.sessionOf(p, s.cookiesOf(in.caller).session)
-			for _, o := range s.ActiveSessions.ActiveSessions(user) {
-				if o.ID != this {
-					s.ActiveSessions.EndSession(ctx, p, o, in.attribution(p))
-					out.Ended++
-				}
-			}
-			return &answer[EndedSessions]{out}, nil
-		})
+		}
+		return &answer[EndedSessions]{out}, nil
+	})
 }
 
 // sessionOf names the session of a request; empty if it has none.

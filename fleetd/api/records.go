@@ -19,6 +19,7 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/records"
 	"troupe/fleetd/selector"
 	"troupe/schema"
@@ -73,37 +74,58 @@ func (u *recordUpload) Resolve(ctx huma.Context) []error {
 const exportVerb = "record/export"
 
 // flightRecords registers the requests for what robots recorded.
-func (s *server) flightRecords(h huma.API) {
+func (s *server) flightRecords(t *operation.Table) {
 	const path = "/robots/{id}/records"
-	register(h, op("ask-record", http.MethodPost, path, "records", "Get what a robot recorded",
-		"Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps it for a day."), auth.Records,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body RecordRequest
-		}) (*accepted[records.Record], error) {
-			return s.askRecord(ctx, in.principal, in.ID, in.Body)
-		})
-	register(h, op("list-records", http.MethodGet, path, "records", "List the flight records of a robot that this instance has, the newest first"), auth.Records,
-		func(_ context.Context, in *PathID) (*answer[recordList], error) {
-			return &answer[recordList]{recordList{nonNil(s.Records.List(in.ID))}}, nil
-		})
-	register(h, op("get-record", http.MethodGet, path+"/{record}", "records", "Get how far a flight record is"), auth.Records,
-		func(_ context.Context, in *OneRecord) (*answer[records.Record], error) {
-			r, err := s.record(in)
-			if err != nil {
-				return nil, err
-			}
-			return &answer[records.Record]{r}, nil
-		})
-	register(h, op("get-record-file", http.MethodGet, path+"/{record}/file", "records", "Download a flight record",
-		"An MCAP file with its schemas inside, which Foxglove opens. The audit says who downloaded it."), auth.Records,
-		func(_ context.Context, in *OneRecord) (*huma.StreamResponse, error) {
-			return s.recordFile(in)
-		})
-	send := op("send-record", http.MethodPut, strings.TrimPrefix(schema.RecordsPath, Prefix)+"{key}", "records", "Send a flight record to fleetd",
-		"For robots, with their certificate, under the key of record/export. The key counts once.")
-	send.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}
-	register(h, send, auth.SelfProving, func(ctx context.Context, in *recordUpload) (*struct{}, error) {
+	operation.Register(t, operation.Row{
+		ID: "ask-record", Method: http.MethodPost, Path: path, Tag: "records", Right: auth.Records,
+		Summary: "Get what a robot recorded",
+		Description: "Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance " +
+			"as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps " +
+			"it for a day.",
+		Audit:   "command record/export",
+		Example: "robot record r1 --last 10m",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Body RecordRequest
+	}) (*accepted[records.Record], error) {
+		return s.askRecord(ctx, in.principal, in.ID, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-records", Method: http.MethodGet, Path: path, Tag: "records", Right: auth.Records,
+		Summary: "List the flight records of a robot that this instance has, the newest first",
+		Example: "robot records r1",
+	}, func(_ context.Context, in *PathID) (*answer[recordList], error) {
+		return &answer[recordList]{recordList{nonNil(s.Records.List(in.ID))}}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-record", Method: http.MethodGet, Path: path + "/{record}", Tag: "records", Right: auth.Records,
+		Summary: "Get how far a flight record is",
+		Example: "robot record r1 --id 20261123t053012-1f0c9a3b",
+	}, func(_ context.Context, in *OneRecord) (*answer[records.Record], error) {
+		r, err := s.record(in)
+		if err != nil {
+			return nil, err
+		}
+		return &answer[records.Record]{r}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "get-record-file", Method: http.MethodGet, Path: path + "/{record}/file", Tag: "records", Right: auth.Records,
+		Summary:     "Download a flight record",
+		Description: "An MCAP file with its schemas inside, which Foxglove opens. The audit says who downloaded it.",
+		Example:     "robot record r1 --id 20261123t053012-1f0c9a3b --out r1.mcap",
+	}, func(_ context.Context, in *OneRecord) (*huma.StreamResponse, error) {
+		return s.recordFile(in)
+	})
+	operation.Register(t, operation.Row{
+		ID: "send-record", Method: http.MethodPut, Path: strings.TrimPrefix(schema.RecordsPath, Prefix) + "{key}", Tag: "records", Right: auth.SelfProving,
+		Summary:     "Send a flight record to fleetd",
+		Description: "For robots, with their certificate, under the key of record/export. The key counts once.",
+		Audit:       "flight record",
+		NoLine:      "a robot sends a flight record that was asked for",
+		More: func(o *huma.Operation) {
+			o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}
+		},
+	}, func(ctx context.Context, in *recordUpload) (*struct{}, error) {
 		return nil, s.receiveRecord(ctx, in)
 	})
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
@@ -44,15 +43,20 @@ type SkippedRobot struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func (s *server) reversion(h huma.API) {
-	register(h, op("revert-assignment", http.MethodPost, "/assignments/revert", "stories", "Give robots the default story that they had before",
-		"Each robot gets the revision that was assigned to it before the present one; a second request undoes that. A robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped."), auth.Assign,
-		func(ctx context.Context, in *struct {
-			caller
-			Body Reversion
-		}) (*answer[Reverted], error) {
-			return s.revert(ctx, in.principal, in.Body)
-		})
+func (s *server) reversion(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "revert-assignment", Method: http.MethodPost, Path: "/assignments/revert", Tag: "stories", Right: auth.Assign,
+		Summary: "Give robots the default story that they had before",
+		Description: "Each robot gets the revision that was assigned to it before the present one; a second request undoes that. A " +
+			"robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped.",
+		Audit:   "revert",
+		Example: "story revert r1",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body Reversion
+	}) (*answer[Reverted], error) {
+		return s.revert(ctx, in.principal, in.Body)
+	})
 }
 
 func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*answer[Reverted], error) {

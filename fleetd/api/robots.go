@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -104,22 +105,35 @@ type labels struct {
 	audit.Attribution
 }
 
-func (s *server) robots(h huma.API) {
-	register(h, op("list-robots", http.MethodGet, "/robots", "robots", "List robots"), auth.View, func(_ context.Context, in *RobotQuery) (*answer[robotList], error) {
+func (s *server) robots(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-robots", Method: http.MethodGet, Path: "/robots", Tag: "robots", Right: auth.View,
+		Summary: "List robots",
+		Example: "robot list",
+	}, func(_ context.Context, in *RobotQuery) (*answer[robotList], error) {
 		sel, err := in.selector()
 		if err != nil {
 			return nil, err
 		}
 		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.Robots.Robots(), sel)), s.Instance.Status().Disputed}}, nil
 	})
-	register(h, op("get-robot", http.MethodGet, "/robots/{id}", "robots", "Get one robot and its documents"), auth.View, func(_ context.Context, in *PathID) (*answer[view.Detail], error) {
+	operation.Register(t, operation.Row{
+		ID: "get-robot", Method: http.MethodGet, Path: "/robots/{id}", Tag: "robots", Right: auth.View,
+		Summary: "Get one robot and its documents",
+		Example: "robot get r1",
+	}, func(_ context.Context, in *PathID) (*answer[view.Detail], error) {
 		d, err := s.robot(in.ID)
 		if err != nil {
 			return nil, err
 		}
 		return &answer[view.Detail]{d}, nil
 	})
-	register(h, op("set-labels", http.MethodPut, "/robots/{id}/labels", "robots", "Replace a robot's labels"), auth.Administer, func(ctx context.Context, in *struct {
+	operation.Register(t, operation.Row{
+		ID: "set-labels", Method: http.MethodPut, Path: "/robots/{id}/labels", Tag: "robots", Right: auth.Administer,
+		Summary: "Replace a robot's labels",
+		Audit:   "label",
+		Example: "robot label r1 site=museum",
+	}, func(ctx context.Context, in *struct {
 		PathID
 		Body labels
 	}) (*answer[view.Robot], error) {
@@ -135,11 +149,17 @@ func (s *server) robots(h huma.API) {
 		}
 		return &answer[view.Robot]{d.Robot}, nil
 	})
-	s.bulkLabels(h)
-	s.export(h)
-	register(h, op("adopt-robot", http.MethodPost, "/robots/{id}/adopt", "robots", "Add a robot to this fleet",
-		"The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now on.", "Waits as long as Prefer: wait=N says.",
-	), auth.Administer, func(ctx context.Context, in *struct {
+	s.bulkLabels(t)
+	s.export(t)
+	operation.Register(t, operation.Row{
+		ID: "adopt-robot", Method: http.MethodPost, Path: "/robots/{id}/adopt", Tag: "robots", Right: auth.Administer,
+		Summary: "Add a robot to this fleet",
+		Description: "The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now " +
+			"on." +
+			" Waits as long as Prefer: wait=N says.",
+		Audit:   "adopt",
+		Example: "adopt r1",
+	}, func(ctx context.Context, in *struct {
 		PathID
 		Prefer string `header:"Prefer"`
 		Body   audit.Attribution

@@ -62,7 +62,7 @@ func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 	}
 	var rows []string
 	everyRoute(t, func(mux *http.ServeMux, path string, o *huma.Operation) {
-		if o.Metadata[rightKey] == auth.SelfProving {
+		if rowOf(o).Right == auth.SelfProving {
 			return
 		}
 		cells := row(func(role auth.RoleRow) bool { return allowed(t, mux, role, o.Method, path, "") })
@@ -89,7 +89,7 @@ func TestRolesMayDoWhatTheTableSays(t *testing.T) {
 func TestViewerMayOnlyLook(t *testing.T) {
 	viewer, _ := auth.RoleOf(auth.Viewer)
 	everyRoute(t, func(mux *http.ServeMux, path string, o *huma.Operation) {
-		right := o.Metadata[rightKey].(auth.Rights)
+		right := rowOf(o).Right
 		if right == auth.SelfProving || right&auth.Own != 0 {
 			return
 		}

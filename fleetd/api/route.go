@@ -1,12 +1,11 @@
 package api
 
 import (
-	"context"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -35,57 +35,48 @@ func (c *caller) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-func (c *caller) called() *caller { return c }
-
 // noInput is the input of a request without parameters.
 type noInput struct{ caller }
 
-// input is what every handler takes: a pointer to a struct that embeds caller.
-type input[I any] interface {
-	*I
-	called() *caller
+// rowKey is the key of the row in the metadata of an operation.
+const rowKey = "row"
+
+// rowOf is the row that huma's operation was made from.
+func rowOf(o *huma.Operation) operation.Row {
+	row, _ := o.Metadata[rowKey].(operation.Row)
+	return row
 }
 
-// rightKey is the key of the needed rights in the metadata of an operation.
-const rightKey = "right"
+// Keys of operations in the description of the API.
+const (
+	commandKey  = "x-cli"       // the command line that does the same; the page /docs shows it
+	otherWayKey = "x-cli-calls" // set if the command line does not call the operation: what it does
+)
 
-// register adds a route. Only principals with one of the rights reach its handler.
-func register[I, O any, P input[I]](h huma.API, o huma.Operation, rights auth.Rights, handle func(context.Context, P) (*O, error)) {
-	huma.Register(h, permit(o, rights), func(ctx context.Context, in *I) (*O, error) {
-		if isDryRun(in) {
-			audit.Written(ctx) // no entry is due unless it is refused: it changes nothing
-		}
-		return handle(ctx, in)
-	})
-}
-
-// isDryRun reports whether dry_run is set in the query or the body of an input.
-func isDryRun(in any) bool {
-	query := reflect.Indirect(reflect.ValueOf(in))
-	for _, v := range []reflect.Value{query, query.FieldByName("Body")} {
-		if v.Kind() != reflect.Struct {
-			continue
-		}
-		if set := v.FieldByName("DryRun"); set.Kind() == reflect.Bool && set.Bool() {
-			return true
+// described is an operation as huma registers it. It refuses principals without any of the rights before it reads their
+// parameters.
+func described(o operation.Operation) huma.Operation {
+	out := huma.Operation{
+		OperationID: o.ID, Method: o.Method, Path: o.Route(), Tags: []string{o.Tag}, Summary: o.Summary, Description: o.Description,
+		MaxBodyBytes: cmp.Or(o.MaxBody, MaxBody), Metadata: map[string]any{rowKey: o.Row},
+	}
+	if o.More != nil {
+		o.More(&out)
+	}
+	out.Middlewares = append(huma.Middlewares{permit(o.Row)}, out.Middlewares...)
+	if o.Example != "" {
+		out.Extensions = map[string]any{commandKey: "fleetd " + o.Example}
+		if o.Without != "" {
+			out.Extensions[otherWayKey] = o.Without
 		}
 	}
-	return false
+	return out
 }
 
-// op describes one operation.
-func op(id, method, path, tag, summary string, description ...string) huma.Operation {
-	return huma.Operation{
-		OperationID: id, Method: method, Path: Prefix + path, Tags: []string{tag}, Summary: summary, Description: strings.Join(description, " "),
-		MaxBodyBytes: MaxBody,
-	}
-}
-
-// permit makes an operation refuse principals without any of the rights, before it reads
-// their parameters.
-func permit(o huma.Operation, rights auth.Rights) huma.Operation {
-	check := func(ctx huma.Context, next func(huma.Context)) {
-		if p := forbidden(auth.Of(ctx.Context()), rights, o.Summary); p != nil {
+// permit is middleware that refuses principals without any of the rights of an operation.
+func permit(o operation.Row) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if p := forbidden(auth.Of(ctx.Context()), o.Right, o.Summary); p != nil {
 			if a := requestOf(ctx.Context()); a != nil {
 				a.forbidden = p
 			}
@@ -95,9 +86,6 @@ func permit(o huma.Operation, rights auth.Rights) huma.Operation {
 		}
 		next(ctx)
 	}
-	o.Middlewares = append(huma.Middlewares{check}, o.Middlewares...)
-	o.Metadata = map[string]any{rightKey: rights}
-	return withCommandLine(o)
 }
 
 // forbidden says why a principal may not do something; nil = it may.

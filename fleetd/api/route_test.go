@@ -50,8 +50,8 @@ func request(mux *http.ServeMux, who auth.Authenticator, method, path string) *h
 func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
 	var selfProving []string
 	n := everyRoute(t, func(mux *http.ServeMux, path string, o *huma.Operation) {
-		right, ok := o.Metadata[rightKey].(auth.Rights)
-		if !ok || right == 0 {
+		right := rowOf(o).Right
+		if right == 0 {
 			t.Errorf("%s has no right", o.OperationID)
 			return
 		}
@@ -84,7 +84,7 @@ func TestEveryRouteRefusesPrincipalWithoutItsRight(t *testing.T) {
 // with a GET, whatever it is for.
 func TestRequestThatChangesNeedsMoreThanView(t *testing.T) {
 	everyRoute(t, func(_ *http.ServeMux, _ string, o *huma.Operation) {
-		right := o.Metadata[rightKey].(auth.Rights)
+		right := rowOf(o).Right
 		if right == auth.SelfProving || right&(auth.Own|auth.Audit|auth.Records) != 0 || o.OperationID == "list-users" {
 			return // everybody who is signed in; and what only auditors, operators or administrators see
 		}
@@ -117,7 +117,7 @@ func TestCommandNeedsTheRightOfItsClass(t *testing.T) {
 // The guard is the only way to a principal: without it nobody has a right.
 func TestRouteRefusesWithoutGuard(t *testing.T) {
 	everyRoute(t, func(mux *http.ServeMux, path string, o *huma.Operation) {
-		if o.Metadata[rightKey] == auth.SelfProving {
+		if rowOf(o).Right == auth.SelfProving {
 			return
 		}
 		answer := httptest.NewRecorder()

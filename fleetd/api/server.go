@@ -24,13 +24,14 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
 )
 
 // Prefix is the path prefix of all resources.
-const Prefix = "/api/v1"
+const Prefix = operation.Prefix
 
 // MaxBody bounds the body of a request.
 const MaxBody = 1 << 20
@@ -77,54 +78,66 @@ func routes(mux *http.ServeMux, deps Deps) huma.API {
 	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[jsontext.Value](), reflect.TypeFor[json.RawMessage]())
 	h := humago.New(mux, config)
 	h.UseMiddleware(strictParameters, s.withinSites)
-	s.robots(h)
-	s.documents(h)
-	s.identities(h)
-	s.instanceCertificates(h)
-	s.enrolments(h)
-	s.decommissions(h)
-	s.stream(h)
-	s.teleop(h)
-	for _, of := range []struct {
-		kind   library.Kind
-		plural string
-	}{{library.KindAct, "acts"}, {library.KindStory, "stories"}, {library.KindActivity, "activities"}} {
-		s.library(h, of.kind, of.plural)
-		s.drafts(h, of.kind, of.plural)
-		s.timeline(h, of.kind, of.plural)
+	for _, o := range s.operations() {
+		o.Mount(h, described(o))
 	}
-	s.draftTimeline(h)
-	s.conditions(h)
-	s.flightRecords(h)
-	s.files(h)
-	s.tries(h)
-	s.validation(h)
-	s.publication(h)
-	s.assets(h)
-	s.assignments(h)
-	s.reversion(h)
-	s.lastAssignments(h)
-	s.robotActivities(h)
-	s.desired(h)
-	s.commands(h)
-	s.intents(h)
-	s.stops(h)
-	s.events(h)
-	s.auditLog(h)
-	s.alerts(h)
-	s.schemas(h)
-	s.about(h)
-	s.sessions(h)
-	s.activeSessions(h)
 	s.signInWithProvider(mux)
-	s.users(h)
-	s.accessTokens(h)
-	s.logins(h)
 	serveDocs(mux, h.OpenAPI())
 	mux.HandleFunc("GET "+TypePrefix+"{kind}", serveKind)
 	mux.HandleFunc("/api/", servePathNotFound)
 	return h
 }
+
+// operations lists what the API offers.
+func (s *server) operations() []operation.Operation {
+	t := &operation.Table{}
+	s.robots(t)
+	s.documents(t)
+	s.identities(t)
+	s.instanceCertificates(t)
+	s.enrolments(t)
+	s.decommissions(t)
+	s.stream(t)
+	s.teleop(t)
+	for _, of := range []struct {
+		kind   library.Kind
+		plural string
+	}{{library.KindAct, "acts"}, {library.KindStory, "stories"}, {library.KindActivity, "activities"}} {
+		s.library(t, of.kind, of.plural)
+		s.drafts(t, of.kind, of.plural)
+		s.timeline(t, of.kind, of.plural)
+	}
+	s.draftTimeline(t)
+	s.conditions(t)
+	s.flightRecords(t)
+	s.files(t)
+	s.tries(t)
+	s.validation(t)
+	s.publication(t)
+	s.assets(t)
+	s.assignments(t)
+	s.reversion(t)
+	s.lastAssignments(t)
+	s.robotActivities(t)
+	s.desired(t)
+	s.commands(t)
+	s.intents(t)
+	s.stops(t)
+	s.events(t)
+	s.auditLog(t)
+	s.alerts(t)
+	s.schemas(t)
+	s.about(t)
+	s.sessions(t)
+	s.activeSessions(t)
+	s.users(t)
+	s.accessTokens(t)
+	s.logins(t)
+	return t.All
+}
+
+// Operations lists what the API offers, for those who do not serve it.
+func Operations() []operation.Operation { return (&server{}).operations() }
 
 // schemaName adds the package to types of other packages, so that names do not collide.
 func schemaName(t reflect.Type, hint string) string {

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 )
 
 // Sessions opens and ends sessions of browsers.
@@ -75,41 +74,54 @@ func (s *server) cookiesOf(c caller) ownCookies {
 	return ownCookies{session: value(s.Sessions.SessionCookie()), seen: value(s.Sessions.SeenCookie())}
 }
 
-func (s *server) sessions(h huma.API) {
-	register(h, op("sign-in-ways", http.MethodGet, "/session", "accounts", "Get the ways to sign in"), auth.Public,
-		func(context.Context, *noInput) (*answer[SignInWays], error) {
-			return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Provider.ProviderName(), Dev: s.Instance.Status().Dev}}, nil
-		})
-	register(h, op("sign-in", http.MethodPost, "/session", "accounts", "Sign in with a password",
-		"The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords has to wait, but for people who have signed in before in their browser."), auth.SelfProving,
-		func(ctx context.Context, in *struct {
-			caller
-			Body Credentials
-		}) (*signedIn, error) {
-			if a := requestOf(ctx); a != nil {
-				_, a.userKnown = s.Users.User(in.Body.User)
-			}
-			own := s.cookiesOf(in.caller)
-			made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
-			if err != nil {
-				return nil, s.signInProblem(err)
-			}
-			return &signedIn{made, s.me(p)}, nil
-		})
-	register(h, op("sign-out", http.MethodDelete, "/session", "accounts", "Sign out: end the session"), auth.Public,
-		func(ctx context.Context, in *struct {
-			caller
-		}) (*signedOut, error) {
-			cookie, err := s.Sessions.SignOut(ctx, in.principal, s.cookiesOf(in.caller).session)
-			if err != nil {
-				return nil, s.fail(err, "the session")
-			}
-			return &signedOut{*cookie}, nil
-		})
-	register(h, op("me", http.MethodGet, "/me", "accounts", "Get who makes the request, and what they may do"), auth.Own|auth.View,
-		func(_ context.Context, in *noInput) (*answer[Me], error) {
-			return &answer[Me]{s.me(in.principal)}, nil
-		})
+func (s *server) sessions(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "sign-in-ways", Method: http.MethodGet, Path: "/session", Tag: "accounts", Right: auth.Public,
+		Summary: "Get the ways to sign in",
+		NoLine:  "the console shows how people can sign in",
+	}, func(context.Context, *noInput) (*answer[SignInWays], error) {
+		return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Provider.ProviderName(), Dev: s.Instance.Status().Dev}}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "sign-in", Method: http.MethodPost, Path: "/session", Tag: "accounts", Right: auth.SelfProving,
+		Summary: "Sign in with a password",
+		Description: "The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords " +
+			"has to wait, but for people who have signed in before in their browser.",
+		Example: "login --user anna --password-file password",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body Credentials
+	}) (*signedIn, error) {
+		if a := requestOf(ctx); a != nil {
+			_, a.userKnown = s.Users.User(in.Body.User)
+		}
+		own := s.cookiesOf(in.caller)
+		made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
+		if err != nil {
+			return nil, s.signInProblem(err)
+		}
+		return &signedIn{made, s.me(p)}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "sign-out", Method: http.MethodDelete, Path: "/session", Tag: "accounts", Right: auth.Public,
+		Summary: "Sign out: end the session",
+		Example: "login --user anna --password-file password",
+	}, func(ctx context.Context, in *struct {
+		caller
+	}) (*signedOut, error) {
+		cookie, err := s.Sessions.SignOut(ctx, in.principal, s.cookiesOf(in.caller).session)
+		if err != nil {
+			return nil, s.fail(err, "the session")
+		}
+		return &signedOut{*cookie}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "me", Method: http.MethodGet, Path: "/me", Tag: "accounts", Right: auth.Own | auth.View,
+		Summary: "Get who makes the request, and what they may do",
+		Example: "whoami",
+	}, func(_ context.Context, in *noInput) (*answer[Me], error) {
+		return &answer[Me]{s.me(in.principal)}, nil
+	})
 }
 
 func (s *server) me(p auth.Principal) Me {

@@ -15,16 +15,13 @@ import (
 	"troupe/fleetd/view"
 )
 
-// fleetWide are the operations that show what belongs to no site. A principal with sites may not.
-var fleetWide = []string{"list-instance-certificates"}
-
 // withinSites is middleware that refuses requests about a robot of another site, by the path.
 func (s *server) withinSites(ctx huma.Context, next func(huma.Context)) {
 	p, o := auth.Of(ctx.Context()), ctx.Operation()
 	var no *Problem
 	switch {
 	case len(p.Sites) == 0: // or nobody is signed in
-	case slices.Contains(fleetWide, o.OperationID):
+	case rowOf(o).FleetWide:
 		no = KindNotAllowed.Problem(fmt.Sprintf("%s: this is about the whole fleet, and %s has the sites %s", o.Summary, p.ID, strings.Join(p.Sites, ", ")), "somebody with every site can, such as an administrator")
 	case strings.HasPrefix(o.Path, Prefix+"/robots/{id}"):
 		no = s.outside(p, ctx.Param("id"))

@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
 	"troupe/schema"
@@ -60,50 +61,67 @@ type latchedList struct {
 	Stops    []latch.LatchedStop `json:"stops"`
 }
 
-func (s *server) stops(h huma.API) {
-	operation := op("stop", http.MethodPost, "/stops", "stops", "Stop robots and latch the stop",
-		"Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the database.",
-		"Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every robot with these labels, whatever else it says.",
-		"A page whose requests the browser may keep back sends the same body as the only message of the WebSocket "+StopSocketPath+", whose answer is {status, body}.",
-		"A stop that a client sends in both ways has an Idempotency-Key, in the query of the WebSocket as key. Its repetition by the account within a minute is sent again too, but under the id of the first, so that one stop is latched, and is answered with dup.")
-	operation.BodyReadTimeout = stopBodyTimeout
-	register(h, operation, auth.Stop,
-		func(ctx context.Context, in *struct {
-			caller
-			Prefer string `header:"Prefer" doc:"wait=N"`
-			Key    string `header:"Idempotency-Key"`
-			Body   LatchStopRequest
-		}) (*batchAnswer, error) {
-			return s.stopAndLatch(ctx, in.principal, in.Body, in.Prefer, in.Key)
-		})
-	register(h, op("list-stops", http.MethodGet, "/stops", "stops", "List the latched stops, the newest first"), auth.View,
-		func(_ context.Context, in *noInput) (*answer[latchedList], error) {
-			complete := s.Stops.LatchedComplete() // before Latched, so that a complete list is never reported for an incomplete one
-			out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
-			if broker := s.Instance.Status().Broker; !broker.OK {
-				out.Broker = orElse(broker.Why, "the connection is lost")
-			}
-			return &answer[latchedList]{out}, nil
-		})
-	register(h, op("release-stops", http.MethodPost, "/stops/release", "stops", "Release stops by their ids",
-		"All of them or none. Robots that hold no other stop are then DISABLED, or in E_STOP until safety/reset, and move only after safety/enable. Needs the database."), auth.ReleaseStops,
-		func(ctx context.Context, in *struct {
-			caller
-			Body ReleaseRequest
-		}) (*answer[Released], error) {
-			b := in.Body
-			if err := s.refuseRelease(in.principal, b.IDs); err != nil {
-				return nil, err
-			}
-			problems, err := s.Stops.Release(ctx, in.principal, b.IDs, actingName(in.principal, b.By), b.Why)
-			switch {
-			case err != nil:
-				return nil, s.fail(err, "the stops")
-			case len(problems) > 0:
-				return nil, refusal(inBody("", problems))
-			}
-			return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.visibleStops(in.principal, s.Stops.Latched())}}, nil
-		})
+func (s *server) stops(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "stop", Method: http.MethodPost, Path: "/stops", Tag: "stops", Right: auth.Stop,
+		Summary: "Stop robots and latch the stop",
+		Description: "Sent at once to every robot that matches the selector, before it is persisted; it does not wait for the " +
+			"database." +
+			" Each robot holds the stop, across restarts of any program, and cannot be enabled until it is released by " +
+			"its id. It is not an emergency stop. Until fleetd has read its database, a selector with labels stops every " +
+			"robot with these labels, whatever else it says." +
+			" A page whose requests the browser may keep back sends the same body as the only message of the WebSocket " +
+			StopSocketPath + ", whose answer is {status, body}." +
+			" A stop that a client sends in both ways has an Idempotency-Key, in the query of the WebSocket as key. Its " +
+			"repetition by the account within a minute is sent again too, but under the id of the first, so that one stop " +
+			"is latched, and is answered with dup.",
+		Audit:   "stop",
+		Example: "stop r1",
+		More:    func(o *huma.Operation) { o.BodyReadTimeout = stopBodyTimeout },
+	}, func(ctx context.Context, in *struct {
+		caller
+		Prefer string `header:"Prefer" doc:"wait=N"`
+		Key    string `header:"Idempotency-Key"`
+		Body   LatchStopRequest
+	}) (*batchAnswer, error) {
+		return s.stopAndLatch(ctx, in.principal, in.Body, in.Prefer, in.Key)
+	})
+	operation.Register(t, operation.Row{
+		ID: "list-stops", Method: http.MethodGet, Path: "/stops", Tag: "stops", Right: auth.View,
+		Summary: "List the latched stops, the newest first",
+		Example: "stop list",
+	}, func(_ context.Context, in *noInput) (*answer[latchedList], error) {
+		complete := s.Stops.LatchedComplete() // before Latched, so that a complete list is never reported for an incomplete one
+		out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
+		if broker := s.Instance.Status().Broker; !broker.OK {
+			out.Broker = orElse(broker.Why, "the connection is lost")
+		}
+		return &answer[latchedList]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "release-stops", Method: http.MethodPost, Path: "/stops/release", Tag: "stops", Right: auth.ReleaseStops,
+		Summary: "Release stops by their ids",
+		Description: "All of them or none. Robots that hold no other stop are then DISABLED, or in E_STOP until safety/reset, and " +
+			"move only after safety/enable. Needs the database.",
+		Audit:   "release",
+		Example: "stop release stop-260517-093000-1f0c --why clear",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body ReleaseRequest
+	}) (*answer[Released], error) {
+		b := in.Body
+		if err := s.refuseRelease(in.principal, b.IDs); err != nil {
+			return nil, err
+		}
+		problems, err := s.Stops.Release(ctx, in.principal, b.IDs, actingName(in.principal, b.By), b.Why)
+		switch {
+		case err != nil:
+			return nil, s.fail(err, "the stops")
+		case len(problems) > 0:
+			return nil, refusal(inBody("", problems))
+		}
+		return &answer[Released]{Released{IDs: b.IDs, StillLatched: s.visibleStops(in.principal, s.Stops.Latched())}}, nil
+	})
 }
 
 // stopAndLatch stops robots and latches the stop. A repetition with the same key is sent again, because the first copy may have failed.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/sse"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -58,44 +60,56 @@ func (q *streamQuery) Resolve(ctx huma.Context) []error {
 	return q.NameQuery.Resolve(ctx)
 }
 
-func (s *server) stream(h huma.API) {
-	sse.Register(h, permit(op("stream", http.MethodGet, "/stream", "robots", "Stream changes of robots",
-		"First the status of fleetd and every robot (events robots, until one without more), then the robots that changed, collected for a moment, and the status of fleetd every two seconds."), auth.View),
-		map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}},
-		func(ctx context.Context, in *streamQuery, _ sse.Sender) {
-			sel, err := in.selector()
-			if err != nil {
-				return // cannot happen: Resolve checked the parameters
-			}
-			feed := s.Robots.Subscribe(view.Listed, gatherChanges)
-			defer feed.Close()
-			out := newEvents(in.to, in.Encoding, s.Now)
-			shown := audience{in.principal, sel, map[string]bool{}}
-			if out.status(s.statusFor(in.principal)) != nil || out.snapshot(shown.update(s.Robots.Robots())) != nil {
+func (s *server) stream(t *operation.Table) {
+	row := operation.Row{
+		ID: "stream", Method: http.MethodGet, Path: "/stream", Tag: "robots", Right: auth.View,
+		Summary: "Stream changes of robots",
+		Description: "First the status of fleetd and every robot (events robots, until one without more), then the robots that " +
+			"changed, collected for a moment, and the status of fleetd every two seconds.",
+		Example: "robot watch",
+	}
+	t.All = append(t.All, operation.Operation{
+		Row: row, In: reflect.TypeFor[streamQuery](), Out: reflect.TypeFor[huma.StreamResponse](),
+		Mount: func(h huma.API, described huma.Operation) {
+			sse.Register(h, described, map[string]any{"fleetd": Status{}, "robots": Snapshot{}, "changes": Changes{}}, s.follow)
+		},
+	})
+}
+
+// follow sends what changes until the client is gone.
+func (s *server) follow(ctx context.Context, in *streamQuery, _ sse.Sender) {
+	sel, err := in.selector()
+	if err != nil {
+		return // cannot happen: Resolve checked the parameters
+	}
+	feed := s.Robots.Subscribe(view.Listed, gatherChanges)
+	defer feed.Close()
+	out := newEvents(in.to, in.Encoding, s.Now)
+	shown := audience{in.principal, sel, map[string]bool{}}
+	if out.status(s.statusFor(in.principal)) != nil || out.snapshot(shown.update(s.Robots.Robots())) != nil {
+		return
+	}
+	for sentAt := s.Now(); ; {
+		changed, err := feed.Next(ctx, statusInterval)
+		if err != nil || !auth.StillSignedIn(ctx) {
+			return
+		}
+		rows := make([]*view.Row, len(changed))
+		for i, d := range changed {
+			rows[i] = d.Row
+		}
+		if rows = shown.update(rows); len(rows) > 0 {
+			if out.robots("changes", rows, false) != nil {
 				return
 			}
-			for sentAt := s.Now(); ; {
-				changed, err := feed.Next(ctx, statusInterval)
-				if err != nil || !auth.StillSignedIn(ctx) {
-					return
-				}
-				rows := make([]*view.Row, len(changed))
-				for i, d := range changed {
-					rows[i] = d.Row
-				}
-				if rows = shown.update(rows); len(rows) > 0 {
-					if out.robots("changes", rows, false) != nil {
-						return
-					}
-				}
-				if now := s.Now(); now.Sub(sentAt) >= statusInterval {
-					if out.status(s.statusFor(in.principal)) != nil {
-						return
-					}
-					sentAt = now
-				}
+		}
+		if now := s.Now(); now.Sub(sentAt) >= statusInterval {
+			if out.status(s.statusFor(in.principal)) != nil {
+				return
 			}
-		})
+			sentAt = now
+		}
+	}
 }
 
 // audience is which robots one client of the stream has.

@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/teleop"
 )
 
@@ -25,17 +26,28 @@ type Teleop interface {
 // deviceWriteTimeout bounds writing to a person's device.
 const deviceWriteTimeout = 2 * time.Second
 
-func (s *server) teleop(h huma.API) {
-	o := op("drive", http.MethodGet, "/robots/{id}/teleop", "robots", "Drive a robot (WebSocket)",
-		"For the person who has control of the robot (control/acquire). The device sends a frame, as JSON text, 10 to 20 times a second, also while the stick is at rest:",
-		`{"lease", "seq", "t", "vx", "wz", "latency_ms"}: the id of the lease, a number that rises, the device's time in milliseconds, m/s forwards, rad/s to the left, and the latency that it measured.`,
-		`It receives {"type"}: limits {"mps", "radps"} at the beginning; echo {"seq", "t", "robot_ms"} of each frame, from which it measures the latency; robot {"mono_ms", "figures"} ten times a second;`,
-		`refused {"cause", "detail"}, at most once a second, while the robot does not follow the frames, such as in another mode than mnl;`,
-		`stopped {"cause", "detail"} when fleetd stopped the robot, after which the stick must be released before it counts; ended {"cause", "detail"} at the end.`,
-		"Without a frame for 250 ms fleetd stops the robot, and without one for 2 s it gives control back. A latency above 800 ms stops the robot.",
-		"A device whose connection broke has these 2 s to connect again with the same lease.")
-	o.Responses = map[string]*huma.Response{"101": {Description: "the connection is a WebSocket now"}}
-	register(h, o, auth.Manual, func(_ context.Context, in *PathID) (*huma.StreamResponse, error) {
+func (s *server) teleop(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "drive", Method: http.MethodGet, Path: "/robots/{id}/teleop", Tag: "robots", Right: auth.Manual,
+		Summary: "Drive a robot (WebSocket)",
+		Description: "For the person who has control of the robot (control/acquire). The device sends a frame, as JSON text, 10 to " +
+			"20 times a second, also while the stick is at rest:" +
+			` {"lease", "seq", "t", "vx", "wz", "latency_ms"}: the id of the lease, a number that rises, the device's ` +
+			`time in milliseconds, m/s forwards, rad/s to the left, and the latency that it measured.` +
+			` It receives {"type"}: limits {"mps", "radps"} at the beginning; echo {"seq", "t", "robot_ms"} of each ` +
+			`frame, from which it measures the latency; robot {"mono_ms", "figures"} ten times a second;` +
+			` refused {"cause", "detail"}, at most once a second, while the robot does not follow the frames, such as in ` +
+			`another mode than mnl;` +
+			` stopped {"cause", "detail"} when fleetd stopped the robot, after which the stick must be released before ` +
+			`it counts; ended {"cause", "detail"} at the end.` +
+			" Without a frame for 250 ms fleetd stops the robot, and without one for 2 s it gives control back. A " +
+			"latency above 800 ms stops the robot." +
+			" A device whose connection broke has these 2 s to connect again with the same lease.",
+		Example: "drive r1",
+		More: func(o *huma.Operation) {
+			o.Responses = map[string]*huma.Response{"101": {Description: "the connection is a WebSocket now"}}
+		},
+	}, func(_ context.Context, in *PathID) (*huma.StreamResponse, error) {
 		d, err := s.robot(in.ID)
 		if err != nil {
 			return nil, err

@@ -7,11 +7,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -32,10 +31,14 @@ type TimelineText struct {
 }
 
 // timeline registers the request for the timeline of an act, a story or an activity.
-func (s *server) timeline(h huma.API, kind library.Kind, plural string) {
-	o := op("get-timeline-"+string(kind), http.MethodGet, "/"+plural+"/{id}/timeline", plural, "Get what each unit does by time, in bars to draw",
-		"Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is shown with their newest published revisions, or else their drafts.")
-	register(h, o, auth.View, func(ctx context.Context, in *struct {
+func (s *server) timeline(t *operation.Table, kind library.Kind, plural string) {
+	operation.Register(t, ofKind(kind, plural, operation.Row{
+		ID: "get-timeline", Method: http.MethodGet, Path: "/{id}/timeline", Right: auth.View,
+		Example: "KIND get NAME --timeline",
+		Summary: "Get what each unit does by time, in bars to draw",
+		Description: "Of the draft, or of the published revision rev. The draft of a story or of an act that performs others is " +
+			"shown with their newest published revisions, or else their drafts.",
+	}), func(ctx context.Context, in *struct {
 		PathID
 		Rev  int64  `query:"rev" minimum:"0" doc:"a published revision; 0 = the draft"`
 		Lang string `query:"lang" maxLength:"35" doc:"language of the texts, such as de"`
@@ -52,32 +55,37 @@ func (s *server) timeline(h huma.API, kind library.Kind, plural string) {
 }
 
 // draftTimeline registers the request for the timeline of a text that is not saved.
-func (s *server) draftTimeline(h huma.API) {
-	register(h, op("get-timeline-of-text", http.MethodPost, "/library/timeline", "library", "Get what each unit of a text does by time, in bars to draw",
-		"Nothing is saved. If the only errors are of times, such as two actions that overlap on one unit, the timeline shows them as robots would perform them, and conflicts names them."), auth.View,
-		func(ctx context.Context, in *struct {
-			caller
-			Body TimelineText
-		}) (*answer[Timeline], error) {
-			end, err := s.heavy.begin(ctx)
-			if err != nil {
-				return nil, err
+func (s *server) draftTimeline(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "get-timeline-of-text", Method: http.MethodPost, Path: "/library/timeline", Tag: "library", Right: auth.View,
+		Summary: "Get what each unit of a text does by time, in bars to draw",
+		Description: "Nothing is saved. If the only errors are of times, such as two actions that overlap on one unit, the " +
+			"timeline shows them as robots would perform them, and conflicts names them.",
+		ReadOnly: true,
+		Example:  "act get --timeline -f act.yaml", Without: "without fleetd",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body TimelineText
+	}) (*answer[Timeline], error) {
+		end, err := s.heavy.begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+		lookup := s.newActLookup(ctx)
+		t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), lookup.find, in.Body.Lang)
+		if lookup.err != nil {
+			return nil, s.fail(lookup.err, "library")
+		}
+		out := Timeline{Kind: in.Body.Kind, Timeline: t}
+		for _, p := range schema.Errors(problems) {
+			if !ofTimes(p) {
+				return nil, refusal(inDocument(schema.Errors(problems)))
 			}
-			defer end()
-			lookup := s.newActLookup(ctx)
-			t, problems := textTimeline(library.Kind(in.Body.Kind), []byte(in.Body.Text), lookup.find, in.Body.Lang)
-			if lookup.err != nil {
-				return nil, s.fail(lookup.err, "library")
-			}
-			out := Timeline{Kind: in.Body.Kind, Timeline: t}
-			for _, p := range schema.Errors(problems) {
-				if !ofTimes(p) {
-					return nil, refusal(inDocument(schema.Errors(problems)))
-				}
-				out.Conflicts = append(out.Conflicts, p)
-			}
-			return &answer[Timeline]{out}, nil
-		})
+			out.Conflicts = append(out.Conflicts, p)
+		}
+		return &answer[Timeline]{out}, nil
+	})
 }
 
 // ofTimes reports whether an act with this error still has a timeline.

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -45,37 +44,51 @@ type accessTokenList struct {
 	Tokens []AccessToken `json:"tokens"`
 }
 
-func (s *server) accessTokens(h huma.API) {
-	register(h, op("list-tokens", http.MethodGet, "/tokens", "accounts", "List valid tokens", "One's own; administrators see those of everybody."), auth.Own|auth.Administer,
-		func(_ context.Context, in *struct {
-			caller
-			User string `query:"user" maxLength:"63"`
-		}) (*answer[accessTokenList], error) {
-			user := in.User
-			if !in.principal.May(auth.Administer) {
-				user = in.principal.ID
-			}
-			out := accessTokenList{Tokens: []AccessToken{}}
-			for _, t := range s.AccessTokens.Tokens(user) {
-				out.Tokens = append(out.Tokens, toAccessToken(t))
-			}
-			return &answer[accessTokenList]{out}, nil
-		})
-	register(h, op("make-access-token", http.MethodPost, "/tokens", "accounts", "Make a token for a program",
-		"Only this answer has its secret, which the program sends as Authorization: Bearer. It is valid while its user is enabled. A token with roles of its own cannot make tokens."), auth.Own|auth.Administer,
-		func(ctx context.Context, in *struct {
-			caller
-			Body NewAccessToken
-		}) (*answer[AccessToken], error) {
-			return s.makeAccessToken(ctx, in.principal, in.Body)
-		})
-	register(h, op("revoke-access-token", http.MethodDelete, "/tokens/{id}", "accounts", "End a token", "One's own; administrators can end every token. The id self is the token of the request."), auth.Own|auth.Administer,
-		func(ctx context.Context, in *struct {
-			PathID
-			AttributionQuery
-		}) (*struct{}, error) {
-			return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.attribution(in.principal))
-		})
+func (s *server) accessTokens(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-tokens", Method: http.MethodGet, Path: "/tokens", Tag: "accounts", Right: auth.Own | auth.Administer,
+		Summary:     "List valid tokens",
+		Description: "One's own; administrators see those of everybody.",
+		Example:     "token list",
+	}, func(_ context.Context, in *struct {
+		caller
+		User string `query:"user" maxLength:"63"`
+	}) (*answer[accessTokenList], error) {
+		user := in.User
+		if !in.principal.May(auth.Administer) {
+			user = in.principal.ID
+		}
+		out := accessTokenList{Tokens: []AccessToken{}}
+		for _, t := range s.AccessTokens.Tokens(user) {
+			out.Tokens = append(out.Tokens, toAccessToken(t))
+		}
+		return &answer[accessTokenList]{out}, nil
+	})
+	operation.Register(t, operation.Row{
+		ID: "make-access-token", Method: http.MethodPost, Path: "/tokens", Tag: "accounts", Right: auth.Own | auth.Administer,
+		Summary: "Make a token for a program",
+		Description: "Only this answer has its secret, which the program sends as Authorization: Bearer. It is valid while its " +
+			"user is enabled. A token with roles of its own cannot make tokens.",
+		Audit:   "token create",
+		Example: "token create nightly",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body NewAccessToken
+	}) (*answer[AccessToken], error) {
+		return s.makeAccessToken(ctx, in.principal, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "revoke-access-token", Method: http.MethodDelete, Path: "/tokens/{id}", Tag: "accounts", Right: auth.Own | auth.Administer,
+		Summary:     "End a token",
+		Description: "One's own; administrators can end every token. The id self is the token of the request.",
+		Audit:       "token revoke",
+		Example:     "token revoke 0198c0de",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		AttributionQuery
+	}) (*struct{}, error) {
+		return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.attribution(in.principal))
+	})
 }
 
 func toAccessToken(t auth.Token) AccessToken {

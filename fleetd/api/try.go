@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/library"
+	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -34,15 +33,21 @@ type Tried struct {
 }
 
 // tries registers the request that performs a text on a robot.
-func (s *server) tries(h huma.API) {
-	register(h, op("try-text", http.MethodPost, "/robots/{id}/try", "library", "Perform a text once on one robot, without publishing it",
-		"Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop."), auth.Try,
-		func(ctx context.Context, in *struct {
-			PathID
-			Body Trial
-		}) (*answer[Tried], error) {
-			return s.try(ctx, in.principal, in.ID, in.Body)
-		})
+func (s *server) tries(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "try-text", Method: http.MethodPost, Path: "/robots/{id}/try", Tag: "library", Right: auth.Try,
+		Summary: "Perform a text once on one robot, without publishing it",
+		Description: "Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as " +
+			"one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, " +
+			"or by manual/stop.",
+		Audit:   "command act/perform",
+		Example: "act try welcome --robot r1",
+	}, func(ctx context.Context, in *struct {
+		PathID
+		Body Trial
+	}) (*answer[Tried], error) {
+		return s.try(ctx, in.principal, in.ID, in.Body)
+	})
 }
 
 func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Trial) (*answer[Tried], error) {

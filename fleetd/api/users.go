@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"troupe/fleetd/accounts"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -80,15 +79,24 @@ type OneUser struct {
 	Name string `path:"name" maxLength:"63"`
 }
 
-func (s *server) users(h huma.API) {
-	register(h, op("list-users", http.MethodGet, "/users", "accounts", "List users"), auth.Administer, func(context.Context, *noInput) (*answer[userList], error) {
+func (s *server) users(t *operation.Table) {
+	operation.Register(t, operation.Row{
+		ID: "list-users", Method: http.MethodGet, Path: "/users", Tag: "accounts", Right: auth.Administer,
+		Summary: "List users",
+		Example: "user list",
+	}, func(context.Context, *noInput) (*answer[userList], error) {
 		out := userList{Users: []Account{}}
 		for _, u := range s.Users.Users() {
 			out.Users = append(out.Users, toAccount(u))
 		}
 		return &answer[userList]{out}, nil
 	})
-	register(h, op("add-user", http.MethodPost, "/users", "accounts", "Add a user"), auth.Administer, func(ctx context.Context, in *struct {
+	operation.Register(t, operation.Row{
+		ID: "add-user", Method: http.MethodPost, Path: "/users", Tag: "accounts", Right: auth.Administer,
+		Summary: "Add a user",
+		Audit:   "user add",
+		Example: "user add anna --role operator --no-password",
+	}, func(ctx context.Context, in *struct {
 		caller
 		Body NewUser
 	}) (*answer[Account], error) {
@@ -96,29 +104,44 @@ func (s *server) users(h huma.API) {
 		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
 		return s.userAnswer(b.Name, found, err)
 	})
-	register(h, op("change-user", http.MethodPatch, "/users/{name}", "accounts", "Change a user's roles and sites, or disable the user",
-		"It counts at once, also for requests in progress, such as a stream. The last administrator stays one."), auth.Administer, func(ctx context.Context, in *struct {
+	operation.Register(t, operation.Row{
+		ID: "change-user", Method: http.MethodPatch, Path: "/users/{name}", Tag: "accounts", Right: auth.Administer,
+		Summary:     "Change a user's roles and sites, or disable the user",
+		Description: "It counts at once, also for requests in progress, such as a stream. The last administrator stays one.",
+		Audit:       "user set",
+		Example:     "user set anna --role operator",
+	}, func(ctx context.Context, in *struct {
 		OneUser
 		Body UserChange
 	}) (*answer[Account], error) {
 		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, attribute(in.principal, in.Body.Attribution), in.Body.apply)
 		return s.userAnswer(in.Name, found, err)
 	})
-	register(h, op("set-password", http.MethodPost, "/users/{name}/password", "accounts", "Give a user another password", "It ends all sessions of the user; tokens stay valid."), auth.Administer,
-		func(ctx context.Context, in *struct {
-			OneUser
-			Body NewPassword
-		}) (*answer[Account], error) {
-			found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, attribute(in.principal, in.Body.Attribution))
-			return s.userAnswer(in.Name, found, err)
-		})
-	register(h, op("change-own-password", http.MethodPost, "/me/password", "accounts", "Change one's own password", "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid."), auth.Own,
-		func(ctx context.Context, in *struct {
-			caller
-			Body OwnPassword
-		}) (*signedIn, error) {
-			return s.changeOwnPassword(ctx, in.principal, hostOf(in.remote), s.cookiesOf(in.caller), in.Body)
-		})
+	operation.Register(t, operation.Row{
+		ID: "set-password", Method: http.MethodPost, Path: "/users/{name}/password", Tag: "accounts", Right: auth.Administer,
+		Summary:     "Give a user another password",
+		Description: "It ends all sessions of the user; tokens stay valid.",
+		Audit:       "user password",
+		Example:     "user password anna --password-file password",
+	}, func(ctx context.Context, in *struct {
+		OneUser
+		Body NewPassword
+	}) (*answer[Account], error) {
+		found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, attribute(in.principal, in.Body.Attribution))
+		return s.userAnswer(in.Name, found, err)
+	})
+	operation.Register(t, operation.Row{
+		ID: "change-own-password", Method: http.MethodPost, Path: "/me/password", Tag: "accounts", Right: auth.Own,
+		Summary:     "Change one's own password",
+		Description: "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid.",
+		Audit:       "user password",
+		Example:     "user password --password-file passwords",
+	}, func(ctx context.Context, in *struct {
+		caller
+		Body OwnPassword
+	}) (*signedIn, error) {
+		return s.changeOwnPassword(ctx, in.principal, hostOf(in.remote), s.cookiesOf(in.caller), in.Body)
+	})
 }
 
 func (c UserChange) apply(u *auth.User) {

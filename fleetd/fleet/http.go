@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/certificate"
 	"troupe/fleetd/console"
+	"troupe/fleetd/operation"
 	"troupe/schema"
 )
 
@@ -25,7 +26,7 @@ const maxHeader = 64 << 10
 // web is the HTTP addresses of fleetd.
 type web struct {
 	mux         *http.ServeMux
-	operations  []api.Operation
+	operations  []operation.Operation
 	handler     http.Handler
 	connections *connections
 	listener    net.Listener // nil without an address
@@ -123,7 +124,8 @@ func (f *Fleet) shutdownHTTP(ctx context.Context) error {
 func (f *Fleet) routes() http.Handler {
 	mux := http.NewServeMux()
 	f.web.mux = mux
-	operations := api.Operations(api.Register(mux, f.deps()))
+	api.Register(mux, f.deps())
+	operations := api.Operations()
 	f.web.operations = operations
 	mux.Handle("/", console.Handler(f.cfg.base, func(r *http.Request) bool { return auth.Of(r.Context()).SignedIn() }))
 	var who auth.Authenticator = f.accounts

@@ -1,0 +1,17 @@
+package api
+
+import "testing"
+
+// Every row has all its parts: what the compiler does not ask for.
+func TestEveryRowHasAllItsParts(t *testing.T) {
+	seen := map[string]bool{}
+	for _, o := range Operations() {
+		route := o.Method + " " + o.Route()
+		if o.ID == "" || o.Summary == "" || o.Tag == "" || o.Right == 0 || seen[o.ID] || seen[route] {
+			t.Errorf("the row of %q (%s) lacks its id, summary, tag or right, or there are two", o.ID, route)
+		}
+		if seen[o.ID], seen[route] = true, true; (o.Example == "") == (o.NoLine == "") {
+			t.Errorf("the row of %s has a command line %q, and also says who calls it without: %q", o.ID, o.Example, o.NoLine)
+		}
+	}
+}
