@@ -40,16 +40,21 @@ type alertList struct {
 // alertRank orders alerts, the worst first.
 var alertRank = map[schema.AlertLevel]int{schema.AlertCritical: 0, schema.AlertError: 1, schema.AlertWarn: 2, schema.AlertInfo: 3}
 
+// alertColumns are the columns of a table of alerts.
+const alertColumns = "SINCE first_ts | ROBOT robot | LEVEL level | TYPE type | WHAT detail | ACKNOWLEDGED acknowledged.by | " +
+	"NOTE acknowledged.note | ID id"
+
 func (s *server) alerts(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
 		Summary: "List the alerts of robots, the worst first",
 		Description: "An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one " +
 			"says that somebody has seen it, and changes nothing at the robot.",
-		Example: "alert list",
+		Use:     "alert list",
+		Columns: alertColumns,
 	}, func(ctx context.Context, in *struct {
 		caller
-		Robot  string `query:"robot" maxLength:"64"`
+		Robot  string `query:"robot" maxLength:"64" doc:"only of this robot"`
 		Site   string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
 		Unseen bool   `query:"unacknowledged" doc:"only those that nobody has acknowledged"`
 	}) (*answer[alertList], error) {
@@ -86,7 +91,9 @@ func (s *server) alerts(t *operation.Table) {
 		Summary:     "Acknowledge an alert, with a note",
 		Description: "The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both.",
 		Audit:       "acknowledge",
-		Example:     "alert ack r1 a1 --note seen",
+		Use:         "alert ack ROBOT ALERT",
+		Example:     "alert ack r1 a1 --note seen\nalert ack r1 a3 --note 'the wheel is being cleaned'",
+		Columns:     alertColumns,
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Alert string `path:"alert" maxLength:"64"`

@@ -46,10 +46,11 @@ func (s *server) activeSessions(t *operation.Table) {
 		ID: "list-sessions", Method: http.MethodGet, Path: "/sessions", Tag: "accounts", Right: auth.Own | auth.Administer,
 		Summary:     "List where users are signed in",
 		Description: "One's own sessions; administrators see those of everybody. The command line and programs have tokens instead.",
-		Example:     "session list",
+		Use:         "session list",
+		Columns:     "SESSION id | USER user | FROM address | SINCE since | LAST USED used_at | BROWSER agent",
 	}, func(_ context.Context, in *struct {
 		caller
-		User string `query:"user" maxLength:"63"`
+		User string `query:"user" maxLength:"63" doc:"of this user only"`
 	}) (*answer[activeSessionList], error) {
 		user := in.User
 		if !in.principal.May(auth.Administer) {

@@ -64,8 +64,8 @@ func described(o operation.Operation) huma.Operation {
 		o.More(&out)
 	}
 	out.Middlewares = append(huma.Middlewares{permit(o.Row)}, out.Middlewares...)
-	if o.Example != "" {
-		out.Extensions = map[string]any{commandKey: "fleetd " + o.Example}
+	if first, _, _ := strings.Cut(o.Example, "\n"); first != "" {
+		out.Extensions = map[string]any{commandKey: "fleetd " + first}
 		if o.Without != "" {
 			out.Extensions[otherWayKey] = o.Without
 		}
@@ -169,7 +169,7 @@ type accepted[T any] struct {
 // AttributionQuery is an audit.Attribution in the query of requests whose body is a file, or that have none.
 type AttributionQuery struct {
 	By  string `query:"by" maxLength:"63"`
-	Why string `query:"why" maxLength:"256"`
+	Why string `query:"why" maxLength:"256" doc:"the reason, for the audit"`
 }
 
 func (q AttributionQuery) attribution(p auth.Principal) audit.Attribution {

@@ -35,10 +35,13 @@ type AccessToken struct {
 type NewAccessToken struct {
 	User  string      `json:"user,omitempty" maxLength:"63" doc:"default: yourself; for others administrators only"`
 	Name  string      `json:"name" minLength:"1" maxLength:"63" doc:"what it is for"`
-	Roles []auth.Role `json:"roles,omitempty" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"default: all of the user's roles"`
+	Roles []auth.Role `json:"roles,omitempty" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"default: all of the user's roles" cli:"role"`
 	Days  int         `json:"days,omitempty" minimum:"1" maximum:"3650" default:"90" doc:"how long it is valid"`
 	audit.Attribution
 }
+
+// ValidUntil is the day on which the token ends.
+func (t AccessToken) ValidUntil() string { return t.ExpiresAt.Time().Format(time.DateOnly) }
 
 type accessTokenList struct {
 	Tokens []AccessToken `json:"tokens"`
@@ -49,10 +52,11 @@ func (s *server) accessTokens(t *operation.Table) {
 		ID: "list-tokens", Method: http.MethodGet, Path: "/tokens", Tag: "accounts", Right: auth.Own | auth.Administer,
 		Summary:     "List valid tokens",
 		Description: "One's own; administrators see those of everybody.",
-		Example:     "token list",
+		Use:         "token list",
+		Columns:     "TOKEN id | USER user | FOR name | ROLES roles=the user's | VALID UNTIL ValidUntil()",
 	}, func(_ context.Context, in *struct {
 		caller
-		User string `query:"user" maxLength:"63"`
+		User string `query:"user" maxLength:"63" doc:"of this user only"`
 	}) (*answer[accessTokenList], error) {
 		user := in.User
 		if !in.principal.May(auth.Administer) {
@@ -70,7 +74,8 @@ func (s *server) accessTokens(t *operation.Table) {
 		Description: "Only this answer has its secret, which the program sends as Authorization: Bearer. It is valid while its " +
 			"user is enabled. A token with roles of its own cannot make tokens.",
 		Audit:   "token create",
-		Example: "token create nightly",
+		Use:     "token create NAME",
+		Example: "token create nightly\ntoken create nightly-report --role viewer --days 365",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body NewAccessToken
@@ -82,7 +87,9 @@ func (s *server) accessTokens(t *operation.Table) {
 		Summary:     "End a token",
 		Description: "One's own; administrators can end every token. The id self is the token of the request.",
 		Audit:       "token revoke",
+		Use:         "token revoke TOKEN",
 		Example:     "token revoke 0198c0de",
+		Done:        "token {id} is revoked",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		AttributionQuery

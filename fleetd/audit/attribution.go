@@ -5,7 +5,7 @@ import "time"
 // Attribution says who makes a change, why, and when.
 type Attribution struct {
 	Who string    `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
-	Why string    `json:"why,omitempty" maxLength:"256"`
+	Why string    `json:"why,omitempty" maxLength:"256" doc:"the reason, for the audit"`
 	At  time.Time `json:"-"` // when it is carried out
 }
 

@@ -12,37 +12,7 @@ import (
 )
 
 func (sh *shell) sessionCommand() *cobra.Command {
-	return group("session", "sign-ins in browsers", sh.sessionListCommand(), sh.sessionEndCommand())
-}
-
-func (sh *shell) sessionListCommand() *cobra.Command {
-	var user string
-	c := &cobra.Command{
-		Use: "list", Short: "list where you are signed in, or as administrator where everybody is", Args: cobra.NoArgs,
-		Long: "List where you are signed in, or as administrator where everybody is. These are browsers; the command line and programs have tokens, see fleetd token list.",
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{}
-			if user != "" {
-				query.Set("user", user)
-			}
-			var got struct {
-				Sessions []api.ActiveSession `json:"sessions"`
-			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "sessions", query: query}, &got); err != nil {
-				return err
-			}
-			return sh.show(got, func(out io.Writer) {
-				w := newTable(out)
-				defer w.Flush()
-				fmt.Fprintln(w, "SESSION\tUSER\tFROM\tSINCE\tLAST USED\tBROWSER")
-				for _, s := range got.Sessions {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.User, orElse(s.Address, "-"), formatTime(s.Since), formatTime(s.UsedAt), orElse(s.Agent, "-"))
-				}
-			})
-		}),
-	}
-	c.Flags().StringVar(&user, "user", "", "of this user only")
-	return c
+	return group("session", "sign-ins in browsers", sh.sessionEndCommand())
 }
 
 func (sh *shell) sessionEndCommand() *cobra.Command {

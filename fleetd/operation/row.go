@@ -41,7 +41,8 @@ type Row struct {
 	// More completes the description for huma, such as with how long a body may take; may be nil.
 	More func(*huma.Operation)
 
-	// Example is a command line that does it, without the name of the program. A test runs every line.
+	// Example is a command line that does it, without the name of the program; empty if it is Use. A test runs it. More
+	// lines are only in the help.
 	Example string
 	// Without says what that line does if it does not call the operation.
 	Without string
@@ -103,6 +104,9 @@ func Register[I, O any](t *Table, r Row, do func(context.Context, *I) (*O, error
 			}
 			return do(ctx, in)
 		})
+	}
+	if r.Example == "" {
+		r.Example = r.Use
 	}
 	t.All = append(t.All, Operation{Row: r, In: reflect.TypeFor[I](), Out: reflect.TypeFor[O](), Mount: mount})
 }

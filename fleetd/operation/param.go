@@ -1,0 +1,112 @@
+package operation
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Param is one parameter of an operation.
+type Param struct {
+	In       string // path, query or body
+	Name     string // in the request
+	Flag     string // of the command; empty if it has none
+	Unit     string // tag cli: ms = it is a duration on the command line; empty = it is what it is in the request
+	Type     reflect.Type
+	Doc      string
+	Default  string   // in the request
+	Enum     []string // allowed values
+	Required bool
+	Explode  bool // a list in the query repeats the name, and is not one value with commas
+}
+
+// otherFlags are the flags that are not named like their parameters.
+var otherFlags = map[string]string{"expected_count": "expect", "by": "", "acts": "with-act"}
+
+// Params lists the parameters of an operation, those of the path first.
+func (o Operation) Params() []Param {
+	var path, others []Param
+	for _, p := range paramsOf(o.In, "") {
+		if p.In == "path" {
+			path = append(path, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return append(path, others...)
+}
+
+// paramsOf lists the parameters among the fields of a struct; in is where they are if no tag says so.
+func paramsOf(t reflect.Type, in string) (out []Param) {
+	for f := range t.Fields() {
+		switch name, where := placeOf(f.Tag); {
+		case f.Name == "Body" && in == "" && f.Type.Kind() == reflect.Struct:
+			out = append(out, paramsOf(f.Type, "body")...)
+		case where == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			out = append(out, paramsOf(f.Type, in)...)
+		case where == "" || where == "body" && in != "body" || name == "-":
+		default:
+			out = append(out, paramOf(f, where, name, in == "body" && !strings.Contains(f.Tag.Get("json"), ",omit")))
+		}
+	}
+	return out
+}
+
+func paramOf(f reflect.StructField, where, name string, required bool) Param {
+	flag, unit, given := strings.Cut(f.Tag.Get("cli"), ",")
+	if !given && flag == "" {
+		other, named := otherFlags[name]
+		if flag = strings.ReplaceAll(name, "_", "-"); named {
+			flag = other
+		}
+	}
+	p := Param{
+		In: where, Name: name, Flag: strings.TrimSuffix(flag, "-"), Unit: unit, Type: f.Type, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"),
+		Explode: strings.Contains(f.Tag.Get("query"), ",explode"), Required: required || f.Tag.Get("required") == "true",
+	}
+	if enum := f.Tag.Get("enum"); enum != "" {
+		p.Enum = strings.Split(enum, ",")
+	}
+	return p
+}
+
+// placeOf returns the name of a field in the request, and where it is there.
+func placeOf(tag reflect.StructTag) (name, where string) {
+	for _, where := range []string{"path", "query"} {
+		if name, _, _ = strings.Cut(tag.Get(where), ","); name != "" {
+			return name, where
+		}
+	}
+	if name, _, _ = strings.Cut(tag.Get("json"), ","); name != "" {
+		return name, "body"
+	}
+	return "", ""
+}
+
+// Argument is a word of a command line that stands for a parameter.
+type Argument struct {
+	Param
+	Word            string // such as ROBOT
+	Optional, Again bool   // it may be left out; it may be given several times
+}
+
+// CommandLine returns the words of the command in Use, its arguments and its flags.
+func (o Operation) CommandLine() (words []string, arguments []Argument, flags []Param) {
+	flags = o.Params()
+	for word := range strings.FieldsSeq(o.Use) {
+		bare := strings.Trim(strings.TrimSuffix(strings.Trim(word, "[]"), "..."), "[]")
+		if bare != strings.ToUpper(bare) {
+			words = append(words, word)
+			continue
+		}
+		i := 0 // the next one of the path
+		for i < len(flags) && flags[i].In != "path" && !strings.EqualFold(strings.TrimSuffix(flags[i].Name, "s"), bare) {
+			i++
+		}
+		if i == len(flags) {
+			panic("the command of " + o.ID + " has an argument that is no parameter: " + word)
+		}
+		arguments = append(arguments, Argument{Param: flags[i], Word: bare, Optional: strings.HasPrefix(word, "["), Again: strings.Contains(word, "...")})
+		flags = append(flags[:i:i], flags[i+1:]...)
+	}
+	return words, arguments, flags
+}
