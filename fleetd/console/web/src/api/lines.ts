@@ -1,5 +1,9 @@
 import { line, robotsOf, verbLine, whyAndExpect } from './commandline';
+import { type Command, commands } from './commands';
+import type { Schemas } from './client';
 import type { operations } from './schema';
+
+type Selector = Schemas['SelectorSelector'];
 
 type Parameters<O extends keyof operations> = operations[O]['parameters'];
 type Body<O extends keyof operations> = operations[O] extends {
@@ -95,12 +99,38 @@ function library<K extends 'act' | 'story' | 'activity'>(kind: K) {
   } as Table;
 }
 
-/** The words of the command line that do the same as a request, by operation. */
+interface Asked {
+  path?: Record<string, unknown>;
+  query?: Record<string, unknown>;
+  body?: Record<string, unknown>;
+}
+
+/** The words of a command that is made from its operation. Robots, their number and the reason come last. */
+function made(c: Command, asked: Asked): Words {
+  const at = (place: string): unknown => {
+    const [where, name] = place.split('.') as [keyof Asked, string];
+    return asked[where]?.[name];
+  };
+  const flags = c.flags.map(([name, place]) => {
+    const value = at(place);
+    if (value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)) return;
+    return value === true ? `--${name}` : `--${name}=${String(value).trim()}`;
+  });
+  const all = { ...asked.query, ...asked.body } as { selector?: Selector; expected_count?: number; why?: string };
+  return [
+    ...c.words,
+    ...c.args.flatMap((place) => at(place) as string),
+    ...flags,
+    ...(all.selector ? robotsOf(all.selector) : []),
+    ...whyAndExpect(all.why ?? '', all.expected_count),
+  ];
+}
+
+/** The words of commands that are written by hand and do the same as a request, by operation. */
 const table: Table = {
   stop: ({ body: b }) => ['stop', ...robotsOf(b.selector), flag('level', b.level), ...why(b.why)],
   'release-stops': ({ body: b }) => ['stop', 'release', ...(b.ids ?? []), ...why(b.why)],
 
-  'ack-alert': ({ path, body }) => ['alert', 'ack', path.id, path.alert, `--note=${body.note.trim()}`],
   'set-labels': ({ path, body: b }) => [
     'robot',
     'label',
@@ -211,26 +241,18 @@ const table: Table = {
           ...why(b.why),
         ],
   'set-password': ({ path, body }) => ['user', 'password', path.name, ...why(body.why)],
-  'make-access-token': ({ body: b }) => [
-    'token',
-    'create',
-    b.name,
-    flag('user', b.user),
-    b.roles?.length ? `--role=${b.roles.join(',')}` : undefined,
-    flag('days', b.days),
-    ...why(b.why),
-  ],
   'end-session': ({ path, query }) => ['session', 'end', path.id, ...why(query?.why)],
   'end-sessions': ({ query }) => ['session', 'end', '--all', flag('user', query?.user), ...why(query?.why)],
-  'revoke-access-token': ({ path, query }) => ['token', 'revoke', path.id, ...why(query?.why)],
 };
 
 /** The line of the command line that does the same as a request. */
 export function lineOf<O extends keyof operations>(operation: O, request: Request<O>): string {
   if (operation === 'command') return commandLine((request as Request<'command'>).body);
   const words = table[operation] as ((r: Request<O>) => Words) | undefined;
-  if (!words) throw new Error(`no command does ${operation}`);
-  return line(...words(request));
+  if (words) return line(...words(request));
+  const command = commands[operation];
+  if (!command) throw new Error(`no command does ${operation}`);
+  return line(...made(command, request as Asked));
 }
 
 function commandLine(b: Request<'command'>['body']): string {
