@@ -30,7 +30,7 @@ func (k *Keeper) AddUser(ctx context.Context, p auth.Principal, u auth.User, pas
 // ChangeUser changes a user; change gets the user as it is. Disabling ends
 // the sessions of the user for good, and suspends the tokens until the user is enabled again.
 func (k *Keeper) ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error) {
-	found, err := k.Changes.ChangeUser(ctx, p, name, "user set", by, func(u *auth.User) {
+	found, err := k.Changes.ChangeUser(ctx, p, name, audit.ActionUserSet, by, func(u *auth.User) {
 		was := u.Disabled
 		change(u)
 		if u.Disabled && !was {
@@ -49,7 +49,7 @@ func (k *Keeper) SetPassword(ctx context.Context, p auth.Principal, name, passwo
 	if err != nil {
 		return nil, err
 	}
-	found, err := k.Changes.ChangeUser(ctx, p, name, "user password", by, func(u *auth.User) {
+	found, err := k.Changes.ChangeUser(ctx, p, name, audit.ActionUserPassword, by, func(u *auth.User) {
 		u.Password = hash
 		u.Epoch++
 	})

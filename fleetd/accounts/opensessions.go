@@ -66,7 +66,7 @@ func digestOf(cookie string) string {
 // EndSession ends a session of another browser, at once at this instance.
 func (k *Keeper) EndSession(ctx context.Context, p auth.Principal, s ActiveSession, by audit.Attribution) {
 	k.end(ctx, s.digest, &ended{who: p, note: audit.Note{
-		Who: by.Who, What: "session end", Target: "user " + s.User, Why: by.Why,
+		Who: by.Who, What: audit.ActionSessionEnd, Target: "user " + s.User, Why: by.Why,
 		Detail: fmt.Sprintf("session %s from %s, signed in %s", s.ID, s.Address, s.Since.UTC().Format(time.RFC3339)),
 	}})
 }

@@ -87,7 +87,7 @@ func (k *Keeper) refuse(ctx context.Context, who provider.Person, why error) {
 		target = "user " + who.Name
 	}
 	n := audit.Note{
-		Source: audit.Source{Address: from.Address, Via: from.Via}, What: "sign in", Target: audit.Text(target, 256),
+		Source: audit.Source{Address: from.Address, Via: from.Via}, What: audit.ActionSignIn, Target: audit.Text(target, 256),
 		Why: audit.Text(why.Error(), 512), Outcome: audit.Refused,
 	}
 	if who.Subject != "" {

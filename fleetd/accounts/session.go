@@ -213,7 +213,7 @@ func (s sessionStore) CommitCtx(ctx context.Context, digest string, data []byte,
 // DeleteCtx implements scs.CtxStore.
 func (s sessionStore) DeleteCtx(ctx context.Context, digest string) error {
 	by, _ := ctx.Value(sessionActorKey{}).(sessionActor)
-	note := audit.Note{Who: by.who.ID, What: "sign out", Target: "user " + by.open}
+	note := audit.Note{Who: by.who.ID, What: audit.ActionSignOut, Target: "user " + by.open}
 	if signsIn := by.how != ""; signsIn && by.open != by.who.ID {
 		note.Detail = by.who.ID + " signed in in the same browser"
 	}

@@ -90,7 +90,7 @@ func (s *server) alerts(t *operation.Table) {
 		ID: "ack-alert", Method: http.MethodPost, Path: "/robots/{id}/alerts/{alert}/ack", Tag: "robots", Right: auth.Command,
 		Summary:     "Acknowledge an alert, with a note",
 		Description: "The alert stays until its cause is gone. Another acknowledgement replaces the first; the audit keeps both.",
-		Audit:       "acknowledge",
+		Audit:       audit.ActionAcknowledge,
 		Use:         "alert ack ROBOT ALERT",
 		Example:     "alert ack r1 a1 --note seen\nalert ack r1 a3 --note 'the wheel is being cleaned'",
 		Columns:     alertColumns,

@@ -113,7 +113,7 @@ func (s *server) assets(t *operation.Table) {
 		Summary: "Upload a sound, an image or a map",
 		Description: "WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB; the type is detected from the bytes. " +
 			"Published stories keep the bytes that they were published with.",
-		Audit:   "put",
+		Audit:   audit.ActionPut,
 		Example: "asset put gong.wav",
 		MaxBody: score.MaxAsset,
 		More:    s.upload,
@@ -126,7 +126,7 @@ func (s *server) assets(t *operation.Table) {
 	})
 	operation.Register(t, operation.Row{
 		ID: "delete-asset", Method: http.MethodDelete, Path: "/assets/{name}", Tag: "assets", Right: auth.Edit,
-		Audit: "delete", Example: "asset delete gong",
+		Audit: audit.ActionDelete, Example: "asset delete gong",
 		Summary: "Delete an asset",
 		Description: "Refused while the newest revision of a story or activity uses it, or an older one that a robot has as its " +
 			"default story or among its activities. Published stories keep their bytes.",

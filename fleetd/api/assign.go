@@ -79,6 +79,7 @@ func (s *server) assignments(t *operation.Table) {
 		Summary: "Set the default story of robots",
 		Description: "Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty " +
 			"story removes the default story.",
+		Audit:   audit.ActionAssign,
 		Example: "story assign museum r1",
 	}, func(ctx context.Context, in *struct {
 		caller
@@ -91,7 +92,7 @@ func (s *server) assignments(t *operation.Table) {
 		Summary: "Set the activities of robots",
 		Description: "The newest revision of each is assigned, and robots keep it when another one is published, until these " +
 			"activities are assigned again. The activities that a robot has now are replaced; an empty list removes them.",
-		Audit:   "assign",
+		Audit:   audit.ActionAssign,
 		Example: "activity assign greet r1",
 	}, func(ctx context.Context, in *struct {
 		caller

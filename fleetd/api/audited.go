@@ -123,10 +123,10 @@ func (a *audited) note(r *http.Request, status int, why string) audit.Note {
 		Why: audit.Text(why, 512), Outcome: audit.Done,
 	}
 	if o.ID == "" {
-		n.What, n.Target = r.Method, audit.Text(r.URL.Path, 256)
+		n.What, n.Target = audit.Action(r.Method), audit.Text(r.URL.Path, 256)
 	}
 	if a.said.Verb != "" {
-		n.What += " " + audit.Text(a.said.Verb, 64)
+		n.What += audit.Action(" " + audit.Text(a.said.Verb, 64))
 	}
 	switch {
 	case o.ID == "sign-in" && !a.userKnown:

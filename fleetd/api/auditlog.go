@@ -181,7 +181,7 @@ func (f AuditFilter) matches(e audit.Entry) bool {
 	in := func(part string, texts ...string) bool {
 		return part == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(part)) })
 	}
-	return in(f.Who, e.Who, e.Principal) && in(f.What, e.What) && (f.Without == "" || !in(f.Without, e.What)) && in(f.Target, e.Target) &&
+	return in(f.Who, e.Who, e.Principal) && in(f.What, string(e.What)) && (f.Without == "" || !in(f.Without, string(e.What))) && in(f.Target, e.Target) &&
 		(f.Via == "" || f.Via == e.Via) && (f.Outcome == "" || f.Outcome == e.Outcome) && (f.ID == "" || f.ID == e.ID || f.ID == e.Of) &&
 		(f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }

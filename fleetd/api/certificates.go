@@ -80,7 +80,7 @@ func (s *server) instanceCertificates(t *operation.Table) {
 		Summary: "Revoke one certificate",
 		Description: "Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The " +
 			"name can still connect with another certificate. A reason is required.",
-		Audit:   "revoke",
+		Audit:   audit.ActionRevoke,
 		Example: "ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why lost",
 	}, func(ctx context.Context, in *struct {
 		caller

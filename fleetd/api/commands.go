@@ -63,7 +63,7 @@ func (s *server) commands(t *operation.Table) {
 			" A repeated request of an account with the same Idempotency-Key returns the same batch; a stop is always " +
 			"sent again, whatever its key. Until fleetd has read its database, a stop of the group safety by labels or of " +
 			"all robots is latched as by POST /stops.",
-		Audit:   "command",
+		Audit:   audit.ActionCommand,
 		Example: "mode set ato r1",
 	}, func(ctx context.Context, in *struct {
 		caller
@@ -124,7 +124,7 @@ func (s *server) commands(t *operation.Table) {
 		Summary: "Cancel a command",
 		Description: "If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers " +
 			"whether it can still cancel it.",
-		Audit:   "cancel",
+		Audit:   audit.ActionCancel,
 		Example: "command cancel 0198c0de",
 	}, func(ctx context.Context, in *struct {
 		PathID

@@ -65,6 +65,7 @@ func (s *server) decommissions(t *operation.Table) {
 		Description: "fleetd stops the robot if it is online and revokes its credentials; when it is offline, fleetd deletes its " +
 			"retained documents at the broker and archives its row. Its history stays." +
 			" The removal continues in the background, also after a restart of fleetd; GET shows its progress.",
+		Audit:   audit.ActionDecommission,
 		Example: "robot decommission r1",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -115,7 +116,7 @@ func (s *server) decommissions(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "delete-orphan", Method: http.MethodDelete, Path: "/orphans/{id}", Tag: "identity", Right: auth.Administer,
 		Summary: "Delete the retained documents of an unknown robot",
-		Audit:   "delete documents",
+		Audit:   audit.ActionDeleteDocuments,
 		Example: "robot orphans r9 --delete",
 	}, func(ctx context.Context, in *struct {
 		PathID

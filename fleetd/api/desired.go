@@ -141,6 +141,7 @@ func (s *server) desired(t *operation.Table) {
 		Summary: "Set the desired settings, mode or places of robots",
 		Description: "Robots that are offline get the document when they connect. Each robot reports the result. A desired mode " +
 			"never ends a stop, a lost link or somebody's control of the robot.",
+		Audit:   audit.ActionDesired,
 		Example: "desired mode ato r1",
 	}, func(ctx context.Context, in *struct {
 		caller

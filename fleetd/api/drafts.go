@@ -51,7 +51,7 @@ func (m DraftMatch) draftRev() (*int64, error) {
 func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "save", Method: http.MethodPut, Path: "/{id}", Right: auth.Edit,
-		Audit: "save", Example: "KIND save -f KIND.yaml",
+		Audit: audit.ActionSave, Example: "KIND save -f KIND.yaml",
 		Summary: "Save a draft",
 		Description: "YAML, or JSON if the text starts with {. A draft may have errors, but cannot be published then. If-Match is " +
 			"required, so that nobody overwrites somebody else's change unknowingly. With format=yaml the text is stored " +
@@ -84,7 +84,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "restore", Method: http.MethodPost, Path: "/{id}/revisions/{rev}/restore", Right: auth.Edit,
-		Audit: "save", Example: "KIND restore NAME 2",
+		Audit: audit.ActionSave, Example: "KIND restore NAME 2",
 		Summary: "Save the content of a published revision as the draft",
 		Description: "Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest " +
 			"revisions.",
@@ -103,7 +103,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "duplicate", Method: http.MethodPost, Path: "/{id}/duplicate", Right: auth.Edit,
-		Audit: "save", Example: "KIND duplicate NAME OTHER",
+		Audit: audit.ActionSave, Example: "KIND duplicate NAME OTHER",
 		Summary:     "Save a copy of the draft under another id",
 		Description: "Refused if the id is taken.",
 	}), func(ctx context.Context, in *struct {

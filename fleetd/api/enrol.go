@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/certificate"
@@ -41,6 +42,7 @@ func (s *server) enrolments(t *operation.Table) {
 		Summary: "Get a robot's first certificate",
 		Description: "For a robot with a token. The first certificate uses up the token; until the token expires or the " +
 			"certificate is revoked, a request with the same key gets the same answer, in case the answer was lost.",
+		Audit:  audit.ActionEnrol,
 		NoLine: "a robot gets its first certificate with the token that robot enrol made",
 	}, func(ctx context.Context, in *struct {
 		caller
@@ -53,6 +55,7 @@ func (s *server) enrolments(t *operation.Table) {
 		Summary: "Get a robot's next certificate",
 		Description: "Over a TLS connection that the robot authenticates with its present certificate, which stays valid until it " +
 			"expires.",
+		Audit:  audit.ActionRenew,
 		NoLine: "a robot renews its certificate",
 	}, func(ctx context.Context, in *struct {
 		caller

@@ -102,7 +102,7 @@ func (s *server) files(t *operation.Table) {
 			"sounds and pictures. Nothing is saved unless all of it is valid; with skip_wrong entries with errors are " +
 			"left out and the others saved. A draft with the same content stays as it is. With dry_run the answer says " +
 			"what would be saved, and every problem by row and column.",
-		Audit:   "save",
+		Audit:   audit.ActionSave,
 		Example: "import -f act.yaml",
 		MaxBody: score.MaxAsset,
 		More:    s.upload,

@@ -95,7 +95,7 @@ func (s *server) identities(t *operation.Table) {
 		Summary: "Make an enrolment token",
 		Description: "Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier " +
 			"token that was not used.",
-		Audit:   "make enrolment token",
+		Audit:   audit.ActionMakeEnrolmentToken,
 		Example: "robot enrol r1",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -114,7 +114,7 @@ func (s *server) identities(t *operation.Table) {
 		ID: "revoke-robot", Method: http.MethodPost, Path: "/robots/{id}/revoke", Tag: "identity", Right: auth.Administer,
 		Summary:     "Revoke a robot's credentials",
 		Description: "Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again.",
-		Audit:       "revoke",
+		Audit:       audit.ActionRevoke,
 		Example:     "robot revoke r1 --why stolen",
 	}, func(ctx context.Context, in *struct {
 		PathID

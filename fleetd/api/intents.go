@@ -30,7 +30,7 @@ func (s *server) intents(t *operation.Table) {
 			"so the answer is its batch, at once or, with Prefer: wait=N (seconds, at most 60), when the robot has " +
 			"answered." +
 			" A repeated request of an account with the same Idempotency-Key returns the same batch.",
-		Audit:   "command intent/post",
+		Audit:   audit.CommandAction("intent/post"),
 		Example: "intent post r1 --name greet", Without: "the operation command, for any number of robots",
 	}, func(ctx context.Context, in *struct {
 		PathID

@@ -33,7 +33,7 @@ func (s *server) bulkLabels(t *operation.Table) {
 		ID: "label-robots", Method: http.MethodPost, Path: "/labels", Tag: "robots", Right: auth.Administer,
 		Summary:     "Change some labels of many robots",
 		Description: "Sets and removes the named labels of each robot that matches the selector, and keeps the others.",
-		Audit:       "label",
+		Audit:       audit.ActionLabel,
 		Example:     "robot label -l site=museum floor=2",
 	}, func(ctx context.Context, in *struct {
 		caller

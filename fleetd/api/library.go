@@ -99,7 +99,7 @@ func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "publish", Method: http.MethodPost, Path: "/{id}/publish", Right: auth.Edit,
-		Audit: "publish", Example: "KIND publish NAME",
+		Audit: audit.ActionPublish, Example: "KIND publish NAME",
 		Summary: "Publish the draft as the next revision",
 		Description: "Robots keep the revision that is assigned to them. Refused while the draft has errors. If-Match publishes " +
 			"only the draft that you read. With acts, these acts are published before it in the same transaction, all or " +
@@ -117,7 +117,7 @@ func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "delete", Method: http.MethodDelete, Path: "/{id}", Right: auth.Edit,
-		Audit: "delete", Example: "KIND delete NAME",
+		Audit: audit.ActionDelete, Example: "KIND delete NAME",
 		Summary: "Delete; recover undoes it",
 		Description: "An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots " +
 			"get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose " +
@@ -140,7 +140,7 @@ func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "recover", Method: http.MethodPost, Path: "/{id}/recover", Right: auth.Edit,
-		Audit: "recover", Example: "KIND recover NAME",
+		Audit: audit.ActionRecover, Example: "KIND recover NAME",
 		Summary:     "Recover what was deleted",
 		Description: "It is assigned to no robot.",
 	}), func(ctx context.Context, in *struct {
@@ -176,7 +176,7 @@ func (s *server) publication(t *operation.Table) {
 		Description: "Each text is saved as a draft and published as its next revision, in one transaction: acts before those that " +
 			"perform them, then the others. Refused if one has errors or two have one name. dry_run shows what would " +
 			"change; assets are then those that would be uploaded before.",
-		Audit:   "publish",
+		Audit:   audit.ActionPublish,
 		Example: "publish -f act.yaml",
 		MaxBody: maxTexts,
 	}, func(ctx context.Context, in *struct {

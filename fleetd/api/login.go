@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/operation"
 )
@@ -48,7 +49,7 @@ func (s *server) logins(t *operation.Table) {
 		Summary: "Allow the command line of a machine to act as yourself",
 		Description: "Needs the session of a browser. The answer sends the browser to a port of the machine's loopback address " +
 			"with a code, which fleetd login exchanges for a token of 30 days.",
-		Audit:  "login allow",
+		Audit:  audit.ActionLoginAllow,
 		NoLine: "the console lets a person allow the command line that fleetd login --browser runs in",
 	}, func(ctx context.Context, in *struct {
 		caller
@@ -60,7 +61,7 @@ func (s *server) logins(t *operation.Table) {
 		ID: "finish-login", Method: http.MethodPost, Path: "/logins/finish", Tag: "accounts", Right: auth.SelfProving,
 		Summary:     "Exchange the code of a sign-in for a token",
 		Description: "The code counts once, and only with the verifier of its challenge.",
-		Audit:       "token create",
+		Audit:       audit.ActionTokenCreate,
 		NoLine:      "fleetd login --browser gets its token when a person has allowed it",
 	}, func(ctx context.Context, in *struct {
 		caller

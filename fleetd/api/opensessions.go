@@ -72,7 +72,7 @@ func (s *server) activeSessions(t *operation.Table) {
 		Summary: "End a session",
 		Description: "One's own; administrators can end every session. The browser has to sign in again, and what it follows or " +
 			"drives ends.",
-		Audit:   "session end",
+		Audit:   audit.ActionSessionEnd,
 		Example: "session end 5d41402abc4b",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -84,7 +84,7 @@ func (s *server) activeSessions(t *operation.Table) {
 		ID: "end-sessions", Method: http.MethodDelete, Path: "/sessions", Tag: "accounts", Right: auth.Own | auth.Administer,
 		Summary:     "End all sessions of a user but that of the request",
 		Description: "One's own; administrators can end those of another user.",
-		Audit:       "session end",
+		Audit:       audit.ActionSessionEnd,
 		Example:     "session end --all",
 	}, func(ctx context.Context, in *struct {
 		caller

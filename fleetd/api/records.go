@@ -82,7 +82,7 @@ func (s *server) flightRecords(t *operation.Table) {
 		Description: "Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance " +
 			"as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps " +
 			"it for a day.",
-		Audit:   "command record/export",
+		Audit:   audit.CommandAction("record/export"),
 		Example: "robot record r1 --last 10m",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -120,7 +120,7 @@ func (s *server) flightRecords(t *operation.Table) {
 		ID: "send-record", Method: http.MethodPut, Path: strings.TrimPrefix(schema.RecordsPath, Prefix) + "{key}", Tag: "records", Right: auth.SelfProving,
 		Summary:     "Send a flight record to fleetd",
 		Description: "For robots, with their certificate, under the key of record/export. The key counts once.",
-		Audit:       "flight record",
+		Audit:       audit.ActionFlightRecord,
 		NoLine:      "a robot sends a flight record that was asked for",
 		More: func(o *huma.Operation) {
 			o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}

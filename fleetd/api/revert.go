@@ -49,7 +49,7 @@ func (s *server) reversion(t *operation.Table) {
 		Summary: "Give robots the default story that they had before",
 		Description: "Each robot gets the revision that was assigned to it before the present one; a second request undoes that. A " +
 			"robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped.",
-		Audit:   "revert",
+		Audit:   audit.ActionRevert,
 		Example: "story revert r1",
 	}, func(ctx context.Context, in *struct {
 		caller

@@ -131,7 +131,7 @@ func (s *server) robots(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "set-labels", Method: http.MethodPut, Path: "/robots/{id}/labels", Tag: "robots", Right: auth.Administer,
 		Summary: "Replace a robot's labels",
-		Audit:   "label",
+		Audit:   audit.ActionLabel,
 		Example: "robot label r1 site=museum",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -157,7 +157,7 @@ func (s *server) robots(t *operation.Table) {
 		Description: "The robot is added to the database, and sys/adopt makes it obey the desired documents of this fleet from now " +
 			"on." +
 			" Waits as long as Prefer: wait=N says.",
-		Audit:   "adopt",
+		Audit:   audit.ActionAdopt,
 		Example: "adopt r1",
 	}, func(ctx context.Context, in *struct {
 		PathID

@@ -1,6 +1,13 @@
 package api
 
-import "testing"
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"troupe/fleetd/audit"
+)
 
 // Every row has all its parts: what the compiler does not ask for.
 func TestEveryRowHasAllItsParts(t *testing.T) {
@@ -12,6 +19,10 @@ func TestEveryRowHasAllItsParts(t *testing.T) {
 		}
 		if seen[o.ID], seen[route] = true, true; (o.Example == "") == (o.NoLine == "") {
 			t.Errorf("the row of %s has a command line %q, and also says who calls it without: %q", o.ID, o.Example, o.NoLine)
+		}
+		known := slices.ContainsFunc(audit.Actions, func(a audit.ActionRow) bool { return a.Action == o.Audit }) || strings.HasPrefix(string(o.Audit), "command ")
+		if changes := o.Method != http.MethodGet && !o.ReadOnly; changes != known && o.ID != "get-record-file" {
+			t.Errorf("the row of %s (%s) says %q to the audit", o.ID, route, o.Audit)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"troupe/fleetd/accounts"
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/operation"
 )
@@ -87,6 +88,7 @@ func (s *server) sessions(t *operation.Table) {
 		Summary: "Sign in with a password",
 		Description: "The answer sets the cookie of a session, which lasts 12 hours. An address that sent too many wrong passwords " +
 			"has to wait, but for people who have signed in before in their browser.",
+		Audit:   audit.ActionSignIn,
 		Example: "login --user anna --password-file password",
 	}, func(ctx context.Context, in *struct {
 		caller
@@ -105,6 +107,7 @@ func (s *server) sessions(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "sign-out", Method: http.MethodDelete, Path: "/session", Tag: "accounts", Right: auth.Public,
 		Summary: "Sign out: end the session",
+		Audit:   audit.ActionSignOut,
 		Example: "login --user anna --password-file password",
 	}, func(ctx context.Context, in *struct {
 		caller

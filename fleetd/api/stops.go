@@ -75,7 +75,7 @@ func (s *server) stops(t *operation.Table) {
 			" A stop that a client sends in both ways has an Idempotency-Key, in the query of the WebSocket as key. Its " +
 			"repetition by the account within a minute is sent again too, but under the id of the first, so that one stop " +
 			"is latched, and is answered with dup.",
-		Audit:   "stop",
+		Audit:   audit.ActionStop,
 		Example: "stop r1",
 		More:    func(o *huma.Operation) { o.BodyReadTimeout = stopBodyTimeout },
 	}, func(ctx context.Context, in *struct {
@@ -103,7 +103,7 @@ func (s *server) stops(t *operation.Table) {
 		Summary: "Release stops by their ids",
 		Description: "All of them or none. Robots that hold no other stop are then DISABLED, or in E_STOP until safety/reset, and " +
 			"move only after safety/enable. Needs the database.",
-		Audit:   "release",
+		Audit:   audit.ActionRelease,
 		Example: "stop release stop-260517-093000-1f0c --why clear",
 	}, func(ctx context.Context, in *struct {
 		caller

@@ -73,7 +73,7 @@ func (s *server) accessTokens(t *operation.Table) {
 		Summary: "Make a token for a program",
 		Description: "Only this answer has its secret, which the program sends as Authorization: Bearer. It is valid while its " +
 			"user is enabled. A token with roles of its own cannot make tokens.",
-		Audit:   "token create",
+		Audit:   audit.ActionTokenCreate,
 		Use:     "token create NAME",
 		Example: "token create nightly\ntoken create nightly-report --role viewer --days 365",
 	}, func(ctx context.Context, in *struct {
@@ -86,7 +86,7 @@ func (s *server) accessTokens(t *operation.Table) {
 		ID: "revoke-access-token", Method: http.MethodDelete, Path: "/tokens/{id}", Tag: "accounts", Right: auth.Own | auth.Administer,
 		Summary:     "End a token",
 		Description: "One's own; administrators can end every token. The id self is the token of the request.",
-		Audit:       "token revoke",
+		Audit:       audit.ActionTokenRevoke,
 		Use:         "token revoke TOKEN",
 		Example:     "token revoke 0198c0de",
 		Done:        "token {id} is revoked",

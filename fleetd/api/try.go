@@ -40,7 +40,7 @@ func (s *server) tries(t *operation.Table) {
 		Description: "Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as " +
 			"one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, " +
 			"or by manual/stop.",
-		Audit:   "command act/perform",
+		Audit:   audit.CommandAction("act/perform"),
 		Example: "act try welcome --robot r1",
 	}, func(ctx context.Context, in *struct {
 		PathID

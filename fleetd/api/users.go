@@ -94,7 +94,7 @@ func (s *server) users(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "add-user", Method: http.MethodPost, Path: "/users", Tag: "accounts", Right: auth.Administer,
 		Summary: "Add a user",
-		Audit:   "user add",
+		Audit:   audit.ActionUserAdd,
 		Example: "user add anna --role operator --no-password",
 	}, func(ctx context.Context, in *struct {
 		caller
@@ -108,7 +108,7 @@ func (s *server) users(t *operation.Table) {
 		ID: "change-user", Method: http.MethodPatch, Path: "/users/{name}", Tag: "accounts", Right: auth.Administer,
 		Summary:     "Change a user's roles and sites, or disable the user",
 		Description: "It counts at once, also for requests in progress, such as a stream. The last administrator stays one.",
-		Audit:       "user set",
+		Audit:       audit.ActionUserSet,
 		Example:     "user set anna --role operator",
 	}, func(ctx context.Context, in *struct {
 		OneUser
@@ -121,7 +121,7 @@ func (s *server) users(t *operation.Table) {
 		ID: "set-password", Method: http.MethodPost, Path: "/users/{name}/password", Tag: "accounts", Right: auth.Administer,
 		Summary:     "Give a user another password",
 		Description: "It ends all sessions of the user; tokens stay valid.",
-		Audit:       "user password",
+		Audit:       audit.ActionUserPassword,
 		Example:     "user password anna --password-file password",
 	}, func(ctx context.Context, in *struct {
 		OneUser
@@ -134,7 +134,7 @@ func (s *server) users(t *operation.Table) {
 		ID: "change-own-password", Method: http.MethodPost, Path: "/me/password", Tag: "accounts", Right: auth.Own,
 		Summary:     "Change one's own password",
 		Description: "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid.",
-		Audit:       "user password",
+		Audit:       audit.ActionUserPassword,
 		Example:     "user password --password-file passwords",
 	}, func(ctx context.Context, in *struct {
 		caller

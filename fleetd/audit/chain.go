@@ -16,7 +16,7 @@ func (e *Entry) Sum() string {
 	var b []byte
 	for _, field := range []string{
 		strconv.FormatInt(e.Seq, 10), e.Prev, e.ID, strconv.FormatInt(e.At.UnixMicro(), 10), e.Principal, e.Address, string(e.Via),
-		e.Who, e.What, e.Target, e.Why, e.Detail, e.Before, e.After, string(e.Outcome), e.Of,
+		e.Who, string(e.What), e.Target, e.Why, e.Detail, e.Before, e.After, string(e.Outcome), e.Of,
 	} {
 		b = strconv.AppendInt(b, int64(len(field)), 10)
 		b = append(b, ':')
@@ -39,10 +39,6 @@ func (e *Entry) Link(head Head) Head {
 	e.Hash = e.Sum()
 	return Head{e.Seq, e.Hash}
 }
-
-// Prune is the value of Note.What in the entry that takes the place of pruned entries; its After is
-// a Checkpoint.
-const Prune = "prune"
 
 // Checkpoint says which entries were pruned: all up to one, with the hash that the first entry
 // after it carries.
@@ -108,7 +104,7 @@ func (v *Verifier) Add(e Entry) bool {
 	if v.broken != nil {
 		return false
 	}
-	if e.What == Prune {
+	if e.What == ActionPrune {
 		var c Checkpoint
 		if json.Unmarshal([]byte(e.After), &c) == nil && c.Through == v.first.Seq-1 && c.Hash == v.first.Prev {
 			v.pruned = true

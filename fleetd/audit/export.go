@@ -50,7 +50,7 @@ var Columns = []string{"seq", "at", "principal", "who", "address", "via", "what"
 // gets an apostrophe in front, so CSV cannot be verified; JSON lines can.
 func (e *Entry) Record() []string {
 	row := []string{
-		strconv.FormatInt(e.Seq, 10), e.At.UTC().Format(time.RFC3339Nano), e.Principal, e.Who, e.Address, string(e.Via), e.What, e.Target,
+		strconv.FormatInt(e.Seq, 10), e.At.UTC().Format(time.RFC3339Nano), e.Principal, e.Who, e.Address, string(e.Via), string(e.What), e.Target,
 		e.Why, e.Detail, e.Before, e.After, string(e.Outcome), e.Of, e.ID, e.Prev, e.Hash,
 	}
 	for i, text := range row {

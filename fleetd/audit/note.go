@@ -39,10 +39,7 @@ const (
 var Outcomes = []Outcome{Done, Accepted, Partly, Refused, Failed}
 
 // Assignments are what entries about assignments to robots say in Note.What.
-var Assignments = []string{"assign", "withdraw", Revert, "desired"}
-
-// Revert is Note.What of an assignment of the story that robots had before.
-const Revert = "revert"
+var Assignments = []string{string(ActionAssign), string(ActionWithdraw), string(ActionRevert), string(ActionDesired)}
 
 // Source is who made a request, as fleetd authenticated them, and from where.
 type Source struct {
@@ -55,7 +52,7 @@ type Source struct {
 type Note struct {
 	Source
 	Who     string  `json:"who,omitempty" doc:"the person, by the name that they gave"`
-	What    string  `json:"what" doc:"what was done; command GROUP/VERB is a command to robots" example:"label"`
+	What    Action  `json:"what" doc:"what was done; command GROUP/VERB is a command to robots" example:"label"`
 	Target  string  `json:"target" doc:"what it was done to" example:"robot r1"`
 	Why     string  `json:"why,omitempty" doc:"the reason that the person gave, or why it was refused or failed"`
 	Detail  string  `json:"detail,omitempty" doc:"what changed, in words"`

@@ -115,7 +115,7 @@ func (q *Queue) write(ctx context.Context, db *store.Store, last bool) {
 	notes := waiting
 	if dropped > 0 {
 		notes = append(notes[:len(notes):len(notes)], entry{now, audit.Note{
-			Source: audit.Source{Via: audit.ViaFleetd}, Who: q.deps.Name, What: "requests", Target: "audit",
+			Source: audit.Source{Via: audit.ViaFleetd}, Who: q.deps.Name, What: audit.ActionRequests, Target: "audit",
 			Detail: fmt.Sprintf("%d more refused requests and flight records were not recorded: there were too many", dropped), Outcome: audit.Refused,
 		}})
 	}

@@ -53,7 +53,7 @@ func (a *Accounts) FirstAdmin(ctx context.Context, hash string, reset bool) (wri
 		if err := tx.SaveUser(ctx, u); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: "fleetd", What: "user", Target: "user " + u.Name, Detail: "a password was printed at the start of fleetd"})
+		return tx.Note(ctx, now, audit.Note{Who: "fleetd", What: audit.ActionUser, Target: "user " + u.Name, Detail: "a password was printed at the start of fleetd"})
 	})
 	return written, err
 }
@@ -68,12 +68,12 @@ func (a *Accounts) AddUser(ctx context.Context, p auth.Principal, u auth.User, b
 		if slices.ContainsFunc(users, func(other auth.User) bool { return other.Name == u.Name }) {
 			return u, audit.Note{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, "there is a user "+u.Name+" already", "choose another name, or change that user")}
 		}
-		return u, audit.Note{What: "user add", Target: "user " + u.Name, Detail: describe(u)}, nil
+		return u, audit.Note{What: audit.ActionUserAdd, Target: "user " + u.Name, Detail: describe(u)}, nil
 	})
 }
 
 // ChangeUser changes a user; change gets the user as it is.
-func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name, what string, by audit.Attribution, change func(*auth.User)) (found []schema.Problem, err error) {
+func (a *Accounts) ChangeUser(ctx context.Context, p auth.Principal, name string, what audit.Action, by audit.Attribution, change func(*auth.User)) (found []schema.Problem, err error) {
 	missing := false
 	found, err = a.applyUserPlan(ctx, p, by, func(tx *store.Tx, users []auth.User) (auth.User, audit.Note, []schema.Problem) {
 		i := slices.IndexFunc(users, func(u auth.User) bool { return u.Name == name })
@@ -148,7 +148,7 @@ func (a *Accounts) AddToken(ctx context.Context, p auth.Principal, t auth.Token,
 		if err := tx.AddAccessToken(ctx, t); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: "token create", Target: "token " + t.ID, Why: by.Why, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: audit.ActionTokenCreate, Target: "token " + t.ID, Why: by.Why, Detail: fmt.Sprintf("%s of %s, until %s", t.Name, t.User, t.ExpiresAt.Format(time.RFC3339))})
 	})
 }
 
@@ -159,7 +159,7 @@ func (a *Accounts) RevokeToken(ctx context.Context, p auth.Principal, id string,
 		if err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: "token revoke", Target: "token " + id, Why: by.Why, Detail: t.Name + " of " + t.User})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: by.Who, What: audit.ActionTokenRevoke, Target: "token " + id, Why: by.Why, Detail: t.Name + " of " + t.User})
 	})
 }
 
@@ -169,7 +169,7 @@ func (a *Accounts) SaveSession(ctx context.Context, p auth.Principal, s auth.Ses
 		if err := tx.SaveSession(ctx, s); err != nil {
 			return err
 		}
-		return tx.Note(ctx, at, audit.Note{Who: p.ID, What: "sign in", Target: "user " + p.ID, Detail: how})
+		return tx.Note(ctx, at, audit.Note{Who: p.ID, What: audit.ActionSignIn, Target: "user " + p.ID, Detail: how})
 	})
 }
 

@@ -32,7 +32,7 @@ func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert 
 			return err
 		}
 		return tx.Note(ctx, ack.At, audit.Note{
-			Who: by.Who, What: "acknowledge", Target: "robot " + robot, Why: by.Why,
+			Who: by.Who, What: audit.ActionAcknowledge, Target: "robot " + robot, Why: by.Why,
 			Detail: audit.Text("alert "+alert.ID+", "+alert.Type+": "+alert.Detail, 512),
 			After:  audit.JSON(map[string]any{"alert": alert.ID, "type": alert.Type, "level": alert.Level, "first_ts": alert.FirstTS}),
 		})

@@ -115,7 +115,7 @@ func TestEveryChangeIsAuditedUnderItsPrincipal(t *testing.T) {
 		if n.Principal != anna.ID || n.Who != who.Who {
 			t.Errorf("%s of %s is noted of %q by %q", n.What, n.Target, n.Principal, n.Who)
 		}
-		got = append(got, n.What)
+		got = append(got, string(n.What))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("noted %q, want %q", got, want)

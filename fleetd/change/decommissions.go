@@ -23,7 +23,7 @@ func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot strin
 		if begun, err = tx.Decommission(ctx, robot); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "decommission", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionDecommission, Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, []string{robot})
@@ -56,7 +56,7 @@ func (d *Decommissions) DeleteDocuments(ctx context.Context, p auth.Principal, r
 		if err := tx.EnqueueDeletions(ctx, robot, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "delete documents", Target: "documents of robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionDeleteDocuments, Target: "documents of robot " + robot, Why: by.Why})
 	})
 	if err == nil {
 		d.Changed(ctx, nil)

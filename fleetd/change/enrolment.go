@@ -108,7 +108,7 @@ func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca
 			return c, err
 		}
 	}
-	return c, tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: "enrol", Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+	return c, tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: audit.ActionEnrol, Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
 }
 
 func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {
@@ -145,7 +145,7 @@ func (i *Identities) Renew(ctx context.Context, p auth.Principal, authority *ca.
 		if c, err = issue(ctx, tx, authority, request, enrol.ByRenewal, now); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{What: "renew", Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
+		return tx.Note(ctx, now, audit.Note{What: audit.ActionRenew, Target: "robot " + holder.Name, Detail: "certificate " + c.Serial + " after " + holder.Serial})
 	})
 	return c, err
 }

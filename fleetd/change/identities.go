@@ -74,7 +74,7 @@ func (i *Identities) NewToken(ctx context.Context, p auth.Principal, row enrol.T
 		if err := tx.AddToken(ctx, row); err != nil {
 			return err
 		}
-		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: "make enrolment token", Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial})})
+		return tx.Note(ctx, row.CreatedAt, audit.Note{Who: row.CreatedBy, What: audit.ActionMakeEnrolmentToken, Target: "robot " + row.Robot, Why: why, After: audit.JSON(map[string]any{"expires_at": row.ExpiresAt, "serial": row.Serial})})
 	})
 }
 
@@ -141,7 +141,7 @@ func (i *Identities) Revoke(ctx context.Context, p auth.Principal, robot string,
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "revoke", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionRevoke, Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && !dryRun {
 		i.Changed(ctx, []string{robot})
@@ -162,7 +162,7 @@ func (i *Identities) RevokeSerial(ctx context.Context, p auth.Principal, serial 
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "revoke", Target: "certificate " + serial, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionRevoke, Target: "certificate " + serial, Why: by.Why})
 	})
 	if err == nil {
 		i.Changed(ctx, nil)
@@ -184,7 +184,7 @@ func (i *Identities) RestoreName(ctx context.Context, p auth.Principal, robot st
 		if err := publish(); err != nil {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: "restore name", Target: "robot " + robot, Why: by.Why})
+		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionRestoreName, Target: "robot " + robot, Why: by.Why})
 	})
 	if err == nil && restored {
 		i.Changed(ctx, []string{robot})

@@ -37,7 +37,7 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 			text = append(text, k+"="+v)
 		}
 		slices.Sort(text)
-		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: "label", Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)})
+		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)})
 	})
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 		if err := publishLabels(ctx, tx, selector.IDs(changed...), by.WithTime(l.Now())); err != nil {
 			return err
 		}
-		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: "label", Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
+		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
 	})
 	if errors.Is(err, errRefused) {
 		return nil, total, found, nil

@@ -19,7 +19,7 @@ func (a *Accounts) AllowLogin(ctx context.Context, p auth.Principal, c auth.Logi
 		if err := tx.AddLoginCode(ctx, c); err != nil {
 			return err
 		}
-		return tx.Note(ctx, a.Now(), audit.Note{Who: p.ID, What: "login allow", Target: "user " + c.User, Detail: "the command line on " + c.Machine})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: p.ID, What: audit.ActionLoginAllow, Target: "user " + c.User, Detail: "the command line on " + c.Machine})
 	})
 }
 
@@ -49,7 +49,7 @@ func (a *Accounts) FinishLogin(ctx context.Context, from auth.Origin, digest, ch
 			return err
 		}
 		tx.ActFor(auth.Principal{ID: c.User, From: from})
-		return tx.Note(ctx, a.Now(), audit.Note{Who: c.User, What: "token create", Target: "token " + made.ID, Detail: fmt.Sprintf("%s of %s, until %s", made.Name, made.User, made.ExpiresAt.Format(time.RFC3339))})
+		return tx.Note(ctx, a.Now(), audit.Note{Who: c.User, What: audit.ActionTokenCreate, Target: "token " + made.ID, Detail: fmt.Sprintf("%s of %s, until %s", made.Name, made.User, made.ExpiresAt.Format(time.RFC3339))})
 	})
 	if err == nil && !valid {
 		err = ErrNotFound

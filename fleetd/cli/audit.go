@@ -126,7 +126,7 @@ func auditTable(out io.Writer, entries []audit.Entry) {
 			detail = strings.TrimSpace(e.Before + " -> " + e.After)
 			detail = strings.TrimPrefix(strings.TrimSuffix(detail, "->"), "-> ")
 		}
-		what := e.What
+		what := string(e.What)
 		if words := auditWords[what]; words != "" {
 			what += " (" + words + ")"
 		}

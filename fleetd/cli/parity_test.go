@@ -204,7 +204,7 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 	}
 	for _, s := range all {
 		of := func(address string) []audit.Entry {
-			return slices.DeleteFunc(slices.Clone(at[address]), func(e audit.Entry) bool { return e.What != s.what })
+			return slices.DeleteFunc(slices.Clone(at[address]), func(e audit.Entry) bool { return string(e.What) != s.what })
 		}
 		if found := of(s.did); len(found) != 1 {
 			t.Errorf("%s leaves %d entries %q; all are %s", s.operation, len(found), s.what, notesOf(at[s.did]))

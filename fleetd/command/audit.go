@@ -10,7 +10,7 @@ import (
 // IssuedNote is the entry of the audit for a new batch.
 func IssuedNote(b Batch, commands []Command) audit.Note {
 	n := audit.Note{
-		Source: b.Source, Who: b.By, What: "command " + b.Verb, Target: target(b, commands), Why: b.Why, Outcome: audit.Accepted,
+		Source: b.Source, Who: b.By, What: audit.CommandAction(b.Verb), Target: target(b, commands), Why: b.Why, Outcome: audit.Accepted,
 	}
 	if len(b.Args) > 0 {
 		n.After = audit.JSON(b.Args)
@@ -39,7 +39,7 @@ type End struct {
 
 // EndedNote is the entry of the audit for the end of a batch.
 func EndedNote(b Batch, ends []End) audit.Note {
-	n := audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, What: "command " + b.Verb, Target: fmt.Sprintf("%d robots: %s", b.Total, b.Selector)}
+	n := audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, What: audit.CommandAction(b.Verb), Target: fmt.Sprintf("%d robots: %s", b.Total, b.Selector)}
 	done, refused, all := 0, 0, 0
 	var parts []string
 	for i, e := range ends {

@@ -110,7 +110,7 @@ func AddReasons(all []LastAssignment, notes []audit.Entry) {
 	}
 	for i := range all {
 		n := at[all[i].At.UnixMicro()]
-		all[i].Why, all[i].Reverts = n.Why, n.What == audit.Revert
+		all[i].Why, all[i].Reverts = n.Why, n.What == audit.ActionRevert
 		for k := range all[i].Groups {
 			r := &all[i].Groups[k].Replaced
 			n := at[r.At.UnixMicro()]

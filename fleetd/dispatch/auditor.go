@@ -88,7 +88,7 @@ func (w *Auditor) Note(at schema.TopicParams, m link.Message, now time.Time) {
 		return
 	}
 	n := audit.Note{
-		Source: audit.Source{Principal: at.CID, Via: audit.ViaMQTT}, What: "command " + topic.verb, Target: "robot " + at.RID,
+		Source: audit.Source{Principal: at.CID, Via: audit.ViaMQTT}, What: audit.CommandAction(topic.verb), Target: "robot " + at.RID,
 		Detail: audit.Text(string(m.Payload[:min(len(m.Payload), auditDetail)]), auditDetail), Outcome: audit.Accepted,
 	}
 	if topic.verb == "intent/post" {
@@ -260,7 +260,7 @@ func (w *Auditor) write(ctx context.Context, db Store) {
 	notes, lost := w.notes, w.lost.Load()
 	if lost > 0 {
 		notes = append(slices.Clip(notes), audit.Entry{ID: uuid.Must(uuid.NewV7()).String(), At: w.deps.Now(), Note: audit.Note{
-			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: "command", Target: "MQTT", Outcome: audit.Accepted, Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
+			Source: audit.Source{Via: audit.ViaFleetd}, Who: w.deps.Name, What: audit.ActionCommand, Target: "MQTT", Outcome: audit.Accepted, Detail: fmt.Sprintf("%d more were not noted: there were too many", lost),
 		}})
 	}
 	if len(notes) == 0 {

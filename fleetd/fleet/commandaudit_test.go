@@ -39,7 +39,7 @@ func TestCommandOfAnotherClientIsAudited(t *testing.T) {
 		w.sleep(5 * time.Second)
 		var lines []string
 		for _, n := range w.audited(audit.ViaMQTT) {
-			lines = append(lines, n.Principal+"|"+n.Who+"|"+n.What+"|"+n.Target+"|"+n.Detail)
+			lines = append(lines, n.Principal+"|"+n.Who+"|"+string(n.What)+"|"+n.Target+"|"+n.Detail)
 		}
 		want := []string{`op1|ben|command safety/enable|robot r1|{"id":"k1","by":"ben"}`, "op1||command safety/stop|robot r1|", "op1||command mode/set|robot r1|ato"}
 		if fmt.Sprint(lines) != fmt.Sprint(want) {
@@ -101,7 +101,7 @@ func TestAuditCarriesThePrincipal(t *testing.T) {
 			if n.Of == "" && n.Via == audit.ViaAPI && (n.Address != "192.0.2.1" || n.Principal != "dev") {
 				w.Errorf("%s of %s came from %+v", n.What, n.Target, n.Source)
 			}
-			noted = append(noted, strings.Join([]string{string(n.Via), n.Who, n.What, n.Target, n.Why, n.Detail, string(n.Outcome)}, "|"))
+			noted = append(noted, strings.Join([]string{string(n.Via), n.Who, string(n.What), n.Target, n.Why, n.Detail, string(n.Outcome)}, "|"))
 		}
 		want := []string{
 			"api|ann|command mode/set|robot r9|||accepted",

@@ -241,7 +241,7 @@ func TestFollowerStopsWithoutLeaderAndDatabase(t *testing.T) {
 		}
 		written := map[string]int{}
 		for _, n := range notes {
-			written[n.What+" "+n.Target]++
+			written[string(n.What)+" "+n.Target]++
 		}
 		for _, id := range []string{all.Latch, one.Latch, "stop1"} {
 			if written["stop stop "+id] != 1 || written["release stop "+id] != 1 {
@@ -274,8 +274,8 @@ func TestLiveStopIsPersistedOnceByTwoInstances(t *testing.T) {
 		notes, err := db.Audit(t.Context(), store.AuditQuery{})
 		var did []string
 		for _, n := range slices.Backward(notes) {
-			if !strings.HasPrefix(n.What, "command ") {
-				did = append(did, n.What)
+			if !strings.HasPrefix(string(n.What), "command ") {
+				did = append(did, string(n.What))
 			}
 		}
 		if want := []string{"adopt", "stop", "release", "stop"}; err != nil || !slices.Equal(did, want) {

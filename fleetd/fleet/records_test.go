@@ -65,7 +65,7 @@ func TestOperatorAsksForAFlightRecord(t *testing.T) {
 		// The key under which the robot sends the file is in no entry and in no answer.
 		shown := 0
 		for _, e := range w.audited("") {
-			if strings.Contains(e.What, "record") {
+			if strings.Contains(string(e.What), "record") {
 				shown++
 				if strings.Contains(e.After, `"to"`) || strings.Contains(e.Target, "5f3c0e9a") {
 					t.Errorf("the audit shows the key of an upload: %s, %s: %s", e.What, e.Target, e.After)

@@ -55,7 +55,7 @@ func TestOnlyTheLeaderPrunes(t *testing.T) {
 
 	leads = true
 	p.prune(t.Context(), db, now)
-	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 || notes[0].What != audit.Prune || notes[1].Who != "ben" {
+	if notes, err := db.Audit(t.Context(), store.AuditQuery{}); err != nil || len(notes) != 2 || notes[0].What != audit.ActionPrune || notes[1].Who != "ben" {
 		t.Errorf("the leader is to prune the old note: %v are left, %v", notes, err)
 	}
 	if left, err := db.CommandsByID(t.Context(), []string{"c1"}); err != nil || len(left) > 0 {

@@ -85,9 +85,9 @@ func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (
 	for _, robot := range out.Updated {
 		s.setActivities(robot, out.Activities, set, by)
 	}
-	what, target := "assign", "activities "+joinPins(out.Activities)
+	what, target := audit.ActionAssign, "activities "+joinPins(out.Activities)
 	if len(out.Activities) == 0 {
-		what, target = "withdraw", "activities"
+		what, target = audit.ActionWithdraw, "activities"
 	}
 	n := s.note(by, what, target, RobotsText(out.Updated))
 	n.Before, n.After = before, audit.Robots(map[string][]string{joinPins(out.Activities): out.Updated})

@@ -75,7 +75,7 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	}
 	s.assets[name] = a
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, a.Details, body}}, []Asset{a}
-	n := s.note(by, "put", "asset "+name, fmt.Sprintf("%s, %d bytes", a.Media, a.Size))
+	n := s.note(by, audit.ActionPut, "asset "+name, fmt.Sprintf("%s, %d bytes", a.Media, a.Size))
 	if known {
 		n.Before = audit.JSON(map[string]string{"sha256": old.SHA256})
 	}
@@ -201,7 +201,7 @@ func DeleteAsset(rows Rows, name string, by audit.Attribution) (Changes, []schem
 	old := s.assets[name]
 	delete(s.assets, name)
 	s.changes.Removed = []string{name}
-	s.note(by, "delete", "asset "+name, "").Before = audit.JSON(map[string]string{"sha256": old.SHA256})
+	s.note(by, audit.ActionDelete, "asset "+name, "").Before = audit.JSON(map[string]string{"sha256": old.SHA256})
 	s.revalidateUsers(name)
 	return s.changes, nil
 }

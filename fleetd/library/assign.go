@@ -74,9 +74,9 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	story := func(robot string) string { return defaultText(s.defaults[robot]) }
 	before := s.groupForAudit(out.Updated, story)
 	s.setDefault(out.Updated, a.Story, a.Rev, a.Apply, by)
-	what, target := "assign", fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
+	what, target := audit.ActionAssign, fmt.Sprintf("story %s revision %d", a.Story, a.Rev)
 	if a.Story == "" {
-		what, target = "withdraw", "default story"
+		what, target = audit.ActionWithdraw, "default story"
 	}
 	n := s.note(by, what, target, RobotsText(out.Updated))
 	n.Before, n.After = before, s.groupForAudit(out.Updated, story)
@@ -127,7 +127,7 @@ func Renumber(rows Rows, robots []string, by audit.Attribution) ([]string, Chang
 		}
 	}
 	if len(updated) > 0 {
-		s.note(by, "publish again", "default story", RobotsText(updated))
+		s.note(by, audit.ActionPublishAgain, "default story", RobotsText(updated))
 	}
 	return updated, s.changes, nil
 }

@@ -79,7 +79,7 @@ func Delete(rows Rows, kind Kind, id string, expect *Expect, by audit.Attributio
 	impact := Impact{Kind: kind, ID: id}
 	e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, by.Why
 	s.put(e)
-	s.note(by, "delete", string(kind)+" "+id, "").Before = draftJSON(e)
+	s.note(by, audit.ActionDelete, string(kind)+" "+id, "").Before = draftJSON(e)
 	if kind != KindAct {
 		if robots := s.assignedTo(Ref{kind, id}, 0); len(robots) > 0 {
 			impact.add(kind, SequenceImpact{ID: id, Before: s.actCount(e), Rev: e.Rev, Cleared: robots})
@@ -180,7 +180,7 @@ func (s *snapshot) removeAct(e Entry, act string, by audit.Attribution) (Sequenc
 	if i.Deleted() {
 		e.DeletedAt, e.DeletedBy, e.DeletedWhy = by.At, by.Who, "left empty when act "+act+" was deleted"
 		s.put(e)
-		s.noteEffect(by, "delete", at.String(), e.DeletedWhy, "")
+		s.noteEffect(by, audit.ActionDelete, at.String(), e.DeletedWhy, "")
 		i.Cleared = s.assignedTo(at, 0)
 		s.unassign(e, 0, i.Cleared, by, e.DeletedWhy)
 		return i, true
@@ -202,12 +202,12 @@ func (s *snapshot) removeAct(e Entry, act string, by audit.Attribution) (Sequenc
 		} else {
 			s.setDefault(robots, e.ID, e.Rev, "", by)
 		}
-		s.noteEffect(by, "shorten", fmt.Sprintf("%s revision %d to %d", at, rev, e.Rev), why, "")
+		s.noteEffect(by, audit.ActionShorten, fmt.Sprintf("%s revision %d to %d", at, rev, e.Rev), why, "")
 	}
 	if i.Rev > 0 && e.Rev != i.Rev && !slices.Contains(used, i.Rev) {
 		// Older contents were published again after it: publish the newest contents again.
 		e = s.reissue(e, newest.sequence(), newest, by, fmt.Sprintf("same as revision %d; act %s was taken out of older ones, which became the revisions between", i.Rev, act))
-		s.noteEffect(by, "reissue", fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why, "")
+		s.noteEffect(by, audit.ActionReissue, fmt.Sprintf("%s revision %d as %d", at, i.Rev, e.Rev), why, "")
 	}
 	i.Rev = e.Rev
 	if inDraft {
@@ -252,7 +252,7 @@ func (s *snapshot) removeActFromDraft(e Entry, draft sequence, act string, by au
 		Detail: fmt.Sprintf("act %s was deleted by %s and removed from this %s", act, by.Who, e.Kind), Hint: fmt.Sprintf("save the %s to clear this warning", e.Kind),
 	})
 	s.setDraft(e, text, problems, by)
-	s.noteEffect(by, "shorten", fmt.Sprintf("draft of %s %s", e.Kind, e.ID), "act "+act+" was deleted", fmt.Sprintf("it was at %v", draft.places(act)))
+	s.noteEffect(by, audit.ActionShorten, fmt.Sprintf("draft of %s %s", e.Kind, e.ID), "act "+act+" was deleted", fmt.Sprintf("it was at %v", draft.places(act)))
 }
 
 // unassign takes a story or activity away from these robots, which have it in this revision;
@@ -261,9 +261,9 @@ func (s *snapshot) unassign(e Entry, rev int64, robots []string, by audit.Attrib
 	if len(robots) == 0 {
 		return
 	}
-	what := "clear default"
+	what := audit.ActionClearDefault
 	if e.Kind == KindActivity {
-		what = "take activity"
+		what = audit.ActionTakeActivity
 		for _, set := range s.sets {
 			for _, p := range set.Activities {
 				if p.ID == e.ID && (rev == 0 || p.Rev == rev) {

@@ -47,9 +47,9 @@ func (s *snapshot) save(kind Kind, text []byte, draftRev *int64, by audit.Attrib
 	if known && !old.Deleted() && old.DraftSHA256 == digest(text) {
 		return Saved{Entry: old, Unchanged: true}, nil
 	}
-	what := "save"
+	what := audit.ActionSave
 	if old.Deleted() {
-		what = "save deleted"
+		what = audit.ActionSaveDeleted
 	}
 	e := old
 	e.Kind, e.ID = kind, id
@@ -161,7 +161,7 @@ func (s *snapshot) publishDraft(kind Kind, id string, draftRev *int64, by audit.
 		return Published{Revision: s.current(e), Unchanged: true, Stale: s.stale(e)}, nil
 	}
 	e, v := s.publish(e, body, files, by, by.Why)
-	n := s.note(by, "publish", fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), "")
+	n := s.note(by, audit.ActionPublish, fmt.Sprintf("%s %s revision %d", kind, id, v.Rev), "")
 	n.Before, n.After = audit.JSON(map[string]int64{"rev": v.Rev - 1}), audit.JSON(map[string]any{"rev": v.Rev, "sha256": v.SHA256})
 	if kind == KindAct {
 		s.acts[id], _ = score.ParseAct(body)
@@ -271,7 +271,7 @@ func Recover(rows Rows, kind Kind, id string, by audit.Attribution) (Saved, []sc
 	if kind == KindAct {
 		s.revalidateDrafts(id)
 	}
-	s.note(by, "recover", string(kind)+" "+id, "")
+	s.note(by, audit.ActionRecover, string(kind)+" "+id, "")
 	return Saved{Entry: e, Changes: s.changes}, nil
 }
 

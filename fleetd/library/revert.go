@@ -106,7 +106,7 @@ func Revert(rows Rows, r Reversion, by audit.Attribution) (Reverted, []schema.Pr
 		if to.Story.ID == "" {
 			target = "no default story"
 		}
-		n := s.note(by, audit.Revert, target, RobotsText(to.Robots))
+		n := s.note(by, audit.ActionRevert, target, RobotsText(to.Robots))
 		n.Before, n.After = before, s.groupForAudit(to.Robots, story)
 	}
 	out.Changes = s.changes

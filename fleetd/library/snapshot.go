@@ -287,13 +287,13 @@ func encode(v any) []byte {
 }
 
 // note adds an entry of the audit. The pointer to it is valid until the next one is added.
-func (s *snapshot) note(by audit.Attribution, what, target, detail string) *Note {
+func (s *snapshot) note(by audit.Attribution, what audit.Action, target, detail string) *Note {
 	s.changes.Notes = append(s.changes.Notes, Note{Who: by.Who, Why: by.Why, What: what, Target: target, Detail: detail})
 	return &s.changes.Notes[len(s.changes.Notes)-1]
 }
 
 // noteEffect is note for what a change brings with it.
-func (s *snapshot) noteEffect(by audit.Attribution, what, target, why, detail string) {
+func (s *snapshot) noteEffect(by audit.Attribution, what audit.Action, target, why, detail string) {
 	by.Why = why
 	s.note(by, what, target, detail)
 }

@@ -28,8 +28,8 @@ type Row struct {
 	Summary     string // one line in the imperative, without a full stop
 	Description string // sentences
 
-	// Audit is what the entry in the audit says was done; empty if that is the id with spaces.
-	Audit string
+	// Audit is what the entry in the audit says was done; empty of what only reads.
+	Audit audit.Action
 	// ReadOnly is set if it changes nothing, although its method may.
 	ReadOnly bool
 	// FleetWide is set if it is about what belongs to no site: principals with sites may not.
@@ -75,12 +75,13 @@ func (r Row) Route() string {
 	return Prefix + r.Path
 }
 
-// Audited is what the entry of the operation in the audit says was done.
-func (r Row) Audited() string {
+// Audited is what the entry of the operation in the audit says was done; of a refused request that only reads, the id in
+// words.
+func (r Row) Audited() audit.Action {
 	if r.Audit != "" {
 		return r.Audit
 	}
-	return strings.ReplaceAll(r.ID, "-", " ")
+	return audit.Action(strings.ReplaceAll(r.ID, "-", " "))
 }
 
 // Operation is a row with its input, its answer and its function.

@@ -245,6 +245,6 @@ func (s *Sweeper) notify(ctx context.Context, topic, client, consequence string)
 func (s *Sweeper) audit(ctx context.Context, db Store, topic, client, consequence string) error {
 	now := s.deps.Now()
 	return db.Tx(ctx, func(tx *store.Tx) error {
-		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: "remove retained", Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client + consequence})
+		return tx.Note(ctx, now, audit.Note{Source: audit.Source{Via: audit.ViaFleetd}, Who: s.deps.Name, What: audit.ActionRemoveRetained, Target: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Detail: "sent by " + client + consequence})
 	})
 }

@@ -180,7 +180,7 @@ func (r *Request) raises(l *Latch) bool {
 // may be long after it was requested.
 func (r *Request) note() Note {
 	n := Note{
-		Source: r.Source, Who: validText(schema.Asker(r.Client, r.By)), What: "stop", Target: "stop " + r.ID, Why: r.Why, Detail: r.detail(),
+		Source: r.Source, Who: validText(schema.Asker(r.Client, r.By)), What: audit.ActionStop, Target: "stop " + r.ID, Why: r.Why, Detail: r.detail(),
 		After: audit.JSON(map[string]any{"level": r.Level, "requested_at": schema.TimeOf(r.At)}),
 	}
 	switch {
@@ -286,7 +286,7 @@ func Release(rows Rows, ids []string, elsewhere Elsewhere, by, why string, now t
 		if all {
 			where = "on all robots"
 		}
-		p.notes = append(p.notes, Note{Who: by, What: "release", Target: "stop " + id, Why: why, Detail: where})
+		p.notes = append(p.notes, Note{Who: by, What: audit.ActionRelease, Target: "stop " + id, Why: why, Detail: where})
 	}
 	if len(problems) > 0 {
 		return Changes{}, problems, nil

@@ -36,9 +36,11 @@ func (t *Tx) NoteAs(ctx context.Context, id string, now time.Time, n audit.Note)
 		n.Who = cmp.Or(n.Who, t.actor.Name)
 	}
 	n.Outcome = cmp.Or(n.Outcome, audit.Done)
-	for _, text := range []*string{&n.Who, &n.What, &n.Target, &n.Why, &n.Detail, &n.Address} {
+	what := string(n.What)
+	for _, text := range []*string{&n.Who, &what, &n.Target, &n.Why, &n.Detail, &n.Address} {
 		*text = strings.ToValidUTF8(strings.ReplaceAll(*text, "\x00", ""), "") // PostgreSQL refuses others
 	}
+	n.What = audit.Action(what)
 	t.notes = append(t.notes, audit.Entry{ID: id, At: now.Truncate(time.Microsecond), Note: n})
 	audit.Written(ctx)
 }

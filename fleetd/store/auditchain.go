@@ -78,7 +78,7 @@ var entryColumnsOfAudit = []column[audit.Entry]{
 	text("id", func(e audit.Entry) string { return e.ID }),
 	number("at", func(e audit.Entry) int64 { return micros(e.At) }),
 	text("who", func(e audit.Entry) string { return e.Who }),
-	text("what", func(e audit.Entry) string { return e.What }),
+	text("what", func(e audit.Entry) string { return string(e.What) }),
 	text("target", func(e audit.Entry) string { return e.Target }),
 	text("detail", func(e audit.Entry) string { return e.Detail }),
 	text("principal", func(e audit.Entry) string { return e.Principal }),
@@ -147,7 +147,7 @@ func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) 
 		}
 		// One entry that only says that entries were pruned is not pruned alone: the one that
 		// took its place would be next, for ever.
-		if n == 0 || n == 1 && oldest[0].What == audit.Prune {
+		if n == 0 || n == 1 && oldest[0].What == audit.ActionPrune {
 			n = 0
 			return nil
 		}
@@ -156,7 +156,7 @@ func (s *Store) PruneAudit(ctx context.Context, now, then time.Time, limit int) 
 			return err
 		}
 		return tx.Note(ctx, now, audit.Note{
-			Source: audit.Source{Via: audit.ViaFleetd}, What: audit.Prune, Target: "audit", Why: "older than the audit is kept",
+			Source: audit.Source{Via: audit.ViaFleetd}, What: audit.ActionPrune, Target: "audit", Why: "older than the audit is kept",
 			Detail: fmt.Sprintf("%d entries up to %d", n, last.Seq), After: audit.JSON(audit.Checkpoint{Through: last.Seq, Hash: last.Hash, Rows: n}),
 		})
 	})

@@ -1,0 +1,109 @@
+package audit
+
+// Action is what an entry says was done. That of a command to a robot has its verb behind it, and that of a refused
+// request that only reads is the id of the operation in words; all others are in Actions.
+type Action string
+
+const (
+	ActionStop                  Action = "stop"
+	ActionRelease               Action = "release"
+	ActionCommand               Action = "command"
+	ActionCancel                Action = "cancel"
+	ActionAssign                Action = "assign"
+	ActionWithdraw              Action = "withdraw"
+	ActionRevert                Action = "revert"
+	ActionDesired               Action = "desired"
+	ActionPublishAgain          Action = "publish again"
+	ActionClearDefault          Action = "clear default"
+	ActionTakeActivity          Action = "take activity"
+	ActionShorten               Action = "shorten"
+	ActionReissue               Action = "reissue"
+	ActionSave                  Action = "save"
+	ActionSaveDeleted           Action = "save deleted"
+	ActionPublish               Action = "publish"
+	ActionDelete                Action = "delete"
+	ActionRecover               Action = "recover"
+	ActionPut                   Action = "put"
+	ActionLabel                 Action = "label"
+	ActionAdopt                 Action = "adopt"
+	ActionRestoreName           Action = "restore name"
+	ActionMakeEnrolmentToken    Action = "make enrolment token"
+	ActionEnrol                 Action = "enrol"
+	ActionRenew                 Action = "renew"
+	ActionRevoke                Action = "revoke"
+	ActionDecommission          Action = "decommission"
+	ActionDeleteDocuments       Action = "delete documents"
+	ActionRemoveRetained        Action = "remove retained"
+	ActionAcknowledge           Action = "acknowledge"
+	ActionFlightRecord          Action = "flight record"
+	ActionDownloadAFlightRecord Action = "download a flight record"
+	ActionUser                  Action = "user"
+	ActionUserAdd               Action = "user add"
+	ActionUserSet               Action = "user set"
+	ActionUserPassword          Action = "user password"
+	ActionTokenCreate           Action = "token create"
+	ActionTokenRevoke           Action = "token revoke"
+	ActionLoginAllow            Action = "login allow"
+	ActionSignIn                Action = "sign in"
+	ActionSignOut               Action = "sign out"
+	ActionSessionEnd            Action = "session end"
+	ActionRequests              Action = "requests"
+	ActionPrune                 Action = "prune"
+)
+
+// CommandAction is the action of a command to robots, by its verb group/name.
+func CommandAction(verb string) Action { return ActionCommand + Action(" "+verb) }
+
+// ActionRow is one action.
+type ActionRow struct {
+	Action Action
+	Text   string // what it means, in words
+}
+
+// Actions lists every action.
+var Actions = []ActionRow{
+	{ActionStop, "stop robots"},
+	{ActionRelease, "release a stop"},
+	{ActionCommand, "send a command"},
+	{ActionCancel, "cancel a command"},
+	{ActionAssign, "assign"},
+	{ActionWithdraw, "withdraw"},
+	{ActionRevert, "assign again what was before"},
+	{ActionDesired, "change what robots shall do"},
+	{ActionPublishAgain, "publish again for a robot that has a later revision"},
+	{ActionClearDefault, "remove a deleted story from robots"},
+	{ActionTakeActivity, "remove a deleted activity from robots"},
+	{ActionShorten, "remove a deleted act from its story or activity"},
+	{ActionReissue, "publish again after a deletion"},
+	{ActionSave, "save a draft"},
+	{ActionSaveDeleted, "save a draft of what was deleted"},
+	{ActionPublish, "publish"},
+	{ActionDelete, "delete"},
+	{ActionRecover, "recover what was deleted"},
+	{ActionPut, "upload a file"},
+	{ActionLabel, "change labels"},
+	{ActionAdopt, "add a robot to the fleet"},
+	{ActionRestoreName, "accept a robot again"},
+	{ActionMakeEnrolmentToken, "make the line that enrols a robot"},
+	{ActionEnrol, "give a robot its certificate"},
+	{ActionRenew, "renew the certificate of a robot"},
+	{ActionRevoke, "revoke a certificate"},
+	{ActionDecommission, "remove a robot from the fleet"},
+	{ActionDeleteDocuments, "delete the documents of a removed robot"},
+	{ActionRemoveRetained, "delete a retained message that does not belong there"},
+	{ActionAcknowledge, "acknowledge an alert"},
+	{ActionFlightRecord, "save a flight record"},
+	{ActionDownloadAFlightRecord, "download a recording"},
+	{ActionUser, "print a password for the administrator"},
+	{ActionUserAdd, "add a user"},
+	{ActionUserSet, "change a user"},
+	{ActionUserPassword, "set a password"},
+	{ActionTokenCreate, "make a token for a program"},
+	{ActionTokenRevoke, "end a token"},
+	{ActionLoginAllow, "let the command line sign in"},
+	{ActionSignIn, "sign in"},
+	{ActionSignOut, "sign out"},
+	{ActionSessionEnd, "end a session"},
+	{ActionRequests, "too many requests to list each"},
+	{ActionPrune, "remove old entries of the audit"},
+}
