@@ -73,7 +73,10 @@ func (s *server) activeSessions(t *operation.Table) {
 		Description: "One's own; administrators can end every session. The browser has to sign in again, and what it follows or " +
 			"drives ends.",
 		Audit:   audit.ActionSessionEnd,
-		Example: "session end 5d41402abc4b",
+		Use:     "session end [SESSION...]",
+		Short:   "end sign-ins at once, by their ids or all of a user",
+		Example: "session end 5d41402abc4b\nsession end --all --user anna --why 'lost tablet'",
+		Done:    "session {id} has ended",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		AttributionQuery
@@ -86,6 +89,7 @@ func (s *server) activeSessions(t *operation.Table) {
 		Description: "One's own; administrators can end those of another user.",
 		Audit:       audit.ActionSessionEnd,
 		Example:     "session end --all",
+		Done:        "ended sessions: {.ended}",
 	}, func(ctx context.Context, in *struct {
 		caller
 		User string `query:"user" maxLength:"63" doc:"default: yourself; for others administrators only"`

@@ -37,23 +37,41 @@ type Account struct {
 	ChangedAt schema.Time `json:"changed_at"`
 }
 
+// SignsInWith says how the user signs in.
+func (a *Account) SignsInWith() string {
+	switch {
+	case a.Disabled:
+		return "disabled"
+	case a.Password && a.Subject != "":
+		return "password, provider"
+	case a.Password:
+		return "password"
+	case a.Subject != "":
+		return "provider"
+	}
+	return "tokens only"
+}
+
+// accountText is what a command says of a user after a change.
+const accountText = "{.roles}, sites {.sites=all}, {.SignsInWith()}"
+
 // NewUser is a user to add.
 type NewUser struct {
 	Name     string      `json:"name" maxLength:"63"`
-	Display  string      `json:"display,omitempty" maxLength:"63"`
-	Roles    []auth.Role `json:"roles" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
-	Sites    []string    `json:"sites,omitempty" maxItems:"64"`
-	Password string      `json:"password,omitempty" maxLength:"256" doc:"empty: the user cannot sign in with a password, but tokens work"`
+	Display  string      `json:"display,omitempty" maxLength:"63" doc:"name to show"`
+	Roles    []auth.Role `json:"roles" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"one or several" cli:"role"`
+	Sites    []string    `json:"sites,omitempty" maxItems:"64" doc:"the user sees and commands robots with one of these values of the label site only" cli:"site"`
+	Password string      `json:"password,omitempty" maxLength:"256" doc:"empty: the user cannot sign in with a password, but tokens work" cli:"-"`
 	audit.Attribution
 }
 
 // UserChange changes a user; fields that are left out stay.
 type UserChange struct {
-	Display  *string      `json:"display,omitempty" maxLength:"63"`
-	Roles    *[]auth.Role `json:"roles,omitempty" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor"`
-	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"empty list = every robot"`
+	Display  *string      `json:"display,omitempty" maxLength:"63" doc:"name to show"`
+	Roles    *[]auth.Role `json:"roles,omitempty" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"instead of those that the user has" cli:"role"`
+	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"instead of those that the user has: values of the label site; the user sees and commands robots with one of them only; empty list = every robot" cli:"site"`
 	Subject  *string      `json:"subject,omitempty" maxLength:"512" doc:"the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody"`
-	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works"`
+	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works" cli:"-"`
 	audit.Attribution
 }
 
@@ -83,7 +101,8 @@ func (s *server) users(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-users", Method: http.MethodGet, Path: "/users", Tag: "accounts", Right: auth.Administer,
 		Summary: "List users",
-		Example: "user list",
+		Use:     "user list",
+		Columns: "USER name | NAME display | ROLES roles | SITES sites=all | SIGNS IN WITH SignsInWith()",
 	}, func(context.Context, *noInput) (*answer[userList], error) {
 		out := userList{Users: []Account{}}
 		for _, u := range s.Users.Users() {
@@ -95,7 +114,11 @@ func (s *server) users(t *operation.Table) {
 		ID: "add-user", Method: http.MethodPost, Path: "/users", Tag: "accounts", Right: auth.Administer,
 		Summary: "Add a user",
 		Audit:   audit.ActionUserAdd,
-		Example: "user add anna --role operator --no-password",
+		Use:     "user add NAME",
+		Example: "user add anna --role operator --no-password\nuser add anna --role operator --role author --site lobby",
+		Long: "Add a user. The password is asked for, or read from --password-file (- is the standard input).\n" +
+			"A user without a password uses tokens.",
+		Done: "user {.name} added: " + accountText,
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body NewUser
@@ -109,7 +132,10 @@ func (s *server) users(t *operation.Table) {
 		Summary:     "Change a user's roles and sites, or disable the user",
 		Description: "It counts at once, also for requests in progress, such as a stream. The last administrator stays one.",
 		Audit:       audit.ActionUserSet,
-		Example:     "user set anna --role operator",
+		Use:         "user set USER",
+		Short:       "change the roles and sites of a user, or enable the user again",
+		Example:     "user set anna --role operator\nuser set anna --role releaser --all-sites",
+		Done:        "user {.name} changed: " + accountText,
 	}, func(ctx context.Context, in *struct {
 		OneUser
 		Body UserChange
@@ -123,6 +149,7 @@ func (s *server) users(t *operation.Table) {
 		Description: "It ends all sessions of the user; tokens stay valid.",
 		Audit:       audit.ActionUserPassword,
 		Example:     "user password anna --password-file password",
+		Done:        "user {.name} has a new password: " + accountText,
 	}, func(ctx context.Context, in *struct {
 		OneUser
 		Body NewPassword
@@ -136,6 +163,7 @@ func (s *server) users(t *operation.Table) {
 		Description: "It ends all sessions of the user, and opens a new one for this browser; tokens stay valid.",
 		Audit:       audit.ActionUserPassword,
 		Example:     "user password --password-file passwords",
+		Done:        "the password of {.id} is changed",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body OwnPassword

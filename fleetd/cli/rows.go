@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
 	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,29 @@ var texts = map[string]func(sh *shell, out io.Writer, got any){
 // as makes the text of an answer of one type.
 func as[T any](print func(sh *shell, out io.Writer, got T)) func(*shell, io.Writer, any) {
 	return func(sh *shell, out io.Writer, got any) { print(sh, out, *got.(*T)) }
+}
+
+// finish is what a command does with its request and its arguments, instead of sending it and showing the answer.
+type finish func(ctx context.Context, args []string, r rowRequest) error
+
+// finishes are of the commands of rows that ask for a secret, refuse by themselves or make several requests. Each adds
+// the flags that are no parameters of its operation.
+var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
+	"add-user":    addUser,
+	"change-user": setUser,
+	"end-session": endSession,
+}
+
+// needsReason refuses a request without a reason, unless it is a dry run.
+func needsReason(what string) func(*shell, *cobra.Command) finish {
+	return func(sh *shell, _ *cobra.Command) finish {
+		return func(ctx context.Context, _ []string, r rowRequest) error {
+			if why, _ := r.body["why"].(string); strings.TrimSpace(why) == "" && r.body["dry_run"] != true {
+				return usage("--why is missing: write why %s", what)
+			}
+			return sh.sendRow(ctx, r)
+		}
+	}
 }
 
 // groups are the commands that have only commands below them, and what they are about.
@@ -63,26 +87,31 @@ func (sh *shell) operationCommand(o operation.Operation) *cobra.Command {
 	words, arguments, flags := o.CommandLine()
 	at := strings.Index(o.Use, words[len(words)-1])
 	c := &cobra.Command{
-		Use: o.Use[at:], Short: orElse(o.Short, lowerFirst(o.Summary)), Long: o.Long, Example: "  fleetd " + strings.ReplaceAll(o.Example, "\n", "\n  fleetd "), Args: argumentsLike(arguments),
+		Use: o.Use[at:], Short: orElse(o.Short, lowerFirst(o.Summary)), Long: o.Long, Args: argumentsLike(arguments),
+		Example: "  fleetd " + strings.ReplaceAll(o.Example, "\n", "\n  fleetd "),
 	}
 	if c.Long == "" && o.Description != "" {
 		c.Long = o.Summary + ". " + o.Description
 	}
 	var robots targets
-	given := map[string]func() any{} // by the flag
+	values := map[string]func() (any, error){} // by the flag
 	for _, p := range flags {
 		switch {
 		case p.Type == reflect.TypeFor[selector.Selector]():
 			robots.flags(c)
 		case p.Flag != "":
-			given[p.Flag] = addFlag(c.Flags(), p)
+			values[p.Flag] = addFlag(c.Flags(), p)
 			if p.Required && p.Default == "" && p.Type.Kind() == reflect.String {
 				_ = c.MarkFlagRequired(p.Flag)
 			}
 		}
 	}
+	end := finish(sh.sendEach)
+	if own := finishes[o.ID]; own != nil {
+		end = own(sh, c)
+	}
 	c.RunE = run(func(cmd *cobra.Command, args []string) error {
-		ask := rowRequest{operation: o, query: url.Values{}, body: map[string]any{}, path: map[string]string{}}
+		ask := sh.request(o.ID, nil)
 		for _, p := range flags {
 			switch {
 			case p.Type == reflect.TypeFor[selector.Selector]():
@@ -91,10 +120,12 @@ func (sh *shell) operationCommand(o operation.Operation) *cobra.Command {
 					return err
 				}
 				ask.set(p, chosen)
-			case p.Name == "by":
-				ask.set(p, sh.by)
-			case p.Flag != "" && cmd.Flags().Changed(p.Flag):
-				ask.set(p, given[p.Flag]())
+			case p.Flag != "" && cmd.Flags().Changed(p.Flag) || p.Initial != "":
+				value, err := values[p.Flag]()
+				if err != nil {
+					return err
+				}
+				ask.set(p, value)
 			}
 		}
 		for i, a := range arguments {
@@ -102,20 +133,11 @@ func (sh *shell) operationCommand(o operation.Operation) *cobra.Command {
 			case i >= len(args):
 			case a.Again && a.In != "path":
 				ask.set(a.Param, args[i:])
-			case !a.Again:
+			default:
 				ask.set(a.Param, args[i])
 			}
 		}
-		if last := len(arguments) - 1; last >= 0 && arguments[last].Again && arguments[last].In == "path" { // one request each
-			for _, arg := range args[last:] {
-				ask.set(arguments[last].Param, arg)
-				if err := sh.sendRow(cmd, ask); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		return sh.sendRow(cmd, ask)
+		return end(cmd.Context(), args, ask)
 	})
 	return c
 }
@@ -143,33 +165,56 @@ func argumentsLike(all []operation.Argument) cobra.PositionalArgs {
 }
 
 // addFlag adds the flag of a parameter, and returns what reads its value for a request.
-func addFlag(f *pflag.FlagSet, p operation.Param) func() any {
+func addFlag(f *pflag.FlagSet, p operation.Param) func() (any, error) {
 	t := p.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+	doc := p.Doc
+	if len(p.Enum) > 0 {
+		doc = strings.TrimSpace(doc + " (" + strings.Join(p.Enum, ", ") + ")")
+	}
+	initial := orElse(p.Initial, p.Default)
+	number, _ := strconv.ParseInt(initial, 10, 64) // of what is no number it is not used
 	switch kind := t.Kind(); {
 	case p.Unit == "ms":
-		v := f.Duration(p.Flag, 0, p.Doc)
-		return func() any { return v.Milliseconds() }
+		v := f.Duration(p.Flag, time.Duration(number)*time.Millisecond, doc)
+		return func() (any, error) { return v.Milliseconds(), nil }
 	case p.Unit == "ago":
-		v := f.Duration(p.Flag, 0, p.Doc)
-		return func() any { return time.Now().Add(-*v).UTC().Format(time.RFC3339Nano) }
+		v := f.Duration(p.Flag, 0, doc)
+		return func() (any, error) { return time.Now().Add(-*v).UTC().Format(time.RFC3339Nano), nil }
+	case p.Unit == "when":
+		v := f.String(p.Flag, "", doc+" this: how long ago, such as 10m, or a time such as 2026-01-31T09:30:00Z")
+		return func() (any, error) { return timeGiven(p.Flag, *v) }
 	case kind == reflect.Bool:
-		v := f.Bool(p.Flag, false, p.Doc)
-		return func() any { return *v }
+		v := f.Bool(p.Flag, false, doc)
+		return func() (any, error) { return *v, nil }
 	case kind == reflect.Slice:
-		v := f.StringSlice(p.Flag, nil, p.Doc)
-		return func() any { return *v }
+		v := f.StringSlice(p.Flag, nil, doc)
+		return func() (any, error) { return *v, nil }
 	case kind >= reflect.Int && kind <= reflect.Uint64:
-		v := f.Int64(p.Flag, 0, p.Doc)
-		f.Lookup(p.Flag).DefValue = orElse(p.Default, "0")
-		return func() any { return *v }
+		v := f.Int64(p.Flag, number, doc)
+		return func() (any, error) { return *v, nil }
 	case kind == reflect.String:
-		v := f.String(p.Flag, p.Default, p.Doc)
-		return func() any { return *v }
+		v := f.String(p.Flag, initial, doc)
+		return func() (any, error) { return *v, nil }
 	}
 	panic("no flag can have a " + t.String() + ": " + p.Name)
+}
+
+// timeGiven reads how long ago something was, or when.
+func timeGiven(flag, text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if ago, failed := time.ParseDuration(text); failed == nil && ago > 0 {
+		at, err = time.Now().Add(-ago), nil
+	}
+	if err != nil {
+		return "", usage("--%s %s: write how long ago, such as 2h, or a time such as 2026-01-31T09:30:00Z", flag, text)
+	}
+	return at.UTC().Format(time.RFC3339Nano), nil
 }
 
 // rowRequest is a request for an operation.
@@ -200,27 +245,80 @@ func (r *rowRequest) set(p operation.Param, value any) {
 	}
 }
 
-// sendRow sends a request and shows its answer.
-func (sh *shell) sendRow(cmd *cobra.Command, r rowRequest) error {
-	o := r.operation
-	path := o.Route()
+// given are values of parameters, by their names in the request. One that is zero is not sent, unless it is in the path.
+type given map[string]any
+
+// request makes a request for an operation, in the name of who uses the command line.
+func (sh *shell) request(id string, values given) rowRequest {
+	all := api.Operations()
+	i := slices.IndexFunc(all, func(o operation.Operation) bool { return o.ID == id })
+	r := rowRequest{operation: all[i], query: url.Values{}, body: map[string]any{}, path: map[string]string{}}
+	params := r.operation.Params()
+	for name, value := range values {
+		p := params[slices.IndexFunc(params, func(p operation.Param) bool { return p.Name == name })]
+		if p.In == "path" || value != nil && !reflect.ValueOf(value).IsZero() {
+			r.set(p, value)
+		}
+	}
+	if i := slices.IndexFunc(params, func(p operation.Param) bool { return p.Name == "by" }); i >= 0 {
+		r.set(params[i], sh.by)
+	}
+	return r
+}
+
+// http is the request as it is sent.
+func (r *rowRequest) http() apiRequest {
+	path := r.operation.Route()
 	for name, value := range r.path {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
 	}
-	a := apiRequest{method: o.Method, path: path, query: r.query}
-	if _, hasBody := o.In.FieldByName("Body"); hasBody {
+	a := apiRequest{method: r.operation.Method, path: path, query: r.query}
+	if _, hasBody := r.operation.In.FieldByName("Body"); hasBody {
 		a.body = r.body
 	}
-	answer, has := o.Out.FieldByName("Body")
-	if !has {
-		if err := sh.call(cmd.Context(), a, nil); err != nil {
+	return a
+}
+
+// do sends a request for an operation and decodes its answer.
+func (sh *shell) do(ctx context.Context, id string, values given, into any) error {
+	r := sh.request(id, values)
+	return sh.call(ctx, r.http(), into)
+}
+
+// doAndShow sends a request for an operation and shows the answer.
+func (sh *shell) doAndShow(ctx context.Context, id string, values given) error {
+	return sh.sendRow(ctx, sh.request(id, values))
+}
+
+// sendEach sends a request, or one for each of the arguments if its path has the last of them, and shows the answers.
+func (sh *shell) sendEach(ctx context.Context, args []string, r rowRequest) error {
+	_, arguments, _ := r.operation.CommandLine()
+	last := len(arguments) - 1
+	if last < 0 || !arguments[last].Again || arguments[last].In != "path" {
+		return sh.sendRow(ctx, r)
+	}
+	for _, arg := range args[last:] {
+		r.set(arguments[last].Param, arg)
+		if err := sh.sendRow(ctx, r); err != nil {
 			return err
 		}
-		fmt.Fprintln(sh.Out, r.sentence(nil))
+	}
+	return nil
+}
+
+// sendRow sends a request and shows its answer.
+func (sh *shell) sendRow(ctx context.Context, r rowRequest) error {
+	o := r.operation
+	answer, has := o.Out.FieldByName("Body")
+	if !has {
+		if err := sh.call(ctx, r.http(), nil); err != nil {
+			return err
+		}
+		fmt.Fprintln(sh.Out, r.sentence(reflect.Value{}))
 		return nil
 	}
 	got := reflect.New(answer.Type)
-	if err := sh.call(cmd.Context(), a, got.Interface()); err != nil {
+	if err := sh.call(ctx, r.http(), got.Interface()); err != nil {
 		return err
 	}
 	return sh.show(got.Interface(), func(out io.Writer) {
@@ -229,28 +327,24 @@ func (sh *shell) sendRow(cmd *cobra.Command, r rowRequest) error {
 		case told:
 			text(sh, out, got.Interface())
 		case o.Columns != "":
-			columnsTable(out, o.Columns, got.Elem())
+			columnsTable(out, o.Row, got.Elem())
 		default:
-			fmt.Fprintln(out, r.sentence(got.Interface()))
+			fmt.Fprintln(out, r.sentence(got.Elem()))
 		}
 	})
 }
 
-// placeholder is a parameter, or a field of the answer after a dot.
-var placeholder = regexp.MustCompile(`\{\.?[a-z_]+\}`)
+// placeholder is a parameter of the path, or a place in the answer after a dot, and the text if it is empty.
+var placeholder = regexp.MustCompile(`\{(\.?)([\w.]+(?:\(\))?)(?:=([^}]+))?\}`)
 
 // sentence is what a row says when it is done.
-func (r *rowRequest) sentence(answer any) string {
-	fields := map[string]any{}
-	if text, err := json.Marshal(answer); err == nil {
-		_ = json.Unmarshal(text, &fields) // what is no object has no fields
-	}
-	return placeholder.ReplaceAllStringFunc(r.operation.Done, func(name string) string {
-		name = strings.Trim(name, "{}")
-		if field, ofAnswer := strings.CutPrefix(name, "."); ofAnswer {
-			return fmt.Sprint(fields[field])
+func (r *rowRequest) sentence(answer reflect.Value) string {
+	return placeholder.ReplaceAllStringFunc(r.operation.Done, func(found string) string {
+		parts := placeholder.FindStringSubmatch(found)
+		if parts[1] == "" {
+			return r.path[parts[2]]
 		}
-		return r.path[name]
+		return orElse(cellAt(answer, parts[2]), parts[3])
 	})
 }
 
@@ -259,7 +353,7 @@ func (r *rowRequest) sentence(answer any) string {
 var column = regexp.MustCompile(`^(.+) ([\w.]+(?:\(\))?)(?:=(.+))?$`)
 
 // columnsTable writes what an answer lists, or the one thing that it is, as a table of these columns.
-func columnsTable(out io.Writer, columns string, answer reflect.Value) {
+func columnsTable(out io.Writer, r operation.Row, answer reflect.Value) {
 	rows := []reflect.Value{answer}
 	for f := range answer.Type().Fields() {
 		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.String {
@@ -269,10 +363,14 @@ func columnsTable(out io.Writer, columns string, answer reflect.Value) {
 			}
 		}
 	}
+	if len(rows) == 0 && r.None != "" {
+		fmt.Fprintln(out, r.None)
+		return
+	}
 	w := newTable(out)
 	var headers []string
 	var places [][]string
-	for one := range strings.SplitSeq(columns, " | ") {
+	for one := range strings.SplitSeq(r.Columns, " | ") {
 		parts := column.FindStringSubmatch(one)
 		headers, places = append(headers, parts[1]), append(places, parts[2:])
 	}
@@ -290,7 +388,7 @@ func columnsTable(out io.Writer, columns string, answer reflect.Value) {
 // cellAt is the text of a place in a row.
 func cellAt(v reflect.Value, place string) string {
 	if method, is := strings.CutSuffix(place, "()"); is {
-		return fmt.Sprint(v.MethodByName(method).Call(nil)[0])
+		return fmt.Sprint(v.Addr().MethodByName(method).Call(nil)[0])
 	}
 	for name := range strings.SplitSeq(place, ".") {
 		for v.Kind() == reflect.Pointer {

@@ -10,7 +10,8 @@ type Param struct {
 	In       string // path, query or body
 	Name     string // in the request
 	Flag     string // of the command; empty if it has none
-	Unit     string // tag cli: ms = it is a duration on the command line; empty = it is what it is in the request
+	Unit     string // tag cli: ms or ago = a duration on the command line, when = how long ago or a time; empty = as in the request
+	Initial  string // tag cli: what the command sends if the flag is not given
 	Type     reflect.Type
 	Doc      string
 	Default  string   // in the request
@@ -53,6 +54,7 @@ func paramsOf(t reflect.Type, in string) (out []Param) {
 
 func paramOf(f reflect.StructField, where, name string, required bool) Param {
 	flag, unit, given := strings.Cut(f.Tag.Get("cli"), ",")
+	unit, initial, _ := strings.Cut(unit, ",")
 	if !given && flag == "" {
 		other, named := otherFlags[name]
 		if flag = strings.ReplaceAll(name, "_", "-"); named {
@@ -60,7 +62,7 @@ func paramOf(f reflect.StructField, where, name string, required bool) Param {
 		}
 	}
 	p := Param{
-		In: where, Name: name, Flag: strings.TrimSuffix(flag, "-"), Unit: unit, Type: f.Type, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"),
+		In: where, Name: name, Flag: strings.TrimSuffix(flag, "-"), Unit: unit, Initial: initial, Type: f.Type, Doc: f.Tag.Get("doc"), Default: f.Tag.Get("default"),
 		Explode: strings.Contains(f.Tag.Get("query"), ",explode"), Required: required || f.Tag.Get("required") == "true",
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {

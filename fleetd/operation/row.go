@@ -60,7 +60,9 @@ type Row struct {
 	// Columns are those of the table that shows the answer: "SINCE first_ts | ROBOT robot", with the name that a
 	// field has in JSON, and those of the fields that contain it before it with a dot.
 	Columns string
-	// Done is the sentence after it was done, instead of a table: {id} is a parameter, {.id} a field of the answer.
+	// None is the text instead of a table without rows.
+	None string
+	// Done is the text after it was done, instead of a table: {id} is a parameter of the path, {.id} a field of the answer.
 	Done string
 }
 
