@@ -53,7 +53,7 @@ func (s *server) instanceCertificates(t *operation.Table) {
 		Description: "Those that this instance needs, those made with fleetd ca instance in the folder of its keys, and revoked " +
 			"ones of which only the serial number is known.",
 		FleetWide: true,
-		Example:   "ca list",
+		Use:       "ca list",
 	}, func(ctx context.Context, _ *noInput) (*answer[InstanceCertificates], error) {
 		all, err := s.Identities.InstanceCertificates(ctx)
 		if err != nil {
@@ -81,6 +81,8 @@ func (s *server) instanceCertificates(t *operation.Table) {
 		Description: "Of a fleetd instance, a robot or an unknown holder: brokers close its connections at once and refuse it. The " +
 			"name can still connect with another certificate. A reason is required.",
 		Audit:   audit.ActionRevoke,
+		Use:     "ca revoke SERIAL",
+		Short:   "revoke one certificate, at once",
 		Example: "ca revoke 65bf527bf4f23c5b34be9bd5477f7649c466932e --why lost",
 	}, func(ctx context.Context, in *struct {
 		caller

@@ -50,11 +50,15 @@ type Decommission struct {
 	Why     string            `json:"why,omitempty"`
 }
 
+// Because is what the removal waits for, or else why it was begun.
+func (d *Decommission) Because() string { return orElse(d.Waiting, d.Why) }
+
 type decommissionList struct {
 	Decommissions []Decommission `json:"decommissions"`
 }
 
-type orphanList struct {
+// OrphanList is the retained documents of robots that are not of the fleet.
+type OrphanList struct {
 	Orphans []view.StrayDocuments `json:"orphans"`
 }
 
@@ -66,7 +70,15 @@ func (s *server) decommissions(t *operation.Table) {
 			"retained documents at the broker and archives its row. Its history stays." +
 			" The removal continues in the background, also after a restart of fleetd; GET shows its progress.",
 		Audit:   audit.ActionDecommission,
-		Example: "robot decommission r1",
+		Use:     "robot decommission ROBOT",
+		Example: "robot decommission r1\nrobot decommission r7 --why 'worn out'\nrobot decommission r7 --status\nrobot decommission --status",
+		Long: "Remove a robot from the fleet: fleetd revokes its credentials; when the robot is offline,\n" +
+			"fleetd deletes its desired documents at the broker, then those that the robot published, the\n" +
+			"presence first, and archives its row. Its history stays. fleetd stop --all no longer waits for\n" +
+			"its answer. The removal continues in the background, also after a restart of fleetd.\n\n" +
+			"A robot that is online, or whose presence is unknown, is refused, unless --yes is given: then\n" +
+			"it is stopped and disconnected as soon as fleetd knows whether it is online.\n" +
+			"--status shows the progress; if no robot is named, of every removal.",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Body DecommissionRequest
@@ -88,6 +100,8 @@ func (s *server) decommissions(t *operation.Table) {
 		ID: "list-decommissions", Method: http.MethodGet, Path: "/decommissions", Tag: "identity", Right: auth.View,
 		Summary: "List robots that were removed or are being removed",
 		Example: "robot decommission --status",
+		Columns: "ROBOT robot | STEP step | BEGUN begun | ENDED ended | BY by | WHY Because()",
+		None:    "no robot was removed",
 	}, func(ctx context.Context, in *noInput) (*answer[decommissionList], error) {
 		rows, err := s.Decommissions.List(ctx)
 		if err != nil {
@@ -106,12 +120,12 @@ func (s *server) decommissions(t *operation.Table) {
 		Summary:     "List retained documents of unknown robots",
 		Description: "They are never deleted automatically. Such a robot belongs to no site.",
 		Example:     "robot orphans",
-	}, func(_ context.Context, in *noInput) (*answer[orphanList], error) {
+	}, func(_ context.Context, in *noInput) (*answer[OrphanList], error) {
 		if !s.Targets.Loaded() {
 			return nil, s.loading("which robots belong to this fleet")
 		}
 		all := slices.DeleteFunc(s.DecommissionStatus.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
-		return &answer[orphanList]{orphanList{nonNil(all)}}, nil
+		return &answer[OrphanList]{OrphanList{nonNil(all)}}, nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "delete-orphan", Method: http.MethodDelete, Path: "/orphans/{id}", Tag: "identity", Right: auth.Administer,

@@ -32,7 +32,7 @@ type Identities interface {
 // TokenRequest asks for an enrolment token.
 type TokenRequest struct {
 	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
-	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day"`
+	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day" cli:"valid,ms"`
 	audit.Attribution
 }
 
@@ -96,7 +96,13 @@ func (s *server) identities(t *operation.Table) {
 		Description: "Anybody with the token can enrol as that robot, once. Only this answer contains it; it replaces an earlier " +
 			"token that was not used.",
 		Audit:   audit.ActionMakeEnrolmentToken,
-		Example: "robot enrol r1",
+		Use:     "robot enrol ROBOT",
+		Short:   "make an enrolment token for a robot",
+		Example: "robot enrol r1\nrobot enrol r7 --serial B-0412 --valid 2h",
+		Long: "Make an enrolment token and print the command to type on the robot. The robot makes its own\n" +
+			"key and gets its certificate with the token. A token can be used once, is valid for a day,\n" +
+			"and is replaced by the next one made for the same robot. Anybody with the token can become\n" +
+			"that robot: treat it like a password.",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Body TokenRequest
@@ -106,6 +112,7 @@ func (s *server) identities(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "get-identity", Method: http.MethodGet, Path: "/robots/{id}/identity", Tag: "identity", Right: auth.View,
 		Summary: "List a robot's certificates and tokens",
+		Use:     "robot identity ROBOT",
 		Example: "robot identity r1",
 	}, func(ctx context.Context, in *PathID) (*answer[Identity], error) {
 		return s.identity(ctx, in.ID)
@@ -115,7 +122,13 @@ func (s *server) identities(t *operation.Table) {
 		Summary:     "Revoke a robot's credentials",
 		Description: "Brokers close its connections at once and refuse its name and its certificates. A new token enrols it again.",
 		Audit:       audit.ActionRevoke,
-		Example:     "robot revoke r1 --why stolen",
+		Use:         "robot revoke ROBOT",
+		Short:       "revoke a robot's credentials, at once",
+		Example:     "robot revoke r1 --why stolen\nrobot revoke r7 --why 'stolen from hall 2'",
+		Long: "Revoke a robot's credentials: brokers close its connections at once and refuse its name and\n" +
+			"every certificate issued to it. This is not a stop: a disconnected robot does what its modes\n" +
+			"do without a link. It remains in the fleet; enrolling it again with a new token ends the\n" +
+			"revocation, and so does fleetd adopt where robots have passwords.",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Body RevokeRequest

@@ -16,7 +16,7 @@ import (
 // caCommand manages the fleet's certificates. init, server and instance work on a folder
 // without fleetd: the folder may be on a machine without a network.
 func (sh *shell) caCommand() *cobra.Command {
-	return group("ca", "the fleet's own certificates: init, server, instance, list, revoke", sh.caInit(), sh.caServer(), sh.caInstance(), sh.caList(), sh.caRevoke())
+	return group("ca", "the fleet's own certificates: init, server, instance, list, revoke", sh.caInit(), sh.caServer(), sh.caInstance())
 }
 
 func folderFlag(c *cobra.Command, dir *string) {

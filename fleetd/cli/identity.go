@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -11,61 +11,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/audit"
 	"troupe/schema"
 )
 
 func robotPath(robot, below string) string { return "robots/" + url.PathEscape(robot) + "/" + below }
 
-// identityCommands are the commands that give a robot its credentials and revoke them.
-func (sh *shell) identityCommands() []*cobra.Command {
-	return []*cobra.Command{sh.enrolCommand(), sh.identityCommand(), sh.revokeCommand()}
-}
-
-func (sh *shell) enrolCommand() *cobra.Command {
-	var serial, why string
-	var valid time.Duration
-	c := &cobra.Command{
-		Use: "enrol ROBOT", Short: "make an enrolment token for a robot", Args: exactlyOne,
-		Long: `Make an enrolment token and print the command to type on the robot. The robot makes its own
-key and gets its certificate with the token. A token can be used once, is valid for a day,
-and is replaced by the next one made for the same robot. Anybody with the token can become
-that robot: treat it like a password.`,
-		Example: "  fleetd robot enrol r7\n  fleetd robot enrol r7 --serial B-0412 --valid 2h",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if valid != 0 && (valid < time.Minute || valid > 7*24*time.Hour) {
-				return usage("--valid %v: write 1m to 168h", valid)
-			}
-			body := api.TokenRequest{Serial: serial, ValidMS: valid.Milliseconds(), Attribution: audit.Attribution{Who: sh.by, Why: why}}
-			var t api.EnrolmentToken
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "tokens"), body: body}, &t); err != nil {
-				return err
-			}
-			return sh.show(t, func(w io.Writer) {
-				fmt.Fprintf(w, "on the robot, once, until %s:\n  %s\n", t.Expires, t.Line)
-			})
-		}),
-	}
-	c.Flags().StringVar(&serial, "serial", "", "serial number of the robot's body: only that body may use the token")
-	c.Flags().DurationVar(&valid, "valid", 0, "how long the token is valid (default 24h)")
-	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
-	return c
-}
-
-func (sh *shell) identityCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "identity ROBOT", Short: "list a robot's certificates and tokens", Args: exactlyOne,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var i api.Identity
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: robotPath(args[0], "identity")}, &i); err != nil {
-				return err
-			}
-			return sh.show(i, func(w io.Writer) { identityTable(w, i) })
-		}),
+func makeEnrolmentToken(sh *shell, _ *cobra.Command) finish {
+	return func(ctx context.Context, _ []string, r rowRequest) error {
+		if ms, given := r.body["valid_ms"].(int64); given && (ms < time.Minute.Milliseconds() || ms > 7*24*time.Hour.Milliseconds()) {
+			return usage("--valid %v: write 1m to 168h", time.Duration(ms)*time.Millisecond)
+		}
+		return sh.sendRow(ctx, r)
 	}
 }
 
-func identityTable(out io.Writer, i api.Identity) {
+func enrolmentText(t api.EnrolmentToken) string {
+	return fmt.Sprintf("on the robot, once, until %s:\n  %s", t.Expires, t.Line)
+}
+
+func identityTables(_ *shell, out io.Writer, i api.Identity) {
 	if i.Revoked != 0 {
 		fmt.Fprintf(out, "robot %s was revoked at %s; fleetd robot enrol %s enrols it again\n", i.Robot, i.Revoked, i.Robot)
 	}
@@ -103,31 +67,4 @@ func timeOrEmpty(t schema.Time) string {
 		return ""
 	}
 	return t.String()
-}
-
-func (sh *shell) revokeCommand() *cobra.Command {
-	var why string
-	var dry bool
-	c := &cobra.Command{
-		Use: "revoke ROBOT", Short: "revoke a robot's credentials, at once", Args: exactlyOne,
-		Long: `Revoke a robot's credentials: brokers close its connections at once and refuse its name and
-every certificate issued to it. This is not a stop: a disconnected robot does what its modes
-do without a link. It remains in the fleet; enrolling it again with a new token ends the
-revocation, and so does fleetd adopt where robots have passwords.`,
-		Example: "  fleetd robot revoke r7 --why 'stolen from hall 2'",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if strings.TrimSpace(why) == "" && !dry {
-				return usage("--why is missing: write why the robot is no longer trusted")
-			}
-			body := api.RevokeRequest{DryRun: dry, Attribution: audit.Attribution{Who: sh.by, Why: why}}
-			var r api.Revoked
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: robotPath(args[0], "revoke"), body: body}, &r); err != nil {
-				return err
-			}
-			return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, revokedLine(r)) })
-		}),
-	}
-	c.Flags().StringVar(&why, "why", "", "why it is no longer trusted, for the audit")
-	c.Flags().BoolVar(&dry, "dry-run", false, "only show what it would revoke")
-	return c
 }

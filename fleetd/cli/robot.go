@@ -86,9 +86,8 @@ both times, the kind, the text, and the event from which it was made.`,
 		}),
 	}
 	watched.flags(watch)
-	verbs := append([]*cobra.Command{list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.recordCommand(), sh.recordsCommand(), sh.labelCommand()}, sh.identityCommands()...)
 	return group("robot", "robots: list, get, points, documents, watch, record, records, label; enrol, identity, revoke; decommission, orphans",
-		append(verbs, sh.decommissionCommand(), sh.orphansCommand())...)
+		list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.recordCommand(), sh.recordsCommand(), sh.labelCommand(), sh.orphansCommand())
 }
 
 // missingRobots is an error if robots were named that there are not.

@@ -23,12 +23,25 @@ import (
 
 // texts print the answer of a command that is made from a row, where neither a table nor one sentence tells it.
 var texts = map[string]func(sh *shell, out io.Writer, got any){
-	"make-access-token": as(madeTokenText),
+	"make-access-token":          as(madeTokenText),
+	"make-enrolment-token":       says(enrolmentText),
+	"get-identity":               as(identityTables),
+	"revoke-robot":               says(revokedLine),
+	"list-instance-certificates": as(certificateTables),
+	"revoke-certificate":         says(revokedCertificateText),
+	"get-decommission":           says(decommissionText),
+	"list-orphans":               as(orphanTable),
+	"delete-orphan":              says(deletedText),
 }
 
 // as makes the text of an answer of one type.
 func as[T any](print func(sh *shell, out io.Writer, got T)) func(*shell, io.Writer, any) {
 	return func(sh *shell, out io.Writer, got any) { print(sh, out, *got.(*T)) }
+}
+
+// says makes the text of an answer of one type, in whole lines.
+func says[T any](text func(T) string) func(*shell, io.Writer, any) {
+	return func(_ *shell, out io.Writer, got any) { fmt.Fprintln(out, text(*got.(*T))) }
 }
 
 // finish is what a command does with its request and its arguments, instead of sending it and showing the answer.
@@ -37,9 +50,13 @@ type finish func(ctx context.Context, args []string, r rowRequest) error
 // finishes are of the commands of rows that ask for a secret, refuse by themselves or make several requests. Each adds
 // the flags that are no parameters of its operation.
 var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
-	"add-user":    addUser,
-	"change-user": setUser,
-	"end-session": endSession,
+	"add-user":             addUser,
+	"change-user":          setUser,
+	"end-session":          endSession,
+	"make-enrolment-token": makeEnrolmentToken,
+	"revoke-robot":         needsReason("the robot is no longer trusted"),
+	"revoke-certificate":   revokeCertificate,
+	"decommission":         decommissionRobot,
 }
 
 // needsReason refuses a request without a reason, unless it is a dry run.
@@ -387,10 +404,10 @@ func columnsTable(out io.Writer, r operation.Row, answer reflect.Value) {
 
 // cellAt is the text of a place in a row.
 func cellAt(v reflect.Value, place string) string {
-	if method, is := strings.CutSuffix(place, "()"); is {
-		return fmt.Sprint(v.Addr().MethodByName(method).Call(nil)[0])
-	}
 	for name := range strings.SplitSeq(place, ".") {
+		if method, is := strings.CutSuffix(name, "()"); is {
+			return fmt.Sprint(v.Addr().MethodByName(method).Call(nil)[0])
+		}
 		for v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				return ""
