@@ -88,7 +88,10 @@ func (s *server) about(t *operation.Table) {
 		Summary: "Health check",
 		Description: "200 if the database and fleetd's disk accept writes. The answer also shows the connection to the broker. " +
 			"Robots continue without all three. A person who is not signed in gets no more than that.",
-		Example: "health",
+		Use:   "health",
+		Short: "check fleetd: exit code 0 if its database and disk accept writes",
+		Long: "Check fleetd: exit code 0 if its database and its disk accept writes, 1 if not. The connection to\n" +
+			"the broker is shown, too; robots and stops go on without the database.",
 	}, func(ctx context.Context, in *noInput) (*answer[Status], error) {
 		if p := s.health.check(ctx, s.Instance, s.Now); p != nil {
 			return nil, p

@@ -165,7 +165,10 @@ func (s *server) desired(t *operation.Table) {
 		ID: "list-points", Method: http.MethodGet, Path: "/robots/{id}/points", Tag: "desired", Right: auth.View,
 		Summary:     "List the points that a robot can go to",
 		Description: "Those that it was taught hold on the map taught_map_sha256 only.",
+		Use:         "robot points ROBOT",
 		Example:     "robot points r1",
+		Long: "List the points that a robot can go to, and where each is from: the robot's map, the desired\n" +
+			"places, or taught on the robot. Only the robot knows the coordinates of points of its map.",
 	}, func(ctx context.Context, in *PathID) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
 }
 

@@ -21,6 +21,7 @@ func (s *server) documents(t *operation.Table) {
 		Description: "The newest of each topic that fleetd has received; of a robot that is away, the last ones. What fleetd " +
 			"desires of the robot is not among them: see desired.",
 		Example: "robot documents r1",
+		Columns: "KIND kind | TOPIC topic | RECEIVED received | BYTES bytes",
 	}, func(_ context.Context, in *PathID) (*answer[documentList], error) {
 		if _, err := s.robot(in.ID); err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ type Records interface {
 
 // RecordRequest asks a robot for its flight record.
 type RecordRequest struct {
-	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how far back from now it begins"`
+	LastMS int64 `json:"last_ms,omitempty" minimum:"1000" maximum:"86400000" default:"600000" doc:"how far back from now it begins" cli:"last,ms"`
 	audit.Attribution
 }
 
@@ -82,8 +82,15 @@ func (s *server) flightRecords(t *operation.Table) {
 		Description: "Asks the robot for the last minutes of its flight recorder (record/export). It sends them to this instance " +
 			"as one MCAP file, which GET .../file downloads once state is done. One at a time for a robot. fleetd keeps " +
 			"it for a day.",
-		Audit:   audit.CommandAction("record/export"),
-		Example: "robot record r1 --last 10m",
+		Audit: audit.CommandAction("record/export"),
+		Use:   "robot record ROBOT",
+		Short: "get what a robot recorded in the last minutes, as an MCAP file",
+		Long: "Get what a robot recorded in the last minutes, at most a day: its state, what was demanded of it and what it did,\n" +
+			"commands, events and signals. The robot sends its flight recording to fleetd, which keeps it for a day,\n" +
+			"and the file is downloaded. Foxglove opens it; the schemas are inside. The record has what people\n" +
+			"said to the robot and what it answered; the audit says who got it.",
+		Example: "robot record r1 --last 10m\nrobot record r1 --last 1h --out fall.mcap --why 'it fell'\n" +
+			"robot record r1 --id 20261123t053012-1f0c9a3b",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Body RecordRequest
@@ -93,7 +100,10 @@ func (s *server) flightRecords(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-records", Method: http.MethodGet, Path: path, Tag: "records", Right: auth.Records,
 		Summary: "List the flight records of a robot that this instance has, the newest first",
+		Use:     "robot records ROBOT",
 		Example: "robot records r1",
+		Columns: "RECORD id | LAST Last() | STATE state | KIB KiB() | FROM from | TO to | BY by | UNTIL expires_at | BECAUSE why",
+		None:    "no flight records",
 	}, func(_ context.Context, in *PathID) (*answer[recordList], error) {
 		return &answer[recordList]{recordList{nonNil(s.Records.List(in.ID))}}, nil
 	})

@@ -120,6 +120,10 @@ func (s *server) robots(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "get-robot", Method: http.MethodGet, Path: "/robots/{id}", Tag: "robots", Right: auth.View,
 		Summary: "Get one robot and its documents",
+		Use:     "robot get ROBOT",
+		Short:   "show everything about one robot",
+		Long: "Show everything about one robot. Its last event is the newest one but those that come with every act or\n" +
+			"round of the story, or with an input of its simulated body: fleetd event list has them.",
 		Example: "robot get r1",
 	}, func(_ context.Context, in *PathID) (*answer[view.Detail], error) {
 		d, err := s.robot(in.ID)

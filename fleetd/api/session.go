@@ -121,7 +121,8 @@ func (s *server) sessions(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "me", Method: http.MethodGet, Path: "/me", Tag: "accounts", Right: auth.Own | auth.View,
 		Summary: "Get who makes the request, and what they may do",
-		Example: "whoami",
+		Use:     "whoami",
+		Short:   "show the account as which fleetd knows you, and what you may do",
 	}, func(_ context.Context, in *noInput) (*answer[Me], error) {
 		return &answer[Me]{s.me(in.principal)}, nil
 	})

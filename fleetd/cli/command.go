@@ -158,7 +158,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 		Use: "version", Short: "show the version of this program and of fleetd, and fleetd's health", Args: cobra.NoArgs,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			var s api.Status
-			err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "version"}, &s)
+			err := sh.do(cmd.Context(), "version", nil, &s)
 			out := map[string]any{"fleetd": sh.version}
 			if err == nil {
 				out["server"] = s
@@ -188,23 +188,7 @@ func (sh *shell) versionCommand() *cobra.Command {
 	}
 }
 
-// healthCommand is for probes: its exit code says whether fleetd is healthy.
-func (sh *shell) healthCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "health", Short: "check fleetd: exit code 0 if its database and disk accept writes", Args: cobra.NoArgs,
-		Long: `Check fleetd: exit code 0 if its database and its disk accept writes, 1 if not. The connection to
-the broker is shown, too; robots and stops go on without the database.`,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			var s api.Status
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "/healthz"}, &s); err != nil {
-				return err
-			}
-			return sh.show(s, func(w io.Writer) {
-				fmt.Fprintf(w, "database and disk ok, broker %s\n", healthText(s.Broker))
-			})
-		}),
-	}
-}
+func healthLine(s api.Status) string { return "database and disk ok, broker " + healthText(s.Broker) }
 
 // leaderText says which fleetd instance is the leader.
 func leaderText(l api.Leadership) string {

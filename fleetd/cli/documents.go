@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -21,14 +20,14 @@ func (sh *shell) documentsCommand() *cobra.Command {
 With a KIND, such as state or reported_story, print that document.`,
 		Example: "  fleetd robot documents r1\n  fleetd robot documents r1 state",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return sh.doAndShow(cmd.Context(), "list-documents", given{"id": args[0]})
+			}
 			var got struct {
 				Documents []view.RobotDocument `json:"documents"`
 			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: robotPath(args[0], "documents")}, &got); err != nil {
+			if err := sh.do(cmd.Context(), "list-documents", given{"id": args[0]}, &got); err != nil {
 				return err
-			}
-			if len(args) == 1 {
-				return sh.show(got, func(w io.Writer) { documentTable(w, got.Documents) })
 			}
 			i := slices.IndexFunc(got.Documents, func(d view.RobotDocument) bool { return string(d.Kind) == args[1] })
 			if i < 0 {
@@ -44,14 +43,5 @@ With a KIND, such as state or reported_story, print that document.`,
 				fmt.Fprintln(w, string(body))
 			})
 		}),
-	}
-}
-
-func documentTable(out io.Writer, list []view.RobotDocument) {
-	w := newTable(out)
-	defer w.Flush()
-	fmt.Fprintln(w, "KIND\tTOPIC\tRECEIVED\tBYTES")
-	for _, d := range list {
-		writeRow(w, string(d.Kind), d.Topic, formatTime(d.Received), fmt.Sprint(d.Bytes))
 	}
 }

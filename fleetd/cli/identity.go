@@ -18,7 +18,7 @@ func robotPath(robot, below string) string { return "robots/" + url.PathEscape(r
 
 func makeEnrolmentToken(sh *shell, _ *cobra.Command) finish {
 	return func(ctx context.Context, _ []string, r rowRequest) error {
-		if ms, given := r.body["valid_ms"].(int64); given && (ms < time.Minute.Milliseconds() || ms > 7*24*time.Hour.Milliseconds()) {
+		if ms, is := r.body["valid_ms"].(int64); is && (ms < time.Minute.Milliseconds() || ms > 7*24*time.Hour.Milliseconds()) {
 			return usage("--valid %v: write 1m to 168h", time.Duration(ms)*time.Millisecond)
 		}
 		return sh.sendRow(ctx, r)

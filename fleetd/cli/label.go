@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -77,8 +76,7 @@ func (t *targets) any() bool {
 // label changes labels of one robot and shows all that it has then.
 func (sh *shell) label(ctx context.Context, robot string, set map[string]string, unset []string, why string) error {
 	var d view.Detail
-	path := "robots/" + url.PathEscape(robot)
-	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: path}, &d); err != nil {
+	if err := sh.do(ctx, "get-robot", given{"id": robot}, &d); err != nil {
 		return err
 	}
 	labels := maps.Clone(d.Labels)
@@ -89,13 +87,10 @@ func (sh *shell) label(ctx context.Context, robot string, set map[string]string,
 	for _, key := range unset {
 		delete(labels, key)
 	}
-	var r view.Robot
-	body := map[string]any{"labels": labels, "by": sh.by, "why": why}
-	if err := sh.call(ctx, apiRequest{method: http.MethodPut, path: path + "/labels", body: body}, &r); err != nil {
-		return err
-	}
-	return sh.show(r, func(w io.Writer) { fmt.Fprintln(w, r.ID, labelText(r.Labels)) })
+	return sh.doAndShow(ctx, "set-labels", given{"id": robot, "labels": labels, "why": why})
 }
+
+func labelsText(r view.Robot) string { return r.ID + " " + labelText(r.Labels) }
 
 // labelMany changes labels of several robots.
 func (sh *shell) labelMany(ctx context.Context, names []string, l *labelFlags, set map[string]string, unset []string) error {
@@ -103,21 +98,19 @@ func (sh *shell) labelMany(ctx context.Context, names []string, l *labelFlags, s
 	if err != nil {
 		return err
 	}
-	var done api.LabelsResult
-	body := api.LabelsRequest{Selector: sel, Set: set, Unset: unset, DryRun: l.dryRun, Attribution: sh.attribution(l.why)}
+	ask := given{"selector": sel, "set": set, "unset": unset, "dry_run": l.dryRun, "why": l.why}
 	if l.expect >= 0 {
-		body.ExpectedCount = &l.expect
+		ask["expected_count"] = &l.expect
 	}
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "labels", body: body}, &done); err != nil {
-		return err
+	return sh.doAndShow(ctx, "label-robots", ask)
+}
+
+func labeledText(done api.LabelsResult) string {
+	word := "updated"
+	if done.DryRun {
+		word = "would be updated"
 	}
-	return sh.show(done, func(w io.Writer) {
-		word := "updated"
-		if l.dryRun {
-			word = "would be updated"
-		}
-		fmt.Fprintf(w, "%s %s, %d unchanged\n", countText(len(done.Updated), "robot"), word, done.Total-len(done.Updated))
-	})
+	return fmt.Sprintf("%s %s, %d unchanged", countText(len(done.Updated), "robot"), word, done.Total-len(done.Updated))
 }
 
 // labelChanges reads KEY=VALUE and KEY-.

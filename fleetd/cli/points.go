@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,27 +15,7 @@ import (
 	"troupe/schema"
 )
 
-// pointsOf asks fleetd for the points of a robot.
-func (sh *shell) pointsOf(ctx context.Context, robot string) (p api.RobotPoints, err error) {
-	return p, sh.call(ctx, apiRequest{method: http.MethodGet, path: robotPath(robot, "points")}, &p)
-}
-
-func (sh *shell) pointsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "points ROBOT", Short: "list the points that a robot can go to", Args: exactlyOne,
-		Long: `List the points that a robot can go to, and where each is from: the robot's map, the desired
-places, or taught on the robot. Only the robot knows the coordinates of points of its map.`,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			p, err := sh.pointsOf(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return sh.show(p, func(w io.Writer) { pointTable(w, p) })
-		}),
-	}
-}
-
-func pointTable(out io.Writer, l api.RobotPoints) {
+func pointTable(_ *shell, out io.Writer, l api.RobotPoints) {
 	if len(l.Points) == 0 {
 		fmt.Fprintln(out, "no points")
 		return
@@ -115,8 +94,8 @@ func (p *pointFlags) given(id string) (*api.DesiredPoints, error) {
 
 // addPoints adds taught points of one robot to the places of robots.
 func (sh *shell) addPoints(ctx context.Context, robots []string, w desiredFlags, taught pointFlags, id string) error {
-	l, err := sh.pointsOf(ctx, taught.from)
-	if err != nil {
+	var l api.RobotPoints
+	if err := sh.do(ctx, "list-points", given{"id": taught.from}, &l); err != nil {
 		return err
 	}
 	add := api.DesiredPoints{ID: id, MapSHA256: l.TaughtMap, Points: map[string]api.Point{}, Replace: taught.replace}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -49,18 +48,6 @@ func (sh *shell) robotCommand() *cobra.Command {
 	}
 	listed.flags(list)
 	list.Flags().BoolVar(&table, "csv", false, "print a table for spreadsheets, with every column")
-	get := &cobra.Command{
-		Use: "get ROBOT", Short: "show everything about one robot", Args: exactlyOne,
-		Long: `Show everything about one robot. Its last event is the newest one but those that come with every act or
-round of the story, or with an input of its simulated body: fleetd event list has them.`,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var d view.Detail
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
-				return err
-			}
-			return sh.show(d, func(w io.Writer) { robotDetail(w, d) })
-		}),
-	}
 	watch := &cobra.Command{
 		Use: "watch [ROBOT...]", Short: "tell what robots do and why, a line for each thing that happens, until interrupted",
 		Long: `Tell what robots do and why, a line for each thing that happens, until interrupted: what the story
@@ -87,7 +74,7 @@ both times, the kind, the text, and the event from which it was made.`,
 	}
 	watched.flags(watch)
 	return group("robot", "robots: list, get, points, documents, watch, record, records, label; enrol, identity, revoke; decommission, orphans",
-		list, get, sh.pointsCommand(), sh.documentsCommand(), watch, sh.recordCommand(), sh.recordsCommand(), sh.labelCommand(), sh.orphansCommand())
+		list, sh.documentsCommand(), watch, sh.labelCommand(), sh.orphansCommand())
 }
 
 // missingRobots is an error if robots were named that there are not.
@@ -116,7 +103,7 @@ func (sh *shell) robotTable(out io.Writer, l robotList) {
 	_ = w.Flush() // a write error shows at the next write
 }
 
-func robotDetail(out io.Writer, d view.Detail) {
+func robotDetail(_ *shell, out io.Writer, d view.Detail) {
 	w := newFacts(out)
 	line := func(name, value string) {
 		if value != "" {

@@ -31,6 +31,12 @@ var texts = map[string]func(sh *shell, out io.Writer, got any){
 	"revoke-certificate":         says(revokedCertificateText),
 	"get-decommission":           says(decommissionText),
 	"list-orphans":               as(orphanTable),
+	"list-points":                as(pointTable),
+	"get-robot":                  as(robotDetail),
+	"set-labels":                 says(labelsText),
+	"label-robots":               says(labeledText),
+	"me":                         as(whoText),
+	"health":                     says(healthLine),
 	"delete-orphan":              says(deletedText),
 }
 
@@ -57,6 +63,7 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"revoke-robot":         needsReason("the robot is no longer trusted"),
 	"revoke-certificate":   revokeCertificate,
 	"decommission":         decommissionRobot,
+	"ask-record":           getRecord,
 }
 
 // needsReason refuses a request without a reason, unless it is a dry run.

@@ -56,6 +56,9 @@ func (r *Record) open() bool { return r.State == Asked || r.State == Sending }
 // Last is the span that was asked for.
 func (r *Record) Last() time.Duration { return time.Duration(r.LastMS) * time.Millisecond }
 
+// KiB is how much has arrived, in units of 1024 bytes.
+func (r *Record) KiB() int64 { return (r.Bytes + 1023) >> 10 }
+
 // overdue says why an open record ends by its age; empty = it does not.
 func (r *Record) overdue(now time.Time) string {
 	age := now.Sub(time.UnixMilli(int64(r.Asked)))
