@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -223,18 +222,11 @@ In CSV, a text that a spreadsheet would take for a formula gets an apostrophe in
 				return err
 			}
 			query.Set("format", format)
-			response, _, err := sh.send(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit/export", query: query})
+			response, err := sh.open(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit/export", query: query})
 			if err != nil {
 				return err
 			}
 			defer response.Body.Close()
-			if response.StatusCode != http.StatusOK {
-				var p api.Problem
-				if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Type == "" {
-					return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
-				}
-				return problemError(&p, "", nil)
-			}
 			out := unsanitized(sh.Out) // verify reads it
 			if file != "" {
 				to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -43,7 +43,7 @@ func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	response, text, err := sh.send(ctx, a)
+	response, err := sh.open(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -51,13 +51,6 @@ func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return sh.unreachable(err, a.hint)
-	}
-	if response.StatusCode >= 400 {
-		var p api.Problem
-		if json.Unmarshal(body, &p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
-		}
-		return problemError(&p, a.file, text)
 	}
 	switch into := into.(type) {
 	case nil:
@@ -70,6 +63,29 @@ func (sh *shell) call(ctx context.Context, a apiRequest, into any) error {
 		return fmt.Errorf("read fleetd's answer: %w", err)
 	}
 	return nil
+}
+
+// open sends a request to fleetd and returns the answer, of which the caller closes the body. A problem becomes a failure.
+func (sh *shell) open(ctx context.Context, a apiRequest) (*http.Response, error) {
+	response, text, err := sh.send(ctx, a)
+	if err != nil || response.StatusCode < 400 {
+		return response, err
+	}
+	defer response.Body.Close()
+	return nil, sh.refused(response, a, text)
+}
+
+// refused is the failure of a request that was answered with a problem.
+func (sh *shell) refused(response *http.Response, a apiRequest, text []byte) error {
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return sh.unreachable(err, a.hint)
+	}
+	var p api.Problem
+	if json.Unmarshal(body, &p) != nil || p.Type == "" {
+		return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
+	}
+	return problemError(&p, a.file, text)
 }
 
 // send sends a request. text is the act or story in its body, if any.
@@ -209,7 +225,7 @@ func (sh *shell) readStream(ctx context.Context, query url.Values, each func(eve
 	defer cancel()
 	dead := time.AfterFunc(streamTimeout, cancel)
 	defer dead.Stop()
-	response, _, err := sh.send(alive, apiRequest{method: http.MethodGet, path: "stream", query: query})
+	response, err := sh.open(alive, apiRequest{method: http.MethodGet, path: "stream", query: query})
 	switch {
 	case err != nil && alive.Err() != nil && ctx.Err() == nil:
 		return errStreamEnded
@@ -217,13 +233,6 @@ func (sh *shell) readStream(ctx context.Context, query url.Values, each func(eve
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		var p api.Problem
-		if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
-		}
-		return problemError(&p, "", nil)
-	}
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 64<<20)
 	event := ""

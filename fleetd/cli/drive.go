@@ -256,12 +256,8 @@ func (sh *shell) dialTeleop(ctx context.Context, robot string) (*websocket.Conn,
 	if err == nil {
 		return conn, nil
 	}
-	var p api.Problem
 	if answer != nil {
-		if json.NewDecoder(answer.Body).Decode(&p) == nil && p.Type != "" {
-			return nil, problemError(&p, "", nil)
-		}
-		return nil, fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, answer.Status)
+		return nil, sh.refused(answer, apiRequest{}, nil)
 	}
 	return nil, sh.unreachable(err, "")
 }

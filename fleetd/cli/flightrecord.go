@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"troupe/fleetd/api"
 	"troupe/fleetd/records"
 )
 
@@ -90,18 +87,11 @@ func (sh *shell) downloadRecord(ctx context.Context, r records.Record, path stri
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	ask := sh.request("get-record-file", given{"id": r.Robot, "record": r.ID})
-	response, _, err := sh.send(ctx, ask.http())
+	response, err := sh.open(ctx, ask.http())
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		var p api.Problem
-		if json.NewDecoder(response.Body).Decode(&p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
-		}
-		return problemError(&p, "", nil)
-	}
 	file, err := renameio.NewPendingFile(filepath.Clean(path), renameio.WithPermissions(0o600))
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
