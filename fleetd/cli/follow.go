@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"troupe/fleetd/api"
@@ -13,15 +14,15 @@ import (
 // followInterval is how often a follower asks for what is new.
 const followInterval = time.Second
 
-// followEvents prints the newest events that a query selects, the oldest first, and then each
+// followEvents prints the newest events that a request selects, the oldest first, and then each
 // as fleetd receives it, until interrupted. While fleetd does not answer it says so once, and
 // goes on with what it missed. With columns, each line of a table has the columns of an event.
-func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) error {
+func (sh *shell) followEvents(ctx context.Context, robots []string, r rowRequest, columns bool) error {
 	seen := map[eventID]time.Time{} // when fleetd received them
 	reported, answered := false, false
 	var last time.Time
 	for {
-		events, err := sh.events(ctx, q)
+		events, err := sh.events(ctx, robots, r)
 		var f *failure
 		switch {
 		case ctx.Err() != nil:
@@ -49,8 +50,8 @@ func (sh *shell) followEvents(ctx context.Context, q eventQuery, columns bool) e
 			}
 		}
 		if err == nil && !last.IsZero() { // from now on what came since the newest one, and a little earlier: fleetd may store late
-			q.limit = maxEvents
-			q.since = time.Since(last) + overlap + followInterval
+			r.query.Set("limit", strconv.Itoa(maxEvents))
+			r.query.Set("since", last.Add(-overlap-followInterval).UTC().Format(time.RFC3339Nano))
 			for id, at := range seen {
 				if last.Sub(at) > 2*(overlap+followInterval) {
 					delete(seen, id)

@@ -64,6 +64,7 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"revoke-certificate":   revokeCertificate,
 	"decommission":         decommissionRobot,
 	"ask-record":           getRecord,
+	"list-events":          listEvents,
 }
 
 // needsReason refuses a request without a reason, unless it is a dry run.
@@ -80,6 +81,7 @@ func needsReason(what string) func(*shell, *cobra.Command) finish {
 
 // groups are the commands that have only commands below them, and what they are about.
 var groups = map[string]string{
+	"event":   "what happened to robots: list",
 	"alert":   "present problems of robots: list, ack",
 	"session": "sign-ins in browsers",
 	"token":   "access tokens, with which programs make requests as a user",
