@@ -38,13 +38,13 @@ type AuditQuery struct {
 type AuditFilter struct {
 	Who     string        `query:"who" maxLength:"64" doc:"part of the person's name or of the principal"`
 	What    string        `query:"what" maxLength:"64" doc:"part of what was done"`
-	Without string        `query:"without" maxLength:"64" doc:"none whose name of what was done contains this, such as command control/renew"`
+	Without string        `query:"without" maxLength:"64" doc:"none whose name of what was done contains this, such as command control/renew" cli:"-"`
 	Target  string        `query:"target" maxLength:"128" doc:"part of what it was done to"`
-	Via     audit.Via     `query:"via" enum:"web,cli,token,api,mqtt,robot,fleetd"`
-	Outcome audit.Outcome `query:"outcome" enum:"done,accepted,partly,refused,failed"`
+	Via     audit.Via     `query:"via" enum:"web,cli,token,api,mqtt,robot,fleetd" doc:"through what it came"`
+	Outcome audit.Outcome `query:"outcome" enum:"done,accepted,partly,refused,failed" doc:"how it ended"`
 	ID      string        `query:"id" maxLength:"64" doc:"this entry, and those that say how it ended"`
-	Since   time.Time     `query:"since" doc:"at or after"`
-	Until   time.Time     `query:"until" doc:"before"`
+	Since   time.Time     `query:"since" doc:"at or after" cli:",when"`
+	Until   time.Time     `query:"until" doc:"before" cli:",when"`
 }
 
 // Audit is a page of the audit log.
@@ -65,12 +65,21 @@ func (s *server) auditLog(t *operation.Table) {
 		Summary: "List who did what, the newest first",
 		Description: "Requests to fleetd, refused ones too, and commands that MQTT clients sent to robots. All conditions must " +
 			"hold; texts match in any case.",
-		Example: "audit list",
+		Use:     "audit list",
+		Example: "audit list\naudit list --outcome refused --since 1h\naudit list --target 'robot r1' --what command",
+		Long: "List who did what, the newest first: requests to fleetd through the console, this command line or\n" +
+			"the API, those that were refused, and commands that MQTT clients sent to robots directly. PRINCIPAL\n" +
+			"is the account, client or robot as which the sender was authenticated, WHO the name of that account; where\n" +
+			"nobody signs in, PRINCIPAL is dev and WHO the name that --by or TROUPE_BY gives. FROM is the program\n" +
+			"and the address. WHAT is the name that --what finds; brackets explain a name that does not explain itself. The\n" +
+			"outcome accepted means that a command was passed on: the entry that says how it ended comes later\n" +
+			"(--id ID shows both), without WHO. Entries are in the order in which they were written. Frames of manual\n" +
+			"driving are not recorded. -o json shows all fields.",
 	}, func(ctx context.Context, in *struct {
 		caller
 		AuditFilter
-		Page  string `query:"page_token" maxLength:"32" doc:"next of the page before"`
-		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+		Page  string `query:"page_token" maxLength:"32" doc:"next of the page before" cli:"-"`
+		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most this many" cli:",,50"`
 	}) (*answer[Audit], error) {
 		before, err := pageOf(in.Page)
 		if err != nil {
@@ -117,7 +126,12 @@ func (s *server) auditLog(t *operation.Table) {
 		Summary: "Download the audit, the oldest entry first",
 		Description: "As lines of JSON, with which fleetd audit verify works offline, or as CSV for spreadsheets. Without " +
 			"conditions it is the whole chain.",
-		Example: "audit export",
+		Use:     "audit export",
+		Short:   "write the audit as lines of JSON or as CSV, the oldest entry first",
+		Example: "audit export\naudit export --out audit.jsonl\naudit export --format csv --since 720h >audit.csv",
+		Long: "Write the audit as lines of JSON or as CSV, the oldest entry first. fleetd audit verify FILE checks\n" +
+			"lines of JSON; what a filter left out is missing in the chain, so verify an export without one.\n" +
+			"In CSV, a text that a spreadsheet would take for a formula gets an apostrophe in front.",
 	}, func(ctx context.Context, in *struct {
 		caller
 		AuditFilter

@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -19,91 +18,27 @@ import (
 )
 
 func (sh *shell) auditCommand() *cobra.Command {
-	return group("audit", "who did what: list, verify, export", sh.auditListCommand(), sh.auditVerifyCommand(), sh.auditExportCommand())
-}
-
-// auditFilter are the flags that select entries of the audit.
-type auditFilter struct {
-	who, what, target, via, outcome, id string
-	since, until                        string
-}
-
-func (f *auditFilter) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.who, "who", "", "only of this person or principal (a part of the name is enough)")
-	c.Flags().StringVar(&f.what, "what", "", "only what contains this, such as release or command safety/enable")
-	c.Flags().StringVar(&f.target, "target", "", "only what was done to this, such as robot r1")
-	c.Flags().StringVar(&f.via, "via", "", "only through this: web, cli, token, api, mqtt, robot, fleetd")
-	c.Flags().StringVar(&f.outcome, "outcome", "", "only what ended like this: done, accepted, partly, refused, failed")
-	c.Flags().StringVar(&f.id, "id", "", "only this entry and those that say how it ended")
-	c.Flags().StringVar(&f.since, "since", "", "only of the last 10m, 2h, ..., or since a time such as 2026-01-31T09:30:00Z")
-	c.Flags().StringVar(&f.until, "until", "", "only entries older than 10m, 2h, ..., or from before a time such as 2026-01-31T09:30:00Z")
-}
-
-func (f *auditFilter) query() (url.Values, error) {
-	q := url.Values{}
-	for name, value := range map[string]string{"who": f.who, "what": f.what, "target": f.target, "via": f.via, "outcome": f.outcome, "id": f.id} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for name, value := range map[string]string{"since": f.since, "until": f.until} {
-		if value == "" {
-			continue
-		}
-		at, err := time.Parse(time.RFC3339, value)
-		if ago, failed := time.ParseDuration(value); failed == nil && ago > 0 {
-			at, err = time.Now().Add(-ago), nil
-		}
-		if err != nil {
-			return nil, usage("--%s %s: write how long ago, such as 2h, or a time such as 2026-01-31T09:30:00Z", name, value)
-		}
-		q.Set(name, at.UTC().Format(time.RFC3339Nano))
-	}
-	return q, nil
+	return group("audit", "who did what: list, verify, export", sh.auditVerifyCommand())
 }
 
 // auditPage is the most entries that fleetd returns at once.
 const auditPage = 1000
 
-func (sh *shell) auditListCommand() *cobra.Command {
-	var f auditFilter
-	var limit int
-	c := &cobra.Command{
-		Use: "list", Short: "list who did what, the newest first", Args: cobra.NoArgs,
-		Long: `List who did what, the newest first: requests to fleetd through the console, this command line or
-the API, those that were refused, and commands that MQTT clients sent to robots directly. PRINCIPAL
-is the account, client or robot as which the sender was authenticated, WHO the name of that account; where
-nobody signs in, PRINCIPAL is dev and WHO the name that --by or TROUPE_BY gives. FROM is the program
-and the address. WHAT is the name that --what finds; brackets explain a name that does not explain itself. The
-outcome accepted means that a command was passed on: the entry that says how it ended comes later
-(--id ID shows both), without WHO. Entries are in the order in which they were written. Frames of manual driving are not recorded. -o json shows all fields.`,
-		Example: "  fleetd audit list --outcome refused --since 1h\n  fleetd audit list --target 'robot r1' --what command",
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			query, err := f.query()
-			if err != nil {
+func listAudit(sh *shell, _ *cobra.Command) finish {
+	return func(ctx context.Context, _ []string, r rowRequest) error {
+		limit, _ := strconv.Atoi(r.query.Get("limit")) // the flag is a number
+		all := api.Audit{Entries: []audit.Entry{}}
+		for more := true; more; more = all.Next != "" && len(all.Entries) < limit {
+			r.query.Set("limit", strconv.Itoa(min(auditPage, limit-len(all.Entries))))
+			r.query.Set("page_token", all.Next)
+			var got api.Audit
+			if err := sh.call(ctx, r.http(), &got); err != nil {
 				return err
 			}
-			all := api.Audit{Entries: []audit.Entry{}}
-			for page := ""; ; page = all.Next {
-				query.Set("limit", strconv.Itoa(min(auditPage, limit-len(all.Entries))))
-				if page != "" {
-					query.Set("page_token", page)
-				}
-				var got api.Audit
-				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit", query: query}, &got); err != nil {
-					return err
-				}
-				all.Entries, all.Next = append(all.Entries, got.Entries...), got.Next
-				if got.Next == "" || len(all.Entries) >= limit {
-					break
-				}
-			}
-			return sh.show(all, func(out io.Writer) { auditTable(out, all.Entries) })
-		}),
+			all.Entries, all.Next = append(all.Entries, got.Entries...), got.Next
+		}
+		return sh.show(all, func(out io.Writer) { auditTable(out, all.Entries) })
 	}
-	f.flags(c)
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many")
-	return c
 }
 
 // auditWords say what was done where the name that --what finds does not.
@@ -160,11 +95,10 @@ in a place that nobody with access to the database can change, and give it to a 
 			if len(args) == 1 {
 				v, err = verifyFile(args[0], noted, partial)
 			} else {
-				query := url.Values{}
-				if noted.Seq > 0 {
-					query = url.Values{"head_seq": {strconv.FormatInt(noted.Seq, 10)}, "head_hash": {noted.Hash}}
-				}
-				err = sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit/verify", query: query, timeout: 2 * time.Minute}, &v)
+				r := sh.request("verify-audit", given{"head_seq": noted.Seq, "head_hash": noted.Hash})
+				a := r.http()
+				a.timeout = 2 * time.Minute
+				err = sh.call(cmd.Context(), a, &v)
 			}
 			if err != nil {
 				return err
@@ -207,47 +141,30 @@ func verdictText(v audit.Verdict) string {
 	return fmt.Sprintf("%s\nhead %d:%s", text, v.Head.Seq, v.Head.Hash)
 }
 
-func (sh *shell) auditExportCommand() *cobra.Command {
-	var f auditFilter
-	var format, file string
-	c := &cobra.Command{
-		Use: "export", Short: "write the audit as lines of JSON or as CSV, the oldest entry first", Args: cobra.NoArgs,
-		Long: `Write the audit as lines of JSON or as CSV, the oldest entry first. fleetd audit verify FILE checks
-lines of JSON; what a filter left out is missing in the chain, so verify an export without one.
-In CSV, a text that a spreadsheet would take for a formula gets an apostrophe in front.`,
-		Example: "  fleetd audit export --out audit.jsonl\n  fleetd audit export --format csv --since 720h >audit.csv",
-		RunE: run(func(cmd *cobra.Command, _ []string) (err error) {
-			query, err := f.query()
-			if err != nil {
-				return err
+func exportAudit(sh *shell, c *cobra.Command) finish {
+	file := c.Flags().String("out", "", "file to create; default: standard output")
+	return func(ctx context.Context, _ []string, r rowRequest) (err error) {
+		response, err := sh.open(ctx, r.http())
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		out := unsanitized(sh.Out) // verify reads it
+		if *file != "" {
+			to, failed := os.OpenFile(*file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if failed != nil {
+				return usage("%v", failed)
 			}
-			query.Set("format", format)
-			response, err := sh.open(cmd.Context(), apiRequest{method: http.MethodGet, path: "audit/export", query: query})
-			if err != nil {
-				return err
-			}
-			defer response.Body.Close()
-			out := unsanitized(sh.Out) // verify reads it
-			if file != "" {
-				to, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-				if err != nil {
-					return usage("%v", err)
+			defer func() {
+				if failed := to.Close(); failed != nil && err == nil {
+					err = fmt.Errorf("the export is not whole: %w", failed)
 				}
-				defer func() {
-					if failed := to.Close(); failed != nil && err == nil {
-						err = fmt.Errorf("the export is not whole: %w", failed)
-					}
-				}()
-				out = to
-			}
-			if _, err := io.Copy(out, response.Body); err != nil {
-				return errors.Join(errors.New("the export is not whole"), err)
-			}
-			return nil
-		}),
+			}()
+			out = to
+		}
+		if _, err := io.Copy(out, response.Body); err != nil {
+			return errors.Join(errors.New("the export is not whole"), err)
+		}
+		return nil
 	}
-	f.flags(c)
-	c.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
-	c.Flags().StringVar(&file, "out", "", "file to create; default: standard output")
-	return c
 }

@@ -64,6 +64,8 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"revoke-certificate":   revokeCertificate,
 	"decommission":         decommissionRobot,
 	"ask-record":           getRecord,
+	"list-audit":           listAudit,
+	"export-audit":         exportAudit,
 	"list-events":          listEvents,
 }
 
