@@ -53,9 +53,9 @@ func paramsOf(t reflect.Type, in string) (out []Param) {
 }
 
 func paramOf(f reflect.StructField, where, name string, required bool) Param {
-	flag, unit, given := strings.Cut(f.Tag.Get("cli"), ",")
+	flag, unit, _ := strings.Cut(f.Tag.Get("cli"), ",")
 	unit, initial, _ := strings.Cut(unit, ",")
-	if !given && flag == "" {
+	if flag == "" {
 		other, named := otherFlags[name]
 		if flag = strings.ReplaceAll(name, "_", "-"); named {
 			flag = other
