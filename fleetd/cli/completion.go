@@ -137,7 +137,7 @@ func listOf(path string) values {
 
 func (sh *shell) robotsForCompletion(ctx context.Context) []view.Robot {
 	var got robotList
-	_ = sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots"}, &got) // without an answer there are none
+	_ = sh.do(ctx, "list-robots", nil, &got) // without an answer there are none
 	return got.Robots
 }
 
@@ -170,15 +170,15 @@ func sites(sh *shell, ctx context.Context, given []string) (found []string) {
 
 // ofRobot collects from the robots among the arguments, or else from the first ones.
 func ofRobot(of func(d view.Detail) []string) values {
-	return func(sh *shell, ctx context.Context, given []string) []string {
+	return func(sh *shell, ctx context.Context, words []string) []string {
 		robots := sh.robotsForCompletion(ctx)
-		if named := slices.DeleteFunc(slices.Clone(robots), func(r view.Robot) bool { return !slices.Contains(given, r.ID) }); len(named) > 0 {
+		if named := slices.DeleteFunc(slices.Clone(robots), func(r view.Robot) bool { return !slices.Contains(words, r.ID) }); len(named) > 0 {
 			robots = named
 		}
 		found := map[string]bool{}
 		for _, r := range robots[:min(len(robots), 3)] {
 			var d view.Detail
-			if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + r.ID}, &d) != nil {
+			if sh.do(ctx, "get-robot", given{"id": r.ID}, &d) != nil {
 				break
 			}
 			for _, v := range of(d) {

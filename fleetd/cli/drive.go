@@ -80,7 +80,7 @@ fails, the robot stops by itself.`,
 // fleetd does not know, the robot decides.
 func (sh *shell) mayDrive(ctx context.Context, robot string) error {
 	var d view.Detail
-	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d); err != nil {
+	if err := sh.do(ctx, "get-robot", given{"id": robot}, &d); err != nil {
 		return err
 	}
 	if text := notDrivableText(d); text != "" {

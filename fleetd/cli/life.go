@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -19,7 +17,7 @@ func (sh *shell) lifeCommand() *cobra.Command {
 		Use: "get ROBOT", Short: "show the life of one robot: activities and why they do not start, abilities, history", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var d view.Detail
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(args[0])}, &d); err != nil {
+			if err := sh.do(cmd.Context(), "get-robot", given{"id": args[0]}, &d); err != nil {
 				return err
 			}
 			if d.State == nil || d.State.Life == nil {

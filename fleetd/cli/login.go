@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"time"
@@ -71,16 +70,16 @@ func (sh *shell) contextName() string {
 // login opens a session, makes a token with it, and ends the session.
 func (sh *shell) login(ctx context.Context, name, user, password string) error {
 	sh.token, sh.cookie = "", nil
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "session", body: api.Credentials{User: user, Password: password}}, nil); err != nil {
+	if err := sh.do(ctx, "sign-in", given{"user": user, "password": password}, nil); err != nil {
 		var ways api.SignInWays
-		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "session"}, &ways) == nil && ways.Provider != "" {
+		if sh.do(ctx, "sign-in-ways", nil, &ways) == nil && ways.Provider != "" {
 			fmt.Fprintf(sh.Err, "A person who signs in with %s has no password here: use fleetd login --browser\n", ways.Provider)
 		}
 		return err
 	}
 	var made api.AccessToken
-	err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "tokens", body: api.NewAccessToken{Name: accounts.LoginTokenName(machineName()), Days: loginDays}}, &made)
-	if over := sh.call(ctx, apiRequest{method: http.MethodDelete, path: "session"}, nil); err == nil {
+	err := sh.do(ctx, "make-access-token", given{"name": accounts.LoginTokenName(machineName()), "days": loginDays}, &made)
+	if over := sh.do(ctx, "sign-out", nil, nil); err == nil {
 		err = over
 	}
 	if err != nil {
@@ -129,7 +128,7 @@ func (sh *shell) logoutCommand() *cobra.Command {
 				return errors.New("there is no context to sign out of; fleetd context list shows them")
 			}
 			sh.server, sh.ca, sh.token = c.Server, c.CA, c.Token
-			revoked := sh.call(cmd.Context(), apiRequest{method: http.MethodDelete, path: "tokens/self"}, nil)
+			revoked := sh.do(cmd.Context(), "revoke-access-token", given{"id": "self"}, nil)
 			delete(all.Contexts, name)
 			if all.Current == name {
 				all.Current = ""

@@ -85,7 +85,7 @@ func (sh *shell) finishLogin(ctx context.Context, name, code, verifier string) e
 		return errNotAllowed
 	}
 	var made api.AccessToken
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "logins/finish", body: api.FinishLogin{Code: code, Verifier: verifier}}, &made); err != nil {
+	if err := sh.do(ctx, "finish-login", given{"code": code, "verifier": verifier}, &made); err != nil {
 		return err
 	}
 	return sh.keepToken(name, made)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"troupe/fleetd/api"
@@ -164,7 +163,7 @@ func doesText(r view.Robot) string {
 func (w *watcher) findScenarioClock(ctx context.Context, robot string, n *narrator) error {
 	var newest []api.Event
 	for _, kind := range []string{"", "sim_input", "sim_scenario"} {
-		events, err := w.events(ctx, url.Values{"robot": {robot}, "type": {kind}, "limit": {"1"}})
+		events, err := w.events(ctx, given{"robot": robot, "type": kind, "limit": 1})
 		if err != nil {
 			return err
 		}
@@ -175,11 +174,9 @@ func (w *watcher) findScenarioClock(ctx context.Context, robot string, n *narrat
 	return nil
 }
 
-func (w *watcher) events(ctx context.Context, query url.Values) ([]api.Event, error) {
-	var got struct {
-		Events []api.Event `json:"events"`
-	}
-	err := w.sh.call(ctx, apiRequest{method: http.MethodGet, path: "events", query: query}, &got)
+func (w *watcher) events(ctx context.Context, which given) ([]api.Event, error) {
+	var got eventList
+	err := w.sh.do(ctx, "list-events", which, &got)
 	return got.Events, err
 }
 
@@ -188,11 +185,7 @@ func (w *watcher) poll(ctx context.Context) error {
 	if w.start.IsZero() {
 		return nil
 	}
-	query := url.Values{"since": {w.since.Add(-overlap).UTC().Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(maxEvents)}}
-	if w.only != "" {
-		query.Set("robot", w.only)
-	}
-	events, err := w.events(ctx, query)
+	events, err := w.events(ctx, given{"since": w.since.Add(-overlap).UTC().Format(time.RFC3339Nano), "limit": maxEvents, "robot": w.only})
 	if err != nil {
 		return err
 	}
@@ -284,7 +277,7 @@ func (w *watcher) act(ctx context.Context, robot, story, id string) actText {
 // says that the robot performs, as published, and nothing if its steps say different things.
 func (w *watcher) readAct(ctx context.Context, robot, story, id string) actText {
 	var d view.Detail
-	if w.sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot)}, &d) != nil || d.Caps == nil {
+	if w.sh.do(ctx, "get-robot", given{"id": robot}, &d) != nil || d.Caps == nil {
 		return actText{name: id}
 	}
 	published, steps := w.published(ctx, d, story, id)
