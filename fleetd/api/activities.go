@@ -40,6 +40,7 @@ func (s *server) robotActivities(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-robot-activities", Method: http.MethodGet, Path: "/robots/{id}/activities", Tag: "activities", Right: auth.View,
 		Summary: "List the activities of a robot, and why each does not start now",
+		Use:     "activity list ROBOT",
 		Example: "activity list r1",
 	}, func(ctx context.Context, in *PathID) (*answer[RobotActivities], error) {
 		d, err := s.robot(in.ID)

@@ -82,7 +82,8 @@ type Assets interface {
 	File(ctx context.Context, digest string) (io.ReadSeeker, library.Media, error)
 }
 
-type assetList struct {
+// AssetList is all assets.
+type AssetList struct {
 	Assets []Asset `json:"assets"`
 }
 
@@ -96,9 +97,9 @@ type PathAsset struct {
 func (s *server) assets(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-assets", Method: http.MethodGet, Path: "/assets", Tag: "assets", Right: auth.View,
-		Example: "asset list",
+		Use:     "asset list",
 		Summary: "List assets",
-	}, func(ctx context.Context, in *noInput) (*answer[assetList], error) {
+	}, func(ctx context.Context, in *noInput) (*answer[AssetList], error) {
 		return s.listAssets(ctx, in.principal)
 	})
 	operation.Register(t, operation.Row{
@@ -126,7 +127,7 @@ func (s *server) assets(t *operation.Table) {
 	})
 	operation.Register(t, operation.Row{
 		ID: "delete-asset", Method: http.MethodDelete, Path: "/assets/{name}", Tag: "assets", Right: auth.Edit,
-		Audit: audit.ActionDelete, Example: "asset delete gong",
+		Audit: audit.ActionDelete, Use: "asset delete NAME", Example: "asset delete gong", Done: "asset {name} is deleted",
 		Summary: "Delete an asset",
 		Description: "Refused while the newest revision of a story or activity uses it, or an older one that a robot has as its " +
 			"default story or among its activities. Published stories keep their bytes.",
@@ -216,7 +217,7 @@ func (s *server) assetOf(p auth.Principal, a library.Asset, uses []library.Use) 
 	return out
 }
 
-func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[assetList], error) {
+func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[AssetList], error) {
 	assets, uses, problems, err := s.Assets.Assets(ctx)
 	if err != nil {
 		return nil, s.fail(err, "assets")
@@ -224,11 +225,11 @@ func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[asse
 	if len(problems) > 0 {
 		return nil, refusal(inDocument(problems))
 	}
-	out := assetList{Assets: []Asset{}}
+	out := AssetList{Assets: []Asset{}}
 	for _, a := range assets {
 		out.Assets = append(out.Assets, s.assetOf(p, a, uses[a.Name]))
 	}
-	return &answer[assetList]{out}, nil
+	return &answer[AssetList]{out}, nil
 }
 
 func (s *server) asset(ctx context.Context, p auth.Principal, name string) (*answer[Asset], error) {

@@ -21,8 +21,8 @@ type Assignment struct {
 	Story         string            `json:"story,omitempty" doc:"empty = remove the default story"`
 	Rev           int64             `json:"rev,omitempty" minimum:"0" doc:"0 = the newest"`
 	Selector      selector.Selector `json:"selector"`
-	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start"`
-	DryRun        bool              `json:"dry_run,omitempty"`
+	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"when it takes over; default next_act; now ends the running act; next_start waits until the present story has ended or is stopped" cli:"apply,choice"`
+	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots would be updated"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	audit.Attribution
 }
@@ -58,7 +58,7 @@ func misfits(all []library.Misfit) []Misfit {
 type ActivitiesAssignment struct {
 	Activities    []string          `json:"activities" maxItems:"64" doc:"the whole set; empty = none"`
 	Selector      selector.Selector `json:"selector"`
-	DryRun        bool              `json:"dry_run,omitempty"`
+	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots would be updated"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	audit.Attribution
 }
@@ -80,7 +80,11 @@ func (s *server) assignments(t *operation.Table) {
 		Description: "Each robot keeps its present story until it has accepted the new one, and reports its progress. An empty " +
 			"story removes the default story.",
 		Audit:   audit.ActionAssign,
-		Example: "story assign museum r1",
+		Use:     "story assign STORY ROBOT...",
+		Example: "story assign museum r1\nstory assign museum-welcome r1 r2 --wait\nstory assign museum-welcome -l site=museum --rev 3",
+		Long: "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story\n" +
+			"until it has accepted the new one. A robot in ato whose story was stopped, withdrawn or has ended does not begin\n" +
+			"by itself: it waits for fleetd auto start.",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body Assignment
@@ -92,8 +96,14 @@ func (s *server) assignments(t *operation.Table) {
 		Summary: "Set the activities of robots",
 		Description: "The newest revision of each is assigned, and robots keep it when another one is published, until these " +
 			"activities are assigned again. The activities that a robot has now are replaced; an empty list removes them.",
-		Audit:   audit.ActionAssign,
-		Example: "activity assign greet r1",
+		Audit: audit.ActionAssign,
+		Use:   "activity assign ACTIVITY[,ACTIVITY...] ROBOT...",
+		Example: "activity assign greet r1\nactivity assign greet,look-around r1 r2\n" +
+			"activity assign greet look-around -l site=museum",
+		Long: "Set the activities of robots: the newest revision of each. They replace the activities that the\n" +
+			"robots have. Names of several activities are joined by commas; with --all, -l or\n" +
+			"another flag that selects robots, all arguments are activities. Robots keep these revisions until\n" +
+			"activities are assigned again.",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body ActivitiesAssignment

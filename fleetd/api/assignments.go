@@ -49,7 +49,8 @@ type Replaced struct {
 	Why string    `json:"why,omitempty" doc:"the reason that the person gave"`
 }
 
-type lastAssignments struct {
+// LastAssignments are the last assignments, the newest first.
+type LastAssignments struct {
 	Assignments []LastAssignment `json:"assignments"`
 }
 
@@ -59,13 +60,18 @@ func (s *server) lastAssignments(t *operation.Table) {
 		Summary: "List the last assignments: who gave which robots what, and what they had before",
 		Description: "The newest first. An assignment is listed as long as some robots were given nothing else of its kind since; " +
 			"only these are named. To revert them: revert-assignment, desired with previous, and assign-activities.",
-		Example: "desired assignments r1",
+		Use:     "desired assignments [ROBOT]",
+		Example: "desired assignments r1\ndesired assignments r1 --limit 5",
+		Long: "List the last assignments of stories, activities, settings, modes and places, the newest first, with\n" +
+			"what the robots had before. An assignment is listed as long as some robots were given nothing else of\n" +
+			"its kind since; only these are named.\n" +
+			"To revert robots: fleetd story revert, fleetd desired revert, fleetd activity assign.",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Robot string    `query:"robot" maxLength:"64" doc:"only those that gave this robot something"`
 		At    time.Time `query:"at" doc:"only those of this time, such as that of an entry of the audit"`
-		Limit int       `query:"limit" minimum:"1" maximum:"100" default:"20"`
-	}) (*answer[lastAssignments], error) {
+		Limit int       `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"at most this many"`
+	}) (*answer[LastAssignments], error) {
 		robots, err := s.narrow(in.principal, selector.Selector{All: true}, false)
 		if err != nil {
 			return nil, err
@@ -74,11 +80,11 @@ func (s *server) lastAssignments(t *operation.Table) {
 		if err != nil {
 			return nil, s.fail(err, "last assignments")
 		}
-		out := lastAssignments{Assignments: []LastAssignment{}}
+		out := LastAssignments{Assignments: []LastAssignment{}}
 		for _, a := range found {
 			out.Assignments = append(out.Assignments, s.lastAssignment(a, fleetID))
 		}
-		return &answer[lastAssignments]{out}, nil
+		return &answer[LastAssignments]{out}, nil
 	})
 }
 

@@ -45,11 +45,13 @@ type CancelResult struct {
 	Cancel  *Batch  `json:"cancel,omitempty" doc:"the sys/cancel that was sent to the robot; left out if the command had not been sent"`
 }
 
-type commandList struct {
+// CommandList is commands to robots.
+type CommandList struct {
 	Commands []Command `json:"commands"`
 }
 
-type batchList struct {
+// BatchList is batches without their commands.
+type BatchList struct {
 	Batches []Batch `json:"batches"`
 }
 
@@ -76,15 +78,15 @@ func (s *server) commands(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-commands", Method: http.MethodGet, Path: "/commands", Tag: "commands", Right: auth.View,
 		Summary: "List commands, the newest first",
-		Example: "command list",
+		Use:     "command list",
 	}, func(ctx context.Context, in *struct {
 		caller
-		Batch string `query:"batch"`
-		Robot string `query:"robot"`
+		Batch string `query:"batch" doc:"only commands of this batch"`
+		Robot string `query:"robot" doc:"only commands to this robot"`
 		Site  string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
-		State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN"`
-		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	}) (*answer[commandList], error) {
+		State string `query:"state" enum:"QUEUED,SENT,ACKED,RUNNING,SUCCEEDED,FAILED,REJECTED,CANCELLED,SUPERSEDED,EXPIRED,UNDELIVERED,UNKNOWN" doc:"only commands in this state"`
+		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most this many" cli:"limit,,50"`
+	}) (*answer[CommandList], error) {
 		sites, err := sitesOf(in.principal, in.Site)
 		if err != nil {
 			return nil, err
@@ -98,7 +100,7 @@ func (s *server) commands(t *operation.Table) {
 		if err := s.withAuthors(ctx, out); err != nil {
 			return nil, err
 		}
-		return &answer[commandList]{commandList{out}}, nil
+		return &answer[CommandList]{CommandList{out}}, nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "get-command", Method: http.MethodGet, Path: "/commands/{id}", Tag: "commands", Right: auth.View,
@@ -125,6 +127,7 @@ func (s *server) commands(t *operation.Table) {
 		Description: "If it was not sent yet, fleetd cancels it. Otherwise fleetd sends sys/cancel to the robot, which answers " +
 			"whether it can still cancel it.",
 		Audit:   audit.ActionCancel,
+		Use:     "command cancel ID",
 		Example: "command cancel 0198c0de",
 	}, func(ctx context.Context, in *struct {
 		PathID
@@ -136,22 +139,23 @@ func (s *server) commands(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-batches", Method: http.MethodGet, Path: "/batches", Tag: "commands", Right: auth.View,
 		Summary: "List batches, the newest first",
-		Example: "command batches",
+		Use:     "command batches",
+		Short:   "list what was sent to robots, one line for each request, the newest first",
 	}, func(ctx context.Context, in *struct {
 		caller
-		Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	}) (*answer[batchList], error) {
+		Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most this many" cli:"limit,,50"`
+	}) (*answer[BatchList], error) {
 		rows, err := s.Commands.Batches(ctx, in.Limit, in.principal.Sites)
 		if err != nil {
 			return nil, s.fail(err, "batches")
 		}
-		out := batchList{Batches: []Batch{}}
+		out := BatchList{Batches: []Batch{}}
 		for _, b := range rows {
 			one := batchOf(b, nil)
 			one.Counts, one.Outcome, one.Selector = nil, "", s.visibleSelector(in.principal, b.Selector)
 			out.Batches = append(out.Batches, one)
 		}
-		return &answer[batchList]{out}, nil
+		return &answer[BatchList]{out}, nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "get-batch", Method: http.MethodGet, Path: "/batches/{id}", Tag: "commands", Right: auth.View,

@@ -56,7 +56,10 @@ func (s *server) conditions(t *operation.Table) {
 		Summary: "Ask a robot whether a condition is true on it now, and why not",
 		Description: "The robot answers (life/explain), within a few seconds. This changes nothing, so neither the list of " +
 			"commands nor the audit has it.",
-		Example: "condition explain r1 greet",
+		Use:     "condition explain ROBOT CONDITION",
+		Example: "condition explain r1 greet\ncondition explain r1 'people > 0 && battery > 0.3'",
+		Long: "Ask a robot whether a condition is true on it now, and of each part that is not, why. The\n" +
+			"name of an activity that the robot has stands for the condition of that activity.",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Condition string `query:"condition" required:"true" minLength:"1" maxLength:"1000" doc:"as in launch.when, or the activity of the robot whose condition is meant"`

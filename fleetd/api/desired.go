@@ -39,12 +39,12 @@ type Desired interface {
 // exactly one of config, mode, places, points and previous.
 type DesiredRequest struct {
 	Selector      selector.Selector `json:"selector"`
-	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings"`
-	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up"`
-	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points"`
-	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have"`
-	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that"`
-	DryRun        bool              `json:"dry_run,omitempty"`
+	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings" cli:"-"`
+	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up" cli:"-"`
+	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points" cli:"-"`
+	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have" cli:"-"`
+	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that" cli:"what"`
+	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots would be updated"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	audit.Attribution
 }
@@ -117,7 +117,8 @@ type RobotProgress struct {
 	desired.Progress
 }
 
-type progressList struct {
+// ProgressList is how far robots are with a desired document.
+type ProgressList struct {
 	Topic  string          `json:"topic"`
 	Robots []RobotProgress `json:"robots" doc:"in the order of their names"`
 }
@@ -131,7 +132,8 @@ type DesiredState struct {
 	Overtaken string `json:"overtaken,omitempty" doc:"why the robot ignores this revision; fleetd publishes the document again with a higher one"`
 }
 
-type desiredList struct {
+// DesiredList is the desired documents of a robot.
+type DesiredList struct {
 	Desired []DesiredState `json:"desired"`
 }
 
@@ -153,14 +155,15 @@ func (s *server) desired(t *operation.Table) {
 		ID: "list-desired", Method: http.MethodGet, Path: "/desired", Tag: "desired", Right: auth.View,
 		Summary: "List how far robots are with a desired document",
 		Example: "desired list mode r1",
-	}, func(ctx context.Context, in *DesiredQuery) (*answer[progressList], error) {
+	}, func(ctx context.Context, in *DesiredQuery) (*answer[ProgressList], error) {
 		return s.listDesired(ctx, in)
 	})
 	operation.Register(t, operation.Row{
 		ID: "get-desired", Method: http.MethodGet, Path: "/robots/{id}/desired", Tag: "desired", Right: auth.View,
 		Summary: "Get the desired state of a robot and its reports",
+		Use:     "desired get ROBOT",
 		Example: "desired get r1",
-	}, func(ctx context.Context, in *PathID) (*answer[desiredList], error) { return s.getDesired(ctx, in.ID) })
+	}, func(ctx context.Context, in *PathID) (*answer[DesiredList], error) { return s.getDesired(ctx, in.ID) })
 	operation.Register(t, operation.Row{
 		ID: "list-points", Method: http.MethodGet, Path: "/robots/{id}/points", Tag: "desired", Right: auth.View,
 		Summary:     "List the points that a robot can go to",
@@ -244,7 +247,7 @@ func valuesOfRobots(all []desired.ValueOfRobots) []ValueOfRobots {
 	return out
 }
 
-func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[progressList], error) {
+func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[ProgressList], error) {
 	sel, err := in.selector()
 	if err != nil {
 		return nil, err
@@ -253,20 +256,20 @@ func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[pro
 	if err != nil {
 		return nil, s.fail(err, "desired documents")
 	}
-	out := progressList{Topic: string(in.Topic), Robots: []RobotProgress{}}
+	out := ProgressList{Topic: string(in.Topic), Robots: []RobotProgress{}}
 	for _, r := range visible(in.principal, selected(s.Robots.Robots(), sel)) {
 		report := s.Robots.Document(r.ID, desired.ReportOn[in.Topic])
 		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(fleetID, documents[r.ID].Rev, report, desired.Ignored(fleetID, documents[r.ID].Rev, report))})
 	}
-	return &answer[progressList]{out}, nil
+	return &answer[ProgressList]{out}, nil
 }
 
-func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredList], error) {
+func (s *server) getDesired(ctx context.Context, robot string) (*answer[DesiredList], error) {
 	documents, fleetID, err := s.Desired.Of(ctx, robot)
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
-	out := desiredList{Desired: []DesiredState{}}
+	out := DesiredList{Desired: []DesiredState{}}
 	for _, row := range schema.Topics { // in the order of the topic table
 		payload, ok := documents[row.Kind]
 		if !ok || desired.ReportOn[row.Kind] == "" {
@@ -279,5 +282,5 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[desiredL
 		w.Overtaken = desired.Ignored(fleetID, document.Rev, w.Reported)
 		out.Desired = append(out.Desired, w)
 	}
-	return &answer[desiredList]{out}, nil
+	return &answer[DesiredList]{out}, nil
 }

@@ -25,7 +25,7 @@ type Drafts interface {
 
 // Copy names the copy of an entry.
 type Copy struct {
-	ID string `json:"id" maxLength:"63" doc:"id of the copy: a-z, 0-9 and -"`
+	ID string `json:"id" maxLength:"63" doc:"id of the copy: a-z, 0-9 and -" cli:"new-name"`
 	audit.Attribution
 }
 
@@ -84,7 +84,10 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "restore", Method: http.MethodPost, Path: "/{id}/revisions/{rev}/restore", Right: auth.Edit,
-		Audit: audit.ActionSave, Example: "KIND restore NAME 2",
+		Audit: audit.ActionSave, Use: "KIND restore NAME REVISION", Example: "KIND restore NAME 2",
+		Long: "Save the content of a published revision as the draft; publish makes it the newest revision. Of a\n" +
+			"story or an activity the acts are not restored: it is published with their newest revisions. A draft\n" +
+			"with changes that were not published is replaced only with --over.",
 		Summary: "Save the content of a published revision as the draft",
 		Description: "Nothing is published. Of a story or an activity the acts are not restored: it is published with their newest " +
 			"revisions.",
@@ -103,7 +106,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "duplicate", Method: http.MethodPost, Path: "/{id}/duplicate", Right: auth.Edit,
-		Audit: audit.ActionSave, Example: "KIND duplicate NAME OTHER",
+		Audit: audit.ActionSave, Use: "KIND duplicate NAME NEW-NAME", Example: "KIND duplicate NAME OTHER",
 		Summary:     "Save a copy of the draft under another id",
 		Description: "Refused if the id is taken.",
 	}), func(ctx context.Context, in *struct {
@@ -115,7 +118,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "get-uses", Method: http.MethodGet, Path: "/{id}/uses", Right: auth.View,
-		Example: "KIND uses NAME",
+		Use: "KIND uses NAME", Example: "KIND uses NAME",
 		Summary: "Get what uses it: stories, activities and acts, and the robots that have each revision",
 	}), func(ctx context.Context, in *PathID) (*answer[Uses], error) {
 		return s.uses(ctx, in.principal, kind, in.ID)

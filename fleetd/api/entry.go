@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
@@ -34,6 +36,32 @@ type Entry struct {
 	Draft     string          `json:"draft,omitempty" doc:"as its author wrote it; left out in lists"`
 	Content   json.RawMessage `json:"content,omitempty" doc:"the draft as JSON; left out in lists"`
 	Revisions []Revision      `json:"revisions,omitempty"`
+}
+
+// Published says which revision is published.
+func (e *Entry) Published() string {
+	switch {
+	case e.DeletedAt != 0:
+		return "deleted"
+	case e.Rev > 0:
+		return strconv.FormatInt(e.Rev, 10)
+	}
+	return "draft"
+}
+
+// Found counts the errors of the draft, or else its warnings.
+func (e *Entry) Found() string {
+	n, what := len(schema.Errors(e.Problems)), "error"
+	if n == 0 {
+		n, what = len(e.Problems), "warning"
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Revision is one published revision of an entry.

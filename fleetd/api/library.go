@@ -33,7 +33,8 @@ type Entries interface {
 	Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error)
 }
 
-type entryList struct {
+// EntryList is acts, stories or activities, without their drafts.
+type EntryList struct {
 	Entries []Entry `json:"entries"`
 }
 
@@ -50,11 +51,17 @@ type entryAnswer struct {
 // names are what examples are about, by kind.
 var names = map[library.Kind][2]string{library.KindAct: {"welcome", "hello"}, library.KindStory: {"museum", "shop"}, library.KindActivity: {"greet", "wave"}}
 
-// ofKind completes the row of an operation that exists for acts, stories and activities. Its example has the words KIND,
-// NAME and OTHER.
+// ofKind completes the row of an operation that exists for acts, stories and activities. Its texts have the word KIND, and
+// its example NAME and OTHER. Columns that begin with ROBOTS are not of acts, which no robot is assigned.
 func ofKind(kind library.Kind, plural string, r operation.Row) operation.Row {
 	r.ID, r.Path, r.Tag = r.ID+"-"+string(kind), "/"+plural+r.Path, plural
 	r.Example = strings.NewReplacer("KIND", string(kind), "NAME", names[kind][0], "OTHER", names[kind][1]).Replace(r.Example)
+	for _, text := range []*string{&r.Use, &r.Done} {
+		*text = strings.ReplaceAll(*text, "KIND", string(kind))
+	}
+	if r.Columns = strings.ReplaceAll(r.Columns, "KIND", strings.ToUpper(string(kind))); kind == library.KindAct {
+		r.Columns = strings.ReplaceAll(r.Columns, " | ROBOTS robots", "")
+	}
 	return r
 }
 
@@ -62,12 +69,14 @@ func ofKind(kind library.Kind, plural string, r operation.Row) operation.Row {
 func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "list", Method: http.MethodGet, Path: "", Right: auth.View,
-		Example: "KIND list",
+		Use:     "KIND list",
 		Summary: "List " + plural,
+		Columns: "KIND id | NAME name | REVISION Published() | PROBLEMS Found() | ROBOTS robots | CHANGED changed_at | BY changed_by",
+		None:    "no " + plural,
 	}), func(ctx context.Context, in *struct {
 		caller
 		Deleted bool `query:"deleted" doc:"also list deleted ones"`
-	}) (*answer[entryList], error) {
+	}) (*answer[EntryList], error) {
 		return s.entries(ctx, in.principal, kind, in.Deleted)
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
@@ -117,30 +126,31 @@ func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "delete", Method: http.MethodDelete, Path: "/{id}", Right: auth.Edit,
-		Audit: audit.ActionDelete, Example: "KIND delete NAME",
+		Audit: audit.ActionDelete, Use: "KIND delete NAME",
+		Example: "KIND delete NAME\nKIND delete NAME --dry-run\n" +
+			"KIND delete NAME --expect-stories 1 --expect-robots 5 --yes-clear-default museum",
 		Summary: "Delete; recover undoes it",
 		Description: "An act is removed from every story and activity that uses it; one that is left empty is deleted too; robots " +
 			"get what is left. The request must repeat the numbers that a dry run shows, and name the stories whose " +
 			"robots would be left without a default story.",
 	}), func(ctx context.Context, in *struct {
 		PathID
-		DryRun     bool     `query:"dry_run"`
-		Stories    int      `query:"expected_stories" minimum:"0" doc:"stories that change"`
-		Activities int      `query:"expected_activities" minimum:"0" doc:"activities that change"`
-		Robots     int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story or new activities"`
-		Clear      []string `query:"clear,explode" doc:"stories whose robots may be left without a default story"`
-		By         string   `query:"by" maxLength:"63"`
-		Why        string   `query:"why" maxLength:"256"`
+		DryRun     bool     `query:"dry_run" doc:"only show what it would do"`
+		Stories    int      `query:"expected_stories" minimum:"0" doc:"stories that change" cli:"expect-stories"`
+		Activities int      `query:"expected_activities" minimum:"0" doc:"activities that change" cli:"expect-activities"`
+		Robots     int      `query:"expected_robots" minimum:"0" doc:"robots that get a new desired story or new activities" cli:"expect-robots"`
+		Clear      []string `query:"clear,explode" doc:"stories whose robots may be left without a default story" cli:"yes-clear-default"`
+		AttributionQuery
 	}) (*answer[Deletion], error) {
 		expect := &library.Expect{Stories: in.Stories, Activities: in.Activities, Robots: in.Robots, Clear: in.Clear}
 		if in.DryRun {
 			expect = nil
 		}
-		return s.remove(ctx, in.principal, kind, in.ID, expect, audit.Attribution{Who: in.By, Why: in.Why})
+		return s.remove(ctx, in.principal, kind, in.ID, expect, in.attribution(in.principal))
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
 		ID: "recover", Method: http.MethodPost, Path: "/{id}/recover", Right: auth.Edit,
-		Audit: audit.ActionRecover, Example: "KIND recover NAME",
+		Audit: audit.ActionRecover, Use: "KIND recover NAME", Example: "KIND recover NAME", Done: "KIND {id} is recovered",
 		Summary:     "Recover what was deleted",
 		Description: "It is assigned to no robot.",
 	}), func(ctx context.Context, in *struct {
@@ -208,7 +218,7 @@ func draftOf(match string) (*int64, error) {
 	return &rev, nil
 }
 
-func (s *server) entries(ctx context.Context, p auth.Principal, kind library.Kind, deleted bool) (*answer[entryList], error) {
+func (s *server) entries(ctx context.Context, p auth.Principal, kind library.Kind, deleted bool) (*answer[EntryList], error) {
 	rows, err := s.Entries.Entries(ctx, kind, deleted)
 	if err != nil {
 		return nil, s.fail(err, "library")
@@ -218,14 +228,14 @@ func (s *server) entries(ctx context.Context, p auth.Principal, kind library.Kin
 		return nil, err
 	}
 	robots := s.robotsWith(p, kind)
-	out := entryList{Entries: []Entry{}}
+	out := EntryList{Entries: []Entry{}}
 	for _, row := range rows {
 		e := entryOf(row)
 		e.Robots, e.Draft, e.Content = robots[e.ID], "", nil
 		e.summarise(summaries[e.ID])
 		out.Entries = append(out.Entries, e)
 	}
-	return &answer[entryList]{out}, nil
+	return &answer[EntryList]{out}, nil
 }
 
 // robotsWith counts the robots that have each story as default, or each activity.

@@ -15,8 +15,8 @@ import (
 // Reversion reverts robots to the default story that they had before the present one.
 type Reversion struct {
 	Selector      selector.Selector `json:"selector"`
-	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"default: as the present story was assigned"`
-	DryRun        bool              `json:"dry_run,omitempty"`
+	Apply         schema.Apply      `json:"apply,omitempty" enum:"next_act,now,next_start" doc:"when it takes over; default: as the present story was assigned"`
+	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots would be updated"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	audit.Attribution
 }
@@ -50,7 +50,8 @@ func (s *server) reversion(t *operation.Table) {
 		Description: "Each robot gets the revision that was assigned to it before the present one; a second request undoes that. A " +
 			"robot whose story was never changed, or whose earlier story cannot be assigned any more, is skipped.",
 		Audit:   audit.ActionRevert,
-		Example: "story revert r1",
+		Use:     "story revert ROBOT...",
+		Example: "story revert r1\nstory revert -l site=museum --dry-run\nstory revert r1 r2 --wait",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body Reversion

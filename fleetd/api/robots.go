@@ -162,7 +162,10 @@ func (s *server) robots(t *operation.Table) {
 			"on." +
 			" Waits as long as Prefer: wait=N says.",
 		Audit:   audit.ActionAdopt,
+		Use:     "adopt ROBOT...",
 		Example: "adopt r1",
+		Long: "Add robots to this fleet. Each robot obeys the desired documents of this fleet from now on, whichever fleet it\n" +
+			"obeyed before.",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		Prefer string `header:"Prefer"`

@@ -54,7 +54,8 @@ type Stops interface {
 	Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error)
 }
 
-type latchedList struct {
+// LatchedList is the latched stops, the newest first.
+type LatchedList struct {
 	TS       schema.Time         `json:"ts"`
 	Complete bool                `json:"complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
 	Broker   string              `json:"broker,omitempty" doc:"why fleetd is not connected to its broker; robots may then hold stops that fleetd does not know"`
@@ -90,13 +91,13 @@ func (s *server) stops(t *operation.Table) {
 		ID: "list-stops", Method: http.MethodGet, Path: "/stops", Tag: "stops", Right: auth.View,
 		Summary: "List the latched stops, the newest first",
 		Example: "stop list",
-	}, func(_ context.Context, in *noInput) (*answer[latchedList], error) {
+	}, func(_ context.Context, in *noInput) (*answer[LatchedList], error) {
 		complete := s.Stops.LatchedComplete() // before Latched, so that a complete list is never reported for an incomplete one
-		out := latchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
+		out := LatchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
 		if broker := s.Instance.Status().Broker; !broker.OK {
 			out.Broker = orElse(broker.Why, "the connection is lost")
 		}
-		return &answer[latchedList]{out}, nil
+		return &answer[LatchedList]{out}, nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "release-stops", Method: http.MethodPost, Path: "/stops/release", Tag: "stops", Right: auth.ReleaseStops,
@@ -104,7 +105,11 @@ func (s *server) stops(t *operation.Table) {
 		Description: "All of them or none. Robots that hold no other stop are then DISABLED, or in E_STOP until safety/reset, and " +
 			"move only after safety/enable. Needs the database.",
 		Audit:   audit.ActionRelease,
+		Use:     "stop release ID...",
 		Example: "stop release stop-260517-093000-1f0c --why clear",
+		Long: "Release stops by their ids, all of them or none. Robots that hold no other stop then\n" +
+			"move only after fleetd safety enable; those in E_STOP need fleetd safety reset first. A release\n" +
+			"needs the database; the audit keeps who released the stop and why.",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Body ReleaseRequest

@@ -4,81 +4,27 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/audit"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/cond"
 	"troupe/schema/score"
 )
 
-func (sh *shell) assignActivitiesCommand() *cobra.Command {
-	var w desiredFlags
-	c := &cobra.Command{
-		Use: "assign ACTIVITY[,ACTIVITY...] ROBOT...", Short: "set the activities of robots", Args: atLeastOne,
-		Long: `Set the activities of robots: the newest revision of each. They replace the activities that the
-robots have. Names of several activities are joined by commas; with --all, -l or
-another flag that selects robots, all arguments are activities. Robots keep these revisions until
-activities are assigned again.`,
-		Example: "  fleetd activity assign greet,look-around r1 r2\n  fleetd activity assign greet look-around -l site=museum",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			words, robots := args[:1], args[1:]
-			if w.any() {
-				words, robots = args, nil
-			}
-			var activities []string
-			for _, word := range words {
-				activities = append(activities, strings.FieldsFunc(word, func(r rune) bool { return r == ',' })...)
-			}
-			return sh.assignActivities(cmd.Context(), activities, robots, w)
-		}),
-	}
-	w.flags(c)
-	return c
+func (sh *shell) awaitActivities(ctx context.Context, done api.ActivitiesAssigned, wait time.Duration) error {
+	activitiesAssignedLine(sh, sh.Err, done)
+	return sh.awaitDesired(ctx, string(schema.TopicDesiredActivities), slices.Concat(done.Updated, done.Unchanged), wait)
 }
 
-func (sh *shell) withdrawActivitiesCommand() *cobra.Command {
-	var w desiredFlags
-	c := &cobra.Command{
-		Use: "withdraw ROBOT...", Short: "remove all activities of robots",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.assignActivities(cmd.Context(), []string{}, args, w)
-		}),
-	}
-	w.flags(c)
-	return c
-}
-
-func (sh *shell) assignActivities(ctx context.Context, activities, robots []string, w desiredFlags) error {
-	sel, err := w.selector(robots)
-	if err != nil {
-		return err
-	}
-	request := api.ActivitiesAssignment{Activities: activities, Selector: sel, DryRun: w.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: w.why}}
-	if w.expect >= 0 {
-		request.ExpectedCount = &w.expect
-	}
-	var done api.ActivitiesAssigned
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "activities/assignments", body: request}, &done); err != nil {
-		return err
-	}
-	if w.dryRun || w.wait == 0 {
-		return sh.show(done, func(out io.Writer) { activitiesAssignedLine(out, done) })
-	}
-	activitiesAssignedLine(sh.Err, done)
-	return sh.awaitDesired(ctx, string(schema.TopicDesiredActivities), slices.Concat(done.Updated, done.Unchanged), w.wait)
-}
-
-func activitiesAssignedLine(out io.Writer, done api.ActivitiesAssigned) {
+func activitiesAssignedLine(sh *shell, out io.Writer, done api.ActivitiesAssigned) {
 	fmt.Fprintf(out, "%s: ", orElse(assignedText(done.Activities), "no activities"))
-	desiredResultLine(out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged})
+	desiredResultLine(sh, out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged})
 	misfitLines(out, done.Misfits)
 }
 
@@ -136,30 +82,7 @@ func activitiesText(a view.DesiredActivities) string {
 	return text
 }
 
-// showRobotsActivities adds an optional argument ROBOT to the command list; with it the command
-// shows the activities of that robot.
-func (sh *shell) showRobotsActivities(list *cobra.Command) {
-	all := list.RunE
-	list.Use, list.Short, list.Args = "list [ROBOT]", "list activities, or those of one robot", cobra.MaximumNArgs(1)
-	list.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return all(cmd, args)
-		}
-		return run(func(cmd *cobra.Command, args []string) error {
-			got, err := sh.activitiesOf(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return sh.show(got, func(w io.Writer) { robotActivitiesTable(w, got) })
-		})(cmd, args)
-	}
-}
-
-func (sh *shell) activitiesOf(ctx context.Context, robot string) (got api.RobotActivities, err error) {
-	return got, sh.call(ctx, apiRequest{method: http.MethodGet, path: robotPath(robot, "activities")}, &got)
-}
-
-func robotActivitiesTable(out io.Writer, got api.RobotActivities) {
+func robotActivitiesTable(_ *shell, out io.Writer, got api.RobotActivities) {
 	w := newTable(out)
 	fmt.Fprintln(w, "ACTIVITY\tREVISION\tNATURE\tBODY\tNOW")
 	for _, a := range got.Activities {
@@ -200,8 +123,8 @@ The robot is asked. If it does not answer, the command explains from its last st
 			return nil
 		},
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			got, err := sh.activitiesOf(cmd.Context(), args[0])
-			if err != nil {
+			var got api.RobotActivities
+			if err := sh.do(cmd.Context(), "list-robot-activities", given{"id": args[0]}, &got); err != nil {
 				return err
 			}
 			i := slices.IndexFunc(got.Activities, func(a api.RobotActivity) bool { return a.ID == args[1] })
@@ -241,16 +164,12 @@ func (a *explained) explain(sh *shell, ctx context.Context, robot string) {
 	if a.Launch.When == "" {
 		return
 	}
-	got, err := sh.explanationOf(ctx, robot, a.ID)
-	if err != nil {
+	var got api.Explanation
+	if err := sh.do(ctx, "explain-condition", given{"id": robot, "condition": a.ID}, &got); err != nil {
 		a.Answer = "gave no answer: " + err.Error()
 		return
 	}
 	a.Answer = explanationText(got)
-}
-
-func (sh *shell) explanationOf(ctx context.Context, robot, condition string) (got api.Explanation, err error) {
-	return got, sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + url.PathEscape(robot) + "/explain", query: url.Values{"condition": {condition}}}, &got)
 }
 
 func explanationText(e api.Explanation) string {
@@ -306,18 +225,5 @@ func (sh *shell) conditionCommand() *cobra.Command {
 			})
 		}),
 	}
-	explain := &cobra.Command{
-		Use: "explain ROBOT CONDITION", Short: "ask a robot whether a condition is true on it now, and why not", Args: cobra.ExactArgs(2),
-		Long: `Ask a robot whether a condition is true on it now, and of each part that is not, why. The
-name of an activity that the robot has stands for the condition of that activity.`,
-		Example: `  fleetd condition explain r1 'people > 0 && battery > 0.3'`,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			got, err := sh.explanationOf(cmd.Context(), args[0], args[1])
-			if err != nil {
-				return err
-			}
-			return sh.show(got, func(w io.Writer) { fmt.Fprintln(w, explanationText(got)) })
-		}),
-	}
-	return group("condition", "conditions of activities and handlers: check, keys, explain", check, keys, explain)
+	return group("condition", "conditions of activities and handlers: check, keys, explain", check, keys)
 }

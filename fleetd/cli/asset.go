@@ -3,15 +3,13 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +25,7 @@ const uploadTimeout = 6 * time.Minute
 
 // assetCommand manages the sounds and images that acts use.
 func (sh *shell) assetCommand() *cobra.Command {
-	return group("asset", "sounds and images that acts use, and maps of places: put, list, get, delete",
-		sh.assetPutCommand(), sh.assetListCommand(), sh.assetGetCommand(), sh.assetDeleteCommand())
+	return group("asset", "sounds and images that acts use, and maps of places: put, list, get, delete", sh.assetPutCommand(), sh.assetGetCommand())
 }
 
 func (sh *shell) assetPutCommand() *cobra.Command {
@@ -141,15 +138,14 @@ func (sh *shell) putAsset(ctx context.Context, path, name, why string) (up api.U
 	if err != nil {
 		return up, fmt.Errorf("read %s: %w", path, errors.Unwrap(err))
 	}
-	a := apiRequest{method: http.MethodPut, path: "assets/" + url.PathEscape(name), query: sh.attributionQuery(why), body: binaryBody(body), file: path, timeout: uploadTimeout}
+	r := sh.request("put-asset", given{"name": name, "why": why})
+	a := r.http()
+	a.body, a.file, a.timeout = binaryBody(body), path, uploadTimeout
 	if isTerminal(sh.Err) {
 		a.onSent = func(n int) { fmt.Fprintf(unsanitized(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
 		defer fmt.Fprint(unsanitized(sh.Err), "\r\x1b[K")
 	}
-	if err := sh.call(ctx, a, &up); err != nil {
-		return up, err
-	}
-	return up, nil
+	return up, sh.call(ctx, a, &up)
 }
 
 func uploadedLines(w io.Writer, done []api.Uploaded) {
@@ -164,29 +160,14 @@ func uploadedLines(w io.Writer, done []api.Uploaded) {
 	}
 }
 
-func (sh *shell) assetListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "list assets", Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			var got struct {
-				Assets []api.Asset `json:"assets"`
-			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "assets"}, &got); err != nil {
-				return err
-			}
-			return sh.show(got, func(w io.Writer) { assetTable(w, got.Assets) })
-		}),
-	}
-}
-
-func assetTable(out io.Writer, assets []api.Asset) {
-	if len(assets) == 0 {
+func assetTable(_ *shell, out io.Writer, got api.AssetList) {
+	if len(got.Assets) == 0 {
 		fmt.Fprintln(out, "no assets")
 		return
 	}
 	w := newTable(out)
 	fmt.Fprintln(w, "ASSET\tFORMAT\tLENGTH\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
-	for _, a := range assets {
+	for _, a := range got.Assets {
 		var users []string
 		for _, u := range a.Uses {
 			users = append(users, orElse(u.Story, u.Activity))
@@ -213,7 +194,7 @@ func (sh *shell) assetGetCommand() *cobra.Command {
 		Use: "get NAME", Short: "show an asset and what uses it; --out downloads it", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var a api.Asset
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "assets/" + url.PathEscape(args[0])}, &a); err != nil {
+			if err := sh.do(cmd.Context(), "get-asset", given{"name": args[0]}, &a); err != nil {
 				return err
 			}
 			if into != "" {
@@ -245,25 +226,15 @@ func assetDetail(w io.Writer, a api.Asset) {
 
 // getFile downloads an asset into a file. It writes the file only if the download is
 // complete.
-func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, uploadTimeout)
-	defer cancel()
-	response, _, err := sh.send(ctx, apiRequest{method: http.MethodGet, path: strings.TrimPrefix(api.FilesPath, "/") + a.SHA256})
-	if err != nil {
+func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) error {
+	r := sh.request("get-file", given{"digest": a.SHA256})
+	download := r.http()
+	download.timeout = uploadTimeout
+	var body []byte
+	if err := sh.call(ctx, download, &body); err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, a.Size+1))
-	switch {
-	case err != nil:
-		return sh.unreachable(err, "")
-	case response.StatusCode != http.StatusOK:
-		var p api.Problem
-		if json.Unmarshal(body, &p) != nil || p.Type == "" {
-			return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
-		}
-		return problemError(&p, "", nil)
-	case int64(len(body)) != a.Size:
+	if int64(len(body)) != a.Size {
 		return fmt.Errorf("fleetd sent %d bytes of %d", len(body), a.Size)
 	}
 	if err := os.WriteFile(filepath.Clean(path), body, 0o644); err != nil {
@@ -272,18 +243,11 @@ func (sh *shell) getFile(ctx context.Context, a api.Asset, path string) (err err
 	return nil
 }
 
-func (sh *shell) assetDeleteCommand() *cobra.Command {
-	var why string
-	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete an asset that no published story or activity uses", Args: exactlyOne,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			a := apiRequest{method: http.MethodDelete, path: "assets/" + url.PathEscape(args[0]), query: url.Values{"by": {sh.by}, "why": {why}}}
-			if err := sh.call(cmd.Context(), a, nil); err != nil {
-				return err
-			}
-			return sh.show(map[string]string{"deleted": args[0]}, func(w io.Writer) { fmt.Fprintln(w, "asset", args[0], "is deleted") })
-		}),
+func deleteAsset(sh *shell, _ *cobra.Command) finish {
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		if err := sh.call(ctx, r.http(), nil); err != nil {
+			return err
+		}
+		return sh.show(map[string]string{"deleted": args[0]}, func(w io.Writer) { fmt.Fprintln(w, r.sentence(reflect.Value{})) })
 	}
-	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
-	return c
 }

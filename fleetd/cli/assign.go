@@ -4,109 +4,25 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"troupe/fleetd/api"
-	"troupe/fleetd/audit"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
 
-// assignment are the flags of assign and withdraw.
-type assignment struct {
-	targets
-	apply  string
-	rev    int64
-	why    string
-	wait   time.Duration
-	dryRun bool
-	expect int
-}
-
-func (a *assignment) flags(c *cobra.Command) {
-	a.targets.flags(c)
-	f := c.Flags()
-	f.StringVar(&a.apply, "apply", "", "when it takes over: next_act (default), now, which ends the running act, or next_start, when the present story has ended or is stopped")
-	f.StringVar(&a.why, "why", "", "the reason, for the audit")
-	f.BoolVar(&a.dryRun, "dry-run", false, "only show which robots would be updated")
-	f.IntVar(&a.expect, "expect", -1, "refuse unless exactly this many robots are selected")
-	waitFlag(c, &a.wait)
-}
-
-func (sh *shell) assignCommand() *cobra.Command {
-	var a assignment
-	c := &cobra.Command{
-		Use: "assign STORY ROBOT...", Short: "set the story that robots perform by default", Args: atLeastOne,
-		Long:    "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story until it has accepted the new one. A robot in ato whose story was stopped, withdrawn or has ended does not begin by itself: it waits for fleetd auto start.",
-		Example: "  fleetd story assign museum-welcome r1 r2 --wait\n  fleetd story assign museum-welcome -l site=museum --rev 3",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.assign(cmd.Context(), args[0], args[1:], a)
-		}),
-	}
-	a.flags(c)
-	c.Flags().Int64Var(&a.rev, "rev", 0, "revision; default: the newest")
-	return c
-}
-
-func (sh *shell) withdrawCommand() *cobra.Command {
-	var a assignment
-	c := &cobra.Command{
-		Use: "withdraw ROBOT...", Short: "remove the default story of robots",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.assign(cmd.Context(), "", args, a)
-		}),
-	}
-	a.flags(c)
-	return c
-}
-
-func (sh *shell) revertCommand() *cobra.Command {
-	var a assignment
-	c := &cobra.Command{
-		Use: "revert ROBOT...", Short: "give robots the default story that they had before",
-		Long: `Give robots the default story that they had before the present one, each its own. A second revert
-undoes that. A robot whose story was never changed, or whose earlier story cannot be assigned any
-more, keeps what it has.`,
-		Example: "  fleetd story revert -l site=museum --dry-run\n  fleetd story revert r1 r2 --wait",
-		RunE:    run(func(cmd *cobra.Command, args []string) error { return sh.revert(cmd.Context(), args, a) }),
-	}
-	a.flags(c)
-	apply := c.Flags().Lookup("apply")
-	apply.Usage = strings.Replace(apply.Usage, "next_act (default), now", "next_act, now", 1) + "; default: as the present story was assigned"
-	return c
-}
-
-func (sh *shell) revert(ctx context.Context, names []string, a assignment) error {
-	sel, err := a.selector(names)
-	if err != nil {
-		return err
-	}
-	request := api.Reversion{Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: a.why}}
-	if a.expect >= 0 {
-		request.ExpectedCount = &a.expect
-	}
-	var done api.Reverted
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "assignments/revert", body: request}, &done); err != nil {
-		return err
-	}
-	if a.dryRun || a.wait == 0 {
-		return sh.show(done, func(w io.Writer) { revertedLines(w, done) })
-	}
-	revertedLines(sh.Err, done)
+func (sh *shell) awaitReverted(ctx context.Context, done api.Reverted, wait time.Duration) error {
+	revertedLines(sh, sh.Err, done)
 	var robots []string
 	for _, to := range done.To {
 		robots = append(robots, to.Robots...)
 	}
-	return sh.awaitConvergence(ctx, robots, a.wait)
+	return sh.awaitConvergence(ctx, robots, wait)
 }
 
-func revertedLines(w io.Writer, d api.Reverted) {
+func revertedLines(_ *shell, w io.Writer, d api.Reverted) {
 	word := "back to"
 	if d.DryRun {
 		word = "would go back to"
@@ -123,32 +39,12 @@ func revertedLines(w io.Writer, d api.Reverted) {
 	}
 }
 
-func (sh *shell) assign(ctx context.Context, story string, names []string, a assignment) error {
-	sel, err := a.selector(names)
-	if err != nil {
-		return err
-	}
-	switch schema.Apply(a.apply) {
-	case "", schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
-	default:
-		return usage("--apply %s: write next_act, now or next_start", a.apply)
-	}
-	request := api.Assignment{Story: story, Rev: a.rev, Selector: sel, Apply: schema.Apply(a.apply), DryRun: a.dryRun, Attribution: audit.Attribution{Who: sh.by, Why: a.why}}
-	if a.expect >= 0 {
-		request.ExpectedCount = &a.expect
-	}
-	var done api.Assigned
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "assignments", body: request}, &done); err != nil {
-		return err
-	}
-	if a.dryRun || a.wait == 0 {
-		return sh.show(done, func(w io.Writer) { assignedLines(w, done) })
-	}
-	assignedLines(sh.Err, done)
-	return sh.awaitConvergence(ctx, slices.Concat(done.Updated, done.Unchanged), a.wait)
+func (sh *shell) awaitAssigned(ctx context.Context, done api.Assigned, wait time.Duration) error {
+	assignedLines(sh, sh.Err, done)
+	return sh.awaitConvergence(ctx, slices.Concat(done.Updated, done.Unchanged), wait)
 }
 
-func assignedLines(w io.Writer, d api.Assigned) {
+func assignedLines(_ *shell, w io.Writer, d api.Assigned) {
 	word := "updated"
 	if d.DryRun {
 		word = "would be updated"
@@ -175,14 +71,13 @@ func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait tim
 	if len(robots) == 0 {
 		return nil
 	}
-	query := url.Values{"id": robots}
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	bar := sh.progress(1, "robots accept the story")
 	var got robotList
 	for over := false; !over; {
 		got = robotList{} // json.Unmarshal keeps fields that the answer omits
-		if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots", query: query}, &got); err != nil {
+		if err := sh.do(ctx, "list-robots", given{"id": robots}, &got); err != nil {
 			return err
 		}
 		decided := 0

@@ -1,12 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,100 +38,46 @@ func becauseText(c api.Command) string {
 }
 
 func (sh *shell) commandCommand() *cobra.Command {
-	var batch, robot, site, state string
-	var limit int
-	list := &cobra.Command{
-		Use: "list", Short: "list commands, the newest first", Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			query := url.Values{"limit": {strconv.Itoa(limit)}}
-			for name, value := range map[string]string{"batch": batch, "robot": robot, "site": site, "state": strings.ToUpper(state)} {
-				if value != "" {
-					query.Set(name, value)
-				}
-			}
-			var got struct {
-				Commands []api.Command `json:"commands"`
-			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "commands", query: query}, &got); err != nil {
-				return err
-			}
-			return sh.show(got, func(w io.Writer) { sh.commandTable(w, got.Commands) })
-		}),
-	}
-	f := list.Flags()
-	f.StringVar(&batch, "batch", "", "only commands of this batch")
-	f.StringVar(&robot, "robot", "", "only commands to this robot")
-	f.StringVar(&site, "site", "", "only commands to robots of this site, which is their label site")
-	f.StringVar(&state, "state", "", "only commands in this state, such as unknown")
-	f.IntVar(&limit, "limit", 50, "at most this many, up to 1000")
-	get := &cobra.Command{
+	return group("command", "commands sent to robots: list, batches, get, cancel", &cobra.Command{
 		Use: "get ID", Short: "show the state of a command or a batch", Args: exactlyOne,
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			id := url.PathEscape(args[0])
 			var b api.Batch
-			err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "batches/" + id}, &b)
-			if err == nil {
+			if sh.do(cmd.Context(), "get-batch", given{"id": args[0]}, &b) == nil {
 				return sh.show(b, func(w io.Writer) { batchTable(w, b) })
 			}
-			var c api.Command
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "commands/" + id}, &c); err != nil {
-				return err
-			}
-			return sh.show(c, func(w io.Writer) { sh.commandTable(w, []api.Command{c}) })
+			return sh.doAndShow(cmd.Context(), "get-command", given{"id": args[0]})
 		}),
-	}
-	var wait time.Duration
-	var why string
-	off := &cobra.Command{
-		Use: "cancel ID", Short: "cancel a command", Args: exactlyOne,
-		Long: "Cancel a command. If it was not sent yet, fleetd cancels it; otherwise fleetd asks the robot, which answers whether it can still cancel it.",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var got api.CancelResult
-			err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "commands/" + url.PathEscape(args[0]) + "/cancel", body: sh.attribution(why)}, &got)
-			if err != nil {
-				return err
-			}
-			if got.Cancel == nil {
-				return sh.show(got, func(w io.Writer) { sh.commandTable(w, []api.Command{got.Command}) })
-			}
-			if *got.Cancel, err = sh.await(cmd.Context(), *got.Cancel, wait); err != nil {
-				return err
-			}
-			if err := sh.show(got, func(w io.Writer) { batchTable(w, *got.Cancel) }); err != nil || wait == 0 {
-				return err
-			}
-			return batchError(*got.Cancel)
-		}),
-	}
-	whyFlag(off, &why)
-	waitFlag(off, &wait)
-	return group("command", "commands sent to robots: list, batches, get, cancel", list, sh.batchesCommand(), get, off)
+	})
 }
 
-// batchesCommand lists requests, each of which sent a command to one robot or to many.
-func (sh *shell) batchesCommand() *cobra.Command {
-	var limit int
-	c := &cobra.Command{
-		Use: "batches", Short: "list what was sent to robots, one line for each request, the newest first", Args: cobra.NoArgs,
-		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			var got struct {
-				Batches []api.Batch `json:"batches"`
-			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "batches", query: url.Values{"limit": {strconv.Itoa(limit)}}}, &got); err != nil {
-				return err
-			}
-			return sh.show(got, func(out io.Writer) {
-				w := newTable(out)
-				fmt.Fprintln(w, "AT\tCOMMAND\tTO\tROBOTS\tBY\tWHY\tID")
-				for _, b := range got.Batches {
-					writeRow(w, formatTime(b.At), commandText(b.Verb), dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID)
-				}
-				_ = w.Flush() // a write error shows at the next write
-			})
-		}),
+// cancelText shows the command if fleetd cancelled it, or what was sent to the robot.
+func cancelText(sh *shell, out io.Writer, got api.CancelResult) {
+	if got.Cancel == nil {
+		sh.commandTable(out, []api.Command{got.Command})
+		return
 	}
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many, up to 1000")
-	return c
+	batchTable(out, *got.Cancel)
+}
+
+func (sh *shell) awaitCancel(ctx context.Context, got api.CancelResult, wait time.Duration) (err error) {
+	if got.Cancel != nil {
+		if *got.Cancel, err = sh.await(ctx, *got.Cancel, wait); err != nil {
+			return err
+		}
+	}
+	if err := sh.show(got, func(out io.Writer) { cancelText(sh, out, got) }); err != nil || got.Cancel == nil {
+		return err
+	}
+	return batchError(*got.Cancel)
+}
+
+func batchesTable(_ *shell, out io.Writer, got api.BatchList) {
+	w := newTable(out)
+	fmt.Fprintln(w, "AT\tCOMMAND\tTO\tROBOTS\tBY\tWHY\tID")
+	for _, b := range got.Batches {
+		writeRow(w, formatTime(b.At), commandText(b.Verb), dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID)
+	}
+	_ = w.Flush() // a write error shows at the next write
 }
 
 func (sh *shell) commandTable(out io.Writer, commands []api.Command) {

@@ -1,12 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,66 +12,22 @@ import (
 	"troupe/fleetd/api"
 )
 
-func (sh *shell) recoverCommand(kind string) *cobra.Command {
-	var why string
-	c := &cobra.Command{
-		Use: "recover NAME", Short: "recover what was deleted; it is assigned to no robot", Args: exactlyOne,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var s api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(args[0]) + "/recover", body: sh.attribution(why)}, &s); err != nil {
-				return err
-			}
-			return sh.show(s, func(w io.Writer) { fmt.Fprintln(w, kind, s.Entry.ID, "is recovered") })
-		}),
-	}
-	whyFlag(c, &why)
-	return c
-}
-
-func (sh *shell) deleteCommand(kind string) *cobra.Command {
-	var stories, activities, robots int
-	var clears []string
-	var why string
-	var dryRun bool
-	c := &cobra.Command{
-		Use: "delete NAME", Short: "delete; recover undoes it", Args: exactlyOne,
-		Long: `Delete; the recover command undoes it. An act is removed from every story and activity that
-uses it; one that is left without acts is deleted too; robots get what is left. To confirm,
-repeat the numbers that --dry-run prints, and name every story whose robots would be left
-without a default story.`,
-		Example: "  fleetd " + kind + " delete welcome --dry-run\n  fleetd " + kind + " delete welcome --expect-stories 1 --expect-robots 5 --yes-clear-default museum-welcome",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			query := url.Values{
-				"expected_stories": {strconv.Itoa(stories)}, "expected_activities": {strconv.Itoa(activities)}, "expected_robots": {strconv.Itoa(robots)}, "clear": clears,
-				"by": {sh.by}, "why": {why}, "dry_run": {strconv.FormatBool(dryRun)},
-			}
-			a := apiRequest{method: http.MethodDelete, path: plural(kind) + "/" + url.PathEscape(args[0]), query: query}
+// deleteEntry shows what the deletion would do if that needs a confirmation.
+func deleteEntry(sh *shell, _ *cobra.Command) finish {
+	return func(ctx context.Context, _ []string, r rowRequest) error {
+		err := sh.sendRow(ctx, r)
+		if f := (*failure)(nil); errors.As(err, &f) && f.code == exitConflict {
+			r.query.Set("dry_run", "true")
 			var d api.Deletion
-			err := sh.call(cmd.Context(), a, &d)
-			var f *failure
-			if errors.As(err, &f) && f.code == exitConflict {
-				a.query.Set("dry_run", "true")
-				if sh.call(cmd.Context(), a, &d) == nil {
-					deletionLines(sh.Err, d)
-				}
+			if sh.call(ctx, r.http(), &d) == nil {
+				deletionLines(sh, sh.Err, d)
 			}
-			if err != nil {
-				return err
-			}
-			return sh.show(d, func(w io.Writer) { deletionLines(w, d) })
-		}),
+		}
+		return err
 	}
-	f := c.Flags()
-	f.BoolVar(&dryRun, "dry-run", false, "only show what it would do")
-	f.IntVar(&stories, "expect-stories", 0, "how many stories change, as --dry-run prints")
-	f.IntVar(&activities, "expect-activities", 0, "how many activities change, as --dry-run prints")
-	f.IntVar(&robots, "expect-robots", 0, "how many robots are updated, as --dry-run prints")
-	f.StringArrayVar(&clears, "yes-clear-default", nil, "name of a story whose robots may be left without a default story; may be repeated")
-	f.StringVar(&why, "why", "", "the reason, for the audit")
-	return c
 }
 
-func deletionLines(w io.Writer, d api.Deletion) {
+func deletionLines(_ *shell, w io.Writer, d api.Deletion) {
 	word := "deleted"
 	if d.DryRun {
 		word = "would delete"

@@ -41,7 +41,7 @@ func (w *desiredFlags) flags(c *cobra.Command) {
 // desiredCommand changes desired documents, which robots that are offline get later.
 func (sh *shell) desiredCommand() *cobra.Command {
 	return group("desired", "desired state of robots: config, mode, places, revert, assignments, list, get",
-		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredRevert(), sh.desiredAssignments(), sh.desiredList(), sh.desiredGet())
+		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredList())
 }
 
 func (sh *shell) desiredConfig() *cobra.Command {
@@ -154,21 +154,6 @@ map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 	return c
 }
 
-func (sh *shell) desiredRevert() *cobra.Command {
-	var w desiredFlags
-	c := &cobra.Command{
-		Use: "revert config|mode|places ROBOT...", Short: "give robots back the settings, mode or places that they had before", Args: atLeastOne,
-		Long: `Give each robot back the settings, mode or places that it had before the newest change. A second
-revert undoes that. Earlier ones are in the audit.`,
-		Example: "  fleetd desired revert config -l site=museum --dry-run\n  fleetd desired revert places r1 --wait",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Previous: args[0]})
-		}),
-	}
-	w.flags(c)
-	return c
-}
-
 // countOf counts those that are true.
 func countOf(all ...bool) (n int) {
 	for _, b := range all {
@@ -212,13 +197,17 @@ func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags,
 		return err
 	}
 	if w.dryRun || w.wait == 0 {
-		return sh.show(done, func(out io.Writer) { desiredResultLine(out, done) })
+		return sh.show(done, func(out io.Writer) { desiredResultLine(sh, out, done) })
 	}
-	desiredResultLine(sh.Err, done)
-	return sh.awaitDesired(ctx, done.Topic, slices.Concat(done.Updated, done.Unchanged), w.wait)
+	return sh.awaitResult(ctx, done, w.wait)
 }
 
-func desiredResultLine(out io.Writer, done api.DesiredResult) {
+func (sh *shell) awaitResult(ctx context.Context, done api.DesiredResult, wait time.Duration) error {
+	desiredResultLine(sh, sh.Err, done)
+	return sh.awaitDesired(ctx, done.Topic, slices.Concat(done.Updated, done.Unchanged), wait)
+}
+
+func desiredResultLine(_ *shell, out io.Writer, done api.DesiredResult) {
 	word := "updated"
 	if done.DryRun {
 		word = "would be updated"
@@ -229,26 +218,13 @@ func desiredResultLine(out io.Writer, done api.DesiredResult) {
 	}
 }
 
-func (sh *shell) desiredGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get ROBOT", Short: "show the desired state of a robot, and what it reported", Args: exactlyOne,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var list struct {
-				Desired []api.DesiredState `json:"desired"`
-			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "robots/" + args[0] + "/desired"}, &list); err != nil {
-				return err
-			}
-			return sh.show(list, func(out io.Writer) {
-				t := newTable(out)
-				defer t.Flush()
-				fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tBECAUSE")
-				for _, w := range list.Desired {
-					writeRow(t, desiredLine(w)...)
-				}
-			})
-		}),
+func desiredTable(_ *shell, out io.Writer, list api.DesiredList) {
+	t := newTable(out)
+	fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tBECAUSE")
+	for _, w := range list.Desired {
+		writeRow(t, desiredLine(w)...)
 	}
+	_ = t.Flush() // a write error shows at the next write
 }
 
 // desiredLine returns the table cells of one desired document.

@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -25,12 +23,8 @@ func (sh *shell) desiredList() *cobra.Command {
 			if !slices.Contains(kinds, args[0]) {
 				return usage("%s: write one of %s", args[0], strings.Join(kinds, ", "))
 			}
-			query := url.Values{"id": args[1:], "label": labels, "topic": {"desired_" + args[0]}}
-			var list struct {
-				Topic  string              `json:"topic"`
-				Robots []api.RobotProgress `json:"robots"`
-			}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "desired", query: query}, &list); err != nil {
+			var list api.ProgressList
+			if err := sh.do(cmd.Context(), "list-desired", given{"id": args[1:], "label": labels, "topic": "desired_" + args[0]}, &list); err != nil {
 				return err
 			}
 			return sh.show(list, func(out io.Writer) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"time"
 
@@ -51,10 +50,8 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 				continue
 			}
 			all[i].Robot = id
-			var list struct {
-				Desired []api.DesiredState `json:"desired"`
-			}
-			if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: robotPath(id, "desired")}, &list); err != nil {
+			var list api.DesiredList
+			if err := sh.do(ctx, "get-desired", given{"id": id}, &list); err != nil {
 				return err
 			}
 			if j := slices.IndexFunc(list.Desired, func(w api.DesiredState) bool { return w.Topic == topic }); j >= 0 {

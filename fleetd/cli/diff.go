@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -28,7 +26,7 @@ too. Comments and the order of fields do not count.`,
 		Args:    cobra.RangeArgs(1, 3),
 		RunE: run(func(cmd *cobra.Command, args []string) error {
 			var e api.Entry
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: plural(kind) + "/" + url.PathEscape(args[0])}, &e); err != nil {
+			if err := sh.do(cmd.Context(), "get-"+kind, given{"id": args[0]}, &e); err != nil {
 				return err
 			}
 			from, to := e.Rev, int64(0) // 0 = the draft
@@ -75,8 +73,7 @@ func (sh *shell) contents(ctx context.Context, kind string, e api.Entry, rev int
 		return draftContents(library.Kind(kind), []byte(e.Draft))
 	}
 	var body map[string]any
-	a := apiRequest{method: http.MethodGet, path: fmt.Sprintf("%s/%s/revisions/%d", plural(kind), url.PathEscape(e.ID), rev)}
-	if err := sh.call(ctx, a, &body); err != nil {
+	if err := sh.do(ctx, "get-published-"+kind, given{"id": e.ID, "rev": rev}, &body); err != nil {
 		return nil, err
 	}
 	if kind == "act" {

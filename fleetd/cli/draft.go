@@ -5,27 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/audit"
 )
 
-// draftCommands are the commands that change drafts without publishing them, and the one that
-// says who uses an entry.
-func (sh *shell) draftCommands(kind string) []*cobra.Command {
-	return []*cobra.Command{sh.saveCommand(kind), sh.restoreCommand(kind), sh.duplicateCommand(kind), sh.usesCommand(kind), sh.exportCommand(kind), sh.tryCommand(kind)}
-}
-
 const overHelp = "the draft revision that you read, as get prints it; refused if there is a newer one"
-
-// entryPath returns the API path of an entry.
-func entryPath(kind, id string) string { return plural(kind) + "/" + url.PathEscape(id) }
 
 func (sh *shell) saveCommand(kind string) *cobra.Command {
 	var path string
@@ -45,9 +33,11 @@ lost.`,
 				return fmt.Errorf("%s is not the file of one %s", path, kind)
 			}
 			s := all[0]
+			r := sh.request("save-"+kind, given{"id": s.id})
+			a := r.http()
+			a.body, a.match, a.file = s.text, matchOf(over), s.path
 			var saved api.Saved
-			err = sh.call(cmd.Context(), apiRequest{method: http.MethodPut, path: entryPath(kind, s.id), query: url.Values{"by": {sh.by}}, body: s.text, match: matchOf(over), file: s.path}, &saved)
-			if err != nil {
+			if err := sh.call(cmd.Context(), a, &saved); err != nil {
 				return sh.saveOver(cmd.Context(), err, kind, s.id, "save -f "+s.path)
 			}
 			for _, p := range saved.Entry.Problems {
@@ -71,7 +61,7 @@ func (sh *shell) saveOver(ctx context.Context, err error, kind, id, command stri
 	var refused *failure
 	var e api.Entry
 	if !errors.As(err, &refused) || refused.problem == nil || !refused.problem.Of(api.KindPreconditionFailed) ||
-		sh.call(ctx, apiRequest{method: http.MethodGet, path: entryPath(kind, id)}, &e) != nil {
+		sh.do(ctx, "get-"+kind, given{"id": id}, &e) != nil {
 		return err
 	}
 	better := *refused
@@ -86,104 +76,62 @@ func (sh *shell) showSaved(saved api.Saved, word string) error {
 		word = "unchanged"
 	}
 	return sh.show(saved, func(w io.Writer) {
-		fmt.Fprintf(w, "%s %s: draft revision %d %s; %s\n", e.Kind, e.ID, e.DraftRev, word, orElse(problemCount(e.Problems), "no problems"))
+		fmt.Fprintf(w, "%s %s: draft revision %d %s; %s\n", e.Kind, e.ID, e.DraftRev, word, orElse(e.Found(), "no problems"))
 	})
 }
 
-func (sh *shell) restoreCommand(kind string) *cobra.Command {
-	var over int64
-	var why string
-	c := &cobra.Command{
-		Use: "restore NAME REVISION", Short: "save the content of a published revision as the draft", Args: cobra.ExactArgs(2),
-		Long: `Save the content of a published revision as the draft; publish makes it the newest revision. Of a
-story or an activity the acts are not restored: it is published with their newest revisions. A draft
-with changes that were not published is replaced only with --over.`,
-		Example: "  fleetd " + kind + " restore welcome 3",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			rev, err := strconv.ParseInt(args[1], 10, 64)
-			if err != nil || rev < 1 {
-				return usage("%q is not a revision", args[1])
-			}
-			if !cmd.Flags().Changed("over") {
-				var e api.Entry
-				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: entryPath(kind, args[0])}, &e); err != nil {
-					return err
-				}
-				if e.Edited {
-					return &failure{code: exitConflict, err: fmt.Errorf("the draft of %s %s has changes that were not published (revision %d, saved by %s at %s): look at it with fleetd %s get %s, then fleetd %s restore %s %d --over %d",
-						kind, args[0], e.DraftRev, orElse(e.ChangedBy, "somebody"), formatTime(e.ChangedAt), kind, args[0], kind, args[0], rev, e.DraftRev)}
-				}
-				over = e.DraftRev
-			}
-			var saved api.Saved
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: fmt.Sprintf("%s/revisions/%d/restore", entryPath(kind, args[0]), rev), body: audit.Attribution{Who: sh.by, Why: why}, match: matchOf(over)}, &saved); err != nil {
-				return sh.saveOver(cmd.Context(), err, kind, args[0], "restore "+args[0]+" "+args[1])
-			}
-			return sh.showSaved(saved, fmt.Sprintf("restored from revision %d", rev))
-		}),
-	}
-	c.Flags().Int64Var(&over, "over", 0, overHelp)
-	c.Flags().StringVar(&why, "why", "", "the reason, for the audit")
-	return c
-}
-
-func (sh *shell) duplicateCommand(kind string) *cobra.Command {
-	var why string
-	c := &cobra.Command{
-		Use: "duplicate NAME NEW-NAME", Short: "save a copy of the draft under another name", Args: cobra.ExactArgs(2),
-		Example: "  fleetd " + kind + " duplicate welcome welcome-winter",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var saved api.Saved
-			body := api.Copy{ID: args[1], Attribution: sh.attribution(why)}
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: entryPath(kind, args[0]) + "/duplicate", body: body}, &saved); err != nil {
+func restoreDraft(sh *shell, c *cobra.Command) finish {
+	over := c.Flags().Int64("over", 0, overHelp)
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		kind, id := strings.TrimPrefix(r.operation.ID, "restore-"), args[0]
+		if rev, err := strconv.ParseInt(args[1], 10, 64); err != nil || rev < 1 {
+			return usage("%q is not a revision", args[1])
+		}
+		if !c.Flags().Changed("over") {
+			var e api.Entry
+			if err := sh.do(ctx, "get-"+kind, given{"id": id}, &e); err != nil {
 				return err
 			}
-			return sh.showSaved(saved, "copied from "+args[0])
-		}),
-	}
-	whyFlag(c, &why)
-	return c
-}
-
-func (sh *shell) usesCommand(kind string) *cobra.Command {
-	short := "show the robots that have it, and which revision"
-	if kind == "act" {
-		short = "show the stories, activities and acts that perform it"
-	}
-	return &cobra.Command{
-		Use: "uses NAME", Short: short, Args: exactlyOne,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			uses, err := sh.uses(cmd.Context(), kind, args[0])
-			if err != nil {
-				return err
+			if *over = e.DraftRev; e.Edited {
+				return &failure{code: exitConflict, err: fmt.Errorf("the draft of %s %s has changes that were not published (revision %d, "+
+					"saved by %s at %s): look at it with fleetd %s get %s, then fleetd %s restore %s %s --over %d",
+					kind, id, e.DraftRev, orElse(e.ChangedBy, "somebody"), formatTime(e.ChangedAt), kind, id, kind, id, args[1], e.DraftRev)}
 			}
-			return sh.show(uses, func(w io.Writer) { usesTable(w, kind, uses) })
-		}),
+		}
+		a := r.http()
+		a.match = matchOf(*over)
+		var saved api.Saved
+		if err := sh.call(ctx, a, &saved); err != nil {
+			return sh.saveOver(ctx, err, kind, id, "restore "+id+" "+args[1])
+		}
+		return sh.showSaved(saved, "restored from revision "+args[1])
 	}
 }
 
-func (sh *shell) uses(ctx context.Context, kind, id string) (uses api.Uses, err error) {
-	err = sh.call(ctx, apiRequest{method: http.MethodGet, path: entryPath(kind, id) + "/uses"}, &uses)
-	return uses, err
+func duplicateDraft(sh *shell, _ *cobra.Command) finish {
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		var saved api.Saved
+		if err := sh.call(ctx, r.http(), &saved); err != nil {
+			return err
+		}
+		return sh.showSaved(saved, "copied from "+args[0])
+	}
 }
 
-func usesTable(out io.Writer, kind string, uses api.Uses) {
+func usesTable(_ *shell, out io.Writer, uses api.Uses) {
 	if len(uses.Performers)+len(uses.Robots) == 0 {
 		fmt.Fprintln(out, "nothing uses it")
 		return
 	}
 	w := newTable(out)
-	if kind == "act" {
+	if len(uses.Performers) > 0 {
 		fmt.Fprintln(w, "USED BY\tREVISION\tDRAFT\tROBOTS")
 		for _, u := range uses.Performers {
-			rev, draft := "-", "-"
-			if u.Rev > 0 {
-				rev = strconv.FormatInt(u.Rev, 10)
-			}
+			draft := "-"
 			if u.Draft {
 				draft = "yes"
 			}
-			writeRow(w, u.Kind+" "+u.ID, rev, draft, dash(strings.Join(u.Robots, ", ")))
+			writeRow(w, u.Kind+" "+u.ID, revisionCell(u.Rev), draft, dash(strings.Join(u.Robots, ", ")))
 		}
 	} else {
 		fmt.Fprintln(w, "ROBOT\tASSIGNED\tHAS\tNEWEST")

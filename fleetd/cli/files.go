@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,11 +42,9 @@ acts, stories and activities that have errors, and saves the others. Nothing is 
 			if format != "csv" && format != "zip" {
 				format = "yaml"
 			}
-			query := sh.attributionQuery(why)
-			query["format"], query["map"] = []string{format}, columns
-			query.Set("dry_run", "true")
-			query.Set("skip_wrong", strconv.FormatBool(skipWrong))
-			ask := apiRequest{method: http.MethodPost, path: "library/import", query: query, body: binaryBody(body), timeout: uploadTimeout}
+			r := sh.request("import-library", given{"format": format, "map": columns, "dry_run": true, "skip_wrong": skipWrong, "why": why})
+			ask := r.http()
+			ask.body, ask.timeout = binaryBody(body), uploadTimeout
 			var done api.Import
 			if err := sh.call(cmd.Context(), ask, &done); err != nil {
 				return err
@@ -58,7 +53,7 @@ acts, stories and activities that have errors, and saves the others. Nothing is 
 				fmt.Fprintln(sh.Err, importProblem(path, p))
 			}
 			if !dryRun && (!importFails(done) || skipWrong && done.Skips) {
-				query.Set("dry_run", "false")
+				ask.query.Set("dry_run", "false")
 				done = api.Import{} // json.Unmarshal keeps fields that the answer omits
 				if err := sh.call(cmd.Context(), ask, &done); err != nil {
 					return err
@@ -147,25 +142,15 @@ func (sh *shell) exportCommand(kind string) *cobra.Command {
 		Long:    "Write the named drafts into a file, or all of them if none is named. Importing the file again changes nothing.",
 		Example: "  fleetd " + kind + " export welcome\n  fleetd " + kind + " export --format csv --out list.csv",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			query := url.Values{"kind": {kind}, "id": args, "format": {format}}
-			response, _, err := sh.send(cmd.Context(), apiRequest{method: http.MethodGet, path: "library/export", query: query})
-			if err != nil {
+			r := sh.request("export-library", given{"kind": kind, "id": args, "format": format})
+			a := r.http()
+			a.timeout = uploadTimeout
+			var body []byte
+			if err := sh.call(cmd.Context(), a, &body); err != nil {
 				return err
 			}
-			defer response.Body.Close()
-			body, err := io.ReadAll(response.Body)
-			if err != nil {
-				return sh.unreachable(err, "")
-			}
-			if response.StatusCode >= 400 {
-				var p api.Problem
-				if json.Unmarshal(body, &p) != nil || p.Type == "" {
-					return fmt.Errorf("%s answered %s, which is not an answer of fleetd; check --server", sh.server, response.Status)
-				}
-				return problemError(&p, "", nil)
-			}
 			if path == "" {
-				_, err = unsanitized(sh.Out).Write(body)
+				_, err := unsanitized(sh.Out).Write(body)
 				return err
 			}
 			if err := os.WriteFile(path, body, 0o644); err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,10 +196,8 @@ func (sh *shell) newAssetLines(ctx context.Context, assets []api.NewAsset) error
 	if len(assets) == 0 {
 		return nil
 	}
-	var got struct {
-		Assets []api.Asset `json:"assets"`
-	}
-	if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "assets"}, &got); err != nil {
+	var got api.AssetList
+	if err := sh.do(ctx, "list-assets", nil, &got); err != nil {
 		return err
 	}
 	for _, a := range assets {
@@ -217,8 +214,11 @@ func (sh *shell) newAssetLines(ctx context.Context, assets []api.NewAsset) error
 func (sh *shell) publishDrafts(ctx context.Context, kind string, ids []string, request api.ToPublish) error {
 	var done []api.Published
 	for _, id := range ids {
+		r := sh.request("publish-"+kind, given{"id": id})
+		a := r.http()
+		a.body, a.file = request, id
 		var p api.PublishedWith
-		err := sh.call(ctx, apiRequest{method: http.MethodPost, path: plural(kind) + "/" + url.PathEscape(id) + "/publish", body: request, file: id}, &p)
+		err := sh.call(ctx, a, &p)
 		if err != nil && len(done) > 0 {
 			err = errors.Join(sh.show(done, func(w io.Writer) { publishedLines(w, done, false) }), err)
 		}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -23,6 +25,24 @@ import (
 
 // texts print the answer of a command that is made from a row, where neither a table nor one sentence tells it.
 var texts = map[string]func(sh *shell, out io.Writer, got any){
+	"adopt-robot":                as(func(_ *shell, out io.Writer, b api.Batch) { batchTable(out, b) }),
+	"assign":                     as(assignedLines),
+	"assign-activities":          as(activitiesAssignedLine),
+	"cancel-command":             as(cancelText),
+	"desired":                    as(desiredResultLine),
+	"get-desired":                as(desiredTable),
+	"get-KIND":                   as((*shell).entryDetail),
+	"get-uses-KIND":              as(usesTable),
+	"list-assignments":           as(lastAssignmentsTable),
+	"list-robot-activities":      as(robotActivitiesTable),
+	"revert-assignment":          as(revertedLines),
+	"list-assets":                as(assetTable),
+	"delete-KIND":                as(deletionLines),
+	"explain-condition":          as(func(_ *shell, out io.Writer, got api.Explanation) { fmt.Fprintln(out, explanationText(got)) }),
+	"get-command":                as(func(sh *shell, out io.Writer, c api.Command) { sh.commandTable(out, []api.Command{c}) }),
+	"list-batches":               as(batchesTable),
+	"list-commands":              as(func(sh *shell, out io.Writer, got api.CommandList) { sh.commandTable(out, got.Commands) }),
+	"release-stops":              as(releasedText),
 	"make-access-token":          as(madeTokenText),
 	"make-enrolment-token":       says(enrolmentText),
 	"get-identity":               as(identityTables),
@@ -56,6 +76,17 @@ type finish func(ctx context.Context, args []string, r rowRequest) error
 // finishes are of the commands of rows that ask for a secret, refuse by themselves or make several requests. Each adds
 // the flags that are no parameters of its operation.
 var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
+	"adopt-robot":          waiting((*shell).awaitBatch),
+	"assign":               waiting((*shell).awaitAssigned),
+	"assign-activities":    waiting((*shell).awaitActivities),
+	"cancel-command":       waiting((*shell).awaitCancel),
+	"delete-KIND":          deleteEntry,
+	"delete-asset":         deleteAsset,
+	"desired":              waiting((*shell).awaitResult),
+	"duplicate-KIND":       duplicateDraft,
+	"release-stops":        needsReason("robots may move again"),
+	"restore-KIND":         restoreDraft,
+	"revert-assignment":    waiting((*shell).awaitReverted),
 	"add-user":             addUser,
 	"change-user":          setUser,
 	"end-session":          endSession,
@@ -81,6 +112,36 @@ func needsReason(what string) func(*shell, *cobra.Command) finish {
 	}
 }
 
+// waiting adds --wait: with it a command waits for what robots do, and shows that and ends with it.
+func waiting[T any](await func(sh *shell, ctx context.Context, got T, wait time.Duration) error) func(*shell, *cobra.Command) finish {
+	return func(sh *shell, c *cobra.Command) finish {
+		var wait time.Duration
+		waitFlag(c, &wait)
+		return func(ctx context.Context, args []string, r rowRequest) error {
+			if wait == 0 || r.body["dry_run"] == true {
+				return sh.sendEach(ctx, args, r)
+			}
+			return r.each(args, func() error {
+				var got T
+				if err := sh.call(ctx, r.http(), &got); err != nil {
+					return err
+				}
+				return await(sh, ctx, got, wait)
+			})
+		}
+	}
+}
+
+// parts are more commands of operations. Parameters that are fixed have these values, or none.
+var parts = []struct {
+	id, use, short string
+	fixed          given
+}{
+	{"assign", "story withdraw ROBOT...", "remove the default story of robots", given{"story": nil, "rev": nil}},
+	{"assign-activities", "activity withdraw ROBOT...", "remove all activities of robots", given{"activities": []string{}}},
+	{"desired", "desired revert WHAT ROBOT...", "give robots back the config, mode or places that they had before; a second one undoes that", nil},
+}
+
 // groups are the commands that have only commands below them, and what they are about.
 var groups = map[string]string{
 	"event":   "what happened to robots: list",
@@ -93,57 +154,98 @@ var groups = map[string]string{
 // have is made.
 func (sh *shell) addOperations(root *cobra.Command) {
 	for _, o := range api.Operations() {
-		if o.Use == "" {
-			continue
+		if o.Use != "" {
+			addBelow(root, o, sh.operationCommand(o, nil))
 		}
-		words, _, _ := o.CommandLine()
-		at := root
-		for _, word := range words[:len(words)-1] {
-			i := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
-			if i < 0 {
-				at.AddCommand(group(word, groups[word]))
-				i = slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
+		for _, p := range parts {
+			if p.id == o.ID {
+				part := o
+				part.Use, part.Short, part.Long, part.Description, part.Example = p.use, p.short, "", "", ""
+				addBelow(root, part, sh.operationCommand(part, p.fixed))
 			}
-			at = at.Commands()[i]
 		}
-		at.AddCommand(sh.operationCommand(o))
 	}
 }
 
-// operationCommand makes the command of a row.
-func (sh *shell) operationCommand(o operation.Operation) *cobra.Command {
+// addBelow adds the command of a row. If there is one without arguments already, that one takes those of the row, too.
+func addBelow(at *cobra.Command, o operation.Operation, c *cobra.Command) {
+	words, _, _ := o.CommandLine()
+	below := func(word string) *cobra.Command {
+		i := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
+		if i < 0 {
+			return nil
+		}
+		return at.Commands()[i]
+	}
+	for _, word := range words[:len(words)-1] {
+		if below(word) == nil {
+			at.AddCommand(group(word, groups[word]))
+		}
+		at = below(word)
+	}
+	alone := below(c.Name())
+	if alone == nil {
+		at.AddCommand(c)
+		return
+	}
+	run, name := alone.RunE, firstArg(c)
+	alone.Use, alone.Args = alone.Use+" ["+name+"]", cobra.MaximumNArgs(1)
+	alone.Long = orElse(alone.Long, alone.Short) + "; with " + name + " " + c.Short
+	alone.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return c.RunE(cmd, args)
+		}
+		return run(cmd, args)
+	}
+}
+
+// operationCommand makes the command of a row. What is fixed has no flag.
+func (sh *shell) operationCommand(o operation.Operation, fixed given) *cobra.Command {
 	words, arguments, flags := o.CommandLine()
+	flags = slices.DeleteFunc(flags, func(p operation.Param) bool { _, is := fixed[p.Name]; return is })
 	at := strings.Index(o.Use, words[len(words)-1])
 	c := &cobra.Command{
-		Use: o.Use[at:], Short: orElse(o.Short, lowerFirst(o.Summary)), Long: o.Long, Args: argumentsLike(arguments),
-		Example: "  fleetd " + strings.ReplaceAll(o.Example, "\n", "\n  fleetd "),
+		Use: o.Use[at:], Short: orElse(o.Short, lowerFirst(o.Summary)), Long: o.Long,
+		Example: strings.TrimSuffix("  fleetd "+strings.ReplaceAll(o.Example, "\n", "\n  fleetd "), "  fleetd "),
 	}
 	if c.Long == "" && o.Description != "" {
 		c.Long = o.Summary + ". " + o.Description
 	}
 	var robots targets
+	selects := false
 	values := map[string]func() (any, error){} // by the flag
 	for _, p := range flags {
 		switch {
 		case p.Type == reflect.TypeFor[selector.Selector]():
 			robots.flags(c)
+			selects = true
 		case p.Flag != "":
 			values[p.Flag] = addFlag(c.Flags(), p)
-			if p.Required && p.Default == "" && p.Type.Kind() == reflect.String {
+			if p.Required && p.Default == "" && p.Type.Kind() == reflect.String && p.Name != "why" {
 				_ = c.MarkFlagRequired(p.Flag)
 			}
 		}
 	}
+	c.Args = argumentsLike(arguments, selects)
 	end := finish(sh.sendEach)
-	if own := finishes[o.ID]; own != nil {
+	if own, has := ofRow(finishes, o.ID); has {
 		end = own(sh, c)
 	}
 	c.RunE = run(func(cmd *cobra.Command, args []string) error {
 		ask := sh.request(o.ID, nil)
+		for _, p := range o.Params() {
+			if value := fixed[p.Name]; value != nil {
+				ask.set(p, value)
+			}
+		}
+		names := args[min(len(args), len(arguments)):]
+		if last := len(arguments) - 1; last >= 0 && arguments[last].Joined && robots.any() { // flags select robots, so no argument does
+			args, names = append(args[:last:last], strings.Join(args[last:], ",")), nil
+		}
 		for _, p := range flags {
 			switch {
 			case p.Type == reflect.TypeFor[selector.Selector]():
-				chosen, err := robots.selector(args[min(len(args), len(arguments)):])
+				chosen, err := robots.selector(names)
 				if err != nil {
 					return err
 				}
@@ -161,6 +263,8 @@ func (sh *shell) operationCommand(o operation.Operation) *cobra.Command {
 			case i >= len(args):
 			case a.Again && a.In != "path":
 				ask.set(a.Param, args[i:])
+			case a.Joined:
+				ask.set(a.Param, strings.FieldsFunc(args[i], func(r rune) bool { return r == ',' }))
 			default:
 				ask.set(a.Param, args[i])
 			}
@@ -170,22 +274,33 @@ func (sh *shell) operationCommand(o operation.Operation) *cobra.Command {
 	return c
 }
 
-// argumentsLike accepts as many arguments as a row has.
-func argumentsLike(all []operation.Argument) cobra.PositionalArgs {
+// ofRow returns what a map has for a row. A row of acts, stories or activities may have it under its id with KIND.
+func ofRow[V any](all map[string]V, id string) (v V, has bool) {
+	if v, has = all[id]; has {
+		return v, true
+	}
+	if i := strings.LastIndexByte(id, '-') + 1; slices.Contains([]string{"act", "story", "activity"}, id[i:]) {
+		v, has = all[id[:i]+"KIND"]
+	}
+	return v, has
+}
+
+// argumentsLike accepts as many arguments as a row has, and after them the names of robots if it selects some.
+func argumentsLike(all []operation.Argument, selects bool) cobra.PositionalArgs {
 	least, most := 0, len(all)
 	for _, a := range all {
 		if !a.Optional {
 			least++
 		}
-		if a.Again {
-			most = -1
-		}
+		selects = selects || a.Again
 	}
 	switch {
-	case most < 0 && least > 0:
+	case selects && least > 0:
 		return atLeastOne
-	case most < 0:
+	case selects:
 		return cobra.ArbitraryArgs
+	case most == 0:
+		return cobra.NoArgs
 	case least == 1 && most == 1:
 		return exactlyOne
 	}
@@ -223,9 +338,18 @@ func addFlag(f *pflag.FlagSet, p operation.Param) func() (any, error) {
 	case kind >= reflect.Int && kind <= reflect.Uint64:
 		v := f.Int64(p.Flag, number, doc)
 		return func() (any, error) { return *v, nil }
-	case kind == reflect.String:
+	case kind == reflect.String || t == reflect.TypeFor[time.Time]():
 		v := f.String(p.Flag, initial, doc)
-		return func() (any, error) { return *v, nil }
+		return func() (any, error) {
+			i := slices.IndexFunc(p.Enum, func(one string) bool { return strings.EqualFold(one, *v) })
+			switch {
+			case i >= 0:
+				return p.Enum[i], nil
+			case p.Unit == "choice":
+				return nil, usage("--%s %s: write %s", p.Flag, *v, anyOf(p.Enum))
+			}
+			return *v, nil
+		}
 	}
 	panic("no flag can have a " + t.String() + ": " + p.Name)
 }
@@ -320,18 +444,26 @@ func (sh *shell) doAndShow(ctx context.Context, id string, values given) error {
 
 // sendEach sends a request, or one for each of the arguments if its path has the last of them, and shows the answers.
 func (sh *shell) sendEach(ctx context.Context, args []string, r rowRequest) error {
+	return r.each(args, func() error { return sh.sendRow(ctx, r) })
+}
+
+// each sends a request, or one for each of the arguments if its path has the last of them. What was shown, and failed,
+// does not keep the next ones from being sent.
+func (r *rowRequest) each(args []string, send func() error) (worst error) {
 	_, arguments, _ := r.operation.CommandLine()
 	last := len(arguments) - 1
 	if last < 0 || !arguments[last].Again || arguments[last].In != "path" {
-		return sh.sendRow(ctx, r)
+		return send()
 	}
 	for _, arg := range args[last:] {
 		r.set(arguments[last].Param, arg)
-		if err := sh.sendRow(ctx, r); err != nil {
+		err := send()
+		if f := (*failure)(nil); err != nil && (!errors.As(err, &f) || f.err != nil) {
 			return err
 		}
+		worst = cmp.Or(worst, err)
 	}
-	return nil
+	return worst
 }
 
 // sendRow sends a request and shows its answer.
@@ -350,7 +482,7 @@ func (sh *shell) sendRow(ctx context.Context, r rowRequest) error {
 		return err
 	}
 	return sh.show(got.Interface(), func(out io.Writer) {
-		text, told := texts[o.ID]
+		text, told := ofRow(texts, o.ID)
 		switch {
 		case told:
 			text(sh, out, got.Interface())

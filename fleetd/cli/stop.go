@@ -51,7 +51,7 @@ program.`,
 	c.Flags().StringVar(&o.why, "why", "", "the reason, for the audit")
 	c.Flags().StringVar(&level, "level", "stop", "stop, soft-stop, halt or estop")
 	waitFlag(c, &o.wait)
-	c.AddCommand(sh.stopListCommand(), sh.stopReleaseCommand())
+	c.AddCommand(sh.stopListCommand())
 	return c
 }
 
@@ -92,13 +92,6 @@ func stopRequest(path string, body any, wait time.Duration) apiRequest {
 	}
 }
 
-type latchedStops struct {
-	TS       schema.Time         `json:"ts"`
-	Complete bool                `json:"complete"`
-	Broker   string              `json:"broker,omitempty"`
-	Stops    []latch.LatchedStop `json:"stops"`
-}
-
 func (sh *shell) stopListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the latched stops, the newest first", Args: cobra.NoArgs,
@@ -106,8 +99,8 @@ func (sh *shell) stopListCommand() *cobra.Command {
 its database, or a robot reports a stop that is not persisted yet; the command then warns on
 standard error and exits with 3. It also warns if fleetd is not connected to its broker.`,
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
-			var got latchedStops
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: "stops"}, &got); err != nil {
+			var got api.LatchedList
+			if err := sh.do(cmd.Context(), "list-stops", nil, &got); err != nil {
 				return err
 			}
 			if got.Broker != "" {
@@ -125,33 +118,13 @@ standard error and exits with 3. It also warns if fleetd is not connected to its
 	}
 }
 
-func (sh *shell) stopReleaseCommand() *cobra.Command {
-	var why string
-	c := &cobra.Command{
-		Use: "release ID...", Short: "release stops by their ids", Args: atLeastOne,
-		Long: `Release stops by their ids, all of them or none. Robots that hold no other stop then
-move only after fleetd safety enable; those in E_STOP need fleetd safety reset first. A release
-needs the database; the audit keeps who released the stop and why.`,
-		Example: "  fleetd stop release stop-260517-093000-1f0c --why 'the stage is clear'",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if strings.TrimSpace(why) == "" {
-				return usage("--why is missing: write why robots may move again")
-			}
-			var got api.Released
-			if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "stops/release", body: api.ReleaseRequest{IDs: args, By: sh.by, Why: why}}, &got); err != nil {
-				return err
-			}
-			return sh.show(got, func(w io.Writer) {
-				fmt.Fprintf(w, "released %s; robots that hold no other stop are DISABLED and need fleetd safety enable, or in E_STOP and need fleetd safety reset first; after E_STOP the story then waits for fleetd auto continue\n", strings.Join(got.IDs, " "))
-				if len(got.StillLatched) > 0 {
-					fmt.Fprintln(w, "still latched:")
-					stopTable(w, got.StillLatched)
-				}
-			})
-		}),
+func releasedText(_ *shell, out io.Writer, got api.Released) {
+	fmt.Fprintf(out, "released %s; robots that hold no other stop are DISABLED and need fleetd safety enable, or in E_STOP and need "+
+		"fleetd safety reset first; after E_STOP the story then waits for fleetd auto continue\n", strings.Join(got.IDs, " "))
+	if len(got.StillLatched) > 0 {
+		fmt.Fprintln(out, "still latched:")
+		stopTable(out, got.StillLatched)
 	}
-	c.Flags().StringVar(&why, "why", "", "why robots may move again, for the audit")
-	return c
 }
 
 func stopTable(out io.Writer, stops []latch.LatchedStop) {

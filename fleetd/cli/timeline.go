@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -43,15 +41,8 @@ func (f *timelineFlags) add(c *cobra.Command) {
 // showTimeline draws the timeline of one act or story of fleetd, or of those in files.
 func (sh *shell) showTimeline(ctx context.Context, kind string, names []string, f *timelineFlags) error {
 	if len(f.files) == 0 {
-		query := url.Values{}
-		if f.lang != "" {
-			query.Set("lang", f.lang)
-		}
-		if f.rev != 0 {
-			query.Set("rev", strconv.FormatInt(f.rev, 10))
-		}
 		var got api.Timeline
-		if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: plural(kind) + "/" + url.PathEscape(names[0]) + "/timeline", query: query}, &got); err != nil {
+		if err := sh.do(ctx, "get-timeline-"+kind, given{"id": names[0], "lang": f.lang, "rev": f.rev}, &got); err != nil {
 			return err
 		}
 		return sh.show(got, func(w io.Writer) { f.draw(sh, w, got) })

@@ -42,7 +42,7 @@ Ctrl-C stops it, and says whether the robot has stopped.`,
 				trial.Text = string(all[0].text)
 			} else {
 				var e api.Entry
-				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodGet, path: entryPath(kind, args[0])}, &e); err != nil {
+				if err := sh.do(cmd.Context(), "get-"+kind, given{"id": args[0]}, &e); err != nil {
 					return err
 				}
 				trial.Text = e.Draft

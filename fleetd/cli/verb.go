@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"context"
 	"io"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -133,33 +132,13 @@ func (sh *shell) safetyCommand() *cobra.Command {
 	return group("safety", "the permission to move: enable, reset", enable, reset)
 }
 
-func (sh *shell) adoptCommand() *cobra.Command {
-	wait, why := time.Duration(0), ""
-	c := &cobra.Command{
-		Use: "adopt ROBOT...", Short: "add robots to this fleet", Args: atLeastOne,
-		Long: "Add robots to this fleet. Each robot obeys the desired documents of this fleet from now on, whichever fleet it obeyed before.",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			var worst error
-			for _, id := range args {
-				var b api.Batch
-				if err := sh.call(cmd.Context(), apiRequest{method: http.MethodPost, path: "robots/" + url.PathEscape(id) + "/adopt", body: sh.attribution(why)}, &b); err != nil {
-					return err
-				}
-				b, err := sh.await(cmd.Context(), b, wait)
-				if err != nil {
-					return err
-				}
-				if err := sh.show(b, func(w io.Writer) { batchTable(w, b) }); err != nil {
-					return err
-				}
-				if wait > 0 && worst == nil {
-					worst = batchError(b)
-				}
-			}
-			return worst
-		}),
+func (sh *shell) awaitBatch(ctx context.Context, b api.Batch, wait time.Duration) error {
+	b, err := sh.await(ctx, b, wait)
+	if err != nil {
+		return err
 	}
-	whyFlag(c, &why)
-	waitFlag(c, &wait)
-	return c
+	if err := sh.show(b, func(w io.Writer) { batchTable(w, b) }); err != nil {
+		return err
+	}
+	return batchError(b)
 }

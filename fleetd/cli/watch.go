@@ -311,7 +311,7 @@ func (w *watcher) published(ctx context.Context, d view.Detail, story, id string
 // newest returns the newest published revision of an act; an empty act if there is none.
 func (w *watcher) newest(ctx context.Context, id string) (act score.Act) {
 	var e api.Entry
-	if id == "" || w.sh.call(ctx, apiRequest{method: http.MethodGet, path: entryPath("act", id)}, &e) != nil {
+	if id == "" || w.sh.do(ctx, "get-act", given{"id": id}, &e) != nil {
 		return act
 	}
 	act, problems := score.ParseAct(w.revision(ctx, "act", id, e.Rev))
@@ -323,7 +323,7 @@ func (w *watcher) newest(ctx context.Context, id string) (act score.Act) {
 
 // revision returns a published revision; nothing if there is none.
 func (w *watcher) revision(ctx context.Context, kind, id string, rev int64) (body json.RawMessage) {
-	_ = w.sh.call(ctx, apiRequest{method: http.MethodGet, path: fmt.Sprintf("%s/revisions/%d", entryPath(kind, id), rev)}, &body)
+	_ = w.sh.do(ctx, "get-published-"+kind, given{"id": id, "rev": rev}, &body)
 	return body
 }
 

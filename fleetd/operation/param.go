@@ -2,15 +2,18 @@ package operation
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
 // Param is one parameter of an operation.
 type Param struct {
-	In       string // path, query or body
-	Name     string // in the request
-	Flag     string // of the command; empty if it has none
-	Unit     string // tag cli: ms or ago = a duration on the command line, when = how long ago or a time; empty = as in the request
+	In   string // path, query or body
+	Name string // in the request
+	Flag string // of the command; empty if it has none
+	// Unit is of the tag cli: ms or ago = a duration on the command line, when = how long ago or a time, choice = refused
+	// by the command if it is none of Enum; empty = as in the request.
+	Unit     string
 	Initial  string // tag cli: what the command sends if the flag is not given
 	Type     reflect.Type
 	Doc      string
@@ -89,25 +92,40 @@ type Argument struct {
 	Param
 	Word            string // such as ROBOT
 	Optional, Again bool   // it may be left out; it may be given several times
+	Joined          bool   // commas join several: ACT[,ACT...]
 }
 
-// CommandLine returns the words of the command in Use, its arguments and its flags.
+// isNamed reports whether a word of Use stands for a parameter that is not of the path.
+func (p Param) isNamed(word string) bool {
+	one, ofY := strings.TrimSuffix(p.Name, "s"), strings.TrimSuffix(p.Name, "ies")+"y"
+	return slices.Contains([]string{p.Flag, p.Name, one, ofY}, strings.ToLower(word))
+}
+
+// CommandLine returns the words of the command in Use, its arguments and its flags. ROBOT... stands for the robots that a
+// selector names, and is no argument.
 func (o Operation) CommandLine() (words []string, arguments []Argument, flags []Param) {
 	flags = o.Params()
+	selects := slices.ContainsFunc(flags, func(p Param) bool { return p.Name == "selector" })
 	for word := range strings.FieldsSeq(o.Use) {
-		bare := strings.Trim(strings.TrimSuffix(strings.Trim(word, "[]"), "..."), "[]")
-		if bare != strings.ToUpper(bare) {
+		bare, _, joined := strings.Cut(word, "[,")
+		bare = strings.Trim(strings.TrimSuffix(strings.Trim(bare, "[]"), "..."), "[]")
+		switch {
+		case bare != strings.ToUpper(bare):
 			words = append(words, word)
+			continue
+		case selects && word == "ROBOT...":
 			continue
 		}
 		i := 0 // the next one of the path
-		for i < len(flags) && flags[i].In != "path" && !strings.EqualFold(strings.TrimSuffix(flags[i].Name, "s"), bare) {
+		for i < len(flags) && flags[i].In != "path" && !flags[i].isNamed(bare) {
 			i++
 		}
 		if i == len(flags) {
 			panic("the command of " + o.ID + " has an argument that is no parameter: " + word)
 		}
-		arguments = append(arguments, Argument{Param: flags[i], Word: bare, Optional: strings.HasPrefix(word, "["), Again: strings.Contains(word, "...")})
+		arguments = append(arguments, Argument{
+			Param: flags[i], Word: bare, Optional: strings.HasPrefix(word, "["), Again: !joined && strings.Contains(word, "..."), Joined: joined,
+		})
 		flags = append(flags[:i:i], flags[i+1:]...)
 	}
 	return words, arguments, flags

@@ -8,6 +8,11 @@ export interface Command {
 }
 
 export const commands: Record<string, Command> = {
+  'adopt-robot': {
+    words: ['adopt'],
+    args: ['path.id'],
+    flags: [],
+  },
   'make-enrolment-token': {
     words: ['robot', 'enrol'],
     args: ['path.id'],
@@ -28,10 +33,100 @@ export const commands: Record<string, Command> = {
     args: ['path.id'],
     flags: [['yes', 'body.yes']],
   },
+  'delete-act': {
+    words: ['act', 'delete'],
+    args: ['path.id'],
+    flags: [['expect-stories', 'query.expected_stories'], ['expect-activities', 'query.expected_activities'], ['expect-robots', 'query.expected_robots'], ['yes-clear-default', 'query.clear']],
+  },
+  'recover-act': {
+    words: ['act', 'recover'],
+    args: ['path.id'],
+    flags: [],
+  },
+  'restore-act': {
+    words: ['act', 'restore'],
+    args: ['path.id', 'path.rev'],
+    flags: [],
+  },
+  'duplicate-act': {
+    words: ['act', 'duplicate'],
+    args: ['path.id', 'body.id'],
+    flags: [],
+  },
+  'delete-story': {
+    words: ['story', 'delete'],
+    args: ['path.id'],
+    flags: [['expect-stories', 'query.expected_stories'], ['expect-activities', 'query.expected_activities'], ['expect-robots', 'query.expected_robots'], ['yes-clear-default', 'query.clear']],
+  },
+  'recover-story': {
+    words: ['story', 'recover'],
+    args: ['path.id'],
+    flags: [],
+  },
+  'restore-story': {
+    words: ['story', 'restore'],
+    args: ['path.id', 'path.rev'],
+    flags: [],
+  },
+  'duplicate-story': {
+    words: ['story', 'duplicate'],
+    args: ['path.id', 'body.id'],
+    flags: [],
+  },
+  'delete-activity': {
+    words: ['activity', 'delete'],
+    args: ['path.id'],
+    flags: [['expect-stories', 'query.expected_stories'], ['expect-activities', 'query.expected_activities'], ['expect-robots', 'query.expected_robots'], ['yes-clear-default', 'query.clear']],
+  },
+  'recover-activity': {
+    words: ['activity', 'recover'],
+    args: ['path.id'],
+    flags: [],
+  },
+  'restore-activity': {
+    words: ['activity', 'restore'],
+    args: ['path.id', 'path.rev'],
+    flags: [],
+  },
+  'duplicate-activity': {
+    words: ['activity', 'duplicate'],
+    args: ['path.id', 'body.id'],
+    flags: [],
+  },
   'ask-record': {
     words: ['robot', 'record'],
     args: ['path.id'],
     flags: [['last', 'body.last_ms']],
+  },
+  'delete-asset': {
+    words: ['asset', 'delete'],
+    args: ['path.name'],
+    flags: [],
+  },
+  'assign': {
+    words: ['story', 'assign'],
+    args: ['body.story'],
+    flags: [['rev', 'body.rev'], ['apply', 'body.apply']],
+  },
+  'assign-activities': {
+    words: ['activity', 'assign'],
+    args: ['body.activities'],
+    flags: [],
+  },
+  'revert-assignment': {
+    words: ['story', 'revert'],
+    args: [],
+    flags: [['apply', 'body.apply']],
+  },
+  'cancel-command': {
+    words: ['command', 'cancel'],
+    args: ['path.id'],
+    flags: [],
+  },
+  'release-stops': {
+    words: ['stop', 'release'],
+    args: ['body.ids'],
+    flags: [],
   },
   'ack-alert': {
     words: ['alert', 'ack'],
