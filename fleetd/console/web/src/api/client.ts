@@ -6,6 +6,7 @@ import type { components, paths } from './schema';
 
 export type Schemas = components['schemas'];
 export type Robot = Schemas['Robot'];
+export type Detail = Schemas['Detail'];
 export type Status = Schemas['Status'];
 export type LatchedStop = Schemas['LatchedStop'];
 export type Batch = Schemas['Batch'];

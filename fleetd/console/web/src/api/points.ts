@@ -1,6 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
-import { api, data } from './client';
+import { api, data, type Schemas } from './client';
+
+export type Point = Schemas['RobotPoint'];
 
 /**
  * The points of a robot, with where they are if fleetd knows it. version changes when they may have

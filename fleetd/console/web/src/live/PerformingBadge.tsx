@@ -4,10 +4,10 @@ import { IconAlertTriangle, IconClock, IconHandStop, IconPlayerPlay, IconPlugCon
 import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
-import { useNameOf } from '../screens/library/api';
 import { texts } from '../text/language';
 import { useReasonTexts } from '../text/reasons';
 import { useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
+import { useNameOf } from './entries';
 import { performing, type Performing, type Term, type Tone, waitsForContinue } from './performing';
 
 export const usePerformingTexts = texts(

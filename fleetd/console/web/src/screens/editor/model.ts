@@ -3,10 +3,9 @@
  * story or an activity, with operations on it, the places of problems, and undo.
  */
 
-export type Kind = 'act' | 'story' | 'activity';
+import { type Kind, plural } from '../../api/kinds';
 
-/** The plural of a kind in paths. */
-export const plural = { act: 'acts', story: 'stories', activity: 'activities' } as const;
+export { type Kind, plural };
 
 export type Fields = Record<string, unknown>;
 

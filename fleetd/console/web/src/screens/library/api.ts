@@ -1,15 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useMemo } from 'react';
 
 import { addressOf } from '../../base';
 import { api, data, type Schemas } from '../../api/client';
-import { useLanguage } from '../../text/language';
-import { textIn } from '../../text/multilingual';
-import { type Fields, type Kind, plural } from '../editor/model';
+import { type Kind, plural } from '../../api/kinds';
+import { entriesOf, type Entry, nameOf, useNameOf } from '../../live/entries';
+import type { Fields } from '../editor/model';
 import type { Format } from './files';
 
-export type { Kind };
-export type Entry = Schemas['Entry'];
+export { entriesOf, type Entry, type Kind, nameOf, useNameOf };
 export type Saved = Schemas['Saved'];
 export type Deletion = Schemas['Deletion'];
 export type Uses = Schemas['Uses'];
@@ -17,18 +15,10 @@ export type Timeline = Schemas['Timeline'];
 export type Validity = Schemas['Validity'];
 export type Finding = Schemas['Validity']['problems'][number];
 
-/** The name of an entry for a reader of a language, or else its id. */
-export const nameOf = (e: Pick<Entry, 'id' | 'name' | 'names'>, language: string) =>
-  textIn(e.names, language)?.text || e.name || e.id;
-
 export const isDeleted = (e: Pick<Entry, 'deleted_at'>) => !!e.deleted_at && Date.parse(e.deleted_at) > 0;
 
 // The three kinds have the same requests; the types of acts stand for all.
-const at = (kind: Kind) => `/api/v1/${plural[kind]}` as '/api/v1/acts';
 const one = (kind: Kind) => `/api/v1/${plural[kind]}/{id}` as '/api/v1/acts/{id}';
-
-export const entriesOf = async (kind: Kind, deleted = false) =>
-  (await data(api.GET(at(kind), { params: { query: { deleted } } }))).entries ?? [];
 
 export const entryOf = (kind: Kind, id: string) => data(api.GET(one(kind), { params: { path: { id } } }));
 
@@ -37,18 +27,6 @@ export function useEntries(kind: Kind, deleted = false) {
     queryKey: ['library', kind, { deleted }],
     queryFn: () => entriesOf(kind, deleted),
   });
-}
-
-/** A function that names entries in the language of the console; one that is unknown, or has no name, has its id. */
-export function useNameOf(kind: Kind): (id: string) => string {
-  const language = useLanguage((s) => s.language);
-  const entries = useQuery({
-    queryKey: ['library', kind, { deleted: false }],
-    queryFn: () => entriesOf(kind),
-    staleTime: 60_000,
-  }).data;
-  const names = useMemo(() => new Map(entries?.map((e) => [e.id, nameOf(e, language)])), [entries, language]);
-  return (id) => names.get(id) ?? id;
 }
 
 export function useEntry(kind: Kind, id: string) {

@@ -1,18 +1,17 @@
-import { Anchor, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { IconDeviceTv } from '@tabler/icons-react';
 import { useEffect, useMemo } from 'react';
 import { Link, useSearchParams } from 'react-router';
 
-import type { Tone } from '../../live/performing';
-import { toneColor } from '../../live/PerformingBadge';
 import { useLive } from '../../live/stream';
 import { useRobotsOfSite, useScope } from '../../shell/scope';
 import { usePresenceWords, useTermWords, withTerm } from '../../text/terms';
-import { count, type Counts } from './counts';
+import { count } from './counts';
 import { AlertPanel } from './AlertPanel';
 import { LookFirst } from './LookFirst';
 import { NeedsAdministrator, Driving, FleetdPanel, LastEvents, Panel } from './Panels';
 import { useOverviewTexts } from './text';
+import { Tones } from './Tones';
 import { Wall } from './Wall';
 
 /** The whole fleet at a glance: each number is a link to the robots that it counts. */
@@ -84,37 +83,6 @@ export default function Overview() {
         <LastEvents site={site} />
       </div>
     </Stack>
-  );
-}
-
-const tones: Tone[] = ['stopped', 'attention', 'away', 'waiting', 'good'];
-
-/** How many robots can perform, and how many need something first. */
-export function Tones({ counts, large }: { counts: Counts; large?: boolean }) {
-  const t = useOverviewTexts();
-  return (
-    <SimpleGrid cols={{ base: 2, xs: 5 }} spacing={{ base: 'xs', lg: 'md' }} className="tones">
-      {tones.map((tone) => (
-        <Anchor key={tone} component={Link} to={`/robots?tone=${tone}`} underline="never" c="inherit">
-          <Card
-            withBorder
-            h="100%"
-            data-testid={`tone-${tone}`}
-            style={{ borderInlineStart: `6px solid var(--mantine-color-${toneColor[tone]}-6)` }}
-          >
-            <Text
-              fz={large ? { base: 40, sm: 72 } : 32}
-              fw={700}
-              lh={1.1}
-              c={counts.tones[tone] === 0 ? 'dimmed' : undefined}
-            >
-              {counts.tones[tone]}
-            </Text>
-            <Text fz={large ? { base: 16, sm: 26 } : 14}>{t.tones[tone]}</Text>
-          </Card>
-        </Anchor>
-      ))}
-    </SimpleGrid>
   );
 }
 

@@ -12,9 +12,9 @@ import { problem } from '../robots/order';
 import { AlertPanel } from './AlertPanel';
 import type { Counts } from './counts';
 import { whyOf } from './LookFirst';
-import { Tones } from './Overview';
 import { LastEvents } from './Panels';
 import { useOverviewTexts } from './text';
+import { Tones } from './Tones';
 
 /** So many robots have a tile; the rest are counted. */
 const tiles = 36;

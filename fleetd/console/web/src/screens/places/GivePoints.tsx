@@ -16,13 +16,13 @@ import { useState } from 'react';
 
 import { api, data, type Schemas } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import type { Point } from '../../api/points';
 import { problemOf } from '../../api/problem';
 import { useRobot } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
 import { toast } from '../../shell/toast';
-import type { Point } from './Places';
 import { usePlacesTexts } from './text';
 
 const validName = /^[a-z0-9][a-z0-9-]{0,62}$/;

@@ -2,15 +2,12 @@ import { Badge, Button, Checkbox, Group, Select, Skeleton, Stack, Table, Text, T
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 
-import type { Schemas } from '../../api/client';
-import { usePoints } from '../../api/points';
+import { type Point, usePoints } from '../../api/points';
 import { useMay } from '../../api/me';
 import { useRobots } from '../../live/robots';
 import { Refused } from '../../shell/Refused';
 import { GivePoints } from './GivePoints';
 import { usePlacesTexts } from './text';
-
-export type Point = Schemas['RobotPoint'];
 
 /** The points of a robot, and giving them to others. */
 export default function Places() {

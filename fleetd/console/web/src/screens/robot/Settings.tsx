@@ -11,11 +11,12 @@ import { usePage } from './page';
 import { outside, SettingField, UnparsedJSON } from './SettingField';
 import {
   type Desired,
-  type SettingState,
-  settingState,
+  type Draft,
   type Reported,
   same,
   type Setting,
+  type SettingState,
+  settingState,
   useDesired,
   useSettingSchemas,
   valueText,
@@ -84,9 +85,6 @@ const color: Record<SettingState, string> = {
   rejected: 'red',
   otherFleet: 'red',
 };
-
-/** What a person changed and has not applied yet; undefined as a value unsets the key. */
-export type Draft = Map<string, unknown>;
 
 /** Every setting as a form, desired beside reported, with where each is from. */
 export function Settings() {

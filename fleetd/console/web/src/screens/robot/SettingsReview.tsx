@@ -9,8 +9,7 @@ import { CommandLine } from '../../shell/CommandLine';
 import { texts } from '../../text/language';
 import { usePage } from './page';
 import { change } from './sending';
-import type { Draft } from './Settings';
-import { type Desired, type Reported, type Setting, valueText } from './settings';
+import { type Desired, type Draft, type Reported, type Setting, valueText } from './settings';
 import { useRobotTexts } from './text';
 
 const useTexts = texts(

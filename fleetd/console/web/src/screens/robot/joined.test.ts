@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
-import type { Robot } from '../../api/client';
+import type { Detail, Robot } from '../../api/client';
 import { joined } from './joined';
-import type { Detail } from './page';
 
 test('alerts are those of the row, which is newer than the documents; the newest event is in the documents only', () => {
   const row = { id: 'r1', alerts: [], presence: { status: 'online' } } as unknown as Robot;

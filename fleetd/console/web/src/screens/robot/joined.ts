@@ -1,5 +1,4 @@
-import type { Robot } from '../../api/client';
-import type { Detail } from './page';
+import type { Detail, Robot } from '../../api/client';
 
 /**
  * The newest row of the stream, with what fleetd leaves out of it: the newest event, digests and revisions of a story that

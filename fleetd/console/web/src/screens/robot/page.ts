@@ -1,13 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useState } from 'react';
 
-import { api, data, type Robot, type Schemas } from '../../api/client';
+import { api, data, type Detail, type Robot, type Schemas } from '../../api/client';
 import { robots, useRobot } from '../../live/robots';
 import { fleetdNow, useLive, type Connection } from '../../live/stream';
 import { stopperOf } from './stopper';
 import { reachable } from './wayOut';
 
-export type Detail = Schemas['Detail'];
 export type State = Schemas['SchemaState'];
 
 /** Why what is shown of a robot may be old; undefined if it is current. */

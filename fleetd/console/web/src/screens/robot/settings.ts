@@ -34,6 +34,9 @@ export interface Reported {
   restart_needed: string[];
 }
 
+/** What a person changed and has not applied yet; undefined as a value unsets the key. */
+export type Draft = Map<string, unknown>;
+
 /** Settings that have a place of their own on the page. */
 const elsewhere = new Set(['labels']);
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { Robot } from '../../api/client';
-import type { Detail } from './page';
+import type { Detail, Robot } from '../../api/client';
 import { blocker, stepID, wayOut } from './wayOut';
 
 const well = {

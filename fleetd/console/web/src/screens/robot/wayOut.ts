@@ -1,5 +1,4 @@
-import type { Robot, Schemas } from '../../api/client';
-import type { Detail } from './page';
+import type { Detail, Robot, Schemas } from '../../api/client';
 
 /** One thing that keeps a robot from performing, and what ends it. */
 export type Step =

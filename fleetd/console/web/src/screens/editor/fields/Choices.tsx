@@ -3,8 +3,8 @@ import { IconPlus } from '@tabler/icons-react';
 
 import { useLanguage } from '../../../text/language';
 import { useEditorTexts } from '../text';
-import type { FieldProps } from './Field';
 import { FieldGroup } from './FieldGroup';
+import type { FieldProps } from './FieldProps';
 import { Remove } from './Remove';
 import { Texts } from './Texts';
 

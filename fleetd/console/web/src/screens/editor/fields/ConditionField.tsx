@@ -8,8 +8,8 @@ import { api, data } from '../../../api/client';
 import { problemOf } from '../../../api/problem';
 import { texts } from '../../../text/language';
 import { useAuthorsRobot } from '../names';
-import type { FieldProps } from './Field';
 import { FieldLabel } from './FieldLabel';
+import type { FieldProps } from './FieldProps';
 
 const useConditionTexts = texts(
   {

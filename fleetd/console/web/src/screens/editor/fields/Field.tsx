@@ -12,31 +12,18 @@ import {
 } from '@mantine/core';
 
 import { useNameOf } from '../../library/api';
-import type { Names } from '../names';
 import { resolve, type Schema } from '../schemas';
 import { useEditorTexts } from '../text';
 import { Choices } from './Choices';
 import { ConditionField } from './ConditionField';
 import { FieldLabel } from './FieldLabel';
+import type { FieldProps } from './FieldProps';
 import { Pairs, Parameters, With } from './Named';
 import { Permissions } from './Permissions';
 import { Texts } from './Texts';
 import { NumberField } from './NumberField';
 import { withoutUnit } from './units';
 import { useFieldHelp, useFieldWord, useValueWord } from './words';
-
-export interface FieldProps {
-  name: string;
-  root: Schema;
-  schema: Schema;
-  value: unknown;
-  required?: boolean;
-  /** The fields beside it. */
-  values: Record<string, unknown>;
-  names: Names;
-  disabled: boolean;
-  onChange: (value: unknown) => void;
-}
 
 /** The input for one field, chosen by its schema. An emptied field is left out of the draft. */
 export function Field(props: FieldProps) {

@@ -4,8 +4,8 @@ import { useState } from 'react';
 
 import { useEntry } from '../../library/api';
 import { useEditorTexts } from '../text';
-import type { FieldProps } from './Field';
 import { FieldGroup } from './FieldGroup';
+import type { FieldProps } from './FieldProps';
 import { Remove, without } from './Remove';
 import { useFieldWord } from './words';
 

@@ -1,8 +1,8 @@
 import { Checkbox } from '@mantine/core';
 
 import { useEditorTexts } from '../text';
-import type { FieldProps } from './Field';
 import { FieldGroup } from './FieldGroup';
+import type { FieldProps } from './FieldProps';
 import { without } from './Remove';
 
 /** Circumstances in which an activity may start all the same. */

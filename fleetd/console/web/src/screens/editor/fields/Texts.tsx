@@ -3,8 +3,8 @@ import { Group, Select, Textarea } from '@mantine/core';
 import { useLanguage } from '../../../text/language';
 import { languageName, sameLanguage } from '../../../text/multilingual';
 import { useEditorTexts } from '../text';
-import type { FieldProps } from './Field';
 import { FieldGroup } from './FieldGroup';
+import type { FieldProps } from './FieldProps';
 import { Remove, without } from './Remove';
 import { useFieldWord } from './words';
 
