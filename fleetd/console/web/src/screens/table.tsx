@@ -16,40 +16,17 @@ import {
 import type { ComponentType } from 'react';
 import type { RouteObject } from 'react-router';
 
-import type { Right } from '../api/me';
+import type { Listed, Send } from '../shell/screens';
 import { Shell } from '../shell/Shell';
 import { Failed } from './Failed';
 import { NotFound } from './NotFound';
 
-/** A screen: its path, its entry in the navigation, and the right without which it is not shown. */
-export interface Screen {
-  path: string;
-  /** Key of its name in the texts of the navigation; screens without one have no entry there. */
-  nav?:
-    | 'overview'
-    | 'robots'
-    | 'stories'
-    | 'acts'
-    | 'activities'
-    | 'places'
-    | 'assets'
-    | 'assign'
-    | 'commands'
-    | 'events'
-    | 'audit'
-    | 'admin'
-    | 'account';
-  /** It is in the menu of the person instead of the navigation. */
-  menu?: boolean;
-  icon?: ComponentType<{ size?: number }>;
-  /** Keys that open it after g, as in "g r". */
-  shortcut?: string;
-  right: Right;
+interface Screen extends Listed {
   load: () => Promise<{ default: ComponentType }>;
 }
 
 /** Every screen, in the order of the navigation. */
-export const screens: readonly Screen[] = [
+const screens: readonly Screen[] = [
   {
     path: '/',
     nav: 'overview',
@@ -172,7 +149,13 @@ const routeOf = (s: Omit<Screen, 'right'>): RouteObject => ({
   lazy: async () => ({ Component: (await s.load()).default }),
 });
 
+/** Sends a command to a robot; not for the first load. */
+const send: Send = async (...command) => (await import('./robot/sending')).send(...command);
+
 export const routes: RouteObject[] = [
   ...bare.map(routeOf),
-  { element: <Shell />, children: [...screens.map(routeOf), { path: '*', element: <NotFound /> }] },
+  {
+    element: <Shell screens={screens} send={send} />,
+    children: [...screens.map(routeOf), { path: '*', element: <NotFound /> }],
+  },
 ];

@@ -9,11 +9,11 @@ import { useMe } from '../api/me';
 import { performing } from '../live/performing';
 import { usePerformingTexts } from '../live/PerformingBadge';
 import { robots, useRobots, useSites } from '../live/robots';
-import { screens } from '../screens/table';
 import { useRightTexts } from '../text/rights';
 import { useEarlyKeys } from './earlyKeys';
 import { meantRobot, type RobotCommand, robotCommands, useRobotCommandTexts } from './robotCommands';
 import { useRobotOfPage, useScope } from './scope';
+import type { Listed, ScreensProps, Send } from './screens';
 import { sendStop } from './sendStop';
 import { stopRequest } from './stopping';
 import { useShellTexts } from './text';
@@ -25,10 +25,10 @@ export { open as openCommandPalette };
 const most = 8;
 
 /** Search over pages, robots and commands, opened with Ctrl-K. */
-export function CommandPalette() {
+export function CommandPalette(of: ScreensProps & { send: Send }) {
   const t = useShellTexts();
   const [query, setQuery] = useState('');
-  const actionsFor = useActions();
+  const actionsFor = useActions(of);
   const actions = actionsFor(query);
 
   /** Does the first of what the text finds; without a text nothing is meant. */
@@ -88,15 +88,15 @@ function markFirst() {
 type Action = SpotlightActionData & { label: string; onClick: () => void };
 
 /** Pages, robots and commands that a text finds, in the order in which they are shown. */
-function useActions(): (query: string) => Action[] {
-  const pages = usePages();
+function useActions({ screens, send }: ScreensProps & { send: Send }): (query: string) => Action[] {
+  const pages = usePages(screens);
   const found = useFoundRobots();
-  const commands = useRobotCommands();
+  const commands = useRobotCommands(send);
   const settings = useSettings();
   return (query) => [...pages(query), ...found(query), ...commands(query), ...settings(query)];
 }
 
-function usePages(): (query: string) => Action[] {
+function usePages(screens: readonly Listed[]): (query: string) => Action[] {
   const t = useShellTexts();
   const navigate = useNavigate();
   const me = useMe();
@@ -142,7 +142,7 @@ function firstMatching(fleet: readonly Robot[], wanted: string): Robot[] {
 const has = (label: string, words: readonly string[]) => words.every((w) => label.toLowerCase().includes(w));
 
 /** The commands for the robot that the query or the page means. Without the right they say which roles have it. */
-function useRobotCommands(): (query: string) => Action[] {
+function useRobotCommands(send: Send): (query: string) => Action[] {
   const t = useRobotCommandTexts();
   const { lacks } = useRightTexts();
   const rights = useMe()?.rights ?? [];
@@ -157,16 +157,15 @@ function useRobotCommands(): (query: string) => Action[] {
         description: rights.includes(c.right) ? undefined : lacks(t.rights[c.right], c.right),
         disabled: !rights.includes(c.right),
         leftSection: <IconSend size={18} aria-hidden />,
-        onClick: () => void sendCommand(robot, c, t[c.key](robot)),
+        onClick: () => void sendCommand(send, robot, c, t[c.key](robot)),
       }))
       .filter((a) => has(a.label, words));
   };
 }
 
 /** Sends a command, which says by itself what became of it. */
-async function sendCommand(robot: string, c: RobotCommand, label: string): Promise<void> {
+async function sendCommand(send: Send, robot: string, c: RobotCommand, label: string): Promise<void> {
   if (!c.verb) return sendStop(stopRequest({ robot }).body, [robot]);
-  const { send } = await import('../screens/robot/sending'); // not for the first load
   await send(robot, c.verb, c.args ?? {}, label);
 }
 

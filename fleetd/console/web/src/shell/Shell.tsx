@@ -20,20 +20,20 @@ import { NavLink as RouterLink, Outlet, useLocation, useNavigate } from 'react-r
 import { useMe } from '../api/me';
 import { useSites } from '../live/robots';
 import { startStream, useLive } from '../live/stream';
-import { screens } from '../screens/table';
 import { AlertsBell } from './AlertsBell';
 import { ConnectionBanners, ConnectionPill } from './Connection';
 import { Latched } from './Latched';
 import { CommandPalette, openCommandPalette } from './CommandPalette';
 import { Release } from './ReleaseDialog';
 import { useScope } from './scope';
+import type { ScreensProps, Send } from './screens';
 import { Shortcuts } from './shortcuts';
 import { StopButton } from './StopButton';
 import { useShellTexts } from './text';
 import { UserMenu } from './UserMenu';
 
 /** The frame of every screen: navigation, connection, stop, latched stops. */
-export function Shell() {
+export function Shell({ screens, send }: ScreensProps & { send: Send }) {
   const t = useShellTexts();
   const [menu, { toggle, close }] = useDisclosure();
   const location = useLocation();
@@ -86,7 +86,7 @@ export function Shell() {
           </Group>
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea}>
-          <Navigation />
+          <Navigation screens={screens} />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main ref={main} id="main" tabIndex={-1}>
@@ -100,9 +100,9 @@ export function Shell() {
           </Suspense>
         </Stack>
       </AppShell.Main>
-      <CommandPalette />
+      <CommandPalette screens={screens} send={send} />
       <Release />
-      <Shortcuts />
+      <Shortcuts screens={screens} />
     </AppShell>
   );
 }
@@ -118,7 +118,7 @@ function SearchButton() {
   );
 }
 
-function Navigation() {
+function Navigation({ screens }: ScreensProps) {
   const t = useShellTexts();
   const me = useMe();
   return screens

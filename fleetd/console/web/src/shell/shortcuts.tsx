@@ -4,8 +4,8 @@ import { useNavigate } from 'react-router';
 
 import { lineOf } from '../api/lines';
 import { useMe } from '../api/me';
-import { screens } from '../screens/table';
 import { useWhomToStop } from './scope';
+import type { ScreensProps } from './screens';
 import { stopRequest } from './stopping';
 import { useShellTexts } from './text';
 
@@ -16,7 +16,7 @@ const typing = (e: KeyboardEvent) =>
   e.target instanceof HTMLElement && (e.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName));
 
 /** Keys of the whole console: "g" and a letter opens a page, "s" goes to the stop, "n" to the button that skips an act, "?" lists them. */
-export function Shortcuts() {
+export function Shortcuts({ screens }: ScreensProps) {
   const t = useShellTexts();
   const navigate = useNavigate();
   const me = useMe();

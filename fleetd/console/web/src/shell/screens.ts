@@ -1,0 +1,24 @@
+import type { ComponentType } from 'react';
+
+import type { Right } from '../api/me';
+import type { useShellTexts } from './text';
+
+/** A screen as the frame lists it: its path, its entry in the navigation, and the right without which it is not shown. */
+export interface Listed {
+  path: string;
+  /** Key of its name in the texts of the navigation; screens without one have no entry there. */
+  nav?: keyof ReturnType<typeof useShellTexts>['nav'];
+  /** It is in the menu of the person instead of the navigation. */
+  menu?: boolean;
+  icon?: ComponentType<{ size?: number }>;
+  /** Keys that open it after g, as in "g r". */
+  shortcut?: string;
+  right: Right;
+}
+
+export interface ScreensProps {
+  screens: readonly Listed[];
+}
+
+/** Sends a command to a robot, and says by itself what becomes of it. */
+export type Send = (robot: string, verb: string, args: Record<string, unknown>, label: string) => Promise<unknown>;
