@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"troupe/schema/enums"
 )
 
 func main() {
@@ -51,7 +53,11 @@ func run() error {
 	if err := write(filepath.Join("..", "docs", "messages.md"), []byte(messageReference())); err != nil {
 		return err
 	}
-	words, err := wordTables("enum.go")
+	source, err := os.ReadFile("enum.go")
+	if err != nil {
+		return fmt.Errorf("read the enums: %w", err)
+	}
+	all, err := enums.Parse(source)
 	if err != nil {
 		return err
 	}
@@ -67,7 +73,7 @@ func run() error {
 		"config":  configTable(),
 		"events":  eventTable(),
 		"alerts":  alertTable(),
-		"words":   words,
+		"words":   wordTable(all),
 		"sim":     simTable(),
 		"signals": signalTable(),
 		"keys":    keyTable(),

@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
 	"strings"
 	"time"
 
 	"troupe/schema"
 	"troupe/schema/cond"
+	"troupe/schema/enums"
 	"troupe/schema/interrupts"
 	"troupe/schema/verb"
 )
@@ -165,38 +162,21 @@ func reasonTable() string {
 	return b.String()
 }
 
-// wordTables lists the values of every enum with their comments in the source.
-func wordTables(path string) (string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-	if err != nil {
-		return "", fmt.Errorf("read the enums: %w", err)
-	}
+// wordTable lists the values of every enum with their remarks.
+func wordTable(all []enums.Enum) string {
 	var b strings.Builder
 	b.WriteString("| field type | values |\n|---|---|\n")
-	for _, d := range file.Decls {
-		decl, ok := d.(*ast.GenDecl)
-		if !ok || decl.Tok != token.CONST {
-			continue
+	for _, e := range all {
+		values := make([]string, len(e.Values))
+		for i, v := range e.Values {
+			values[i] = "`" + v.Text + "`"
+			if v.Remark != "" {
+				values[i] += " (" + v.Remark + ")"
+			}
 		}
-		typ, values := "", []string{}
-		for _, s := range decl.Specs {
-			spec := s.(*ast.ValueSpec)
-			if id, ok := spec.Type.(*ast.Ident); ok {
-				typ = id.Name
-			}
-			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				return "", fmt.Errorf("read the enum %s: %w", typ, err)
-			}
-			text := "`" + value + "`"
-			if remark := strings.TrimSpace(spec.Comment.Text()); remark != "" {
-				text += " (" + remark + ")"
-			}
-			values = append(values, text)
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", typ, strings.Join(values, ", "))
+		fmt.Fprintf(&b, "| %s | %s |\n", e.Type, strings.Join(values, ", "))
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 func grants(gs []schema.Grant) string {
