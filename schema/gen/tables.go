@@ -95,7 +95,7 @@ func eventTable() string {
 	var b strings.Builder
 	b.WriteString("| type | level | data | meaning |\n|---|---|---|---|\n")
 	for _, e := range schema.Events {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Type, e.Level, dash(e.Data), e.Text)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Type, e.Level, dash(e.Data), e.Text+e.Note)
 	}
 	return b.String()
 }
@@ -104,7 +104,7 @@ func alertTable() string {
 	var b strings.Builder
 	b.WriteString("| type | meaning |\n|---|---|\n")
 	for _, a := range schema.Alerts {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Type, a.Text)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Type, a.Text+a.Note)
 	}
 	return b.String()
 }
@@ -157,7 +157,7 @@ func reasonTable() string {
 	var b strings.Builder
 	b.WriteString("| reason | asking again | meaning |\n|---|---|---|\n")
 	for _, r := range schema.Reasons {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Reason, r.Retry, r.Text)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Reason, r.Retry, r.Text+r.Note)
 	}
 	return b.String()
 }
