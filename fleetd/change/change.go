@@ -68,11 +68,11 @@ func (d *Deps) query(ctx context.Context, do func(tx *store.Tx) error) error {
 
 // applyPlan runs a plan over the rows of the library that it needs, with the default stories of
 // these robots, and writes its changes, in one transaction. Without changes it writes nothing.
-func (d *Deps) applyPlan(ctx context.Context, p auth.Principal, need library.Need, robots selector.Selector, plan func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
+func (d *Deps) applyPlan(ctx context.Context, p auth.Principal, read library.Reading, robots selector.Selector, plan func(*store.Tx, library.Rows, time.Time) (library.Changes, error)) error {
 	changed := false
 	var touched []string
 	err := d.transact(ctx, p, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(ctx, need, robots)
+		rows, err := tx.LibraryFor(ctx, read, robots)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 type Library struct{ Deps }
 
 // applyLibraryPlan is applyPlan for a plan about no robots. If the plan finds problems, nothing is written.
-func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, need library.Need, plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
-	err = l.applyPlan(ctx, p, need, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
+func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, read library.Reading, plan func(library.Rows, time.Time) (library.Changes, []schema.Problem)) (found []schema.Problem, err error) {
+	err = l.applyPlan(ctx, p, read, selector.Selector{}, func(_ *store.Tx, rows library.Rows, now time.Time) (c library.Changes, err error) {
 		if c, found = plan(rows, now); len(found) > 0 {
 			return library.Changes{}, errRefused
 		}
@@ -30,10 +30,10 @@ func (l *Library) applyLibraryPlan(ctx context.Context, p auth.Principal, need l
 
 // show runs a plan that writes nothing, after the transaction that reads its rows: with many texts it
 // takes long, and would keep every other change waiting.
-func (l *Library) show(ctx context.Context, need library.Need, plan func(library.Rows, time.Time) []schema.Problem) ([]schema.Problem, error) {
+func (l *Library) show(ctx context.Context, read library.Reading, plan func(library.Rows, time.Time) []schema.Problem) ([]schema.Problem, error) {
 	var rows library.Rows
 	err := l.query(ctx, func(tx *store.Tx) (err error) {
-		rows, err = tx.LibraryFor(ctx, need, selector.Selector{})
+		rows, err = tx.LibraryFor(ctx, read, selector.Selector{})
 		return err
 	})
 	if err != nil {

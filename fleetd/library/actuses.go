@@ -15,12 +15,15 @@ type ActUse struct {
 	Robots []string // that have a revision of it with the act, sorted
 }
 
-// ForUsesOfAct is what UsesOfAct looks at.
-func ForUsesOfAct(act string) Need {
-	of := []Ref{{KindAct, act}}
-	return Need{ActsWith: of, SequencesWith: of, AssignedRefs: of, Then: func(rows Rows) Need {
-		return Need{Stories: assignedStories(rows), Activities: assignedActivities(rows), EntriesOnly: true}
-	}}
+// ForUsesOfAct reads what UsesOfAct looks at.
+func ForUsesOfAct(act string) Reading {
+	return func(r Reader) {
+		r.Uses(kinds, Ref{KindAct, act})
+		r.Assigned(Ref{KindAct, act})
+		stories, activities := assigned(r.Rows())
+		r.Entries(KindStory, stories...)
+		r.Entries(KindActivity, activities...)
+	}
 }
 
 // UsesOfAct lists what performs an act, in drafts, in the newest published revisions, or on robots.

@@ -65,11 +65,11 @@ func TestStoryWithTooLargeFilesIsNotPublished(t *testing.T) {
 		w.apply(t, p.Changes)
 		acts = append(acts, id)
 	}
-	for n, well := range map[int]bool{4: true, 5: false} {
+	for n, accepted := range map[int]bool{4: true, 5: false} {
 		saved, _ := Save(w.rows(), KindStory, storyText("x", acts[:n]), nil, w.by("x"))
 		w.apply(t, saved.Changes)
 		p, problems := Publish(w.rows(), KindStory, "x", nil, w.by("x"))
-		if well != (len(problems) == 0) || !well && (problems[0].Pointer != "/assets" || !strings.Contains(problems[0].Detail, "together")) {
+		if accepted != (len(problems) == 0) || !accepted && (problems[0].Pointer != "/assets" || !strings.Contains(problems[0].Detail, "together")) {
 			t.Errorf("%d files of 15 MiB: %v", n, problems)
 		}
 		w.apply(t, p.Changes)

@@ -95,17 +95,19 @@ func withIndex(i int, problems []schema.Problem) []schema.Problem {
 	return out
 }
 
-// ForPublishAll is what PublishAll looks at: that of each text, and what another revision of
+// ForPublishAll reads what PublishAll looks at: that of each text, and what another revision of
 // its acts makes stale, or whose problems it changes.
-func ForPublishAll(texts []Source) Need {
-	n := textsNeed(texts)
-	for _, t := range texts {
-		if a, _ := score.ParseAct(t.Body); t.Kind == KindAct {
-			n.ActsWith = append(n.ActsWith, Ref{KindAct, a.ID})
-			n.SequencesWith = append(n.SequencesWith, Ref{KindAct, a.ID})
+func ForPublishAll(texts []Source) Reading {
+	return func(r Reader) {
+		named := readTexts(r, texts)
+		var acts []Ref
+		for _, t := range texts {
+			if a, _ := score.ParseAct(t.Body); t.Kind == KindAct {
+				acts = append(acts, Ref{KindAct, a.ID})
+			}
 		}
+		r.Uses(kinds, acts...)
+		readActsOfDrafts(r)
+		readActIDs(r, named)
 	}
-	acts := n.Acts
-	n.Then = func(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
-	return withActIDs(withNestedActs(n), func(Rows) []string { return acts })
 }

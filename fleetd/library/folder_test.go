@@ -50,7 +50,7 @@ func TestFolderMakesOtherDraftsRight(t *testing.T) {
 	}
 	w.apply(t, saved.Changes)
 	bow := []Source{{KindAct, actText("bow", "smile")}}
-	done, problems := PublishAll(w.need(ForPublishAll(bow)), bow, nil, w.by(""))
+	done, problems := PublishAll(w.read(ForPublishAll(bow)), bow, nil, w.by(""))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

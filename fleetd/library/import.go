@@ -76,5 +76,5 @@ func Import(rows Rows, texts []Source, assets []Asset, skipWrong bool, by audit.
 	return out, nil
 }
 
-// ForImport is what Import looks at.
-func ForImport(texts []Source) Need { return ForValidate(texts) }
+// ForImport reads what Import looks at.
+func ForImport(texts []Source) Reading { return ForValidate(texts) }

@@ -7,25 +7,14 @@ import (
 	"troupe/schema/score"
 )
 
-// withNestedActs adds to a need the acts that the acts which are read for it perform, directly or
-// through other acts.
-func withNestedActs(n Need) Need { return withNestedActsAfter(n, nil, 0, 0) }
-
-// withNestedActsAfter is withNestedActs after some acts were asked for, and after these numbers of entries
-// and revisions were looked at.
-func withNestedActsAfter(n Need, asked []string, entries, revisions int) Need {
-	then := n.Then
-	n.Then = func(rows Rows) Need {
-		if then != nil {
-			return withNestedActsAfter(then(rows), asked, entries, revisions)
-		}
-		more := slices.DeleteFunc(nestedIn(rows.Entries[entries:], rows.Revisions[revisions:]), func(id string) bool { return slices.Contains(asked, id) })
-		if len(more) == 0 {
-			return Need{}
-		}
-		return withNestedActsAfter(Need{Acts: more}, append(slices.Clip(asked), more...), len(rows.Entries), len(rows.Revisions))
+// readNestedActs reads the acts that the acts which were read perform, directly or through other acts.
+func readNestedActs(r Reader) {
+	rows, entries, revisions := r.Rows(), 0, 0
+	for entries < len(rows.Entries) || revisions < len(rows.Revisions) {
+		nested := nestedIn(rows.Entries[entries:], rows.Revisions[revisions:])
+		entries, revisions = len(rows.Entries), len(rows.Revisions)
+		r.Newest(KindAct, nested...)
 	}
-	return n
 }
 
 // nestedIn lists the acts that drafts and revisions of acts perform, sorted.

@@ -37,7 +37,7 @@ func TestPlansKeepInvariantsForAnyRequests(t *testing.T) {
 func (w *world) save(rt *rapid.T, kind Kind, text []byte) {
 	by := w.by("")
 	saved, problems := Save(w.rows(), kind, text, nil, by)
-	needed, found := Save(w.need(ForDraft(kind, text)), kind, text, nil, by)
+	needed, found := Save(w.read(ForDraft(kind, text)), kind, text, nil, by)
 	alike(rt, "save", saved, needed, problems, found)
 	w.decided(rt, saved.Changes, problems)
 }
@@ -45,7 +45,7 @@ func (w *world) save(rt *rapid.T, kind Kind, text []byte) {
 func (w *world) publish(rt *rapid.T, kind Kind, id string, acts ...string) {
 	by := w.by("ready")
 	p, problems := Publish(w.rows(), kind, id, nil, by, acts...)
-	needed, found := Publish(w.need(ForPublish(kind, id, acts...)), kind, id, nil, by, acts...)
+	needed, found := Publish(w.read(ForPublish(kind, id, acts...)), kind, id, nil, by, acts...)
 	alike(rt, "publish", p, needed, problems, found)
 	w.decided(rt, p.Changes, problems)
 	if p.Changes.robots() > 0 {
@@ -63,7 +63,7 @@ func (w *world) publish(rt *rapid.T, kind Kind, id string, acts ...string) {
 func (w *world) publishAll(rt *rapid.T, texts []Source) {
 	by := w.by("ready")
 	p, problems := PublishAll(w.rows(), texts, nil, by)
-	needed, found := PublishAll(w.need(ForPublishAll(texts)), texts, nil, by)
+	needed, found := PublishAll(w.read(ForPublishAll(texts)), texts, nil, by)
 	alike(rt, "publish all", p, needed, problems, found)
 	w.decided(rt, p.Changes, problems)
 	if len(problems) > 0 {
@@ -81,7 +81,7 @@ func (w *world) publishAll(rt *rapid.T, texts []Source) {
 func (w *world) assign(rt *rapid.T, a Assignment) {
 	by := w.by("")
 	assigned, problems := Assign(w.rows(Pin{a.Story, a.Rev}), a, by)
-	needed, found := Assign(w.need(ForAssignment(a.Story, a.Rev), a.Robots...), a, by)
+	needed, found := Assign(w.read(ForAssignment(a.Story, a.Rev), a.Robots...), a, by)
 	alike(rt, "assign", assigned, needed, problems, found)
 	w.decided(rt, assigned.Changes, problems)
 	overtaken := func(rows Rows) Rows {
@@ -89,7 +89,7 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 		return rows
 	}
 	robots, again, problems := Renumber(overtaken(w.rows()), a.Robots, by)
-	same, less, found := Renumber(overtaken(w.need(ForRenumber(), a.Robots...)), a.Robots, by)
+	same, less, found := Renumber(overtaken(w.read(ForRenumber(), a.Robots...)), a.Robots, by)
 	alike(rt, "publish again", robots, same, problems, found)
 	alike(rt, "publish again", again, less, problems, found)
 }
@@ -97,7 +97,7 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 func (w *world) assignSet(rt *rapid.T, a ActivitiesAssignment) {
 	by := w.by("")
 	assigned, problems := AssignActivities(w.rows(), a, by)
-	needed, found := AssignActivities(w.need(ForActivities(a.Activities), a.Robots...), a, by)
+	needed, found := AssignActivities(w.read(ForActivities(a.Activities), a.Robots...), a, by)
 	alike(rt, "assign activities", assigned, needed, problems, found)
 	w.decided(rt, assigned.Changes, problems)
 	if len(problems) > 0 {
@@ -109,7 +109,7 @@ func (w *world) assignSet(rt *rapid.T, a ActivitiesAssignment) {
 	}
 }
 
-// alike requires that a plan returns the same from the rows that its Need lists as from all rows.
+// alike requires that a plan returns the same from the rows that its Reading reads as from all rows.
 func alike[P any](rt *rapid.T, what string, all, needed P, problems, found []schema.Problem) {
 	if !reflect.DeepEqual(all, needed) || !reflect.DeepEqual(problems, found) {
 		rt.Fatalf("%s:\nfrom all rows       %+v %v\nfrom what it needs %+v %v", what, all, problems, needed, found)
@@ -142,7 +142,7 @@ func (w *world) request(rt *rapid.T) {
 	}
 	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "save, publish and assign", "save, publish and assign", "save, publish and assign", "activity", "set", "set", "publish", "folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
-		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "mood")))
+		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "what it does")))
 	case "story":
 		w.save(rt, KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4).Draw(rt, "acts")))
 	case "save, publish and assign": // the most common sequence
@@ -161,7 +161,7 @@ func (w *world) request(rt *rapid.T) {
 	case "folder":
 		w.publishAll(rt, []Source{
 			{KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2).Draw(rt, "acts"))},
-			{KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink+gong", "wrong", "performs:a", "performs:b"}).Draw(rt, "mood"))},
+			{KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink+gong", "wrong", "performs:a", "performs:b"}).Draw(rt, "what it does"))},
 			{KindAct, actText(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "another act"), "wink")},
 			{KindActivity, activityText(activity, []string{act})},
 		}[rapid.IntRange(0, 2).Draw(rt, "from"):])
@@ -176,7 +176,7 @@ func (w *world) request(rt *rapid.T) {
 		name := rapid.SampledFrom([]string{"gong", "bell", "Not A Name"}).Draw(rt, "asset")
 		body := fileOf(rapid.SampledFrom([]string{"sound", "sound", "large", "picture", "text"}).Draw(rt, "file"), name+rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "text"))
 		up, problems := PutAsset(w.rows(), name, body, by)
-		needed, found := PutAsset(w.need(ForPutAsset(name)), name, body, by)
+		needed, found := PutAsset(w.read(ForPutAsset(name)), name, body, by)
 		alike(rt, "put an asset", up, needed, problems, found)
 		w.decided(rt, up.Changes, problems)
 		if after := w.revisionsOf(); after != before || len(up.Changes.Outbox)+len(up.Changes.Defaults) > 0 {
@@ -185,13 +185,13 @@ func (w *world) request(rt *rapid.T) {
 	case "remove":
 		name, by := rapid.SampledFrom([]string{"gong", "bell"}).Draw(rt, "asset"), w.by("")
 		c, problems := DeleteAsset(w.rows(), name, by)
-		needed, found := DeleteAsset(w.need(ForDeleteAsset(name)), name, by)
+		needed, found := DeleteAsset(w.read(ForDeleteAsset(name)), name, by)
 		alike(rt, "delete an asset", c, needed, problems, found)
 		w.decided(rt, c, problems)
 	case "recover":
 		by := w.by("")
 		saved, problems := Recover(w.rows(), kind, id, by)
-		needed, found := Recover(w.need(ForRecover(kind, id)), kind, id, by)
+		needed, found := Recover(w.read(ForRecover(kind, id)), kind, id, by)
 		alike(rt, "recover", saved, needed, problems, found)
 		w.decided(rt, saved.Changes, problems)
 	case "delete":
@@ -212,13 +212,13 @@ func (w *world) listUses(rt *rapid.T) {
 		}
 		return listed
 	}
-	alike(rt, "uses of assets", of(w.rows()), of(w.need(ForUses())), nil, nil)
+	alike(rt, "uses of assets", of(w.rows()), of(w.read(ForUses())), nil, nil)
 }
 
 func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	by := w.by("not wanted")
 	dry, problems := Delete(w.rows(), kind, id, nil, by)
-	neededDry, found := Delete(w.need(ForDelete(kind, id)), kind, id, nil, by)
+	neededDry, found := Delete(w.read(ForDelete(kind, id)), kind, id, nil, by)
 	alike(rt, "a dry run of delete", dry, neededDry, problems, found)
 	if !dry.Changes.Empty() {
 		rt.Fatalf("a dry run changes %+v", dry.Changes)
@@ -242,7 +242,7 @@ func (w *world) delete(rt *rapid.T, kind Kind, id string) {
 	}
 	before, entries, sets := maps.Clone(w.defaults), maps.Clone(w.entries), maps.Clone(w.sets)
 	done, problems := Delete(w.rows(), kind, id, &agreed, by)
-	needed, found := Delete(w.need(ForDelete(kind, id)), kind, id, &agreed, by)
+	needed, found := Delete(w.read(ForDelete(kind, id)), kind, id, &agreed, by)
 	alike(rt, "delete", done, needed, problems, found)
 	if len(problems) > 0 || !reflect.DeepEqual(done.Impact, dry.Impact) {
 		rt.Fatalf("the dry run returned %+v, the deletion %+v with %v", dry.Impact, done.Impact, problems)

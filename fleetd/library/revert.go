@@ -34,26 +34,29 @@ type SkippedRobot struct {
 	Why   schema.Problem
 }
 
-// ForReversion names the rows that Revert needs.
-func ForReversion() Need {
-	return Need{Then: func(rows Rows) Need {
-		var n Need
-		for _, pin := range previousPins(rows) {
-			n.Stories, n.Pins = append(n.Stories, pin.ID), append(n.Pins, pin)
+// ForReversion reads what Revert looks at.
+func ForReversion() Reading {
+	return func(r Reader) {
+		r.RobotStories(false)
+		pins := previousPins(r.Rows())
+		var stories []string
+		for _, pin := range pins {
+			stories = append(stories, pin.ID)
 		}
-		n.Then = func(rows Rows) Need { // which of their acts are deleted
-			acts := Need{EntriesOnly: true}
-			for _, pin := range previousPins(rows) {
-				acts.Acts = append(acts.Acts, actsOfRevision(rows, Ref{KindStory, pin.ID}, pin.Rev)...)
-			}
-			return acts
+		r.Newest(KindStory, stories...)
+		for _, pin := range pins {
+			r.Revision(pin)
 		}
-		return n
-	}}
+		var acts []string // which of them are deleted
+		for _, pin := range pins {
+			acts = append(acts, actsOfRevision(r.Rows(), Ref{KindStory, pin.ID}, pin.Rev)...)
+		}
+		r.Entries(KindAct, acts...)
+	}
 }
 
 // previousPins lists the stories that robots of rows had before.
-func previousPins(rows Rows) (pins []Pin) {
+func previousPins(rows *Rows) (pins []Pin) {
 	for _, d := range rows.Defaults {
 		if d.Previous != nil && d.Previous.ID != "" && !slices.Contains(pins, *d.Previous) {
 			pins = append(pins, *d.Previous)

@@ -17,8 +17,11 @@ const (
 	KindActivity Kind = "activity"
 )
 
-// sequences are the kinds of entries that are a sequence of acts.
-var sequences = []Kind{KindStory, KindActivity}
+// sequences are the kinds of entries that are a sequence of acts; kinds are all.
+var (
+	sequences = []Kind{KindStory, KindActivity}
+	kinds     = []Kind{KindAct, KindStory, KindActivity}
+)
 
 // Entry is one act, story or activity of the library: the newest draft, and the number of its newest
 // published revision.
@@ -95,8 +98,7 @@ type Pin struct {
 	Rev int64  `json:"rev,omitzero"`
 }
 
-// Rows is the input of a plan: what its Need lists, and the default stories or the
-// activities of its robots.
+// Rows is the input of a plan: what its Reading has read.
 type Rows struct {
 	FleetID   string
 	Signer    sign.Signer // signs desired documents

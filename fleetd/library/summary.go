@@ -16,18 +16,13 @@ type Summary struct {
 	Steps     int      // actions of an act, acts of a story or an activity
 }
 
-// ForSummaries is what Summaries looks at.
-func ForSummaries(kind Kind, ids []string) Need {
-	switch kind {
-	case KindAct:
-		return withNestedActs(Need{Acts: ids})
-	case KindActivity:
-		return withNestedActs(Need{Activities: ids, Then: actsOfAllDrafts})
+// ForSummaries reads what Summaries looks at.
+func ForSummaries(kind Kind, ids []string) Reading {
+	return func(r Reader) {
+		r.Newest(kind, ids...)
+		readActsOfDrafts(r)
 	}
-	return withNestedActs(Need{Stories: ids, Then: actsOfAllDrafts})
 }
-
-func actsOfAllDrafts(rows Rows) Need { return Need{Acts: actsOfDrafts(rows, "")} }
 
 // Summaries summarises the entries of a kind, by id.
 func Summaries(rows Rows, kind Kind) (map[string]Summary, []schema.Problem) {

@@ -35,7 +35,7 @@ func (d *director) play(line string) string {
 	d.out.Reset()
 	words := strings.Fields(line)
 	switch words[0] {
-	case "act", "story", "activity": // act ID MOOD | story ID ACT ... | activity ID ACT ... [over N]
+	case "act", "story", "activity": // act ID WHAT | story ID ACT ... | activity ID ACT ... [over N]
 		var over *int64
 		if i := slices.Index(words, "over"); i > 0 {
 			n, _ := strconv.ParseInt(words[i+1], 10, 64)

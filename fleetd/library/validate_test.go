@@ -20,7 +20,7 @@ func TestTextsAreValidatedTogether(t *testing.T) {
 	}
 	removed, _ := Delete(w.rows(), KindAct, "old", &Expect{}, w.by(""))
 	w.apply(t, removed.Changes)
-	act := func(id, mood string) Source { return Source{KindAct, actText(id, mood)} }
+	act := func(id, what string) Source { return Source{KindAct, actText(id, what)} }
 	story := func(acts ...string) Source { return Source{KindStory, storyText("x", acts)} }
 	gong := Asset{Name: "gong", Media: MediaOgg}
 	for _, row := range []struct {
@@ -48,7 +48,7 @@ func TestTextsAreValidatedTogether(t *testing.T) {
 		{"an act that performs itself by way of another", []Source{act("new", "performs:encore"), act("encore", "performs:new")}, nil, []string{"cycle /actions/0/act: name another act here, or leave one of these actions out", "not_in_catalogue /actions/1/face: upload it under this name: fleetd asset put FILE --name NAME"}},
 		{"an image of the folder for a sound", []Source{act("new", "smile+gong")}, []Asset{{Name: "gong", Media: MediaPNG}}, []string{"not_in_catalogue /actions/1/sound: upload it under this name: fleetd asset put FILE --name NAME"}},
 	} {
-		for from, rows := range map[string]Rows{"all rows": w.rows(), "what it needs": w.need(ForValidate(row.texts))} {
+		for from, rows := range map[string]Rows{"all rows": w.rows(), "what it needs": w.read(ForValidate(row.texts))} {
 			checked, problems := Validate(rows, row.texts, row.assets)
 			if len(problems) > 0 || len(checked) != len(row.texts) {
 				t.Fatalf("%s: %v, %v", row.what, checked, problems)

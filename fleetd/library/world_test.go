@@ -73,82 +73,101 @@ func (w *world) assigned(p Pin) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(w.sets)), func(set ActivitySet) bool { return slices.Contains(set.Activities, p) })
 }
 
-// need returns what the store would read for a plan about these robots.
-func (w *world) need(n Need, robots ...string) Rows {
-	r := Rows{FleetID: "fleet-1", Catalogue: w.catalogue}
-	performed := func(d Default) {
-		if d.Story != "" {
-			w.readRevision(&r, revisionKey{Ref{KindStory, d.Story}, d.Rev})
+// read returns what the store would read for a plan about these robots.
+func (w *world) read(read Reading, robots ...string) Rows {
+	r := &worldReader{w, robots, Rows{FleetID: "fleet-1", Catalogue: w.catalogue}}
+	read(r)
+	return r.rows
+}
+
+// worldReader is the Reader of a world.
+type worldReader struct {
+	w      *world
+	robots []string // of the plan
+	rows   Rows
+}
+
+func (r *worldReader) Rows() *Rows { return &r.rows }
+
+func (r *worldReader) Newest(kind Kind, ids ...string) {
+	r.Entries(kind, ids...)
+	for _, id := range ids {
+		r.add(revisionKey{Ref{kind, id}, r.w.entries[Ref{kind, id}].Rev})
+	}
+}
+
+func (r *worldReader) Entries(kind Kind, ids ...string) {
+	for _, id := range ids {
+		e, ok := r.w.entries[Ref{kind, id}]
+		if ok && !slices.ContainsFunc(r.rows.Entries, func(o Entry) bool { return o.Kind == e.Kind && o.ID == e.ID }) {
+			r.rows.Entries = append(r.rows.Entries, e)
 		}
 	}
-	for _, robot := range robots {
-		if set, ok := w.sets[robot]; ok && n.Sets {
-			w.readSet(&r, set)
+}
+
+func (r *worldReader) Uses(kinds []Kind, of ...Ref) {
+	for at, e := range r.w.entries {
+		if slices.Contains(kinds, at.Kind) && !e.Deleted() && (refersTo(RefsOfDraft(at.Kind, e.Draft), of) || refersTo(r.w.refs(revisionKey{at, e.Rev}), of)) {
+			r.Newest(at.Kind, at.ID)
 		}
-		if d, ok := w.defaults[robot]; ok && !n.Sets {
-			w.readDefault(&r, d)
-			if n.AssignedRevisions {
-				performed(d)
+	}
+}
+
+func (r *worldReader) Revision(pin Pin) { r.add(revisionKey{Ref{KindStory, pin.ID}, pin.Rev}) }
+
+func (r *worldReader) RobotStories(withRevisions bool) {
+	for _, robot := range r.robots {
+		if d, ok := r.w.defaults[robot]; ok {
+			r.rows.Defaults = append(r.rows.Defaults, d)
+			if withRevisions {
+				r.Revision(Pin{d.Story, d.Rev})
 			}
 		}
 	}
-	for {
-		for at, e := range w.entries {
-			ids, with := n.Acts, n.ActsWith
-			switch at.Kind {
-			case KindStory:
-				ids, with = n.Stories, n.SequencesWith
-			case KindActivity:
-				ids, with = n.Activities, n.SequencesWith
-			}
-			refers := !e.Deleted() && (refersTo(RefsOfDraft(e.Kind, e.Draft), with) || refersTo(w.refs(revisionKey{at, e.Rev}), with))
-			if !slices.Contains(ids, e.ID) && !refers {
-				continue
-			}
-			if !slices.ContainsFunc(r.Entries, func(o Entry) bool { return o.Kind == e.Kind && o.ID == e.ID }) {
-				r.Entries = append(r.Entries, e)
-			}
-			if !n.EntriesOnly {
-				w.readRevision(&r, revisionKey{at, e.Rev})
-			}
+}
+
+func (r *worldReader) RobotSets() {
+	for _, robot := range r.robots {
+		if set, ok := r.w.sets[robot]; ok {
+			set.SHA256 = ""
+			r.rows.Sets = append(r.rows.Sets, set)
 		}
-		for _, d := range w.defaults {
-			at := Ref{KindStory, d.Story}
-			if d.Story == "" || !slices.Contains(n.AssignedRefs, at) && !refersTo(w.refs(revisionKey{at, d.Rev}), n.AssignedRefs) && !refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.AssignedRefs) {
-				continue
-			}
-			w.readDefault(&r, d)
-			performed(d)
+	}
+}
+
+func (r *worldReader) Assigned(of ...Ref) {
+	among := func(kind Kind, p Pin) bool {
+		at := Ref{kind, p.ID}
+		return slices.Contains(of, at) || refersTo(r.w.refs(revisionKey{at, p.Rev}), of) || refersTo(r.w.refs(revisionKey{at, r.w.entries[at].Rev}), of)
+	}
+	for _, d := range r.w.defaults {
+		if d.Story != "" && among(KindStory, Pin{d.Story, d.Rev}) {
+			r.rows.Defaults = append(r.rows.Defaults, d)
+			r.Revision(Pin{d.Story, d.Rev})
 		}
-		for _, set := range w.sets {
-			if !slices.ContainsFunc(set.Activities, func(p Pin) bool {
-				at := Ref{KindActivity, p.ID}
-				return slices.Contains(n.AssignedRefs, at) || refersTo(w.refs(revisionKey{at, p.Rev}), n.AssignedRefs) || refersTo(w.refs(revisionKey{at, w.entries[at].Rev}), n.AssignedRefs)
-			}) {
-				continue
-			}
-			w.readSet(&r, set)
-			for _, p := range set.Activities {
-				w.readRevision(&r, revisionKey{Ref{KindActivity, p.ID}, p.Rev})
-			}
+	}
+	for _, set := range r.w.sets {
+		if !slices.ContainsFunc(set.Activities, func(p Pin) bool { return among(KindActivity, p) }) {
+			continue
 		}
-		for _, pin := range n.Pins {
-			w.readRevision(&r, revisionKey{Ref{KindStory, pin.ID}, pin.Rev})
+		set.SHA256 = ""
+		r.rows.Sets = append(r.rows.Sets, set)
+		for _, p := range set.Activities {
+			r.add(revisionKey{Ref{KindActivity, p.ID}, p.Rev})
 		}
-		all := w.rows()
-		if n.Assets {
-			r.Assets = all.Assets
-		}
-		if n.FileBytes {
-			r.FileBytes = all.FileBytes
-		}
-		if n.ActIDs {
-			r.ActIDs = all.ActIDs
-		}
-		if n.Then == nil {
-			return r
-		}
-		n = n.Then(r)
+	}
+}
+
+func (r *worldReader) Assets() { r.rows.Assets = r.w.rows().Assets }
+
+func (r *worldReader) ActIDs() { r.rows.ActIDs = r.w.rows().ActIDs }
+
+func (r *worldReader) FileBytes() { r.rows.FileBytes = r.w.rows().FileBytes }
+
+func (r *worldReader) add(at revisionKey) {
+	v, ok := r.w.revisions[at]
+	if ok && !slices.ContainsFunc(r.rows.Revisions, func(o Revision) bool { return revisionKey{Ref{o.Kind, o.ID}, o.Rev} == at }) {
+		r.rows.Revisions = append(r.rows.Revisions, v)
 	}
 }
 
@@ -156,26 +175,6 @@ func (w *world) refs(at revisionKey) []Ref { return RefsOfRevision(at.Kind, w.re
 
 func refersTo(refs, some []Ref) bool {
 	return slices.ContainsFunc(refs, func(r Ref) bool { return slices.Contains(some, r) })
-}
-
-func (w *world) readRevision(r *Rows, at revisionKey) {
-	v, ok := w.revisions[at]
-	if ok && !slices.ContainsFunc(r.Revisions, func(o Revision) bool { return revisionKey{Ref{o.Kind, o.ID}, o.Rev} == at }) {
-		r.Revisions = append(r.Revisions, v)
-	}
-}
-
-func (w *world) readDefault(r *Rows, d Default) {
-	if !slices.ContainsFunc(r.Defaults, func(o Default) bool { return o.Robot == d.Robot }) {
-		r.Defaults = append(r.Defaults, d)
-	}
-}
-
-func (w *world) readSet(r *Rows, set ActivitySet) {
-	set.SHA256 = ""
-	if !slices.ContainsFunc(r.Sets, func(o ActivitySet) bool { return o.Robot == set.Robot }) {
-		r.Sets = append(r.Sets, set)
-	}
 }
 
 // by returns the author and time of the next request.
@@ -402,17 +401,17 @@ func (w *world) holds(t fatal) {
 }
 
 // actText and storyText return texts as authors write them.
-func actText(id, mood string) []byte {
-	switch mood {
+func actText(id, what string) []byte {
+	switch what {
 	case "wrong":
 		return []byte("act: " + id + "\nactions:\n  - {type: wait, start_ms: 500, end_ms: 100}\n")
 	case "unreadable":
 		return []byte("act: [" + id)
 	}
-	if other, nests := strings.CutPrefix(mood, "performs:"); nests {
-		return fmt.Appendf(nil, "act: %s\nactions:\n  - {type: act, start_ms: 1000, act: %s}\n  - {type: face, start_ms: 0, face: %s}\n", id, other, mood[:4])
+	if other, nests := strings.CutPrefix(what, "performs:"); nests {
+		return fmt.Appendf(nil, "act: %s\nactions:\n  - {type: act, start_ms: 1000, act: %s}\n  - {type: face, start_ms: 0, face: %s}\n", id, other, what[:4])
 	}
-	face, sound, plays := strings.Cut(mood, "+")
+	face, sound, plays := strings.Cut(what, "+")
 	text := fmt.Appendf(nil, "# manually\nact: %s\nname: {en: %s}\nactions:\n  - {type: face, start_ms: 0, end_ms: 1000, face: %s}\n", id, id, face)
 	if plays {
 		text = fmt.Appendf(text, "  - {type: sound, start_ms: 0, timeout_ms: 900, sound: %s}\n", sound)

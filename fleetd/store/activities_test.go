@@ -78,10 +78,10 @@ func activitiesAreAssigned(t *testing.T, address string) {
 	wantEqual(t, "another set", activitiesOf(t, s, "r2"), "[{look 1}] look: b")
 	wantEqual(t, "no set", activitiesOf(t, s, "r3"), "[]")
 
-	read := func(what string, need library.Need, robots selector.Selector, want string) {
+	read := func(what string, reading library.Reading, robots selector.Selector, want string) {
 		t.Helper()
 		transact(t, s, func(tx *store.Tx) error {
-			rows, err := tx.LibraryFor(t.Context(), need, robots)
+			rows, err := tx.LibraryFor(t.Context(), reading, robots)
 			text := rowsText(rows)
 			for _, set := range rows.Sets {
 				text += fmt.Sprintf(" %s:%v", set.Robot, set.Activities)
@@ -93,12 +93,16 @@ func activitiesAreAssigned(t *testing.T, address string) {
 			return err
 		})
 	}
-	ref := func(kind library.Kind, id string) []library.Ref { return []library.Ref{{Kind: kind, ID: id}} }
-	read("sets of the robots of the plan", library.Need{Sets: true}, selector.IDs("r1", "r3"), " r1:[{look 1} {greet 1}]")
-	read("holders of an activity", library.Need{AssignedRefs: ref(library.KindActivity, "greet")}, selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
-	read("holders of an act", library.Need{AssignedRefs: ref(library.KindAct, "a")}, selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
-	read("entries", library.Need{Activities: []string{"look"}}, selector.Selector{}, "look look@1")
-	read("stories and activities with an act", library.Need{SequencesWith: ref(library.KindAct, "a")}, selector.Selector{}, "x greet x@1 greet@1")
+	assigned := func(kind library.Kind, id string) library.Reading {
+		return func(r library.Reader) { r.Assigned(refTo(kind, id)) }
+	}
+	read("sets of the robots of the plan", func(r library.Reader) { r.RobotSets() }, selector.IDs("r1", "r3"), " r1:[{look 1} {greet 1}]")
+	read("holders of an activity", assigned(library.KindActivity, "greet"), selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
+	read("holders of an act", assigned(library.KindAct, "a"), selector.Selector{}, "greet@1 look@1 r1:[{look 1} {greet 1}]")
+	read("entries", func(r library.Reader) { r.Newest(library.KindActivity, "look") }, selector.Selector{}, "look look@1")
+	read("stories and activities with an act", func(r library.Reader) {
+		r.Uses([]library.Kind{library.KindStory, library.KindActivity}, refTo(library.KindAct, "a"))
+	}, selector.Selector{}, "x greet x@1 greet@1")
 
 	// The deletion of an act changes entries, sets and documents in one transaction.
 	plan(remove(library.KindAct, "b"))

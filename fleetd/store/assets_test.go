@@ -62,7 +62,7 @@ func assetsAreReadBack(t *testing.T, address string) {
 	wantErr(t, "removing it again", err, store.ErrConflict)
 
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(t.Context(), library.Need{Assets: true, FileBytes: true}, selector.Selector{})
+		rows, err := tx.LibraryFor(t.Context(), func(r library.Reader) { r.Assets(); r.FileBytes() }, selector.Selector{})
 		wantEqual(t, "what a plan sees", rows.Assets, []library.Asset{c.Assets[1], c.Assets[2], c.Assets[3]})
 		if want := int64(len(gong.Body) + len(bell.Body) + len(whole.Body)); rows.FileBytes != want {
 			t.Errorf("all files have %d bytes, want %d", rows.FileBytes, want)
@@ -114,7 +114,7 @@ func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: gong.SHA256}, {Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}}
 	apply(t, s, c)
 	want := map[string]string{gong.SHA256: string(gong.Body), c.Revisions[0].SHA256: string(c.Revisions[0].Body)}
-	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "anew": withBodies(t, s, must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())))} {
+	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "published again": withBodies(t, s, must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())))} {
 		got := map[string]string{}
 		for _, o := range out {
 			if o.Topic == schema.TopicBlob {

@@ -127,8 +127,8 @@ func putAsset(t *testing.T, tx *Tx, name, text string) error {
 	})
 }
 
-func plan(t *testing.T, tx *Tx, need library.Need, robots selector.Selector, decide func(library.Rows) (library.Changes, []schema.Problem)) error {
-	rows, err := tx.LibraryFor(t.Context(), need, robots)
+func plan(t *testing.T, tx *Tx, read library.Reading, robots selector.Selector, decide func(library.Rows) (library.Changes, []schema.Problem)) error {
+	rows, err := tx.LibraryFor(t.Context(), read, robots)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func dump(t testing.TB, s *store.Store) everything {
 func defaults(t testing.TB, s *store.Store) (all []library.Default) {
 	t.Helper()
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(t.Context(), library.Need{}, selector.All())
+		rows, err := tx.LibraryFor(t.Context(), readStories, selector.All())
 		all = rows.Defaults
 		return err
 	})

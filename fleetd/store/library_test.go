@@ -3,7 +3,6 @@ package store_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +62,11 @@ func rowsText(rows library.Rows) string {
 	return strings.Join(all, " ")
 }
 
+func refTo(kind library.Kind, id string) library.Ref { return library.Ref{Kind: kind, ID: id} }
+
+// readStories reads the default stories of the robots of a plan.
+func readStories(r library.Reader) { r.RobotStories(false) }
+
 func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1", "r2", "r3", "r4")
@@ -87,40 +91,56 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		Entries:  []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"), DraftRev: 1, ChangedAt: at(1)}},
 		Defaults: []library.Default{{Robot: "r4", DesiredRev: 1, ChangedAt: at(1)}},
 	})
-	a, b, sound := []library.Ref{{Kind: library.KindAct, ID: "a"}}, []library.Ref{{Kind: library.KindAct, ID: "b"}}, []library.Ref{{Kind: library.KindAsset, ID: "gong"}}
+	a, b, sound, x := refTo(library.KindAct, "a"), refTo(library.KindAct, "b"), refTo(library.KindAsset, "gong"), refTo(library.KindStory, "x")
+	sequences := []library.Kind{library.KindStory, library.KindActivity}
+	sequencesWith := func(of ...library.Ref) library.Reading { return func(r library.Reader) { r.Uses(sequences, of...) } }
+	assigned := func(of ...library.Ref) library.Reading { return func(r library.Reader) { r.Assigned(of...) } }
 	for _, row := range []struct {
 		what   string
-		need   library.Need
+		read   library.Reading
 		robots selector.Selector
 		want   string
 	}{
-		{"nothing", library.Need{}, selector.Selector{}, ""},
-		{"the robots of the plan", library.Need{}, selector.IDs("r1", "r4", "r9"), "r1:x@1 r4:@0"},
-		{"all robots", library.Need{}, selector.All(), "r1:x@1 r2:x@2 r3:z@1 r4:@0"},
-		{"what robots perform", library.Need{AssignedRevisions: true}, selector.IDs("r1", "r3", "r4"), "x@1 z@1 r1:x@1 r3:z@1 r4:@0"},
-		{"entries", library.Need{Stories: []string{"x", "y", "gone"}, Acts: []string{"a", "none"}}, selector.Selector{}, "a gone x y a@1 gone@1 x@2"},
-		{"only entries", library.Need{Stories: []string{"x"}, Acts: []string{"a"}, EntriesOnly: true}, selector.Selector{}, "a x"},
-		{"pins", library.Need{Stories: []string{"x"}, Pins: []library.Pin{{ID: "x", Rev: 1}, {ID: "x", Rev: 2}, {ID: "x", Rev: 9}}}, selector.Selector{}, "x x@2 x@1"},
-		{"assets", library.Need{Assets: true}, selector.Selector{}, "gong"},
-		{"ids of acts", library.Need{ActIDs: true}, selector.Selector{}, "a? b? b2?"},
-		{"stories with an act in the draft only", library.Need{SequencesWith: a}, selector.Selector{}, "y"},
-		{"stories with an act", library.Need{SequencesWith: b}, selector.Selector{}, "x z x@2 z@1"},
-		{"stories with either act", library.Need{SequencesWith: slices.Concat(a, b), EntriesOnly: true}, selector.Selector{}, "x y z"},
-		{"acts with a sound", library.Need{ActsWith: sound}, selector.Selector{}, "a a@1"},
-		{"stories with a sound", library.Need{SequencesWith: sound}, selector.Selector{}, ""},
-		{"holders of a story", library.Need{AssignedRefs: []library.Ref{{Kind: library.KindStory, ID: "x"}}}, selector.Selector{}, "x@1 x@2 r1:x@1 r2:x@2"},
-		{"holders of an act of an earlier revision", library.Need{AssignedRefs: a}, selector.Selector{}, "x@1 r1:x@1"},
-		{"holders of an act of a newest revision", library.Need{AssignedRefs: b}, selector.Selector{}, "x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
-		{"holders of a sound", library.Need{AssignedRefs: sound}, selector.Selector{}, "x@1 r1:x@1"},
-		{"more, by what was read", library.Need{Acts: []string{"a"}, Then: func(rows library.Rows) library.Need {
-			return library.Need{Acts: []string{rows.Entries[0].ID, "b"}, AssignedRefs: b}
-		}}, selector.IDs("r1"), "a b a@1 b@1 x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
-		{"an entry, and then its revision", library.Need{Acts: []string{"a"}, EntriesOnly: true, Then: func(library.Rows) library.Need {
-			return library.Need{Acts: []string{"a"}}
-		}}, selector.Selector{}, "a a@1"},
+		{"nothing", func(library.Reader) {}, selector.Selector{}, ""},
+		{"the robots of the plan", readStories, selector.IDs("r1", "r4", "r9"), "r1:x@1 r4:@0"},
+		{"no robots", readStories, selector.Selector{}, ""},
+		{"all robots", readStories, selector.All(), "r1:x@1 r2:x@2 r3:z@1 r4:@0"},
+		{"what robots perform", library.ForRenumber(), selector.IDs("r1", "r3", "r4"), "x@1 z@1 r1:x@1 r3:z@1 r4:@0"},
+		{"entries", func(r library.Reader) {
+			r.Newest(library.KindAct, "a", "none")
+			r.Newest(library.KindStory, "x", "y", "gone")
+		}, selector.Selector{}, "a gone x y a@1 gone@1 x@2"},
+		{"only entries", func(r library.Reader) { r.Entries(library.KindAct, "a"); r.Entries(library.KindStory, "x") }, selector.Selector{}, "a x"},
+		{"pins", func(r library.Reader) {
+			r.Newest(library.KindStory, "x")
+			for _, rev := range []int64{1, 2, 9} {
+				r.Revision(library.Pin{ID: "x", Rev: rev})
+			}
+		}, selector.Selector{}, "x x@2 x@1"},
+		{"assets", func(r library.Reader) { r.Assets() }, selector.Selector{}, "gong"},
+		{"ids of acts", func(r library.Reader) { r.ActIDs() }, selector.Selector{}, "a? b? b2?"},
+		{"stories with an act in the draft only", sequencesWith(a), selector.Selector{}, "y"},
+		{"stories with an act", sequencesWith(b), selector.Selector{}, "x z x@2 z@1"},
+		{"stories with either act", sequencesWith(a, b), selector.Selector{}, "x y z x@2 z@1"},
+		{"acts with a sound", func(r library.Reader) { r.Uses([]library.Kind{library.KindAct}, sound) }, selector.Selector{}, "a a@1"},
+		{"stories with a sound", sequencesWith(sound), selector.Selector{}, ""},
+		{"holders of a story", assigned(x), selector.Selector{}, "x@1 x@2 r1:x@1 r2:x@2"},
+		{"holders of an act of an earlier revision", assigned(a), selector.Selector{}, "x@1 r1:x@1"},
+		{"holders of an act of a newest revision", assigned(b), selector.Selector{}, "x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
+		{"holders of a sound", assigned(sound), selector.Selector{}, "x@1 r1:x@1"},
+		{"more, by what was read", func(r library.Reader) {
+			readStories(r)
+			r.Newest(library.KindAct, "a")
+			r.Newest(library.KindAct, r.Rows().Entries[0].ID, "b")
+			r.Assigned(b)
+		}, selector.IDs("r1"), "a b a@1 b@1 x@1 x@2 z@1 r1:x@1 r2:x@2 r3:z@1"},
+		{"an entry, and then its revision", func(r library.Reader) {
+			r.Entries(library.KindAct, "a")
+			r.Newest(library.KindAct, "a")
+		}, selector.Selector{}, "a a@1"},
 	} {
 		transact(t, s, func(tx *store.Tx) error {
-			rows, err := tx.LibraryFor(t.Context(), row.need, row.robots)
+			rows, err := tx.LibraryFor(t.Context(), row.read, row.robots)
 			if rows.FleetID != s.FleetID() || rows.Reported == nil {
 				t.Errorf("%s: %+v", row.what, rows)
 			}
@@ -139,7 +159,10 @@ func libraryForReadsWholeRows(t *testing.T, address string) {
 	c.Defaults[1].Apply = ""
 	apply(t, s, c)
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(t.Context(), library.Need{Stories: []string{"s1"}, AssignedRevisions: true}, selector.All())
+		rows, err := tx.LibraryFor(t.Context(), func(r library.Reader) {
+			r.RobotStories(true)
+			r.Newest(library.KindStory, "s1")
+		}, selector.All())
 		wantEqual(t, "entries", rows.Entries, c.Entries)
 		wantEqual(t, "the performed and the newest revision", rows.Revisions, c.Revisions[1:])
 		wantEqual(t, "defaults", rows.Defaults, c.Defaults)
@@ -173,19 +196,21 @@ func libraryForTakesAnyNumberOfNames(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	act(t, s, "a")
 	story(t, s, "x", "a")
-	need := library.Need{Acts: []string{"a"}, SequencesWith: []library.Ref{{Kind: library.KindAct, ID: "a"}}}
+	acts, refs := []string{"a"}, []library.Ref{refTo(library.KindAct, "a")}
 	names := 33_000 // more than the parameters of a statement
 	if strings.HasPrefix(address, "postgres") {
 		names = 66_000
 	}
 	for i := range names {
 		id := fmt.Sprint("other-", i)
-		need.Acts = append(need.Acts, id)
-		need.SequencesWith = append(need.SequencesWith, library.Ref{Kind: library.KindAct, ID: id})
+		acts, refs = append(acts, id), append(refs, refTo(library.KindAct, id))
 	}
-	need.AssignedRefs = append(need.SequencesWith, library.Ref{Kind: library.KindStory, ID: "x"})
 	transact(t, s, func(tx *store.Tx) error {
-		rows, err := tx.LibraryFor(t.Context(), need, selector.Selector{})
+		rows, err := tx.LibraryFor(t.Context(), func(r library.Reader) {
+			r.Newest(library.KindAct, acts...)
+			r.Uses([]library.Kind{library.KindStory, library.KindActivity}, refs...)
+			r.Assigned(append(refs, refTo(library.KindStory, "x"))...)
+		}, selector.Selector{})
 		wantEqual(t, "rows", rowsText(rows), "a x a@1 x@1")
 		return err
 	})
@@ -275,7 +300,7 @@ func concurrentDraftsConflict(t *testing.T, address string) {
 		wg.Go(func() {
 			for {
 				answers[author] = s.Tx(t.Context(), func(tx *store.Tx) error {
-					rows, err := tx.LibraryFor(t.Context(), library.Need{Stories: []string{"s1"}}, selector.Selector{})
+					rows, err := tx.LibraryFor(t.Context(), func(r library.Reader) { r.Newest(library.KindStory, "s1") }, selector.Selector{})
 					if err != nil {
 						return err
 					}

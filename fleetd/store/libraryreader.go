@@ -10,40 +10,31 @@ import (
 	"troupe/fleetd/selector"
 )
 
-// LibraryFor reads what a plan about these robots needs, and their defaults or activities. Apply the
-// changes of the plan in the same transaction.
-func (t *Tx) LibraryFor(ctx context.Context, need library.Need, robots selector.Selector) (library.Rows, error) {
-	rows := library.Rows{Reported: t.store.reportedOf}
-	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&rows.FleetID); err != nil {
-		return rows, fmt.Errorf("read the fleet id: %w", err)
-	}
-	var err error
-	if rows.Signer, err = t.signer(ctx); err != nil {
-		return rows, err
-	}
+// LibraryFor reads what a plan about these robots needs. Apply the changes of the plan in the same
+// transaction. Reading locks no row, so its order is free; Apply writes, and locks, in an order of its own.
+func (t *Tx) LibraryFor(ctx context.Context, read library.Reading, robots selector.Selector) (library.Rows, error) {
 	r := libraryReader{
-		tx: t, rows: &rows, entries: map[library.Ref]bool{}, whole: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{}, sets: map[string]bool{},
+		ctx: ctx, tx: t, robots: robots, rows: library.Rows{Reported: t.store.reportedOf},
+		entries: map[library.Ref]bool{}, newest: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{}, sets: map[string]bool{},
 	}
-	if err := r.readRobots(ctx, robots, need); err != nil {
-		return rows, err
+	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&r.rows.FleetID); err != nil {
+		return r.rows, fmt.Errorf("read the fleet id: %w", err)
 	}
-	for {
-		if err := r.read(ctx, need); err != nil {
-			return rows, err
-		}
-		if need.Then == nil {
-			return rows, nil
-		}
-		need = need.Then(rows)
+	if r.rows.Signer, r.err = t.signer(ctx); r.err == nil {
+		read(&r)
 	}
+	return r.rows, r.err
 }
 
-// libraryReader adds rows of the library to rows, each once.
+// libraryReader is the library.Reader of a transaction.
 type libraryReader struct {
+	ctx       context.Context // of LibraryFor, which the reader does not outlive
 	tx        *Tx
-	rows      *library.Rows
-	entries   map[library.Ref]bool
-	whole     map[library.Ref]bool // entries that were read with the newest revision
+	robots    selector.Selector // of the plan
+	rows      library.Rows
+	err       error                // the first one
+	entries   map[library.Ref]bool // that were asked for, also if they do not exist
+	newest    map[library.Ref]bool // that were asked for with their newest revision
 	revisions map[revisionKey]bool
 	defaults  map[string]bool // by robot
 	sets      map[string]bool // by robot
@@ -54,106 +45,85 @@ type revisionKey struct {
 	rev int64
 }
 
-// readRobots reads what the plan needs of its robots.
-func (r *libraryReader) readRobots(ctx context.Context, robots selector.Selector, need library.Need) error {
-	if !robots.All && len(robots.IDs) == 0 && len(robots.Labels) == 0 {
-		return nil
+func (r *libraryReader) Rows() *library.Rows { return &r.rows }
+
+func (r *libraryReader) Newest(kind library.Kind, ids ...string) { r.readNamed(kind, ids, true) }
+
+func (r *libraryReader) Entries(kind library.Kind, ids ...string) { r.readNamed(kind, ids, false) }
+
+func (r *libraryReader) readNamed(kind library.Kind, ids []string, newest bool) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		at := library.Ref{Kind: kind, ID: id}
+		return r.newest[at] || !newest && r.entries[at]
+	})
+	if len(ids) == 0 {
+		return
 	}
 	var w where
-	w.addSelector(robots)
-	if need.Sets {
-		return r.readSets(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
+	w.addIf(true, "e.kind = %s", string(kind))
+	w.addNamed("e.id", ids)
+	r.readEntries(w, newest)
+	for _, id := range ids {
+		r.mark(library.Ref{Kind: kind, ID: id}, newest)
 	}
-	return r.readAssignedStories(ctx, "SELECT r.id FROM robots r"+w.String(), w, need.AssignedRevisions)
 }
 
-func (r *libraryReader) read(ctx context.Context, need library.Need) error {
-	for _, one := range []struct {
-		kind library.Kind
-		ids  []string
-		with []library.Ref
-	}{{library.KindAct, need.Acts, need.ActsWith}, {library.KindStory, need.Stories, need.SequencesWith}, {library.KindActivity, need.Activities, need.SequencesWith}} {
-		if err := r.readEntries(ctx, one.kind, r.missing(one.kind, one.ids, need.EntriesOnly), one.with, need.EntriesOnly); err != nil {
-			return err
-		}
-	}
-	if err := r.readAssignedRefs(ctx, need.AssignedRefs); err != nil {
-		return err
-	}
-	for _, pin := range need.Pins {
-		if err := r.readRevisions(ctx, " WHERE v.kind = 'story' AND v.id = $1 AND v.rev = $2", pin.ID, pin.Rev); err != nil {
-			return err
-		}
-	}
-	var err error
-	if need.Assets {
-		if r.rows.Assets, err = r.tx.Assets(ctx); err != nil {
-			return err
-		}
-	}
-	if need.ActIDs {
-		r.rows.ActIDs, err = queryAll(ctx, r.tx.reads, func(scan func(...any) error) (id string, err error) { return id, scan(&id) },
-			"SELECT id FROM entries WHERE kind = 'act' AND deleted_at = 0 AND rev > 0 ORDER BY id")
-		if err != nil {
-			return fmt.Errorf("read the ids of acts: %w", err)
-		}
-	}
-	if need.FileBytes {
-		r.rows.FileBytes, err = r.tx.filesTotal(ctx)
-	}
-	return err
+func (r *libraryReader) mark(at library.Ref, newest bool) {
+	r.entries[at], r.newest[at] = true, newest || r.newest[at]
 }
 
-// missing returns the ids of entries that were not read yet, or only without a revision.
-func (r *libraryReader) missing(kind library.Kind, ids []string, entriesOnly bool) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		at := library.Ref{Kind: kind, ID: id}
-		return r.whole[at] || entriesOnly && r.entries[at]
-	})
-}
-
-// readEntries reads entries of a kind: those with these ids, and those that are not deleted
-// and refer to one of refs in their draft or newest revision.
-func (r *libraryReader) readEntries(ctx context.Context, kind library.Kind, ids []string, with []library.Ref, entriesOnly bool) error {
-	var wanted []where
-	if len(ids) > 0 {
-		var w where
-		w.addIf(true, "e.kind = %s", string(kind))
-		w.addNamed("e.id", ids)
-		wanted = append(wanted, w)
-	}
-	if len(with) > 0 {
+func (r *libraryReader) Uses(kinds []library.Kind, refs ...library.Ref) {
+	for _, kind := range kinds {
+		if len(refs) == 0 {
+			return
+		}
 		var w where
 		w.addIf(true, "e.kind = %s", string(kind))
 		w.conditions = append(w.conditions, "e.deleted_at = 0", `e.id IN (SELECT f.id FROM refs f JOIN entries c ON c.kind = f.kind AND c.id = f.id
-			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(with)+")")
-		wanted = append(wanted, w)
+			WHERE f.kind = $1 AND f.rev IN (0, c.rev) AND `+w.refs(refs)+")")
+		r.readEntries(w, true)
 	}
-	for _, w := range wanted {
-		entries, err := queryAll(ctx, r.tx.reads, scanEntry, selectEntries+" e"+w.String()+" ORDER BY e.id", w.args...)
-		if err != nil {
-			return fmt.Errorf("read the library: %w", err)
-		}
-		for _, e := range entries {
-			at := library.Ref{Kind: e.Kind, ID: e.ID}
-			if !r.entries[at] {
-				r.rows.Entries = append(r.rows.Entries, e)
-			}
-			r.entries[at], r.whole[at] = true, r.whole[at] || !entriesOnly
-		}
-		if entriesOnly {
-			continue
-		}
-		if err := r.readRevisions(ctx, " JOIN entries e ON e.kind = v.kind AND e.id = v.id AND e.rev = v.rev"+w.String()+" ORDER BY v.id", w.args...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-// readAssignedRefs reads the assigned stories and activities of the robots to which refs are
-// assigned, and the revisions that they perform.
-func (r *libraryReader) readAssignedRefs(ctx context.Context, refs []library.Ref) error {
+// readEntries reads the entries that w selects.
+func (r *libraryReader) readEntries(w where, newest bool) {
+	for _, e := range readRows(r, "read the library", scanEntry, selectEntries+" e"+w.String()+" ORDER BY e.id", w.args) {
+		at := library.Ref{Kind: e.Kind, ID: e.ID}
+		if !r.entries[at] {
+			r.rows.Entries = append(r.rows.Entries, e)
+		}
+		r.mark(at, newest)
+	}
+	if newest {
+		r.readRevisions(" JOIN entries e ON e.kind = v.kind AND e.id = v.id AND e.rev = v.rev"+w.String()+" ORDER BY v.id", w.args)
+	}
+}
+
+func (r *libraryReader) Revision(pin library.Pin) {
+	if !r.revisions[revisionKey{library.Ref{Kind: library.KindStory, ID: pin.ID}, pin.Rev}] {
+		r.readRevisions(" WHERE v.kind = 'story' AND v.id = $1 AND v.rev = $2", []any{pin.ID, pin.Rev})
+	}
+}
+
+func (r *libraryReader) RobotStories(withRevisions bool) {
+	if robots, w, some := r.robotIDs(); some {
+		r.readAssignedStories(robots, w, withRevisions)
+	}
+}
+
+func (r *libraryReader) RobotSets() {
+	if robots, w, some := r.robotIDs(); some {
+		r.readSets(robots, w, false)
+	}
+}
+
+// robotIDs returns a query that lists the robots of the plan, if it is about any.
+func (r *libraryReader) robotIDs() (query string, w where, some bool) {
+	w.addSelector(r.robots)
+	return "SELECT r.id FROM robots r" + w.String(), w, r.robots.All || len(r.robots.IDs) > 0 || len(r.robots.Labels) > 0
+}
+
+func (r *libraryReader) Assigned(refs ...library.Ref) {
 	var stories, activities []string
 	var others []library.Ref
 	for _, ref := range refs {
@@ -169,82 +139,89 @@ func (r *libraryReader) readAssignedRefs(ctx context.Context, refs []library.Ref
 	if len(activities) > 0 {
 		var w where
 		w.addNamed("a.activity", activities)
-		if err := r.readSets(ctx, "SELECT a.robot FROM assigned_activities a"+w.String(), w, true); err != nil {
-			return err
-		}
+		r.readSets("SELECT a.robot FROM assigned_activities a"+w.String(), w, true)
 	}
 	if len(stories) > 0 {
 		var w where
 		w.addNamed("d.story", stories)
-		if err := r.readAssignedStories(ctx, "SELECT d.robot FROM defaults d"+w.String(), w, true); err != nil {
-			return err
-		}
+		r.readAssignedStories("SELECT d.robot FROM defaults d"+w.String(), w, true)
 	}
 	if len(others) > 0 {
 		var w where
-		if err := r.readAssignedStories(ctx, `SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
-			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(others), w, true); err != nil {
-			return err
-		}
+		r.readAssignedStories(`SELECT d.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
+			JOIN defaults d ON d.story = f.id AND f.rev IN (d.rev, e.rev) WHERE f.kind = 'story' AND `+w.refs(others), w, true)
 		w = where{}
-		if err := r.readSets(ctx, `SELECT a.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
-			JOIN assigned_activities a ON a.activity = f.id AND f.rev IN (a.rev, e.rev) WHERE f.kind = 'activity' AND `+w.refs(others), w, true); err != nil {
-			return err
-		}
+		r.readSets(`SELECT a.robot FROM refs f JOIN entries e ON e.kind = f.kind AND e.id = f.id
+			JOIN assigned_activities a ON a.activity = f.id AND f.rev IN (a.rev, e.rev) WHERE f.kind = 'activity' AND `+w.refs(others), w, true)
 	}
-	return nil
 }
 
 // readSets reads the activities of the robots that a query lists, and, with withRevisions,
 // the revisions that are assigned. w has the arguments of the query.
-func (r *libraryReader) readSets(ctx context.Context, robots string, w where, withRevisions bool) error {
-	sets, err := r.tx.activitySets(ctx, robots, w)
-	if err != nil {
-		return err
-	}
-	for _, set := range sets {
+func (r *libraryReader) readSets(robots string, w where, withRevisions bool) {
+	for _, set := range query(r, func() ([]library.ActivitySet, error) { return r.tx.activitySets(r.ctx, robots, w) }) {
 		if !r.sets[set.Robot] {
 			r.sets[set.Robot] = true
 			r.rows.Sets = append(r.rows.Sets, set)
 		}
 	}
-	if !withRevisions {
-		return nil
+	if withRevisions {
+		r.readRevisions(" WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args)
 	}
-	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.activity, p.rev FROM assigned_activities p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
 }
 
 // readAssignedStories reads the assigned stories of the robots that a query lists, and, with withRevisions,
 // the revisions that are assigned. w has the arguments of the query.
-func (r *libraryReader) readAssignedStories(ctx context.Context, robots string, w where, withRevisions bool) error {
-	defaults, err := queryAll(ctx, r.tx.reads, scanAssignedStory, selectAssignedStories+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
-	if err != nil {
-		return fmt.Errorf("list default stories: %w", err)
-	}
-	for _, d := range defaults {
+func (r *libraryReader) readAssignedStories(robots string, w where, withRevisions bool) {
+	for _, d := range readRows(r, "list default stories", scanAssignedStory, selectAssignedStories+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args) {
 		if !r.defaults[d.Robot] {
 			r.defaults[d.Robot] = true
 			r.rows.Defaults = append(r.rows.Defaults, d)
 		}
 	}
-	if !withRevisions {
-		return nil
+	if withRevisions {
+		r.readRevisions(" WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.story, p.rev FROM defaults p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args)
 	}
-	return r.readRevisions(ctx, " WHERE (v.kind, v.id, v.rev) IN (SELECT p.kind, p.story, p.rev FROM defaults p WHERE p.robot IN ("+robots+")) ORDER BY v.id, v.rev", w.args...)
 }
 
-func (r *libraryReader) readRevisions(ctx context.Context, which string, args ...any) error {
-	revisions, err := queryAll(ctx, r.tx.reads, scanRevision, selectRevisions+which, args...)
-	if err != nil {
-		return fmt.Errorf("read published revisions: %w", err)
-	}
-	for _, v := range revisions {
+func (r *libraryReader) readRevisions(which string, args []any) {
+	for _, v := range readRows(r, "read published revisions", scanRevision, selectRevisions+which, args) {
 		if at := (revisionKey{library.Ref{Kind: v.Kind, ID: v.ID}, v.Rev}); !r.revisions[at] {
 			r.revisions[at] = true
 			r.rows.Revisions = append(r.rows.Revisions, v)
 		}
 	}
-	return nil
+}
+
+func (r *libraryReader) Assets() {
+	r.rows.Assets = query(r, func() ([]library.Asset, error) { return r.tx.Assets(r.ctx) })
+}
+
+func (r *libraryReader) ActIDs() {
+	r.rows.ActIDs = readRows(r, "read the ids of acts", func(scan func(...any) error) (id string, err error) { return id, scan(&id) },
+		"SELECT id FROM entries WHERE kind = 'act' AND deleted_at = 0 AND rev > 0 ORDER BY id", nil)
+}
+
+func (r *libraryReader) FileBytes() {
+	r.rows.FileBytes = query(r, func() (int64, error) { return r.tx.filesTotal(r.ctx) })
+}
+
+// query runs a query unless one has failed before.
+func query[T any](r *libraryReader, run func() (T, error)) (found T) {
+	if r.err == nil {
+		found, r.err = run()
+	}
+	return found
+}
+
+func readRows[T any](r *libraryReader, what string, scan func(scan func(...any) error) (T, error), text string, args []any) []T {
+	return query(r, func() ([]T, error) {
+		all, err := queryAll(r.ctx, r.tx.reads, scan, text, args...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+		return all, nil
+	})
 }
 
 // refs is the condition that a row f of the table refs refers to one of refs. They are one

@@ -18,7 +18,7 @@ import (
 
 // step is a plan with what it needs, as in fleetd's API.
 type step struct {
-	need   library.Need
+	read   library.Reading
 	robots []string
 	plan   func(library.Rows) (library.Changes, []schema.Problem)
 }
@@ -30,7 +30,7 @@ func planned(t testing.TB, s *store.Store, p step) []schema.Problem {
 	for {
 		var problems []schema.Problem
 		err := s.Tx(t.Context(), func(tx *store.Tx) error {
-			rows, err := tx.LibraryFor(t.Context(), p.need, selector.IDs(p.robots...))
+			rows, err := tx.LibraryFor(t.Context(), p.read, selector.IDs(p.robots...))
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func concurrentWriters(t *testing.T, address string) {
 			for range rounds {
 				for {
 					err := s.Tx(t.Context(), func(tx *store.Tx) error {
-						rows, err := tx.LibraryFor(t.Context(), library.Need{}, selector.All())
+						rows, err := tx.LibraryFor(t.Context(), readStories, selector.All())
 						if err != nil {
 							return err
 						}
@@ -107,7 +107,7 @@ func transactionReadsASnapshot(t *testing.T, address string) {
 	})
 	for range 20 {
 		transact(t, s, func(tx *store.Tx) error {
-			rows, err := tx.LibraryFor(t.Context(), library.Need{Stories: []string{"s1"}}, selector.Selector{})
+			rows, err := tx.LibraryFor(t.Context(), func(r library.Reader) { r.Newest(library.KindStory, "s1") }, selector.Selector{})
 			if err != nil {
 				return err
 			}
