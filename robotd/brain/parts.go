@@ -12,10 +12,10 @@ import (
 	"troupe/robotd/desiredmode"
 	"troupe/robotd/diagnosis"
 	"troupe/robotd/effect"
-	"troupe/robotd/heartbeat"
 	"troupe/robotd/intent"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/operatorlink"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
@@ -197,8 +197,10 @@ func (t *step) performStep() perform.Step {
 
 func (t *step) toPerform(do func(perform.Step)) { t.runAndCarryOut(func() { do(t.performStep()) }) }
 
-func (t *step) toHeartbeat(do func(heartbeat.Step)) {
-	t.runAndCarryOut(func() { do(heartbeat.Step{State: &t.heartbeat, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list}) })
+func (t *step) toHeartbeat(do func(operatorlink.Step)) {
+	t.runAndCarryOut(func() {
+		do(operatorlink.Step{State: &t.heartbeat, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
+	})
 }
 
 func (t *step) toIntent(do func(intent.Step)) {

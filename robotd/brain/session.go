@@ -3,7 +3,7 @@ package brain
 import (
 	"troupe/robotd/desired"
 	"troupe/robotd/event"
-	"troupe/robotd/heartbeat"
+	"troupe/robotd/operatorlink"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -12,7 +12,7 @@ import (
 func (t *step) connected(ev event.Connected) {
 	t.reportStep().Connected(ev.Session)
 	t.log("mqtt", "down", "up", "connected; the broker granted every subscription", "")
-	t.toHeartbeat(heartbeat.Step.Connected)
+	t.toHeartbeat(operatorlink.Step.Connected)
 }
 
 // publishAllForNewSession publishes every document, because the broker may have lost them all, and then the
@@ -50,6 +50,6 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.reportStep().Disconnected(fault)
 	t.answers.Disconnected()
 	t.stops.Disconnected()
-	t.toHeartbeat(func(h heartbeat.Step) { h.Disconnected(t.permission.At == schema.SafetyDisabled) })
+	t.toHeartbeat(func(h operatorlink.Step) { h.Disconnected(t.permission.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)
 }

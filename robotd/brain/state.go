@@ -14,11 +14,11 @@ import (
 	"troupe/robotd/diskvalues"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
-	"troupe/robotd/heartbeat"
 	"troupe/robotd/intent"
 	"troupe/robotd/life"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/operatorlink"
 	"troupe/robotd/perform"
 	"troupe/robotd/permission"
 	"troupe/robotd/report"
@@ -40,7 +40,7 @@ type State struct {
 	// The parts.
 	permission permission.State
 	answers    answer.State
-	heartbeat  heartbeat.State
+	heartbeat  operatorlink.State
 	supervisor supervisor.State
 	body       body.State
 	signals    signal.State
@@ -92,7 +92,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		desired: s.desired, cfg: cfg,
 		permission: permission.New(cfg, id, now),
 		supervisor: supervisor.New(cfg, modes, now),
-		heartbeat:  heartbeat.New(cfg.Link),
+		heartbeat:  operatorlink.New(cfg.Link),
 		signals:    signal.New(),
 		perform:    perform.New(cfg),
 		manual:     manual.New(cfg, id, m.Values),

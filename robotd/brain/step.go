@@ -12,11 +12,11 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/heartbeat"
 	"troupe/robotd/intent"
 	"troupe/robotd/life"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
+	"troupe/robotd/operatorlink"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
@@ -48,9 +48,9 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.stepSafety()
 	t.perform.SetGate(&t.lanes, t.permission.At, t.diagnosis.MotionBarred())
 	t.react(ev)
-	t.toHeartbeat(heartbeat.Step.CheckLink)
+	t.toHeartbeat(operatorlink.Step.CheckLink)
 	t.toReport(report.Step.ClearDuplicateIdentity)
-	t.toHeartbeat(heartbeat.Step.CheckConnection)
+	t.toHeartbeat(operatorlink.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
 	t.toSupervisor(supervisor.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)
@@ -152,7 +152,7 @@ func (t *step) react(ev event.Event) {
 			t.manual.Frame(ev)
 		}
 	case event.Heartbeat:
-		t.toHeartbeat(func(h heartbeat.Step) { h.Received(ev) })
+		t.toHeartbeat(func(h operatorlink.Step) { h.Received(ev) })
 	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
 		t.toDesired(func(d desired.Step) { d.Take(ev) })
 	case event.Arriving:

@@ -27,7 +27,7 @@ var notInTraces = map[string]string{
 	"state.truncated":             "TestOversizedDocumentIsReducedByRules",
 	"modes.truncated":             "TestLastReductionStepAlwaysFits of robotd/report",
 	"modes.modes.params.one_of":   "a parameter of words, which no mode of this robot has",
-	"heartbeat.clock.offset_ms":   "the tests of robotd/heartbeat, whose robot has another clock",
+	"heartbeat.clock.offset_ms":   "the tests of robotd/operatorlink, whose robot has another clock",
 }
 
 // documentsOfTraces are the documents whose fields the traces must set.

@@ -10,7 +10,7 @@
 // A robot that has received no heartbeat since boot has lost no link, unless it was
 // enabled over a connection that is gone; then the silence starts there. Each mode
 // decides what a loss means, with a timeout of its own. Time is counted from boot
-// and is an argument; State is comparable.
+// and is an argument; Link is comparable.
 package operatorlink
 
 import (
@@ -60,8 +60,8 @@ var Table = fsm.Table[schema.LinkState, Event]{
 	{From: fsm.In(schema.LinkLost), On: OnReturned, To: schema.LinkDegraded, Why: "a heartbeat arrived; one heartbeat is not a link yet"},
 }
 
-// State is the state of the link.
-type State struct {
+// Link is the state of the link.
+type Link struct {
 	At            schema.LinkState
 	Since         time.Duration // when At was entered
 	LastHeartbeat time.Duration // when the last heartbeat arrived
@@ -80,7 +80,7 @@ type Outage struct {
 }
 
 // Boot returns the state after boot.
-func Boot() State { return State{At: schema.LinkNever} }
+func Boot() Link { return Link{At: schema.LinkNever} }
 
 // Decision is the result of one step.
 type Decision struct {
@@ -92,7 +92,7 @@ type Decision struct {
 }
 
 // Heartbeat processes a heartbeat.
-func Heartbeat(s *State, now time.Duration, c Config, client string) Decision {
+func Heartbeat(s *Link, now time.Duration, c Config, client string) Decision {
 	s.sinceConnectionLoss = false
 	gap := now - s.LastHeartbeat
 	d := Decision{From: s.At, To: s.At, Silence: gap}
@@ -120,7 +120,7 @@ func Heartbeat(s *State, now time.Duration, c Config, client string) Decision {
 
 // ConnectionLost reports that the connection ended while the robot was not DISABLED. It
 // has an effect only if no heartbeat has arrived since boot.
-func ConnectionLost(s *State, now time.Duration) Decision {
+func ConnectionLost(s *Link, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At}
 	if s.At == schema.LinkNever {
 		s.transition(now, OnConnectionLost, &d)
@@ -130,7 +130,7 @@ func ConnectionLost(s *State, now time.Duration) Decision {
 }
 
 // ConnectionRestored reports that this connection is back.
-func ConnectionRestored(s *State, now time.Duration) Decision {
+func ConnectionRestored(s *Link, now time.Duration) Decision {
 	d := Decision{From: s.At, To: s.At, Silence: now - s.LastHeartbeat}
 	if s.sinceConnectionLoss {
 		s.transition(now, OnConnectionRestored, &d)
@@ -140,7 +140,7 @@ func ConnectionRestored(s *State, now time.Duration) Decision {
 }
 
 // Tick checks the current silence.
-func Tick(s *State, now time.Duration, c Config) Decision {
+func Tick(s *Link, now time.Duration, c Config) Decision {
 	gap := now - s.LastHeartbeat
 	d := Decision{From: s.At, To: s.At, Silence: gap}
 	switch {
@@ -155,7 +155,7 @@ func Tick(s *State, now time.Duration, c Config) Decision {
 // LostFor returns for how long the link has been lost, including the silence
 // (c.Lost) before the loss, so that a mode can compare it with its own timeout. It
 // is zero while the link is not lost.
-func LostFor(s State, now time.Duration, c Config) time.Duration {
+func LostFor(s Link, now time.Duration, c Config) time.Duration {
 	if s.At != schema.LinkLost {
 		return 0
 	}
@@ -164,7 +164,7 @@ func LostFor(s State, now time.Duration, c Config) time.Duration {
 
 // Remaining returns after how much more silence the link is lost: from c.Lost down to
 // zero when it is lost.
-func Remaining(s State, now time.Duration, c Config) time.Duration {
+func Remaining(s Link, now time.Duration, c Config) time.Duration {
 	spent := s.spentBudget
 	if gap := now - s.LastHeartbeat; gap > c.late() {
 		spent += gap
@@ -179,7 +179,7 @@ func Remaining(s State, now time.Duration, c Config) time.Duration {
 }
 
 // transition changes the state if the table has a row for the event.
-func (s *State) transition(now time.Duration, on Event, d *Decision) {
+func (s *Link) transition(now time.Duration, on Event, d *Decision) {
 	row, ok := Table.Next(s.At, on)
 	if !ok {
 		return

@@ -25,7 +25,7 @@ const tick = 20 * time.Millisecond
 
 // watch ticks a link from one time to another, with heartbeats of op1 at the times
 // for which arrives returns true.
-func watch(s *State, from, to time.Duration, arrives func(time.Duration) bool, see func(time.Duration, Decision)) {
+func watch(s *Link, from, to time.Duration, arrives func(time.Duration) bool, see func(time.Duration, Decision)) {
 	for now := from; now < to; now += tick {
 		if arrives(now) {
 			see(now, Heartbeat(s, now, Defaults(), "op1"))

@@ -1,7 +1,4 @@
-// Package heartbeat takes in the heartbeats of fleetd and of consoles, and what else tells of
-// their connection. From them the robot knows whether it has the link, the fleet's time,
-// who the fleetd instances are, and how late a message may be.
-package heartbeat
+package operatorlink
 
 import (
 	"cmp"
@@ -10,21 +7,20 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/operatorlink"
 	"troupe/schema"
 )
 
 // State is what heartbeats told.
 type State struct {
-	cfg        operatorlink.Config
-	link       operatorlink.State
-	beats      operatorlink.Heartbeats
+	cfg        Config
+	link       Link
+	beats      Heartbeats
 	clock      clock.FleetTime
 	pageBeatAt time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
 }
 
 // New returns the state of a robot that has received nothing.
-func New(cfg operatorlink.Config) State { return State{cfg: cfg, link: operatorlink.Boot()} }
+func New(cfg Config) State { return State{cfg: cfg, link: Boot()} }
 
 // Step is the part of one step of the robot that concerns heartbeats.
 type Step struct {
@@ -38,7 +34,7 @@ type Step struct {
 // fleet's time. Those of a console at the robot keep up the link, because a person there can
 // stop the robot, but they affect neither the fleet's time nor fleetd's presence.
 func (t Step) Received(ev event.Heartbeat) {
-	t.linkChanged(operatorlink.Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
+	t.linkChanged(Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
 	if ev.Client == schema.LocalClient {
 		t.pageBeatAt = t.Now.Mono
 	}
@@ -53,7 +49,7 @@ func (t Step) Received(ev event.Heartbeat) {
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
 // connection is half-open.
-func (t Step) CheckLink() { t.linkChanged(operatorlink.Tick(&t.link, t.Now.Mono, t.cfg)) }
+func (t Step) CheckLink() { t.linkChanged(Tick(&t.link, t.Now.Mono, t.cfg)) }
 
 func (t Step) CheckConnection() {
 	if t.beats.HalfOpen.Detected(t.Now.Mono, t.cfg) {
@@ -61,7 +57,7 @@ func (t Step) CheckConnection() {
 	}
 }
 
-func (t Step) linkChanged(d operatorlink.Decision) {
+func (t Step) linkChanged(d Decision) {
 	if !d.Changed {
 		return
 	}
@@ -79,7 +75,7 @@ func (t Step) linkChanged(d operatorlink.Decision) {
 
 // Lost reports whether the link is lost, and for how long no operator could reach the robot.
 func (s *State) Lost(now clock.Now) (bool, time.Duration) {
-	return s.link.At == schema.LinkLost, operatorlink.LostFor(s.link, now.Mono, s.cfg)
+	return s.link.At == schema.LinkLost, LostFor(s.link, now.Mono, s.cfg)
 }
 
 const clockDiffers = "clock_differs" // alert about a fleetd instance
@@ -154,14 +150,14 @@ func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
 func (t Step) Connected() {
 	t.beats.HalfOpen.Opened(t.Now.Mono)
 	t.beats.Gaps.Opened(t.Now.Mono)
-	t.linkChanged(operatorlink.ConnectionRestored(&t.link, t.Now.Mono))
+	t.linkChanged(ConnectionRestored(&t.link, t.Now.Mono))
 }
 
 func (t Step) Disconnected(disabled bool) {
 	t.beats.HalfOpen.Closed()
 	t.beats.Gaps.Closed()
 	if !disabled {
-		t.linkChanged(operatorlink.ConnectionLost(&t.link, t.Now.Mono))
+		t.linkChanged(ConnectionLost(&t.link, t.Now.Mono))
 	}
 }
 
@@ -195,10 +191,10 @@ func (s *State) Asker(client, by string) string {
 func (s *State) Link(now clock.Now, policy schema.LinkLoss) schema.StateLink {
 	d := schema.StateLink{
 		State: s.link.At, Since: now.At(s.link.Since), Client: s.link.Client,
-		BudgetMS: operatorlink.Remaining(s.link, now.Mono, s.cfg).Milliseconds(),
+		BudgetMS: Remaining(s.link, now.Mono, s.cfg).Milliseconds(),
 		Policy:   policy,
 	}
-	if o := s.link.Outage; o != (operatorlink.Outage{}) {
+	if o := s.link.Outage; o != (Outage{}) {
 		d.LastOutage = &schema.LinkOutage{From: now.At(o.From)}
 		if o.Over {
 			d.LastOutage.To = now.At(o.To)

@@ -1,4 +1,4 @@
-package heartbeat
+package operatorlink
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/operatorlink"
 	"troupe/schema"
 )
 
@@ -22,7 +21,7 @@ type rig struct {
 	log    []string
 }
 
-func newRig() *rig { return &rig{s: New(operatorlink.Defaults())} }
+func newRig() *rig { return &rig{s: New(Defaults())} }
 
 func (r *rig) clock() clock.Now { return clock.Now{Mono: r.now, Wall: epoch.Add(r.now - time.Hour)} }
 
