@@ -14,7 +14,7 @@ import (
 // toAnswers gives the part answer its facts.
 func (t *step) toAnswers(do func(answer.Step)) {
 	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.preconditionNow(), Current: t.AckState(), Pending: t.Pending(), Report: &t.report}
-	f.FleetOffset, f.ClockKnown = t.heartbeat.Offset(t.now)
+	f.FleetOffset, f.ClockKnown = t.link.Offset(t.now)
 	t.runAndCarryOut(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
 }
 

@@ -158,7 +158,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	if s.supervisor.InCalibration() && s.body.Ordered() == driver.ToRun && s.permission.At != schema.SafetyEnabled {
 		a.fail("units may home in %s", s.permission.At)
 	}
-	lost, _ := s.heartbeat.Lost(a.r.wall())
+	lost, _ := s.link.Lost(a.r.wall())
 	for _, e := range effects {
 		switch e := e.(type) {
 		case effect.Start:

@@ -24,7 +24,7 @@ func (t *step) commanded(ev event.Command) {
 		return // the empty message with which fleetd removes a retained command
 	}
 	t.answers.NoteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.heartbeat.Late(t.now, ev), InForce: t.supervisor.InForce()}
+	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.link.Late(t.now, ev), InForce: t.supervisor.InForce()}
 	if stop {
 		t.stops.NoteNewest(ev.N)
 	} else {
@@ -46,7 +46,7 @@ func (t *step) dispatch(o request.Dispatch) {
 	if t.runAndCarryOut(func() { met = t.list.Met(o.Key, o.If, t.preconditionNow()) }); !met {
 		return
 	}
-	taken, asker := true, t.heartbeat.Asker(o.Client, o.By)
+	taken, asker := true, t.link.Asker(o.Client, o.By)
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.toStops(func(s stops.Step) { s.Command(o) })

@@ -14,7 +14,7 @@ func (t *step) stateDocument() *schema.State {
 		Safety: t.permissionStep().Document(),
 		Mode:   t.supervisor.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lifeStep().Document(t.perform.Performs),
-		Link:  t.heartbeat.Link(t.now, t.cfg.Mode.Settings(t.supervisor.Active()).LinkLoss),
+		Link:  t.link.Link(t.now, t.cfg.Mode.Settings(t.supervisor.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.diagnosis.Document(),
 		Control: t.manual.Document(), Recording: t.manualStep().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
@@ -28,7 +28,7 @@ func (t *step) stateDocument() *schema.State {
 	for _, v := range t.signals.List() {
 		d.Signals = append(d.Signals, schema.SignalState{Signal: string(v.Signal), Name: v.Name, Level: v.Level, Since: t.now.At(v.Since)})
 	}
-	t.perform.Fill(d, t.now, &t.heartbeat)
+	t.perform.Fill(d, t.now, &t.link)
 	return d
 }
 
@@ -56,6 +56,6 @@ func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
 		Mode: t.supervisor.Active(), Safety: t.permission.At, StateSeq: t.report.StateSeq(),
 	}
-	t.heartbeat.Fill(h, t.now)
+	t.link.Fill(h, t.now)
 	return h
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (t *step) toSupervisor(do func(supervisor.Step)) {
-	lost, lostFor := t.heartbeat.Lost(t.now)
+	lost, lostFor := t.link.Lost(t.now)
 	f := supervisor.Facts{CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(), LinkLost: lost, LostFor: lostFor, Units: t.body.Units(), MotionBarred: t.diagnosis.MotionBarred() != ""}
 	f.NoDrive, f.NoLook = t.unusable(schema.UnitDrive), t.unusable(schema.UnitHead)
 	if why, detail, ok := t.performStep().Ready(); !ok {

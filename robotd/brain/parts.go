@@ -167,11 +167,11 @@ func (t *step) cancelReplay(of, by request.Key) (found bool) {
 
 // manualStep returns the part manual with its facts.
 func (t *step) manualStep() manual.Step {
-	lost, _ := t.heartbeat.Lost(t.now)
+	lost, _ := t.link.Lost(t.now)
 	f := manual.Facts{
 		CurrentState: t.preconditionNow(), Safety: t.permission.At, Session: t.report.Session(), Body: &t.body, Health: &t.diagnosis,
 		Standstill: t.standstill(), Manual: t.supervisor.Manual(), Modes: &t.supervisor,
-		Reachable: !lost && (t.report.Session() != "" || t.heartbeat.AtRobot(t.now)),
+		Reachable: !lost && (t.report.Session() != "" || t.link.AtRobot(t.now)),
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
 	return manual.Step{State: &t.manual, Facts: f, Now: t.now, Lanes: &t.lanes, Out: &t.list}
@@ -181,7 +181,7 @@ func (t *step) toManual(do func(manual.Step)) { t.runAndCarryOut(func() { do(t.m
 
 // performStep returns the part perform with its facts.
 func (t *step) performStep() perform.Step {
-	lost, _ := t.heartbeat.Lost(t.now)
+	lost, _ := t.link.Lost(t.now)
 	people, bearing := t.supervisor.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(),
@@ -197,9 +197,9 @@ func (t *step) performStep() perform.Step {
 
 func (t *step) toPerform(do func(perform.Step)) { t.runAndCarryOut(func() { do(t.performStep()) }) }
 
-func (t *step) toHeartbeat(do func(operatorlink.Step)) {
+func (t *step) toLink(do func(operatorlink.Step)) {
 	t.runAndCarryOut(func() {
-		do(operatorlink.Step{State: &t.heartbeat, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
+		do(operatorlink.Step{State: &t.link, Now: t.now, Alerts: t.report.Alerts(), Out: &t.list})
 	})
 }
 
@@ -221,7 +221,7 @@ func (t *step) desiredStep() desired.Step {
 	if !t.report.DocumentsPending() { // a new session gets the reports after the state
 		d.Session = t.report.Session()
 	}
-	if fleet, known := t.heartbeat.FleetTime(t.now); known {
+	if fleet, known := t.link.FleetTime(t.now); known {
 		d.Fleet = fleet
 	}
 	return d

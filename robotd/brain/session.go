@@ -12,7 +12,7 @@ import (
 func (t *step) connected(ev event.Connected) {
 	t.reportStep().Connected(ev.Session)
 	t.log("mqtt", "down", "up", "connected; the broker granted every subscription", "")
-	t.toHeartbeat(operatorlink.Step.Connected)
+	t.toLink(operatorlink.Step.Connected)
 }
 
 // publishAllForNewSession publishes every document, because the broker may have lost them all, and then the
@@ -50,6 +50,6 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.reportStep().Disconnected(fault)
 	t.answers.Disconnected()
 	t.stops.Disconnected()
-	t.toHeartbeat(func(h operatorlink.Step) { h.Disconnected(t.permission.At == schema.SafetyDisabled) })
+	t.toLink(func(l operatorlink.Step) { l.Disconnected(t.permission.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)
 }

@@ -40,7 +40,7 @@ type State struct {
 	// The parts.
 	permission permission.State
 	answers    answer.State
-	heartbeat  operatorlink.State
+	link       operatorlink.State
 	supervisor supervisor.State
 	body       body.State
 	signals    signal.State
@@ -92,7 +92,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		desired: s.desired, cfg: cfg,
 		permission: permission.New(cfg, id, now),
 		supervisor: supervisor.New(cfg, modes, now),
-		heartbeat:  operatorlink.New(cfg.Link),
+		link:       operatorlink.New(cfg.Link),
 		signals:    signal.New(),
 		perform:    perform.New(cfg),
 		manual:     manual.New(cfg, id, m.Values),
@@ -139,6 +139,6 @@ func (s *State) MotionUntil() time.Duration { return s.motionUntil }
 
 // FleetTime is the fleet's time according to the heartbeats since the start.
 func (s *State) FleetTime(now clock.Now) (_ time.Time, known bool) {
-	fleet, known := s.heartbeat.FleetTime(now)
+	fleet, known := s.link.FleetTime(now)
 	return fleet.Time(), known
 }

@@ -42,15 +42,15 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	if _, follows := ev.(event.Follow); !follows {
 		t.motionUntil = now.Mono + stepTime
 	}
-	t.heartbeat.NoteArrival(now, ev)
+	t.link.NoteArrival(now, ev)
 	t.sense(ev)
 	t.diagnosis.Check(now, t.permission.At)
 	t.stepSafety()
 	t.perform.SetGate(&t.lanes, t.permission.At, t.diagnosis.MotionBarred())
 	t.react(ev)
-	t.toHeartbeat(operatorlink.Step.CheckLink)
+	t.toLink(operatorlink.Step.CheckLink)
 	t.toReport(report.Step.ClearDuplicateIdentity)
-	t.toHeartbeat(operatorlink.Step.CheckConnection)
+	t.toLink(operatorlink.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
 	t.toSupervisor(supervisor.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)
@@ -152,7 +152,7 @@ func (t *step) react(ev event.Event) {
 			t.manual.Frame(ev)
 		}
 	case event.Heartbeat:
-		t.toHeartbeat(func(h operatorlink.Step) { h.Received(ev) })
+		t.toLink(func(l operatorlink.Step) { l.Received(ev) })
 	case event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode:
 		t.toDesired(func(d desired.Step) { d.Take(ev) })
 	case event.Arriving:
@@ -167,7 +167,7 @@ func (t *step) react(ev event.Event) {
 	case event.PresenceSeen:
 		t.toReport(func(r report.Step) { r.PresenceSeen(ev) })
 	case event.FleetdPresence:
-		if client, gone := t.heartbeat.FleetdPresence(t.now, ev.Presence); gone {
+		if client, gone := t.link.FleetdPresence(t.now, ev.Presence); gone {
 			t.manual.ClientGone(client)
 		}
 	case event.Connected:

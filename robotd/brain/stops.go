@@ -12,7 +12,7 @@ import (
 
 func (t *step) toStops(do func(stops.Step)) {
 	f := latch.Facts{Robot: t.cfg.ID, FleetID: t.desired.FleetID(), Labels: t.cfg.Labels, Labelled: t.desired.Configured()}
-	t.runAndCarryOut(func() { do(stops.Step{State: &t.stops, Facts: f, People: &t.heartbeat, Now: t.now, Out: &t.list}) })
+	t.runAndCarryOut(func() { do(stops.Step{State: &t.stops, Facts: f, People: &t.link, Now: t.now, Out: &t.list}) })
 }
 
 // stopDocument takes a document that latches stops.

@@ -14,13 +14,16 @@ import (
 type State struct {
 	cfg        Config
 	link       Link
-	beats      Heartbeats
+	halfOpen   HalfOpen
+	gaps       Gaps
+	senders    Senders
+	seq        int64 // of the newest heartbeat of a fleetd instance; 0 = none came
 	clock      clock.FleetTime
 	pageBeatAt time.Duration // when the newest heartbeat of the robot's own page came; 0 = none did
 }
 
 // New returns the state of a robot that has received nothing.
-func New(cfg Config) State { return State{cfg: cfg, link: Boot()} }
+func New(cfg Config) State { return State{cfg: cfg, link: boot()} }
 
 // Step is the part of one step of the robot that concerns heartbeats.
 type Step struct {
@@ -34,30 +37,30 @@ type Step struct {
 // fleet's time. Those of a console at the robot keep up the link, because a person there can
 // stop the robot, but they affect neither the fleet's time nor fleetd's presence.
 func (t Step) Received(ev event.Heartbeat) {
-	t.linkChanged(Heartbeat(&t.link, t.Now.Mono, t.cfg, ev.Client))
+	t.linkChanged(t.link.heartbeat(t.Now.Mono, t.cfg, ev.Client))
 	if ev.Client == schema.LocalClient {
 		t.pageBeatAt = t.Now.Mono
 	}
 	if ev.FromConsole {
 		return
 	}
-	t.beats.HalfOpen.Heartbeat(t.Now.Mono)
-	t.beats.Seq = ev.Beat.Seq
-	t.beats.Senders.Note(ev.Client, ev.Beat.Session)
+	t.halfOpen.Heartbeat(t.Now.Mono)
+	t.seq = ev.Beat.Seq
+	t.senders.Note(ev.Client, ev.Beat.Session)
 	t.learnFleetTime(ev.Client, ev.Beat.TS)
 }
 
 // CheckLink checks how long no heartbeat has arrived, and CheckConnection whether the
 // connection is half-open.
-func (t Step) CheckLink() { t.linkChanged(Tick(&t.link, t.Now.Mono, t.cfg)) }
+func (t Step) CheckLink() { t.linkChanged(t.link.tick(t.Now.Mono, t.cfg)) }
 
 func (t Step) CheckConnection() {
-	if t.beats.HalfOpen.Detected(t.Now.Mono, t.cfg) {
+	if t.halfOpen.Detected(t.Now.Mono, t.cfg) {
 		t.Out.Do(effect.Reconnect{Why: "fleetd says that it is there, and its heartbeats do not come"})
 	}
 }
 
-func (t Step) linkChanged(d Decision) {
+func (t Step) linkChanged(d decision) {
 	if !d.Changed {
 		return
 	}
@@ -75,7 +78,7 @@ func (t Step) linkChanged(d Decision) {
 
 // Lost reports whether the link is lost, and for how long no operator could reach the robot.
 func (s *State) Lost(now clock.Now) (bool, time.Duration) {
-	return s.link.At == schema.LinkLost, LostFor(s.link, now.Mono, s.cfg)
+	return s.link.At == schema.LinkLost, s.link.lostFor(now.Mono, s.cfg)
 }
 
 const clockDiffers = "clock_differs" // alert about a fleetd instance
@@ -113,29 +116,29 @@ func (s *State) Offset(now clock.Now) (time.Duration, bool) {
 // NoteArrival notes, before ev is judged, when the loop ran and when a message arrived: a
 // message that arrives right after a gap in either may be as old as the gap.
 func (s *State) NoteArrival(now clock.Now, ev event.Event) {
-	s.beats.Gaps.Stepped(now.Mono)
+	s.gaps.Stepped(now.Mono)
 	switch ev := ev.(type) {
 	case event.Heartbeat:
 		if ev.Client != schema.LocalClient {
-			s.beats.Gaps.Arrived(now.Mono, true, s.cfg)
+			s.gaps.Arrived(now.Mono, true, s.cfg)
 		}
 	case event.Delivered:
 		if ev.Key.Client() != schema.LocalClient {
-			s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
+			s.gaps.Arrived(now.Mono, false, s.cfg)
 		}
 	case event.Command:
 		if ev.Client != schema.LocalClient {
-			s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
+			s.gaps.Arrived(now.Mono, false, s.cfg)
 		}
 	case event.Frame, event.StopDocument, event.LiveStop, event.DesiredStory, event.DesiredSet, event.DesiredConfig, event.DesiredMode, event.PresenceSeen, event.FleetdPresence, event.MessageDropped:
-		s.beats.Gaps.Arrived(now.Mono, false, s.cfg)
+		s.gaps.Arrived(now.Mono, false, s.cfg)
 	}
 }
 
 // Late is how long ago a command may have been sent: it was delayed on the network, or here
 // after it was read.
 func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
-	late := s.beats.Gaps.Longest(now.Mono)
+	late := s.gaps.Longest(now.Mono)
 	if ev.Client == schema.LocalClient { // it came over no connection
 		late = 0
 	}
@@ -148,16 +151,16 @@ func (s *State) Late(now clock.Now, ev event.Command) time.Duration {
 // Connected takes a new connection, and Disconnected the end of one. The link degrades with
 // a connection that ends while the robot is not DISABLED.
 func (t Step) Connected() {
-	t.beats.HalfOpen.Opened(t.Now.Mono)
-	t.beats.Gaps.Opened(t.Now.Mono)
-	t.linkChanged(ConnectionRestored(&t.link, t.Now.Mono))
+	t.halfOpen.Opened(t.Now.Mono)
+	t.gaps.Opened(t.Now.Mono)
+	t.linkChanged(t.link.connectionRestored(t.Now.Mono))
 }
 
 func (t Step) Disconnected(disabled bool) {
-	t.beats.HalfOpen.Closed()
-	t.beats.Gaps.Closed()
+	t.halfOpen.Closed()
+	t.gaps.Closed()
 	if !disabled {
-		t.linkChanged(ConnectionLost(&t.link, t.Now.Mono))
+		t.linkChanged(t.link.connectionLost(t.Now.Mono))
 	}
 }
 
@@ -167,20 +170,20 @@ func (t Step) Disconnected(disabled bool) {
 // heartbeats are expected until one arrives.
 func (s *State) FleetdPresence(now clock.Now, p schema.Presence) (gone string, ok bool) {
 	online := p.State == schema.PresenceOnline
-	s.beats.HalfOpen.SetFleetdOnline(online, now.Mono)
+	s.halfOpen.SetFleetdOnline(online, now.Mono)
 	if online {
-		s.beats.Gaps.Expect()
+		s.gaps.Expect()
 		return "", false
 	}
-	s.beats.Gaps.Closed()
-	return s.beats.Senders.Of(p.Session)
+	s.gaps.Closed()
+	return s.senders.Of(p.Session)
 }
 
 // Asker names, for people, the person who sent a command. The robot trusts the name that a
 // fleetd instance gives, because fleetd knows the person. To a name that another client
 // gives it adds the client.
 func (s *State) Asker(client, by string) string {
-	if by != "" && s.beats.Senders.Has(client) {
+	if by != "" && s.senders.Has(client) {
 		return by
 	}
 	return schema.Asker(client, by)
@@ -191,7 +194,7 @@ func (s *State) Asker(client, by string) string {
 func (s *State) Link(now clock.Now, policy schema.LinkLoss) schema.StateLink {
 	d := schema.StateLink{
 		State: s.link.At, Since: now.At(s.link.Since), Client: s.link.Client,
-		BudgetMS: Remaining(s.link, now.Mono, s.cfg).Milliseconds(),
+		BudgetMS: s.link.remaining(now.Mono, s.cfg).Milliseconds(),
 		Policy:   policy,
 	}
 	if o := s.link.Outage; o != (Outage{}) {
@@ -205,9 +208,9 @@ func (s *State) Link(now clock.Now, policy schema.LinkLoss) schema.StateLink {
 
 // Fill sets what the robot's own heartbeat says of those that it receives.
 func (s *State) Fill(h *schema.Heartbeat, now clock.Now) {
-	h.Link = schema.HeartbeatLink{State: s.link.At, Client: cmp.Or(s.beats.Senders.Newest(), s.link.Client), FleetSeq: s.beats.Seq}
-	if s.beats.Seq > 0 {
-		h.Link.FleetAgeMS = (now.Mono - s.beats.HalfOpen.LastHeartbeat).Milliseconds()
+	h.Link = schema.HeartbeatLink{State: s.link.At, Client: cmp.Or(s.senders.Newest(), s.link.Client), FleetSeq: s.seq}
+	if s.seq > 0 {
+		h.Link.FleetAgeMS = (now.Mono - s.halfOpen.LastHeartbeat).Milliseconds()
 	}
 	if off, ok := s.Offset(now); ok {
 		h.Clock = schema.HeartbeatClock{OffsetMS: off.Milliseconds(), Known: true}

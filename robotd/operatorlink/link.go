@@ -1,5 +1,7 @@
-// Package operatorlink decides whether operators can reach the robot through fleetd or
-// through a console at the robot, such as its own page.
+// Package operatorlink takes in the heartbeats of fleetd and of consoles, and what else tells of
+// their connection: whether operators can reach the robot through fleetd or through a console at
+// the robot, such as its own page, the fleet's time, who the fleetd instances are, and how late a
+// message may be.
 //
 // These send authenticated heartbeats; people and other clients do not. A broker that
 // answers is not enough, since neither fleetd nor a console may be connected to it.
@@ -79,11 +81,11 @@ type Outage struct {
 	Over bool          // it has ended, and To is set
 }
 
-// Boot returns the state after boot.
-func Boot() Link { return Link{At: schema.LinkNever} }
+// boot returns the state after boot.
+func boot() Link { return Link{At: schema.LinkNever} }
 
-// Decision is the result of one step.
-type Decision struct {
+// decision is the result of one step.
+type decision struct {
 	Changed  bool
 	From, To schema.LinkState
 	On       Event
@@ -91,11 +93,11 @@ type Decision struct {
 	Silence  time.Duration // before this heartbeat, or until now
 }
 
-// Heartbeat processes a heartbeat.
-func Heartbeat(s *Link, now time.Duration, c Config, client string) Decision {
+// heartbeat processes a heartbeat.
+func (s *Link) heartbeat(now time.Duration, c Config, client string) decision {
 	s.sinceConnectionLoss = false
 	gap := now - s.LastHeartbeat
-	d := Decision{From: s.At, To: s.At, Silence: gap}
+	d := decision{From: s.At, To: s.At, Silence: gap}
 	late := gap > c.late()
 	switch {
 	case s.At == schema.LinkNever:
@@ -118,10 +120,10 @@ func Heartbeat(s *Link, now time.Duration, c Config, client string) Decision {
 	return d
 }
 
-// ConnectionLost reports that the connection ended while the robot was not DISABLED. It
+// connectionLost reports that the connection ended while the robot was not DISABLED. It
 // has an effect only if no heartbeat has arrived since boot.
-func ConnectionLost(s *Link, now time.Duration) Decision {
-	d := Decision{From: s.At, To: s.At}
+func (s *Link) connectionLost(now time.Duration) decision {
+	d := decision{From: s.At, To: s.At}
 	if s.At == schema.LinkNever {
 		s.transition(now, OnConnectionLost, &d)
 		s.LastHeartbeat, s.sinceConnectionLoss = now, true
@@ -129,9 +131,9 @@ func ConnectionLost(s *Link, now time.Duration) Decision {
 	return d
 }
 
-// ConnectionRestored reports that this connection is back.
-func ConnectionRestored(s *Link, now time.Duration) Decision {
-	d := Decision{From: s.At, To: s.At, Silence: now - s.LastHeartbeat}
+// connectionRestored reports that this connection is back.
+func (s *Link) connectionRestored(now time.Duration) decision {
+	d := decision{From: s.At, To: s.At, Silence: now - s.LastHeartbeat}
 	if s.sinceConnectionLoss {
 		s.transition(now, OnConnectionRestored, &d)
 		s.sinceConnectionLoss, s.spentBudget = false, 0
@@ -139,10 +141,10 @@ func ConnectionRestored(s *Link, now time.Duration) Decision {
 	return d
 }
 
-// Tick checks the current silence.
-func Tick(s *Link, now time.Duration, c Config) Decision {
+// tick checks the current silence.
+func (s *Link) tick(now time.Duration, c Config) decision {
 	gap := now - s.LastHeartbeat
-	d := Decision{From: s.At, To: s.At, Silence: gap}
+	d := decision{From: s.At, To: s.At, Silence: gap}
 	switch {
 	case gap > c.late() && s.spentBudget+gap >= c.Lost:
 		s.transition(now, OnDrained, &d)
@@ -152,19 +154,19 @@ func Tick(s *Link, now time.Duration, c Config) Decision {
 	return d
 }
 
-// LostFor returns for how long the link has been lost, including the silence
+// lostFor returns for how long the link has been lost, including the silence
 // (c.Lost) before the loss, so that a mode can compare it with its own timeout. It
 // is zero while the link is not lost.
-func LostFor(s Link, now time.Duration, c Config) time.Duration {
+func (s *Link) lostFor(now time.Duration, c Config) time.Duration {
 	if s.At != schema.LinkLost {
 		return 0
 	}
 	return c.Lost + now - s.Since
 }
 
-// Remaining returns after how much more silence the link is lost: from c.Lost down to
+// remaining returns after how much more silence the link is lost: from c.Lost down to
 // zero when it is lost.
-func Remaining(s Link, now time.Duration, c Config) time.Duration {
+func (s *Link) remaining(now time.Duration, c Config) time.Duration {
 	spent := s.spentBudget
 	if gap := now - s.LastHeartbeat; gap > c.late() {
 		spent += gap
@@ -179,7 +181,7 @@ func Remaining(s Link, now time.Duration, c Config) time.Duration {
 }
 
 // transition changes the state if the table has a row for the event.
-func (s *Link) transition(now time.Duration, on Event, d *Decision) {
+func (s *Link) transition(now time.Duration, on Event, d *decision) {
 	row, ok := Table.Next(s.At, on)
 	if !ok {
 		return

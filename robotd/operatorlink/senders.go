@@ -2,15 +2,6 @@ package operatorlink
 
 import "slices"
 
-// Heartbeats is what the robot knows of those who send them, and of the connection over
-// which they come.
-type Heartbeats struct {
-	HalfOpen HalfOpen
-	Gaps     Gaps
-	Senders  Senders
-	Seq      int64 // of the newest heartbeat of a fleetd instance; 0 = none came
-}
-
 // maxSenders bounds how many senders of heartbeats the robot knows by their sessions.
 const maxSenders = 4
 
