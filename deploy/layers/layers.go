@@ -47,7 +47,7 @@ var Table = []Layer{
 		Folders: []string{
 			"broker/access",
 			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
-			"robotd/delivery", "robotd/desiredmode", "robotd/request", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
+			"robotd/delivery", "robotd/request", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader", "fleetd/drive",
 		}},
 	{What: "modes of operation", Pure: true,

@@ -9,7 +9,6 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
-	"troupe/robotd/desiredmode"
 	"troupe/robotd/diagnosis"
 	"troupe/robotd/effect"
 	"troupe/robotd/intent"
@@ -275,9 +274,9 @@ func (s *desiredView) DeliveryFacts() delivery.Facts {
 }
 
 // ModeFacts are the facts for the desired mode.
-func (s *desiredView) ModeFacts() desiredmode.Facts {
+func (s *desiredView) ModeFacts() desired.ModeFacts {
 	m := s.supervisor.Mode()
-	f := desiredmode.Facts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
+	f := desired.ModeFacts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
 		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"

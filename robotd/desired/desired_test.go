@@ -16,7 +16,6 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
-	"troupe/robotd/desiredmode"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
@@ -26,7 +25,7 @@ import (
 )
 
 // fakeRobot is the rest of the robot.
-type fakeRobot struct{ mode desiredmode.Facts }
+type fakeRobot struct{ mode ModeFacts }
 
 func (*fakeRobot) Capabilities() schema.Caps              { return schema.Caps{} }
 func (*fakeRobot) Check(*score.Act) *act.Refusal          { return nil }
@@ -34,7 +33,7 @@ func (*fakeRobot) SetPlaces(*score.Places)                {}
 func (*fakeRobot) DeliveryFacts() delivery.Facts          { return delivery.Facts{} }
 func (*fakeRobot) Taught() (map[string]score.Act, string) { return nil, "" }
 func (*fakeRobot) AtoPerforms() bool                      { return false }
-func (r *fakeRobot) ModeFacts() desiredmode.Facts         { return r.mode }
+func (r *fakeRobot) ModeFacts() ModeFacts                 { return r.mode }
 
 // world is a robot that a broker brings documents, with a disk.
 type world struct {
@@ -54,7 +53,7 @@ type world struct {
 
 func newWorld(change func(*config.Config)) *world {
 	w := &world{base: config.Defaults("r1"), settings: map[string]string{}, alerts: map[string]bool{}}
-	w.robot.mode = desiredmode.Facts{Active: schema.ModeMnl, Settled: true}
+	w.robot.mode = ModeFacts{Active: schema.ModeMnl, Settled: true}
 	if change != nil {
 		change(&w.base)
 	}

@@ -2,7 +2,6 @@ package desired
 
 import (
 	"troupe/robotd/delivery"
-	"troupe/robotd/desiredmode"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
@@ -99,7 +98,7 @@ func (t Step) Adopt(o request.Dispatch, fleetID string) {
 	if fleetID != was {
 		t.saveFleetID(fleetID)
 		t.ToDeliveries(delivery.Adopt{FleetID: fleetID})
-		t.stepMode(desiredmode.Input{What: desiredmode.Adopted})
+		t.stepMode(modeInput{What: modeAdopted})
 		t.serveOtherFleet(&t.mode.intake)
 		t.serveOtherFleet(&t.config.intake) // the present configuration stays until the other fleet desires another one
 		t.config.dirty, t.mode.dirty = true, true

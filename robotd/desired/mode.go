@@ -8,20 +8,19 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"troupe/robotd/config"
-	"troupe/robotd/desiredmode"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
 
-// ModeKey is the key on the disk of a desiredmode.State.
+// ModeKey is the key on the disk of a modeStatus.
 const ModeKey = "desired.mode"
 
 // modeState is the state of the desired mode.
 type modeState struct {
 	intake
-	state    desiredmode.State
+	state    modeStatus
 	starting bool // start-up has not ended yet
 	diverged bool // another mode was requested since
 	dirty    bool
@@ -31,7 +30,7 @@ type modeState struct {
 func restoreMode(c *config.Config, saved map[string]string) modeState {
 	w := modeState{starting: true}
 	if text := saved[ModeKey]; text != "" && json.Unmarshal([]byte(text), &w.state) == nil {
-		w.state = desiredmode.Boot(w.state)
+		w.state = restart(w.state)
 		w.rev = w.state.Desired.Rev
 		setModeAfterStartup(c, w.state.Desired.Mode)
 	}
@@ -66,17 +65,17 @@ func (t Step) takeMode(ev event.DesiredMode, v Verification) {
 		return
 	}
 	w.diverged = false
-	t.stepMode(desiredmode.Input{What: desiredmode.Newer, Desired: desiredmode.Desired{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
+	t.stepMode(modeInput{What: modeNewer, Desired: desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
 	if w.starting {
 		setModeAfterStartup(t.cfg, d.Mode)
 	}
 }
 
 // stepMode gives the state of the desired mode one input.
-func (t Step) stepMode(in desiredmode.Input) {
+func (t Step) stepMode(in modeInput) {
 	w := &t.mode
 	was := w.state
-	d := desiredmode.Step(&w.state, t.modeFacts(), in)
+	d := w.state.step(t.modeFacts(), in)
 	if d.Changed {
 		w.dirty = true
 		t.Out.LogTransition("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
@@ -102,11 +101,11 @@ func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desire
 // Answered takes the supervisor's answer to the request of a desired mode.
 func (t Step) Answered(to request.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
-		t.stepMode(desiredmode.Input{What: desiredmode.Answered, Verdict: r})
+		t.stepMode(modeInput{What: modeAnswered, Verdict: r})
 	}
 }
 
-func (t Step) modeFacts() desiredmode.Facts {
+func (t Step) modeFacts() ModeFacts {
 	f := t.robot.ModeFacts()
 	f.Starting = t.mode.starting
 	return f
@@ -119,7 +118,7 @@ func (s *State) Starting() bool { return s.mode.starting }
 // the desired mode is not active, a request has superseded it.
 func (t Step) StartupEnded(why schema.Reason) {
 	t.mode.starting = false
-	t.stepMode(desiredmode.Input{What: desiredmode.StartupEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})
+	t.stepMode(modeInput{What: modeStartupEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})
 }
 
 // NoteIntendedMode takes the mode of a request that was granted to by: if it is not the

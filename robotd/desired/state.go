@@ -10,7 +10,6 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
-	"troupe/robotd/desiredmode"
 	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -56,7 +55,7 @@ type Robot interface {
 	DeliveryFacts() delivery.Facts
 	AtoPerforms() bool
 	// ModeFacts are the facts for the desired mode, except Starting.
-	ModeFacts() desiredmode.Facts
+	ModeFacts() ModeFacts
 }
 
 // Memory is what the disk has of the desired documents.

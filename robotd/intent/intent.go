@@ -65,7 +65,7 @@ type Facts struct {
 	Session string
 	Boot    string
 	// ModePrevented is why an intent may not change the mode now, as for a desired mode (see
-	// desiredmode.Facts); that the robot is DISABLED does not prevent it. Detail explains it.
+	// desired.ModeFacts); that the robot is DISABLED does not prevent it. Detail explains it.
 	ModePrevented schema.Reason
 	Detail        string
 }

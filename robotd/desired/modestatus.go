@@ -1,4 +1,20 @@
-// Package desiredmode decides how a robot follows the mode that the fleet desires.
+package desired
+
+import (
+	"fmt"
+
+	"troupe/schema"
+)
+
+// desiredMode is a desired document that the robot obeys.
+type desiredMode struct {
+	Rev   int64            `json:"rev"` // 0 = no document
+	Mode  schema.ModeID    `json:"mode"`
+	Apply schema.ApplyMode `json:"apply"`
+}
+
+// modeStatus is the desired mode and how far the robot has followed it. An empty Phase means
+// idle. It is comparable.
 //
 // The calibration at boot ends in the desired mode; one that somebody requested with mode/set stays
 // active. If the document says "now", the robot also
@@ -7,44 +23,23 @@
 // in safe, whose ato waits for auto/continue, or under manual control keeps its mode and
 // reports the phase held, also when what prevented it is over. So a message never overrules a later decision of a person. A
 // plain safety/stop prevents nothing: the robot is DISABLED, and changes its mode.
-//
-// The package does not set the mode: it returns whether to ask the supervisor, whose
-// answer is a later input. The caller has already checked the sender and the revision of
-// the document. State is comparable.
-package desiredmode
-
-import (
-	"fmt"
-
-	"troupe/schema"
-)
-
-// Desired is a desired document that the robot obeys.
-type Desired struct {
-	Rev   int64            `json:"rev"` // 0 = no document
-	Mode  schema.ModeID    `json:"mode"`
-	Apply schema.ApplyMode `json:"apply"`
-}
-
-// State is the desired mode and how far the robot has followed it. An empty Phase means
-// idle.
-type State struct {
-	Desired Desired            `json:"desired"`
+type modeStatus struct {
+	Desired desiredMode        `json:"desired"`
 	Phase   schema.DeployPhase `json:"phase"`
 	Reason  schema.Reason      `json:"reason,omitempty"`
 	Detail  string             `json:"detail,omitempty"`
 }
 
 // At returns the phase.
-func (s *State) At() schema.DeployPhase {
+func (s *modeStatus) At() schema.DeployPhase {
 	if s.Phase == "" {
 		return schema.DeployIdle
 	}
 	return s.Phase
 }
 
-// Facts is what the decision depends on.
-type Facts struct {
+// ModeFacts is what the decision depends on.
+type ModeFacts struct {
 	Active   schema.ModeID // the mode in charge; empty if none is
 	Starting bool          // start-up has not ended yet
 	Settled  bool          // no switch is under way
@@ -54,46 +49,46 @@ type Facts struct {
 	Detail    string
 }
 
-// InputKind is the kind of an input.
-type InputKind string
+// modeInputKind is the kind of an input.
+type modeInputKind string
 
 // The inputs.
 const (
-	Newer        InputKind = "desired"    // Desired: a newer document
-	Answered     InputKind = "answered"   // Verdict: the supervisor's answer
-	StartupEnded InputKind = "boot-ended" // start-up has ended; Reason: why, if not in the desired mode
-	Adopted      InputKind = "adopted"    // the robot now obeys another fleet
+	modeNewer        modeInputKind = "desired"    // Desired: a newer document
+	modeAnswered     modeInputKind = "answered"   // Verdict: the supervisor's answer
+	modeStartupEnded modeInputKind = "boot-ended" // start-up has ended; Reason: why, if not in the desired mode
+	modeAdopted      modeInputKind = "adopted"    // the robot now obeys another fleet
 )
 
-// Input is one input. Fields that What does not need stay empty.
-type Input struct {
-	What    InputKind
-	Desired Desired
+// modeInput is one input. Fields that What does not need stay empty.
+type modeInput struct {
+	What    modeInputKind
+	Desired desiredMode
 	schema.Verdict
 }
 
-// Decision is the result of one step.
-type Decision struct {
+// modeDecision is the result of one step.
+type modeDecision struct {
 	Changed  bool
 	From, To schema.DeployPhase
-	On       Event
+	On       ModeEvent
 	Why      string
 	Ask      bool // ask the supervisor for the mode
 }
 
-// Boot returns the state after a restart: in every phase, start-up will end in the
+// restart returns the state after a restart: in every phase, start-up will end in the
 // desired mode.
-func Boot(kept State) State {
+func restart(kept modeStatus) modeStatus {
 	if kept.Desired.Rev > 0 {
 		kept.Phase, kept.Reason, kept.Detail = schema.DeployWaiting, "", ""
 	}
 	return kept
 }
 
-// Step handles one input.
-func Step(s *State, f Facts, in Input) (d Decision) {
+// step handles one input.
+func (s *modeStatus) step(f ModeFacts, in modeInput) (d modeDecision) {
 	switch in.What {
-	case Newer:
+	case modeNewer:
 		s.Desired = in.Desired
 		switch {
 		case f.Starting:
@@ -108,7 +103,7 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 			s.transition(&d, OnAsk, "", "")
 			d.Ask = true
 		}
-	case Answered:
+	case modeAnswered:
 		switch {
 		case s.At() != schema.DeployWaiting || !in.Status.Final():
 		case in.Status == schema.StatusSucceeded:
@@ -118,7 +113,7 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		default:
 			s.transition(&d, OnFell, in.Reason, in.Detail)
 		}
-	case StartupEnded:
+	case modeStartupEnded:
 		switch {
 		case s.At() != schema.DeployWaiting:
 		case f.Active == s.Desired.Mode:
@@ -126,19 +121,19 @@ func Step(s *State, f Facts, in Input) (d Decision) {
 		default:
 			s.transition(&d, OnFell, in.Reason, "start-up ended in "+string(f.Active))
 		}
-	case Adopted:
-		s.Desired = Desired{}
+	case modeAdopted:
+		s.Desired = desiredMode{}
 		s.transition(&d, OnAdopted, "", "")
 	}
 	return d
 }
 
 // transition changes the phase if the table has a row for the event.
-func (s *State) transition(d *Decision, on Event, why schema.Reason, detail string) {
-	row, ok := Table.Next(s.At(), on)
+func (s *modeStatus) transition(d *modeDecision, on ModeEvent, why schema.Reason, detail string) {
+	row, ok := modeTable.Next(s.At(), on)
 	if !ok {
 		return
 	}
-	*d = Decision{Changed: true, From: s.At(), To: row.To, On: on, Why: row.Why}
+	*d = modeDecision{Changed: true, From: s.At(), To: row.To, On: on, Why: row.Why}
 	s.Phase, s.Reason, s.Detail = row.To, why, detail
 }

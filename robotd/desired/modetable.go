@@ -1,32 +1,32 @@
-package desiredmode
+package desired
 
 import (
 	"troupe/schema"
 	"troupe/schema/fsm"
 )
 
-// Event is an event that changes the phase of the desired mode.
-type Event string
+// ModeEvent is an event that changes the phase of the desired mode.
+type ModeEvent string
 
 // The events.
 const (
-	OnStartup       Event = "boot"
-	OnAsk           Event = "asked"
-	OnAlreadyActive Event = "already-active"
-	OnPrevented     Event = "prevented"
-	OnGranted       Event = "granted"
-	OnRefused       Event = "refused"
-	OnFell          Event = "fell-back"
-	OnAdopted       Event = "adopted"
+	OnStartup       ModeEvent = "boot"
+	OnAsk           ModeEvent = "asked"
+	OnAlreadyActive ModeEvent = "already-active"
+	OnPrevented     ModeEvent = "prevented"
+	OnGranted       ModeEvent = "granted"
+	OnRefused       ModeEvent = "refused"
+	OnFell          ModeEvent = "fell-back"
+	OnAdopted       ModeEvent = "adopted"
 )
 
-// Phases lists every phase.
-var Phases = []schema.DeployPhase{schema.DeployIdle, schema.DeployWaiting, schema.DeployHeld, schema.DeployActive, schema.DeployRejected, schema.DeployFailed}
+// modePhases lists every phase.
+var modePhases = []schema.DeployPhase{schema.DeployIdle, schema.DeployWaiting, schema.DeployHeld, schema.DeployActive, schema.DeployRejected, schema.DeployFailed}
 
-var anyPhase = fsm.In(Phases...)
+var anyPhase = fsm.In(modePhases...)
 
-// Table is the state table of the desired mode's phase.
-var Table = fsm.Table[schema.DeployPhase, Event]{
+// modeTable is the state table of the desired mode's phase.
+var modeTable = fsm.Table[schema.DeployPhase, ModeEvent]{
 	{From: anyPhase, On: OnStartup, To: schema.DeployWaiting, Why: "the running calibration at boot, or else the next one, ends in the desired mode"},
 	{From: anyPhase, On: OnAsk, To: schema.DeployWaiting, Why: "the supervisor is asked for it, once"},
 	{From: anyPhase, On: OnAlreadyActive, To: schema.DeployActive, Why: "it is in charge already"},

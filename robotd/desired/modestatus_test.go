@@ -1,4 +1,4 @@
-package desiredmode
+package desired
 
 import (
 	"fmt"
@@ -13,11 +13,11 @@ import (
 )
 
 func TestTableIsSound(t *testing.T) {
-	fsmtest.Check(t, Table, schema.DeployIdle, Phases)
+	fsmtest.Check(t, modeTable, schema.DeployIdle, modePhases)
 }
 
 func TestTableMatchesItsDiagram(t *testing.T) {
-	fsmtest.CheckDiagram(t, "testdata/desired.md", Table, schema.DeployIdle)
+	fsmtest.CheckDiagram(t, "testdata/desired.md", modeTable, schema.DeployIdle)
 }
 
 // TestTraces plays each script of testdata. A line is a time and an input; the indented
@@ -28,8 +28,8 @@ func TestTableMatchesItsDiagram(t *testing.T) {
 func TestTraces(t *testing.T) {
 	covered := map[string]bool{}
 	golden.PlayTraces(t, func(t *testing.T) func(string) string {
-		var s State
-		f := Facts{Active: schema.ModeMnl, Settled: true}
+		var s modeStatus
+		f := ModeFacts{Active: schema.ModeMnl, Settled: true}
 		return func(line string) string {
 			_, word, words := golden.Timed(t, line)
 			arg := func(i int) string {
@@ -38,10 +38,10 @@ func TestTraces(t *testing.T) {
 				}
 				return ""
 			}
-			in := Input{What: InputKind(word)}
+			in := modeInput{What: modeInputKind(word)}
 			switch word {
 			case "facts":
-				f = Facts{Settled: true}
+				f = ModeFacts{Settled: true}
 				for _, w := range words {
 					switch k, v, _ := strings.Cut(w, "="); k {
 					case "active":
@@ -58,8 +58,8 @@ func TestTraces(t *testing.T) {
 				}
 				return ""
 			case "restart":
-				s = Boot(s)
-				return show(s, Decision{})
+				s = restart(s)
+				return show(s, modeDecision{})
 			case "desired":
 				if _, err := fmt.Sscan(arg(0), &in.Desired.Rev); err != nil {
 					t.Fatal(err)
@@ -73,14 +73,14 @@ func TestTraces(t *testing.T) {
 			default:
 				t.Fatalf("%q: unknown input", line)
 			}
-			d := Step(&s, f, in)
+			d := s.step(f, in)
 			if d.Changed {
 				covered[fmt.Sprintf("%s on %s", d.From, d.On)] = true
 			}
 			return show(s, d)
 		}
 	})
-	for _, row := range Table {
+	for _, row := range modeTable {
 		taken := false
 		for _, from := range row.From {
 			taken = taken || covered[fmt.Sprintf("%s on %s", from, row.On)]
@@ -91,7 +91,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-func show(s State, d Decision) string {
+func show(s modeStatus, d modeDecision) string {
 	line := "  "
 	if d.Changed {
 		line += fmt.Sprintf("%s -> %s on %s (%s); ", d.From, d.To, d.On, d.Why)
@@ -105,22 +105,22 @@ func show(s State, d Decision) string {
 
 func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s State
+		var s modeStatus
 		asked := map[int64]int{}
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
-			f := Facts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
+			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
 				Settled: rapid.Bool().Draw(t, "settled"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
-			in := Input{What: rapid.SampledFrom([]InputKind{Newer, Answered, StartupEnded, Adopted}).Draw(t, "what")}
+			in := modeInput{What: rapid.SampledFrom([]modeInputKind{modeNewer, modeAnswered, modeStartupEnded, modeAdopted}).Draw(t, "what")}
 			in.Status = rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")
-			in.Desired = Desired{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
+			in.Desired = desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
-				s = Boot(s)
+				s = restart(s)
 			}
-			d := Step(&s, f, in)
+			d := s.step(f, in)
 			if !d.Ask {
 				continue
 			}
-			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != Newer {
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != modeNewer {
 				t.Fatalf("requested %+v on %+v with %+v", s.Desired, in, f)
 			}
 		}
