@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk"
 	"troupe/robotd/disk/disktest"
@@ -36,8 +37,8 @@ func makeUsedData(t testing.TB, dir string, events int) {
 		batch = append(batch, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d,"type":%q}`, n, strings.Repeat("x", 400))})
 	}
 	for n := range int64(100) {
-		r := request.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}}, Delivered: true}
-		batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{r}}})
+		r := command.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}}, Delivered: true}
+		batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []command.Record{r}}})
 	}
 	if err := errors.Join(d.Apply(batch...), d.Apply(effect.SaveValue{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
 		t.Fatal(err)

@@ -43,6 +43,8 @@ var Table = []Layer{
 		Folders: []string{"schema/verb", "schema/interrupts", "schema/intents"}},
 	{What: "the contract between robotd and the adapters of its units", Pure: true,
 		Folders: []string{"schema/bus"}},
+	{What: "what every part of the robot knows of a command", Pure: true,
+		Folders: []string{"robotd/command"}},
 	{What: "packages that decide one thing each", Pure: true,
 		Folders: []string{
 			"broker/access",

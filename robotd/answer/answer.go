@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -27,10 +28,10 @@ type State struct {
 }
 
 // pendingCancel is a sys/cancel that is answered after the command that it cancels.
-type pendingCancel struct{ by, target request.Key }
+type pendingCancel struct{ by, target command.Key }
 
 // Restore returns the state of a robot that has just started.
-func Restore(boots int64, records []request.Record, out *effect.List) State {
+func Restore(boots int64, records []command.Record, out *effect.List) State {
 	journal, effects := request.Restore(boots, records, nil)
 	for _, e := range effects {
 		if save, ok := e.(request.Save); ok {
@@ -187,12 +188,12 @@ func (t Step) Revoke(in effect.Revoke) {
 }
 
 // CancelLater notes a sys/cancel that is answered after the command that it cancels.
-func (s *State) CancelLater(by, target request.Key) {
+func (s *State) CancelLater(by, target command.Key) {
 	s.cancels = append(s.cancels, pendingCancel{by, target})
 }
 
 // answerCancels answers the commands that cancelled a command which ended with r.
-func (s *State) answerCancels(target request.Key, r schema.Verdict) {
+func (s *State) answerCancels(target command.Key, r schema.Verdict) {
 	answer := schema.Verdict{Status: schema.StatusSucceeded, Refs: target.Refs()}
 	if r.Status != schema.StatusCancelled {
 		answer = schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonInvalidTransition, Pointer: "/args/id", Detail: "it ended by itself: " + string(r.Status)}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
@@ -44,7 +45,7 @@ func newRig(t *testing.T) *rig {
 	return &rig{t: t, s: Restore(1, nil, &out), p: published{seq: 1}}
 }
 
-func key(id string) request.Key { return request.KeyOf("op1", id) }
+func key(id string) command.Key { return command.KeyOf("op1", id) }
 
 // do makes a step, and logs the answers, alerts and events that it wants.
 func (r *rig) do(part func(Step)) {
@@ -54,7 +55,7 @@ func (r *rig) do(part func(Step)) {
 	for i := 0; i < out.Len(); i++ {
 		switch e := out.At(i).(type) {
 		case effect.SaveRequests:
-			var keys []request.Key
+			var keys []command.Key
 			for _, put := range e.Put {
 				keys = append(keys, put.Key())
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"troupe/robotd/answer"
+	"troupe/robotd/command"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/intent"
@@ -22,7 +23,7 @@ func (t *step) toAnswers(do func(answer.Step)) {
 func (t *step) stepRequests(in request.Input) { t.toAnswers(func(a answer.Step) { a.ToJournal(in) }) }
 
 // reply answers a command.
-func (t *step) reply(to request.Key, v schema.Verdict) { t.answer(effect.Reply{To: to, Verdict: v}) }
+func (t *step) reply(to command.Key, v schema.Verdict) { t.answer(effect.Reply{To: to, Verdict: v}) }
 
 // answer passes a reply on to the sender of the command.
 func (t *step) answer(r effect.Reply) {
@@ -100,7 +101,7 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 		refs = t.perform.Refs(r.Reason)
 	case schema.ReasonStopped, schema.ReasonNeedsReset:
 		if at := t.permission.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
-			refs = request.Key(t.permission.Cause.Req).Refs()
+			refs = command.Key(t.permission.Cause.Req).Refs()
 		}
 	}
 	refs = append(refs, t.report.AlertRefs(r.Reason)...)

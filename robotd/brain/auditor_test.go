@@ -13,13 +13,13 @@ import (
 	"troupe/robotd/answer"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode/follow"
 	"troupe/robotd/perform"
-	"troupe/robotd/request"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -38,14 +38,14 @@ type auditor struct {
 	shown    schema.State // the newest published one
 	modes    schema.Modes // the same
 	eventSeq int64
-	finals   map[request.Key]schema.Status // published, not counting repetitions
-	unsaved  map[request.Key]bool          // their answer was published although the disk refused it
-	asked    map[request.Key]bool          // of this boot: to be answered
-	fleeting map[request.Key]bool          // changes nothing and is not remembered
-	enables  map[request.Key]bool
-	writes   map[request.Key]int64 // of this boot: what the disk has to have before a stop is answered
-	verbs    map[request.Key]string
-	answered map[request.Key]effect.Publish // the newest answer
+	finals   map[command.Key]schema.Status // published, not counting repetitions
+	unsaved  map[command.Key]bool          // their answer was published although the disk refused it
+	asked    map[command.Key]bool          // of this boot: to be answered
+	fleeting map[command.Key]bool          // changes nothing and is not remembered
+	enables  map[command.Key]bool
+	writes   map[command.Key]int64 // of this boot: what the disk has to have before a stop is answered
+	verbs    map[command.Key]string
+	answered map[command.Key]effect.Publish // the newest answer
 	history  []auditedStep
 }
 
@@ -212,7 +212,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			// requests that still wait for their answer. That a stop comes to its end undoes
 			// nothing that was asked for after it.
 			if enabled := string(schema.SafetyEnabled); e.To == enabled || e.From == enabled {
-				maps.DeleteFunc(a.enables, func(k request.Key, _ bool) bool { return !a.asked[k] })
+				maps.DeleteFunc(a.enables, func(k command.Key, _ bool) bool { return !a.asked[k] })
 			}
 		}
 	}
@@ -263,7 +263,7 @@ func (a *auditor) stopped(ev event.Event) {
 	default:
 		return
 	}
-	if k := request.KeyOf(client, q.ID); a.writes[k] == 0 {
+	if k := command.KeyOf(client, q.ID); a.writes[k] == 0 {
 		a.writes[k], _ = a.r.s.stops.Writes()
 	}
 }
@@ -328,7 +328,7 @@ func (a *auditor) published(e effect.Publish) {
 // ordered checks an event against the answer to the command that caused it. What is First goes past
 // the disk, so it comes before all that does not, which keeps its order.
 func (a *auditor) ordered(e effect.Publish, ev schema.Event) {
-	k := request.Key(ev.ReqID)
+	k := command.Key(ev.ReqID)
 	ack, answered := a.answered[k]
 	switch verb := a.verbs[k]; {
 	case verb == "", a.r.diskFull: // a final answer that the disk refused is sent again later
@@ -349,7 +349,7 @@ func (a *auditor) ordered(e effect.Publish, ev schema.Event) {
 // done is shown by a state that was published before it.
 func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	if ack.ID != nil && !ack.Dup {
-		a.answered[request.KeyOf(e.Param, *ack.ID)] = e
+		a.answered[command.KeyOf(e.Param, *ack.ID)] = e
 	}
 	if ack.ID == nil || ack.Dup || !ack.Status.Final() {
 		return
@@ -358,10 +358,10 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 		a.fail("%s succeeded with state %d, but the newest published is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
 	_, kept := a.r.s.stops.Writes()
-	if ack.Status == schema.StatusSucceeded && (answer.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[request.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
+	if ack.Status == schema.StatusSucceeded && (answer.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[command.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had the latched stop, and does not say so", *ack.ID)
 	}
-	k := request.KeyOf(e.Param, *ack.ID)
+	k := command.KeyOf(e.Param, *ack.ID)
 	if _, again := a.finals[k]; ack.Status == schema.StatusSucceeded && ack.StateSeq > 0 && ack.Reason == "" && !again && !a.unsaved[k] {
 		a.shows(*ack.ID)
 	}

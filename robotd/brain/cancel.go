@@ -1,6 +1,7 @@
 package brain
 
 import (
+	"troupe/robotd/command"
 	"troupe/robotd/manual"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -10,7 +11,7 @@ import (
 // change of modes, a calibration, an act and a replay are ended. Everything else is too
 // short, or would leave the robot in an undefined state.
 func (t *step) cancel(o request.Dispatch, id string) {
-	target := request.KeyOf(o.Client, id)
+	target := command.KeyOf(o.Client, id)
 	switch {
 	case t.unqueue(target):
 		t.reply(target, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began", Refs: o.Key.Refs()})
@@ -29,15 +30,15 @@ func (t *step) cancel(o request.Dispatch, id string) {
 }
 
 // unqueue removes a command from the inbox in which it waits.
-func (t *step) unqueue(k request.Key) bool {
+func (t *step) unqueue(k command.Key) bool {
 	found := false
-	for _, q := range []interface{ Drop(request.Key) bool }{&t.permission, &t.supervisor, &t.life, &t.perform, &t.manual} {
+	for _, q := range []interface{ Drop(command.Key) bool }{&t.permission, &t.supervisor, &t.life, &t.perform, &t.manual} {
 		found = q.Drop(k) || found
 	}
 	return found
 }
 
-func (t *step) cancelManual(of, by request.Key) (found bool) {
+func (t *step) cancelManual(of, by command.Key) (found bool) {
 	t.toManual(func(m manual.Step) { found = m.Cancel(of, by) })
 	return found
 }

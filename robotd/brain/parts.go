@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/answer"
+	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
@@ -17,7 +18,6 @@ import (
 	"troupe/robotd/operatorlink"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -159,7 +159,7 @@ func (t *step) noteDiskWrite(refused schema.Reason) {
 
 func (t *step) publish(d effect.Document) { t.toReport(func(r report.Step) { r.PublishWithin(d) }) }
 
-func (t *step) cancelReplay(of, by request.Key) (found bool) {
+func (t *step) cancelReplay(of, by command.Key) (found bool) {
 	t.toReport(func(r report.Step) { found = r.CancelReplay(of, by) })
 	return found
 }

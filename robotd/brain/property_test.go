@@ -14,13 +14,13 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/mode"
 	"troupe/robotd/mode/follow"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -40,8 +40,8 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	r := newRig(t)
-	a := &auditor{r: r, finals: map[request.Key]schema.Status{}, asked: map[request.Key]bool{}, unsaved: map[request.Key]bool{}, fleeting: map[request.Key]bool{}, enables: map[request.Key]bool{}, writes: map[request.Key]int64{},
-		verbs: map[request.Key]string{}, answered: map[request.Key]effect.Publish{}}
+	a := &auditor{r: r, finals: map[command.Key]schema.Status{}, asked: map[command.Key]bool{}, unsaved: map[command.Key]bool{}, fleeting: map[command.Key]bool{}, enables: map[command.Key]bool{}, writes: map[command.Key]int64{},
+		verbs: map[command.Key]string{}, answered: map[command.Key]effect.Publish{}}
 	r.watch, r.sent = a.see, a.published
 	r.cfg.Mode.Boot = rapid.SampledFrom([]schema.ModeID{schema.ModeMnl, schema.ModeAto}).Draw(t, "boot mode")
 	r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, follow.Mode.Settings, askerMode.Settings)
@@ -90,7 +90,7 @@ func (w *world) command(what, args string) {
 	group, name, _ := strings.Cut(what, "/")
 	header, only := w.header()
 	payload := fmt.Sprintf(`{"id":%q,%s"args":{%s}}`, id, header, args)
-	key := request.KeyOf("op1", id)
+	key := command.KeyOf("op1", id)
 	w.a.asked[key] = true
 	w.a.verbs[key] = what
 	v, _ := verb.Of(group, name)
@@ -280,7 +280,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				w.r.give(event.Connected{Session: fmt.Sprint("s", w.r.now)})
 			} else {
 				w.r.give(event.Disconnected{})
-				maps.DeleteFunc(w.a.asked, func(k request.Key, _ bool) bool { return w.a.fleeting[k] }) // its sender asks again
+				maps.DeleteFunc(w.a.asked, func(k command.Key, _ bool) bool { return w.a.fleeting[k] }) // its sender asks again
 			}
 		},
 		"unknown": func(t *rapid.T) { // somebody else's word stands where the robot's should

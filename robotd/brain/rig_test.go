@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
@@ -239,7 +240,7 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			if !r.diskFull {
 				r.keep(e.Save)
 			}
-			var keys []request.Key
+			var keys []command.Key
 			for _, rec := range e.Put {
 				keys = append(keys, rec.Key())
 			}
@@ -334,7 +335,7 @@ func binds(save effect.Effect, p effect.Publish) bool {
 		return isSave(save)
 	}
 	records, ok := save.(effect.SaveRequests)
-	return ok && slices.ContainsFunc(records.Put, func(rec request.Record) bool { return rec.Key() == p.Confirm })
+	return ok && slices.ContainsFunc(records.Put, func(rec command.Record) bool { return rec.Key() == p.Confirm })
 }
 
 func isSave(e effect.Effect) bool {
@@ -347,8 +348,8 @@ func isSave(e effect.Effect) bool {
 
 // keep is the disk's journal.
 func (r *rig) keep(save request.Save) {
-	drop := func(k request.Key) {
-		r.memory.Requests = slices.DeleteFunc(r.memory.Requests, func(rec request.Record) bool { return rec.Key() == k })
+	drop := func(k command.Key) {
+		r.memory.Requests = slices.DeleteFunc(r.memory.Requests, func(rec command.Record) bool { return rec.Key() == k })
 	}
 	for _, k := range save.Forget {
 		drop(k)

@@ -7,6 +7,7 @@ import (
 	"troupe/robotd/answer"
 	"troupe/robotd/body"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/desired"
@@ -22,7 +23,6 @@ import (
 	"troupe/robotd/perform"
 	"troupe/robotd/permission"
 	"troupe/robotd/report"
-	"troupe/robotd/request"
 	"troupe/robotd/signal"
 	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
@@ -69,7 +69,7 @@ type State struct {
 type Memory struct {
 	Boots      int64 // number of starts of robotd, including this one
 	Lost       bool  // the robot ran before, but its disk is empty
-	Requests   []request.Record
+	Requests   []command.Record
 	Deliveries map[sign.Kind]delivery.Persisted
 	Contents   delivery.DiskContents
 	Values     map[string]string // the small values of effect.SaveValue, by their names

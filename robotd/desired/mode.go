@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -93,13 +93,13 @@ func (t Step) stepMode(in modeInput) {
 
 // modeKey is the key of the request that a desired mode makes. No client can have it,
 // because keys of clients begin with their names.
-func modeKey(rev int64) request.Key { return request.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
+func modeKey(rev int64) command.Key { return command.Key(fmt.Sprintf("/desired/mode/%d", rev)) }
 
 // AsksMode reports whether a request was made by a desired mode.
-func AsksMode(k request.Key) bool { return strings.HasPrefix(string(k), "/desired/mode/") }
+func AsksMode(k command.Key) bool { return strings.HasPrefix(string(k), "/desired/mode/") }
 
 // Answered takes the supervisor's answer to the request of a desired mode.
-func (t Step) Answered(to request.Key, r schema.Verdict) {
+func (t Step) Answered(to command.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
 		t.stepMode(modeInput{What: modeAnswered, Verdict: r})
 	}
@@ -123,7 +123,7 @@ func (t Step) StartupEnded(why schema.Reason) {
 
 // NoteIntendedMode takes the mode of a request that was granted to by: if it is not the
 // desired mode, the report says that the robot diverged from it.
-func (t Step) NoteIntendedMode(by request.Key, intended schema.ModeID) {
+func (t Step) NoteIntendedMode(by command.Key, intended schema.ModeID) {
 	w := &t.mode
 	if w.state.Desired.Rev == 0 || by == modeKey(w.state.Desired.Rev) {
 		return

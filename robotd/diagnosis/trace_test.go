@@ -9,6 +9,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
@@ -132,7 +133,7 @@ func (w *world) play(t *testing.T, line string) string {
 		w.at = schema.SafetyState(arg(0))
 	case "ack":
 		w.n++
-		w.part().Acknowledge(request.Dispatch{Key: request.KeyOf("op1", fmt.Sprint("a", w.n)), Verb: verb.Must("sys", "ack-fault")}, arg(0))
+		w.part().Acknowledge(request.Dispatch{Key: command.KeyOf("op1", fmt.Sprint("a", w.n)), Verb: verb.Must("sys", "ack-fault")}, arg(0))
 	case "wait":
 	default:
 		t.Fatalf("%q: no such word", line)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -45,7 +46,7 @@ func BenchmarkWrite(b *testing.B) {
 			defer d.Close()
 			n := int64(0)
 			for b.Loop() {
-				var put []request.Record
+				var put []command.Record
 				for range c.n {
 					n = n%(request.MaxClients*request.MaxPerClient) + 1
 					put = append(put, record(n))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -20,15 +21,15 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 	var n int64
 	for client := range request.MaxClients {
 		for range 2 { // the second round fills the gaps that the first has left
-			var put []request.Record
-			var forget []request.Key
+			var put []command.Record
+			var forget []command.Key
 			for i := range request.MaxPerClient {
 				n++
-				r := request.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxShortText), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
-					SHA256: [32]byte{1}, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64)}, UncheckedAge: true}, IDUnreadable: true, Delivered: true}
+				r := command.Record{N: n, Client: fmt.Sprintf("%063d", client), ID: fmt.Sprintf("%064d", n), Verb: "interrupter/stop", Word: word(schema.MaxShortText), By: longest, Session: longest, Seq: 1 << 52, At: 1_800_000_000_123,
+					SHA256: [32]byte{1}, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: word(request.MaxDetail), Pointer: word(64)}, UncheckedAge: true}, IDUnreadable: true, Delivered: true}
 				put = append(put, r)
 				if old := n - request.MaxPerClient; i < request.MaxPerClient && old > int64(client*2*request.MaxPerClient) {
-					forget = append(forget, request.KeyOf(r.Client, fmt.Sprintf("%064d", old)))
+					forget = append(forget, command.KeyOf(r.Client, fmt.Sprintf("%064d", old)))
 				}
 			}
 			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: put, Forget: forget}})
@@ -49,7 +50,7 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 	if info.Size() > maxBytes*3/4 {
 		t.Errorf("journal and events take %d of %d bytes", info.Size(), maxBytes)
 	}
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1)}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(1)}}})
 }
 
 // The file is full of records as large as messages, as an older release wrote them.
@@ -61,13 +62,13 @@ func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	var full error
-	var kept []request.Key
+	var kept []command.Key
 	for size := 500_000; size > 100; size /= 2 { // down to the last page
 		full = nil
 		for n := int64(len(kept) + 1); full == nil; n++ {
 			r := record(n)
 			r.By = strings.Repeat("x", size)
-			if full = d.Apply(effect.SaveRequests{Save: request.Save{Put: []request.Record{r}}}); full == nil {
+			if full = d.Apply(effect.SaveRequests{Save: request.Save{Put: []command.Record{r}}}); full == nil {
 				kept = append(kept, r.Key())
 			}
 		}
@@ -77,10 +78,10 @@ func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 	}
 	fresh := record(int64(len(kept) + 1)) // larger than the free space
 	fresh.By = strings.Repeat("x", 300_000)
-	if err := d.Apply(effect.SaveRequests{Save: request.Save{Put: []request.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
+	if err := d.Apply(effect.SaveRequests{Save: request.Save{Put: []command.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("the file is not full: %v", err)
 	}
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: kept[:len(kept)/2], Put: []request.Record{fresh}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: kept[:len(kept)/2], Put: []command.Record{fresh}}})
 	_, saved := reopen(t, d)
 	if len(saved.Commands) != len(kept)-len(kept)/2+1 {
 		t.Errorf("%d records are stored, of %d", len(saved.Commands), len(kept))

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk/disktest"
 	"troupe/robotd/effect"
@@ -30,7 +31,7 @@ func usedFile(t *testing.T, records int64) []byte {
 	for n := int64(1); n <= records; n += 50 {
 		var batch []effect.Save
 		for i := n; i < n+50; i++ {
-			batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(i)}}}, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d}`, i)})
+			batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(i)}}}, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d}`, i)})
 		}
 		mustApply(t, d, append(batch, setting("mode.ato", "off"), setting("newest", fmt.Sprint(n)))...)
 	}
@@ -75,11 +76,11 @@ func TestDamagedFileIsRefusedOrWorks(t *testing.T) {
 			}
 			defer func() { _ = d.Close() }()
 			d.db.NoSync = true // this test does not need durability
-			var forget []request.Key
+			var forget []command.Key
 			for _, r := range saved.Commands {
 				forget = append(forget, r.Key())
 			}
-			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(9001), record(9002)}}}, effect.SaveEvent{Payload: []byte("new")}, setting("new", "1"))
+			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(9001), record(9002)}}}, effect.SaveEvent{Payload: []byte("new")}, setting("new", "1"))
 			mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Blobs: []delivery.Blob{{SHA256: strings.Repeat("d", 64), Bytes: make([]byte, 50_000)}}}})
 			mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: forget}})
 			if _, err := d.Events(); err != nil {
@@ -137,7 +138,7 @@ func TestValidFilesAreAccepted(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d, _ := mustOpen(t, t.TempDir())
 		d.db.NoSync = true // this test does not need durability
-		var known []request.Key
+		var known []command.Key
 		for step := range 300 {
 			var batch []effect.Save
 			switch r.IntN(6) {
@@ -155,7 +156,7 @@ func TestValidFilesAreAccepted(t *testing.T) {
 					rec := record(r.Int64N(100_000))
 					rec.By = strings.Repeat("x", r.IntN(64)*r.IntN(64))
 					known = append(known, rec.Key())
-					batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []request.Record{rec}}}, effect.SaveEvent{Payload: make([]byte, r.IntN(500))})
+					batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []command.Record{rec}}}, effect.SaveEvent{Payload: make([]byte, r.IntN(500))})
 				}
 			}
 			mustApply(t, d, batch...)

@@ -31,8 +31,8 @@ import (
 	"go.etcd.io/bbolt"
 	storeerr "go.etcd.io/bbolt/errors"
 
+	"troupe/robotd/command"
 	"troupe/robotd/delivery"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -67,7 +67,7 @@ type Saved struct {
 	Starts     int64 // number of starts of the robot, including this one
 	Deliveries map[sign.Kind]delivery.Persisted
 	Blobs      map[string][]byte // by SHA-256
-	Commands   []request.Record
+	Commands   []command.Record
 	Values     map[string]string
 
 	Latches     []byte // argument of the last SaveLatches; empty before the first call
@@ -277,7 +277,7 @@ func (d *Disk) read(tx *bbolt.Tx, saved *Saved) error {
 		saved.Deliveries[kind] = kept
 	}
 	err := tx.Bucket(commandBucket).ForEach(func(k, v []byte) error {
-		r, problems := schema.Decode[request.Record](v)
+		r, problems := schema.Decode[command.Record](v)
 		if len(problems) > 0 {
 			return damaged(d.path, fmt.Sprintf("command %s: %s", k, problems[0]))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -48,9 +49,9 @@ func mustApply(t *testing.T, d *Disk, batch ...effect.Save) {
 	}
 }
 
-func record(n int64) request.Record {
-	return request.Record{N: n, Client: "op1", ID: fmt.Sprintf("k%d", n), Verb: "mode/set", Word: "ato", By: "Ada", At: 1_800_000_000_123,
-		SHA256: [32]byte{1, 2, byte(n)}, Answer: request.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode"}, UncheckedAge: true}, Delivered: true}
+func record(n int64) command.Record {
+	return command.Record{N: n, Client: "op1", ID: fmt.Sprintf("k%d", n), Verb: "mode/set", Word: "ato", By: "Ada", At: 1_800_000_000_123,
+		SHA256: [32]byte{1, 2, byte(n)}, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonStartFailed, Detail: "so it is", Pointer: "/args/mode"}, UncheckedAge: true}, Delivered: true}
 }
 
 func accepted(id string, rev int64) *delivery.Accepted {
@@ -73,14 +74,14 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	k := kept()
 	mustApply(t, d,
 		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: []byte("bytes of c")}}}},
-		effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1), record(2), record(3)}}},
+		effect.SaveRequests{Save: request.Save{Put: []command.Record{record(1), record(2), record(3)}}},
 		setting("mode.ato", "off"), setting("interrupter.touch", "stopped"),
 		effect.SaveEvent{Payload: []byte(`{"seq":1}`)}, effect.SaveEvent{Payload: []byte(`{"seq":2}`)})
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []request.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []command.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
 	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Pin.SHA256: []byte("bytes of c")},
-		Commands: []request.Record{record(1), record(3)}, Values: map[string]string{"mode.ato": "off"}}
+		Commands: []command.Record{record(1), record(3)}, Values: map[string]string{"mode.ato": "off"}}
 	if !reflect.DeepEqual(saved, want) {
 		t.Errorf("got\n%+v, want\n%+v", saved, want)
 	}
@@ -94,10 +95,10 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 
 func TestRecordsAreDeletedBeforeNewOnesAreStored(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{record(1)}}})
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(1)}}})
 	again := record(1)
-	again.Answer = request.Answer{}
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []request.Record{again}, Forget: []request.Key{again.Key()}}})
+	again.Answer = command.Answer{}
+	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{again}, Forget: []command.Key{again.Key()}}})
 	if _, saved := reopen(t, d); len(saved.Commands) != 1 || !reflect.DeepEqual(saved.Commands[0], again) {
 		t.Errorf("got %+v", saved.Commands)
 	}
@@ -228,7 +229,7 @@ func TestDamagedFileIsRefusedUnchanged(t *testing.T) {
 			dir := t.TempDir()
 			d, _ := mustOpen(t, dir)
 			for n := int64(0); n < 200; n += 20 {
-				var put []request.Record
+				var put []command.Record
 				for i := range int64(20) {
 					put = append(put, record(n+i+1))
 				}

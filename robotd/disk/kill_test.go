@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 )
@@ -35,7 +36,7 @@ func writeForever(dir string) error {
 		return err
 	}
 	for n := int64(len(saved.Commands)) + 1; ; n++ {
-		put := effect.SaveRequests{Save: request.Save{Put: []request.Record{record(n)}}}
+		put := effect.SaveRequests{Save: request.Save{Put: []command.Record{record(n)}}}
 		if err := d.Apply(put, setting("newest", fmt.Sprint(n)), effect.SaveEvent{Payload: fmt.Append(nil, n)}); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ package effect
 import (
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
 	"troupe/robotd/request"
@@ -70,7 +71,7 @@ type (
 
 	// ReadHistory reads the ring of events, including those of this step; the event HistoryRead
 	// follows.
-	ReadHistory struct{ Key request.Key }
+	ReadHistory struct{ Key command.Key }
 
 	// Publish publishes a message. Param is the second parameter of the topic if it has
 	// one: the client of an answer. An answer to schema.LocalClient goes to the robot's own
@@ -82,7 +83,7 @@ type (
 		Param   string
 		Payload []byte
 		First   bool
-		Confirm request.Key
+		Confirm command.Key
 	}
 
 	// Snapshot is the robot as it is after the step that took event.Inspect.

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"troupe/robotd/command"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -43,7 +44,7 @@ type (
 	ClearAlert struct{ Kind, Source string }
 	// Reply answers a command.
 	Reply struct {
-		To request.Key
+		To command.Key
 		schema.Verdict
 		Lease *schema.Lease // control that was given, or who else has it
 		// StartsMotion: something begins to move, or a reset begins, so ACCEPTED is sent at once.
@@ -52,7 +53,7 @@ type (
 	// Revoke reports to the sender of a succeeded command that what it granted was taken
 	// away.
 	Revoke struct {
-		Key    request.Key
+		Key    command.Key
 		Detail string
 		Lease  *schema.Lease // the present lease
 		By     []schema.Ref
@@ -70,7 +71,7 @@ type (
 		Param   string
 		Value   any
 		First   bool
-		Confirm request.Key
+		Confirm command.Key
 	}
 	// ActCompleted reports that an act was performed to its end.
 	ActCompleted struct{ ID, Req string }
@@ -84,12 +85,12 @@ type (
 	// SetMode requests a mode.
 	SetMode struct {
 		Mode schema.ModeID
-		By   request.Key
+		By   command.Key
 	}
 	// ModeIntended: a request for a mode was granted, and Mode is the intended one from now on.
 	ModeIntended struct {
 		Mode schema.ModeID
-		By   request.Key
+		By   command.Key
 	}
 	// PerformStory begins to perform the story, or ends it. Asked: somebody asked for the mode that begins it.
 	PerformStory struct{ On, Asked bool }
@@ -204,15 +205,15 @@ func (l *List) Raise(kind string, level schema.AlertLevel, source, detail, hint 
 func (l *List) Clear(kind, source string) { l.Do(ClearAlert{kind, source}) }
 
 // Reply answers a command.
-func (l *List) Reply(to request.Key, v schema.Verdict) { l.Do(Reply{To: to, Verdict: v}) }
+func (l *List) Reply(to command.Key, v schema.Verdict) { l.Do(Reply{To: to, Verdict: v}) }
 
 // Refuse answers a command that is not carried out.
-func (l *List) Refuse(to request.Key, why schema.Reason, pointer, detail string) {
+func (l *List) Refuse(to command.Key, why schema.Reason, pointer, detail string) {
 	l.Reply(to, schema.Verdict{Status: schema.StatusRejected, Reason: why, Pointer: pointer, Detail: detail})
 }
 
 // Met reports whether the condition of a command still holds, and otherwise refuses the command.
-func (l *List) Met(by request.Key, when, current schema.Precondition) bool {
+func (l *List) Met(by command.Key, when, current schema.Precondition) bool {
 	v, fails := request.Unmet(when, current)
 	if fails {
 		l.Reply(by, v)

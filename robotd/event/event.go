@@ -5,9 +5,9 @@ package event
 import (
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/robotd/driver"
 	"troupe/robotd/latch"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -56,13 +56,13 @@ type (
 
 	// RequestsSaved answers SaveRequests. If Refused is empty, they are on the disk.
 	RequestsSaved struct {
-		Keys    []request.Key
+		Keys    []command.Key
 		Refused schema.Reason
 	}
 
 	// HistoryRead answers ReadHistory with the events as they were published, the oldest first.
 	HistoryRead struct {
-		Key     request.Key
+		Key     command.Key
 		Events  [][]byte
 		Refused schema.Reason // why there are none
 	}
@@ -82,7 +82,7 @@ type (
 	}
 
 	// Delivered says that the broker has acknowledged the final answer to a command.
-	Delivered struct{ Key request.Key }
+	Delivered struct{ Key command.Key }
 
 	// Heartbeat is a heartbeat of a fleetd instance, for all robots, or, if FromConsole, of a panel at
 	// this robot (role console). That of schema.LocalClient comes from the robot's own page and not over the

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
@@ -40,7 +41,7 @@ const (
 
 // reacting is an intent of the body whose reaction has not ended.
 type reacting struct {
-	key  request.Key
+	key  command.Key
 	name string
 	does schema.Reaction
 }
@@ -78,7 +79,7 @@ const (
 )
 
 // FromBody reports whether a command is the reaction to an intent that the body heard.
-func FromBody(k request.Key) bool { return strings.HasPrefix(string(k), bodyPrefix) }
+func FromBody(k command.Key) bool { return strings.HasPrefix(string(k), bodyPrefix) }
 
 // Ask takes a command, and reports whether it posts an intent.
 func (t Step) Ask(o request.Dispatch) bool {
@@ -119,7 +120,7 @@ func (t Step) Heard(u schema.Utterance) {
 	t.dropping = false
 	t.heard[t.n%maxHeard] = t.Now.Mono
 	t.n++
-	key := request.Key(fmt.Sprintf("%s%d", bodyPrefix, t.n))
+	key := command.Key(fmt.Sprintf("%s%d", bodyPrefix, t.n))
 	t.take(request.Dispatch{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)
 }
 
@@ -224,7 +225,7 @@ func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
 }
 
 // Answered takes the answer to a reaction to an intent of the body, which nobody else gets.
-func (t Step) Answered(to request.Key, v schema.Verdict) {
+func (t Step) Answered(to command.Key, v schema.Verdict) {
 	if !v.Status.Final() {
 		return
 	}

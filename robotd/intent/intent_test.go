@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/intents"
 )
@@ -72,7 +72,7 @@ func TestIntentIsPublishedWithinASession(t *testing.T) {
 // TestRefusalOfEachReactionIsReported also lets many reactions wait: the newest ones are reported.
 func TestRefusalOfEachReactionIsReported(t *testing.T) {
 	r := newRig()
-	var keys []request.Key
+	var keys []command.Key
 	heard := 0
 	hear := func() {
 		heard++

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -68,8 +69,8 @@ type State struct {
 	focuses []schema.LifeFocus
 	states  []schema.LifeEntry
 
-	inbox request.Inbox[input]
-	by    request.Key // the command that this step carries out
+	inbox command.Inbox[input]
+	by    command.Key // the command that this step carries out
 	again bool        // there was a transition, and another one may follow at once
 }
 
@@ -149,7 +150,7 @@ func (s *State) Ask(o request.Dispatch, who string) bool {
 func (s *State) Ended(e effect.ActivityEnded) { s.inbox.Add(input{ended: e}) }
 
 // Drop removes a command that waits, and reports whether it did.
-func (s *State) Drop(by request.Key) bool { return s.inbox.Drop(by) }
+func (s *State) Drop(by command.Key) bool { return s.inbox.Drop(by) }
 
 // Pending reports whether there is something to decide at once.
 func (s *State) Pending() bool { return s.again || s.inbox.Len() > 0 }

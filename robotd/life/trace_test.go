@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
@@ -195,7 +196,7 @@ func (w *world) sense(s driver.Signal, name string, on bool, level float64) {
 
 func (w *world) ask(args verb.Args) {
 	w.keys++
-	w.s.Ask(request.Dispatch{Key: request.Key(fmt.Sprint("op1/", w.keys)), Args: args}, "op1")
+	w.s.Ask(request.Dispatch{Key: command.Key(fmt.Sprint("op1/", w.keys)), Args: args}, "op1")
 }
 
 // add adds an activity: its name, its nature, and such as when=people>0 for=3s.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/robotd/act"
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -172,7 +173,7 @@ func (t Step) Ended(o *act.Effect) bool {
 }
 
 // Cancel ends what a command started manually.
-func (t Step) Cancel(key, by request.Key) bool {
+func (t Step) Cancel(key, by command.Key) bool {
 	for i, h := range t.entries {
 		if h.key == key {
 			t.entries[i].by = by

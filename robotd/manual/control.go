@@ -3,6 +3,7 @@ package manual
 import (
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -78,7 +79,7 @@ func (t Step) StepControl() {
 	in, waits := t.requests.Peek()
 	if waits && !t.Out.Met(in.By, in.When, t.CurrentState) {
 		t.requests.Take()
-		in, waits = request.Waiting[control.Input]{}, false
+		in, waits = command.Waiting[control.Input]{}, false
 	}
 	if !waits {
 		in.In.What = control.Tick
@@ -111,7 +112,7 @@ type handover struct {
 }
 
 // controlChanged records the present and the previous holder of control.
-func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
+func (t Step) controlChanged(d control.Decision, req string, by command.Key) {
 	was, is := d.Previous.Who, t.control.Lease.Who
 	t.Out.LogTransition("control", string(d.From), string(d.To), d.Why, was.String()+" -> "+is.String())
 	data := handover{From: was.Client, FromBy: was.By, To: is.Client, ToBy: is.By}
@@ -125,7 +126,7 @@ func (t Step) controlChanged(d control.Decision, req string, by request.Key) {
 	}
 	t.Out.Event("control_lost", "control", string(d.On), req, data)
 	if d.On == control.OnTakenOver {
-		t.Out.Do(effect.Revoke{Key: request.Key(d.Previous.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
+		t.Out.Do(effect.Revoke{Key: command.Key(d.Previous.Req), Detail: is.String() + " took over", Lease: leaseOf(t.control.Lease, false), By: by.Refs()})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"troupe/robotd/act"
+	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -69,13 +70,13 @@ type entry struct {
 	id     string
 	lane   act.Lane
 	class  score.Class // of one action; empty = a whole act
-	key    request.Key
+	key    command.Key
 	who    control.Who
 	need   verb.Need     // required control
 	until  time.Duration // time limit for the unit's report; 0 = the act has its own
 	moves  bool
 	drives bool        // it has a drive action, which needs control whatever the verb needs
-	by     request.Key // the command that cancelled it
+	by     command.Key // the command that cancelled it
 }
 
 // queuedCommand is a manual command, with the name of its sender for people.
@@ -87,7 +88,7 @@ type queuedCommand struct {
 // Ask queues a command. manual/stop ends all manual commands, and removes the queued ones.
 func (t Step) Ask(o request.Dispatch, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
-		t.inbox.Clear(func(w request.Waiting[queuedCommand]) {
+		t.inbox.Clear(func(w command.Waiting[queuedCommand]) {
 			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
@@ -109,7 +110,7 @@ func (w *world) part() Step {
 func (w *world) order(client, group, name string, args verb.Args) request.Dispatch {
 	w.n++
 	id := fmt.Sprintf("k%d", w.n)
-	return request.Dispatch{Key: request.KeyOf(client, id), Client: client, ID: id, Verb: verb.Must(group, name), Args: args}
+	return request.Dispatch{Key: command.KeyOf(client, id), Client: client, ID: id, Verb: verb.Must(group, name), Args: args}
 }
 
 func (w *world) control(client, name string, args verb.Args) {
@@ -287,10 +288,10 @@ func TestManualMotionEndsWhenItMayNotGoOn(t *testing.T) {
 			w := newWorld(t)
 			w.ask("head", head("", 0.5))
 			w.ask("say", say())
-			moving, speaking := request.KeyOf("op1", "k2"), request.KeyOf("op1", "k3")
+			moving, speaking := command.KeyOf("op1", "k2"), command.KeyOf("op1", "k3")
 			c.change(w)
 			w.tick()
-			for key, want := range map[request.Key]schema.Reason{moving: c.head, speaking: c.speech} {
+			for key, want := range map[command.Key]schema.Reason{moving: c.head, speaking: c.speech} {
 				if r := w.replies[string(key)]; r.Reason != want || r.Status.Final() != (want != "") {
 					t.Errorf("%s ended with %+v, want %q", key, r.Verdict, want)
 				}
@@ -325,7 +326,7 @@ func TestSupersededOrderNamesTheOneThatReplacedIt(t *testing.T) {
 	w.ask("head", head("", -0.5)) // k4
 	w.ask("say", say())           // k5
 	for id, by := range map[string]string{"k2": "k4", "k3": "k5"} {
-		if r := w.replies["op1/"+id]; r.Status != schema.StatusSuperseded || !slices.Equal(r.Refs, request.KeyOf("op1", by).Refs()) {
+		if r := w.replies["op1/"+id]; r.Status != schema.StatusSuperseded || !slices.Equal(r.Refs, command.KeyOf("op1", by).Refs()) {
 			t.Errorf("%s: %+v, want it superseded by %s", id, r.Verdict, by)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/taught"
 	"troupe/robotd/teleop"
@@ -24,9 +24,9 @@ import (
 type State struct {
 	cfg      *config.Config
 	control  control.State
-	requests request.Inbox[control.Input] // for control
+	requests command.Inbox[control.Input] // for control
 
-	inbox   request.Inbox[queuedCommand] // manual commands
+	inbox   command.Inbox[queuedCommand] // manual commands
 	entries []entry
 
 	stick  teleop.State
@@ -130,7 +130,7 @@ func (s *State) Frame(ev event.Frame) { s.frames = append(s.frames, ev) }
 func (s *State) SpeedReported(vx, wz float64) { s.drive.vx, s.drive.wz = vx, wz }
 
 // Drop removes a queued command.
-func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
+func (s *State) Drop(k command.Key) bool { return s.inbox.Drop(k) }
 
 // Pending reports whether a command is queued.
 func (s *State) Pending() bool { return s.requests.Len()+s.inbox.Len() > 0 }

@@ -6,6 +6,7 @@ import (
 
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
+	"troupe/robotd/command"
 	"troupe/robotd/interrupt"
 	"troupe/robotd/request"
 	"troupe/schema"
@@ -16,7 +17,7 @@ import (
 // requestedAct is an act that was requested while ato performs: an interrupt of the story, which
 // continues afterwards.
 type requestedAct struct {
-	key request.Key
+	key command.Key
 	act.Entry
 	files []score.Asset // that it names
 }
@@ -58,7 +59,7 @@ func (t Step) performable(a *requestedAct) (ok bool, why string) {
 }
 
 // answerRequestedActs answers the commands of the acts of an interrupt that ended, in the same step.
-func (t Step) answerRequestedActs(e interrupt.Ended, by request.Key) {
+func (t Step) answerRequestedActs(e interrupt.Ended, by command.Key) {
 	i := slices.IndexFunc(t.runningHandlers, func(h runningHandler) bool { return h.id == e.ID })
 	if i < 0 {
 		return
@@ -84,7 +85,7 @@ func (t Step) answerRequestedActs(e interrupt.Ended, by request.Key) {
 
 // Cancel marks the act that a command requested; Handlers ends it, or removes it from those that
 // wait. It reports whether there is such an act.
-func (s *State) Cancel(key, by request.Key) bool {
+func (s *State) Cancel(key, by command.Key) bool {
 	for i := range s.runningHandlers {
 		for j := range s.runningHandlers[i].requests {
 			if a := &s.runningHandlers[i].requests[j]; a.key == key {
@@ -146,7 +147,7 @@ func (s *State) AskInterrupts(o request.Dispatch, in interrupt.Input) {
 }
 
 // Drop removes a queued command.
-func (s *State) Drop(k request.Key) bool {
+func (s *State) Drop(k command.Key) bool {
 	interrupts, ato := s.toInterrupts.Drop(k), s.toAuto.Drop(k)
 	return interrupts || ato
 }

@@ -2,10 +2,10 @@ package perform
 
 import (
 	"troupe/robotd/auto"
+	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -106,7 +106,7 @@ type skipped struct {
 
 // nextForAuto takes the oldest input, except the end of an act that was cancelled
 // meanwhile.
-func (t Step) nextForAuto() (auto.Input, request.Key) {
+func (t Step) nextForAuto() (auto.Input, command.Key) {
 	for {
 		next, ok := t.toAuto.Take()
 		switch {
@@ -121,7 +121,7 @@ func (t Step) nextForAuto() (auto.Input, request.Key) {
 
 // isMeantAct reports whether a command to skip an act means the current one, and otherwise
 // refuses it: the act that the person saw may have ended before the command came.
-func (t Step) isMeantAct(by request.Key, in autoInput) bool {
+func (t Step) isMeantAct(by command.Key, in autoInput) bool {
 	performs := t.auto.Status == schema.AutoPerforming || t.auto.Status == schema.AutoPaused
 	if now := t.ActName(); in.act != "" && performs && in.act != now {
 		t.Out.Refuse(by, schema.ReasonPrecondition, "/args/act", "the act is "+now+" now, not "+in.act+"; skip that one, or leave act out")

@@ -7,9 +7,9 @@ import (
 
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/cond"
@@ -21,7 +21,7 @@ func (t Step) StepInterrupts() {
 		t.toInterrupts.Add(interruptInput{Input: interrupt.Input{What: interrupt.CancelAll, Reason: schema.ReasonUnitCritical}})
 	}
 	t.unitCritical = t.UnitCritical
-	in, by, requested := interrupt.Input{What: interrupt.Tick}, request.Key(""), (*requestedAct)(nil)
+	in, by, requested := interrupt.Input{What: interrupt.Tick}, command.Key(""), (*requestedAct)(nil)
 	switch next, waits := t.toInterrupts.Take(); {
 	case waits && t.isStale(next.In.Input):
 	case waits && t.Out.Met(next.By, next.When, t.CurrentState):

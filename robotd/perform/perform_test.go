@@ -10,6 +10,7 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
@@ -151,7 +152,7 @@ func (w *world) settle() {
 		case effect.ActivityEnded:
 			w.ended = append(w.ended, e)
 		case effect.Event:
-			if e.Req != "" && request.Key(e.Req).ID() == "" {
+			if e.Req != "" && command.Key(e.Req).ID() == "" {
 				w.t.Errorf("event %s names the command %q, want CLIENT/ID", e.Kind, e.Req)
 			}
 			if e.Kind == "auto_changed" {
@@ -173,7 +174,7 @@ func (w *world) done(unit string) {
 func (w *world) order(group, name string, args verb.Args) request.Dispatch {
 	w.n++
 	id := fmt.Sprintf("k%d", w.n)
-	return request.Dispatch{Key: request.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
+	return request.Dispatch{Key: command.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
 }
 
 func TestStoryWaitsForWhatItNeeds(t *testing.T) {

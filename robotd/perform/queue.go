@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"troupe/robotd/act"
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -15,9 +15,9 @@ import (
 // one interrupt are performed one after the other in its lane.
 type pendingRequest struct {
 	entry     string // of the lane
-	key       request.Key
+	key       command.Key
 	cancelled bool        // its act has to end
-	by        request.Key // that cancelled it
+	by        command.Key // that cancelled it
 	script    script      // of one that waits: the files of its act, and what was left out
 }
 

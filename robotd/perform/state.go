@@ -6,10 +6,10 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
@@ -23,8 +23,8 @@ type State struct {
 	auto         auto.State
 	asked        string   // of ato, as saved
 	gate         act.Gate // as set in the executor
-	toInterrupts request.Inbox[interruptInput]
-	toAuto       request.Inbox[autoInput]
+	toInterrupts command.Inbox[interruptInput]
+	toAuto       command.Inbox[autoInput]
 	again        bool // ato has another transition to make
 
 	accepted        *program // to be performed

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -23,9 +24,9 @@ type State struct {
 	cfg  *config.Config
 	boot string // id of this run of robotd
 
-	inbox     request.Inbox[safety.Request] // the core takes one in each step
+	inbox     command.Inbox[safety.Request] // the core takes one in each step
 	asked     []safety.Request              // stops that parts of the robot ask for; the core takes them together
-	resetting request.Key                   // a granted reset that has not ended
+	resetting command.Key                   // a granted reset that has not ended
 	refusals  refusals
 }
 
@@ -58,7 +59,7 @@ type Facts struct {
 func (s *State) Len() int { return s.inbox.Len() + len(s.asked) }
 
 // Drop removes a command that waits.
-func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
+func (s *State) Drop(k command.Key) bool { return s.inbox.Drop(k) }
 
 // AskStop lets the mode in charge, a unit or robotd itself ask for a stop. A verb that is no
 // stop counts as safety.Stop.
@@ -95,7 +96,7 @@ func (t Step) Ask(o request.Dispatch, asker string) {
 		}
 	}
 	if r.Verb.Stops() {
-		t.inbox.Clear(func(w request.Waiting[safety.Request]) {
+		t.inbox.Clear(func(w command.Waiting[safety.Request]) {
 			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
 		})
 	}
@@ -104,10 +105,10 @@ func (t Step) Ask(o request.Dispatch, asker string) {
 
 // Decide gives the core the oldest waiting request, or none. It returns the command of that
 // request, which Answer answers.
-func (t Step) Decide() (d safety.Decision, by request.Key) {
+func (t Step) Decide() (d safety.Decision, by command.Key) {
 	in, waits := t.inbox.Take()
 	if waits && !t.Out.Met(in.By, in.When, t.CurrentState) {
-		in = request.Waiting[safety.Request]{}
+		in = command.Waiting[safety.Request]{}
 	}
 	t.Robot.StopsAsked = t.asked
 	d = safety.Step(&t.State.State, t.Now.Mono, t.cfg.Safety, t.Robot, in.In)
@@ -159,7 +160,7 @@ func (t Step) reportRefusals() {
 }
 
 // Answer answers the command that led to a decision, and a granted reset when it has ended.
-func (t Step) Answer(d safety.Decision, by request.Key) {
+func (t Step) Answer(d safety.Decision, by command.Key) {
 	if a := d.Answer; a.Present {
 		v := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
 		switch {

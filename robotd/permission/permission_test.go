@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -29,14 +30,14 @@ func newRig() *rig {
 }
 
 // step lets do ask and then the core decide, and returns the answers by command.
-func (r *rig) step(do func(Step)) map[request.Key]schema.Verdict {
+func (r *rig) step(do func(Step)) map[command.Key]schema.Verdict {
 	var out effect.List
 	s := Step{State: &r.s, Facts: r.f, Now: r.now, Out: &out}
 	if do != nil {
 		do(s)
 	}
 	s.Answer(s.Decide())
-	got := map[request.Key]schema.Verdict{}
+	got := map[command.Key]schema.Verdict{}
 	for i := range out.Len() {
 		if a, ok := out.At(i).(effect.Reply); ok {
 			got[a.To] = a.Verdict
@@ -46,7 +47,7 @@ func (r *rig) step(do func(Step)) map[request.Key]schema.Verdict {
 }
 
 func ask(s Step, name string, args verb.Args, when schema.Precondition) {
-	s.Ask(request.Dispatch{Key: request.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
+	s.Ask(request.Dispatch{Key: command.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
 }
 
 func TestStopRemovesWhatWaits(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/request"
@@ -18,7 +19,7 @@ const ReplayEvery = 100 * time.Millisecond
 // replay is the replay of events that is under way; without a key there is none. The
 // events that are still to be published are kept here; the ring on the disk bounds them.
 type replay struct {
-	key      request.Key
+	key      command.Key
 	boot     string
 	from, to int64
 	events   [][]byte
@@ -126,7 +127,7 @@ func (t Step) replayed() string {
 
 // CancelReplay ends the replay that a command asked for, if it is under way, because the command by
 // cancelled it.
-func (t Step) CancelReplay(of, by request.Key) bool {
+func (t Step) CancelReplay(of, by command.Key) bool {
 	if t.replay.key != of {
 		return false
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -34,7 +34,7 @@ type State struct {
 	disk      disk
 
 	recordsDropped int64
-	exporting      request.Key // the command that wants a flight record; empty = none
+	exporting      command.Key // the command that wants a flight record; empty = none
 	late           late
 	logOn          bool // see LogKey
 }

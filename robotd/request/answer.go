@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -41,7 +42,7 @@ func (s *State) resend(e *entry, out []Effect) []Effect {
 // that the disk refused. If the disk is full, it erases old finished records and
 // tries once more.
 func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
-	var again []Record
+	var again []command.Record
 	diskFull := in.Refused == schema.ReasonNoSpace && s.finished() > minFinished
 	for _, k := range in.Keys {
 		e := s.openByKey(k)
@@ -83,7 +84,7 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 
 // unwritten handles a finished record that the disk refused: the final answer is
 // sent at once, and the write is repeated until the disk accepts it.
-func (s *State) unwritten(now Now, k Key, out []Effect) []Effect {
+func (s *State) unwritten(now Now, k command.Key, out []Effect) []Effect {
 	e := s.find(k)
 	if e == nil || e.phase != Done {
 		return out
@@ -186,7 +187,7 @@ func (s *State) revoked(in Revoked, out []Effect) []Effect {
 
 // delivered records that an answer need not be sent again. This goes to disk with
 // the next Save, since sending an answer twice after a crash does no harm.
-func (s *State) delivered(k Key) {
+func (s *State) delivered(k command.Key) {
 	if e := s.find(k); e != nil && e.phase == Done && !e.rec.Delivered {
 		e.rec.Delivered = true
 		s.saveLater(e)
@@ -198,7 +199,7 @@ func (s *State) saveLater(e *entry) {
 	if e == nil || e.phase != Done {
 		return
 	}
-	s.unsaved = slices.DeleteFunc(s.unsaved, func(r Record) bool { return r.N == e.rec.N })
+	s.unsaved = slices.DeleteFunc(s.unsaved, func(r command.Record) bool { return r.N == e.rec.N })
 	s.unsaved = append(s.unsaved, e.rec)
 }
 

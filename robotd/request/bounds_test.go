@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -34,7 +35,7 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		s, _ := Restore(1, nil, nil)
 		client := strings.Repeat("c", 63)
 		out := Step(s, Now{Wall: noon}, Arrival{Client: client, Group: v.Group, Verb: v.Name, Payload: payload}, nil)
-		out = Step(s, Now{Wall: noon}, Saved{Keys: []Key{KeyOf(client, strings.Repeat("k", 64))}}, out)
+		out = Step(s, Now{Wall: noon}, Saved{Keys: []command.Key{command.KeyOf(client, strings.Repeat("k", 64))}}, out)
 		for _, e := range out {
 			if p, ok := e.(Dispatch); ok {
 				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Verdict: schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}}, out)
@@ -83,21 +84,21 @@ func TestFullDiskEvictsOldAnswers(t *testing.T) {
 	for i := range many {
 		id := fmt.Sprint("k", i)
 		ask(id)
-		Step(s, Now{}, Saved{Keys: []Key{KeyOf("op1", id)}}, nil)
-		Step(s, Now{}, Outcome{Key: KeyOf("op1", id), Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil)
+		Step(s, Now{}, Saved{Keys: []command.Key{command.KeyOf("op1", id)}}, nil)
+		Step(s, Now{}, Outcome{Key: command.KeyOf("op1", id), Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil)
 	}
 	ask("new")
-	out := Step(s, Now{}, Saved{Keys: []Key{"op1/new"}, Refused: schema.ReasonNoSpace}, nil)
+	out := Step(s, Now{}, Saved{Keys: []command.Key{"op1/new"}, Refused: schema.ReasonNoSpace}, nil)
 	save, ok := out[0].(Save)
 	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 || save.Put[len(save.Put)-1].ID != "new" {
 		t.Fatalf("on a full disk: %+v", out)
 	}
-	if out = Step(s, Now{}, Saved{Keys: []Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Dispatch).ID != "new" {
+	if out = Step(s, Now{}, Saved{Keys: []command.Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Dispatch).ID != "new" {
 		t.Errorf("after the eviction: %+v", out)
 	}
 	// The newest answers are kept even if the disk stays full.
 	ask("newer")
-	out = Step(s, Now{}, Saved{Keys: []Key{"op1/newer"}, Refused: schema.ReasonNoSpace}, nil)
+	out = Step(s, Now{}, Saved{Keys: []command.Key{"op1/newer"}, Refused: schema.ReasonNoSpace}, nil)
 	if answer, ok := out[0].(SendAck); !ok || answer.Ack.Reason != schema.ReasonNoSpace {
 		t.Errorf("disk still full: %+v", out)
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
 // entry is a command in memory.
 type entry struct {
-	rec         Record
+	rec         command.Record
 	phase       Phase
 	class       verb.Class
 	ackID       string // the id in answers; a repeated stop is recorded under a generated one
@@ -67,11 +68,11 @@ type State struct {
 	madeIDs   int64 // ids generated in this boot
 	lastN     int64 // number of the newest record
 	journals  []*journal
-	open      []*entry      // unfinished, in the order of their arrival
-	marks     []seqMark     // the least recently used first
-	unsaved   []Record      // finished records to write with the next Save
-	rewriteAt time.Duration // when they are written at the latest; 0 = no limit
-	toErase   []Key         // records to erase with the next Save
+	open      []*entry         // unfinished, in the order of their arrival
+	marks     []seqMark        // the least recently used first
+	unsaved   []command.Record // finished records to write with the next Save
+	rewriteAt time.Duration    // when they are written at the latest; 0 = no limit
+	toErase   []command.Key    // records to erase with the next Save
 	last      schema.LastRequest
 	dropped   int64
 }
@@ -79,10 +80,10 @@ type State struct {
 // Restore returns the state of a robot that has started for the boot-th time, from
 // the records on its disk. Unfinished commands get the answer FAILED restarted,
 // which is sent on the next Connected.
-func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
+func Restore(boot int64, saved []command.Record, out []Effect) (*State, []Effect) {
 	s := &State{boot: boot}
 	saved = slices.Clone(saved)
-	slices.SortFunc(saved, func(a, b Record) int { return cmp.Compare(a.N, b.N) })
+	slices.SortFunc(saved, func(a, b command.Record) int { return cmp.Compare(a.N, b.N) })
 	var save Save
 	for _, r := range saved {
 		s.lastN = max(s.lastN, r.N)
@@ -105,7 +106,7 @@ func Restore(boot int64, saved []Record, out []Effect) (*State, []Effect) {
 		}
 		save.Forget = append(save.Forget, j.add(s, e)...)
 	}
-	save.Put = slices.DeleteFunc(save.Put, func(r Record) bool { return slices.Contains(save.Forget, r.Key()) })
+	save.Put = slices.DeleteFunc(save.Put, func(r command.Record) bool { return slices.Contains(save.Forget, r.Key()) })
 	if len(save.Put)+len(save.Forget) > 0 {
 		out = append(out, save)
 	}
@@ -163,11 +164,11 @@ func (s *State) journalOf(client string) *journal {
 // admit returns the client's journal; if there is none, it creates one, evicting
 // another if necessary. It returns nil if every journal contains an unfinished
 // command.
-func (s *State) admit(client string) (*journal, []Key) {
+func (s *State) admit(client string) (*journal, []command.Key) {
 	if j := s.journalOf(client); j != nil {
 		return j, nil
 	}
-	var forget []Key
+	var forget []command.Key
 	if len(s.journals) >= MaxClients {
 		oldest := -1
 		for i, j := range s.journals {
@@ -191,8 +192,8 @@ func (s *State) admit(client string) (*journal, []Key) {
 
 // add appends e and returns the keys of the records evicted for it. A full journal
 // always contains a finished command, since MaxOpen is below MaxPerClient.
-func (j *journal) add(s *State, e *entry) []Key {
-	var forget []Key
+func (j *journal) add(s *State, e *entry) []command.Key {
+	var forget []command.Key
 	if len(j.entries) >= MaxPerClient {
 		if i := slices.IndexFunc(j.entries, func(e *entry) bool { return !e.open() }); i >= 0 {
 			forget = append(forget, j.entries[i].rec.Key())
@@ -212,7 +213,7 @@ func (s *State) evicted(e *entry) {
 	if !e.rec.Delivered {
 		s.dropped++
 	}
-	s.unsaved = slices.DeleteFunc(s.unsaved, func(r Record) bool { return r.N == e.rec.N })
+	s.unsaved = slices.DeleteFunc(s.unsaved, func(r command.Record) bool { return r.N == e.rec.N })
 }
 
 // finished counts the commands that are kept only for their answers.
@@ -229,7 +230,7 @@ func (s *State) finished() (n int) {
 
 // evictHalf evicts the older half of the finished commands of all clients. The
 // disk is full, and new commands matter more than old answers.
-func (s *State) evictHalf() []Key {
+func (s *State) evictHalf() []command.Key {
 	var old []*entry
 	for _, j := range s.journals {
 		for _, e := range j.entries {
@@ -239,7 +240,7 @@ func (s *State) evictHalf() []Key {
 		}
 	}
 	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
-	var forget []Key
+	var forget []command.Key
 	for _, e := range old[:len(old)/2] {
 		s.evicted(e)
 		s.remove(e)
@@ -256,7 +257,7 @@ func (s *State) remove(e *entry) {
 	e.inJournal = false
 }
 
-func (s *State) openByKey(k Key) *entry {
+func (s *State) openByKey(k command.Key) *entry {
 	for _, e := range s.open {
 		if e.rec.Key() == k {
 			return e
@@ -271,7 +272,7 @@ func (s *State) closeEntry(e *entry) {
 }
 
 // save returns a Save of these records and of those that waited for one.
-func (s *State) save(forget []Key, put ...Record) Save {
+func (s *State) save(forget []command.Key, put ...command.Record) Save {
 	w := Save{Put: append(s.unsaved, put...), Forget: append(s.toErase, forget...)}
 	s.unsaved, s.toErase, s.rewriteAt = nil, nil, 0
 	return w

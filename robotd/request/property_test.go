@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -19,13 +20,13 @@ type simulation struct {
 	s          *State
 	now        Now
 	boot       int64
-	disk       map[Key]Record
-	writing    []Saved         // results of the disk that are not reported yet
-	unsaved    map[Key]bool    // final answers that the disk refused
-	performing []Key           // performed, not ended yet
-	arrived    map[Key]int     // number of the arrival that was accepted
-	performed  map[Key]int     // how often each command was performed, without stops
-	final      map[Key]verdict // the final answer of each command
+	disk       map[command.Key]command.Record
+	writing    []Saved                 // results of the disk that are not reported yet
+	unsaved    map[command.Key]bool    // final answers that the disk refused
+	performing []command.Key           // performed, not ended yet
+	arrived    map[command.Key]int     // number of the arrival that was accepted
+	performed  map[command.Key]int     // how often each command was performed, without stops
+	final      map[command.Key]verdict // the final answer of each command
 	arrivals   int
 	lastStop   int
 	newest     map[string]int64 // highest performed seq per client, session and group
@@ -41,7 +42,7 @@ type verdict struct {
 }
 
 func newSimulation(t *rapid.T) *simulation {
-	sim := &simulation{t: t, boot: 1, disk: map[Key]Record{}, arrived: map[Key]int{}, performed: map[Key]int{}, final: map[Key]verdict{}, unsaved: map[Key]bool{}, newest: map[string]int64{}}
+	sim := &simulation{t: t, boot: 1, disk: map[command.Key]command.Record{}, arrived: map[command.Key]int{}, performed: map[command.Key]int{}, final: map[command.Key]verdict{}, unsaved: map[command.Key]bool{}, newest: map[string]int64{}}
 	sim.s, _ = Restore(1, nil, nil)
 	return sim
 }
@@ -116,7 +117,7 @@ func (sim *simulation) inOrder(p Dispatch) {
 
 // report queues the disk's answer.
 func (sim *simulation) report(s Save, refused schema.Reason) {
-	var keys []Key
+	var keys []command.Key
 	for _, r := range s.Put {
 		keys = append(keys, r.Key())
 		sim.unsaved[r.Key()] = r.Answer.Status != "" && sim.disk[r.Key()].Answer.Status == ""
@@ -139,7 +140,7 @@ func (sim *simulation) checkAnswer(e SendAck) {
 }
 
 func (sim *simulation) restart() {
-	var saved []Record
+	var saved []command.Record
 	for _, r := range sim.disk {
 		saved = append(saved, r)
 	}
@@ -177,8 +178,8 @@ func (sim *simulation) arrive() {
 	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(sim.t, "client"), Group: v[0], Verb: v[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
 	a.DiskBehind = rapid.IntRange(0, 8).Draw(sim.t, "disk behind") == 0
 	sim.arrivals++
-	if sim.s.find(KeyOf(a.Client, id)) == nil {
-		sim.arrived[KeyOf(a.Client, id)] = sim.arrivals
+	if sim.s.find(command.KeyOf(a.Client, id)) == nil {
+		sim.arrived[command.KeyOf(a.Client, id)] = sim.arrivals
 	}
 	stop := v[1] == "stop" || v[1] == "estop"
 	if stop {
@@ -267,14 +268,14 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		ask := Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
 		now := Now{Wall: noon}
 		record := Step(s, now, ask, nil)[0].(Save).Put[0]
-		Step(s, now, Saved{Keys: []Key{"op1/k1"}}, nil)
+		Step(s, now, Saved{Keys: []command.Key{"op1/k1"}}, nil)
 		if rapid.Bool().Draw(t, "ended") {
 			status := rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusCancelled}).Draw(t, "status")
 			reason := rapid.SampledFrom([]schema.Reason{"", schema.ReasonUnchanged, schema.ReasonUnknownMode}).Draw(t, "reason")
 			out := Step(s, now, Outcome{Key: "op1/k1", Verdict: schema.Verdict{Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}}, nil)
 			record = out[0].(Save).Put[0]
 		}
-		s, _ = Restore(2, []Record{record}, nil)
+		s, _ = Restore(2, []command.Record{record}, nil)
 		first := Step(s, now, ask, nil)
 		now.Mono = time.Hour
 		second := Step(s, now, ask, nil)
@@ -283,9 +284,9 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 		}
 		a := first[0].(SendAck).Ack
 		if record.Answer.Status == "" {
-			record.Answer = Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}}
+			record.Answer = command.Answer{Verdict: schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: schema.ReasonRestarted, Detail: a.Detail}}
 		}
-		got := Answer{Verdict: schema.Verdict{Status: a.Status, Result: a.Result, Reason: a.Reason, Detail: a.Detail, Pointer: a.Pointer}}
+		got := command.Answer{Verdict: schema.Verdict{Status: a.Status, Result: a.Result, Reason: a.Reason, Detail: a.Detail, Pointer: a.Pointer}}
 		if !reflect.DeepEqual(got, record.Answer) || !a.Dup {
 			t.Fatalf("got %+v dup %v, want %+v", got, a.Dup, record.Answer)
 		}
@@ -294,7 +295,7 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 
 func TestMemoryAndDiskAreBounded(t *testing.T) {
 	s, _ := Restore(1, nil, nil)
-	disk := map[Key]Record{}
+	disk := map[command.Key]command.Record{}
 	do := func(effects []Effect) (answer []SendAck) {
 		for _, e := range effects {
 			switch e := e.(type) {
@@ -314,15 +315,15 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 	ask := func(client, id string) []SendAck {
 		return do(Step(s, Now{}, Arrival{Client: client, Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil))
 	}
-	finish := func(k Key) {
-		do(Step(s, Now{}, Saved{Keys: []Key{k}}, nil))
+	finish := func(k command.Key) {
+		do(Step(s, Now{}, Saved{Keys: []command.Key{k}}, nil))
 		do(Step(s, Now{}, Outcome{Key: k, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
 	}
 	for c := range MaxClients + 8 {
 		for i := range MaxPerClient + 20 {
 			client, id := fmt.Sprintf("c%d", c), fmt.Sprintf("k%d", i)
 			ask(client, id)
-			finish(KeyOf(client, id))
+			finish(command.KeyOf(client, id))
 		}
 	}
 	if len(s.journals) != MaxClients || len(disk) != MaxClients*MaxPerClient {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -65,9 +66,9 @@ func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
 	if !named {
 		req.ID = s.makeID()
 	} else {
-		e := s.openByKey(KeyOf(a.Client, req.ID))
+		e := s.openByKey(command.KeyOf(a.Client, req.ID))
 		if e == nil && v.Journal != verb.JournalNever {
-			e = s.find(KeyOf(a.Client, req.ID))
+			e = s.find(command.KeyOf(a.Client, req.ID))
 		}
 		switch {
 		case e != nil && e.rec.SHA256 == sum:
@@ -142,7 +143,7 @@ func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 	sum := digest(v, a.Payload)
 	asked, dup := req.ID, false
 	if req.ID != "" {
-		if old := s.find(KeyOf(a.Client, req.ID)); old != nil {
+		if old := s.find(command.KeyOf(a.Client, req.ID)); old != nil {
 			dup = old.rec.SHA256 == sum
 			req.ID = "" // performed again under a generated id
 		}
@@ -198,7 +199,7 @@ func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Ef
 func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum [32]byte) *entry {
 	s.lastN++
 	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
-	e.rec = Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
+	e.rec = command.Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
 	e.dispatch = Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
 	return e
 }
@@ -210,7 +211,7 @@ func (s *State) makeID() string {
 	return fmt.Sprintf("%s%d-%d", schema.MadeIDPrefix, s.boot, s.madeIDs)
 }
 
-func (s *State) find(k Key) *entry {
+func (s *State) find(k command.Key) *entry {
 	if j := s.journalOf(k.Client()); j != nil {
 		return j.find(k.ID())
 	}
@@ -253,7 +254,7 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 	default:
 		return out, false
 	}
-	key := KeyOf(client, of)
+	key := command.KeyOf(client, of)
 	e := s.openByKey(key)
 	if e == nil {
 		e = s.find(key)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/golden"
 )
@@ -36,14 +37,14 @@ func TestTraces(t *testing.T) {
 type world struct {
 	s      *State
 	boot   int64
-	disk   map[Key]Record
+	disk   map[command.Key]command.Record
 	now    Now
 	offset time.Duration
 	late   time.Duration
 }
 
 func newWorld() *world {
-	w := &world{boot: 1, disk: map[Key]Record{}}
+	w := &world{boot: 1, disk: map[command.Key]command.Record{}}
 	w.s, _ = Restore(1, nil, nil)
 	return w
 }
@@ -52,9 +53,9 @@ func (w *world) play(t *testing.T, line string) string {
 	t.Helper()
 	at, word, words := golden.Timed(t, line)
 	w.now.Mono, w.now.Wall, w.now.Offset = at, noon.Add(at), w.offset
-	var keys []Key
+	var keys []command.Key
 	for _, k := range words {
-		keys = append(keys, Key(k))
+		keys = append(keys, command.Key(k))
 	}
 	var in Input
 	switch word {
@@ -118,7 +119,7 @@ func (w *world) times(t *testing.T, payload string) string {
 }
 
 func (w *world) restart() string {
-	var saved []Record
+	var saved []command.Record
 	for _, r := range w.disk {
 		saved = append(saved, r)
 	}

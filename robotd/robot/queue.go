@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"troupe/robotd/command"
 	"troupe/robotd/disk"
 	"troupe/robotd/effect"
 	"troupe/robotd/request"
@@ -20,7 +21,7 @@ const (
 type batch struct {
 	saves     []effect.Save
 	publish   []numberedPublish
-	reads     []request.Key // commands that replay events, including the events of this batch
+	reads     []command.Key // commands that replay events, including the events of this batch
 	compactAt int           // size at which it is compacted again
 }
 
@@ -82,7 +83,7 @@ func (b *batch) dependsOnSave(p numberedPublish) bool {
 	}
 	return p.Confirm != "" && slices.ContainsFunc(b.saves, func(e effect.Save) bool {
 		save, ok := e.(effect.SaveRequests)
-		return ok && slices.ContainsFunc(save.Put, func(r request.Record) bool { return r.Key() == p.Confirm })
+		return ok && slices.ContainsFunc(save.Put, func(r command.Record) bool { return r.Key() == p.Confirm })
 	})
 }
 
@@ -146,8 +147,8 @@ func (b *batch) join(c batch) {
 // answers that depend on no save.
 func (b *batch) compact() {
 	var records request.Save
-	at := map[request.Key]int{}
-	var forgotten []request.Key
+	at := map[command.Key]int{}
+	var forgotten []command.Key
 	events, values := 0, map[string]bool{}
 	saves := b.saves[:0:0]
 	for _, e := range slices.Backward(b.saves) {
@@ -188,7 +189,7 @@ func (b *batch) compact() {
 	type name struct {
 		topic schema.TopicKind
 		param string
-		key   request.Key
+		key   command.Key
 	}
 	seen := map[name]int{}
 	publish := b.publish[:0:0]

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -102,7 +102,7 @@ func (s *writer) work(batches []batch) {
 }
 
 // readHistory reads the published events for replays.
-func (s *writer) readHistory(k request.Key) {
+func (s *writer) readHistory(k command.Key) {
 	events, err := s.disk.events()
 	ev := event.HistoryRead{Key: k, Events: events}
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *writer) readHistory(k request.Key) {
 // saveResults returns the events that report the result of the saves to the robot.
 func saveResults(saves []effect.Save, refused schema.Reason) []event.Event {
 	var out []event.Event
-	var keys []request.Key
+	var keys []command.Key
 	var names []string
 	for _, e := range saves {
 		switch e := e.(type) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
@@ -23,7 +24,7 @@ import (
 	"troupe/schema/sign"
 )
 
-type requestKey = request.Key
+type requestKey = command.Key
 
 // ledger is a disk and a link in one: it records every call in order.
 type ledger struct {
@@ -31,7 +32,7 @@ type ledger struct {
 	lines []string
 	full  bool   // the disk refuses
 	fits  []bool // whether the next commits fit; afterwards full decides
-	kept  map[request.Key]request.Record
+	kept  map[command.Key]command.Record
 	slow  time.Duration // of each commit
 	jam   int           // publications that find the send queue full
 	hang  chan struct{} // commits return when it is closed
@@ -79,7 +80,7 @@ func (l *ledger) record(s request.Save) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kept == nil {
-		l.kept = map[request.Key]request.Record{}
+		l.kept = map[command.Key]command.Record{}
 	}
 	for _, k := range s.Forget {
 		delete(l.kept, k)
@@ -145,11 +146,11 @@ func state(n int) effect.Publish {
 func first(p effect.Publish) effect.Publish { p.First = true; return p }
 
 func answer(id string) effect.Publish {
-	return effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte(id), Confirm: request.KeyOf("op1", id)}
+	return effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte(id), Confirm: command.KeyOf("op1", id)}
 }
 
 func record(id string) effect.Effect {
-	return effect.SaveRequests{Save: request.Save{Put: []request.Record{{Client: "op1", ID: id}}}}
+	return effect.SaveRequests{Save: request.Save{Put: []command.Record{{Client: "op1", ID: id}}}}
 }
 
 func (l *ledger) want(t *testing.T, lines ...string) {
@@ -202,7 +203,7 @@ func TestUrgentAnswerIsConfirmed(t *testing.T) {
 				h.loop.events <- nil
 			}
 			stop := answer("stop")
-			stop.Param, stop.Confirm = client, request.KeyOf(client, "stop")
+			stop.Param, stop.Confirm = client, command.KeyOf(client, "stop")
 			h.step([]effect.Effect{first(stop)})
 			for range eventQueue {
 				<-h.loop.events
@@ -301,7 +302,7 @@ func TestLoopContinuesWhileTheDiskHangs(t *testing.T) {
 		if !h.writer.in.full() {
 			t.Error("the robot would take more commands")
 		}
-		reported := map[request.Key]bool{}
+		reported := map[command.Key]bool{}
 		for len(reported) < records { // the result of every save is reported
 			for _, k := range (<-h.loop.events).(event.RequestsSaved).Keys {
 				reported[k] = true
@@ -315,10 +316,10 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	l := newSaveQueue()
 	const steps = 8 * unsavedMost
 	saveOf := func(i int) request.Save { // fifty names repeatedly, and names that come and go
-		put := func(id string) request.Record { return request.Record{Client: "op1", ID: id, N: int64(i)} }
+		put := func(id string) command.Record { return command.Record{Client: "op1", ID: id, N: int64(i)} }
 		return request.Save{
-			Put:    []request.Record{put(fmt.Sprint("k", i%50)), put(fmt.Sprint("once", i))},
-			Forget: []request.Key{request.KeyOf("op1", fmt.Sprint("once", i-100))},
+			Put:    []command.Record{put(fmt.Sprint("k", i%50)), put(fmt.Sprint("once", i))},
+			Forget: []command.Key{command.KeyOf("op1", fmt.Sprint("once", i-100))},
 		}
 	}
 	for i := range steps {
@@ -331,8 +332,8 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 		l.put(b)
 	}
 	var held int
-	onDisk, want := map[request.Key]int64{}, map[request.Key]int64{}
-	keep := func(into map[request.Key]int64, s request.Save) {
+	onDisk, want := map[command.Key]int64{}, map[command.Key]int64{}
+	keep := func(into map[command.Key]int64, s request.Save) {
 		for _, k := range s.Forget {
 			delete(into, k)
 		}

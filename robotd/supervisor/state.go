@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/clock"
+	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/control"
 	"troupe/robotd/driver"
@@ -26,7 +27,7 @@ type State struct {
 	cfg    *config.Config
 	mode   mode.State
 	runner *mode.Runner
-	inbox  request.Inbox[mode.Input]
+	inbox  command.Inbox[mode.Input]
 
 	since schema.Time   // when the active mode became active
 	last  schema.ModeID // the newest active mode
@@ -103,7 +104,7 @@ func (s *State) People() (count int, bearing float64) { return s.people, s.beari
 func (s *State) Pending() bool { return s.inbox.Len() > 0 }
 
 // Drop removes a command that waits.
-func (s *State) Drop(k request.Key) bool { return s.inbox.Drop(k) }
+func (s *State) Drop(k command.Key) bool { return s.inbox.Drop(k) }
 
 // Add adds an input without a sender, so that nobody gets its result.
 func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
@@ -138,13 +139,13 @@ func (s *State) Ask(o request.Dispatch, asker string) bool {
 }
 
 // Set requests a mode.
-func (s *State) Set(m schema.ModeID, by request.Key) {
+func (s *State) Set(m schema.ModeID, by command.Key) {
 	s.inbox.Put(mode.Input{Kind: mode.Set, Mode: m, Req: string(by)}, by, schema.Precondition{})
 }
 
 // Cancel cancels the switch or the calibration of a command, if it is under way; the
 // supervisor answers both commands.
-func (s *State) Cancel(of request.Key, o request.Dispatch) bool {
+func (s *State) Cancel(of command.Key, o request.Dispatch) bool {
 	if s.mode.Req != string(of) {
 		return false
 	}
@@ -294,7 +295,7 @@ func (t Step) setParam(in mode.Input) {
 		t.Out.Event("mode_param", "mode", in.By, in.Req, paramChange{in.Mode, in.Name, was, t.runner.Param(in.Mode, in.Name)})
 		t.saveParams()
 	}
-	t.Out.Reply(request.Key(in.Req), v)
+	t.Out.Reply(command.Key(in.Req), v)
 }
 
 // saveParams saves the parameters that were set.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"troupe/robotd/command"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
@@ -22,7 +23,7 @@ func (t Step) Decide() {
 
 func (t Step) decide() {
 	in := mode.Input{Kind: mode.Tick}
-	var by request.Key
+	var by command.Key
 	if next, waits := t.inbox.Take(); waits && t.Out.Met(next.By, next.When, t.CurrentState) {
 		in, by = next.In, next.By
 	}
@@ -55,7 +56,7 @@ func (t Step) decide() {
 	}
 	if e := d.Ended; e.Req != "" {
 		t.addStandstill(&e.Verdict, t.stops)
-		t.Out.Reply(request.Key(e.Req), e.Verdict)
+		t.Out.Reply(command.Key(e.Req), e.Verdict)
 	}
 	for _, o := range d.Orders() {
 		fault := t.runner.Execute(o)
@@ -213,7 +214,7 @@ func (t Step) passOn() {
 func (t Step) Calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
-		t.Out.ToJournal(request.Outcome{Key: request.Key(t.mode.Req), Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &percent})
+		t.Out.ToJournal(request.Outcome{Key: command.Key(t.mode.Req), Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &percent})
 	}
 }
 
