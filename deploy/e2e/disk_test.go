@@ -20,7 +20,6 @@ import (
 	"troupe/robotd/disk"
 	"troupe/robotd/disk/disktest"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -38,7 +37,7 @@ func makeUsedData(t testing.TB, dir string, events int) {
 	}
 	for n := range int64(100) {
 		r := command.Record{N: n + 1, Client: "op9", ID: fmt.Sprint("k", n), Verb: "sys/ping", At: 1_800_000_000_000, Answer: command.Answer{Verdict: schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK}}, Delivered: true}
-		batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []command.Record{r}}})
+		batch = append(batch, effect.SaveRequests{Put: []command.Record{r}})
 	}
 	if err := errors.Join(d.Apply(batch...), d.Apply(effect.SaveValue{Name: "volume", Value: "0.6"}), d.Close()); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package brain
 import (
 	"slices"
 
-	"troupe/robotd/answer"
 	"troupe/robotd/command"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
@@ -12,15 +11,12 @@ import (
 	"troupe/schema"
 )
 
-// toAnswers gives the part answer its facts.
-func (t *step) toAnswers(do func(answer.Step)) {
-	f := answer.Facts{Robot: t.cfg.ID, CurrentState: t.preconditionNow(), Current: t.AckState(), Pending: t.Pending(), Report: &t.report}
+// toRequests gives the part request its facts.
+func (t *step) toRequests(do func(request.Step)) {
+	f := request.Facts{Robot: t.cfg.ID, CurrentState: t.preconditionNow(), Current: t.AckState(), Pending: t.Pending(), Report: &t.report}
 	f.FleetOffset, f.ClockKnown = t.link.Offset(t.now)
-	t.runAndCarryOut(func() { do(answer.Step{State: &t.answers, Facts: f, Now: t.now, Out: &t.list}) })
+	t.runAndCarryOut(func() { do(request.Step{State: &t.requests, Facts: f, Now: t.now, Out: &t.list}) })
 }
-
-// stepRequests gives the journal of requests one input.
-func (t *step) stepRequests(in request.Input) { t.toAnswers(func(a answer.Step) { a.ToJournal(in) }) }
 
 // reply answers a command.
 func (t *step) reply(to command.Key, v schema.Verdict) { t.answer(effect.Reply{To: to, Verdict: v}) }
@@ -38,7 +34,7 @@ func (t *step) answer(r effect.Reply) {
 	if r.To != "" && r.Refs == nil {
 		r.Refs = t.inTheWay(r.Verdict)
 	}
-	t.toAnswers(func(a answer.Step) { a.Reply(r) })
+	t.toRequests(func(q request.Step) { q.Reply(r) })
 }
 
 // publishAnswers publishes the answers of this step; those to the robot's own page need no
@@ -47,7 +43,7 @@ func (t *step) answer(r effect.Reply) {
 // the latches are on the disk. An answer that motion is permitted precedes the events of that, all
 // others follow theirs.
 func (t *step) publishAnswers() {
-	answers := t.answers.Acks()
+	answers := t.requests.Acks()
 	if t.report.Session() == "" { // the journal keeps them for the next session
 		answers = slices.DeleteFunc(answers, func(a request.SendAck) bool { return a.Client != schema.LocalClient })
 	}
@@ -60,7 +56,7 @@ func (t *step) publishAnswers() {
 		t.recordLater()
 	}
 	for _, held := range t.stops.TakeHeldBack(slices.DeleteFunc(answers, permitsMotion)) {
-		if held.Ack.Status != schema.StatusSucceeded || !answer.IsStop(held.Ack.Verb) || !t.stops.HoldBack(&held) {
+		if held.Ack.Status != schema.StatusSucceeded || !request.IsStop(held.Ack.Verb) || !t.stops.HoldBack(&held) {
 			t.publishAnswer(held.SendAck)
 		}
 	}
@@ -78,7 +74,7 @@ func (t *step) publishAnswer(s request.SendAck) {
 		current := t.AckState()
 		a.Current = &current
 	}
-	t.publish(effect.Document{Topic: schema.TopicAck, Param: s.Client, Value: &a, First: answer.IsStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: s.Key})
+	t.publish(effect.Document{Topic: schema.TopicAck, Param: s.Client, Value: &a, First: request.IsStop(a.Verb) || a.Reason == schema.ReasonOverloaded, Confirm: s.Key})
 }
 
 // inTheWay lists what a failed command conflicts with, so that its sender need not look for

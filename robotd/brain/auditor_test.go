@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"troupe/robotd/answer"
 	"troupe/robotd/auto"
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
@@ -20,6 +19,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/mode/follow"
 	"troupe/robotd/perform"
+	"troupe/robotd/request"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -257,7 +257,7 @@ func (a *auditor) stopped(ev event.Event) {
 		r, _ := schema.ReadStop(ev.Client, ev.Payload)
 		client, q.ID = ev.Client, r.ID
 	case event.Command:
-		if client = ev.Client; !answer.IsStop(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
+		if client = ev.Client; !request.IsStop(ev.Group+"/"+ev.Verb) || json.Unmarshal(ev.Payload, &q) != nil {
 			return
 		}
 	default:
@@ -358,7 +358,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 		a.fail("%s succeeded with state %d, but the newest published is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
 	_, kept := a.r.s.stops.Writes()
-	if ack.Status == schema.StatusSucceeded && (answer.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[command.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
+	if ack.Status == schema.StatusSucceeded && (request.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[command.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had the latched stop, and does not say so", *ack.ID)
 	}
 	k := command.KeyOf(e.Param, *ack.ID)

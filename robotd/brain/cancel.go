@@ -2,15 +2,15 @@ package brain
 
 import (
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
 	"troupe/robotd/manual"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
 // cancel carries out sys/cancel. A command that still waits in an inbox is removed. A
 // change of modes, a calibration, an act and a replay are ended. Everything else is too
 // short, or would leave the robot in an undefined state.
-func (t *step) cancel(o request.Dispatch, id string) {
+func (t *step) cancel(o effect.Dispatch, id string) {
 	target := command.KeyOf(o.Client, id)
 	switch {
 	case t.unqueue(target):
@@ -18,7 +18,7 @@ func (t *step) cancel(o request.Dispatch, id string) {
 	case t.supervisor.Cancel(target, o):
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
-		t.answers.CancelLater(o.Key, target)
+		t.requests.CancelLater(o.Key, target)
 		t.reply(o.Key, schema.Verdict{Status: schema.StatusAccepted})
 		return // the lane ends it in a later step
 	case t.cancelReplay(target, o.Key):

@@ -1,9 +1,9 @@
 package brain
 
 import (
-	"troupe/robotd/answer"
 	"troupe/robotd/auto"
 	"troupe/robotd/desired"
+	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/intent"
 	"troupe/robotd/manual"
@@ -19,26 +19,27 @@ import (
 // commanded takes a command as received. A stop overtakes other messages; a command that
 // arrived before the stop and is read after it is too late.
 func (t *step) commanded(ev event.Command) {
-	stop := answer.IsStop(ev.Group + "/" + ev.Verb)
-	if t.answers.IsRemoval(ev) && !stop {
+	stop := request.IsStop(ev.Group + "/" + ev.Verb)
+	if t.requests.IsRemoval(ev) && !stop {
 		return // the empty message with which fleetd removes a retained command
 	}
-	t.answers.NoteRetained(ev)
-	a := request.Arrival{Client: ev.Client, Group: ev.Group, Verb: ev.Verb, Payload: ev.Payload, Retained: ev.Retained, DiskBehind: ev.Behind, Late: t.link.Late(t.now, ev), InForce: t.supervisor.InForce()}
+	t.requests.NoteRetained(ev)
+	overtaken := false
 	if stop {
 		t.stops.NoteNewest(ev.N)
 	} else {
-		a.Overtaken = t.stops.Overtook(ev.N)
+		overtaken = t.stops.Overtook(ev.N)
 	}
-	t.stepRequests(a)
+	late, inForce := t.link.Late(t.now, ev), t.supervisor.InForce()
+	t.toRequests(func(q request.Step) { q.Arrive(ev, overtaken, late, inForce) })
 }
 
 // dispatch passes a command to the machine that decides it. The machine answers in this
 // step or in a later one.
-func (t *step) dispatch(o request.Dispatch) {
+func (t *step) dispatch(o effect.Dispatch) {
 	t.limitMotion(o)
 	refused := false
-	t.toAnswers(func(a answer.Step) { refused = a.CancelAfterDisconnect(o) })
+	t.toRequests(func(q request.Step) { refused = q.CancelAfterDisconnect(o) })
 	if refused || t.uncontrolled(o) {
 		return
 	}
@@ -86,7 +87,7 @@ func (t *step) dispatch(o request.Dispatch) {
 // limitMotion lets the motion that a command permits begin no later than the command lives. A command that comes at the
 // end of its time to live has commandTime nevertheless. One that permits no motion leaves the time to
 // that of others, which may begin in the same step.
-func (t *step) limitMotion(o request.Dispatch) {
+func (t *step) limitMotion(o effect.Dispatch) {
 	switch {
 	case o.Expires == 0 || o.Verb.Unit != "" && !o.Verb.Unit.Moves():
 		return
@@ -100,7 +101,7 @@ func (t *step) limitMotion(o request.Dispatch) {
 
 // takeRequests takes commands about other commands. Package request answers the others of
 // them itself.
-func (t *step) takeRequests(o request.Dispatch) bool {
+func (t *step) takeRequests(o effect.Dispatch) bool {
 	a, ok := o.Args.(verb.Cancel)
 	if ok {
 		t.cancel(o, a.ID)
@@ -110,7 +111,7 @@ func (t *step) takeRequests(o request.Dispatch) bool {
 
 // takeMode takes a command of modes. A mode that performs is paused by tokens of the story,
 // whichever verb requests it.
-func (t *step) takeMode(o request.Dispatch, asker string) bool {
+func (t *step) takeMode(o effect.Dispatch, asker string) bool {
 	if t.supervisor.InCharge().Performs {
 		switch o.Args.(type) {
 		case verb.PauseMode:
@@ -124,7 +125,7 @@ func (t *step) takeMode(o request.Dispatch, asker string) bool {
 	return t.supervisor.Ask(o, asker)
 }
 
-func (t *step) takeManual(o request.Dispatch, asker string) {
+func (t *step) takeManual(o effect.Dispatch, asker string) {
 	if a, ok := o.Args.(verb.Perform); ok && t.supervisor.InCharge().Performs {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
@@ -144,7 +145,7 @@ func (t *step) preconditionNow() schema.Precondition {
 }
 
 // uncontrolled refuses a command whose sender lacks the control that it needs.
-func (t *step) uncontrolled(o request.Dispatch) (refused bool) {
+func (t *step) uncontrolled(o effect.Dispatch) (refused bool) {
 	t.toManual(func(m manual.Step) { refused = m.RefuseWithoutControl(o) })
 	return refused
 }

@@ -18,11 +18,11 @@ func (t *step) stateDocument() *schema.State {
 		Units: t.body.UnitStates(), Diagnosis: t.diagnosis.Document(),
 		Control: t.manual.Document(), Recording: t.manualStep().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
-		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.answers.Journal().Dropped(), Records: t.report.RecordsDropped()},
+		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped(), Records: t.report.RecordsDropped()},
 	}
 	d.Safety.NotPersisted, d.Safety.Latches = t.stops.NotPersisted(), t.stops.Document()
-	d.Running = t.answers.Journal().Running()
-	if last, ok := t.answers.Journal().Last(); ok {
+	d.Running = t.requests.Running()
+	if last, ok := t.requests.Last(); ok {
 		d.LastReq = &last
 	}
 	for _, v := range t.signals.List() {

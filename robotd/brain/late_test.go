@@ -11,7 +11,6 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -37,7 +36,7 @@ func TestOnlyCommandsThatPermitMotionLimitItsTime(t *testing.T) {
 		r.boot()
 		s := step{State: r.s, now: r.wall()}
 		s.motionUntil = s.now.Mono + stepTime
-		s.limitMotion(request.Dispatch{Verb: verb.Must(c.group, c.name), Expires: s.now.Mono + c.left})
+		s.limitMotion(effect.Dispatch{Verb: verb.Must(c.group, c.name), Expires: s.now.Mono + c.left})
 		if got := s.motionUntil - s.now.Mono; got != c.want {
 			t.Errorf("%s/%s with %v left: motion may begin for %v, want %v", c.group, c.name, c.left, got, c.want)
 		}

@@ -107,7 +107,7 @@ func TestActivitiesLeaveNothingBehind(t *testing.T) {
 			t.Errorf("afterwards the lane %s has %v", l.Lane, acts)
 		}
 	}
-	if n := r.s.answers.Journal().Open(); n > 0 || r.s.Pending() {
+	if n := r.s.requests.Open(); n > 0 || r.s.Pending() {
 		t.Errorf("afterwards %d commands are open, pending %v", n, r.s.Pending())
 	}
 }

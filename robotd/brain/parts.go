@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"troupe/robotd/act"
-	"troupe/robotd/answer"
 	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/delivery"
@@ -18,6 +17,7 @@ import (
 	"troupe/robotd/operatorlink"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
+	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -44,11 +44,13 @@ func (t *step) carryOut(from int) {
 		case effect.Reply:
 			t.answer(in)
 		case effect.Revoke:
-			t.toAnswers(func(a answer.Step) { a.Revoke(in) })
+			t.toRequests(func(q request.Step) { q.Revoke(in) })
 		case effect.Dispatch:
-			t.dispatch(in.Dispatch)
-		case effect.JournalInput:
-			t.stepRequests(in.Input)
+			t.dispatch(in)
+		case effect.Progress:
+			t.toRequests(func(q request.Step) { q.Progress(in) })
+		case effect.CancelWaiting:
+			t.toRequests(func(q request.Step) { q.CancelWaiting(in) })
 		case effect.StateChanged:
 			t.changed(in.Urgency)
 		case effect.Document:

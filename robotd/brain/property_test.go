@@ -450,7 +450,7 @@ func (w *world) end() {
 	if _, run, _ := w.r.s.life.Focused(); run != "" {
 		t.Errorf("%s still has the focus", run)
 	}
-	if n := w.r.s.answers.Journal().Open(); n > 0 {
+	if n := w.r.s.requests.Open(); n > 0 {
 		t.Errorf("%d commands are unfinished", n)
 	}
 }

@@ -1,11 +1,11 @@
 package brain
 
 import (
-	"troupe/robotd/answer"
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
 	"troupe/robotd/report"
+	"troupe/robotd/request"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
@@ -21,7 +21,7 @@ func (t *step) publishDue() {
 		t.publishAllForNewSession()
 	}
 	t.toReport(report.Step.ContinueReplay)
-	t.toAnswers(answer.Step.Release)
+	t.toRequests(request.Step.Release)
 	t.publishState()
 	t.answerStops()
 	t.publishAnswers()

@@ -21,7 +21,6 @@ import (
 	"troupe/robotd/mode/mnl"
 	"troupe/robotd/mode/safe"
 	"troupe/robotd/mode/str"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -238,7 +237,7 @@ func (r *rig) done(ev event.Event, effects []effect.Effect) {
 			r.soon(r.calibTime, c)
 		case effect.SaveRequests:
 			if !r.diskFull {
-				r.keep(e.Save)
+				r.keep(e)
 			}
 			var keys []command.Key
 			for _, rec := range e.Put {
@@ -347,7 +346,7 @@ func isSave(e effect.Effect) bool {
 }
 
 // keep is the disk's journal.
-func (r *rig) keep(save request.Save) {
+func (r *rig) keep(save effect.SaveRequests) {
 	drop := func(k command.Key) {
 		r.memory.Requests = slices.DeleteFunc(r.memory.Requests, func(rec command.Record) bool { return rec.Key() == k })
 	}

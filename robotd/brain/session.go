@@ -23,7 +23,7 @@ func (t *step) publishAllForNewSession() {
 	t.reportStep().DocumentsPublished()
 	t.publishRetained()
 	t.toReport(report.Step.StartHeartbeats)
-	t.stepRequests(request.Connected{})
+	t.toRequests(request.Step.Connected)
 	t.publishAnswers()
 }
 
@@ -48,7 +48,7 @@ func (t *step) disconnected(ev event.Disconnected) {
 		fault = ev.Why
 	}
 	t.reportStep().Disconnected(fault)
-	t.answers.Disconnected()
+	t.requests.Disconnected()
 	t.stops.Disconnected()
 	t.toLink(func(l operatorlink.Step) { l.Disconnected(t.permission.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"troupe/robotd/act"
-	"troupe/robotd/answer"
 	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
@@ -23,6 +22,7 @@ import (
 	"troupe/robotd/perform"
 	"troupe/robotd/permission"
 	"troupe/robotd/report"
+	"troupe/robotd/request"
 	"troupe/robotd/signal"
 	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
@@ -39,7 +39,7 @@ type State struct {
 
 	// The parts.
 	permission permission.State
-	answers    answer.State
+	requests   request.State
 	link       operatorlink.State
 	supervisor supervisor.State
 	body       body.State
@@ -105,7 +105,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	}
 	s.shareTaught()
 	t := step{State: s, now: now}
-	t.answers = answer.Restore(m.Boots, m.Requests, &t.list)
+	t.requests = request.Restore(m.Boots, m.Requests, &t.list)
 	t.carryOut(0)
 	t.toDesired(func(d desired.Step) {
 		d.Restore(desired.Memory{Values: m.Values, Deliveries: m.Deliveries, Contents: m.Contents})

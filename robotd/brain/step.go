@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"troupe/robotd/answer"
 	"troupe/robotd/body"
 	"troupe/robotd/clock"
 	"troupe/robotd/delivery"
@@ -101,9 +100,9 @@ func (t *step) sense(ev event.Event) {
 	case event.Command:
 		t.commanded(ev)
 	case event.RequestsSaved:
-		t.stepRequests(request.Saved{Keys: ev.Keys, Refused: ev.Refused})
+		t.toRequests(func(q request.Step) { q.Saved(ev) })
 	case event.Delivered:
-		t.stepRequests(request.Delivered{Key: ev.Key})
+		t.requests.Delivered(ev.Key)
 	case event.StopDocument:
 		t.stopDocument(ev)
 	case event.LiveStop:
@@ -120,7 +119,7 @@ func (t *step) react(ev event.Event) {
 	t.body.UpdateAlerts(t.cfg.Mode.Calibration, t.standstill().WayOutOfUnitError(), &t.list)
 	t.diagnosisStep().Report()
 	t.carryOut(0)
-	t.toAnswers(answer.Step.RaiseAlerts)
+	t.toRequests(request.Step.RaiseAlerts)
 	switch ev := ev.(type) {
 	case event.Tick, event.Follow, event.MotionWithheld, event.Delivered, event.StopDocument, event.LiveStop, event.ReleaseStops, event.Inspect:
 	case event.Reported:
@@ -134,7 +133,7 @@ func (t *step) react(ev event.Event) {
 			t.toIntent(func(i intent.Step) { i.Heard(*ev.Heard) })
 		}
 	case event.Command:
-		t.toAnswers(func(a answer.Step) { a.Removed(ev) })
+		t.toRequests(func(q request.Step) { q.Removed(ev) })
 	case event.RequestsSaved:
 		t.noteDiskWrite(ev.Refused)
 	case event.ValuesSaved:
@@ -194,7 +193,7 @@ func (t *step) react(ev event.Event) {
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
 	}
-	t.toAnswers(answer.Step.Tick)
+	t.toRequests(request.Step.Tick)
 }
 
 // Pending reports whether an input waits in an inbox, or ato was left in this step after life had
@@ -231,7 +230,7 @@ func Deadline(s *State) time.Duration {
 	sooner(s.signals.Deadline())
 	sooner(s.life.Deadline())
 	sooner(s.stops.Deadline())
-	sooner(s.answers.Journal().Deadline())
+	sooner(s.requests.Deadline())
 	sooner(s.values.Deadline())
 	sooner(s.desired.Deadline())
 	sooner(s.manual.Deadline(&s.body, s.report.Session()))

@@ -30,7 +30,7 @@ func (t *step) stopDocument(ev event.StopDocument) {
 func (t *step) liveStop(ev event.LiveStop) {
 	applies := false
 	if t.toStops(func(s stops.Step) { applies = s.LiveStop(ev) }); applies && ev.Retained {
-		t.answers.NoteRetainedStop(ev.Client)
+		t.requests.NoteRetainedStop(ev.Client)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestStormOfRequestsLeavesNothing(t *testing.T) {
 			t.Errorf("the lane of %s is not idle", h.ID)
 		}
 	}
-	if r.s.Pending() || r.s.answers.Journal().Open() > 0 || len(r.s.signals.List()) > 0 {
-		t.Errorf("inputs wait: %v, commands are open: %d, signals: %v", r.s.Pending(), r.s.answers.Journal().Open(), r.s.signals.List())
+	if r.s.Pending() || r.s.requests.Open() > 0 || len(r.s.signals.List()) > 0 {
+		t.Errorf("inputs wait: %v, commands are open: %d, signals: %v", r.s.Pending(), r.s.requests.Open(), r.s.signals.List())
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -107,7 +106,7 @@ func (w *world) settle() {
 }
 
 func (w *world) adopt(fleet string) {
-	w.part().Adopt(request.Dispatch{Key: "op1/k"}, fleet)
+	w.part().Adopt(effect.Dispatch{Key: "op1/k"}, fleet)
 	w.settle()
 }
 

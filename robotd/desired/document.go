@@ -4,7 +4,6 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/sign"
 	"troupe/schema/verb"
@@ -84,7 +83,7 @@ func (t Step) takeSet(ev event.DesiredSet, v Verification) {
 }
 
 // Ask takes a command, and reports whether it is one of desired documents.
-func (t Step) Ask(o request.Dispatch) bool {
+func (t Step) Ask(o effect.Dispatch) bool {
 	a, ok := o.Args.(verb.Adopt)
 	if ok {
 		t.Adopt(o, string(a.FleetID))
@@ -93,7 +92,7 @@ func (t Step) Ask(o request.Dispatch) bool {
 }
 
 // Adopt makes the robot obey another fleet's desired documents.
-func (t Step) Adopt(o request.Dispatch, fleetID string) {
+func (t Step) Adopt(o effect.Dispatch, fleetID string) {
 	was := t.fleetID
 	if fleetID != was {
 		t.saveFleetID(fleetID)

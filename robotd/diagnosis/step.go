@@ -9,7 +9,6 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -240,7 +239,7 @@ func (s *State) Document() (list []schema.Device) {
 }
 
 // Ask takes a command, and reports whether it is one of the diagnosis.
-func (t Step) Ask(o request.Dispatch) bool {
+func (t Step) Ask(o effect.Dispatch) bool {
 	a, ok := o.Args.(verb.AckFault)
 	if ok {
 		t.Acknowledge(o, a.Source)
@@ -251,7 +250,7 @@ func (t Step) Ask(o request.Dispatch) bool {
 // Acknowledge takes a person's word that a fault was repaired. A unit that did not answer
 // is used again: nothing else can show that it answers. A unit that has reported no
 // temperature since the restart counts as cool: its sensor may be what was repaired.
-func (t Step) Acknowledge(o request.Dispatch, unit string) {
+func (t Step) Acknowledge(o effect.Dispatch, unit string) {
 	d := t.device(unit)
 	if d == nil {
 		t.Out.Refuse(o.Key, schema.ReasonUnknownID, "/args/source", fmt.Sprintf("this robot has no unit %s; caps lists the units", unit))

@@ -13,7 +13,6 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/fsm/fsmtest"
 	"troupe/schema/golden"
@@ -133,7 +132,7 @@ func (w *world) play(t *testing.T, line string) string {
 		w.at = schema.SafetyState(arg(0))
 	case "ack":
 		w.n++
-		w.part().Acknowledge(request.Dispatch{Key: command.KeyOf("op1", fmt.Sprint("a", w.n)), Verb: verb.Must("sys", "ack-fault")}, arg(0))
+		w.part().Acknowledge(effect.Dispatch{Key: command.KeyOf("op1", fmt.Sprint("a", w.n)), Verb: verb.Must("sys", "ack-fault")}, arg(0))
 	case "wait":
 	default:
 		t.Fatalf("%q: no such word", line)

@@ -51,7 +51,7 @@ func BenchmarkWrite(b *testing.B) {
 					n = n%(request.MaxClients*request.MaxPerClient) + 1
 					put = append(put, record(n))
 				}
-				if err := d.Apply(effect.SaveRequests{Save: request.Save{Put: put}}); err != nil {
+				if err := d.Apply(effect.SaveRequests{Put: put}); err != nil {
 					b.Fatal(err)
 				}
 			}

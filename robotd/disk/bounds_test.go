@@ -32,7 +32,7 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 					forget = append(forget, command.KeyOf(r.Client, fmt.Sprintf("%064d", old)))
 				}
 			}
-			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: put, Forget: forget}})
+			mustApply(t, d, effect.SaveRequests{Put: put, Forget: forget})
 		}
 	}
 	event := []byte(`"` + word(schema.TopicOf(schema.TopicEvent).MaxBytes-2) + `"`)
@@ -50,7 +50,7 @@ func TestFullJournalFitsOnDisk(t *testing.T) {
 	if info.Size() > maxBytes*3/4 {
 		t.Errorf("journal and events take %d of %d bytes", info.Size(), maxBytes)
 	}
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(1)}}})
+	mustApply(t, d, effect.SaveRequests{Put: []command.Record{record(1)}})
 }
 
 // The file is full of records as large as messages, as an older release wrote them.
@@ -68,7 +68,7 @@ func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 		for n := int64(len(kept) + 1); full == nil; n++ {
 			r := record(n)
 			r.By = strings.Repeat("x", size)
-			if full = d.Apply(effect.SaveRequests{Save: request.Save{Put: []command.Record{r}}}); full == nil {
+			if full = d.Apply(effect.SaveRequests{Put: []command.Record{r}}); full == nil {
 				kept = append(kept, r.Key())
 			}
 		}
@@ -78,10 +78,10 @@ func TestDeletionsFreeSpaceOnFullDisk(t *testing.T) {
 	}
 	fresh := record(int64(len(kept) + 1)) // larger than the free space
 	fresh.By = strings.Repeat("x", 300_000)
-	if err := d.Apply(effect.SaveRequests{Save: request.Save{Put: []command.Record{fresh}}}); Reason(err) != schema.ReasonNoSpace {
+	if err := d.Apply(effect.SaveRequests{Put: []command.Record{fresh}}); Reason(err) != schema.ReasonNoSpace {
 		t.Fatalf("the file is not full: %v", err)
 	}
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: kept[:len(kept)/2], Put: []command.Record{fresh}}})
+	mustApply(t, d, effect.SaveRequests{Forget: kept[:len(kept)/2], Put: []command.Record{fresh}})
 	_, saved := reopen(t, d)
 	if len(saved.Commands) != len(kept)-len(kept)/2+1 {
 		t.Errorf("%d records are stored, of %d", len(saved.Commands), len(kept))

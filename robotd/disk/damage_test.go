@@ -17,7 +17,6 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/disk/disktest"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema/sign"
 )
 
@@ -31,7 +30,7 @@ func usedFile(t *testing.T, records int64) []byte {
 	for n := int64(1); n <= records; n += 50 {
 		var batch []effect.Save
 		for i := n; i < n+50; i++ {
-			batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(i)}}}, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d}`, i)})
+			batch = append(batch, effect.SaveRequests{Put: []command.Record{record(i)}}, effect.SaveEvent{Payload: fmt.Appendf(nil, `{"seq":%d}`, i)})
 		}
 		mustApply(t, d, append(batch, setting("mode.ato", "off"), setting("newest", fmt.Sprint(n)))...)
 	}
@@ -80,9 +79,9 @@ func TestDamagedFileIsRefusedOrWorks(t *testing.T) {
 			for _, r := range saved.Commands {
 				forget = append(forget, r.Key())
 			}
-			mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(9001), record(9002)}}}, effect.SaveEvent{Payload: []byte("new")}, setting("new", "1"))
+			mustApply(t, d, effect.SaveRequests{Put: []command.Record{record(9001), record(9002)}}, effect.SaveEvent{Payload: []byte("new")}, setting("new", "1"))
 			mustApply(t, d, effect.SaveContent{Save: delivery.Save{Kind: sign.Places, Blobs: []delivery.Blob{{SHA256: strings.Repeat("d", 64), Bytes: make([]byte, 50_000)}}}})
-			mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: forget}})
+			mustApply(t, d, effect.SaveRequests{Forget: forget})
 			if _, err := d.Events(); err != nil {
 				t.Error(err)
 			}
@@ -147,7 +146,7 @@ func TestValidFilesAreAccepted(t *testing.T) {
 					Blobs: []delivery.Blob{{SHA256: strings.Repeat(string(rune('a'+r.IntN(6))), 64), Bytes: make([]byte, r.IntN(200_000))}}}})
 			case 1:
 				n := r.IntN(len(known) + 1)
-				batch = append(batch, effect.SaveRequests{Save: request.Save{Forget: known[:n]}})
+				batch = append(batch, effect.SaveRequests{Forget: known[:n]})
 				known = known[n:]
 			case 2:
 				batch = append(batch, setting(fmt.Sprint("s", r.IntN(200)), strings.Repeat("v", r.IntN(300))))
@@ -156,7 +155,7 @@ func TestValidFilesAreAccepted(t *testing.T) {
 					rec := record(r.Int64N(100_000))
 					rec.By = strings.Repeat("x", r.IntN(64)*r.IntN(64))
 					known = append(known, rec.Key())
-					batch = append(batch, effect.SaveRequests{Save: request.Save{Put: []command.Record{rec}}}, effect.SaveEvent{Payload: make([]byte, r.IntN(500))})
+					batch = append(batch, effect.SaveRequests{Put: []command.Record{rec}}, effect.SaveEvent{Payload: make([]byte, r.IntN(500))})
 				}
 			}
 			mustApply(t, d, batch...)

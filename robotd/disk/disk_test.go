@@ -16,7 +16,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
@@ -74,10 +73,10 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 	k := kept()
 	mustApply(t, d,
 		effect.SaveContent{Save: delivery.Save{Kind: sign.Story, Persisted: k, Blobs: []delivery.Blob{{SHA256: k.Staged.Pin.SHA256, Bytes: []byte("bytes of c")}}}},
-		effect.SaveRequests{Save: request.Save{Put: []command.Record{record(1), record(2), record(3)}}},
+		effect.SaveRequests{Put: []command.Record{record(1), record(2), record(3)}},
 		setting("mode.ato", "off"), setting("interrupter.touch", "stopped"),
 		effect.SaveEvent{Payload: []byte(`{"seq":1}`)}, effect.SaveEvent{Payload: []byte(`{"seq":2}`)})
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Forget: []command.Key{"op1/k2"}}}, setting("interrupter.touch", ""))
+	mustApply(t, d, effect.SaveRequests{Forget: []command.Key{"op1/k2"}}, setting("interrupter.touch", ""))
 
 	d, saved = reopen(t, d)
 	want := Saved{Starts: 2, Deliveries: map[sign.Kind]delivery.Persisted{sign.Story: k}, Blobs: map[string][]byte{k.Staged.Pin.SHA256: []byte("bytes of c")},
@@ -95,10 +94,10 @@ func TestStoredStateSurvivesRestart(t *testing.T) {
 
 func TestRecordsAreDeletedBeforeNewOnesAreStored(t *testing.T) {
 	d, _ := mustOpen(t, t.TempDir())
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{record(1)}}})
+	mustApply(t, d, effect.SaveRequests{Put: []command.Record{record(1)}})
 	again := record(1)
 	again.Answer = command.Answer{}
-	mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: []command.Record{again}, Forget: []command.Key{again.Key()}}})
+	mustApply(t, d, effect.SaveRequests{Put: []command.Record{again}, Forget: []command.Key{again.Key()}})
 	if _, saved := reopen(t, d); len(saved.Commands) != 1 || !reflect.DeepEqual(saved.Commands[0], again) {
 		t.Errorf("got %+v", saved.Commands)
 	}
@@ -233,7 +232,7 @@ func TestDamagedFileIsRefusedUnchanged(t *testing.T) {
 				for i := range int64(20) {
 					put = append(put, record(n+i+1))
 				}
-				mustApply(t, d, effect.SaveRequests{Save: request.Save{Put: put}})
+				mustApply(t, d, effect.SaveRequests{Put: put})
 			}
 			if err := d.Close(); err != nil {
 				t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 )
 
 // writeUntilKilled names the environment variable that makes this test program write to
@@ -36,7 +35,7 @@ func writeForever(dir string) error {
 		return err
 	}
 	for n := int64(len(saved.Commands)) + 1; ; n++ {
-		put := effect.SaveRequests{Save: request.Save{Put: []command.Record{record(n)}}}
+		put := effect.SaveRequests{Put: []command.Record{record(n)}}
 		if err := d.Apply(put, setting("newest", fmt.Sprint(n)), effect.SaveEvent{Payload: fmt.Append(nil, n)}); err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ import (
 
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -189,7 +188,7 @@ func TestFullDiskStoresLatches(t *testing.T) {
 	for n := int64(1); err == nil; n++ {
 		r := record(n)
 		r.By = strings.Repeat("x", 50_000)
-		err = d.Apply(effect.SaveRequests{Save: request.Save{Put: []command.Record{r}}})
+		err = d.Apply(effect.SaveRequests{Put: []command.Record{r}})
 	}
 	if Reason(err) != schema.ReasonNoSpace {
 		t.Errorf("reason %s: %v", Reason(err), err)

@@ -7,38 +7,63 @@ import (
 
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
 )
 
+// commands takes commands as a robot does whose state nobody looks at.
+type commands struct {
+	request.Report
+	request.State
+}
+
+func (*commands) Changed(effect.Urgency) {}
+
+func restoreCommands(saved Saved, out *effect.List) *commands {
+	return &commands{State: request.Restore(saved.Starts, saved.Commands, out)}
+}
+
+func (c *commands) step(do func(request.Step)) (effect.List, []request.SendAck) {
+	var out effect.List
+	do(request.Step{State: &c.State, Facts: request.Facts{Report: c}, Out: &out})
+	return out, c.Acks()
+}
+
 func TestUnfinishedCommandIsAnsweredAfterRestart(t *testing.T) {
 	d, saved := mustOpen(t, t.TempDir())
-	s, _ := request.Restore(saved.Starts, saved.Commands, nil)
-	ask := request.Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
-	for _, e := range request.Step(s, request.Now{}, ask, nil) {
-		mustApply(t, d, effect.SaveRequests{Save: e.(request.Save)})
+	save := func(out effect.List) {
+		for i := range out.Len() {
+			mustApply(t, d, out.At(i).(effect.SaveRequests))
+		}
 	}
+	var out effect.List
+	ask := func(s request.Step) {
+		s.Arrive(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}, false, 0, nil)
+	}
+	out, _ = restoreCommands(saved, &out).step(ask)
+	save(out)
 
 	d, saved = reopen(t, d)
-	s, effects := request.Restore(saved.Starts, saved.Commands, nil)
-	for _, e := range effects {
-		mustApply(t, d, effect.SaveRequests{Save: e.(request.Save)})
+	out = effect.List{}
+	c := restoreCommands(saved, &out)
+	save(out)
+	_, acks := c.step(request.Step.Connected)
+	if len(acks) != 1 || acks[0].Ack.Reason != schema.ReasonRestarted {
+		t.Fatalf("after the link returned: %+v", acks)
 	}
-	out := request.Step(s, request.Now{}, request.Connected{}, nil)
-	if len(out) != 1 || out[0].(request.SendAck).Ack.Reason != schema.ReasonRestarted {
-		t.Fatalf("after the link returned: %+v", out)
-	}
-	request.Step(s, request.Now{}, request.Delivered{Key: "op1/k1"}, nil)
+	c.Delivered("op1/k1")
 
 	_, saved = reopen(t, d)
-	s, effects = request.Restore(saved.Starts, saved.Commands, nil)
-	if len(effects) != 0 {
-		t.Errorf("a delivered answer is sent again: %+v", effects)
+	out = effect.List{}
+	c = restoreCommands(saved, &out)
+	if out.Len() != 0 {
+		t.Errorf("a delivered answer is sent again: %+v", out)
 	}
-	out = request.Step(s, request.Now{}, ask, nil)
-	if a := out[0].(request.SendAck).Ack; a.Reason != schema.ReasonRestarted || !a.Dup {
+	_, acks = c.step(ask)
+	if a := acks[0].Ack; a.Reason != schema.ReasonRestarted || !a.Dup {
 		t.Errorf("answer to the repeated command: %+v", a)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -40,7 +39,7 @@ func (d *Disk) Apply(batch ...effect.Save) error {
 func deletions(batch []effect.Save) (out []effect.Save) {
 	for _, s := range batch {
 		if r, ok := s.(effect.SaveRequests); ok && len(r.Forget) > 0 {
-			out = append(out, effect.SaveRequests{Save: request.Save{Forget: r.Forget}})
+			out = append(out, effect.SaveRequests{Forget: r.Forget})
 		}
 	}
 	return out
@@ -67,7 +66,7 @@ func write(tx *bbolt.Tx, s effect.Save) error {
 	case effect.SaveContent:
 		return writeContent(tx, s.Save)
 	case effect.SaveRequests:
-		return writeRequests(tx, s.Save)
+		return writeRequests(tx, s)
 	case effect.SaveEvent:
 		return writeEvent(tx, s.Payload)
 	case effect.SaveValue:
@@ -122,7 +121,7 @@ func writeContent(tx *bbolt.Tx, s delivery.Save) error {
 }
 
 // writeRequests first deletes and then stores records of the journal.
-func writeRequests(tx *bbolt.Tx, s request.Save) error {
+func writeRequests(tx *bbolt.Tx, s effect.SaveRequests) error {
 	commands := tx.Bucket(commandBucket)
 	for _, k := range s.Forget {
 		if err := commands.Delete([]byte(k)); err != nil {

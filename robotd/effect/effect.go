@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/delivery"
 	"troupe/robotd/driver"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -52,8 +51,12 @@ type (
 	// EndCalibration cancels the calibration.
 	EndCalibration struct{}
 
-	// SaveRequests saves records of commands; the event RequestsSaved follows.
-	SaveRequests struct{ request.Save }
+	// SaveRequests erases the records of Forget, then writes those of Put; the event RequestsSaved
+	// with the keys of Put follows.
+	SaveRequests struct {
+		Put    []command.Record
+		Forget []command.Key
+	}
 	// SaveContent saves the state of a delivery; the event ContentSaved follows if it has
 	// blobs or was refused.
 	SaveContent struct{ delivery.Save }

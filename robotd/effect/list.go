@@ -1,10 +1,12 @@
 package effect
 
 import (
+	"time"
+
 	"troupe/robotd/command"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
+	"troupe/schema/verb"
 )
 
 // Urgency says how soon the state has to be published.
@@ -58,10 +60,26 @@ type (
 		Lease  *schema.Lease // the present lease
 		By     []schema.Ref
 	}
-	// Dispatch is a command that shall be carried out now.
-	Dispatch struct{ request.Dispatch }
-	// JournalInput is an input of the journal of requests.
-	JournalInput struct{ request.Input }
+	// Dispatch is a command that shall be carried out now. The part that decides on it checks If
+	// at that moment; stops have no precondition.
+	Dispatch struct {
+		Key                 command.Key
+		Client, ID, By, Why string
+		Verb                verb.Verb
+		Args                verb.Args
+		If                  schema.Precondition
+		Arrived             time.Duration // since boot
+		Expires             time.Duration // since boot: when its time to live ends; 0 = never
+	}
+	// Progress says how far a command is that has not ended.
+	Progress struct {
+		Of        command.Key
+		Percent   int
+		Remaining time.Duration // estimated time to the end; 0 = unknown
+	}
+	// CancelWaiting cancels the commands that were admitted and have not begun, because of a stop
+	// that is no command, or because of its release.
+	CancelWaiting struct{ Detail string }
 	// StateChanged: the state has changed.
 	StateChanged struct{ Urgency }
 	// Document publishes a document, reduced to the size limit of its topic. Param, First
@@ -140,7 +158,8 @@ func (ClearAlert) output()    {}
 func (Reply) output()         {}
 func (Revoke) output()        {}
 func (Dispatch) output()      {}
-func (JournalInput) output()  {}
+func (Progress) output()      {}
+func (CancelWaiting) output() {}
 func (StateChanged) output()  {}
 func (Document) output()      {}
 func (ActCompleted) output()  {}
@@ -214,15 +233,12 @@ func (l *List) Refuse(to command.Key, why schema.Reason, pointer, detail string)
 
 // Met reports whether the condition of a command still holds, and otherwise refuses the command.
 func (l *List) Met(by command.Key, when, current schema.Precondition) bool {
-	v, fails := request.Unmet(when, current)
+	unmet, fails := when.Unmet(current)
 	if fails {
-		l.Reply(by, v)
+		l.Refuse(by, schema.ReasonPrecondition, unmet.Pointer, unmet.Detail)
 	}
 	return !fails
 }
-
-// ToJournal gives the journal of requests one input.
-func (l *List) ToJournal(in request.Input) { l.Do(JournalInput{in}) }
 
 // Changed says that the state has changed.
 func (l *List) Changed(u Urgency) { l.Do(StateChanged{u}) }

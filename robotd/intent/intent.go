@@ -14,7 +14,6 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/intents"
 	"troupe/schema/verb"
@@ -82,7 +81,7 @@ const (
 func FromBody(k command.Key) bool { return strings.HasPrefix(string(k), bodyPrefix) }
 
 // Ask takes a command, and reports whether it posts an intent.
-func (t Step) Ask(o request.Dispatch) bool {
+func (t Step) Ask(o effect.Dispatch) bool {
 	a, ok := o.Args.(verb.PostIntent)
 	if ok {
 		t.post(o, a)
@@ -90,7 +89,7 @@ func (t Step) Ask(o request.Dispatch) bool {
 	return ok
 }
 
-func (t Step) post(o request.Dispatch, a verb.PostIntent) {
+func (t Step) post(o effect.Dispatch, a verb.PostIntent) {
 	u, problems := a.Utterance()
 	if len(problems) > 0 {
 		t.Out.Refuse(o.Key, schema.ReasonBadRequest, problems[0].Pointer, problems[0].Detail)
@@ -121,7 +120,7 @@ func (t Step) Heard(u schema.Utterance) {
 	t.heard[t.n%maxHeard] = t.Now.Mono
 	t.n++
 	key := command.Key(fmt.Sprintf("%s%d", bodyPrefix, t.n))
-	t.take(request.Dispatch{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)
+	t.take(effect.Dispatch{Key: key, ID: key.ID(), Arrived: t.Now.Mono}, u, body)
 }
 
 // refused and posted are data of events.
@@ -144,7 +143,7 @@ type (
 
 // take publishes an intent, and turns the row that the setting intents has for it into a
 // command, which takes the place of o.
-func (t Step) take(o request.Dispatch, u schema.Utterance, source string) {
+func (t Step) take(o effect.Dispatch, u schema.Utterance, source string) {
 	d := t.decide(u)
 	kind := "intent"
 	if d.why == schema.ReasonLowConfidence {
@@ -200,7 +199,7 @@ func (s *State) decide(u schema.Utterance) decision {
 }
 
 // react lets the robot carry out the reaction in place of the command that posted the intent.
-func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
+func (t Step) react(o effect.Dispatch, u schema.Utterance, d decision) {
 	if FromBody(o.Key) {
 		t.reacting = append(t.reacting[max(0, len(t.reacting)-maxReacting+1):], reacting{o.Key, u.Name, *d.does})
 	}
@@ -221,7 +220,7 @@ func (t Step) react(o request.Dispatch, u schema.Utterance, d decision) {
 	default:
 		o.Verb, o.Args = verb.Must("life", "focus"), verb.FocusActivity{Activity: does.Activity}
 	}
-	t.Out.Do(effect.Dispatch{Dispatch: o})
+	t.Out.Do(o)
 }
 
 // Answered takes the answer to a reaction to an intent of the body, which nobody else gets.

@@ -22,7 +22,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
@@ -138,7 +137,7 @@ func (s *State) Focused() (activity, run string, nature score.Nature) {
 }
 
 // Ask takes a command of a person or program, and reports whether it is one of life.
-func (s *State) Ask(o request.Dispatch, who string) bool {
+func (s *State) Ask(o effect.Dispatch, who string) bool {
 	if !isCommand(o.Args) {
 		return false
 	}

@@ -12,7 +12,6 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/robotd/signal"
 	"troupe/schema"
 	"troupe/schema/fsm/fsmtest"
@@ -196,7 +195,7 @@ func (w *world) sense(s driver.Signal, name string, on bool, level float64) {
 
 func (w *world) ask(args verb.Args) {
 	w.keys++
-	w.s.Ask(request.Dispatch{Key: command.Key(fmt.Sprint("op1/", w.keys)), Args: args}, "op1")
+	w.s.Ask(effect.Dispatch{Key: command.Key(fmt.Sprint("op1/", w.keys)), Args: args}, "op1")
 }
 
 // add adds an activity: its name, its nature, and such as when=people>0 for=3s.

@@ -8,14 +8,13 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
 // performAction performs one action; a newer one of its class replaces it.
-func (t Step) performAction(o request.Dispatch, asked verb.Action, do score.Action, unit schema.Unit) {
+func (t Step) performAction(o effect.Dispatch, asked verb.Action, do score.Action, unit schema.Unit) {
 	timeout := asked.TimeLimit()
 	switch {
 	case do.Loop: // no unit ends a loop
@@ -60,7 +59,7 @@ func (t Step) performAction(o request.Dispatch, asked verb.Action, do score.Acti
 }
 
 // refuseAction refuses an action, with the names of the verb's arguments.
-func (t Step) refuseAction(o request.Dispatch, p schema.Problem) {
+func (t Step) refuseAction(o effect.Dispatch, p schema.Problem) {
 	field := strings.TrimPrefix(p.Pointer, "/actions/0")
 	if rest, of := strings.CutPrefix(field, "/text"); of {
 		if field = "/text"; rest != "" && p.Code == score.CodeBadLanguage {
@@ -81,7 +80,7 @@ func (t Step) refuseAction(o request.Dispatch, p schema.Problem) {
 
 // perform performs a whole act. manual/act, and act/perform with clear, replace all manual commands,
 // no matter who sends them. act/perform without clear waits for earlier acts, or replaces single actions.
-func (t Step) perform(o request.Dispatch, asked verb.WholeAct) {
+func (t Step) perform(o effect.Dispatch, asked verb.WholeAct) {
 	e, no := t.Lanes.Resolve(asked, t.Story.Acts, t.Story.Languages, t.capabilities())
 	if no != nil {
 		t.refuse(o, no.Reason, no.Pointer, no.Detail)
@@ -120,7 +119,7 @@ func (t Step) capabilities() schema.Caps {
 func (t Step) driven() bool { return t.stick.VX != 0 || t.stick.WZ != 0 }
 
 // begin performs an entry; done is what a recording keeps of it.
-func (t Step) begin(o request.Dispatch, h entry, e act.Entry, done score.Action) {
+func (t Step) begin(o effect.Dispatch, h entry, e act.Entry, done score.Action) {
 	e.ID, e.Req = t.Lanes.NextEntry("manual"), string(o.Key)
 	if refused := t.Lanes.Push(h.lane, e); refused != nil {
 		t.refuse(o, refused.Reason, "", refused.Detail)

@@ -6,13 +6,12 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
 // AskControl queues a request for control.
-func (t Step) AskControl(o request.Dispatch) {
+func (t Step) AskControl(o effect.Dispatch) {
 	in := control.Input{What: control.What(o.Verb.Name), Who: whoOf(o), Rank: t.rank(o.Client), Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.Acquire:
@@ -37,10 +36,10 @@ func (t Step) rank(client string) control.Rank {
 	return t.cfg.Ranks[client]
 }
 
-func whoOf(o request.Dispatch) control.Who { return control.Who{Client: o.Client, By: o.By} }
+func whoOf(o effect.Dispatch) control.Who { return control.Who{Client: o.Client, By: o.By} }
 
 // RefuseWithoutControl refuses a command whose sender lacks the control that it needs.
-func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
+func (t Step) RefuseWithoutControl(o effect.Dispatch) bool {
 	no := t.control.May(&t.cfg.Control, o.Verb.Need, whoOf(o))
 	if no.Reason == "" {
 		return false
@@ -63,7 +62,7 @@ func (t Step) RefuseWithoutControl(o request.Dispatch) bool {
 // control; empty = control is all that it lacks. The mode comes first, because a lease ends after
 // seconds. If every mode needs control (control.required all), control comes first, and this
 // returns nothing.
-func (t Step) stepsToManual(o request.Dispatch) string {
+func (t Step) stepsToManual(o effect.Dispatch) string {
 	switch o.Args.(type) {
 	case verb.DeletePoint, verb.DeleteAct: // in every mode
 		return ""

@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -81,12 +80,12 @@ type entry struct {
 
 // queuedCommand is a manual command, with the name of its sender for people.
 type queuedCommand struct {
-	request.Dispatch
+	effect.Dispatch
 	asker string
 }
 
 // Ask queues a command. manual/stop ends all manual commands, and removes the queued ones.
-func (t Step) Ask(o request.Dispatch, asker string) {
+func (t Step) Ask(o effect.Dispatch, asker string) {
 	if _, stops := o.Args.(verb.StopManual); stops {
 		t.inbox.Clear(func(w command.Waiting[queuedCommand]) {
 			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was begun", Refs: o.Key.Refs()})
@@ -147,7 +146,7 @@ func (t Step) CarryOut() {
 
 // performer returns the unit of the verb's kind that can perform an action. In an action that
 // units of other kinds can perform too, it sets the unit.
-func (t Step) performer(o request.Dispatch, do *score.Action) (schema.Unit, bool) {
+func (t Step) performer(o effect.Dispatch, do *score.Action) (schema.Unit, bool) {
 	for _, u := range t.Body.Units() {
 		if _, can := do.Performer([]schema.Unit{u}); can && u.Kind == o.Verb.Unit {
 			if do.Type == score.TypeMotion {
@@ -159,13 +158,13 @@ func (t Step) performer(o request.Dispatch, do *score.Action) (schema.Unit, bool
 	return schema.Unit{}, false
 }
 
-func (t Step) refuse(o request.Dispatch, why schema.Reason, pointer, detail string) {
+func (t Step) refuse(o effect.Dispatch, why schema.Reason, pointer, detail string) {
 	t.Out.Refuse(o.Key, why, pointer, detail)
 }
 
 // refuseManual refuses a command for a unit that cannot be used now. A command without a unit
 // has an empty one.
-func (t Step) refuseManual(o request.Dispatch, unit schema.Unit) bool {
+func (t Step) refuseManual(o effect.Dispatch, unit schema.Unit) bool {
 	if why := t.forbids(unit.Kind); why != "" {
 		t.refuse(o, why, "", t.explain(why, unit))
 		return true
@@ -186,7 +185,7 @@ func (t Step) refuseManual(o request.Dispatch, unit schema.Unit) bool {
 }
 
 // stop ends driving and all manual commands, and answers the stop.
-func (t Step) stop(o request.Dispatch, asker string) {
+func (t Step) stop(o effect.Dispatch, asker string) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	drove := t.releaseStick()
 	if !drove && len(t.entries) == 0 {

@@ -13,7 +13,6 @@ import (
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/taught"
 	"troupe/schema"
@@ -107,10 +106,10 @@ func (w *world) part() Step {
 }
 
 // order is a command of a client.
-func (w *world) order(client, group, name string, args verb.Args) request.Dispatch {
+func (w *world) order(client, group, name string, args verb.Args) effect.Dispatch {
 	w.n++
 	id := fmt.Sprintf("k%d", w.n)
-	return request.Dispatch{Key: command.KeyOf(client, id), Client: client, ID: id, Verb: verb.Must(group, name), Args: args}
+	return effect.Dispatch{Key: command.KeyOf(client, id), Client: client, ID: id, Verb: verb.Must(group, name), Args: args}
 }
 
 func (w *world) control(client, name string, args verb.Args) {

@@ -5,7 +5,6 @@ import (
 
 	"troupe/robotd/control"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/robotd/taught"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -21,7 +20,7 @@ type actRecording struct {
 }
 
 // takeTaught takes a command by which people teach the robot, and reports whether it is one.
-func (t Step) takeTaught(o request.Dispatch) bool {
+func (t Step) takeTaught(o effect.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.SavePoint:
 		t.savePoint(o, a.Point)
@@ -35,7 +34,7 @@ func (t Step) takeTaught(o request.Dispatch) bool {
 
 // takeDeletion takes a command that deletes what was taught, in every mode, and reports
 // whether it is one.
-func (t Step) takeDeletion(o request.Dispatch) bool {
+func (t Step) takeDeletion(o effect.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.DeletePoint:
 		saved, had := t.taught.DeletePoint(a.Point)
@@ -50,7 +49,7 @@ func (t Step) takeDeletion(o request.Dispatch) bool {
 }
 
 // savePoint keeps the position of the robot as a point.
-func (t Step) savePoint(o request.Dispatch, id string) {
+func (t Step) savePoint(o effect.Dispatch, id string) {
 	at, known := t.Body.Position()
 	_, again := t.taught.Points()[id]
 	switch {
@@ -83,7 +82,7 @@ func (t Step) learn(s taught.StoredValue) {
 }
 
 // forget answers the deletion of something that was taught.
-func (t Step) forget(o request.Dispatch, s taught.StoredValue, had bool, event, pointer, id string) {
+func (t Step) forget(o effect.Dispatch, s taught.StoredValue, had bool, event, pointer, id string) {
 	if !had {
 		t.refuse(o, schema.ReasonUnknownID, pointer, "the robot was not taught "+id)
 		return
@@ -94,7 +93,7 @@ func (t Step) forget(o request.Dispatch, s taught.StoredValue, had bool, event, 
 }
 
 // record starts, stops or cancels the recording of an act.
-func (t Step) record(o request.Dispatch, a verb.RecordAct) {
+func (t Step) record(o effect.Dispatch, a verb.RecordAct) {
 	recording := t.taught.Act
 	switch {
 	case a.Do != "start" && a.Do != "stop" && a.Do != "cancel":
@@ -111,7 +110,7 @@ func (t Step) record(o request.Dispatch, a verb.RecordAct) {
 	}
 }
 
-func (t Step) startRecording(o request.Dispatch, a verb.RecordAct) {
+func (t Step) startRecording(o effect.Dispatch, a verb.RecordAct) {
 	_, known := t.Story.Acts[a.Act]
 	again := t.taught.Has(a.Act)
 	switch {
@@ -146,7 +145,7 @@ func (t Step) mustRenew() string {
 
 // stopRecording keeps the recorded act. If it is refused, the recording goes on, except one that
 // can never be kept.
-func (t Step) stopRecording(o request.Dispatch) {
+func (t Step) stopRecording(o effect.Dispatch) {
 	a, tooLong := t.taught.Recorded(t.Now.Mono)
 	const over = "; the recording has ended, and nothing is kept"
 	switch bad, unfit := schema.Errors(score.ValidateAct(a)), schema.Errors(score.Fit(a, t.capabilities())); {

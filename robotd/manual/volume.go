@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -23,7 +22,7 @@ func RestoredVolume(saved map[string]string) verb.Number {
 }
 
 // setVolume sets the volume of everything that the robot plays, also after restarts.
-func (t Step) setVolume(o request.Dispatch, to verb.Number) {
+func (t Step) setVolume(o effect.Dispatch, to verb.Number) {
 	v := to.Value
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	switch {

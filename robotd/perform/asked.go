@@ -7,8 +7,8 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/auto"
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -24,7 +24,7 @@ type requestedAct struct {
 
 // AskAct queues the act as an interrupt, after all checks. One at a time is performed:
 // further ones wait for it, or replace all of them with clear.
-func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
+func (t Step) AskAct(o effect.Dispatch, a verb.WholeAct) {
 	e, files, ok := t.resolveRequestedAct(o, a)
 	if !ok {
 		return
@@ -36,7 +36,7 @@ func (t Step) AskAct(o request.Dispatch, a verb.WholeAct) {
 }
 
 // resolveRequestedAct returns the act that a command requests, or refuses the command.
-func (t Step) resolveRequestedAct(o request.Dispatch, a verb.WholeAct) (e act.Entry, files []score.Asset, ok bool) {
+func (t Step) resolveRequestedAct(o effect.Dispatch, a verb.WholeAct) (e act.Entry, files []score.Asset, ok bool) {
 	acts, files, languages := t.Repertoire()
 	e, no := t.Lanes.Resolve(a, acts, languages, score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files))
 	if no != nil {
@@ -108,7 +108,7 @@ func (t Step) cancelRequestedActs() {
 }
 
 // Ask takes a command, and reports whether it is one of the story or of interrupts.
-func (s *State) Ask(o request.Dispatch) bool {
+func (s *State) Ask(o effect.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.StartStory:
 		s.AskAuto(o, auto.Input{What: auto.StartStory})
@@ -135,14 +135,14 @@ func (s *State) Ask(o request.Dispatch) bool {
 }
 
 // AskAuto and AskInterrupts queue a command for ato, and for the interrupts.
-func (s *State) AskAuto(o request.Dispatch, in auto.Input) { s.askAuto(o, autoInput{Input: in}) }
+func (s *State) AskAuto(o effect.Dispatch, in auto.Input) { s.askAuto(o, autoInput{Input: in}) }
 
-func (s *State) askAuto(o request.Dispatch, in autoInput) {
+func (s *State) askAuto(o effect.Dispatch, in autoInput) {
 	in.Client, in.Person, in.Req, in.Why = o.Client, o.By, o.ID, cmp.Or(in.Why, o.Why)
 	s.toAuto.Put(in, o.Key, o.If)
 }
 
-func (s *State) AskInterrupts(o request.Dispatch, in interrupt.Input) {
+func (s *State) AskInterrupts(o effect.Dispatch, in interrupt.Input) {
 	s.toInterrupts.Put(interruptInput{Input: in}, o.Key, o.If)
 }
 

@@ -2,7 +2,6 @@ package perform
 
 import (
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/interrupts"
 	"troupe/schema/verb"
@@ -31,7 +30,7 @@ func (t Step) RestoreHelp(saved map[string]string) { t.setHelp(saved[helpKey] !=
 
 // AskHelp takes the word of a person that somebody is with the one who asked for help, and reports whether the
 // command is about that.
-func (t Step) AskHelp(o request.Dispatch) bool {
+func (t Step) AskHelp(o effect.Dispatch) bool {
 	if a, ok := o.Args.(verb.AckFault); !ok || a.Source != interrupts.Service {
 		return false
 	}

@@ -15,7 +15,6 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
@@ -171,10 +170,10 @@ func (w *world) done(unit string) {
 	w.pass(time.Second)
 }
 
-func (w *world) order(group, name string, args verb.Args) request.Dispatch {
+func (w *world) order(group, name string, args verb.Args) effect.Dispatch {
 	w.n++
 	id := fmt.Sprintf("k%d", w.n)
-	return request.Dispatch{Key: command.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
+	return effect.Dispatch{Key: command.KeyOf("op1", id), Client: "op1", ID: id, Verb: verb.Must(group, name), Args: args}
 }
 
 func TestStoryWaitsForWhatItNeeds(t *testing.T) {

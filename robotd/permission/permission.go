@@ -12,7 +12,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -77,7 +76,7 @@ func (s *State) ResetAtRobot() {
 
 // Ask takes a command to the core. A stop precedes everything that waits, and removes it:
 // what was requested before a stop does not happen after it.
-func (t Step) Ask(o request.Dispatch, asker string) {
+func (t Step) Ask(o effect.Dispatch, asker string) {
 	r := safety.Request{
 		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: asker,
 		Why: o.Why, AskedAt: o.Arrived, HasAskedAt: true,

@@ -9,7 +9,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -47,7 +46,7 @@ func (r *rig) step(do func(Step)) map[command.Key]schema.Verdict {
 }
 
 func ask(s Step, name string, args verb.Args, when schema.Precondition) {
-	s.Ask(request.Dispatch{Key: command.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
+	s.Ask(effect.Dispatch{Key: command.Key(name), Verb: verb.Must("safety", name), Args: args, Client: "op1", If: when}, "op1")
 }
 
 func TestStopRemovesWhatWaits(t *testing.T) {

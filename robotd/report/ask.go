@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -13,7 +12,7 @@ import (
 const resyncEvery = time.Second
 
 // Ask takes a command, and reports whether it is one of what the robot reports.
-func (t Step) Ask(o request.Dispatch) bool {
+func (t Step) Ask(o effect.Dispatch) bool {
 	switch a := o.Args.(type) {
 	case verb.Resync:
 		t.resync(o)
@@ -31,7 +30,7 @@ func (t Step) Ask(o request.Dispatch) bool {
 
 // resync publishes every document again, for a broker or a fleetd instance that has lost
 // them.
-func (t Step) resync(o request.Dispatch) {
+func (t Step) resync(o effect.Dispatch) {
 	if t.session.resyncedAt != 0 && t.Now.Mono < t.session.resyncedAt+resyncEvery {
 		t.Out.Refuse(o.Key, schema.ReasonOverloaded, "", "every document was published less than a second ago")
 		return

@@ -7,7 +7,6 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -20,7 +19,7 @@ const (
 
 // exportRecord begins to send what the flight recorder has to fleetd. One at a time: each
 // reads the robot's disk and uses its network.
-func (t Step) exportRecord(o request.Dispatch, a verb.ExportRecord) {
+func (t Step) exportRecord(o effect.Dispatch, a verb.ExportRecord) {
 	no := func(r schema.Reason, pointer, detail string) {
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}

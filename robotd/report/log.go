@@ -2,7 +2,6 @@ package report
 
 import (
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -11,7 +10,7 @@ import (
 const LogKey = "log"
 
 // setLog begins or ends these files, also for later starts.
-func (t Step) setLog(o request.Dispatch, on bool) {
+func (t Step) setLog(o effect.Dispatch, on bool) {
 	r := schema.Verdict{Status: schema.StatusSucceeded}
 	if t.logOn == on {
 		r.Reason = schema.ReasonUnchanged

@@ -7,7 +7,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -37,7 +36,7 @@ type gone struct {
 
 // replayEvents begins to publish events again, once the disk has brought them. There is one replay
 // at a time, because ReplayEvery bounds their rate together.
-func (t Step) replayEvents(o request.Dispatch, a verb.Replay) {
+func (t Step) replayEvents(o effect.Dispatch, a verb.Replay) {
 	no := func(r schema.Reason, pointer, detail string) {
 		t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusRejected, Reason: r, Pointer: pointer, Detail: detail})
 	}
@@ -111,8 +110,7 @@ func (t Step) ContinueReplay() {
 	if len(r.events) > 0 {
 		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
 		r.events, r.due = r.events[1:], t.Now.Mono+ReplayEvery
-		share := 100 * (r.total - len(r.events)) / r.total
-		t.Out.ToJournal(request.Outcome{Key: r.key, Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &share, Remaining: time.Duration(len(r.events)) * ReplayEvery})
+		t.Out.Do(effect.Progress{Of: r.key, Percent: 100 * (r.total - len(r.events)) / r.total, Remaining: time.Duration(len(r.events)) * ReplayEvery})
 	}
 	if len(r.events) == 0 {
 		t.endReplay(schema.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})

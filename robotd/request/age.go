@@ -11,17 +11,18 @@ import (
 // expireOnArrival answers a command that was too old when it arrived, and records the
 // answer: its sender may have sent it a second time when the connection broke, and the
 // second copy, which arrives in time, must not have an effect after the first answer.
-func (s *State) expireOnArrival(e *entry, ans schema.Verdict, out []Effect) []Effect {
-	j, forget := s.admit(e.rec.Client)
+func (t Step) expireOnArrival(e *entry, ans schema.Verdict) {
+	j, forget := t.admit(e.rec.Client)
 	if j == nil {
-		return s.refuse(e.dispatch.Verb, e.rec.Client, e.rec.ID, ans, out)
+		t.refuse(e.dispatch.Verb, e.rec.Client, e.rec.ID, ans)
+		return
 	}
-	forget = append(forget, j.add(s, e)...)
+	forget = append(forget, j.add(t.State, e)...)
 	e.transition(OnTake)
-	s.open = append(s.open, e)
-	out = append(out, s.save(forget, e.rec))
+	t.open = append(t.open, e)
+	t.save(forget, e.rec)
 	e.transition(OnExpired)
-	return s.finish(e, ans, out)
+	t.finish(e, ans)
 }
 
 // freshness is the result of checking a command's age.
@@ -34,7 +35,7 @@ type freshness struct {
 // future. It calculates in milliseconds, since a sender's ts may be further away
 // than a time.Duration can hold. Without a usable ts it assumes the greatest
 // possible age, late.
-func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (freshness, schema.Verdict) {
+func (t Step) checkAge(v verb.Verb, req verb.Request, late time.Duration) (freshness, schema.Verdict) {
 	ttl := v.TTL.Milliseconds()
 	if req.TTLMS > 0 {
 		ttl = req.TTLMS
@@ -42,13 +43,13 @@ func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (fresh
 	var f freshness
 	age := late.Milliseconds()
 	switch {
-	case req.TS == 0 || !now.ClockKnown:
+	case req.TS == 0 || !t.ClockKnown:
 		if f.unchecked = req.TS != 0; ttl > 0 && age > ttl {
 			return f, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
 				Detail: fmt.Sprintf("it may have waited %d ms on the network or in the robot, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
 		}
 	default:
-		age = int64(now.Wall.Add(now.Offset) - req.TS)
+		age = int64(t.Now.Wall.Add(t.FleetOffset) - req.TS)
 		if age < -maxClockSkew.Milliseconds() {
 			return f, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
 		}
@@ -57,7 +58,7 @@ func checkAge(now Now, v verb.Verb, req verb.Request, late time.Duration) (fresh
 		}
 	}
 	if ttl > 0 {
-		f.expires = now.Mono + time.Duration(ttl-max(age, 0)+1)*time.Millisecond
+		f.expires = t.Now.Mono + time.Duration(ttl-max(age, 0)+1)*time.Millisecond
 	}
 	return f, schema.Verdict{}
 }

@@ -5,50 +5,50 @@ import (
 	"slices"
 
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
 // refuse answers a command that is not admitted. Its id may be used again.
-func (s *State) refuse(v verb.Verb, client, id string, ans schema.Verdict, out []Effect) []Effect {
+func (t Step) refuse(v verb.Verb, client, id string, ans schema.Verdict) {
 	if ans.Status == "" {
 		ans.Status = schema.StatusRejected
 	}
 	ans = complete(v, ans)
-	a := ack(v.ID(), id, ans)
 	if id != "" {
-		s.last = schema.LastRequest{ID: id, Client: client, Verb: v.ID(), Status: ans.Status, Result: ans.Result, Reason: ans.Reason}
+		t.last = schema.LastRequest{ID: id, Client: client, Verb: v.ID(), Status: ans.Status, Result: ans.Result, Reason: ans.Reason}
 	}
-	return append(out, SendAck{Client: client, Ack: a})
+	t.answer(SendAck{Client: client, Ack: ack(v.ID(), id, ans)})
 }
 
 // resend sends the newest answer again. If there is none yet, the coming answer
 // serves both copies.
-func (s *State) resend(e *entry, out []Effect) []Effect {
+func (t Step) resend(e *entry) {
 	switch e.phase {
 	case Done:
-		t := e.finalAck()
-		t.Key, t.Ack.Dup = "", true
-		return append(out, t)
+		a := e.finalAck()
+		a.Key, a.Ack.Dup = "", true
+		t.answer(a)
 	case Working, Acknowledged:
 		a := ack(e.rec.Verb, e.rec.ID, schema.Verdict{Status: cmp.Or(e.lastInterim, schema.StatusAccepted)})
 		a.Dup, a.Progress, a.UncheckedAge = true, e.progress, e.rec.Answer.UncheckedAge
-		return append(out, SendAck{Client: e.rec.Client, Ack: a})
+		t.answer(SendAck{Client: e.rec.Client, Ack: a})
 	}
-	return out
 }
 
-// saved performs the commands whose records are on disk now and refuses those
+// Saved performs the commands whose records are on disk now and refuses those
 // that the disk refused. If the disk is full, it erases old finished records and
 // tries once more.
-func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
+func (t Step) Saved(ev event.RequestsSaved) {
 	var again []command.Record
-	diskFull := in.Refused == schema.ReasonNoSpace && s.finished() > minFinished
-	for _, k := range in.Keys {
-		e := s.openByKey(k)
+	diskFull := ev.Refused == schema.ReasonNoSpace && t.finished() > minFinished
+	for _, k := range ev.Keys {
+		e := t.openByKey(k)
 		if e == nil {
-			if in.Refused != "" {
-				out = s.unwritten(now, k, out)
+			if ev.Refused != "" {
+				t.unwritten(k)
 			}
 			continue
 		}
@@ -57,111 +57,122 @@ func (s *State) saved(now Now, in Saved, out []Effect) []Effect {
 			again = append(again, e.rec)
 			continue
 		}
-		if in.Refused != "" {
+		if ev.Refused != "" {
 			if e.transition(OnUnsaved) {
 				v := e.dispatch.Verb
-				s.closeEntry(e)
-				s.remove(e)
-				s.unmarkSeq(e)
-				s.toErase = append(s.toErase, k) // it may have been written in part
-				out = s.refuse(v, e.rec.Client, e.rec.ID, schema.Verdict{Reason: in.Refused, Detail: "the robot could not write the command down, so it was not begun"}, out)
+				t.closeEntry(e)
+				t.remove(e)
+				t.unmarkSeq(e)
+				t.toErase = append(t.toErase, k) // it may have been written in part
+				t.refuse(v, e.rec.Client, e.rec.ID, schema.Verdict{Reason: ev.Refused, Detail: "the robot could not write the command down, so it was not begun"})
 			}
 			continue
 		}
-		if e.phase == Saving && e.expires > 0 && now.Mono >= e.expires {
-			out = s.expire(e, out)
+		if e.phase == Saving && e.expires > 0 && t.Now.Mono >= e.expires {
+			t.expire(e)
 			continue
 		}
 		if e.transition(OnSaved) {
-			out = append(out, e.dispatch)
+			t.Out.Do(e.dispatch)
 		}
 	}
 	if len(again) > 0 {
-		out = append(out, s.save(s.evictHalf(), again...))
+		t.save(t.evictHalf(), again...)
 	}
-	return out
 }
 
 // unwritten handles a finished record that the disk refused: the final answer is
 // sent at once, and the write is repeated until the disk accepts it.
-func (s *State) unwritten(now Now, k command.Key, out []Effect) []Effect {
-	e := s.find(k)
+func (t Step) unwritten(k command.Key) {
+	e := t.find(k)
 	if e == nil || e.phase != Done {
-		return out
+		return
 	}
-	s.saveLater(e)
-	s.rewriteAt = now.Mono + rewriteEvery
+	t.saveLater(e)
+	t.rewriteAt = t.Now.Mono + rewriteEvery
 	if e.answered || e.rec.Delivered {
-		return out
+		return
 	}
 	e.answered = true
-	return append(out, e.finalAck())
+	t.answer(e.finalAck())
 }
 
-func (s *State) expire(e *entry, out []Effect) []Effect {
+func (t Step) expire(e *entry) {
 	e.transition(OnExpired)
-	return s.finish(e, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"}, out)
+	t.finish(e, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: "its time to live ended before it was begun"})
 }
 
-// outcome processes the result of a command. It ignores the outcome of a command
-// that has its final answer, since there is exactly one.
-func (s *State) outcome(now Now, o Outcome, out []Effect) []Effect {
-	e := s.openByKey(o.Key)
+// outcome processes the result of a command, which the state document with this number shows.
+// It ignores the outcome of a command that has its final answer, since there is exactly one.
+func (t Step) outcome(r effect.Reply, stateSeq int64, current *schema.AckState) {
+	e := t.openByKey(r.To)
 	if e == nil {
-		return out
+		return
 	}
-	e.stateSeq, e.current, e.lease, e.refs = o.StateSeq, o.Current, o.Lease, o.Refs
-	if !o.Status.Final() {
-		if o.Progress != nil {
-			e.progress, e.remaining = o.Progress, o.Remaining
-		}
-		if !e.transition(OnBegun) {
-			return out
-		}
-		if e.interimAt = e.arrived + acceptWithin; o.StartsMotion {
-			e.interimAt = now.Mono
-		}
-		if e.class == verb.ClassMode {
-			out = s.supersede(e, out)
-		}
-		return s.tick(now, out)
+	e.stateSeq, e.current, e.lease, e.refs = stateSeq, current, r.Lease, r.Refs
+	switch {
+	case !r.Status.Final():
+		t.begin(e, r.StartsMotion)
+	case e.transition(OnEnded):
+		t.finish(e, r.Verdict)
 	}
-	if e.transition(OnEnded) {
-		out = s.finish(e, o.Verdict, out)
+}
+
+// Progress notes how far a command is that has not ended.
+func (t Step) Progress(in effect.Progress) {
+	if e := t.openByKey(in.Of); e != nil {
+		e.stateSeq, e.current, e.lease, e.refs = 0, nil, nil, nil
+		e.progress, e.remaining = &in.Percent, in.Remaining
+		t.begin(e, false)
 	}
-	return out
+}
+
+// begin notes that a command has begun. ACCEPTED is sent at once if a motion begins.
+func (t Step) begin(e *entry, startsMotion bool) {
+	if !e.transition(OnBegun) {
+		return
+	}
+	if e.interimAt = e.arrived + acceptWithin; startsMotion {
+		e.interimAt = t.Now.Mono
+	}
+	if e.class == verb.ClassMode {
+		t.supersede(e)
+	}
+	t.tick()
 }
 
 // supersede ends the older commands of the mode class that have begun, because e
 // has begun. A mode command that ends at once, such as mode/enable, supersedes
 // none.
-func (s *State) supersede(e *entry, out []Effect) []Effect {
-	for _, old := range slices.Clone(s.open) {
+func (t Step) supersede(e *entry) {
+	for _, old := range slices.Clone(t.open) {
 		if old != e && old.class == verb.ClassMode && old.rec.N < e.rec.N && old.transition(OnSuperseded) {
 			old.refs = refsTo(e)
-			out = s.finish(old, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"}, out)
+			t.finish(old, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: e.rec.Verb + " " + e.rec.Word + " came later"})
 		}
 	}
-	return out
 }
 
 // finish gives e its one final answer. The record is written before the answer is
 // sent, except for a stop, whose answer does not wait for the disk.
-func (s *State) finish(e *entry, ans schema.Verdict, out []Effect) []Effect {
+func (t Step) finish(e *entry, ans schema.Verdict) {
 	ans.Detail, ans.Refs = schema.SanitizeTextWithin(ans.Detail, MaxDetail), nil
 	e.rec.Answer.Verdict = complete(verbOf(e.rec.Verb), ans)
-	s.closeEntry(e)
-	s.noteLast(e)
-	t := e.finalAck()
-	if !e.inJournal {
-		t.Key = ""
-		return append(out, t)
-	}
-	if e.class == verb.ClassStop {
+	t.closeEntry(e)
+	t.noteLast(e)
+	a := e.finalAck()
+	switch {
+	case !e.inJournal:
+		a.Key = ""
+		t.answer(a)
+	case e.class == verb.ClassStop:
 		e.answered = true
-		return append(out, t, s.save(nil, e.rec))
+		t.answer(a)
+		t.save(nil, e.rec)
+	default:
+		t.save(nil, e.rec)
+		t.answer(a)
 	}
-	return append(out, s.save(nil, e.rec), t)
 }
 
 func (s *State) noteLast(e *entry) {
@@ -169,32 +180,34 @@ func (s *State) noteLast(e *entry) {
 		Status: e.rec.Answer.Status, Result: e.rec.Answer.Result, Reason: e.rec.Answer.Reason}
 }
 
-// revoked notifies the sender of a succeeded command that what it granted was taken
+// revoked notifies the sender of a succeeded command that control, which it granted, was taken
 // away. This is the only case of a second final answer: from now on the command
 // is CANCELLED, also for repetitions. A command that was evicted from the journal
 // is ignored.
-func (s *State) revoked(in Revoked, out []Effect) []Effect {
-	e := s.find(in.Key)
+func (t Step) revoked(in effect.Revoke) {
+	e := t.find(in.Key)
 	if e == nil || e.rec.Answer.Status != schema.StatusSucceeded || !e.transition(OnRevoked) {
-		return out
+		return
 	}
 	e.rec.Answer.Verdict = complete(verbOf(e.rec.Verb), schema.Verdict{
-		Status: schema.StatusCancelled, Reason: in.Reason, Detail: schema.SanitizeTextWithin(in.Detail, MaxDetail),
+		Status: schema.StatusCancelled, Reason: schema.ReasonNotInControl, Detail: schema.SanitizeTextWithin(in.Detail, MaxDetail),
 	})
-	e.rec.Delivered, e.lease, e.refs = false, in.Lease, in.Refs
-	return append(out, s.save(nil, e.rec), e.finalAck())
+	e.rec.Delivered, e.lease, e.refs = false, in.Lease, in.By
+	t.save(nil, e.rec)
+	t.answer(e.finalAck())
 }
 
-// delivered records that an answer need not be sent again. This goes to disk with
-// the next Save, since sending an answer twice after a crash does no harm.
-func (s *State) delivered(k command.Key) {
+// Delivered records that the broker has confirmed the final answer to a command, which need not
+// be sent again. This goes to disk with
+// the next save, since sending an answer twice after a crash does no harm.
+func (s *State) Delivered(k command.Key) {
 	if e := s.find(k); e != nil && e.phase == Done && !e.rec.Delivered {
 		e.rec.Delivered = true
 		s.saveLater(e)
 	}
 }
 
-// saveLater adds a finished record to the next Save.
+// saveLater adds a finished record to the next save.
 func (s *State) saveLater(e *entry) {
 	if e == nil || e.phase != Done {
 		return
@@ -203,11 +216,11 @@ func (s *State) saveLater(e *entry) {
 	s.unsaved = append(s.unsaved, e.rec)
 }
 
-// connected sends every final answer that the broker has not confirmed, oldest
+// Connected sends every final answer that the broker has not confirmed, oldest
 // first.
-func (s *State) connected(out []Effect) []Effect {
+func (t Step) Connected() {
 	var unconfirmed []*entry
-	for _, j := range s.journals {
+	for _, j := range t.journals {
 		for _, e := range j.entries {
 			if e.phase == Done && !e.rec.Delivered {
 				unconfirmed = append(unconfirmed, e)
@@ -216,40 +229,45 @@ func (s *State) connected(out []Effect) []Effect {
 	}
 	slices.SortFunc(unconfirmed, func(a, b *entry) int { return cmp.Compare(a.rec.N, b.rec.N) })
 	for _, e := range unconfirmed {
-		out = append(out, e.finalAck())
+		t.answer(e.finalAck())
 	}
-	return out
 }
 
-func (s *State) tick(now Now, out []Effect) []Effect {
-	if s.rewriteAt > 0 && now.Mono >= s.rewriteAt {
-		if s.rewriteAt = 0; len(s.unsaved) > 0 {
-			out = append(out, s.save(nil))
+// Tick lets time pass if anything is due.
+func (t Step) Tick() {
+	if at, ok := t.Deadline(); ok && t.Now.Mono >= at {
+		t.tick()
+	}
+}
+
+func (t Step) tick() {
+	if t.rewriteAt > 0 && t.Now.Mono >= t.rewriteAt {
+		if t.rewriteAt = 0; len(t.unsaved) > 0 {
+			t.save(nil)
 		}
 	}
-	for _, e := range slices.Clone(s.open) {
+	for _, e := range slices.Clone(t.open) {
 		switch {
-		case e.phase == Saving && e.expires > 0 && now.Mono >= e.expires:
-			out = s.expire(e, out)
-		case e.interimAt == 0 || now.Mono < e.interimAt:
+		case e.phase == Saving && e.expires > 0 && t.Now.Mono >= e.expires:
+			t.expire(e)
+		case e.interimAt == 0 || t.Now.Mono < e.interimAt:
 		case e.transition(OnAckDue):
-			out = s.sendInterim(now, e, schema.StatusAccepted, out)
+			t.sendInterim(e, schema.StatusAccepted)
 		case e.transition(OnProgressDue):
-			out = s.sendInterim(now, e, schema.StatusInProgress, out)
+			t.sendInterim(e, schema.StatusInProgress)
 		}
 	}
-	return out
 }
 
-func (s *State) sendInterim(now Now, e *entry, status schema.Status, out []Effect) []Effect {
-	e.interimAt = now.Mono + progressEvery
+func (t Step) sendInterim(e *entry, status schema.Status) {
+	e.interimAt = t.Now.Mono + progressEvery
 	a := ack(e.rec.Verb, e.rec.ID, schema.Verdict{Status: status})
 	a.StateSeq, a.Current, a.UncheckedAge = e.stateSeq, e.current, e.rec.Answer.UncheckedAge
 	if e.lastInterim = status; status == schema.StatusInProgress {
 		a.Progress, a.EtaMS = e.progress, e.remaining.Milliseconds()
 	}
-	s.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, FirstArgument: e.rec.Word, Status: status}
-	return append(out, SendAck{Client: e.rec.Client, Ack: a})
+	t.last = schema.LastRequest{ID: e.rec.ID, Client: e.rec.Client, Verb: e.rec.Verb, FirstArgument: e.rec.Word, Status: status}
+	t.answer(SendAck{Client: e.rec.Client, Ack: a})
 }
 
 // finalAck returns the message with e's final answer. The state document's number,

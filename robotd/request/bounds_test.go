@@ -7,7 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -32,17 +35,18 @@ func TestRecordSizeIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, _ := Restore(1, nil, nil)
+		s := Restore(1, nil, nil)
 		client := strings.Repeat("c", 63)
-		out := Step(s, Now{Wall: noon}, Arrival{Client: client, Group: v.Group, Verb: v.Name, Payload: payload}, nil)
-		out = Step(s, Now{Wall: noon}, Saved{Keys: []command.Key{command.KeyOf(client, strings.Repeat("k", 64))}}, out)
+		now := clock.Now{Wall: noon}
+		out := s.at(now, arrives(event.Command{Client: client, Group: v.Group, Verb: v.Name, Payload: payload}))
+		out = append(out, s.at(now, saved("", command.KeyOf(client, strings.Repeat("k", 64))))...)
 		for _, e := range out {
-			if p, ok := e.(Dispatch); ok {
-				out = Step(s, Now{Wall: noon}, Outcome{Key: p.Key, Verdict: schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}}, out)
+			if p, ok := e.(effect.Dispatch); ok {
+				out = append(out, s.at(now, ends(p.Key, schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonInternal, Detail: word, Pointer: "/args/" + id}))...)
 			}
 		}
 		for _, e := range out {
-			save, _ := e.(Save)
+			save, _ := e.(effect.SaveRequests)
 			for _, r := range save.Put {
 				if b, err := schema.Encode(&r); err != nil || len(b) > maxRecordBytes {
 					t.Fatalf("record has %d bytes: %.200s, %v", len(b), b, err)
@@ -61,9 +65,9 @@ func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 		`{"id":"k1","by":"` + strings.Repeat("x", 7000) + `"}`,
 		`{"id":"k1","x_note":"` + strings.Repeat("x", 8000) + `","args":{"why":"it is long"}}`,
 	} {
-		s, _ := Restore(1, nil, nil)
-		out := Step(s, Now{}, Arrival{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
-		p, ok := out[0].(Dispatch)
+		s := Restore(1, nil, nil)
+		out := s.at(clock.Now{}, arrives(event.Command{Client: "stop1", Group: "safety", Verb: "stop", Payload: []byte(payload)}))
+		p, ok := out[0].(effect.Dispatch)
 		if !ok || p.Verb.ID() != "safety/stop" || len(p.By) > schema.MaxShortText || len(p.Why) > schema.MaxShortText || len(p.Args.(verb.Stop).Why) > schema.MaxShortText {
 			t.Errorf("%.30s...: %.300v", payload, out[0])
 		}
@@ -76,29 +80,29 @@ func TestStopOfAnyLengthIsPerformed(t *testing.T) {
 // TestFullDiskEvictsOldAnswers: the disk is full and the journal large. The older
 // half of the answers is evicted, and the command is written once more.
 func TestFullDiskEvictsOldAnswers(t *testing.T) {
-	s, _ := Restore(1, nil, nil)
-	ask := func(id string) (out []Effect) {
-		return Step(s, Now{}, Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil)
+	s := Restore(1, nil, nil)
+	ask := func(id string) {
+		s.at(clock.Now{}, arrives(event.Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}))
 	}
 	const many = 100
 	for i := range many {
 		id := fmt.Sprint("k", i)
 		ask(id)
-		Step(s, Now{}, Saved{Keys: []command.Key{command.KeyOf("op1", id)}}, nil)
-		Step(s, Now{}, Outcome{Key: command.KeyOf("op1", id), Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil)
+		s.at(clock.Now{}, saved("", command.KeyOf("op1", id)))
+		s.at(clock.Now{}, ends(command.KeyOf("op1", id), schema.Verdict{Status: schema.StatusSucceeded}))
 	}
 	ask("new")
-	out := Step(s, Now{}, Saved{Keys: []command.Key{"op1/new"}, Refused: schema.ReasonNoSpace}, nil)
-	save, ok := out[0].(Save)
+	out := s.at(clock.Now{}, saved(schema.ReasonNoSpace, "op1/new"))
+	save, ok := out[0].(effect.SaveRequests)
 	if len(out) != 1 || !ok || len(save.Forget) != many/2 || save.Forget[0] != "op1/k0" || len(save.Put) == 0 || save.Put[len(save.Put)-1].ID != "new" {
 		t.Fatalf("on a full disk: %+v", out)
 	}
-	if out = Step(s, Now{}, Saved{Keys: []command.Key{"op1/new"}}, nil); len(out) != 1 || out[0].(Dispatch).ID != "new" {
+	if out = s.at(clock.Now{}, saved("", "op1/new")); len(out) != 1 || out[0].(effect.Dispatch).ID != "new" {
 		t.Errorf("after the eviction: %+v", out)
 	}
 	// The newest answers are kept even if the disk stays full.
 	ask("newer")
-	out = Step(s, Now{}, Saved{Keys: []command.Key{"op1/newer"}, Refused: schema.ReasonNoSpace}, nil)
+	out = s.at(clock.Now{}, saved(schema.ReasonNoSpace, "op1/newer"))
 	if answer, ok := out[0].(SendAck); !ok || answer.Ack.Reason != schema.ReasonNoSpace {
 		t.Errorf("disk still full: %+v", out)
 	}

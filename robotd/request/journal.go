@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -20,7 +21,7 @@ type entry struct {
 	inJournal   bool   // it is in its client's journal
 	answered    bool   // the final answer was sent, although the disk refused the record
 	retried     bool   // the disk was full, and the record was written a second time
-	dispatch    Dispatch
+	dispatch    effect.Dispatch
 	arrived     time.Duration
 	expires     time.Duration // while it waits for the disk; 0 = never
 	interimAt   time.Duration // when the next ACCEPTED or IN_PROGRESS is due
@@ -62,29 +63,14 @@ func (j *journal) find(id string) *entry {
 	return nil
 }
 
-// State is everything that is remembered of commands. One goroutine owns it.
-type State struct {
-	boot      int64 // how often the robot has started; makes generated ids unique
-	madeIDs   int64 // ids generated in this boot
-	lastN     int64 // number of the newest record
-	journals  []*journal
-	open      []*entry         // unfinished, in the order of their arrival
-	marks     []seqMark        // the least recently used first
-	unsaved   []command.Record // finished records to write with the next Save
-	rewriteAt time.Duration    // when they are written at the latest; 0 = no limit
-	toErase   []command.Key    // records to erase with the next Save
-	last      schema.LastRequest
-	dropped   int64
-}
-
 // Restore returns the state of a robot that has started for the boot-th time, from
 // the records on its disk. Unfinished commands get the answer FAILED restarted,
-// which is sent on the next Connected.
-func Restore(boot int64, saved []command.Record, out []Effect) (*State, []Effect) {
-	s := &State{boot: boot}
+// which is sent at the next connection.
+func Restore(boot int64, saved []command.Record, out *effect.List) State {
+	s := State{boot: boot}
 	saved = slices.Clone(saved)
 	slices.SortFunc(saved, func(a, b command.Record) int { return cmp.Compare(a.N, b.N) })
-	var save Save
+	var save effect.SaveRequests
 	for _, r := range saved {
 		s.lastN = max(s.lastN, r.N)
 		s.markSeq(r.Client, verbOf(r.Verb).Group, r.Session, r.Seq)
@@ -104,13 +90,13 @@ func Restore(boot int64, saved []command.Record, out []Effect) (*State, []Effect
 			save.Forget = append(save.Forget, r.Key())
 			continue
 		}
-		save.Forget = append(save.Forget, j.add(s, e)...)
+		save.Forget = append(save.Forget, j.add(&s, e)...)
 	}
 	save.Put = slices.DeleteFunc(save.Put, func(r command.Record) bool { return slices.Contains(save.Forget, r.Key()) })
 	if len(save.Put)+len(save.Forget) > 0 {
-		out = append(out, save)
+		out.Do(save)
 	}
-	return s, out
+	return s
 }
 
 // Last returns the command that was answered last, for the state document.
@@ -134,7 +120,7 @@ func (s *State) Running() []schema.RunningReq {
 // broker confirmed them.
 func (s *State) Dropped() int64 { return s.dropped }
 
-// Deadline returns when the next Tick is due, or false.
+// Deadline returns when the next Tick has something to do, or false.
 func (s *State) Deadline() (time.Duration, bool) {
 	at, found := s.rewriteAt, s.rewriteAt > 0
 	for _, e := range s.open {
@@ -268,12 +254,11 @@ func (s *State) openByKey(k command.Key) *entry {
 
 func (s *State) closeEntry(e *entry) {
 	s.open = slices.DeleteFunc(s.open, func(o *entry) bool { return o == e })
-	e.dispatch = Dispatch{}
+	e.dispatch = effect.Dispatch{}
 }
 
-// save returns a Save of these records and of those that waited for one.
-func (s *State) save(forget []command.Key, put ...command.Record) Save {
-	w := Save{Put: append(s.unsaved, put...), Forget: append(s.toErase, forget...)}
-	s.unsaved, s.toErase, s.rewriteAt = nil, nil, 0
-	return w
+// save writes these records and those that waited for a save.
+func (t Step) save(forget []command.Key, put ...command.Record) {
+	t.Out.Do(effect.SaveRequests{Put: append(t.unsaved, put...), Forget: append(t.toErase, forget...)})
+	t.unsaved, t.toErase, t.rewriteAt = nil, nil, 0
 }

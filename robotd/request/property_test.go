@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"troupe/robotd/clock"
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -17,11 +21,11 @@ import (
 // the invariants after every effect.
 type simulation struct {
 	t          *rapid.T
-	s          *State
-	now        Now
+	s          State
+	now        clock.Now
 	boot       int64
 	disk       map[command.Key]command.Record
-	writing    []Saved                 // results of the disk that are not reported yet
+	writing    []event.RequestsSaved   // results of the disk that are not reported yet
 	unsaved    map[command.Key]bool    // final answers that the disk refused
 	performing []command.Key           // performed, not ended yet
 	arrived    map[command.Key]int     // number of the arrival that was accepted
@@ -43,20 +47,20 @@ type verdict struct {
 
 func newSimulation(t *rapid.T) *simulation {
 	sim := &simulation{t: t, boot: 1, disk: map[command.Key]command.Record{}, arrived: map[command.Key]int{}, performed: map[command.Key]int{}, final: map[command.Key]verdict{}, unsaved: map[command.Key]bool{}, newest: map[string]int64{}}
-	sim.s, _ = Restore(1, nil, nil)
+	sim.s = Restore(1, nil, nil)
 	return sim
 }
 
 var verbs = [][2]string{{"mode", "set"}, {"mode", "kill"}, {"auto", "start"}, {"auto", "pause"}, {"safety", "enable"}, {"sys", "adopt"}, {"sys", "ping"}, {"sys", "cancel"}, {"sys", "cancel"}, {"sys", "replay"}, {"safety", "stop"}, {"safety", "estop"}}
 
-func (sim *simulation) step(in Input) {
+func (sim *simulation) step(do func(Step)) {
 	sim.now.Wall = noon.Add(sim.now.Mono)
-	sim.perform(Step(sim.s, sim.now, in, nil))
+	sim.perform(sim.s.at(sim.now, do))
 }
 
 // perform does the effects in order; sometimes it cuts the power between two of
 // them.
-func (sim *simulation) perform(effects []Effect) {
+func (sim *simulation) perform(effects []any) {
 	cut := len(effects)
 	if len(effects) > 0 && rapid.IntRange(0, 40).Draw(sim.t, "power cut") == 0 {
 		cut = rapid.IntRange(0, len(effects)).Draw(sim.t, "after")
@@ -65,7 +69,7 @@ func (sim *simulation) perform(effects []Effect) {
 	refused := false
 	for _, e := range effects[:cut] {
 		switch e := e.(type) {
-		case Save:
+		case effect.SaveRequests:
 			if rapid.IntRange(0, 20).Draw(sim.t, "disk full") == 0 {
 				refused = true
 				sim.report(e, schema.ReasonNoSpace)
@@ -78,7 +82,7 @@ func (sim *simulation) perform(effects []Effect) {
 				sim.disk[r.Key()] = r
 			}
 			sim.report(e, "")
-		case Dispatch:
+		case effect.Dispatch:
 			sim.performing = append(sim.performing, e.Key)
 			if e.Verb.Class == verb.ClassStop || e.Verb.Journal == verb.JournalNever {
 				continue
@@ -106,7 +110,7 @@ func (sim *simulation) perform(effects []Effect) {
 
 // inOrder checks that no command is performed after one with a higher seq of the
 // same client, session and group.
-func (sim *simulation) inOrder(p Dispatch) {
+func (sim *simulation) inOrder(p effect.Dispatch) {
 	r := sim.disk[p.Key]
 	order := r.Client + " " + r.Session + " " + p.Verb.Group
 	if r.Seq != 0 && r.Seq <= sim.newest[order] {
@@ -116,13 +120,13 @@ func (sim *simulation) inOrder(p Dispatch) {
 }
 
 // report queues the disk's answer.
-func (sim *simulation) report(s Save, refused schema.Reason) {
+func (sim *simulation) report(s effect.SaveRequests, refused schema.Reason) {
 	var keys []command.Key
 	for _, r := range s.Put {
 		keys = append(keys, r.Key())
 		sim.unsaved[r.Key()] = r.Answer.Status != "" && sim.disk[r.Key()].Answer.Status == ""
 	}
-	sim.writing = append(sim.writing, Saved{Keys: keys, Refused: refused})
+	sim.writing = append(sim.writing, event.RequestsSaved{Keys: keys, Refused: refused})
 }
 
 func (sim *simulation) checkAnswer(e SendAck) {
@@ -135,7 +139,7 @@ func (sim *simulation) checkAnswer(e SendAck) {
 	}
 	sim.final[e.Key] = now
 	if rapid.Bool().Draw(sim.t, "confirmed") {
-		sim.s.delivered(e.Key)
+		sim.s.Delivered(e.Key)
 	}
 }
 
@@ -152,11 +156,11 @@ func (sim *simulation) restart() {
 		}
 	}
 	sim.boot++
-	var out []Effect
-	sim.s, out = Restore(sim.boot, saved, nil)
+	var out []any
+	sim.s, out = restored(sim.boot, saved)
 	sim.lastStop = sim.arrivals // no command from before a restart may be performed after it
 	for _, e := range out {
-		for _, r := range e.(Save).Put {
+		for _, r := range e.(effect.SaveRequests).Put {
 			sim.disk[r.Key()] = r
 		}
 	}
@@ -175,8 +179,8 @@ func (sim *simulation) arrive() {
 	if rapid.Bool().Draw(sim.t, "ordered") {
 		args += fmt.Sprintf(`,"session":%q,"seq":%d`, rapid.SampledFrom([]string{"a", "b"}).Draw(sim.t, "session"), rapid.IntRange(1, 12).Draw(sim.t, "seq"))
 	}
-	a := Arrival{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(sim.t, "client"), Group: v[0], Verb: v[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
-	a.DiskBehind = rapid.IntRange(0, 8).Draw(sim.t, "disk behind") == 0
+	a := event.Command{Client: rapid.SampledFrom([]string{"op1", "op2"}).Draw(sim.t, "client"), Group: v[0], Verb: v[1], Payload: []byte(fmt.Sprintf(`{"id":%q%s}`, id, args))}
+	a.Behind = rapid.IntRange(0, 8).Draw(sim.t, "disk behind") == 0
 	sim.arrivals++
 	if sim.s.find(command.KeyOf(a.Client, id)) == nil {
 		sim.arrived[command.KeyOf(a.Client, id)] = sim.arrivals
@@ -188,9 +192,9 @@ func (sim *simulation) arrive() {
 		a.Retained = rapid.Bool().Draw(sim.t, "retained")
 	}
 	sim.now.Wall = noon.Add(sim.now.Mono)
-	out := Step(sim.s, sim.now, a, nil)
+	out := sim.s.at(sim.now, arrives(a))
 	if stop {
-		if p, ok := out[0].(Dispatch); !ok || p.Verb.Class != verb.ClassStop {
+		if p, ok := out[0].(effect.Dispatch); !ok || p.Verb.Class != verb.ClassStop {
 			sim.t.Fatalf("a stop's first effect is %T", out[0])
 		}
 	}
@@ -207,14 +211,14 @@ func (sim *simulation) endOne() {
 	if status == schema.StatusAccepted {
 		sim.performing = append(sim.performing, k)
 	}
-	sim.step(Outcome{Key: k, Verdict: schema.Verdict{Status: status}})
+	sim.step(ends(k, schema.Verdict{Status: status}))
 }
 
 func (sim *simulation) saveOne() {
 	if len(sim.writing) > 0 {
-		in := sim.writing[0]
+		ev := sim.writing[0]
 		sim.writing = sim.writing[1:]
-		sim.step(in)
+		sim.step(saved(ev.Refused, ev.Keys...))
 	}
 }
 
@@ -231,9 +235,9 @@ func TestEveryCommandHasOneEffectAndOneAnswer(t *testing.T) {
 			case 3:
 				sim.endOne()
 			case 4:
-				sim.step(Tick{})
+				sim.step(Step.tick)
 			case 5:
-				sim.step(Connected{})
+				sim.step(Step.Connected)
 			case 6:
 				if rapid.IntRange(0, 5).Draw(t, "restart") == 0 {
 					sim.restart()
@@ -248,7 +252,7 @@ func TestEveryCommandHasOneEffectAndOneAnswer(t *testing.T) {
 			sim.saveOne()
 			sim.endOne()
 		}
-		for _, e := range sim.s.connected(nil) {
+		for _, e := range sim.s.at(sim.now, Step.Connected) {
 			sim.checkAnswer(e.(SendAck))
 		}
 		for k := range sim.performed {
@@ -264,21 +268,21 @@ func TestEveryCommandHasOneEffectAndOneAnswer(t *testing.T) {
 
 func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, _ := Restore(1, nil, nil)
-		ask := Arrival{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)}
-		now := Now{Wall: noon}
-		record := Step(s, now, ask, nil)[0].(Save).Put[0]
-		Step(s, now, Saved{Keys: []command.Key{"op1/k1"}}, nil)
+		s := Restore(1, nil, nil)
+		ask := arrives(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"k1","args":{"mode":"ato"}}`)})
+		now := clock.Now{Wall: noon}
+		record := s.at(now, ask)[0].(effect.SaveRequests).Put[0]
+		s.at(now, saved("", "op1/k1"))
 		if rapid.Bool().Draw(t, "ended") {
 			status := rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusCancelled}).Draw(t, "status")
 			reason := rapid.SampledFrom([]schema.Reason{"", schema.ReasonUnchanged, schema.ReasonUnknownMode}).Draw(t, "reason")
-			out := Step(s, now, Outcome{Key: "op1/k1", Verdict: schema.Verdict{Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}}, nil)
-			record = out[0].(Save).Put[0]
+			out := s.at(now, ends("op1/k1", schema.Verdict{Status: status, Reason: reason, Detail: "so it is", Pointer: "/args"}))
+			record = out[0].(effect.SaveRequests).Put[0]
 		}
-		s, _ = Restore(2, []command.Record{record}, nil)
-		first := Step(s, now, ask, nil)
+		s, _ = restored(2, []command.Record{record})
+		first := s.at(now, ask)
 		now.Mono = time.Hour
-		second := Step(s, now, ask, nil)
+		second := s.at(now, ask)
 		if !reflect.DeepEqual(first, second) || len(first) != 1 {
 			t.Fatalf("first %v, then %v", first, second)
 		}
@@ -294,12 +298,12 @@ func TestRepeatedCommandGetsSameAnswerAfterRestart(t *testing.T) {
 }
 
 func TestMemoryAndDiskAreBounded(t *testing.T) {
-	s, _ := Restore(1, nil, nil)
+	s := Restore(1, nil, nil)
 	disk := map[command.Key]command.Record{}
-	do := func(effects []Effect) (answer []SendAck) {
+	do := func(effects []any) (answer []SendAck) {
 		for _, e := range effects {
 			switch e := e.(type) {
-			case Save:
+			case effect.SaveRequests:
 				for _, k := range e.Forget {
 					delete(disk, k)
 				}
@@ -313,11 +317,11 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 		return answer
 	}
 	ask := func(client, id string) []SendAck {
-		return do(Step(s, Now{}, Arrival{Client: client, Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}, nil))
+		return do(s.at(clock.Now{}, arrives(event.Command{Client: client, Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)})))
 	}
 	finish := func(k command.Key) {
-		do(Step(s, Now{}, Saved{Keys: []command.Key{k}}, nil))
-		do(Step(s, Now{}, Outcome{Key: k, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
+		do(s.at(clock.Now{}, saved("", k)))
+		do(s.at(clock.Now{}, ends(k, schema.Verdict{Status: schema.StatusSucceeded})))
 	}
 	for c := range MaxClients + 8 {
 		for i := range MaxPerClient + 20 {
@@ -346,11 +350,11 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 	if len(got) != 1 || got[0].Ack.Reason != schema.ReasonOverloaded || got[0].Ack.RetryMS == 0 {
 		t.Fatalf("with %d unfinished: %v", s.Open(), got)
 	}
-	stop := Step(s, Now{}, Arrival{Client: "c39", Group: "safety", Verb: "stop"}, nil)
-	if _, ok := stop[0].(Dispatch); !ok {
+	stop := s.at(clock.Now{}, arrives(event.Command{Client: "c39", Group: "safety", Verb: "stop"}))
+	if _, ok := stop[0].(effect.Dispatch); !ok {
 		t.Fatalf("a full queue kept a stop from being performed: %v", stop)
 	}
-	do(Step(s, Now{}, Outcome{Key: stop[0].(Dispatch).Key, Verdict: schema.Verdict{Status: schema.StatusSucceeded}}, nil))
+	do(s.at(clock.Now{}, ends(stop[0].(effect.Dispatch).Key, schema.Verdict{Status: schema.StatusSucceeded})))
 	if s.Open() != 0 {
 		t.Errorf("%d commands are open after a stop", s.Open())
 	}
@@ -360,16 +364,16 @@ func TestMemoryAndDiskAreBounded(t *testing.T) {
 }
 
 func TestDeadlineIsWhenTickHasEffect(t *testing.T) {
-	s, _ := Restore(1, nil, nil)
+	s := Restore(1, nil, nil)
 	if d, ok := s.Deadline(); ok {
 		t.Fatalf("nothing is open and the deadline is %s", d)
 	}
-	Step(s, Now{Mono: time.Second}, Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"k1","ttl_ms":200}`)}, nil)
+	s.at(clock.Now{Mono: time.Second}, arrives(event.Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"k1","ttl_ms":200}`)}))
 	d, ok := s.Deadline()
-	if out := Step(s, Now{Mono: d - 1}, Tick{}, nil); !ok || len(out) != 0 {
+	if out := s.at(clock.Now{Mono: d - 1}, Step.tick); !ok || len(out) != 0 {
 		t.Fatalf("before the deadline %v, %v: %v", d, ok, out)
 	}
-	if out := Step(s, Now{Mono: d}, Tick{}, nil); len(out) != 2 || out[1].(SendAck).Ack.Status != schema.StatusExpired {
+	if out := s.at(clock.Now{Mono: d}, Step.tick); len(out) != 2 || out[1].(SendAck).Ack.Status != schema.StatusExpired {
 		t.Fatalf("at the deadline %v: %v", d, out)
 	}
 }

@@ -3,14 +3,16 @@
 // for it, and it keeps the journal that makes commands idempotent: a command
 // that is sent twice has one effect, also across a restart.
 //
-// It does not decide what a command does. A Dispatch effect hands a command on
-// that passed these checks (it is admitted), and an Outcome reports the result. Every
-// admitted command gets exactly one final answer; the status ACCEPTED may precede it,
+// It does not decide what a command does. effect.Dispatch hands a command on
+// that passed these checks (it is admitted), and a Reply reports the result; exactly one final
+// Reply must follow. Every
+// admitted command gets exactly one final answer, as soon as a published state shows its effect;
+// the status ACCEPTED may precede it,
 // and means that the command has begun. A command that is refused on arrival is not
 // recorded, so its id may be used again.
 //
 // Stops bypass these checks: whatever the payload and age of a stop and the
-// state of the disk, Dispatch is the first effect of its arrival. A stop also
+// state of the disk, effect.Dispatch is the first effect of its arrival. A stop also
 // cancels every command that was admitted before it and not yet performed, so
 // that no command older than a stop takes effect after it.
 package request
@@ -18,9 +20,10 @@ package request
 import (
 	"time"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
 	"troupe/schema"
-	"troupe/schema/verb"
 )
 
 // Limits on what a robot remembers of commands.
@@ -45,125 +48,70 @@ const (
 // stops the robot.
 var maxStopBytes = schema.TopicOf(schema.TopicCmd).MaxBytes
 
-// Now is the time of a step. The robot's wall clock may be wrong by years as
-// long as Offset is known.
-type Now struct {
-	Mono       time.Duration // since boot
-	Wall       schema.Time   // by the robot's clock
-	Offset     time.Duration // the fleet's clock minus the robot's
-	ClockKnown bool          // Offset was measured, or the robot's clock is synchronized
-	// CurrentState is the robot's current state, which preconditions are checked
-	// against.
-	CurrentState schema.Precondition
+// State is everything that is remembered of commands. One goroutine owns it.
+type State struct {
+	boot      int64 // how often the robot has started; makes generated ids unique
+	madeIDs   int64 // ids generated in this boot
+	lastN     int64 // number of the newest record
+	journals  []*journal
+	open      []*entry         // unfinished, in the order of their arrival
+	marks     []seqMark        // the least recently used first
+	unsaved   []command.Record // finished records to write with the next save
+	rewriteAt time.Duration    // when they are written at the latest; 0 = no limit
+	toErase   []command.Key    // records to erase with the next save
+	last      schema.LastRequest
+	dropped   int64
+
+	replies  []effect.Reply // that wait for a state that shows their effect
+	acks     []SendAck      // of this step
+	cancels  []pendingCancel
+	alerts   []alert         // to be raised, see NoteRetainedStop
+	retained map[string]bool // topics of retained commands, see retainedTopic
 }
 
-// Input is an event that concerns commands.
-type Input interface{ input() }
+// Step is the part of one step of the robot that concerns commands.
+type Step struct {
+	*State
+	Facts
+	Now clock.Now
+	Out *effect.List
+}
 
-// The inputs.
-type (
-	// Arrival is a message on a command topic, which contains Group and Verb.
-	Arrival struct {
-		Client, Group, Verb string
-		Payload             []byte
-		Retained            bool
-		Overtaken           bool          // a stop that arrived later was already processed
-		DiskBehind          bool          // the disk does not keep up with the commands
-		Late                time.Duration // it may have been sent up to this long before it arrived
-		InForce             verb.Args     // arguments that would change nothing now, only of mode/set so far; nil = unknown
-	}
-	// Saved reports that the records of these commands are on disk, or that the
-	// disk refused them.
-	Saved struct {
-		Keys    []command.Key
-		Refused schema.Reason // empty = they are on disk
-	}
-	// Outcome is the result of a performed command. Status ACCEPTED means that it
-	// has begun and that another outcome follows.
-	Outcome struct {
-		Key command.Key
-		schema.Verdict
-		Progress     *int             // 0-100, of a command that has not ended
-		Remaining    time.Duration    // estimated time to the end; 0 = unknown
-		StateSeq     int64            // the state document that shows the effect
-		Current      *schema.AckState // the robot's mode and state
-		Lease        *schema.Lease    // the lease that was granted, or that another client holds
-		StartsMotion bool             // with ACCEPTED: a motion begins, so ACCEPTED is sent at once
-	}
-	// Revoked reports that what a finished command granted was taken away. Its
-	// sender gets a second answer under the same id.
-	Revoked struct {
-		Key    command.Key
-		Reason schema.Reason
-		Detail string
-		Lease  *schema.Lease // the lease that replaced it
-		Refs   []schema.Ref  // the command that took it away
-	}
-	// Delivered reports that the broker confirmed the final answer to a command.
-	Delivered struct{ Key command.Key }
-	// Connected reports that the connection to the broker is ready.
-	Connected struct{}
-	// Stopped reports that the robot was stopped by something other than a
-	// command, or that such a stop was released. It cancels the commands that were
-	// admitted before and have not begun: nobody who sent them knew of it.
-	Stopped struct{ Detail string }
-	// Tick reports that time has passed; State.Deadline returns when the next one
-	// is due.
-	Tick struct{}
-)
+// Facts are the facts about other parts.
+type Facts struct {
+	Robot        string              // its id
+	CurrentState schema.Precondition // which preconditions are checked against
+	Current      schema.AckState
+	FleetOffset  time.Duration // the fleet's time minus the robot's, whose clock may be wrong by years
+	ClockKnown   bool          // FleetOffset was measured
+	Pending      bool          // an input waits for a later step of this event
+	Report       Report
+}
 
-func (Arrival) input()   {}
-func (Saved) input()     {}
-func (Outcome) input()   {}
-func (Revoked) input()   {}
-func (Delivered) input() {}
-func (Connected) input() {}
-func (Stopped) input()   {}
-func (Tick) input()      {}
+// Report is what the package asks of the published state.
+type Report interface {
+	Session() string
+	SessionEnded() time.Duration
+	StateSeq() int64
+	// Clean reports whether the newest published state shows the robot as it is, and
+	// CleanButRequests whether it differs at most in the list of commands.
+	Clean() bool
+	CleanButRequests() bool
+	StateDue(now time.Duration) bool
+	Changed(effect.Urgency)
+}
 
-// Effect is something to do. Effects are done in order: a Save is on disk before
-// the SendAck after it is sent. If the disk refuses the Save, that SendAck is not sent;
-// the effects of the following Saved replace it.
-type Effect interface{ effect() }
+// SendAck is an answer on the client's ack topic; the component that publishes
+// it fills in time and session. If Key is set, the broker's confirmation must
+// come back to Delivered.
+type SendAck struct {
+	Client string
+	Key    command.Key
+	Ack    schema.Ack
+}
 
-// The effects.
-type (
-	// Dispatch hands a command on. Exactly one final Outcome must follow. The
-	// component that decides on the command checks If at that moment; stops have
-	// no precondition.
-	Dispatch struct {
-		Key                 command.Key
-		Client, ID, By, Why string
-		Verb                verb.Verb
-		Args                verb.Args
-		If                  schema.Precondition
-		Arrived             time.Duration // since boot
-		Expires             time.Duration // since boot: when its time to live ends; 0 = never
-	}
-	// Save erases the records of Forget, then writes those of Put. The writer
-	// answers with Saved and the keys of Put.
-	Save struct {
-		Put    []command.Record
-		Forget []command.Key
-	}
-	// SendAck sends an answer on the client's ack topic; the component that publishes
-	// it fills in time and session. If Key is set, the broker's confirmation must
-	// come back as Delivered.
-	SendAck struct {
-		Client string
-		Key    command.Key
-		Ack    schema.Ack
-	}
-	// Alert requests an alert.
-	Alert struct {
-		Reason schema.Reason
-		Client string
-		Verb   string
-		Detail string
-	}
-)
-
-func (Dispatch) effect() {}
-func (Save) effect()     {}
-func (SendAck) effect()  {}
-func (Alert) effect()    {}
+// answer adds an answer to those of this step.
+func (t Step) answer(a SendAck) {
+	t.acks = append(t.acks, a)
+	t.Report.Changed(effect.FlushRequests)
+}

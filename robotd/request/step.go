@@ -6,133 +6,128 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
-// Step processes one input and appends its effects to out, in order.
-func Step(s *State, now Now, in Input, out []Effect) []Effect {
-	switch in := in.(type) {
-	case Arrival:
-		return s.arrive(now, in, out)
-	case Saved:
-		return s.saved(now, in, out)
-	case Outcome:
-		return s.outcome(now, in, out)
-	case Revoked:
-		return s.revoked(in, out)
-	case Delivered:
-		s.delivered(in.Key)
-		return out
-	case Connected:
-		return s.connected(out)
-	case Stopped:
-		return s.cancelWaiting(in.Detail, nil, out)
-	case Tick:
-		return s.tick(now, out)
-	}
-	panic(fmt.Sprintf("request: unknown input %T", in))
-}
-
-func (s *State) arrive(now Now, a Arrival, out []Effect) []Effect {
+// Arrive takes a command as received. overtaken: a stop that arrived later was already processed.
+// It may have been sent up to late before it arrived. inForce are arguments that would change
+// nothing now, only of mode/set so far; nil = unknown.
+func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForce verb.Args) {
 	v, known := verb.Of(a.Group, a.Verb)
 	if known && v.Class == verb.ClassStop {
-		return s.stop(now, v, a, out)
+		t.stop(v, a)
+		return
 	}
 	if !known {
 		v = verb.Verb{Group: a.Group, Name: a.Verb}
 	}
 	limit := schema.TopicOf(schema.TopicCmd).MaxBytes
 	if len(a.Payload) > limit {
-		return s.refuse(v, a.Client, "", schema.Verdict{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)}, out)
+		t.refuse(v, a.Client, "", schema.Verdict{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)})
+		return
 	}
 	req, problems := verb.Decode(v, a.Payload)
 	problems = schema.Errors(problems)
-	refuse := func(ans schema.Verdict) []Effect { return s.refuse(v, a.Client, req.ID, ans, out) }
+	refuse := func(ans schema.Verdict) { t.refuse(v, a.Client, req.ID, ans) }
 	switch {
 	case a.Retained:
-		return append(refuse(schema.Verdict{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}),
-			Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: v.ID(),
-				Detail: "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
+		refuse(schema.Verdict{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"})
+		t.alerts = append(t.alerts, alert{a.Client, v.ID(), "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
+		return
 	case !known:
-		return refuse(schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
+		refuse(schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
+		return
 	case len(problems) > 0:
-		return refuse(schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
+		refuse(schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
+		return
 	}
 
 	sum, named := digest(v, a.Payload), req.ID != ""
 	if !named {
-		req.ID = s.makeID()
+		req.ID = t.makeID()
 	} else {
-		e := s.openByKey(command.KeyOf(a.Client, req.ID))
+		e := t.openByKey(command.KeyOf(a.Client, req.ID))
 		if e == nil && v.Journal != verb.JournalNever {
-			e = s.find(command.KeyOf(a.Client, req.ID))
+			e = t.find(command.KeyOf(a.Client, req.ID))
 		}
 		switch {
 		case e != nil && e.rec.SHA256 == sum:
-			return s.resend(e, out)
+			t.resend(e)
+			return
 		case e != nil:
-			return refuse(schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
+			refuse(schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
+			return
 		}
 	}
 
-	if a.DiskBehind && v.ID() != cancel {
-		return refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
+	if a.Behind && v.ID() != cancel {
+		refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
+		return
 	}
-	if newest, late := s.outOfOrder(a.Client, v.Group, req); late {
-		return refuse(schema.Verdict{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
+	if newest, is := t.outOfOrder(a.Client, v.Group, req); is {
+		refuse(schema.Verdict{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
 			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, v.Group)})
+		return
 	}
-	fresh, ans := checkAge(now, v, req, a.Late)
-	if ans.Status == schema.StatusExpired && named && v.Journal != verb.JournalNever && len(s.open) < MaxOpen {
-		return s.expireOnArrival(s.newEntry(now, v, a, req, sum), ans, out)
+	fresh, ans := t.checkAge(v, req, late)
+	if ans.Status == schema.StatusExpired && named && v.Journal != verb.JournalNever && len(t.open) < MaxOpen {
+		t.expireOnArrival(t.newEntry(v, a, req, sum), ans)
+		return
 	}
 	if ans.Status != "" {
-		return refuse(ans)
+		refuse(ans)
+		return
 	}
-	if a, ok := s.answerDirectly(now, v, a.Client, req, fresh, out); ok {
-		return a
+	if t.answerDirectly(v, a.Client, req, fresh) {
+		return
 	}
-	if len(s.open) >= MaxOpen && v.ID() != cancel {
-		return refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(s.open))})
+	if len(t.open) >= MaxOpen && v.ID() != cancel {
+		refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(t.open))})
+		return
 	}
 
-	e := s.newEntry(now, v, a, req, sum)
+	e := t.newEntry(v, a, req, sum)
 	e.expires, e.dispatch.Expires = fresh.expires, fresh.expires
 	e.rec.Answer.UncheckedAge = fresh.unchecked
 	if v.Journal == verb.JournalNever {
-		s.markSeq(a.Client, v.Group, req.Session, req.Seq)
+		t.markSeq(a.Client, v.Group, req.Session, req.Seq)
 		e.transition(OnTakeNow)
-		s.open = append(s.open, e)
-		return append(out, e.dispatch)
+		t.open = append(t.open, e)
+		t.Out.Do(e.dispatch)
+		return
 	}
-	j, forget := s.admit(a.Client)
+	j, forget := t.admit(a.Client)
 	if j == nil {
-		return refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(s.journals))})
+		refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(t.journals))})
+		return
 	}
-	forget = append(forget, j.add(s, e)...)
-	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
-	if a.InForce != nil && req.Args == a.InForce && !a.Overtaken { // it has no effect that a record has to precede: finish saves one, with the answer
+	forget = append(forget, j.add(t.State, e)...)
+	t.markSeq(a.Client, v.Group, req.Session, req.Seq)
+	if inForce != nil && req.Args == inForce && !overtaken { // it has no effect that a record has to precede: finish saves one, with the answer
 		e.transition(OnTakeNow)
-		s.open = append(s.open, e)
+		t.open = append(t.open, e)
 		if len(forget) > 0 {
-			out = append(out, s.save(forget))
+			t.save(forget)
 		}
-		return append(out, e.dispatch)
+		t.Out.Do(e.dispatch)
+		return
 	}
 	e.transition(OnTake)
-	s.open = append(s.open, e)
-	out = append(out, s.save(forget, e.rec))
-	if a.Overtaken && e.transition(OnStopped) {
-		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"}, out)
+	t.open = append(t.open, e)
+	t.save(forget, e.rec)
+	if overtaken && e.transition(OnStopped) {
+		t.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"})
 	}
-	return out
 }
 
-// stop emits Dispatch before it checks anything else.
-func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
+// stop hands a stop on before it checks anything else.
+func (t Step) stop(v verb.Verb, a event.Command) {
 	a.Payload = a.Payload[:min(len(a.Payload), maxStopBytes)]
 	req, problems := verb.Decode(v, a.Payload)
 	if len(problems) > 0 {
@@ -143,36 +138,35 @@ func (s *State) stop(now Now, v verb.Verb, a Arrival, out []Effect) []Effect {
 	sum := digest(v, a.Payload)
 	asked, dup := req.ID, false
 	if req.ID != "" {
-		if old := s.find(command.KeyOf(a.Client, req.ID)); old != nil {
+		if old := t.find(command.KeyOf(a.Client, req.ID)); old != nil {
 			dup = old.rec.SHA256 == sum
 			req.ID = "" // performed again under a generated id
 		}
 	}
 	if req.ID == "" {
-		req.ID = s.makeID()
+		req.ID = t.makeID()
 	}
-	e := s.newEntry(now, v, a, req, sum)
+	e := t.newEntry(v, a, req, sum)
 	e.rec.IDUnreadable = asked == "" && len(problems) > 0
 	if asked != "" {
 		e.ackID, e.dup, e.dispatch.ID = asked, dup, asked
 	}
-	s.markSeq(a.Client, v.Group, req.Session, req.Seq)
+	t.markSeq(a.Client, v.Group, req.Session, req.Seq)
 	e.transition(OnTakeNow)
-	s.open = append(s.open, e)
-	out = append(out, e.dispatch)
+	t.open = append(t.open, e)
+	t.Out.Do(e.dispatch)
 
 	if asked == "" || asked == e.rec.ID { // a repetition is not recorded again
-		if j, forget := s.admit(a.Client); j != nil {
-			if forget = append(forget, j.add(s, e)...); len(forget) > 0 {
-				out = append(out, s.save(forget))
+		if j, forget := t.admit(a.Client); j != nil {
+			if forget = append(forget, j.add(t.State, e)...); len(forget) > 0 {
+				t.save(forget)
 			}
 		}
 	}
 	if a.Retained {
-		out = append(out, Alert{Reason: schema.ReasonRetainedCommand, Client: a.Client, Verb: v.ID(),
-			Detail: "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
+		t.alerts = append(t.alerts, alert{a.Client, v.ID(), "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
-	return s.cancelWaiting(v.ID()+" came before it was begun", refsTo(e), out)
+	t.cancelWaiting(v.ID()+" came before it was begun", refsTo(e))
 }
 
 // onlyLatch returns of the arguments of a malformed stop only its latch.
@@ -185,22 +179,25 @@ func onlyLatch(args verb.Args) verb.Args {
 
 // cancelWaiting cancels the commands that are admitted and not yet performed,
 // because of a stop; by refers to the stop if that was a command.
-func (s *State) cancelWaiting(detail string, by []schema.Ref, out []Effect) []Effect {
-	for _, old := range slices.Clone(s.open) {
+func (t Step) cancelWaiting(detail string, by []schema.Ref) {
+	for _, old := range slices.Clone(t.open) {
 		if old.transition(OnStopped) {
 			old.refs = by
-			out = s.finish(old, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail}, out)
+			t.finish(old, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: detail})
 		}
 	}
-	return out
 }
 
+// CancelWaiting cancels the commands that were admitted and have not begun, because of a stop that
+// is no command, or because of its release: nobody who sent them knew of it.
+func (t Step) CancelWaiting(in effect.CancelWaiting) { t.cancelWaiting(in.Detail, nil) }
+
 // newEntry creates the entry of a command that passed the checks.
-func (s *State) newEntry(now Now, v verb.Verb, a Arrival, req verb.Request, sum [32]byte) *entry {
-	s.lastN++
-	e := &entry{phase: Received, class: v.Class, arrived: now.Mono, ackID: req.ID}
-	e.rec = command.Record{N: s.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: now.Wall, SHA256: sum}
-	e.dispatch = Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Verb: v, Args: req.Args, If: req.If, Arrived: now.Mono}
+func (t Step) newEntry(v verb.Verb, a event.Command, req verb.Request, sum [32]byte) *entry {
+	t.lastN++
+	e := &entry{phase: Received, class: v.Class, arrived: t.Now.Mono, ackID: req.ID}
+	e.rec = command.Record{N: t.lastN, Client: a.Client, ID: req.ID, Verb: v.ID(), Word: schema.SanitizeText(v.FirstArgument(req.Args)), By: req.By, Session: req.Session, Seq: req.Seq, At: t.Now.Wall, SHA256: sum}
+	e.dispatch = effect.Dispatch{Key: e.rec.Key(), Client: a.Client, ID: req.ID, By: req.By, Why: req.Why, Verb: v, Args: req.Args, If: req.If, Arrived: t.Now.Mono}
 	return e
 }
 
@@ -233,16 +230,16 @@ const (
 	cancel = "sys/cancel"
 )
 
-// answerDirectly answers ping, query and cancel. It returns false for all other
-// commands and for the cancel of a command that was handed on, because only the
+// answerDirectly answers ping, query and cancel, and reports whether it did. It answers no other
+// commands, nor the cancel of a command that was handed on, because only the
 // component that performs a command can end it.
-func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Request, f freshness, out []Effect) ([]Effect, bool) {
+func (t Step) answerDirectly(v verb.Verb, client string, req verb.Request, f freshness) bool {
 	id := v.ID()
 	ans, about := schema.Verdict{Status: schema.StatusSucceeded}, []schema.Ref(nil)
 	reject := func(r schema.Reason, pointer, detail string) {
 		ans.Status, ans.Reason, ans.Pointer, ans.Detail = schema.StatusRejected, r, pointer, detail
 	}
-	unmet, fails := req.If.Unmet(now.CurrentState)
+	unmet, fails := req.If.Unmet(t.CurrentState)
 	var of, echo string
 	switch a := req.Args.(type) {
 	case verb.Ping:
@@ -252,12 +249,12 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 	case verb.Cancel:
 		of = a.ID
 	default:
-		return out, false
+		return false
 	}
 	key := command.KeyOf(client, of)
-	e := s.openByKey(key)
+	e := t.openByKey(key)
 	if e == nil {
-		e = s.find(key)
+		e = t.find(key)
 	}
 	switch {
 	case fails:
@@ -269,24 +266,25 @@ func (s *State) answerDirectly(now Now, v verb.Verb, client string, req verb.Req
 	case id == query && (e.phase == Saving || e.phase == Dispatched):
 		ans.Detail = "it waits and has not begun; its answer follows"
 	case id == query:
-		out = s.resend(e, out)
+		t.resend(e)
 	case !e.open():
 		reject(schema.ReasonInvalidTransition, "/args/id", "it has ended already: "+string(e.rec.Answer.Status))
 	case e.class == verb.ClassStop:
 		reject(schema.ReasonInvalidTransition, "/args/id", "a stop cannot be cancelled")
 	case e.transition(OnCancelled):
 		about = refsTo(e)
-		out = s.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began"}, out)
+		t.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began"})
 	default:
-		return out, false
+		return false
 	}
 	if !fails {
-		s.markSeq(client, v.Group, req.Session, req.Seq)
+		t.markSeq(client, v.Group, req.Session, req.Seq)
 	}
-	s.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, FirstArgument: v.FirstArgument(req.Args), Status: ans.Status, Reason: ans.Reason}
+	t.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, FirstArgument: v.FirstArgument(req.Args), Status: ans.Status, Reason: ans.Reason}
 	a := ack(id, req.ID, complete(v, ans))
 	a.Refs, a.UncheckedAge = about, f.unchecked
-	return append(out, SendAck{Client: client, Ack: a}), true
+	t.answer(SendAck{Client: client, Ack: a})
+	return true
 }
 
 // verbOf returns the verb with this id; for one that this release does not know,

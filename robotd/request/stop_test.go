@@ -3,6 +3,9 @@ package request
 import (
 	"testing"
 
+	"troupe/robotd/clock"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -18,9 +21,9 @@ func TestMalformedStopStillLatches(t *testing.T) {
 		`{{{`:                                                "",
 		``:                                                   "",
 	} {
-		s, _ := Restore(1, nil, nil)
-		out := Step(s, Now{}, Arrival{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(payload)}, nil)
-		p, ok := out[0].(Dispatch)
+		s := Restore(1, nil, nil)
+		out := s.at(clock.Now{}, arrives(event.Command{Client: "op1", Group: "safety", Verb: "stop", Payload: []byte(payload)}))
+		p, ok := out[0].(effect.Dispatch)
 		if !ok || p.Args.(verb.Stop).Latch != want || p.If != (schema.Precondition{}) {
 			t.Errorf("%s: %+v", payload, out[0])
 		}

@@ -2,12 +2,17 @@ package request
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"troupe/robotd/clock"
 	"troupe/robotd/command"
+	"troupe/robotd/effect"
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/golden"
 )
@@ -35,35 +40,33 @@ func TestTraces(t *testing.T) {
 
 // world is the state of the package with a disk.
 type world struct {
-	s      *State
-	boot   int64
-	disk   map[command.Key]command.Record
-	now    Now
-	offset time.Duration
-	late   time.Duration
+	s     State
+	boot  int64
+	disk  map[command.Key]command.Record
+	facts Facts
+	late  time.Duration
 }
 
 func newWorld() *world {
 	w := &world{boot: 1, disk: map[command.Key]command.Record{}}
-	w.s, _ = Restore(1, nil, nil)
+	w.s = Restore(1, nil, nil)
 	return w
 }
 
 func (w *world) play(t *testing.T, line string) string {
 	t.Helper()
 	at, word, words := golden.Timed(t, line)
-	w.now.Mono, w.now.Wall, w.now.Offset = at, noon.Add(at), w.offset
 	var keys []command.Key
 	for _, k := range words {
 		keys = append(keys, command.Key(k))
 	}
-	var in Input
+	var do func(Step)
 	switch word {
 	case "clock":
-		w.now.ClockKnown, w.offset = true, 0
+		w.facts.ClockKnown, w.facts.FleetOffset = true, 0
 		if len(words) > 0 {
 			var err error
-			if w.offset, err = time.ParseDuration(words[0]); err != nil {
+			if w.facts.FleetOffset, err = time.ParseDuration(words[0]); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
 		}
@@ -79,33 +82,34 @@ func (w *world) play(t *testing.T, line string) string {
 	case "cmd", "retained":
 		group, verb, _ := strings.Cut(words[1], "/")
 		_, payload, _ := strings.Cut(line, words[1])
-		in = Arrival{Client: words[0], Group: group, Verb: verb, Payload: []byte(w.times(t, strings.TrimSpace(payload))), Retained: word == "retained", Late: w.late}
+		ev := event.Command{Client: words[0], Group: group, Verb: verb, Payload: []byte(w.times(t, at, strings.TrimSpace(payload))), Retained: word == "retained"}
+		do = func(t Step) { t.Arrive(ev, false, w.late, nil) }
 	case "saved":
-		in = Saved{Keys: keys}
+		do = saved("", keys...)
 	case "refused":
-		in = Saved{Keys: keys[1:], Refused: schema.Reason(words[0])}
+		do = saved(schema.Reason(words[0]), keys[1:]...)
 	case "outcome":
-		o := Outcome{Key: keys[0], Verdict: schema.Verdict{Status: schema.Status(words[1])}, StateSeq: 7}
+		v := schema.Verdict{Status: schema.Status(words[1])}
 		if len(words) > 2 {
-			o.Reason = schema.Reason(words[2])
+			v.Reason = schema.Reason(words[2])
 		}
-		in = o
+		do = func(t Step) { t.outcome(effect.Reply{To: keys[0], Verdict: v}, 7, nil) }
 	case "revoked":
-		in = Revoked{Key: keys[0], Reason: schema.Reason(words[1])}
+		do = func(t Step) { t.Revoke(effect.Revoke{Key: keys[0]}) }
 	case "delivered":
-		in = Delivered{keys[0]}
+		do = func(t Step) { t.Delivered(keys[0]) }
 	case "connected":
-		in = Connected{}
+		do = Step.Connected
 	case "tick":
-		in = Tick{}
+		do = Step.tick
 	default:
 		t.Fatalf("%q: unknown input", line)
 	}
-	return w.format(Step(w.s, w.now, in, nil))
+	return w.format(step(&w.s, clock.Now{Mono: at, Wall: noon.Add(at)}, w.facts, do))
 }
 
 // times replaces @ and a duration by the fleet's time.
-func (w *world) times(t *testing.T, payload string) string {
+func (w *world) times(t *testing.T, at time.Duration, payload string) string {
 	before, rest, ok := strings.Cut(payload, "@")
 	if !ok {
 		return payload
@@ -115,27 +119,23 @@ func (w *world) times(t *testing.T, payload string) string {
 	if err != nil {
 		t.Fatalf("%q: %v", payload, err)
 	}
-	return before + w.now.Wall.Add(w.offset+d).String() + `"` + after
+	return before + noon.Add(at+w.facts.FleetOffset+d).String() + `"` + after
 }
 
 func (w *world) restart() string {
-	var saved []command.Record
-	for _, r := range w.disk {
-		saved = append(saved, r)
-	}
 	w.boot++
-	var out []Effect
-	w.s, out = Restore(w.boot, saved, nil)
+	var out []any
+	w.s, out = restored(w.boot, slices.Collect(maps.Values(w.disk)))
 	return w.format(out)
 }
 
-func (w *world) format(effects []Effect) string {
+func (w *world) format(decided []any) string {
 	var b strings.Builder
-	for _, e := range effects {
+	for _, e := range decided {
 		switch e := e.(type) {
-		case Dispatch:
+		case effect.Dispatch:
 			fmt.Fprintf(&b, "  dispatch %s %s\n", e.Key, strings.TrimSpace(e.Verb.ID()+" "+e.Verb.FirstArgument(e.Args)))
-		case Save:
+		case effect.SaveRequests:
 			for _, k := range e.Forget {
 				delete(w.disk, k)
 				fmt.Fprintf(&b, "  erase %s\n", k)
@@ -150,10 +150,12 @@ func (w *world) format(effects []Effect) string {
 			}
 		case SendAck:
 			b.WriteString("  answer " + e.Client + " " + formatAck(e.Ack) + "\n")
-		case Alert:
-			fmt.Fprintf(&b, "  alarm %s %s %s\n", e.Reason, e.Client, e.Verb)
 		}
 	}
+	for _, a := range w.s.alerts {
+		fmt.Fprintf(&b, "  alarm %s %s %s\n", schema.ReasonRetainedCommand, a.client, a.verb)
+	}
+	w.s.alerts = nil
 	return b.String()
 }
 

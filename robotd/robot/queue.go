@@ -7,7 +7,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/disk"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -146,7 +145,7 @@ func (b *batch) join(c batch) {
 // document, events beyond the number that the disk keeps, and all but the newest of the
 // answers that depend on no save.
 func (b *batch) compact() {
-	var records request.Save
+	var records effect.SaveRequests
 	at := map[command.Key]int{}
 	var forgotten []command.Key
 	events, values := 0, map[string]bool{}
@@ -181,7 +180,7 @@ func (b *batch) compact() {
 	}
 	slices.Reverse(records.Put)
 	if records.Forget = forgotten; len(at) > 0 {
-		saves = append(saves, effect.SaveRequests{Save: records})
+		saves = append(saves, records)
 	}
 	slices.Reverse(saves)
 	b.saves = saves

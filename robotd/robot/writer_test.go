@@ -18,7 +18,6 @@ import (
 	"troupe/robotd/delivery"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/bubble"
 	"troupe/schema/sign"
@@ -57,7 +56,7 @@ func (l *ledger) save(saves []effect.Save) error {
 	}
 	for _, e := range saves {
 		if e, ok := e.(effect.SaveRequests); ok {
-			l.record(e.Save)
+			l.record(e)
 		}
 	}
 	l.add(fmt.Sprintf("kept %d", len(saves)))
@@ -76,7 +75,7 @@ func (l *ledger) refuses() bool {
 	return !fits
 }
 
-func (l *ledger) record(s request.Save) {
+func (l *ledger) record(s effect.SaveRequests) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kept == nil {
@@ -150,7 +149,7 @@ func answer(id string) effect.Publish {
 }
 
 func record(id string) effect.Effect {
-	return effect.SaveRequests{Save: request.Save{Put: []command.Record{{Client: "op1", ID: id}}}}
+	return effect.SaveRequests{Put: []command.Record{{Client: "op1", ID: id}}}
 }
 
 func (l *ledger) want(t *testing.T, lines ...string) {
@@ -315,9 +314,9 @@ func TestLoopContinuesWhileTheDiskHangs(t *testing.T) {
 func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	l := newSaveQueue()
 	const steps = 8 * unsavedMost
-	saveOf := func(i int) request.Save { // fifty names repeatedly, and names that come and go
+	saveOf := func(i int) effect.SaveRequests { // fifty names repeatedly, and names that come and go
 		put := func(id string) command.Record { return command.Record{Client: "op1", ID: id, N: int64(i)} }
-		return request.Save{
+		return effect.SaveRequests{
 			Put:    []command.Record{put(fmt.Sprint("k", i%50)), put(fmt.Sprint("once", i))},
 			Forget: []command.Key{command.KeyOf("op1", fmt.Sprint("once", i-100))},
 		}
@@ -325,7 +324,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	for i := range steps {
 		k, save := fmt.Sprint("k", i%50), saveOf(i)
 		b := batch{
-			saves:   []effect.Save{effect.SaveRequests{Save: save}, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveValue{Name: "mode.ato", Value: fmt.Sprint(i)}},
+			saves:   []effect.Save{save, effect.SaveEvent{Payload: []byte(fmt.Sprint(i))}, effect.SaveValue{Name: "mode.ato", Value: fmt.Sprint(i)}},
 			publish: []numberedPublish{{Publish: state(i), n: int64(i)}, {Publish: answer(k)}, {Publish: effect.Publish{Topic: schema.TopicAck, Param: "op1", Payload: []byte("again")}}},
 		}
 		b.markNeedsSave()
@@ -333,7 +332,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 	}
 	var held int
 	onDisk, want := map[command.Key]int64{}, map[command.Key]int64{}
-	keep := func(into map[command.Key]int64, s request.Save) {
+	keep := func(into map[command.Key]int64, s effect.SaveRequests) {
 		for _, k := range s.Forget {
 			delete(into, k)
 		}
@@ -349,7 +348,7 @@ func TestBacklogIsBoundedByNewerValues(t *testing.T) {
 			for _, e := range b.saves {
 				switch e := e.(type) {
 				case effect.SaveRequests:
-					keep(onDisk, e.Save)
+					keep(onDisk, e)
 				case effect.SaveEvent:
 					event = string(e.Payload)
 				case effect.SaveValue:

@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -44,7 +43,7 @@ func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail stri
 	}
 	d := t.latch(doc, ev.N)
 	if endsOlder(d) {
-		t.Out.ToJournal(request.Stopped{Detail: "a stop was latched or released before it was begun"})
+		t.Out.Do(effect.CancelWaiting{Detail: "a stop was latched or released before it was begun"})
 	}
 	if d.PartlyIgnored == "" && doc.Verification == latch.Unverified {
 		d.PartlyIgnored, d.Detail = refused, detail
@@ -72,13 +71,13 @@ func (t Step) LiveStop(ev event.LiveStop) bool {
 	l := asked(t.Now, r.ID, r.Level, t.People.Asker(ev.Client, r.By), r.Why, anew)
 	l.All = len(r.Robots) == 0 && len(r.Labels) == 0 // for fleetd, which reads it in the robot's state
 	d := t.latch(l, ev.N)
-	t.Out.ToJournal(request.Stopped{Detail: "a stop came before it was begun"})
+	t.Out.Do(effect.CancelWaiting{Detail: "a stop came before it was begun"})
 	t.unanswered = append(t.unanswered, liveStop{client: ev.Client, id: r.ID, unchanged: len(d.Transitions)+len(d.Altered) == 0})
 	return true
 }
 
 // Command latches a stop that arrived as a command with an id.
-func (t Step) Command(o request.Dispatch) {
+func (t Step) Command(o effect.Dispatch) {
 	a, _ := o.Args.(verb.Stop)
 	if a.Latch == "" {
 		return

@@ -5,7 +5,6 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/mode"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -13,7 +12,7 @@ import (
 
 // AskRobot takes a command about robotd itself, and reports whether it is one. A reboot ends
 // robotd like a shutdown; its answer precedes the end, because the connection ends with robotd.
-func (t Step) AskRobot(o request.Dispatch, asker string) bool {
+func (t Step) AskRobot(o effect.Dispatch, asker string) bool {
 	a, ok := o.Args.(verb.Reboot)
 	if !ok {
 		return false

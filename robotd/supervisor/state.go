@@ -16,7 +16,6 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/mode"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -110,7 +109,7 @@ func (s *State) Drop(k command.Key) bool { return s.inbox.Drop(k) }
 func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
 
 // Ask takes a command of a person, and reports whether it is one of modes.
-func (s *State) Ask(o request.Dispatch, asker string) bool {
+func (s *State) Ask(o effect.Dispatch, asker string) bool {
 	in := mode.Input{Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.SetMode:
@@ -145,7 +144,7 @@ func (s *State) Set(m schema.ModeID, by command.Key) {
 
 // Cancel cancels the switch or the calibration of a command, if it is under way; the
 // supervisor answers both commands.
-func (s *State) Cancel(of command.Key, o request.Dispatch) bool {
+func (s *State) Cancel(of command.Key, o effect.Dispatch) bool {
 	if s.mode.Req != string(of) {
 		return false
 	}

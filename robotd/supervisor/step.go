@@ -9,7 +9,6 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
-	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -214,7 +213,7 @@ func (t Step) passOn() {
 func (t Step) Calibrating(share float64) {
 	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
-		t.Out.ToJournal(request.Outcome{Key: command.Key(t.mode.Req), Verdict: schema.Verdict{Status: schema.StatusInProgress}, Progress: &percent})
+		t.Out.Do(effect.Progress{Of: command.Key(t.mode.Req), Percent: percent})
 	}
 }
 

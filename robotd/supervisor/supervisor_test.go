@@ -18,7 +18,6 @@ import (
 	"troupe/robotd/mode/mnl"
 	"troupe/robotd/mode/safe"
 	"troupe/robotd/mode/str"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -132,7 +131,7 @@ func (r *rig) settle() {
 // asks takes a command, and decides. It returns the log of it, without mode_changed.
 func (r *rig) asks(id string, args verb.Args, when schema.Precondition) []string {
 	r.log = nil
-	if !r.s.Ask(request.Dispatch{Key: command.KeyOf("op1", id), Args: args, If: when}, "ann") {
+	if !r.s.Ask(effect.Dispatch{Key: command.KeyOf("op1", id), Args: args, If: when}, "ann") {
 		r.t.Fatalf("%T is no command of modes", args)
 	}
 	r.settle()
@@ -165,7 +164,7 @@ func (r *rig) expect(what string, want ...string) {
 func TestInputsAreTakenOneAStepInTheirOrder(t *testing.T) {
 	r := newRig(t)
 	for _, id := range []string{"a", "b"} {
-		r.s.Ask(request.Dispatch{Key: command.KeyOf("op1", id), Args: verb.SetMode{Mode: "nowhere"}}, "")
+		r.s.Ask(effect.Dispatch{Key: command.KeyOf("op1", id), Args: verb.SetMode{Mode: "nowhere"}}, "")
 	}
 	r.do(Step.Decide)
 	r.expect("the first step", "a REJECTED unknown_mode")
@@ -174,7 +173,7 @@ func TestInputsAreTakenOneAStepInTheirOrder(t *testing.T) {
 	}
 	r.do(Step.Decide)
 	r.expect("the second", "b REJECTED unknown_mode")
-	r.s.Ask(request.Dispatch{Key: command.KeyOf("op1", "c"), Args: verb.SetMode{Mode: "nowhere"}}, "")
+	r.s.Ask(effect.Dispatch{Key: command.KeyOf("op1", "c"), Args: verb.SetMode{Mode: "nowhere"}}, "")
 	if !r.s.Drop(command.KeyOf("op1", "c")) {
 		t.Error("a command that waits cannot be dropped")
 	}
@@ -306,7 +305,7 @@ func TestHungModeHasAnAlertUntilItIsActiveAgain(t *testing.T) {
 	r.log = nil
 	r.do(Step.EndStartup)
 	r.expect("start-up has ended: it may be tried again", "save hung_mode=")
-	r.s.Ask(request.Dispatch{Key: command.KeyOf("op1", "a"), Args: verb.SetMode{Mode: "dance"}}, "")
+	r.s.Ask(effect.Dispatch{Key: command.KeyOf("op1", "a"), Args: verb.SetMode{Mode: "dance"}}, "")
 	r.settle()
 	if !slices.Contains(r.log, "clear mode_hung dance") {
 		t.Errorf("it is active: %q", r.log)

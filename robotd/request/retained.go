@@ -1,8 +1,7 @@
-package answer
+package request
 
 import (
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -52,44 +51,44 @@ func (t Step) Removed(ev event.Command) {
 // Disconnected forgets the retained commands of the session.
 func (s *State) Disconnected() { clear(s.retained) }
 
-// NoteAlert notes an alert, which RaiseAlerts raises after the safety core has decided.
-func (s *State) NoteAlert(a request.Alert) { s.alerts = append(s.alerts, a) }
+// alert is an alert about a retained command, which RaiseAlerts raises after the safety core has
+// decided.
+type alert struct{ client, verb, detail string }
 
 // NoteRetainedStop notes that a live stop of a client was retained.
 func (s *State) NoteRetainedStop(client string) {
-	s.NoteAlert(request.Alert{Reason: schema.ReasonRetainedCommand, Client: client, Verb: verb.LiveStop,
-		Detail: "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
+	s.alerts = append(s.alerts, alert{client, verb.LiveStop, "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 }
 
 // RaiseAlerts raises the alerts that were noted.
 func (t Step) RaiseAlerts() {
 	for _, a := range t.alerts {
-		t.Out.Raise(string(a.Reason), schema.AlertWarn, alertTopic(a), a.Verb+": "+a.Detail, t.removal(a))
+		t.Out.Raise(string(schema.ReasonRetainedCommand), schema.AlertWarn, a.topic(), a.verb+": "+a.detail, t.removal(a))
 	}
 	t.alerts = t.alerts[:0]
 }
 
 // removal says how the retained command that an alert is about is removed.
-func (t Step) removal(a request.Alert) string {
+func (t Step) removal(a alert) string {
 	const fleetd = "fleetd removes it from the broker. "
-	topic := alertTopic(a)
-	if a.Verb != verb.LiveStop {
+	topic := a.topic()
+	if a.verb != verb.LiveStop {
 		topic = "robots/" + t.Robot + "/" + topic
 	}
 	publish := "Without fleetd, publish an empty retained message on " + schema.DefaultNamespace.Root() + topic + " (" + string(schema.DefaultNamespace) + " is the default of --namespace)"
 	switch {
-	case a.Verb == verb.LiveStop:
+	case a.verb == verb.LiveStop:
 		return fleetd + publish + " when all robots may stop: that message is a stop of all of them, too. This alert ends with the connection"
-	case IsStop(a.Verb):
+	case IsStop(a.verb):
 		return fleetd + publish + ": that message stops this robot once more"
 	}
 	return fleetd + publish
 }
 
-// alertTopic is the end of the topic of the retained command that an alert is about.
-func alertTopic(a request.Alert) string {
-	if a.Verb == verb.LiveStop {
-		return "fleet/cmd/" + a.Client + "/stop"
+// topic is the end of the topic of the retained command that an alert is about.
+func (a alert) topic() string {
+	if a.verb == verb.LiveStop {
+		return "fleet/cmd/" + a.client + "/stop"
 	}
-	return "cmd/" + a.Client + "/" + a.Verb
+	return "cmd/" + a.client + "/" + a.verb
 }

@@ -1,107 +1,17 @@
-// Package answer takes a command from its arrival to its answer: through the journal of
-// requests, and until a published state shows its effect. It also knows which commands are
-// retained.
-package answer
+package request
 
 import (
 	"slices"
 	"strings"
-	"time"
 
-	"troupe/robotd/clock"
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
-	"troupe/robotd/request"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
-// State is the state of the commands.
-type State struct {
-	journal  *request.State
-	effects  []request.Effect // of one step of the journal; the buffer is reused
-	replies  []effect.Reply   // that wait for a state that shows their effect
-	acks     []request.SendAck
-	cancels  []pendingCancel
-	alerts   []request.Alert // to be raised, see NoteAlert
-	retained map[string]bool // topics of retained commands, see retainedTopic
-}
-
 // pendingCancel is a sys/cancel that is answered after the command that it cancels.
 type pendingCancel struct{ by, target command.Key }
-
-// Restore returns the state of a robot that has just started.
-func Restore(boots int64, records []command.Record, out *effect.List) State {
-	journal, effects := request.Restore(boots, records, nil)
-	for _, e := range effects {
-		if save, ok := e.(request.Save); ok {
-			out.Do(effect.SaveRequests{Save: save})
-		}
-	}
-	return State{journal: journal}
-}
-
-// Step is the part of one step of the robot that concerns commands.
-type Step struct {
-	*State
-	Facts
-	Now clock.Now
-	Out *effect.List
-}
-
-// Facts are the facts about other parts.
-type Facts struct {
-	Robot        string // its id
-	CurrentState schema.Precondition
-	Current      schema.AckState
-	FleetOffset  time.Duration // the fleet's time minus the robot's
-	ClockKnown   bool
-	Pending      bool // an input waits for a later step of this event
-	Report       Report
-}
-
-// Report is what the package asks of the published state.
-type Report interface {
-	Session() string
-	SessionEnded() time.Duration
-	StateSeq() int64
-	// Clean reports whether the newest published state shows the robot as it is, and
-	// CleanButRequests whether it differs at most in the list of commands.
-	Clean() bool
-	CleanButRequests() bool
-	StateDue(now time.Duration) bool
-	Changed(effect.Urgency)
-}
-
-// Journal is the journal of requests.
-func (s *State) Journal() *request.State { return s.journal }
-
-// ToJournal gives the journal of requests one input. Answers are collected, and published at the
-// end of the step.
-func (t Step) ToJournal(in request.Input) {
-	t.effects = request.Step(t.journal, request.Now{Mono: t.Now.Mono, Wall: t.Now.Wall, Offset: t.FleetOffset, ClockKnown: t.ClockKnown, CurrentState: t.CurrentState}, in, t.effects[:0])
-	for _, e := range t.effects {
-		switch e := e.(type) {
-		case request.Dispatch:
-			t.Out.Do(effect.Dispatch{Dispatch: e})
-		case request.Save:
-			t.Out.Do(effect.SaveRequests{Save: e})
-		case request.SendAck:
-			t.acks = append(t.acks, e)
-			t.Report.Changed(effect.FlushRequests)
-		case request.Alert:
-			t.NoteAlert(e)
-		}
-	}
-	clear(t.effects)
-}
-
-// Tick gives the journal the time if it is due.
-func (t Step) Tick() {
-	if at, ok := t.journal.Deadline(); ok && t.Now.Mono >= at {
-		t.ToJournal(request.Tick{})
-	}
-}
 
 // Reply holds a reply back until a published state shows the effect. What the robot does by
 // itself has no key, and gets no answer.
@@ -118,7 +28,7 @@ func (t Step) Reply(r effect.Reply) {
 	}
 }
 
-// Release passes verdicts on to the journal of requests: refusals at once, because nothing
+// Release answers commands: refusals at once, because nothing
 // was changed; successes when the state that shows them is published in this step, or was
 // published before. For them it is published as soon as all steps of one event are done. A
 // command that changed nothing does not wait if that state is not due.
@@ -143,16 +53,14 @@ func (t Step) Release() {
 			keep = append(keep, r)
 			continue
 		}
-		t.ToJournal(request.Outcome{
-			Key: r.To, Verdict: r.Verdict, Lease: r.Lease, StateSeq: seq, Current: &current, StartsMotion: r.StartsMotion,
-		})
+		t.outcome(r, seq, &current)
 	}
 	t.replies = keep
 }
 
 // Acks returns the answers of this step, to be published. The list is valid until the next
 // step.
-func (s *State) Acks() []request.SendAck {
+func (s *State) Acks() []SendAck {
 	acks := s.acks
 	s.acks = s.acks[:0]
 	return acks
@@ -163,7 +71,7 @@ func (s *State) Acks() []request.SendAck {
 // after a lost link. Stops are carried out all the same. So are commands of control and sys, as
 // none of them begins a motion, and a lease ends by itself if its holder stays away. In every other class
 // some command can begin one, so all of them are cancelled; their senders ask again.
-func (t Step) CancelAfterDisconnect(o request.Dispatch) bool {
+func (t Step) CancelAfterDisconnect(o effect.Dispatch) bool {
 	switch o.Verb.Class {
 	case verb.ClassStop, verb.ClassSys, verb.ClassControl:
 		return false
@@ -184,7 +92,7 @@ func (t Step) Revoke(in effect.Revoke) {
 			return
 		}
 	}
-	t.ToJournal(request.Revoked{Key: in.Key, Reason: schema.ReasonNotInControl, Detail: in.Detail, Lease: in.Lease, Refs: in.By})
+	t.revoked(in)
 }
 
 // CancelLater notes a sys/cancel that is answered after the command that it cancels.

@@ -1,4 +1,4 @@
-package answer
+package request
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/request"
 	"troupe/schema"
 )
 
@@ -59,7 +58,7 @@ func (r *rig) do(part func(Step)) {
 			for _, put := range e.Put {
 				keys = append(keys, put.Key())
 			}
-			step.ToJournal(request.Saved{Keys: keys})
+			step.Saved(event.RequestsSaved{Keys: keys})
 		case effect.RaiseAlert:
 			r.log, r.hint = append(r.log, "raise "+e.Source), e.Hint
 		case effect.ClearAlert:
@@ -79,9 +78,7 @@ func (r *rig) do(part func(Step)) {
 
 // arrives takes a command, which is then begun.
 func (r *rig) arrives(id string) {
-	r.do(func(t Step) {
-		t.ToJournal(request.Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)})
-	})
+	r.do(arrives(event.Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{"id":"` + id + `"}`)}))
 	r.log, r.p.urgency = nil, effect.Clean
 }
 
@@ -238,9 +235,7 @@ func TestEmptyMessageRemovesARetainedCommandOfThisSession(t *testing.T) {
 
 func TestAlertsWaitForTheSafetyCore(t *testing.T) {
 	r := newRig(t)
-	r.do(func(t Step) {
-		t.ToJournal(request.Arrival{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{}`), Retained: true})
-	})
+	r.do(arrives(event.Command{Client: "op1", Group: "auto", Verb: "pause", Payload: []byte(`{}`), Retained: true}))
 	if slices.ContainsFunc(r.log, func(l string) bool { return strings.HasPrefix(l, "raise") }) {
 		t.Errorf("raised before the safety core has decided: %q", r.log)
 	}
