@@ -93,10 +93,10 @@ func (s *server) about(t *operation.Table) {
 		Long: "Check fleetd: exit code 0 if its database and its disk accept writes, 1 if not. The connection to\n" +
 			"the broker is shown, too; robots and stops go on without the database.",
 	}, func(ctx context.Context, in *noInput) (*answer[Status], error) {
-		if p := s.health.check(ctx, s.Instance, s.Now); p != nil {
+		if p := s.health.check(ctx, s.Deps); p != nil {
 			return nil, p
 		}
-		status := s.Instance.Status()
+		status := s.Status()
 		if !status.Database.OK {
 			return nil, databaseProblem(status.Database.Why)
 		}
@@ -122,29 +122,29 @@ type health struct {
 
 // check tests writing to the database and to the disk, or returns a result that is
 // younger than healthInterval.
-func (h *health) check(ctx context.Context, fleetd Instance, clock func() time.Time) *Problem {
+func (h *health) check(ctx context.Context, d Deps) *Problem {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := clock()
+	now := d.Now()
 	if !h.at.IsZero() && now.Sub(h.at) < healthInterval {
 		return h.problem
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseTimeout) // the result is also for other requests
 	defer cancel()
-	h.checkDisk(fleetd)
+	h.checkDisk(d.Stops)
 	h.problem = nil
-	if err := fleetd.CheckDatabase(ctx); err != nil {
+	if err := d.CheckDatabase(ctx); err != nil {
 		h.problem = databaseProblem(err.Error())
 	} else if err := h.diskAnswer(ctx); err != nil {
 		h.problem = KindDisk.Problem(err.Error(), "free space on the disk, or find out why writes fail; you can still stop robots meanwhile")
 	}
-	h.at = clock()
+	h.at = d.Now()
 	return h.problem
 }
 
 // checkDisk starts a check of the disk, unless one hangs: a write to a stalled disk cannot
 // be cancelled. The caller holds mu.
-func (h *health) checkDisk(fleetd Instance) {
+func (h *health) checkDisk(stops *latch.Stops) {
 	if h.disk != nil {
 		select {
 		case <-h.disk: // late result of an earlier check
@@ -154,7 +154,7 @@ func (h *health) checkDisk(fleetd Instance) {
 	}
 	answer := make(chan error, 1)
 	h.disk = answer
-	go func() { answer <- fleetd.CheckDisk() }()
+	go func() { answer <- stops.CheckDisk() }()
 }
 
 // diskAnswer waits for the check of the disk. The caller holds mu.

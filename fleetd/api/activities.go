@@ -67,7 +67,7 @@ func (s *server) robotActivities(t *operation.Table) {
 
 func (s *server) robotActivity(ctx context.Context, d view.Detail, a view.Activity) (RobotActivity, error) {
 	out := RobotActivity{ID: a.ID, Rev: a.Rev, Misfits: []schema.Problem{}}
-	v, err := s.Entries.Revision(ctx, library.KindActivity, a.ID, a.Rev)
+	v, err := s.Library.Revision(ctx, library.KindActivity, a.ID, a.Rev)
 	if err != nil {
 		return out, s.fail(err, fmt.Sprintf("revision %d of activity %s", a.Rev, a.ID))
 	}

@@ -13,12 +13,6 @@ import (
 	"troupe/schema"
 )
 
-// Alerts keeps which alerts people have seen.
-type Alerts interface {
-	Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by audit.Attribution) (change.AlertAck, error)
-	Acks(ctx context.Context) ([]change.AlertAck, error)
-}
-
 // RobotAlert is one alert of one robot, and who has seen it.
 type RobotAlert struct {
 	Robot string `json:"robot"`
@@ -70,7 +64,7 @@ func (s *server) alerts(t *operation.Table) {
 			seen[alertKey{a.Robot, a.Alert, a.First}] = acknowledged(a)
 		}
 		out := alertList{Alerts: []RobotAlert{}}
-		for _, r := range s.Robots.Robots() {
+		for _, r := range s.View.Robots() {
 			if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {
 				continue
 			}

@@ -32,7 +32,7 @@ func fileOf(media, name string, body []byte) *exported {
 }
 
 func (s *server) exportLibrary(ctx context.Context, kind library.Kind, ids []string, format string) (*exported, error) {
-	entries, err := s.Entries.Entries(ctx, kind, false)
+	entries, err := s.Library.Entries(ctx, kind, false)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -79,7 +79,7 @@ func pluralOf(kind library.Kind) string {
 // archive packs entries with the acts and assets that they use, as a folder that publish and
 // import read.
 func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, error) {
-	assets, _, _, err := s.Assets.Assets(ctx)
+	assets, _, _, err := s.Library.Assets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, 
 			if done[ref] || ref.Kind != library.KindAct {
 				continue
 			}
-			used, _, err := s.Entries.Entry(ctx, library.KindAct, ref.ID)
+			used, _, err := s.Library.Entry(ctx, library.KindAct, ref.ID)
 			if err == nil && !used.Deleted() {
 				entries = append(entries, used)
 			} else if err != nil && !errors.Is(err, change.ErrNotFound) {
@@ -129,7 +129,7 @@ func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, 
 				continue
 			}
 			done[at] = true
-			f, media, err := s.Assets.File(ctx, assets[i].SHA256)
+			f, media, err := s.Library.File(ctx, assets[i].SHA256)
 			if err != nil {
 				return nil, err
 			}

@@ -72,16 +72,6 @@ const (
 // FilesPath is the path of files by digest, below Prefix.
 const FilesPath = "/assets/sha256/"
 
-// Assets is the sounds, images and maps.
-type Assets interface {
-	// Assets lists them, and the uses of each by name.
-	Assets(ctx context.Context) ([]library.Asset, map[string][]library.Use, []schema.Problem, error)
-	PutAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (library.Uploaded, []schema.Problem, error)
-	DeleteAsset(ctx context.Context, p auth.Principal, name string, by audit.Attribution) ([]schema.Problem, error)
-	// File opens the file with a digest for one reader.
-	File(ctx context.Context, digest string) (io.ReadSeeker, library.Media, error)
-}
-
 // AssetList is all assets.
 type AssetList struct {
 	Assets []Asset `json:"assets"`
@@ -138,7 +128,7 @@ func (s *server) assets(t *operation.Table) {
 		if err := s.refuseDeleteAsset(ctx, in.principal, in.Name); err != nil {
 			return nil, err
 		}
-		problems, err := s.Assets.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
+		problems, err := s.Library.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
 		if err != nil {
 			return nil, s.fail(err, "asset "+in.Name)
 		}
@@ -218,7 +208,7 @@ func (s *server) assetOf(p auth.Principal, a library.Asset, uses []library.Use) 
 }
 
 func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[AssetList], error) {
-	assets, uses, problems, err := s.Assets.Assets(ctx)
+	assets, uses, problems, err := s.Library.Assets(ctx)
 	if err != nil {
 		return nil, s.fail(err, "assets")
 	}
@@ -250,7 +240,7 @@ func (s *server) refuseDeleteAsset(ctx context.Context, p auth.Principal, name s
 	if p.SeesAll() {
 		return nil
 	}
-	_, uses, _, err := s.Assets.Assets(ctx)
+	_, uses, _, err := s.Library.Assets(ctx)
 	if err != nil {
 		return s.fail(err, "asset "+name)
 	}
@@ -263,7 +253,7 @@ func (s *server) refuseDeleteAsset(ctx context.Context, p auth.Principal, name s
 }
 
 func (s *server) putAsset(ctx context.Context, p auth.Principal, name string, body []byte, by audit.Attribution) (*answer[Uploaded], error) {
-	up, problems, err := s.Assets.PutAsset(ctx, p, name, body, by)
+	up, problems, err := s.Library.PutAsset(ctx, p, name, body, by)
 	if err != nil {
 		return nil, s.fail(err, "asset "+name)
 	}
@@ -284,12 +274,12 @@ func requestPart(p schema.Problem) string {
 // file sends a file in parts: it is never in memory as a whole, and a slow client has
 // partTimeout for each part.
 func (s *server) file(ctx context.Context, digest string) (*huma.StreamResponse, error) {
-	if _, _, err := s.Assets.File(ctx, digest); err != nil {
+	if _, _, err := s.Library.File(ctx, digest); err != nil {
 		return nil, s.fail(err, "file "+digest)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
-		f, media, err := s.Assets.File(r.Context(), digest)
+		f, media, err := s.Library.File(r.Context(), digest)
 		if err != nil {
 			panic(http.ErrAbortHandler) // found above, gone now; no header was written yet
 		}

@@ -120,7 +120,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a Activ
 	if err != nil {
 		return nil, err
 	}
-	ask := change.ActivitiesAssignment{Activities: a.Activities, Robots: s.Targets.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
+	ask := change.ActivitiesAssignment{Activities: a.Activities, Robots: s.View.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
@@ -144,7 +144,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 	if err != nil {
 		return nil, err
 	}
-	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.Targets.Resolve(robots), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
+	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.View.Resolve(robots), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
 	done, total, problems, err := s.Desired.Assign(ctx, p, ask, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "story "+a.Story, a.Selector)

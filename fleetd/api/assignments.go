@@ -116,6 +116,6 @@ func (s *server) lastAssignment(a desired.LastAssignment, fleetID string) LastAs
 
 // outcome is what a robot reports about what it was given.
 func (s *server) outcome(topic schema.TopicKind, r desired.NewestChange, fleetID string) desired.Outcome {
-	report := s.Robots.Document(r.Robot, desired.ReportOn[topic])
+	report := s.View.Document(r.Robot, desired.ReportOn[topic])
 	return desired.ProgressOf(fleetID, r.Rev, report, desired.Ignored(fleetID, r.Rev, report)).Outcome
 }

@@ -15,20 +15,13 @@ import (
 	"troupe/fleetd/operation"
 )
 
-// AuditRecorder adds entries of the audit that no transaction writes: of refused and failed requests, and of
-// successful ones that wrote none.
-type AuditRecorder interface {
-	// Add adds an entry to the audit soon, unless there are too many. It does not block.
-	Add(n audit.Note)
-}
-
 // Audited is middleware around Guard: each request that may change something leaves an entry
 // in the audit. Those that succeed write it in the transaction of their change; Audited adds
 // an entry for those that are refused or fail, and for those that did not write one. A
 // request that only reads leaves one if the principal lacks the right to, or nobody is signed in. It
 // leaves none if it is refused for another reason, such as a token that is not valid or a robot of
-// another site.
-func Audited(next http.Handler, operations []operation.Operation, out AuditRecorder) http.Handler {
+// another site. add does not block.
+func Audited(next http.Handler, operations []operation.Operation, add func(audit.Note)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, mark := audit.WithMark(r.Context())
 		a := &audited{operation: func() operation.Row { return operationOf(operations, r) }}
@@ -38,7 +31,7 @@ func Audited(next http.Handler, operations []operation.Operation, out AuditRecor
 			next.ServeHTTP(w, r)
 			if a.forbidden != nil {
 				a.read(r, nil)
-				out.Add(a.note(r, a.forbidden.Status, a.forbidden.Detail))
+				add(a.note(r, a.forbidden.Status, a.forbidden.Detail))
 			}
 			return
 		}
@@ -52,9 +45,9 @@ func Audited(next http.Handler, operations []operation.Operation, out AuditRecor
 		a.read(r, body.bytes)
 		switch {
 		case answer.status >= 400:
-			out.Add(a.note(r, answer.status, answer.problem()))
+			add(a.note(r, answer.status, answer.problem()))
 		case !mark.IsSet():
-			out.Add(a.note(r, answer.status, a.said.Why))
+			add(a.note(r, answer.status, a.said.Why))
 		}
 	})
 }

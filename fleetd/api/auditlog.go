@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,38 +12,9 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/operation"
 )
-
-// AuditLog is who did what.
-type AuditLog interface {
-	// Audit lists entries, the newest first.
-	Audit(ctx context.Context, q AuditQuery) ([]audit.Entry, error)
-	// AuditChain lists the entries after a place in the chain, the oldest first.
-	AuditChain(ctx context.Context, after int64, limit int) ([]audit.Entry, error)
-	// VerifyAudit checks the whole chain. noted is a head that was noted earlier, or zero.
-	VerifyAudit(ctx context.Context, noted audit.Head) (audit.Verdict, error)
-}
-
-// AuditQuery selects entries; zero values select all.
-type AuditQuery struct {
-	AuditFilter
-	Before int64 // seq below this one
-	Limit  int
-}
-
-// AuditFilter are the conditions of a query, which all must hold.
-type AuditFilter struct {
-	Who     string        `query:"who" maxLength:"64" doc:"part of the person's name or of the principal"`
-	What    string        `query:"what" maxLength:"64" doc:"part of what was done"`
-	Without string        `query:"without" maxLength:"64" doc:"none whose name of what was done contains this, such as command control/renew" cli:"-"`
-	Target  string        `query:"target" maxLength:"128" doc:"part of what it was done to"`
-	Via     audit.Via     `query:"via" enum:"web,cli,token,api,mqtt,robot,fleetd" doc:"through what it came"`
-	Outcome audit.Outcome `query:"outcome" enum:"done,accepted,partly,refused,failed" doc:"how it ended"`
-	ID      string        `query:"id" maxLength:"64" doc:"this entry, and those that say how it ended"`
-	Since   time.Time     `query:"since" doc:"at or after" cli:",when"`
-	Until   time.Time     `query:"until" doc:"before" cli:",when"`
-}
 
 // Audit is a page of the audit log.
 type Audit struct {
@@ -77,7 +46,7 @@ func (s *server) auditLog(t *operation.Table) {
 			"driving are not recorded. -o json shows all fields.",
 	}, func(ctx context.Context, in *struct {
 		caller
-		AuditFilter
+		audit.Filter
 		Page  string `query:"page_token" maxLength:"32" doc:"next of the page before" cli:"-"`
 		Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most this many" cli:",,50"`
 	}) (*answer[Audit], error) {
@@ -85,7 +54,7 @@ func (s *server) auditLog(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.Audit.Audit(ctx, AuditQuery{in.AuditFilter, before, in.Limit})
+		found, err := s.History.Audit(ctx, change.AuditQuery{Filter: in.Filter, Before: before, Limit: in.Limit})
 		if err != nil {
 			return nil, s.fail(err, "audit")
 		}
@@ -115,7 +84,7 @@ func (s *server) auditLog(t *operation.Table) {
 		defer s.verifying.Unlock()
 		ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 		defer cancel()
-		v, err := s.Audit.VerifyAudit(ctx, audit.Head{Seq: in.Seq, Hash: in.Hash})
+		v, err := s.History.VerifyAudit(ctx, audit.Head{Seq: in.Seq, Hash: in.Hash})
 		if err != nil {
 			return nil, s.fail(err, "audit")
 		}
@@ -134,14 +103,14 @@ func (s *server) auditLog(t *operation.Table) {
 			"In CSV, a text that a spreadsheet would take for a formula gets an apostrophe in front.",
 	}, func(ctx context.Context, in *struct {
 		caller
-		AuditFilter
+		audit.Filter
 		Format string `query:"format" enum:"jsonl,csv" default:"jsonl"`
 	}) (*huma.StreamResponse, error) {
-		first, err := s.Audit.AuditChain(ctx, 0, 1) // a database that does not answer is a problem, not a broken file
+		first, err := s.History.AuditChain(ctx, 0, 1) // a database that does not answer is a problem, not a broken file
 		if err != nil {
 			return nil, s.fail(err, "audit")
 		}
-		return &huma.StreamResponse{Body: func(to huma.Context) { s.exportAudit(ctx, to, in.AuditFilter, in.Format, len(first) > 0) }}, nil
+		return &huma.StreamResponse{Body: func(to huma.Context) { s.exportAudit(ctx, to, in.Filter, in.Format, len(first) > 0) }}, nil
 	})
 }
 
@@ -156,7 +125,7 @@ func pageOf(token string) (int64, error) {
 	return n, nil
 }
 
-func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter, format string, more bool) {
+func (s *server) exportAudit(ctx context.Context, to huma.Context, f audit.Filter, format string, more bool) {
 	kind, name := "application/x-ndjson", "audit.jsonl"
 	if format == "csv" {
 		kind, name = "text/csv; charset=utf-8", "audit.csv"
@@ -171,7 +140,7 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 		write, flush = audit.WriteCSV(out)
 	}
 	for after := int64(0); more; {
-		rows, err := s.Audit.AuditChain(ctx, after, exportPage)
+		rows, err := s.History.AuditChain(ctx, after, exportPage)
 		if err != nil {
 			s.Log.Error("export of the audit ended early", "after", after, "error", err)
 			panic(http.ErrAbortHandler) // the client sees that the file is not whole
@@ -179,7 +148,7 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 		_ = connection.SetWriteDeadline(s.Now().Add(partTimeout)) // if it fails, the server's own deadline applies
 		for _, e := range rows {
 			after = e.Seq
-			if f.matches(e) {
+			if f.Matches(e) {
 				if err := write(e); err != nil {
 					return // the client is gone
 				}
@@ -188,14 +157,4 @@ func (s *server) exportAudit(ctx context.Context, to huma.Context, f AuditFilter
 		more = len(rows) == exportPage
 	}
 	_ = flush() // an error means that the client is gone
-}
-
-// matches reports whether an entry meets all conditions, as the database does.
-func (f AuditFilter) matches(e audit.Entry) bool {
-	in := func(part string, texts ...string) bool {
-		return part == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(part)) })
-	}
-	return in(f.Who, e.Who, e.Principal) && in(f.What, string(e.What)) && (f.Without == "" || !in(f.Without, string(e.What))) && in(f.Target, e.Target) &&
-		(f.Via == "" || f.Via == e.Via) && (f.Outcome == "" || f.Outcome == e.Outcome) && (f.ID == "" || f.ID == e.ID || f.ID == e.Of) &&
-		(f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,26 +10,28 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/store/storetest"
 )
 
-// longAudit has some pages of entries, each of which takes a minute to read.
-type longAudit struct {
-	AuditLog
+// slowAudit is an audit each of whose answers takes a minute.
+type slowAudit struct {
+	change.History
 	now time.Time
 }
 
-func (a *longAudit) AuditChain(_ context.Context, after int64, limit int) (page []audit.Entry, _ error) {
-	a.now = a.now.Add(time.Minute)
-	for seq := after + 1; len(page) < limit && seq <= 5*exportPage/2; seq++ {
-		page = append(page, audit.Entry{Seq: seq})
+// answersTo has a minute pass whenever the database is asked.
+func answersTo[T any](a *slowAudit, open func() (T, error)) func() (T, error) {
+	return func() (T, error) {
+		a.now = a.now.Add(time.Minute)
+		return open()
 	}
-	return page, nil
 }
 
 // deadlined is an answer over a connection with a write deadline.
 type deadlined struct {
 	*httptest.ResponseRecorder
-	log   *longAudit
+	log   *slowAudit
 	until time.Time
 }
 
@@ -47,14 +48,17 @@ func (d *deadlined) Write(b []byte) (int, error) {
 }
 
 // auditGuarded asks the routes of an audit.
-func auditGuarded(log *longAudit, to http.ResponseWriter, path string) {
+func auditGuarded(log *slowAudit, to http.ResponseWriter, path string) {
 	mux := http.NewServeMux()
-	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return log.now }, Audit: log})
+	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return log.now }, History: &log.History})
 	Guard(mux, slog.New(slog.DiscardHandler), anyHost, rights(auth.Audit)).ServeHTTP(to, httptest.NewRequest(http.MethodGet, Prefix+path, nil))
 }
 
 func TestExportOfALongAuditIsNotCutOff(t *testing.T) {
-	log := &longAudit{now: time.Now()}
+	db := storetest.Open(t, storetest.SQLite(t))
+	storetest.Note(t, db, make([]audit.Note, 5*exportPage/2)...)
+	log := &slowAudit{now: time.Now()}
+	log.History.Store = answersTo(log, storetest.Opened(db))
 	answer := &deadlined{httptest.NewRecorder(), log, log.now.Add(90 * time.Second)}
 	auditGuarded(log, answer, "/audit/export")
 	if n := strings.Count(answer.Body.String(), "\n"); n != 5*exportPage/2 {
@@ -66,7 +70,7 @@ func TestExportOfALongAuditIsNotCutOff(t *testing.T) {
 func TestHalfANotedHeadIsRefused(t *testing.T) {
 	for _, query := range []string{"head_seq=7", "head_hash=" + strings.Repeat("a", 64)} {
 		answer := httptest.NewRecorder()
-		auditGuarded(&longAudit{}, answer, "/audit/verify?"+query)
+		auditGuarded(&slowAudit{}, answer, "/audit/verify?"+query)
 		if body := answer.Body.String(); answer.Code != http.StatusUnprocessableEntity || !strings.Contains(body, "send both") {
 			t.Errorf("%s: %d %s", query, answer.Code, body)
 		}

@@ -151,7 +151,7 @@ func (s *server) explainQueued(commands []Command) {
 			continue
 		}
 		if fleetd == nil {
-			now := s.Instance.Status()
+			now := s.Status()
 			fleetd = &now
 		}
 		c.Because = s.waitReason(c, fleetd)
@@ -169,7 +169,7 @@ func (s *server) waitReason(c *Command, fleetd *Status) string {
 		}
 		return why
 	}
-	r, seen := s.Robots.Robot(c.Robot)
+	r, seen := s.View.Robot(c.Robot)
 	if status := presence.Status(r.Presence.Status); !seen || !status.Reachable() {
 		if !seen {
 			status = presence.Unknown

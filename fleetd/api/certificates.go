@@ -59,7 +59,7 @@ func (s *server) instanceCertificates(t *operation.Table) {
 		if err != nil {
 			return nil, s.fail(err, "the certificates of fleetd instances")
 		}
-		own, err := s.Issuers.Own()
+		own, err := s.Identity.Own()
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (s *server) revokeCertificate(ctx context.Context, p auth.Principal, serial
 	if err != nil {
 		return nil, s.fail(err, "certificate "+serial)
 	}
-	out := RevokedCertificate{Serial: serial, Name: nameIn(c), Broker: s.Instance.Status().Broker.OK}
+	out := RevokedCertificate{Serial: serial, Name: nameIn(c), Broker: s.Status().Broker.OK}
 	s.Log.Warn("certificate revoked", "serial", serial, "of", out.Name, "by", attribute(p, in).Who, "why", in.Why)
 	return &answer[RevokedCertificate]{out}, nil
 }

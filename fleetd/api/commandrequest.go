@@ -19,30 +19,11 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/command"
+	"troupe/fleetd/dispatch"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
-
-// Targets says which robots a request selects.
-type Targets interface {
-	// Targets returns the robots that match a selector, and the names in it that are no
-	// robots of the fleet. For a stop, named robots are targets even if they are unknown.
-	Targets(s selector.Selector, stop bool) (targets []command.Target, unknownRobots []string)
-	// Resolve replaces terms that the database does not know by the names of the robots for
-	// which they hold now.
-	Resolve(s selector.Selector) selector.Selector
-	// Loaded reports whether the robots were read from the database. Before that their labels
-	// are unknown, and each robot checks itself whether a stop's labels match.
-	Loaded() bool
-}
-
-// BatchHandle tracks a batch in progress.
-type BatchHandle interface {
-	Commands() []command.Command
-	Settled() <-chan struct{}
-	Persisted() bool
-}
 
 // CommandRequest asks fleetd to send one command to many robots.
 type CommandRequest struct {
@@ -119,8 +100,8 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	if o.Selector, err = s.narrow(p, o.Selector, stop); err != nil {
 		return nil, err
 	}
-	loaded := s.Targets.Loaded() // before Targets: robots that are read in between must not count as unknown
-	targets, unknown := s.Targets.Targets(o.Selector, stop)
+	loaded := s.View.Loaded() // before Targets: robots that are read in between must not count as unknown
+	targets, unknown := s.View.Targets(o.Selector, stop)
 	switch level, latches := levelOf(o.Verb); {
 	case loaded:
 	case !stop:
@@ -158,7 +139,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	if stop {
 		audit.Written(ctx) // when the stop is persisted
 	}
-	t, err := s.Commands.Issue(ctx, x.Batch, x.Commands, stop)
+	t, err := s.Dispatcher.Issue(ctx, x.Batch, x.Commands, stop)
 	if errors.Is(err, change.ErrConflict) && key != "" {
 		return s.repeatedBatch(ctx, p, x.Batch)
 	}
@@ -168,7 +149,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	if err != nil {
 		return nil, s.fail(err, "the command "+o.Verb)
 	}
-	if stop && !s.Instance.Status().Broker.OK {
+	if stop && !s.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; fleetd sends it if the connection is back within "+command.AnswerTimeout.String(), "stop the robots at the robots")
 	}
 	if !loaded && (o.Selector.All || o.Selector.NeedsView()) {
@@ -215,7 +196,7 @@ func (s *server) sighted(ctx context.Context, sel selector.Selector, targets []c
 			return targets // the robots decide
 		case <-look.C:
 		}
-		targets, _ = s.Targets.Targets(sel, false)
+		targets, _ = s.View.Targets(sel, false)
 		for _, t := range targets {
 			if t.SeenSeq >= needed[t.Robot] || t.StateSeq == 0 { // 0: it has restarted meanwhile
 				delete(needed, t.Robot)
@@ -229,7 +210,7 @@ func (s *server) sighted(ctx context.Context, sel selector.Selector, targets []c
 func (s *server) neverSeen(ids []string) []string {
 	var out []string
 	for _, id := range ids {
-		if _, seen := s.Robots.Robot(id); !seen {
+		if _, seen := s.View.Robot(id); !seen {
 			out = append(out, id)
 		}
 	}
@@ -315,7 +296,7 @@ func waitOf(prefer string) (time.Duration, error) {
 }
 
 // await waits until every command of the batch is settled, or time is up.
-func await(ctx context.Context, t BatchHandle, wait time.Duration) {
+func await(ctx context.Context, t *dispatch.Handle, wait time.Duration) {
 	if wait <= 0 {
 		return
 	}

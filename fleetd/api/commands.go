@@ -8,36 +8,11 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/command"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 )
-
-// Commands sends and reads commands.
-type Commands interface {
-	// Issue sends commands. A stop is sent before it is persisted, everything else after.
-	Issue(ctx context.Context, b command.Batch, commands []command.Command, stop bool) (BatchHandle, error)
-	// Cancel cancels a command if it was not sent to its robot yet, and reports whether it
-	// did. An error says that a cancellation was not written to the audit.
-	Cancel(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (bool, error)
-
-	Get(ctx context.Context, id string) (command.Command, error)
-	List(ctx context.Context, q CommandQuery) ([]command.Command, error)
-	Batch(ctx context.Context, id string) (command.Batch, []command.Command, error)
-	// Batches lists the newest batches; with sites only those with commands to robots with one
-	// of these sites, of which Total is the number.
-	Batches(ctx context.Context, limit int, sites []string) ([]command.Batch, error)
-	BatchesByID(ctx context.Context, ids []string) ([]command.Batch, error)
-}
-
-// CommandQuery selects commands; zero values select all.
-type CommandQuery struct {
-	Batch string
-	Robot string
-	State command.State
-	Limit int
-	Sites []string // of robots with one of these sites; none = of all
-}
 
 // CancelResult is the result of cancelling a command.
 type CancelResult struct {
@@ -91,7 +66,7 @@ func (s *server) commands(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := s.Commands.List(ctx, CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites})
+		rows, err := s.Commands.List(ctx, change.CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites})
 		if err != nil {
 			return nil, s.fail(err, "commands")
 		}
@@ -185,15 +160,14 @@ func (s *server) cancelCommand(ctx context.Context, p auth.Principal, id string,
 	if c.State.Final() {
 		return nil, KindConflict.Problem("the command has ended already: "+string(c.State)+", "+c.Because, "send another command if needed")
 	}
-	cancelled, err := s.Commands.Cancel(ctx, p, id, attribute(p, by))
-	if err != nil {
-		s.Log.Error("cancellation not written to the audit", "command", id, "by", attribute(p, by).Who, "error", err)
-	}
-	if cancelled {
+	if s.Dispatcher.Cancel(ctx, id) {
+		if err := s.Commands.NoteCancelled(context.WithoutCancel(ctx), p, id, attribute(p, by)); err != nil {
+			s.Log.Error("cancellation not written to the audit", "command", id, "by", attribute(p, by).Who, "error", err)
+		}
 		c, _ = command.Step(c, s.Now(), command.Event{Kind: command.CancelRequested}) // the dispatcher writes the same state
 		return &answer[CancelResult]{CancelResult{Command: toCommand(c)}}, nil
 	}
-	if c.State == command.Queued && c.Owner != s.Instance.Status().Name {
+	if c.State == command.Queued && c.Owner != s.Status().Name {
 		return nil, KindConflict.Problem("fleetd instance "+c.Owner+" received the command and has not sent it yet", "cancel it at that instance")
 	}
 	args, err := json.Marshal(map[string]string{"id": id})

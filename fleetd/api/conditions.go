@@ -14,12 +14,6 @@ import (
 	"troupe/schema/verb"
 )
 
-// Questions asks robots what they know.
-type Questions interface {
-	// Ask sends a robot a command that changes nothing and waits for its answer. No batch has it.
-	Ask(ctx context.Context, robot string, v verb.Verb, args verb.Args) (schema.Ack, error)
-}
-
 // ConditionKey is a fact that a condition may name.
 type ConditionKey struct {
 	Name string `json:"name" example:"people"`
@@ -73,7 +67,7 @@ func (s *server) explainCondition(ctx context.Context, robot, condition string) 
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.Instance.Status().Broker.OK:
+	case !s.Status().Broker.OK:
 		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):
 		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked: it is "+d.Presence.Status, "choose a robot that is online")

@@ -16,23 +16,6 @@ import (
 	"troupe/schema"
 )
 
-// Decommissions removes robots from the fleet.
-type Decommissions interface {
-	Begin(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (decommission.Decommission, error)
-	Of(ctx context.Context, robot string) (decommission.Decommission, error)
-	List(ctx context.Context) ([]decommission.Decommission, error)
-	// DeleteDocuments deletes the retained documents of an unknown robot at the broker.
-	DeleteDocuments(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
-}
-
-// DecommissionStatus is what fleetd knows of robots that leave the fleet or do not belong to it.
-type DecommissionStatus interface {
-	// DecommissionWaitsFor says what the decommission of a robot waits for; empty = nothing.
-	DecommissionWaitsFor(robot string) string
-	// Orphans lists the retained documents of robots that are not in the database.
-	Orphans() []view.StrayDocuments
-}
-
 // DecommissionRequest asks to remove a robot from the fleet.
 type DecommissionRequest struct {
 	Yes bool `json:"yes,omitempty" doc:"also if the robot is or may be online: then it is stopped and disconnected"`
@@ -121,10 +104,10 @@ func (s *server) decommissions(t *operation.Table) {
 		Description: "They are never deleted automatically. Such a robot belongs to no site.",
 		Example:     "robot orphans",
 	}, func(_ context.Context, in *noInput) (*answer[OrphanList], error) {
-		if !s.Targets.Loaded() {
+		if !s.View.Loaded() {
 			return nil, s.loading("which robots belong to this fleet")
 		}
-		all := slices.DeleteFunc(s.DecommissionStatus.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
+		all := slices.DeleteFunc(s.View.Orphans(), func(o view.StrayDocuments) bool { return s.outside(in.principal, o.Robot) != nil })
 		return &answer[OrphanList]{OrphanList{nonNil(all)}}, nil
 	})
 	operation.Register(t, operation.Row{
@@ -143,7 +126,7 @@ func (s *server) decommissions(t *operation.Table) {
 func (s *server) decommissionOf(d decommission.Decommission) Decommission {
 	out := Decommission{Robot: d.Robot, Step: d.Step, Begun: timeOf(d.BegunAt), Ended: timeOf(d.EndedAt), By: d.By, Why: d.Why}
 	if !d.Step.Over() {
-		out.Waiting = s.DecommissionStatus.DecommissionWaitsFor(d.Robot)
+		out.Waiting = s.Decommissioner.Waiting(d.Robot)
 	}
 	return out
 }
@@ -154,8 +137,8 @@ func connected(r view.Robot) bool {
 }
 
 func (s *server) decommission(ctx context.Context, p auth.Principal, robot string, in DecommissionRequest) (*accepted[Decommission], error) {
-	loaded := s.Targets.Loaded() // before the look-up: a robot that is read in between must not count as another fleet's
-	seen, known := s.Robots.Robot(robot)
+	loaded := s.View.Loaded() // before the look-up: a robot that is read in between must not count as another fleet's
+	seen, known := s.View.Robot(robot)
 	if !loaded {
 		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
 	}
@@ -179,14 +162,14 @@ func (s *server) decommission(ctx context.Context, p auth.Principal, robot strin
 }
 
 func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (*answer[view.StrayDocuments], error) {
-	if !s.Targets.Loaded() {
+	if !s.View.Loaded() {
 		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
 	}
-	for _, o := range s.DecommissionStatus.Orphans() {
+	for _, o := range s.View.Orphans() {
 		if o.Robot != robot {
 			continue
 		}
-		if seen, _ := s.Robots.Robot(robot); connected(seen.Robot) {
+		if seen, _ := s.View.Robot(robot); connected(seen.Robot) {
 			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
 		if err := s.Decommissions.DeleteDocuments(ctx, p, robot, by); err != nil {

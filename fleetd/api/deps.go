@@ -5,61 +5,43 @@ import (
 	"log/slog"
 	"time"
 
+	"troupe/fleetd/accounts"
 	"troupe/fleetd/certificate"
+	"troupe/fleetd/change"
+	"troupe/fleetd/decommissioner"
+	"troupe/fleetd/dispatch"
+	"troupe/fleetd/latch"
+	"troupe/fleetd/records"
+	"troupe/fleetd/teleop"
+	"troupe/fleetd/view"
 )
 
-// Deps is what the handlers need of the running fleetd. Each interface is declared beside
-// the handlers that use it.
+// Deps is what the handlers need of the running fleetd: its parts, and the changes of the database.
 type Deps struct {
-	Log *slog.Logger
-	Now func() time.Time
+	Log    *slog.Logger
+	Now    func() time.Time
+	Base   string        // path below which a proxy shows the console; empty if it is at the top
+	Status func() Status // the state of this instance
+	// CheckDatabase reports whether the database accepts writes. It writes without changing data.
+	CheckDatabase func(ctx context.Context) error
 
-	Instance           Instance
-	History            History
-	Audit              AuditLog
-	Alerts             Alerts
-	Robots             Robots
-	Targets            Targets
-	Commands           Commands
-	Questions          Questions
-	Records            Records
-	Stops              Stops
-	Library            Library
-	Entries            Entries
-	Drafts             Drafts
-	Imports            Imports
-	Assets             Assets
-	Desired            Desired
-	Labels             Labels
-	Adopter            Adopter
-	Issuers            Issuers
-	Enrolment          Enrolment
-	Identities         Identities
-	Decommissions      Decommissions
-	DecommissionStatus DecommissionStatus
-	Teleop             Teleop
-	Sessions           Sessions
-	ActiveSessions     ActiveSessions
-	Provider           ProviderSessions
-	Base               string // path below which a proxy shows the console; empty if it is at the top
-	Users              Users
-	AccessTokens       AccessTokens
-	Logins             Logins
-}
+	View           *view.View
+	Stops          *latch.Stops
+	Dispatcher     *dispatch.Dispatcher
+	Questions      *dispatch.Questions
+	Records        *records.Keeper
+	Teleop         *teleop.Hub
+	Accounts       *accounts.Keeper
+	Identity       *certificate.Identity
+	Decommissioner *decommissioner.Decommissioner
 
-// Instance is the running fleetd instance.
-type Instance interface {
-	Status() Status
-	// CheckDatabase and CheckDisk report whether the database, and the disk with the spool
-	// of stops, accept writes. They write without changing data.
-	CheckDatabase(ctx context.Context) error
-	CheckDisk() error
-}
-
-// Issuers makes certificates.
-type Issuers interface {
-	// Issuer returns what is needed to issue certificates, or why this instance cannot.
-	Issuer() (certificate.Issuer, error)
-	// Own lists the certificates that this instance needs to run.
-	Own() ([]certificate.Own, error)
+	Adoptions     *change.Adoptions
+	Alerts        *change.Alerts
+	Commands      *change.Commands
+	Decommissions *change.Decommissions
+	Desired       *change.Desired
+	History       *change.History
+	Identities    *change.Identities
+	Labels        *change.Labels
+	Library       *change.Library
 }

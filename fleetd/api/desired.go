@@ -10,30 +10,12 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/desired"
-	"troupe/fleetd/library"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 	"troupe/schema/score"
 )
-
-// Desired changes the desired documents of robots.
-type Desired interface {
-	Assign(ctx context.Context, p auth.Principal, a change.Assignment, by audit.Attribution) (done library.Assigned, total int, found []schema.Problem, err error)
-	Revert(ctx context.Context, p auth.Principal, r change.Reversion, by audit.Attribution) (done library.Reverted, total int, found []schema.Problem, err error)
-	AssignActivities(ctx context.Context, p auth.Principal, a change.ActivitiesAssignment, by audit.Attribution) (done library.ActivitiesAssigned, total int, found []schema.Problem, err error)
-	Set(ctx context.Context, p auth.Principal, robots selector.Selector, ask desired.Request, dryRun bool, by audit.Attribution) (c desired.Changes, total int, found []schema.Problem, err error)
-	// Last lists the newest assignments that robots still have, the newest first, and the id of the fleet.
-	Last(ctx context.Context, robots selector.Selector, q desired.LastQuery) (all []desired.LastAssignment, fleetID string, err error)
-	// Newest returns the newest desired document of one kind of each robot that has one.
-	Newest(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (documents map[string]desired.Document, fleetID string, err error)
-	// Of returns a robot's desired documents by kind, and the id of the fleet.
-	Of(ctx context.Context, robot string) (documents map[schema.TopicKind][]byte, fleetID string, err error)
-	// Places returns a robot's desired places, without points if it has none.
-	Places(ctx context.Context, robot string) (score.Places, error)
-}
 
 // DesiredRequest changes desired documents of robots, except the story and the activities:
 // exactly one of config, mode, places, points and previous.
@@ -225,7 +207,7 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if err != nil {
 		return nil, err
 	}
-	c, total, found, err := s.Desired.Set(ctx, p, s.Targets.Resolve(robots), a, w.DryRun, attribute(p, w.Attribution))
+	c, total, found, err := s.Desired.Set(ctx, p, s.View.Resolve(robots), a, w.DryRun, attribute(p, w.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "desired", w.Selector)
 	}
@@ -257,8 +239,8 @@ func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[Pro
 		return nil, s.fail(err, "desired documents")
 	}
 	out := ProgressList{Topic: string(in.Topic), Robots: []RobotProgress{}}
-	for _, r := range visible(in.principal, selected(s.Robots.Robots(), sel)) {
-		report := s.Robots.Document(r.ID, desired.ReportOn[in.Topic])
+	for _, r := range visible(in.principal, selected(s.View.Robots(), sel)) {
+		report := s.View.Document(r.ID, desired.ReportOn[in.Topic])
 		out.Robots = append(out.Robots, RobotProgress{r.ID, desired.ProgressOf(fleetID, documents[r.ID].Rev, report, desired.Ignored(fleetID, documents[r.ID].Rev, report))})
 	}
 	return &answer[ProgressList]{out}, nil
@@ -275,7 +257,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[DesiredL
 		if !ok || desired.ReportOn[row.Kind] == "" {
 			continue
 		}
-		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.Robots.Document(robot, desired.ReportOn[row.Kind])}
+		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.View.Document(robot, desired.ReportOn[row.Kind])}
 		document, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)

@@ -4,8 +4,8 @@
 //
 // It decides how a request is parsed, who may make it, which of fleetd's components carries
 // it out (see Deps), and how an answer or a problem is written. It does not dispatch
-// commands, hold connections, compute presence or see the database: package change makes
-// the changes there.
+// commands, hold connections, compute presence or see the database: package change reads
+// and changes it.
 //
 // Guard puts the principal of each request into its context, register names the rights that
 // a route needs, and the handler gets the principal with its input (see caller).

@@ -26,7 +26,7 @@ func (s *server) documents(t *operation.Table) {
 		if _, err := s.robot(in.ID); err != nil {
 			return nil, err
 		}
-		list, _ := s.Robots.Documents(in.ID)
+		list, _ := s.View.Documents(in.ID)
 		return &answer[documentList]{documentList{nonNil(list)}}, nil
 	})
 }

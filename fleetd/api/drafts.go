@@ -13,16 +13,6 @@ import (
 	"troupe/schema"
 )
 
-// Drafts changes and describes drafts. Problems refuse a change.
-type Drafts interface {
-	Save(ctx context.Context, p auth.Principal, kind library.Kind, id string, text []byte, draftRev *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
-	Restore(ctx context.Context, p auth.Principal, kind library.Kind, id string, rev int64, draftRev *int64, by audit.Attribution) (library.Saved, []schema.Problem, error)
-	Duplicate(ctx context.Context, p auth.Principal, kind library.Kind, id, to string, by audit.Attribution) (library.Saved, []schema.Problem, error)
-	Summaries(ctx context.Context, kind library.Kind, ids []string) (map[string]library.Summary, []schema.Problem, error)
-	// UsesOfAct lists what performs an act.
-	UsesOfAct(ctx context.Context, act string) ([]library.ActUse, []schema.Problem, error)
-}
-
 // Copy names the copy of an entry.
 type Copy struct {
 	ID string `json:"id" maxLength:"63" doc:"id of the copy: a-z, 0-9 and -" cli:"new-name"`
@@ -79,7 +69,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 				return nil, refusal(inDocument(problems))
 			}
 		}
-		saved, problems, err := s.Drafts.Save(ctx, in.principal, kind, in.ID, text, draftRev, audit.Attribution{Who: actingName(in.principal, in.By)})
+		saved, problems, err := s.Library.Save(ctx, in.principal, kind, in.ID, text, draftRev, audit.Attribution{Who: actingName(in.principal, in.By)})
 		return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
@@ -101,7 +91,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 		if err != nil {
 			return nil, err
 		}
-		saved, problems, err := s.Drafts.Restore(ctx, in.principal, kind, in.ID, in.Rev, draftRev, attribute(in.principal, in.Body))
+		saved, problems, err := s.Library.Restore(ctx, in.principal, kind, in.ID, in.Rev, draftRev, attribute(in.principal, in.Body))
 		return s.saved(saved, problems, err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
@@ -113,7 +103,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 		PathID
 		Body Copy
 	}) (*savedAnswer, error) {
-		saved, problems, err := s.Drafts.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
+		saved, problems, err := s.Library.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
 		return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 	})
 	operation.Register(t, ofKind(kind, plural, operation.Row{
@@ -163,7 +153,7 @@ type RobotWith struct {
 
 func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, id string) (*answer[Uses], error) {
 	what := string(kind) + " " + id
-	e, _, err := s.Entries.Entry(ctx, kind, id)
+	e, _, err := s.Library.Entry(ctx, kind, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
@@ -172,7 +162,7 @@ func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, 
 		out.Robots = s.robotsUsing(p, kind, id, e.Rev)
 		return &answer[Uses]{out}, nil
 	}
-	performers, problems, err := s.Drafts.UsesOfAct(ctx, id)
+	performers, problems, err := s.Library.UsesOfAct(ctx, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
@@ -188,7 +178,7 @@ func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, 
 // robotsUsing lists the robots to which a story or an activity is assigned, or that have it.
 func (s *server) robotsUsing(p auth.Principal, kind library.Kind, id string, newest int64) []RobotWith {
 	out := []RobotWith{}
-	for _, r := range visible(p, s.Robots.Robots()) {
+	for _, r := range visible(p, s.View.Robots()) {
 		h := RobotWith{Robot: r.ID}
 		if kind == library.KindStory {
 			if d := r.Desired; d.Story != nil && d.Story.ID == id {

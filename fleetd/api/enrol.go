@@ -17,19 +17,6 @@ import (
 	"troupe/schema"
 )
 
-// Enrolment gives robots their certificates. An error is a change.Refused or
-// change.NameRefused if the robot is to blame.
-type Enrolment interface {
-	// KnowsToken reports whether the fleet has issued a token.
-	KnowsToken(ctx context.Context, token schema.EnrolmentToken) (bool, error)
-	// Grant issues the certificate that a token is for.
-	Grant(ctx context.Context, p auth.Principal, authority *ca.Authority, token schema.EnrolmentToken, serial, csr string) (enrol.Certificate, error)
-	// Renew issues the next certificate of the robot that holds a valid one.
-	Renew(ctx context.Context, p auth.Principal, authority *ca.Authority, holder ca.Holder, csr string) (enrol.Certificate, error)
-	// CheckCertificate returns why the certificate of a robot is refused; nil = it is valid.
-	CheckCertificate(ctx context.Context, holder ca.Holder) error
-}
-
 // EnrolPaths are the paths at which robots get certificates, below Prefix. Robots also
 // need FilesPath, and schema.RecordsPath to send flight records.
 var EnrolPaths = []string{"/enrol", "/renew"}
@@ -67,7 +54,7 @@ func (s *server) enrolments(t *operation.Table) {
 
 // issuer returns the issuer of certificates, or a problem.
 func (s *server) issuer() (certificate.Issuer, error) {
-	i, err := s.Issuers.Issuer()
+	i, err := s.Identity.Issuer()
 	if err != nil {
 		return i, KindNoKeys.Problem(err.Error(), "start fleetd with --ca DIR and --enrol ADDRESS; fleetd ca init makes the keys")
 	}
@@ -109,7 +96,7 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 		return nil, unknown(&no)
 	}
 	if limited { // guesses must not queue for the database's single writer
-		known, err := s.Enrolment.KnowsToken(ctx, token)
+		known, err := s.Identities.KnowsToken(ctx, token)
 		if err != nil {
 			return nil, s.fail(err, "robot "+token.Robot)
 		}
@@ -117,7 +104,7 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 			return nil, tooOften
 		}
 	}
-	c, err := s.Enrolment.Grant(ctx, p, issuer.Authority, token, in.Serial, in.CSR)
+	c, err := s.Identities.Grant(ctx, p, issuer.Authority, token, in.Serial, in.CSR)
 	var no *change.Refused
 	switch {
 	case errors.As(err, &no) && no.Problem.Code == enrol.CodeTokenUnknown:
@@ -151,7 +138,7 @@ func (s *server) enrolled(issuer certificate.Issuer, c enrol.Certificate, now ti
 	return schema.Enrolled{
 		TS: schema.TimeOf(now), Robot: c.Robot, Certificate: c.PEM, CA: string(ca.EncodeCertificates(issuer.Root())),
 		Brokers: nonNil(issuer.Brokers), Expires: schema.TimeOf(c.NotAfter),
-		FleetID: s.Instance.Status().FleetID, TrustKeys: issuer.TrustKeys,
+		FleetID: s.Status().FleetID, TrustKeys: issuer.TrustKeys,
 	}
 }
 
@@ -168,7 +155,7 @@ func (s *server) renew(ctx context.Context, p auth.Principal, connection *tls.Co
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.Enrolment.Renew(ctx, p, issuer.Authority, holder, in.CSR)
+	c, err := s.Identities.Renew(ctx, p, issuer.Authority, holder, in.CSR)
 	if err != nil {
 		return nil, s.failCredential(err, "robot "+holder.Name)
 	}
@@ -218,5 +205,5 @@ func (s *server) isRobot(ctx context.Context, connection *tls.ConnectionState) e
 	if err != nil {
 		return err
 	}
-	return s.Enrolment.CheckCertificate(ctx, holder)
+	return s.Identities.CheckCertificate(ctx, holder)
 }

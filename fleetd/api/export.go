@@ -36,7 +36,7 @@ func (s *server) export(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		body, err := robotsCSV(visible(in.principal, selected(s.Robots.Robots(), sel)))
+		body, err := robotsCSV(visible(in.principal, selected(s.View.Robots(), sel)))
 		if err != nil {
 			return nil, err
 		}

@@ -19,11 +19,6 @@ import (
 	"troupe/schema/score"
 )
 
-// Imports saves many texts as drafts, all or none, or with skipWrong those without errors.
-type Imports interface {
-	Import(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, dry bool, by audit.Attribution) (library.Imported, []schema.Problem, error)
-}
-
 // Bounds of an import; score.MaxAsset bounds the file itself.
 const (
 	maxUnpacked       = 64 << 20 // bytes of all files of an archive
@@ -163,7 +158,7 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 	if err != nil {
 		return nil, err
 	}
-	done, problems, err := s.Imports.Import(ctx, p, in.texts, assets, skipWrong, dry || in.unreadable, by)
+	done, problems, err := s.Library.Import(ctx, p, in.texts, assets, skipWrong, dry || in.unreadable, by)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -193,7 +188,7 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 		return assets, nil
 	}
 	// Check the texts first: with an error nothing of the archive is stored.
-	checked, problems, err := s.Imports.Import(ctx, p, in.texts, assets, in.skipWrong, true, by)
+	checked, problems, err := s.Library.Import(ctx, p, in.texts, assets, in.skipWrong, true, by)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -204,7 +199,7 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 		return assets, nil
 	}
 	for i, a := range assets {
-		up, problems, err := s.Assets.PutAsset(ctx, p, a.Name, in.files[a.Name].body, by)
+		up, problems, err := s.Library.PutAsset(ctx, p, a.Name, in.files[a.Name].body, by)
 		if err != nil {
 			return nil, s.fail(err, "asset "+a.Name)
 		}

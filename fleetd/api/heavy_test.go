@@ -3,7 +3,6 @@ package api
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,8 +14,9 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/library"
-	"troupe/schema"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema/bubble"
 )
 
@@ -60,14 +60,6 @@ func TestHeavyRequestsWaitForTheirTurn(t *testing.T) {
 	})
 }
 
-// checking validates the texts of an import, against an empty library.
-type checking struct{}
-
-func (checking) Import(_ context.Context, _ auth.Principal, texts []library.Source, assets []library.Asset, skipWrong, _ bool, by audit.Attribution) (library.Imported, []schema.Problem, error) {
-	done, problems := library.Import(library.Rows{}, texts, assets, skipWrong, by)
-	return done, problems, nil
-}
-
 func TestImportIsBounded(t *testing.T) {
 	aliases := "act: x\nname: &n \"" + strings.Repeat("A", 20_000) + "\"\nsteps: [" + strings.Repeat("{say: *n},", 40_000) + "]\n"
 	var unknown strings.Builder
@@ -95,6 +87,9 @@ func TestImportIsBounded(t *testing.T) {
 		}
 		return out.Bytes()
 	}
+	empty := &change.Library{Deps: change.Deps{
+		Now: time.Now, Store: storetest.Opened(storetest.Open(t, storetest.SQLite(t))), Catalogue: func() library.Catalogue { return library.Catalogue{} },
+	}}
 	for name, c := range map[string]struct {
 		format string
 		body   []byte
@@ -110,7 +105,7 @@ func TestImportIsBounded(t *testing.T) {
 		"an archive of a list": {"csv", []byte("act,type,start_ms\n" + strings.Repeat("a,wait,x\n", 1999)), "999 more are not listed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &server{heavy: newHeavyWork(), Deps: Deps{Imports: checking{}, Log: slog.New(slog.DiscardHandler)}}
+			s := &server{heavy: newHeavyWork(), Deps: Deps{Library: empty, Log: slog.New(slog.DiscardHandler)}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			done, err := s.importFile(t.Context(), auth.Principal{}, c.body, c.format, nil, false, true, audit.Attribution{})

@@ -6,26 +6,10 @@ import (
 	"time"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/operation"
 	"troupe/schema"
 )
-
-// History is what fleetd keeps of the past.
-type History interface {
-	// Events lists the newest events of robots, the newest first.
-	Events(ctx context.Context, q EventQuery) ([]Event, error)
-}
-
-// EventQuery selects events; zero values select all.
-type EventQuery struct {
-	Robot string
-	Type  string
-	Level []schema.EventLevel // one of these
-	Since time.Time           // received at or after
-	Until time.Time           // received before
-	Limit int
-	Sites []string // of robots with one of these sites; none = of all
-}
 
 // Event is one event of one robot.
 type Event struct {
@@ -50,22 +34,29 @@ func (s *server) events(t *operation.Table) {
 			"done, safety what concerns the permission to move. topics.md lists the types of events.",
 	}, func(ctx context.Context, in *struct {
 		caller
-		Robot string              `query:"robot"`
-		Site  string              `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
-		Type  string              `query:"type" doc:"only of this type"`
-		Level []schema.EventLevel `query:"level" enum:"info,warn,error,safety" doc:"one of these; several with commas"`
-		Since time.Time           `query:"since" doc:"only those that fleetd received at or after" cli:",when"`
-		Until time.Time           `query:"until" doc:"only those that fleetd received before" cli:"-"`
-		Limit int                 `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most this many" cli:",,50"`
+		Robot string    `query:"robot"`
+		Site  string    `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
+		Type  string    `query:"type" doc:"only of this type"`
+		Level []string  `query:"level" enum:"info,warn,error,safety" doc:"one of these; several with commas"`
+		Since time.Time `query:"since" doc:"only those that fleetd received at or after" cli:",when"`
+		Until time.Time `query:"until" doc:"only those that fleetd received before" cli:"-"`
+		Limit int       `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most this many" cli:",,50"`
 	}) (*answer[eventList], error) {
 		sites, err := sitesOf(in.principal, in.Site)
 		if err != nil {
 			return nil, err
 		}
-		events, err := s.History.Events(ctx, EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: sites})
+		rows, err := s.History.Events(ctx, change.EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: sites})
 		if err != nil {
 			return nil, s.fail(err, "events")
 		}
-		return &answer[eventList]{eventList{nonNil(events)}}, nil
+		out := eventList{Events: []Event{}}
+		for _, row := range rows {
+			if e, problems := schema.Decode[schema.Event](row.Body); len(problems) == 0 {
+				e.Level = schema.EventLevel(row.Level)
+				out.Events = append(out.Events, Event{Robot: row.Robot, Received: schema.TimeOf(row.ReceivedAt), Event: e})
+			}
+		}
+		return &answer[eventList]{out}, nil
 	})
 }

@@ -17,18 +17,6 @@ import (
 	"troupe/schema"
 )
 
-// Identities makes tokens and revokes credentials.
-type Identities interface {
-	NewToken(ctx context.Context, p auth.Principal, row enrol.Token, why string) error
-	Of(ctx context.Context, robot string) (change.Credentials, error)
-	// InstanceCertificates lists the certificates that do not belong to robots.
-	InstanceCertificates(ctx context.Context) ([]enrol.Certificate, error)
-	Revoke(ctx context.Context, p auth.Principal, robot string, seen, dryRun bool, by audit.Attribution) (serials []string, err error)
-	RevokeSerial(ctx context.Context, p auth.Principal, serial string, by audit.Attribution) (enrol.Certificate, error)
-	// RestoreName ends the revocation of a robot's name.
-	RestoreName(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) error
-}
-
 // TokenRequest asks for an enrolment token.
 type TokenRequest struct {
 	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
@@ -198,7 +186,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	if !schema.ValidID(robot) {
 		return nil, invalidName(robot)
 	}
-	if robot == s.Instance.Status().Name {
+	if robot == s.Status().Name {
 		return nil, KindInvalid.Problem(fmt.Sprintf("%q is this fleetd instance, not a robot", robot), "fleetd ca revoke SERIAL revokes the certificate of a fleetd instance")
 	}
 	if !in.DryRun && strings.TrimSpace(in.Why) == "" {
@@ -212,7 +200,7 @@ func (s *server) revoke(ctx context.Context, p auth.Principal, robot string, in 
 	if err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}
-	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status, Broker: s.Instance.Status().Broker.OK}
+	out := Revoked{DryRun: in.DryRun, Robot: robot, Certificates: nonNil(serials), PresenceStatus: seen.Presence.Status, Broker: s.Status().Broker.OK}
 	if !in.DryRun {
 		s.Log.Warn("robot revoked", "robot", robot, "certificates", len(out.Certificates), "by", attribute(p, in.Attribution).Who, "why", in.Why)
 	}

@@ -53,7 +53,7 @@ func (s *server) editLabels(ctx context.Context, p auth.Principal, b LabelsReque
 	if len(b.Set)+len(b.Unset) == 0 {
 		return nil, KindInvalid.Problem("the request changes no label", "name a label in set or unset")
 	}
-	e := change.LabelEdit{Robots: s.Targets.Resolve(b.Selector), Set: b.Set, Unset: b.Unset, Expected: b.ExpectedCount, DryRun: b.DryRun}
+	e := change.LabelEdit{Robots: s.View.Resolve(b.Selector), Set: b.Set, Unset: b.Unset, Expected: b.ExpectedCount, DryRun: b.DryRun}
 	changed, total, found, err := s.Labels.Edit(ctx, p, e, attribute(p, b.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "labels", b.Selector)

@@ -16,23 +16,6 @@ import (
 	"troupe/schema/score"
 )
 
-// Library changes acts, stories and activities. Problems refuse a change.
-type Library interface {
-	Validate(ctx context.Context, texts []library.Source, assets []library.Asset) ([]library.Checked, []schema.Problem, error)
-	Publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, acts []string, by audit.Attribution) (library.Published, []schema.Problem, error)
-	PublishAll(ctx context.Context, p auth.Principal, texts []library.Source, assets []library.Asset, dry bool, by audit.Attribution) (library.PublishedAll, []schema.Problem, error)
-	Delete(ctx context.Context, p auth.Principal, kind library.Kind, id string, expect *library.Expect, by audit.Attribution) (library.Removal, []schema.Problem, error)
-	Recover(ctx context.Context, p auth.Principal, kind library.Kind, id string, by audit.Attribution) (library.Saved, []schema.Problem, error)
-}
-
-// Entries reads acts, stories and activities.
-type Entries interface {
-	Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error)
-	// Entry returns one with its revisions, which have no bodies.
-	Entry(ctx context.Context, kind library.Kind, id string) (library.Entry, []library.Revision, error)
-	Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error)
-}
-
 // EntryList is acts, stories or activities, without their drafts.
 type EntryList struct {
 	Entries []Entry `json:"entries"`
@@ -97,7 +80,7 @@ func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 		ContentType string `header:"Content-Type"`
 		Body        []byte
 	}, error) {
-		v, err := s.Entries.Revision(ctx, kind, in.ID, in.Rev)
+		v, err := s.Library.Revision(ctx, kind, in.ID, in.Rev)
 		if err != nil {
 			return nil, s.fail(err, fmt.Sprintf("revision %d of %s %s", in.Rev, kind, in.ID))
 		}
@@ -219,7 +202,7 @@ func draftOf(match string) (*int64, error) {
 }
 
 func (s *server) entries(ctx context.Context, p auth.Principal, kind library.Kind, deleted bool) (*answer[EntryList], error) {
-	rows, err := s.Entries.Entries(ctx, kind, deleted)
+	rows, err := s.Library.Entries(ctx, kind, deleted)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}
@@ -241,7 +224,7 @@ func (s *server) entries(ctx context.Context, p auth.Principal, kind library.Kin
 // robotsWith counts the robots that have each story as default, or each activity.
 func (s *server) robotsWith(p auth.Principal, kind library.Kind) map[string]int {
 	out := map[string]int{}
-	for _, r := range visible(p, s.Robots.Robots()) {
+	for _, r := range visible(p, s.View.Robots()) {
 		switch {
 		case kind == library.KindStory && r.Desired.Story != nil:
 			out[r.Desired.Story.ID]++
@@ -256,7 +239,7 @@ func (s *server) robotsWith(p auth.Principal, kind library.Kind) map[string]int 
 
 func (s *server) entry(ctx context.Context, p auth.Principal, kind library.Kind, id string) (*entryAnswer, error) {
 	what := string(kind) + " " + id
-	row, revisions, err := s.Entries.Entry(ctx, kind, id)
+	row, revisions, err := s.Library.Entry(ctx, kind, id)
 	if err != nil {
 		return nil, s.fail(err, what)
 	}
@@ -279,7 +262,7 @@ func (s *server) summaries(ctx context.Context, kind library.Kind, rows ...libra
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	all, problems, err := s.Drafts.Summaries(ctx, kind, ids)
+	all, problems, err := s.Library.Summaries(ctx, kind, ids)
 	if err != nil {
 		return nil, s.fail(err, "library")
 	}

@@ -17,12 +17,6 @@ import (
 // them. Its query has the fields of AllowLogin.
 const AllowPage = "/command-line"
 
-// Logins signs in command lines for people who are signed in to the console.
-type Logins interface {
-	AllowLogin(ctx context.Context, p auth.Principal, machine, challenge string) (code string, err error)
-	FinishLogin(ctx context.Context, code, verifier string) (secret string, made auth.Token, err error)
-}
-
 // AllowLogin is the permission that a person gives to the command line of a machine. The code goes
 // to a port of that machine's loopback address and nowhere else.
 type AllowLogin struct {
@@ -75,7 +69,7 @@ func (s *server) allowLogin(ctx context.Context, p auth.Principal, in AllowLogin
 	if p.Kind != auth.KindSession {
 		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this", "sign in to the console, then run fleetd login --browser again")
 	}
-	code, err := s.Logins.AllowLogin(ctx, p, in.Machine, in.Challenge)
+	code, err := s.Accounts.AllowLogin(ctx, p, in.Machine, in.Challenge)
 	if err != nil {
 		return nil, s.fail(err, "the sign-in")
 	}
@@ -88,7 +82,7 @@ func (s *server) finishLogin(ctx context.Context, remote string, in FinishLogin)
 	if s.loginLimit.exceeded(remote, s.Now()) {
 		return nil, KindTooOften.Problem("too many wrong codes came from this address", "wait a minute, then run fleetd login --browser again")
 	}
-	secret, t, err := s.Logins.FinishLogin(ctx, in.Code, in.Verifier)
+	secret, t, err := s.Accounts.FinishLogin(ctx, in.Code, in.Verifier)
 	if errors.Is(err, accounts.ErrLoginCode) {
 		s.loginLimit.countWrong(remote, s.Now())
 		return nil, KindSignIn.Problem(err.Error(), "run fleetd login --browser again")

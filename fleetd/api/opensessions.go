@@ -12,14 +12,6 @@ import (
 	"troupe/schema"
 )
 
-// ActiveSessions lists and ends sessions of browsers.
-type ActiveSessions interface {
-	// ActiveSessions lists the sessions of a user; those of all users if the name is empty.
-	ActiveSessions(user string) []accounts.ActiveSession
-	SessionID(cookie string) string
-	EndSession(ctx context.Context, p auth.Principal, s accounts.ActiveSession, by audit.Attribution)
-}
-
 // ActiveSession is the sign-in of a user in a browser.
 type ActiveSession struct {
 	ID        string      `json:"id"`
@@ -58,7 +50,7 @@ func (s *server) activeSessions(t *operation.Table) {
 		}
 		out := activeSessionList{Sessions: []ActiveSession{}}
 		this := s.sessionOf(in.principal, s.cookiesOf(in.caller).session)
-		for _, o := range s.ActiveSessions.ActiveSessions(user) {
+		for _, o := range s.Accounts.ActiveSessions(user) {
 			one := ActiveSession{ID: o.ID, User: o.User, Address: o.Address, Agent: o.Agent, Since: timeOf(o.Since), ExpiresAt: timeOf(o.ExpiresAt), This: o.ID == this}
 			if !o.UsedAt.IsZero() {
 				one.UsedAt = timeOf(o.UsedAt)
@@ -100,9 +92,9 @@ func (s *server) activeSessions(t *operation.Table) {
 			return nil, forbidden(p, auth.Administer, "End the sessions of "+user)
 		}
 		out, this := EndedSessions{}, s.sessionOf(p, s.cookiesOf(in.caller).session)
-		for _, o := range s.ActiveSessions.ActiveSessions(user) {
+		for _, o := range s.Accounts.ActiveSessions(user) {
 			if o.ID != this {
-				s.ActiveSessions.EndSession(ctx, p, o, in.attribution(p))
+				s.Accounts.EndSession(ctx, p, o, in.attribution(p))
 				out.Ended++
 			}
 		}
@@ -115,15 +107,15 @@ func (s *server) sessionOf(p auth.Principal, cookie string) string {
 	if p.Kind != auth.KindSession {
 		return ""
 	}
-	return s.ActiveSessions.SessionID(cookie)
+	return s.Accounts.SessionID(cookie)
 }
 
 func (s *server) endSession(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
-	all := s.ActiveSessions.ActiveSessions("")
+	all := s.Accounts.ActiveSessions("")
 	i := slices.IndexFunc(all, func(o accounts.ActiveSession) bool { return o.ID == id })
 	if i < 0 || all[i].User != p.ID && !p.May(auth.Administer) { // who may not end it does not learn that it exists
 		return KindNotFound.Problem("there is no session "+id, "list the sessions: it may have ended")
 	}
-	s.ActiveSessions.EndSession(ctx, p, all[i], by)
+	s.Accounts.EndSession(ctx, p, all[i], by)
 	return nil
 }

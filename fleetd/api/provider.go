@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -21,15 +20,6 @@ const (
 
 // signInPage is the console's page to sign in. It has a sentence for each reason of a refusal.
 const signInPage = "/sign-in"
-
-// ProviderSessions opens sessions for people whom the OpenID Connect provider signs in.
-type ProviderSessions interface {
-	// ProviderName is empty without a provider.
-	ProviderName() string
-	AttemptCookie() string // the name of the cookie
-	BeginWithProvider(ctx context.Context, next string) (address string, attempt *http.Cookie, err error)
-	FinishWithProvider(ctx context.Context, attempt string, back url.Values, address, before string) (cookies []*http.Cookie, next string, err error)
-}
 
 // providerRefusals are the reasons that the console explains, by the error.
 var providerRefusals = []struct {
@@ -52,7 +42,7 @@ var providerRefusals = []struct {
 func (s *server) signInWithProvider(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+ProviderPath, func(w http.ResponseWriter, r *http.Request) {
 		next := ownPath(r.URL.Query().Get("next"))
-		address, attempt, err := s.Provider.BeginWithProvider(r.Context(), next)
+		address, attempt, err := s.Accounts.BeginWithProvider(r.Context(), next)
 		if err != nil {
 			s.refusedByProvider(w, r, next, err)
 			return
@@ -61,7 +51,7 @@ func (s *server) signInWithProvider(mux *http.ServeMux) {
 		http.Redirect(w, r, address, http.StatusSeeOther)
 	})
 	mux.HandleFunc("GET "+CallbackPath, func(w http.ResponseWriter, r *http.Request) {
-		cookies, next, err := s.Provider.FinishWithProvider(r.Context(), cookieOf(r, s.Provider.AttemptCookie()), r.URL.Query(), hostOf(r.RemoteAddr), cookieOf(r, s.Sessions.SessionCookie()))
+		cookies, next, err := s.Accounts.FinishWithProvider(r.Context(), cookieOf(r, s.Accounts.AttemptCookie()), r.URL.Query(), hostOf(r.RemoteAddr), cookieOf(r, s.Accounts.SessionCookie()))
 		for _, c := range cookies {
 			http.SetCookie(w, c)
 		}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,18 +23,6 @@ import (
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
-
-// Records keeps flight records of robots. Errors are *records.Refused.
-type Records interface {
-	Ask(robot string, last time.Duration, by string, source audit.Source, why string) (records.Record, string, error)
-	SetCommand(id, command string)
-	Forget(id string)
-	Receive(key string, in records.Upload) error
-	List(robot string) []records.Record
-	Get(robot, id string) (records.Record, bool)
-	Open(r records.Record) (*os.File, error)
-	Downloaded(r records.Record, by string, source audit.Source)
-}
 
 // RecordRequest asks a robot for its flight record.
 type RecordRequest struct {
@@ -145,7 +132,7 @@ func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, 
 	switch {
 	case err != nil:
 		return nil, err
-	case !s.Instance.Status().Broker.OK:
+	case !s.Status().Broker.OK:
 		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):
 		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked for its record: it is "+d.Presence.Status, "ask again when it is online; until then robotd record export on the robot writes the file")
@@ -224,7 +211,7 @@ func (s *server) receiveRecord(ctx context.Context, in *recordUpload) error {
 		}
 		holder, err := robotOf(in.tls, issuer, s.Now())
 		if err == nil {
-			err = s.Enrolment.CheckCertificate(ctx, holder)
+			err = s.Identities.CheckCertificate(ctx, holder)
 		}
 		if err != nil {
 			return s.failCredential(err, "flight record")

@@ -68,7 +68,7 @@ func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*an
 	if err != nil {
 		return nil, err
 	}
-	ask := change.Reversion{Robots: s.Targets.Resolve(robots), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
+	ask := change.Reversion{Robots: s.View.Resolve(robots), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
 	done, total, problems, err := s.Desired.Revert(ctx, p, ask, attribute(p, r.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "previous stories", r.Selector)

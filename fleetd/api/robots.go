@@ -7,46 +7,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
 )
-
-// Robots is what fleetd sees of robots.
-type Robots interface {
-	// Robots lists all robots, in the order of their ids.
-	Robots() []*view.Row
-	Robot(id string) (view.Detail, bool)
-	// Document returns the exact bytes of the newest document of that kind that the robot
-	// published, empty if there is none.
-	Document(robot string, kind schema.TopicKind) []byte
-	// Documents lists the newest retained documents of a robot. It reports whether the robot is known.
-	Documents(robot string) ([]view.RobotDocument, bool)
-	// Subscribe reports changes of robots in some groups of fields; after the first change
-	// it gathers more for a while.
-	Subscribe(what view.Fields, gather time.Duration) *view.Feed
-}
-
-// Labels replaces the labels of robots.
-type Labels interface {
-	Set(ctx context.Context, p auth.Principal, robot string, labels map[string]string, by audit.Attribution) error
-	// Edit changes some labels of robots. total is the number of robots that match.
-	Edit(ctx context.Context, p auth.Principal, e change.LabelEdit, by audit.Attribution) (changed []string, total int, found []schema.Problem, err error)
-}
-
-// Adopter adds robots to the fleet.
-type Adopter interface {
-	// Adopt reports whether the robot was not in the fleet.
-	Adopt(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (added bool, err error)
-}
 
 // NameQuery is the query parameters that select robots by name or labels; without any, all are
 // selected.
@@ -115,7 +85,7 @@ func (s *server) robots(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.Robots.Robots(), sel)), s.Instance.Status().Disputed}}, nil
+		return &answer[robotList]{robotList{schema.TimeOf(s.Now()), visible(in.principal, selected(s.View.Robots(), sel)), s.Status().Disputed}}, nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "get-robot", Method: http.MethodGet, Path: "/robots/{id}", Tag: "robots", Right: auth.View,
@@ -177,8 +147,8 @@ func (s *server) robots(t *operation.Table) {
 
 // robot returns what fleetd knows of a robot, or the answer that it knows no such robot.
 func (s *server) robot(id string) (view.Detail, error) {
-	loaded := s.Targets.Loaded() // before the look-up: robots that are read in between must not count as unknown
-	d, known := s.Robots.Robot(id)
+	loaded := s.View.Loaded() // before the look-up: robots that are read in between must not count as unknown
+	d, known := s.View.Robot(id)
 	switch {
 	case known:
 		return d, nil
@@ -192,7 +162,7 @@ func (s *server) robot(id string) (view.Detail, error) {
 // does not know therefore.
 func (s *server) loading(unknown string) *Problem {
 	p := KindLoading.Problem("fleetd has not read its robots from the database yet, so it does not know "+unknown, "try again in a second")
-	if database := s.Instance.Status().Database; !database.OK {
+	if database := s.Status().Database; !database.OK {
 		p = KindDatabase.Problem("the database does not answer, so fleetd does not know "+unknown, "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
 	}
 	p.retryAfter = 1
@@ -215,14 +185,14 @@ func (s *server) adopt(ctx context.Context, p auth.Principal, id, prefer string,
 	if err := s.Identities.RestoreName(ctx, p, id, attribute(p, by)); err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
-	added, err := s.Adopter.Adopt(ctx, p, id, attribute(p, by))
+	added, err := s.Adoptions.Adopt(ctx, p, id, attribute(p, by))
 	if err != nil {
 		return nil, s.fail(err, "robot "+id)
 	}
 	if added {
 		s.Log.Info("robot adopted", "robot", id, "by", attribute(p, by).Who)
 	}
-	args, err := schema.Encode(map[string]string{"fleet_id": s.Instance.Status().FleetID})
+	args, err := schema.Encode(map[string]string{"fleet_id": s.Status().FleetID})
 	if err != nil {
 		return nil, fmt.Errorf("adopt %s: %w", id, err)
 	}

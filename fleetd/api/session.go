@@ -11,18 +11,6 @@ import (
 	"troupe/fleetd/operation"
 )
 
-// Sessions opens and ends sessions of browsers.
-type Sessions interface {
-	// SignIn opens a session and returns the cookies to set.
-	SignIn(ctx context.Context, a accounts.Attempt) ([]*http.Cookie, auth.Principal, error)
-	// SignInAgain opens one for a person who has just set their own password.
-	SignInAgain(ctx context.Context, a accounts.Attempt) ([]*http.Cookie, auth.Principal, error)
-	SignOut(ctx context.Context, p auth.Principal, cookie string) (*http.Cookie, error)
-	// SessionCookie and SeenCookie are the names of cookies.
-	SessionCookie() string
-	SeenCookie() string
-}
-
 // Credentials are what a person signs in with.
 type Credentials struct {
 	User     string `json:"user" minLength:"1" maxLength:"63"`
@@ -72,7 +60,7 @@ func (s *server) cookiesOf(c caller) ownCookies {
 		}
 		return ""
 	}
-	return ownCookies{session: value(s.Sessions.SessionCookie()), seen: value(s.Sessions.SeenCookie())}
+	return ownCookies{session: value(s.Accounts.SessionCookie()), seen: value(s.Accounts.SeenCookie())}
 }
 
 func (s *server) sessions(t *operation.Table) {
@@ -81,7 +69,7 @@ func (s *server) sessions(t *operation.Table) {
 		Summary: "Get the ways to sign in",
 		NoLine:  "the console shows how people can sign in",
 	}, func(context.Context, *noInput) (*answer[SignInWays], error) {
-		return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Provider.ProviderName(), Dev: s.Instance.Status().Dev}}, nil
+		return &answer[SignInWays]{SignInWays{Password: true, Provider: s.Accounts.ProviderName(), Dev: s.Status().Dev}}, nil
 	})
 	operation.Register(t, operation.Row{
 		ID: "sign-in", Method: http.MethodPost, Path: "/session", Tag: "accounts", Right: auth.SelfProving,
@@ -95,10 +83,10 @@ func (s *server) sessions(t *operation.Table) {
 		Body Credentials
 	}) (*signedIn, error) {
 		if a := requestOf(ctx); a != nil {
-			_, a.userKnown = s.Users.User(in.Body.User)
+			_, a.userKnown = s.Accounts.User(in.Body.User)
 		}
 		own := s.cookiesOf(in.caller)
-		made, p, err := s.Sessions.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
+		made, p, err := s.Accounts.SignIn(ctx, accounts.Attempt{User: in.Body.User, Password: in.Body.Password, Address: hostOf(in.remote), Session: own.session, Seen: own.seen})
 		if err != nil {
 			return nil, s.signInProblem(err)
 		}
@@ -112,7 +100,7 @@ func (s *server) sessions(t *operation.Table) {
 	}, func(ctx context.Context, in *struct {
 		caller
 	}) (*signedOut, error) {
-		cookie, err := s.Sessions.SignOut(ctx, in.principal, s.cookiesOf(in.caller).session)
+		cookie, err := s.Accounts.SignOut(ctx, in.principal, s.cookiesOf(in.caller).session)
 		if err != nil {
 			return nil, s.fail(err, "the session")
 		}
@@ -129,9 +117,9 @@ func (s *server) sessions(t *operation.Table) {
 }
 
 func (s *server) me(p auth.Principal) Me {
-	u, _ := s.Users.User(p.ID) // nobody for dev
+	u, _ := s.Accounts.User(p.ID) // nobody for dev
 	return Me{
-		ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Instance.Status().Dev,
+		ID: p.ID, Name: p.Name, Kind: p.Kind, Token: p.Token, Roles: nonNil(p.Roles), Rights: p.Rights.Names(), Sites: nonNil(p.Sites), Dev: s.Status().Dev,
 		Password: u.Password != "", Provider: u.Subject != "",
 	}
 }

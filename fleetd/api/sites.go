@@ -39,8 +39,8 @@ func (s *server) outside(p auth.Principal, robot string) *Problem {
 	if p.SeesAll() {
 		return nil
 	}
-	loaded := s.Targets.Loaded() // before the look-up: labels that are read in between must not count as known
-	d, _ := s.Robots.Robot(robot)
+	loaded := s.View.Loaded() // before the look-up: labels that are read in between must not count as known
+	d, _ := s.View.Robot(robot)
 	switch {
 	case p.Sees(d.Labels):
 		return nil
@@ -53,7 +53,7 @@ func (s *server) outside(p auth.Principal, robot string) *Problem {
 // narrow restricts a selector to the sites of a principal. It refuses names and sites outside of them. A stop
 // is not refused while the labels of robots are not known: it may then reach other sites, too.
 func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (selector.Selector, error) {
-	unknown := stop && !s.Targets.Loaded()
+	unknown := stop && !s.View.Loaded()
 	switch {
 	case p.SeesAll():
 		return sel, nil
@@ -79,7 +79,7 @@ func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (sel
 	}
 	if len(p.Sites) > 1 {
 		var ids []string
-		for _, r := range selected(s.Robots.Robots(), sel) {
+		for _, r := range selected(s.View.Robots(), sel) {
 			if p.Sees(r.Labels) {
 				ids = append(ids, r.ID)
 			}
@@ -205,7 +205,7 @@ func (s *server) refuseRelease(p auth.Principal, ids []string) error {
 
 // statusFor is the state of this instance as a principal may see it.
 func (s *server) statusFor(p auth.Principal) Status {
-	status := s.Instance.Status()
+	status := s.Status()
 	if !p.SeesAll() {
 		status.Latched = s.visibleStops(p, s.Stops.Latched())
 		for i := range status.Latched {

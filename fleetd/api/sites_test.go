@@ -1,60 +1,48 @@
 package api
 
 import (
+	"context"
+	"log/slog"
+	"path/filepath"
 	"testing"
+	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
+	"troupe/schema"
 )
-
-// retainedOn is an instance whose broker retained a command on each of these topics.
-type retainedOn struct {
-	Instance
-	topics []string
-}
-
-func (k retainedOn) Status() (s Status) {
-	for _, topic := range k.topics {
-		s.RetainedCommands = append(s.RetainedCommands, RetainedCommand{Topic: topic})
-	}
-	return s
-}
-
-type robots = Robots // embedded under this name, because a field Robots would hide the method Robots
-
-// sited are robots with their site.
-type sited struct {
-	robots
-	sites map[string]string
-}
-
-func (s sited) Robot(id string) (d view.Detail, known bool) {
-	site, known := s.sites[id]
-	d.Labels = map[string]string{auth.SiteLabel: site}
-	return d, known
-}
-
-// unstopped holds no stop.
-type unstopped struct{ Stops }
-
-func (unstopped) Latched() []latch.LatchedStop { return nil }
-
-// loaded has read the robots.
-type (
-	loaded     struct{ anyTargets }
-	anyTargets interface{ Targets }
-)
-
-func (loaded) Loaded() bool { return true }
 
 func TestStatusNamesNoRobotOfAnotherSite(t *testing.T) {
-	s := &server{Deps: Deps{
-		Instance: retainedOn{topics: []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"}},
-		Robots:   sited{sites: map[string]string{"r1": "lobby", "x1": "hall"}},
-		Targets:  loaded{},
-		Stops:    unstopped{},
-	}}
+	db := storetest.Open(t, storetest.SQLite(t))
+	changes := change.Deps{Now: time.Now, Store: storetest.Opened(db), Changed: func(context.Context, []string) {}}
+	for robot, site := range map[string]string{"r1": "lobby", "x1": "hall"} {
+		if _, err := (&change.Adoptions{Deps: changes}).Adopt(t.Context(), auth.Principal{}, robot, audit.Attribution{}); err != nil {
+			t.Fatal(err)
+		}
+		labels := map[string]string{auth.SiteLabel: site}
+		if err := (&change.Labels{Deps: changes}).Set(t.Context(), auth.Principal{}, robot, labels, audit.Attribution{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	robots := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
+	if err := robots.Reload(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	stops, err := latch.New(latch.Deps{Log: slog.New(slog.DiscardHandler), Spool: filepath.Join(t.TempDir(), "stops"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stops.Close()
+	s := &server{Deps: Deps{View: robots, Stops: stops, Status: func() (s Status) {
+		for _, topic := range []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"} {
+			s.RetainedCommands = append(s.RetainedCommands, RetainedCommand{Topic: topic})
+		}
+		return s
+	}}}
 	for user, want := range map[string]int{"lobby": 2, "": 4} {
 		p := auth.Principal{ID: "anna", Kind: auth.KindSession}
 		if user != "" {

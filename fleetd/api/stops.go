@@ -15,6 +15,7 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
+	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
@@ -40,19 +41,6 @@ func levelOf(name string) (level string, ok bool) {
 
 // StopPath is the path of stop requests.
 const StopPath = Prefix + "/stops"
-
-// Stops holds stops until they are released.
-type Stops interface {
-	// StopAndLatch sends a stop and latches it. An error says that fleetd could not write it to its
-	// disk; the returned handle is valid also then.
-	StopAndLatch(ctx context.Context, o stop.Request, b command.Batch, commands []command.Command) (BatchHandle, error)
-	// LatchedComplete reports whether Latched lists every latched stop. Until the database was
-	// read, some may be missing.
-	LatchedComplete() bool
-	Latched() []latch.LatchedStop
-	// Release releases stops by their ids, all or none.
-	Release(ctx context.Context, p auth.Principal, ids []string, by, why string) ([]schema.Problem, error)
-}
 
 // LatchedList is the latched stops, the newest first.
 type LatchedList struct {
@@ -92,9 +80,9 @@ func (s *server) stops(t *operation.Table) {
 		Summary: "List the latched stops, the newest first",
 		Example: "stop list",
 	}, func(_ context.Context, in *noInput) (*answer[LatchedList], error) {
-		complete := s.Stops.LatchedComplete() // before Latched, so that a complete list is never reported for an incomplete one
+		complete := s.Stops.Complete() // before Latched, so that a complete list is never reported for an incomplete one
 		out := LatchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
-		if broker := s.Instance.Status().Broker; !broker.OK {
+		if broker := s.Status().Broker; !broker.OK {
 			out.Broker = orElse(broker.Why, "the connection is lost")
 		}
 		return &answer[LatchedList]{out}, nil
@@ -145,18 +133,18 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	level := orElse(in.Level, "stop")
 	now := s.Now()
 	o := stop.Request{
-		Level: levels[level], By: orElse(in.By, s.Instance.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
+		Level: levels[level], By: orElse(in.By, s.Status().Name), Why: in.Why, At: now.Truncate(time.Microsecond),
 		All: in.Selector.All, Selects: in.Selector.String(), Source: p.Source(),
 	}
 	var dup bool
 	o.ID, dup = s.stopIDs.of(sentStop{p.ID, key, level, o.Selects}, now)
 	// Before Targets: labels that are read in between must not count as known. Robots compare labels
 	// only, so what else the selector says is left out: to stop more robots is the safe error.
-	loaded := s.Targets.Loaded()
+	loaded := s.View.Loaded()
 	if !loaded {
 		o.Labels = labelsOf(in.Selector)
 	}
-	targets, _ := s.Targets.Targets(in.Selector, true)
+	targets, _ := s.View.Targets(in.Selector, true)
 	args, err := schema.Encode(map[string]string{"latch": o.ID, "why": in.Why})
 	if err != nil {
 		return nil, err
@@ -174,9 +162,12 @@ func (s *server) stopAndLatch(ctx context.Context, p auth.Principal, in LatchSto
 	}
 	x.Batch.Source = p.Source()
 	audit.Written(ctx) // when the stop is persisted
-	t, err := s.Stops.StopAndLatch(ctx, o, x.Batch, x.Commands)
+	var t *dispatch.Handle
+	goesOn := context.WithoutCancel(ctx) // also if the client disconnects
+	err = s.Stops.StopAndLatch(goesOn, o, func() { t = s.Dispatcher.SendStop(goesOn, x.Batch, x.Commands) })
+	t.AwaitPersisted()
 	unspooled := err != nil
-	if !s.Instance.Status().Broker.OK {
+	if !s.Status().Broker.OK {
 		return nil, KindBroker.Problem("the stop reached no robot: fleetd is not connected to the broker; when the connection is back, robots are stopped with the latched stop "+o.ID, "stop the robots at the robots")
 	}
 	if !loaded && !live && in.Selector.NeedsView() {

@@ -82,11 +82,11 @@ func (s *server) follow(ctx context.Context, in *streamQuery, _ sse.Sender) {
 	if err != nil {
 		return // cannot happen: Resolve checked the parameters
 	}
-	feed := s.Robots.Subscribe(view.Listed, gatherChanges)
+	feed := s.View.Subscribe(view.Listed, gatherChanges)
 	defer feed.Close()
 	out := newEvents(in.to, in.Encoding, s.Now)
 	shown := audience{in.principal, sel, map[string]bool{}}
-	if out.status(s.statusFor(in.principal)) != nil || out.snapshot(shown.update(s.Robots.Robots())) != nil {
+	if out.status(s.statusFor(in.principal)) != nil || out.snapshot(shown.update(s.View.Robots())) != nil {
 		return
 	}
 	for sentAt := s.Now(); ; {

@@ -22,10 +22,8 @@ import (
 	"troupe/schema/bubble"
 )
 
-// instance is a fleetd instance without faults.
-type instance struct{ Instance }
-
-func (instance) Status() Status { return Status{Name: "fleetd"} }
+// instance is the state of a fleetd instance without faults.
+func instance() Status { return Status{Name: "fleetd"} }
 
 // take gives the view a message of a robot.
 func take(t testing.TB, v *view.View, robot string, kind schema.TopicKind, doc any) {
@@ -103,7 +101,7 @@ func TestStreamSendsEachPageTheRowsThatChanged(t *testing.T) {
 			online(fmt.Sprintf("r%d", i), "a")
 		}
 		mux := http.NewServeMux()
-		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Instance: instance{}, Robots: v})
+		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Status: instance, View: v})
 		pages := make([]*page, 50)
 		for i := range pages {
 			query := ""
@@ -164,7 +162,7 @@ func TestStreamIsCompressedForThoseWhoAcceptIt(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		v := view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now})
 		mux := http.NewServeMux()
-		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Instance: instance{}, Robots: v})
+		routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Status: instance, View: v})
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(auth.With(ctx, auth.Dev()), "GET", Prefix+"/stream", nil)
 		r.Header.Set("Accept-Encoding", "gzip, deflate")

@@ -18,11 +18,6 @@ import (
 	"troupe/fleetd/teleop"
 )
 
-// Teleop begins sessions of people who drive robots.
-type Teleop interface {
-	Begin(robot string, p teleop.Person) (*teleop.Session, error)
-}
-
 // deviceWriteTimeout bounds writing to a person's device.
 const deviceWriteTimeout = 2 * time.Second
 

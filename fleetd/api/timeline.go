@@ -140,10 +140,10 @@ func textTimeline(kind library.Kind, text []byte, lookup score.Lookup, lang stri
 // source returns the text of a draft, or the bytes of a revision.
 func (s *server) source(ctx context.Context, kind library.Kind, id string, rev int64) ([]byte, error) {
 	if rev > 0 {
-		v, err := s.Entries.Revision(ctx, kind, id, rev)
+		v, err := s.Library.Revision(ctx, kind, id, rev)
 		return v.Body, err
 	}
-	e, _, err := s.Entries.Entry(ctx, kind, id)
+	e, _, err := s.Library.Entry(ctx, kind, id)
 	return e.Draft, err
 }
 
@@ -174,7 +174,7 @@ func (s *server) newActLookup(ctx context.Context) *actLookup {
 }
 
 func (s *server) act(ctx context.Context, id string) (*score.Act, error) {
-	e, _, err := s.Entries.Entry(ctx, library.KindAct, id)
+	e, _, err := s.Library.Entry(ctx, library.KindAct, id)
 	text := e.Draft
 	if err == nil && e.Rev > 0 && !e.Deleted() {
 		text, err = s.source(ctx, library.KindAct, id, e.Rev)

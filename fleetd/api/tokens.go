@@ -12,14 +12,6 @@ import (
 	"troupe/schema"
 )
 
-// AccessTokens keeps the tokens of users.
-type AccessTokens interface {
-	// Tokens lists the valid tokens of a user; those of all users if the name is empty.
-	Tokens(user string) []auth.Token
-	AddToken(ctx context.Context, p auth.Principal, t auth.Token, valid time.Duration, by audit.Attribution) (secret string, made auth.Token, err error)
-	RevokeToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error
-}
-
 // AccessToken lets a program make requests as a user.
 type AccessToken struct {
 	ID        string      `json:"id"`
@@ -63,7 +55,7 @@ func (s *server) accessTokens(t *operation.Table) {
 			user = in.principal.ID
 		}
 		out := accessTokenList{Tokens: []AccessToken{}}
-		for _, t := range s.AccessTokens.Tokens(user) {
+		for _, t := range s.Accounts.Tokens(user) {
 			out.Tokens = append(out.Tokens, toAccessToken(t))
 		}
 		return &answer[accessTokenList]{out}, nil
@@ -110,7 +102,7 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 	case user != p.ID && !p.May(auth.Administer):
 		return nil, forbidden(p, auth.Administer, "Make a token for "+user)
 	}
-	u, known := s.Users.User(user)
+	u, known := s.Accounts.User(user)
 	if !known {
 		return nil, KindNotFound.Problem("there is no user "+user, "list the users, or add it; dev has no tokens")
 	}
@@ -119,7 +111,7 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/roles", "bad_value", user+" does not have the role "+string(r), "leave it out, or give the user the role first")}))
 		}
 	}
-	secret, t, err := s.AccessTokens.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, attribute(p, in.Attribution))
+	secret, t, err := s.Accounts.AddToken(ctx, p, auth.Token{User: user, Name: in.Name, Roles: unique(in.Roles)}, time.Duration(in.Days)*24*time.Hour, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, "user "+user)
 	}
@@ -130,7 +122,7 @@ func (s *server) makeAccessToken(ctx context.Context, p auth.Principal, in NewAc
 
 // isLimited reports whether the request has a token that was made for less than its user may do.
 func (s *server) isLimited(p auth.Principal) bool {
-	return slices.ContainsFunc(s.AccessTokens.Tokens(p.ID), func(t auth.Token) bool { return t.ID == p.TokenID && len(t.Roles) > 0 })
+	return slices.ContainsFunc(s.Accounts.Tokens(p.ID), func(t auth.Token) bool { return t.ID == p.TokenID && len(t.Roles) > 0 })
 }
 
 func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id string, by audit.Attribution) error {
@@ -139,7 +131,7 @@ func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id str
 			return KindNotFound.Problem("this request was made without a token, so there is none of its own to end", "name the token by its id, or send the request with the token")
 		}
 	}
-	all := s.AccessTokens.Tokens("")
+	all := s.Accounts.Tokens("")
 	i := slices.IndexFunc(all, func(t auth.Token) bool { return t.ID == id })
 	if i < 0 {
 		return KindNotFound.Problem("there is no valid token "+id, "")
@@ -149,7 +141,7 @@ func (s *server) revokeAccessToken(ctx context.Context, p auth.Principal, id str
 			return no
 		}
 	}
-	if err := s.AccessTokens.RevokeToken(ctx, p, id, by); err != nil {
+	if err := s.Accounts.RevokeToken(ctx, p, id, by); err != nil {
 		return s.fail(err, "token "+id)
 	}
 	return nil

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +9,9 @@ import (
 	"time"
 
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
 	"troupe/fleetd/library"
+	"troupe/fleetd/store/storetest"
 	"troupe/schema/score"
 )
 
@@ -55,21 +55,11 @@ actions:
 	}
 }
 
-// awayLibrary is that of a database that does not answer.
-type (
-	awayLibrary struct{ anyEntries }
-	anyEntries  interface{ Entries } // a field Entries would hide the method Entries
-)
-
-func (awayLibrary) Entry(context.Context, library.Kind, string) (library.Entry, []library.Revision, error) {
-	return library.Entry{}, nil, errors.New("the database is away")
-}
-
 // An author would be told to save an act that is saved.
 func TestActIsNotCalledUnknownWhileTheDatabaseIsAway(t *testing.T) {
 	text := `{"kind":"act","text":"act: hello\nname: {en: Hello}\nactions:\n- {type: act, act: welcome, start_ms: 0}\n"}`
 	mux := http.NewServeMux()
-	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Entries: awayLibrary{}})
+	routes(mux, Deps{Log: slog.New(slog.DiscardHandler), Now: time.Now, Library: &change.Library{Deps: change.Deps{Store: storetest.Away}}})
 	for _, path := range []string{"/library/timeline", "/robots/r1/try"} {
 		r := httptest.NewRequest(http.MethodPost, Prefix+path, strings.NewReader(text))
 		r.Header.Set("Content-Type", "application/json")

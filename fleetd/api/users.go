@@ -13,17 +13,6 @@ import (
 	"troupe/schema"
 )
 
-// Users keeps the users of fleetd.
-type Users interface {
-	Users() []auth.User
-	User(name string) (auth.User, bool)
-	AddUser(ctx context.Context, p auth.Principal, u auth.User, password string, by audit.Attribution) ([]schema.Problem, error)
-	ChangeUser(ctx context.Context, p auth.Principal, name string, by audit.Attribution, change func(*auth.User)) ([]schema.Problem, error)
-	SetPassword(ctx context.Context, p auth.Principal, name, password string, by audit.Attribution) ([]schema.Problem, error)
-	// CheckPassword reports whether a user has this password. Wrong ones count against the address.
-	CheckPassword(ctx context.Context, name, password string) error
-}
-
 // Account is a person or a program that has an account.
 type Account struct {
 	Name      string      `json:"name" doc:"what the user signs in with"`
@@ -105,7 +94,7 @@ func (s *server) users(t *operation.Table) {
 		Columns: "USER name | NAME display | ROLES roles | SITES sites=all | SIGNS IN WITH SignsInWith()",
 	}, func(context.Context, *noInput) (*answer[userList], error) {
 		out := userList{Users: []Account{}}
-		for _, u := range s.Users.Users() {
+		for _, u := range s.Accounts.Users() {
 			out.Users = append(out.Users, toAccount(u))
 		}
 		return &answer[userList]{out}, nil
@@ -124,7 +113,7 @@ func (s *server) users(t *operation.Table) {
 		Body NewUser
 	}) (*answer[Account], error) {
 		b := in.Body
-		found, err := s.Users.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
+		found, err := s.Accounts.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
 		return s.userAnswer(b.Name, found, err)
 	})
 	operation.Register(t, operation.Row{
@@ -140,7 +129,7 @@ func (s *server) users(t *operation.Table) {
 		OneUser
 		Body UserChange
 	}) (*answer[Account], error) {
-		found, err := s.Users.ChangeUser(ctx, in.principal, in.Name, attribute(in.principal, in.Body.Attribution), in.Body.apply)
+		found, err := s.Accounts.ChangeUser(ctx, in.principal, in.Name, attribute(in.principal, in.Body.Attribution), in.Body.apply)
 		return s.userAnswer(in.Name, found, err)
 	})
 	operation.Register(t, operation.Row{
@@ -154,7 +143,7 @@ func (s *server) users(t *operation.Table) {
 		OneUser
 		Body NewPassword
 	}) (*answer[Account], error) {
-		found, err := s.Users.SetPassword(ctx, in.principal, in.Name, in.Body.Password, attribute(in.principal, in.Body.Attribution))
+		found, err := s.Accounts.SetPassword(ctx, in.principal, in.Name, in.Body.Password, attribute(in.principal, in.Body.Attribution))
 		return s.userAnswer(in.Name, found, err)
 	})
 	operation.Register(t, operation.Row{
@@ -212,7 +201,7 @@ func (s *server) userAnswer(name string, found []schema.Problem, err error) (*an
 	case len(found) > 0:
 		return nil, refusal(inBody("", found))
 	}
-	u, _ := s.Users.User(name)
+	u, _ := s.Accounts.User(name)
 	return &answer[Account]{toAccount(u)}, nil
 }
 
@@ -221,17 +210,17 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 	if p.Kind == auth.KindDev {
 		return nil, KindInvalid.Problem("nobody is signed in: dev has no password", "sign in first")
 	}
-	if err := s.Users.CheckPassword(ctx, p.ID, in.Old); err != nil {
+	if err := s.Accounts.CheckPassword(ctx, p.ID, in.Old); err != nil {
 		if errors.Is(err, accounts.ErrCredentials) {
 			what := "this is not your password"
-			if u, _ := s.Users.User(p.ID); u.Password == "" {
+			if u, _ := s.Accounts.User(p.ID); u.Password == "" {
 				what = "you have no password here: you sign in with the provider, or with tokens"
 			}
 			return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/old", "bad_value", what, "an administrator can give you another one: fleetd user password "+p.ID)}))
 		}
 		return nil, s.signInProblem(err)
 	}
-	found, err := s.Users.SetPassword(ctx, p, p.ID, in.New, audit.Attribution{Who: p.ID})
+	found, err := s.Accounts.SetPassword(ctx, p, p.ID, in.New, audit.Attribution{Who: p.ID})
 	for i := range found {
 		found[i].Pointer = "/new"
 	}
@@ -241,7 +230,7 @@ func (s *server) changeOwnPassword(ctx context.Context, p auth.Principal, addres
 	if p.Kind != auth.KindSession {
 		return &signedIn{Body: s.me(p)}, nil
 	}
-	made, p, err := s.Sessions.SignInAgain(ctx, accounts.Attempt{User: p.ID, Address: address, Session: cookies.session})
+	made, p, err := s.Accounts.SignInAgain(ctx, accounts.Attempt{User: p.ID, Address: address, Session: cookies.session})
 	if err != nil {
 		return nil, s.signInProblem(err)
 	}

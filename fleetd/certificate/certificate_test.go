@@ -146,14 +146,16 @@ func TestIssuerSaysWhatIsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := certificate.NewIdentity(certificate.IdentityDeps{Vault: k.vault, Server: c, RobotBrokers: []string{"mqtts://b"}, Now: time.Now})
-	if _, err := certificate.NewIdentity(certificate.IdentityDeps{}).Issuer("https://x"); err == nil || !strings.Contains(err.Error(), "no keys") {
+	with := func(url string) *certificate.Identity {
+		return certificate.NewIdentity(certificate.IdentityDeps{Vault: k.vault, Server: c, RobotBrokers: []string{"mqtts://b"}, Now: time.Now, EnrolURL: func() string { return url }})
+	}
+	if _, err := certificate.NewIdentity(certificate.IdentityDeps{}).Issuer(); err == nil || !strings.Contains(err.Error(), "no keys") {
 		t.Errorf("without keys: %v", err)
 	}
-	if _, err := with.Issuer(""); err == nil || !strings.Contains(err.Error(), "no address") {
+	if _, err := with("").Issuer(); err == nil || !strings.Contains(err.Error(), "no address") {
 		t.Errorf("without an address: %v", err)
 	}
-	if got, err := with.Issuer("https://x"); err != nil || got.URL != "https://x" || len(got.Brokers) != 1 || len(got.TrustKeys) != 0 {
+	if got, err := with("https://x").Issuer(); err != nil || got.URL != "https://x" || len(got.Brokers) != 1 || len(got.TrustKeys) != 0 {
 		t.Errorf("it issues with %+v, %v", got, err)
 	}
 }

@@ -30,6 +30,7 @@ type IdentityDeps struct {
 	// SignKey signs the desired state of robots, and ReleaseKey the contents that it assigns.
 	SignKey, ReleaseKey ed25519.PrivateKey
 	Now                 func() time.Time
+	EnrolURL            func() string // where robots request certificates; empty if there is no such address
 }
 
 // NewIdentity makes an identity.
@@ -44,13 +45,13 @@ type Issuer struct {
 	TrustKeys   []string          // public keys of desired documents and releases
 }
 
-// Issuer is what certificates are issued with, or the reason why none are. url is where
-// robots request them; empty if there is no such address.
-func (i *Identity) Issuer(url string) (Issuer, error) {
-	switch {
-	case i.deps.Vault == nil:
+// Issuer is what certificates are issued with, or the reason why none are.
+func (i *Identity) Issuer() (Issuer, error) {
+	if i.deps.Vault == nil {
 		return Issuer{}, errors.New("fleetd has no keys to issue certificates with")
-	case url == "":
+	}
+	url := i.deps.EnrolURL()
+	if url == "" {
 		return Issuer{}, errors.New("fleetd has no address at which robots could ask for certificates")
 	}
 	pair, err := i.deps.Server.Current()

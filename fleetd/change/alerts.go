@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"time"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
@@ -14,12 +13,7 @@ import (
 type Alerts struct{ Deps }
 
 // AlertAck says that somebody has seen an alert of a robot.
-type AlertAck struct {
-	Robot, Alert string
-	First        schema.Time // when the alert began
-	At           time.Time
-	By, Note     string
-}
+type AlertAck = store.AlertAck
 
 // Ack saves that somebody has seen an alert, and what they noted.
 func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert schema.Alert, by audit.Attribution) (AlertAck, error) {
@@ -28,7 +22,7 @@ func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert 
 		ack.By = p.ID
 	}
 	err := a.transact(ctx, p, func(tx *store.Tx) error {
-		if err := tx.AckAlert(ctx, store.AlertAck(ack)); err != nil {
+		if err := tx.AckAlert(ctx, ack); err != nil {
 			return err
 		}
 		return tx.Note(ctx, ack.At, audit.Note{
@@ -42,14 +36,5 @@ func (a *Alerts) Ack(ctx context.Context, p auth.Principal, robot string, alert 
 
 // Acks lists what people have seen, the newest first.
 func (a *Alerts) Acks(ctx context.Context) ([]AlertAck, error) {
-	db, err := a.Store()
-	if err != nil {
-		return nil, err
-	}
-	rows, err := db.AlertAcks(ctx)
-	acks := make([]AlertAck, len(rows))
-	for i, row := range rows {
-		acks[i] = AlertAck(row)
-	}
-	return acks, err
+	return read(&a.Deps, func(db *store.Store) ([]AlertAck, error) { return db.AlertAcks(ctx) })
 }

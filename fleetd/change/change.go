@@ -61,6 +61,15 @@ func (d *Deps) transact(ctx context.Context, p auth.Principal, do func(tx *store
 	})
 }
 
+// read reads from the database without a transaction.
+func read[T any](d *Deps, do func(db *store.Store) (T, error)) (found T, err error) {
+	db, err := d.Store()
+	if err != nil {
+		return found, err
+	}
+	return do(db)
+}
+
 // query runs a transaction that only reads.
 func (d *Deps) query(ctx context.Context, do func(tx *store.Tx) error) error {
 	return d.transact(ctx, auth.Principal{}, do)

@@ -32,21 +32,13 @@ func (d *Decommissions) Begin(ctx context.Context, p auth.Principal, robot strin
 }
 
 // Of returns the newest decommission of a robot.
-func (d *Decommissions) Of(ctx context.Context, robot string) (one decommission.Decommission, err error) {
-	err = d.query(ctx, func(tx *store.Tx) (err error) {
-		one, err = tx.Decommission(ctx, robot)
-		return err
-	})
-	return one, err
+func (d *Decommissions) Of(ctx context.Context, robot string) (decommission.Decommission, error) {
+	return read(&d.Deps, func(db *store.Store) (decommission.Decommission, error) { return db.Decommission(ctx, robot) })
 }
 
 // List lists every removal, also those that are over.
-func (d *Decommissions) List(ctx context.Context) (all []decommission.Decommission, err error) {
-	err = d.query(ctx, func(tx *store.Tx) (err error) {
-		all, err = tx.Decommissions(ctx, true)
-		return err
-	})
-	return all, err
+func (d *Decommissions) List(ctx context.Context) ([]decommission.Decommission, error) {
+	return read(&d.Deps, func(db *store.Store) ([]decommission.Decommission, error) { return db.Decommissions(ctx, true) })
 }
 
 // DeleteDocuments has the retained documents of an unknown robot deleted from the broker.

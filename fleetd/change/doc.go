@@ -1,5 +1,6 @@
 // Package change carries out the changes that people request of the database: of the
-// library, of desired documents, labels, accounts, credentials, and robots that leave.
+// library, of desired documents, labels, accounts, credentials, and robots that leave. It also reads
+// for requests what the view does not have.
 //
 // Each change is one transaction: it reads the rows that its plan needs, runs the pure plan,
 // applies the result and notes it in the audit under the request's principal. The plans are in

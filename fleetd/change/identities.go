@@ -107,12 +107,8 @@ func (i *Identities) Of(ctx context.Context, robot string) (out Credentials, err
 }
 
 // InstanceCertificates lists the certificates that do not belong to robots.
-func (i *Identities) InstanceCertificates(ctx context.Context) (all []enrol.Certificate, err error) {
-	err = i.query(ctx, func(tx *store.Tx) (err error) {
-		all, err = tx.Certificates(ctx, "")
-		return err
-	})
-	return all, err
+func (i *Identities) InstanceCertificates(ctx context.Context) ([]enrol.Certificate, error) {
+	return read(&i.Deps, func(db *store.Store) ([]enrol.Certificate, error) { return db.Certificates(ctx, "") })
 }
 
 // Revoke revokes a robot's name and its valid certificates, whose serial numbers it returns.

@@ -148,11 +148,7 @@ func (l *Library) Assets(ctx context.Context) (all []library.Asset, uses map[str
 
 // Entries lists the acts, stories or activities, with the deleted ones if asked for.
 func (l *Library) Entries(ctx context.Context, kind library.Kind, deleted bool) ([]library.Entry, error) {
-	db, err := l.Store()
-	if err != nil {
-		return nil, err
-	}
-	return db.Entries(ctx, kind, deleted)
+	return read(&l.Deps, func(db *store.Store) ([]library.Entry, error) { return db.Entries(ctx, kind, deleted) })
 }
 
 // Entry returns one entry with its revisions, which have no bodies.
@@ -170,11 +166,7 @@ func (l *Library) Entry(ctx context.Context, kind library.Kind, id string) (e li
 
 // Revision returns one published revision with its body.
 func (l *Library) Revision(ctx context.Context, kind library.Kind, id string, rev int64) (library.Revision, error) {
-	db, err := l.Store()
-	if err != nil {
-		return library.Revision{}, err
-	}
-	return db.Revision(ctx, kind, id, rev)
+	return read(&l.Deps, func(db *store.Store) (library.Revision, error) { return db.Revision(ctx, kind, id, rev) })
 }
 
 // File opens the file with a digest for one reader, which reads it part by part.

@@ -24,9 +24,6 @@ func (f *Fleet) CheckDatabase(ctx context.Context) error {
 	return db.CheckWrite(ctx)
 }
 
-// CheckDisk reports whether this machine's disk would accept a stop.
-func (f *Fleet) CheckDisk() error { return f.stops.CheckDisk() }
-
 func (f *Fleet) openDatabase(ctx context.Context) error {
 	within := openWithin
 	if strings.HasPrefix(f.cfg.Database, "sqlite:") {

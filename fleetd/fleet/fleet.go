@@ -128,7 +128,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.records = f.newRecords()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	f.end = stop
-	if err := errors.Join(f.openVault(now), f.listen(ctx, running), f.listenForRobots(ctx, running)); err != nil {
+	if err := errors.Join(f.openVault(now), f.listen(ctx), f.listenForRobots(ctx)); err != nil {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
 	}
@@ -145,6 +145,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase())
 	}
 	f.retained = f.newSweeper()
+	f.makeServers(running)
 	if err := f.connect(context.WithoutCancel(ctx)); err != nil { // ended by Close only, after the last messages
 		stop()
 		return nil, errors.Join(err, f.closeListeners(), f.closeDatabase(), f.stops.Close())

@@ -38,7 +38,7 @@ type web struct {
 
 // listen binds the address. It refuses one that other machines can reach in development mode,
 // and without TLS, since passwords would be readable on the network.
-func (f *Fleet) listen(ctx, running context.Context) error {
+func (f *Fleet) listen(ctx context.Context) error {
 	if f.cfg.HTTPCert != "" {
 		var err error
 		if f.certificate, err = certificate.LoadServer(f.cfg.HTTPCert, f.cfg.HTTPKey, f.log, time.Now); err != nil {
@@ -48,7 +48,6 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 	if err := f.makeAccounts(); err != nil {
 		return err
 	}
-	f.web.handler = f.routes()
 	if f.cfg.Dev {
 		f.log.Warn("DEVELOPMENT MODE: a person on this machine who is not signed in has every right, and every robot is adopted", "http", f.cfg.HTTP)
 	}
@@ -70,8 +69,18 @@ func (f *Fleet) listen(ctx, running context.Context) error {
 		return err
 	}
 	f.web.listener = l
-	f.web.server = f.httpServer(running, f.web.handler, f.web.connections)
 	return nil
+}
+
+// makeServers makes what answers at the addresses, when everything that it asks exists.
+func (f *Fleet) makeServers(running context.Context) {
+	f.web.handler = f.routes()
+	if f.web.listener != nil {
+		f.web.server = f.httpServer(running, f.web.handler, f.web.connections)
+	}
+	if f.web.robotsListener != nil {
+		f.web.robotsServer = f.robotsServer(running)
+	}
 }
 
 // httpServer makes a server with the limits of every address. The handler admits requests with c.
@@ -133,7 +142,7 @@ func (f *Fleet) routes() http.Handler {
 		who = f.cfg.Authenticator
 	}
 	f.web.connections = newConnections(maxConnections, reservedConnections, maxShare)
-	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue)
+	guarded := api.Audited(api.Guard(f.web.connections.admit(mux), f.log, f.allowedHost, who), operations, f.auditQueue.Add)
 	api.ServeStopSocket(mux, guarded, time.Now, f.log)
 	if f.certificate != nil || f.cfg.BehindProxy {
 		guarded = overTLSOnly(guarded)
@@ -180,9 +189,8 @@ func (f *Fleet) allowedHost(host string) bool {
 	return err == nil && pair.Leaf.VerifyHostname(host) == nil
 }
 
-// listenForRobots binds the address at which robots request and renew certificates, fetch files
-// and send flight records with them; it serves nothing else.
-func (f *Fleet) listenForRobots(ctx, running context.Context) error {
+// listenForRobots binds the address of robotsServer.
+func (f *Fleet) listenForRobots(ctx context.Context) error {
 	if f.cfg.Enrol == "" || f.certificate == nil || f.vault == nil {
 		return nil // without certificate or keys the start has failed already
 	}
@@ -191,6 +199,13 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 		return fmt.Errorf("listen for robots on %s: %w", f.cfg.Enrol, err)
 	}
 	f.web.robotsListener = l
+	f.log.Info("enrolment address open", "url", f.EnrolURL())
+	return nil
+}
+
+// robotsServer makes the server at which robots request and renew certificates, fetch files
+// and send flight records with them; it serves nothing else.
+func (f *Fleet) robotsServer(running context.Context) *http.Server {
 	files := api.RobotsOnly(f.deps(), f.web.mux)
 	c := newConnections(maxRobotConnections, 0, 0)
 	admitted := c.admit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -203,11 +218,10 @@ func (f *Fleet) listenForRobots(ctx, running context.Context) error {
 			http.NotFound(w, r)
 		}
 	}))
-	guarded := api.Audited(api.Guard(admitted, f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue)
-	f.web.robotsServer = f.httpServer(running, guarded, c)
-	f.web.robotsServer.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
-	f.log.Info("enrolment address open", "url", f.EnrolURL())
-	return nil
+	guarded := api.Audited(api.Guard(admitted, f.log, func(string) bool { return true }, auth.Robots{}), f.web.operations, f.auditQueue.Add)
+	s := f.httpServer(running, guarded, c)
+	s.TLSConfig = f.certificate.Config(f.vault.Issuers()...)
+	return s
 }
 
 // EnrolURL is where robots request certificates; empty without such an address.

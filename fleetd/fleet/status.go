@@ -10,8 +10,8 @@ import (
 
 // Status is the state of this instance.
 func (f *Fleet) Status() api.Status {
-	complete := f.LatchedComplete()
-	held := f.Latched()
+	complete := f.stops.Complete()
+	held := f.stops.Latched()
 	for i := range held { // the status is sent often, and a stop may hold the whole fleet; GET /stops names the robots
 		held[i].Robots = []string{}
 	}

@@ -78,7 +78,7 @@ func (f *Fleet) makeDispatcher() {
 func (f *Fleet) makeIdentity() {
 	f.identity = certificate.NewIdentity(certificate.IdentityDeps{
 		Name: f.cfg.Name, Password: f.cfg.Password, BrokerFiles: f.cfg.BrokerFiles, Vault: f.vault, Server: f.certificate,
-		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now,
+		RobotBrokers: f.cfg.RobotBrokers, SignKey: f.cfg.SignKey, ReleaseKey: f.cfg.ReleaseKey, Now: time.Now, EnrolURL: f.EnrolURL,
 	})
 }
 

@@ -47,17 +47,9 @@ func (t *Tx) NoteAs(ctx context.Context, id string, now time.Time, n audit.Note)
 
 // AuditQuery selects entries of the audit log; a zero field does not restrict.
 type AuditQuery struct {
-	Who     string // part of the person's name or of the principal
-	What    string // part of it
-	Without string // no part of What
-	Target  string // part of it
-	Via     audit.Via
-	Outcome audit.Outcome
-	ID      string    // this entry, and those that refer to it
-	Since   time.Time // at or after
-	Until   time.Time // before
-	Before  int64     // seq below this one
-	Limit   int       // 0 = 100
+	audit.Filter
+	Before int64 // seq below this one
+	Limit  int   // 0 = 100
 }
 
 const selectAudit = `SELECT id, at, who, what, target, detail, principal, address, via, why, changed_from, changed_to, outcome, of_id, seq, prev, hash FROM audit`

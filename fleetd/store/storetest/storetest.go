@@ -2,10 +2,12 @@
 package storetest
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/store"
 )
 
@@ -25,4 +27,20 @@ func Open(t testing.TB, address string) *store.Store {
 		}
 	})
 	return s
+}
+
+// Opened is how components ask for an open database.
+func Opened(db *store.Store) func() (*store.Store, error) {
+	return func() (*store.Store, error) { return db, nil }
+}
+
+// Away is how components ask for a database that is not open.
+func Away() (*store.Store, error) { return nil, errors.New("the database is away") }
+
+// Note adds entries to the audit.
+func Note(t testing.TB, db *store.Store, notes ...audit.Note) {
+	t.Helper()
+	if err := db.Tx(t.Context(), func(tx *store.Tx) error { return tx.Note(t.Context(), Start, notes...) }); err != nil {
+		t.Fatal(err)
+	}
 }
