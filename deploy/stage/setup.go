@@ -13,6 +13,7 @@ import (
 	"troupe/deploy/library"
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
+	"troupe/fleetd/desired"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -135,7 +136,7 @@ func (o *operatorSetup) assignActivities(ctx context.Context) error {
 		ids := bySite[site]
 		_, err = request[api.DesiredResult](ctx, o.fleetd, "POST", "/desired", nil, api.DesiredRequest{
 			Selector: selector.IDs(ids...), Attribution: audit.Attribution{Who: operator},
-			Config: &api.DesiredConfig{Set: map[string]jsontext.Value{intents.TableSetting: library.Intents(set)}},
+			Config: &desired.Config{Set: map[string]jsontext.Value{intents.TableSetting: library.Intents(set)}},
 		})
 		if err != nil {
 			return err

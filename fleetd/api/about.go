@@ -10,6 +10,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/operation"
+	"troupe/fleetd/retained"
 	"troupe/schema"
 )
 
@@ -28,12 +29,12 @@ type Status struct {
 	Latched         []latch.LatchedStop `json:"latched" doc:"latched stops, without the names of their robots"`
 	LatchedComplete bool                `json:"latched_complete" doc:"false: more stops may be latched, because the database was not read yet, or a robot reports one that is not persisted yet"`
 
-	RetainedCommands []RetainedCommand `json:"retained_commands,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
-	FleetID          string            `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
-	Others           []string          `json:"others,omitempty" doc:"other instances whose heartbeats arrive"`
-	Instances        []InstanceHealth  `json:"instances" doc:"this instance, and every other one that it has heard since it started"`
-	Messages         int64             `json:"messages" doc:"messages that this instance has received since it started"`
-	Dropped          int64             `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
+	RetainedCommands []retained.Command `json:"retained_commands,omitempty" doc:"commands and live stops that the broker retained although they must not be, the newest first: those present, and those removed in the last hour. Only the leader lists them"`
+	FleetID          string             `json:"fleet_id,omitempty" doc:"identifies the fleet's database to robots"`
+	Others           []string           `json:"others,omitempty" doc:"other instances whose heartbeats arrive"`
+	Instances        []InstanceHealth   `json:"instances" doc:"this instance, and every other one that it has heard since it started"`
+	Messages         int64              `json:"messages" doc:"messages that this instance has received since it started"`
+	Dropped          int64              `json:"dropped,omitempty" doc:"events of robots that were lost because they could not be stored"`
 }
 
 // InstanceHealth is what an instance of fleetd says of itself in its heartbeats.
@@ -46,14 +47,6 @@ type InstanceHealth struct {
 	Database  bool        `json:"database,omitempty" doc:"it says that its database answers"`
 	Broker    bool        `json:"broker,omitempty" doc:"its heartbeats arrive; of this instance: it is connected"`
 	HeardAt   schema.Time `json:"heard_at,omitzero" doc:"its last heartbeat, which it sends each second"`
-}
-
-// RetainedCommand is a command or live stop that the broker retained although it must not be.
-type RetainedCommand struct {
-	At     schema.Time `json:"at" doc:"when it was removed, or last seen"`
-	Topic  string      `json:"topic" doc:"without the namespace and version"`
-	Client string      `json:"client" doc:"the client that sent it"`
-	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; empty once it is removed"`
 }
 
 // Leadership says which of several fleetd instances on one database is the leader, which

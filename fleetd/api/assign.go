@@ -29,29 +29,13 @@ type Assignment struct {
 
 // Assigned is the result of an assignment.
 type Assigned struct {
-	DryRun    bool     `json:"dry_run,omitempty"`
-	Story     string   `json:"story,omitempty"`
-	Rev       int64    `json:"rev,omitempty"`
-	Total     int      `json:"total" doc:"robots selected"`
-	Updated   []string `json:"updated" doc:"robots that get a new desired story"`
-	Unchanged []string `json:"unchanged" doc:"robots that had this desired story already"`
-	Misfits   []Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack for the story"`
-}
-
-// Misfit is what the bodies of robots lack for a story or an activity. Each robot itself
-// decides what it can perform.
-type Misfit struct {
-	ID       string           `json:"id" doc:"the story or activity"`
-	Robots   []string         `json:"robots"`
-	Problems []schema.Problem `json:"problems"`
-}
-
-func misfits(all []library.Misfit) []Misfit {
-	out := make([]Misfit, len(all))
-	for i, m := range all {
-		out[i] = Misfit(m)
-	}
-	return out
+	DryRun    bool             `json:"dry_run,omitempty"`
+	Story     string           `json:"story,omitempty"`
+	Rev       int64            `json:"rev,omitempty"`
+	Total     int              `json:"total" doc:"robots selected"`
+	Updated   []string         `json:"updated" doc:"robots that get a new desired story"`
+	Unchanged []string         `json:"unchanged" doc:"robots that had this desired story already"`
+	Misfits   []library.Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack for the story"`
 }
 
 // ActivitiesAssignment sets the activities of robots, instead of those that they have.
@@ -65,12 +49,12 @@ type ActivitiesAssignment struct {
 
 // ActivitiesAssigned is the result of an ActivitiesAssignment.
 type ActivitiesAssigned struct {
-	DryRun     bool            `json:"dry_run,omitempty"`
-	Activities []view.Activity `json:"activities" doc:"with the revisions that are assigned"`
-	Total      int             `json:"total" doc:"robots selected"`
-	Updated    []string        `json:"updated" doc:"robots that get these activities"`
-	Unchanged  []string        `json:"unchanged" doc:"robots that had them already"`
-	Misfits    []Misfit        `json:"misfits" doc:"warnings: what bodies of updated robots lack for an activity, which these robots leave out"`
+	DryRun     bool             `json:"dry_run,omitempty"`
+	Activities []view.Activity  `json:"activities" doc:"with the revisions that are assigned"`
+	Total      int              `json:"total" doc:"robots selected"`
+	Updated    []string         `json:"updated" doc:"robots that get these activities"`
+	Unchanged  []string         `json:"unchanged" doc:"robots that had them already"`
+	Misfits    []library.Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack for an activity, which these robots leave out"`
 }
 
 func (s *server) assignments(t *operation.Table) {
@@ -120,8 +104,8 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a Activ
 	if err != nil {
 		return nil, err
 	}
-	ask := change.ActivitiesAssignment{Activities: a.Activities, Robots: s.View.Resolve(robots), Expected: a.ExpectedCount, DryRun: a.DryRun}
-	done, total, problems, err := s.Desired.AssignActivities(ctx, p, ask, attribute(p, a.Attribution))
+	ask := library.ActivitiesAssignment{Activities: a.Activities, Expected: a.ExpectedCount}
+	done, total, problems, err := s.Desired.AssignActivities(ctx, p, s.View.Resolve(robots), ask, a.DryRun, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "activities", a.Selector)
 	}
@@ -129,7 +113,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a Activ
 		return nil, refusal(inBody("", problems)).withCount(total)
 	}
 	out := ActivitiesAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total,
-		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: misfits(done.Misfits)}
+		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits)}
 	for _, pin := range done.Activities {
 		out.Activities = append(out.Activities, view.Activity(pin))
 	}
@@ -144,8 +128,8 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 	if err != nil {
 		return nil, err
 	}
-	ask := change.Assignment{Story: a.Story, Rev: a.Rev, Robots: s.View.Resolve(robots), Apply: a.Apply, Expected: a.ExpectedCount, DryRun: a.DryRun}
-	done, total, problems, err := s.Desired.Assign(ctx, p, ask, attribute(p, a.Attribution))
+	ask := library.Assignment{Story: a.Story, Rev: a.Rev, Apply: a.Apply, Expected: a.ExpectedCount}
+	done, total, problems, err := s.Desired.Assign(ctx, p, s.View.Resolve(robots), ask, a.DryRun, attribute(p, a.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "story "+a.Story, a.Selector)
 	}
@@ -153,7 +137,8 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 		return nil, refusal(inBody("", problems)).withCount(total)
 	}
 	return &answer[Assigned]{Assigned{
-		DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: total, Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: misfits(done.Misfits),
+		DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: total,
+		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits),
 	}}, nil
 }
 

@@ -26,19 +26,12 @@ type Batch struct {
 	Outcome     command.Outcome       `json:"outcome,omitempty" enum:"running,succeeded,partial,failed,unanswered"`
 	Commands    []Command             `json:"commands" doc:"a batch that is read has none for robots outside the fleet, to which stops by name or of all robots are sent too; total counts them, and counts as UNKNOWN"`
 	Waiting     []string              `json:"waiting,omitempty" doc:"robots that are not connected; the command is sent if they are back in time"`
-	Skipped     []Skip                `json:"skipped,omitempty"`
+	Skipped     []command.Skip        `json:"skipped,omitempty"`
 	NeverSeen   []string              `json:"never_seen,omitempty" doc:"names to which the stop was sent although fleetd never saw such a robot"`
 	Latch       string                `json:"latch,omitempty" doc:"id of the latched stop, with which it is released"`
 	Dup         bool                  `json:"dup,omitempty" doc:"the stop repeats an earlier request and is latched under its id"`
 	Unspooled   bool                  `json:"unspooled,omitempty" doc:"fleetd could not write the stop to its disk; robots hold it, and fleetd may have to restore it from their reports"`
 	Unpersisted bool                  `json:"unpersisted,omitempty" doc:"the stop was sent, but the database does not have it yet"`
-}
-
-// Skip is a selected robot to which the command is not sent.
-type Skip struct {
-	Robot  string        `json:"robot"`
-	Reason schema.Reason `json:"reason"`
-	Detail string        `json:"detail,omitempty"`
 }
 
 // Command is one command to one robot and its state.
@@ -131,14 +124,6 @@ func toCommand(c command.Command) Command {
 		ID: c.ID, Batch: c.Batch, Robot: c.Robot, Instance: c.Owner, Verb: c.Verb, State: c.State, Because: c.Because, Sends: c.Sends,
 		At: timeOf(c.CreatedAt), Expires: timeOf(c.ExpiresAt), Ended: timeOf(c.EndedAt), Answer: c.Answer,
 	}
-}
-
-func skipped(in []command.Skip) []Skip {
-	out := make([]Skip, len(in))
-	for i, s := range in {
-		out[i] = Skip(s)
-	}
-	return out
 }
 
 // explainQueued sets the reason why commands were not sent yet. The reason depends on the

@@ -42,9 +42,9 @@ type CommandRequest struct {
 // left out are not checked.
 type Condition struct {
 	Mode     schema.ModeID `json:"mode,omitempty" doc:"the active mode" example:"mnl"`
-	StoryRev int64         `json:"story_rev,omitempty" minimum:"1" doc:"the revision of the active story"`
 	StateSeq int64         `json:"state_seq,omitempty" minimum:"1" doc:"state_seq of the robot's state; for one robot"`
 	Session  string        `json:"session,omitempty" doc:"session of the robot; for one robot"`
+	StoryRev int64         `json:"story_rev,omitempty" minimum:"1" doc:"the revision of the active story"`
 }
 
 // batchAnswer is the answer to a command request.
@@ -118,7 +118,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 	x, found := command.Expand(command.Request{
 		Verb: o.Verb, Args: withReason(o), Selector: o.Selector.String(), By: o.By, Why: o.Why,
 		TTL: time.Duration(o.TTLMS) * time.Millisecond, Expected: o.ExpectedCount,
-		If: schema.Precondition{Mode: o.If.Mode, StateSeq: o.If.StateSeq, Session: o.If.Session, StoryRev: o.If.StoryRev},
+		If: schema.Precondition(o.If),
 	}, targets, s.Now(), ids(p, key, stop))
 	if !loaded && onlyCounts(found) && len(found) > 0 {
 		return nil, s.stopIncomplete(0)
@@ -127,7 +127,7 @@ func (s *server) issue(ctx context.Context, p auth.Principal, o CommandRequest, 
 		return nil, refusal(inBody("", found)).withCount(len(x.Commands))
 	}
 	out := batchOf(x.Batch, x.Commands)
-	out.Waiting, out.Skipped = x.Waiting, skipped(x.Skipped)
+	out.Waiting, out.Skipped = x.Waiting, x.Skipped
 	if o.DryRun {
 		out.ID, out.DryRun, out.Counts, out.Outcome = "", true, nil, ""
 		for i := range out.Commands {

@@ -66,7 +66,8 @@ func (s *server) commands(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := s.Commands.List(ctx, change.CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites})
+		q := change.CommandQuery{Batch: in.Batch, Robot: in.Robot, State: command.State(in.State), Limit: in.Limit, Sites: sites}
+		rows, err := s.Commands.List(ctx, q)
 		if err != nil {
 			return nil, s.fail(err, "commands")
 		}

@@ -21,35 +21,14 @@ import (
 // exactly one of config, mode, places, points and previous.
 type DesiredRequest struct {
 	Selector      selector.Selector `json:"selector"`
-	Config        *DesiredConfig    `json:"config,omitempty" doc:"change settings" cli:"-"`
-	Mode          *DesiredMode      `json:"mode,omitempty" doc:"the mode after start-up" cli:"-"`
-	Places        *DesiredSet       `json:"places,omitempty" doc:"map and named points" cli:"-"`
+	Config        *desired.Config   `json:"config,omitempty" doc:"change settings" cli:"-"`
+	Mode          *desired.Mode     `json:"mode,omitempty" doc:"the mode after start-up" cli:"-"`
+	Places        *desired.Set      `json:"places,omitempty" doc:"map and named points" cli:"-"`
 	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have" cli:"-"`
 	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that" cli:"what"`
 	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots would be updated"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	audit.Attribution
-}
-
-// DesiredConfig changes settings; those that it does not name stay.
-type DesiredConfig struct {
-	Set   map[string]jsontext.Value `json:"set,omitempty" doc:"values by key, as JSON"`
-	Unset []string                  `json:"unset,omitempty" doc:"keys to reset to their default"`
-}
-
-// DesiredMode is a mode, and when robots change to it.
-type DesiredMode struct {
-	Mode  schema.ModeID    `json:"mode"`
-	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"boot: after start-up; now: also once when the robot receives it; default boot"`
-}
-
-// DesiredSet is published places; without a body and a digest the desired places are cleared.
-type DesiredSet struct {
-	ID   string         `json:"id,omitempty"`
-	Rev  int64          `json:"rev,omitempty" minimum:"0"`
-	Body jsontext.Value `json:"body,omitempty" doc:"the places, as JSON"`
-
-	SHA256 string `json:"sha256,omitempty" doc:"instead of a body: digest of places that were published before"`
 }
 
 // DesiredPoints adds points to the places that robots have. It is refused for places with
@@ -158,19 +137,16 @@ func (s *server) desired(t *operation.Table) {
 }
 
 func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
-	a := desired.Request{Expected: w.ExpectedCount}
+	a := desired.Request{Config: w.Config, Mode: w.Mode, Places: w.Places, Expected: w.ExpectedCount}
 	parts := 0
-	if c := w.Config; c != nil {
+	if w.Config != nil {
 		parts++
-		a.Config = &desired.Config{Set: c.Set, Unset: c.Unset}
 	}
-	if m := w.Mode; m != nil {
+	if w.Mode != nil {
 		parts++
-		a.Mode = &desired.Mode{Mode: m.Mode, Apply: m.Apply}
 	}
 	if p := w.Places; p != nil {
 		parts++
-		a.Places = &desired.Set{ID: p.ID, Rev: p.Rev, Body: p.Body, SHA: p.SHA256}
 		if len(p.Body) > 0 && p.SHA256 != "" {
 			return a, []schema.Problem{schema.NewProblem("/places/sha256", "bad_value", "the places have both a body and a digest", "send one of them")}
 		}

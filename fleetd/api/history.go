@@ -46,7 +46,9 @@ func (s *server) events(t *operation.Table) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := s.History.Events(ctx, change.EventQuery{Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: sites})
+		rows, err := s.History.Events(ctx, change.EventQuery{
+			Robot: in.Robot, Type: in.Type, Level: in.Level, Since: in.Since, Until: in.Until, Limit: in.Limit, Sites: sites,
+		})
 		if err != nil {
 			return nil, s.fail(err, "events")
 		}

@@ -6,7 +6,7 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
-	"troupe/fleetd/change"
+	"troupe/fleetd/library"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
 	"troupe/schema"
@@ -68,8 +68,8 @@ func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*an
 	if err != nil {
 		return nil, err
 	}
-	ask := change.Reversion{Robots: s.View.Resolve(robots), Apply: r.Apply, Expected: r.ExpectedCount, DryRun: r.DryRun}
-	done, total, problems, err := s.Desired.Revert(ctx, p, ask, attribute(p, r.Attribution))
+	ask := library.Reversion{Apply: r.Apply, Expected: r.ExpectedCount}
+	done, total, problems, err := s.Desired.Revert(ctx, p, s.View.Resolve(robots), ask, r.DryRun, attribute(p, r.Attribution))
 	if err != nil {
 		return nil, s.failSelected(err, "previous stories", r.Selector)
 	}

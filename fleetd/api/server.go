@@ -146,7 +146,7 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	switch pkg := path.Base(t.PkgPath()); pkg {
-	case "api", "view", "latch", ".":
+	case "api", "view", "latch", "library", "command", ".":
 		return name
 	default:
 		return strings.ToUpper(pkg[:1]) + pkg[1:] + name

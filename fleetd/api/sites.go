@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/command"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/retained"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/view"
 )
@@ -211,7 +212,7 @@ func (s *server) statusFor(p auth.Principal) Status {
 		for i := range status.Latched {
 			status.Latched[i].Robots = []string{}
 		}
-		status.RetainedCommands = slices.DeleteFunc(slices.Clone(status.RetainedCommands), func(c RetainedCommand) bool {
+		status.RetainedCommands = slices.DeleteFunc(slices.Clone(status.RetainedCommands), func(c retained.Command) bool {
 			at, ofRobot := strings.CutPrefix(c.Topic, "robots/")
 			robot, _, _ := strings.Cut(at, "/")
 			return ofRobot && s.outside(p, robot) != nil

@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
 	"troupe/fleetd/latch"
+	"troupe/fleetd/retained"
 	"troupe/fleetd/store/storetest"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -39,7 +40,7 @@ func TestStatusNamesNoRobotOfAnotherSite(t *testing.T) {
 	defer stops.Close()
 	s := &server{Deps: Deps{View: robots, Stops: stops, Status: func() (s Status) {
 		for _, topic := range []string{"robots/r1/cmd/op1/mode/set", "robots/x1/cmd/op1/mode/set", "robots/r9/cmd/op1/mode/set", "fleet/cmd/op1/stop"} {
-			s.RetainedCommands = append(s.RetainedCommands, RetainedCommand{Topic: topic})
+			s.RetainedCommands = append(s.RetainedCommands, retained.Command{Topic: topic})
 		}
 		return s
 	}}}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -21,10 +20,10 @@ type Filter struct {
 
 // Matches reports whether an entry meets all conditions, as the database does.
 func (f Filter) Matches(e Entry) bool {
-	in := func(part string, texts ...string) bool {
-		return part == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), strings.ToLower(part)) })
-	}
-	return in(f.Who, e.Who, e.Principal) && in(f.What, string(e.What)) && (f.Without == "" || !in(f.Without, string(e.What))) && in(f.Target, e.Target) &&
+	has := func(text, part string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(part)) }
+	what := string(e.What)
+	return (has(e.Who, f.Who) || has(e.Principal, f.Who)) &&
+		has(what, f.What) && (f.Without == "" || !has(what, f.Without)) && has(e.Target, f.Target) &&
 		(f.Via == "" || f.Via == e.Via) && (f.Outcome == "" || f.Outcome == e.Outcome) && (f.ID == "" || f.ID == e.ID || f.ID == e.Of) &&
 		(f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }

@@ -143,10 +143,10 @@ func TestRefusedChangeWritesNothing(t *testing.T) {
 	if _, _, _, err := d.Set(ctx, anna, selector.IDs("r1", "r9"), desired.Request{Mode: &desired.Mode{Mode: schema.ModeAto}}, false, who); !errors.As(err, &unknown) || !slices.Equal(unknown.IDs, []string{"r9"}) {
 		t.Errorf("an unknown robot: %v", err)
 	}
-	if _, _, _, err := d.Assign(ctx, anna, change.Assignment{Robots: selector.IDs("r9")}, who); !errors.As(err, &unknown) {
+	if _, _, _, err := d.Assign(ctx, anna, selector.IDs("r9"), library.Assignment{}, false, who); !errors.As(err, &unknown) {
 		t.Errorf("a story for an unknown robot: %v", err)
 	}
-	if _, _, found, err := d.Assign(ctx, anna, change.Assignment{Story: "none", Robots: selector.IDs("r1")}, who); err != nil || len(found) == 0 {
+	if _, _, found, err := d.Assign(ctx, anna, selector.IDs("r1"), library.Assignment{Story: "none"}, false, who); err != nil || len(found) == 0 {
 		t.Errorf("a story that does not exist: %v %v", found, err)
 	}
 	var name *change.NameRefused

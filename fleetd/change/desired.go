@@ -20,100 +20,79 @@ import (
 // Desired changes the desired documents of robots.
 type Desired struct{ Deps }
 
-// Assignment is a default story for the robots that match a selector.
-type Assignment struct {
-	Story    string // empty = none
-	Rev      int64  // 0 = the newest
-	Robots   selector.Selector
-	Apply    schema.Apply
-	Expected *int // number of robots; nil = any
-	DryRun   bool
-}
+// robotsPlan plans changes of the library for robots.
+type robotsPlan func(rows library.Rows, now time.Time, robots []string) (library.Changes, []schema.Problem)
 
-// Assign sets the default story of robots. total is the number of robots that match.
-func (d *Desired) Assign(ctx context.Context, p auth.Principal, a Assignment, by audit.Attribution) (done library.Assigned, total int, found []schema.Problem, err error) {
-	err = d.applyPlan(ctx, p, library.ForAssignment(a.Story, a.Rev), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		robots, err := matching(ctx, tx, a.Robots)
-		if err != nil {
-			return library.Changes{}, err
-		}
-		total = len(robots)
-		ask := library.Assignment{Story: a.Story, Rev: a.Rev, Robots: robots, Apply: a.Apply, Expected: a.Expected, Caps: d.Caps}
-		if a.DryRun {
-			ask.Expected = nil
-		}
-		if done, found = library.Assign(rows, ask, by.WithTime(now)); len(found) > 0 {
-			return library.Changes{}, errRefused
-		}
-		if a.DryRun {
-			return library.Changes{}, nil
-		}
-		return done.Changes, nil
-	})
+// Assign sets the default story of the robots that match a selector; total is their number.
+func (d *Desired) Assign(
+	ctx context.Context, p auth.Principal, sel selector.Selector, a library.Assignment, dryRun bool, by audit.Attribution,
+) (done library.Assigned, total int, found []schema.Problem, err error) {
+	a.Caps = d.Caps
+	if dryRun {
+		a.Expected = nil
+	}
+	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, found []schema.Problem) {
+		a.Robots = robots
+		done, found = library.Assign(rows, a, by.WithTime(now))
+		return done.Changes, found
+	}
+	total, found, err = d.planForRobots(ctx, p, library.ForAssignment(a.Story, a.Rev), sel, dryRun, plan)
 	return done, total, found, err
 }
 
-// Reversion leads the robots that match a selector back to their previous default stories.
-type Reversion struct {
-	Robots   selector.Selector
-	Apply    schema.Apply
-	Expected *int // number of robots; nil = any
-	DryRun   bool
-}
-
-// Revert gives robots the default story that they had before. total is the number of robots
-// that match.
-func (d *Desired) Revert(ctx context.Context, p auth.Principal, r Reversion, by audit.Attribution) (done library.Reverted, total int, found []schema.Problem, err error) {
-	err = d.applyPlan(ctx, p, library.ForReversion(), r.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		robots, err := matching(ctx, tx, r.Robots)
-		if err != nil {
-			return library.Changes{}, err
-		}
-		total = len(robots)
-		ask := library.Reversion{Robots: robots, Apply: r.Apply, Expected: r.Expected}
-		if r.DryRun {
-			ask.Expected = nil
-		}
-		if done, found = library.Revert(rows, ask, by.WithTime(now)); len(found) > 0 {
-			return library.Changes{}, errRefused
-		}
-		if r.DryRun {
-			return library.Changes{}, nil
-		}
-		return done.Changes, nil
-	})
+// Revert gives the robots that match a selector the default story that they had before; total is their number.
+func (d *Desired) Revert(
+	ctx context.Context, p auth.Principal, sel selector.Selector, r library.Reversion, dryRun bool, by audit.Attribution,
+) (done library.Reverted, total int, found []schema.Problem, err error) {
+	if dryRun {
+		r.Expected = nil
+	}
+	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, found []schema.Problem) {
+		r.Robots = robots
+		done, found = library.Revert(rows, r, by.WithTime(now))
+		return done.Changes, found
+	}
+	total, found, err = d.planForRobots(ctx, p, library.ForReversion(), sel, dryRun, plan)
 	return done, total, found, err
 }
 
-// ActivitiesAssignment is a set of activities for the robots that match a selector.
-type ActivitiesAssignment struct {
-	Activities []string // the whole set; empty = none
-	Robots     selector.Selector
-	Expected   *int // number of robots; nil = any
-	DryRun     bool
+// AssignActivities sets the activities of the robots that match a selector; total is their number.
+func (d *Desired) AssignActivities(
+	ctx context.Context, p auth.Principal, sel selector.Selector, a library.ActivitiesAssignment, dryRun bool, by audit.Attribution,
+) (done library.ActivitiesAssigned, total int, found []schema.Problem, err error) {
+	a.Caps = d.Caps
+	if dryRun {
+		a.Expected = nil
+	}
+	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, found []schema.Problem) {
+		a.Robots = robots
+		done, found = library.AssignActivities(rows, a, by.WithTime(now))
+		return done.Changes, found
+	}
+	total, found, err = d.planForRobots(ctx, p, library.ForActivities(a.Activities), sel, dryRun, plan)
+	return done, total, found, err
 }
 
-// AssignActivities sets the activities of robots. total is the number of robots that match.
-func (d *Desired) AssignActivities(ctx context.Context, p auth.Principal, a ActivitiesAssignment, by audit.Attribution) (done library.ActivitiesAssigned, total int, found []schema.Problem, err error) {
-	err = d.applyPlan(ctx, p, library.ForActivities(a.Activities), a.Robots, func(tx *store.Tx, rows library.Rows, now time.Time) (library.Changes, error) {
-		robots, err := matching(ctx, tx, a.Robots)
+// planForRobots is applyPlan for the robots that match a selector; total is their number. It writes nothing if the
+// plan finds problems, and nothing with dryRun.
+func (d *Desired) planForRobots(
+	ctx context.Context, p auth.Principal, read library.Reading, sel selector.Selector, dryRun bool, plan robotsPlan,
+) (total int, found []schema.Problem, err error) {
+	err = d.applyPlan(ctx, p, read, sel, func(tx *store.Tx, rows library.Rows, now time.Time) (changes library.Changes, err error) {
+		robots, err := matching(ctx, tx, sel)
 		if err != nil {
-			return library.Changes{}, err
+			return changes, err
 		}
 		total = len(robots)
-		ask := library.ActivitiesAssignment{Activities: a.Activities, Robots: robots, Expected: a.Expected, Caps: d.Caps}
-		if a.DryRun {
-			ask.Expected = nil
+		if changes, found = plan(rows, now, robots); len(found) > 0 {
+			return changes, errRefused
 		}
-		if done, found = library.AssignActivities(rows, ask, by.WithTime(now)); len(found) > 0 {
-			return library.Changes{}, errRefused
-		}
-		if a.DryRun {
+		if dryRun {
 			return library.Changes{}, nil
 		}
-		return done.Changes, nil
+		return changes, nil
 	})
-	return done, total, found, err
+	return total, found, err
 }
 
 // Set changes the desired settings, mode or places of robots. total is the number
@@ -130,7 +109,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		total = len(rows.Robots)
 		by := by.WithTime(d.Now())
 		ask := ask // the transaction may run again, and must begin with what was requested
-		if ask.Places != nil && ask.Places.SHA != "" {
+		if ask.Places != nil && ask.Places.SHA256 != "" {
 			if ask.Places, found, err = publishedPlaces(ctx, tx, *ask.Places); err != nil {
 				return err
 			}
@@ -191,10 +170,11 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 
 // publishedPlaces are places with the body that was published under their digest before.
 func publishedPlaces(ctx context.Context, tx *store.Tx, set desired.Set) (*desired.Set, []schema.Problem, error) {
-	body, err := tx.Blob(ctx, set.SHA)
+	body, err := tx.Blob(ctx, set.SHA256)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, []schema.Problem{schema.NewProblem("/places/sha256", library.CodeNotFound, fmt.Sprintf("no places with the digest %q were published", set.SHA), "send their body, which publishes them")}, nil
+		why := fmt.Sprintf("no places with the digest %q were published", set.SHA256)
+		return nil, []schema.Problem{schema.NewProblem("/places/sha256", library.CodeNotFound, why, "send their body, which publishes them")}, nil
 	case err != nil:
 		return nil, nil, err
 	}

@@ -59,7 +59,7 @@ func TestPlacesByTheirDigestSurviveAConflict(t *testing.T) {
 		conflict()
 		return storetest.Start
 	}
-	c, _, found, err := d.Set(ctx, anna, selector.IDs("r2"), desired.Request{Places: &desired.Set{ID: "hall", SHA: digest}}, false, who)
+	c, _, found, err := d.Set(ctx, anna, selector.IDs("r2"), desired.Request{Places: &desired.Set{ID: "hall", SHA256: digest}}, false, who)
 	if err != nil || len(found) > 0 || !slices.Equal(c.Updated, []string{"r2"}) {
 		t.Errorf("updated %q: %v %v", c.Updated, found, err)
 	}

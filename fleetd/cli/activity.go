@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/library"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/cond"
@@ -29,7 +30,7 @@ func activitiesAssignedLine(sh *shell, out io.Writer, done api.ActivitiesAssigne
 }
 
 // misfitLines says what bodies lack for what is assigned to them.
-func misfitLines(out io.Writer, all []api.Misfit) {
+func misfitLines(out io.Writer, all []library.Misfit) {
 	for _, m := range all {
 		for _, p := range m.Problems {
 			can := "cannot"

@@ -16,6 +16,7 @@ import (
 
 	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
+	"troupe/fleetd/desired"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -54,7 +55,7 @@ string. Settings that are not named stay as they are. Each robot reports key by 
 accepted; --wait shows that, and fails if a robot refused a key.`,
 		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum --wait\n  fleetd desired config --unset boot_mode r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			change := api.DesiredConfig{Set: map[string]jsontext.Value{}, Unset: unset}
+			change := desired.Config{Set: map[string]jsontext.Value{}, Unset: unset}
 			var names []string
 			for _, arg := range args {
 				key, value, ok := strings.Cut(arg, "=")
@@ -96,7 +97,7 @@ func (sh *shell) desiredMode() *cobra.Command {
 once, when it receives the document. It never overrules a stop, a lost link or a person in control.`,
 		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &api.DesiredMode{Mode: schema.ModeID(modeNamed(args[0])), Apply: schema.ApplyMode(apply)}})
+			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &desired.Mode{Mode: schema.ModeID(modeNamed(args[0])), Apply: schema.ApplyMode(apply)}})
 		}),
 	}
 	w.flags(c)
@@ -118,7 +119,7 @@ map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 ` + pointsHelp,
 		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2\n  fleetd desired places --add door=-3.5,2,1.57 r1",
 		RunE: run(func(cmd *cobra.Command, args []string) error {
-			set := api.DesiredSet{ID: id, SHA256: digest}
+			set := desired.Set{ID: id, SHA256: digest}
 			switch {
 			case countOf(none, path != "", digest != "", newPoints.from != "", len(newPoints.add) > 0) != 1:
 				return usage("write one of -f FILE, --digest SHA256, --from ROBOT, --add NAME=X,Y and --none")

@@ -43,9 +43,9 @@ type Target struct {
 
 // Skip is a selected robot to which the command is not sent, with the reason.
 type Skip struct {
-	Robot  string
-	Reason schema.Reason
-	Detail string
+	Robot  string        `json:"robot"`
+	Reason schema.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
 }
 
 // Expansion is one request as a command for each robot. Nothing is sent or persisted yet,

@@ -17,10 +17,10 @@ import (
 // labelsKey is the setting with a robot's labels.
 const labelsKey = "labels"
 
-// Config changes settings.
+// Config changes settings; those that it does not name stay.
 type Config struct {
-	Set   map[string]jsontext.Value
-	Unset []string
+	Set   map[string]jsontext.Value `json:"set,omitempty" doc:"values by key, as JSON"`
+	Unset []string                  `json:"unset,omitempty" doc:"keys to reset to their default"`
 }
 
 func (c *Config) check() []schema.Problem {

@@ -74,8 +74,8 @@ type Request struct {
 
 // Mode is the mode after start-up, and also once now with Apply now.
 type Mode struct {
-	Mode  schema.ModeID
-	Apply schema.ApplyMode // empty = boot
+	Mode  schema.ModeID    `json:"mode"`
+	Apply schema.ApplyMode `json:"apply,omitempty" enum:"boot,now" doc:"boot: after start-up; now: also once when the robot receives it; default boot"`
 }
 
 // Changes is the result of a plan.

@@ -5,18 +5,22 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/sign"
 )
 
-// Set is published places; without a Body the desired places are cleared.
+// Set is published places; without a Body and a digest the desired places are cleared.
 type Set struct {
-	ID    string
-	Rev   int64 // revision by its author; 0 = 1
-	Body  []byte
-	SHA   string   // without a Body: digest of a set that was published before; Plan wants its Body
-	Added []string // points that the set before does not have, for the audit
+	ID   string         `json:"id,omitempty"`
+	Rev  int64          `json:"rev,omitempty" minimum:"0"` // revision by its author; 0 = 1
+	Body jsontext.Value `json:"body,omitempty" doc:"the places, as JSON"`
+	// SHA256 names a set to Desired of package change; Plan wants its Body.
+	SHA256 string `json:"sha256,omitempty" doc:"instead of a body: digest of places that were published before"`
+
+	Added []string `json:"-"` // points that the set before does not have, for the audit
 }
 
 // file is a file that a set names, with the pointer to it.

@@ -14,15 +14,15 @@ import (
 func TestPlacesAreRevertedByTheirDigest(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.robot("r1")
-		set := func(places api.DesiredSet) (done api.DesiredResult) {
+		set := func(places desired.Set) (done api.DesiredResult) {
 			w.must("POST", "/desired", map[string]any{"selector": map[string]any{"ids": []string{"r1"}}, "places": places}, &done)
 			return done
 		}
 		body := func(x string) []byte { return []byte(`{"schema":1,"points":{"door":{"x_m":` + x + `,"y_m":2}}}`) }
-		if first := set(api.DesiredSet{ID: "hall", Body: body("1")}); len(first.Before) != 1 || len(first.Before[0].Value) != 0 {
+		if first := set(desired.Set{ID: "hall", Body: body("1")}); len(first.Before) != 1 || len(first.Before[0].Value) != 0 {
 			t.Fatalf("r1 had nothing: %+v", first)
 		}
-		second := set(api.DesiredSet{ID: "hall", Body: body("3")})
+		second := set(desired.Set{ID: "hall", Body: body("3")})
 		if len(second.Before) != 1 || len(second.Before[0].Robots) != 1 {
 			t.Fatalf("what r1 had is missing: %+v", second)
 		}
@@ -32,7 +32,7 @@ func TestPlacesAreRevertedByTheirDigest(t *testing.T) {
 		if err := json.Unmarshal(second.Before[0].Value, &was); err != nil {
 			t.Fatal(err)
 		}
-		set(api.DesiredSet{ID: was.Places.ID, SHA256: was.Places.SHA256})
+		set(desired.Set{ID: was.Places.ID, SHA256: was.Places.SHA256})
 		var list api.RobotPoints
 		w.must("GET", "/robots/r1/points", nil, &list)
 		if len(list.Points) != 1 || list.Points[0].At == nil || list.Points[0].At.XM != 1 {

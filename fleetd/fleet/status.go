@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/retained"
 	"troupe/schema"
 )
 
@@ -17,7 +16,7 @@ func (f *Fleet) Status() api.Status {
 	}
 	led, now := f.leadership.Status(), time.Now()
 	s := api.Status{
-		Latched: held, LatchedComplete: complete, RetainedCommands: toRetainedCommands(f.retained.List(now)),
+		Latched: held, LatchedComplete: complete, RetainedCommands: f.retained.List(now),
 		Leadership: api.Leadership{Leads: led.Leads, Leader: led.Leader, Why: led.Why, Since: schema.TimeOf(led.Since)},
 		TS:         schema.TimeOf(now), Version: f.cfg.Version, Name: f.cfg.Name, Dev: f.cfg.Dev,
 		Dropped: f.persister.Dropped(), Messages: f.received.Load(), Others: f.instances.Others(f.cfg.Name, now),
@@ -42,11 +41,4 @@ func (f *Fleet) instanceList(connected bool, now time.Time) []api.InstanceHealth
 		})
 	}
 	return all
-}
-
-func toRetainedCommands(messages []retained.Message) (out []api.RetainedCommand) {
-	for _, m := range messages {
-		out = append(out, api.RetainedCommand{At: schema.TimeOf(m.At), Topic: m.Topic, Client: m.Client, Why: m.Why})
-	}
-	return out
 }

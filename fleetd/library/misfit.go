@@ -16,9 +16,9 @@ type CapsOf func(robot string) *schema.Caps
 // Misfit is what robots lack for a story or an activity. It is a warning: each robot itself
 // decides what it can perform.
 type Misfit struct {
-	ID       string // of the story or activity
-	Robots   []string
-	Problems []schema.Problem
+	ID       string           `json:"id" doc:"the story or activity"`
+	Robots   []string         `json:"robots"`
+	Problems []schema.Problem `json:"problems"`
 }
 
 // misfits lists what robots lack. Robots with equal bodies are judged once.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"troupe/schema"
 )
 
 // listedFor and listedMost bound for how long, and how many, removed messages are listed.
@@ -12,42 +14,42 @@ const (
 	listedMost = 20
 )
 
-// Message is a retained message that the broker must not have.
-type Message struct {
-	At     time.Time // when it was removed, or last found
-	Topic  string    // without the fleet's namespace
-	Client string    // the client whose topic it is
-	Why    string    // why it is not removed yet; empty if it was
+// Command is a command or live stop that the broker retained although it must not be.
+type Command struct {
+	At     schema.Time `json:"at" doc:"when it was removed, or last seen"`
+	Topic  string      `json:"topic" doc:"without the namespace and version"`
+	Client string      `json:"client" doc:"the client that sent it"`
+	Why    string      `json:"why,omitempty" doc:"why it is not removed yet; empty once it is removed"`
 }
 
-func (s *Sweeper) found(topic, client, why string) Message {
-	return Message{At: s.deps.Now(), Topic: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Client: client, Why: why}
+func (s *Sweeper) found(topic, client, why string) Command {
+	return Command{At: schema.TimeOf(s.deps.Now()), Topic: strings.TrimPrefix(topic, s.deps.Namespace.Root()), Client: client, Why: why}
 }
 
 // list is what people are shown. Run replaces it and never changes it.
 type list struct {
-	gone []Message // removed, the newest last
-	stay []Message // not removed yet, as of the last sweep
+	gone []Command // removed, the newest last
+	stay []Command // not removed yet, as of the last sweep
 }
 
-// setPresent records the messages that the broker has now.
-func (s *Sweeper) setPresent(all []Message) {
+// setPresent records the commands that the broker has now.
+func (s *Sweeper) setPresent(all []Command) {
 	s.list.Store(&list{gone: s.list.Load().gone, stay: all})
 }
 
-// addRemoved records that a message was removed; of one topic the newest.
-func (s *Sweeper) addRemoved(k Message) {
+// addRemoved records that a command was removed; of one topic the newest.
+func (s *Sweeper) addRemoved(k Command) {
 	was := s.list.Load()
-	gone := append(slices.DeleteFunc(slices.Clone(was.gone), func(o Message) bool { return o.Topic == k.Topic }), k)
+	gone := append(slices.DeleteFunc(slices.Clone(was.gone), func(o Command) bool { return o.Topic == k.Topic }), k)
 	s.list.Store(&list{gone: gone[max(0, len(gone)-listedMost):], stay: was.stay})
 }
 
 // List lists what is there and what was removed lately, the newest first.
-func (s *Sweeper) List(now time.Time) (all []Message) {
+func (s *Sweeper) List(now time.Time) (all []Command) {
 	l := s.list.Load()
 	all = slices.Clone(l.stay[:min(len(l.stay), listedMost)])
 	for _, k := range slices.Backward(l.gone) {
-		if now.Sub(k.At) < listedFor && !slices.ContainsFunc(l.stay, func(o Message) bool { return o.Topic == k.Topic }) {
+		if now.Sub(k.At.Time()) < listedFor && !slices.ContainsFunc(l.stay, func(o Command) bool { return o.Topic == k.Topic }) {
 			all = append(all, k)
 		}
 	}

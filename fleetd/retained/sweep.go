@@ -175,7 +175,7 @@ func (s *Sweeper) sweep(ctx context.Context, db Store) bool {
 	if err != nil {
 		return failed("retained messages not collected", "error", err)
 	}
-	var stays []Message
+	var stays []Command
 	for _, m := range kept {
 		row, at, ok := s.deps.Namespace.Match(m.Topic)
 		if !ok {

@@ -227,8 +227,10 @@ func auditKeepsNotes(t *testing.T, address string) {
 
 	type f = audit.Filter
 	for name, q := range map[string]store.AuditQuery{
-		"4": {Filter: f{Who: "CARL"}}, "5": {Filter: f{Who: "n-7"}}, "3 1": {Filter: f{Who: "anna"}}, "2": {Filter: f{Outcome: audit.Refused}}, "5 ": {Filter: f{Target: "r1"}}, "": {Filter: f{Target: "r_"}},
-		"5  ": {Filter: f{Via: audit.ViaToken}}, "3 2 1": {Filter: f{Until: at(3)}}, "5 4": {Filter: f{Since: at(3)}}, "5   ": {Filter: f{ID: "an-id"}}, "2 1": {Before: 3},
+		"4": {Filter: f{Who: "CARL"}}, "5": {Filter: f{Who: "n-7"}}, "3 1": {Filter: f{Who: "anna"}},
+		"2": {Filter: f{Outcome: audit.Refused}}, "5 ": {Filter: f{Target: "r1"}}, "": {Filter: f{Target: "r_"}},
+		"5  ": {Filter: f{Via: audit.ViaToken}}, "3 2 1": {Filter: f{Until: at(3)}}, "5 4": {Filter: f{Since: at(3)}},
+		"5   ": {Filter: f{ID: "an-id"}}, "2 1": {Before: 3},
 		"4 ": {Filter: f{What: "SAV"}}, "5 4 2": {Filter: f{Without: "PUBL"}}, "4  ": {Before: 5, Limit: 1},
 	} {
 		var seqs []string

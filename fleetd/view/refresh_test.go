@@ -179,7 +179,7 @@ func newShow(t testing.TB, robots, stored int) *show {
 // assign sets the default story of the robots in hall a.
 func (s *show) assign(story string) {
 	s.Helper()
-	done, total, found, err := s.desired.Assign(context.Background(), local, change.Assignment{Story: story, Robots: hallA}, anna)
+	done, total, found, err := s.desired.Assign(context.Background(), local, hallA, library.Assignment{Story: story}, false, anna)
 	if err != nil || len(found) > 0 || total != 10 || len(done.Updated) != 10 {
 		s.Fatalf("%d robots are assigned, of %d: %v %v", len(done.Updated), total, found, err)
 	}
