@@ -129,11 +129,8 @@ func (s *server) assets(t *operation.Table) {
 			return nil, err
 		}
 		problems, err := s.Library.DeleteAsset(ctx, in.principal, in.Name, in.attribution(in.principal))
-		if err != nil {
-			return nil, s.fail(err, "asset "+in.Name)
-		}
-		if len(problems) > 0 {
-			return nil, refusal(findings("path", problems))
+		if err := s.failed(err, "asset "+in.Name, findings("path", problems)); err != nil {
+			return nil, err
 		}
 		return nil, nil
 	})
@@ -209,11 +206,8 @@ func (s *server) assetOf(p auth.Principal, a library.Asset, uses []library.Use) 
 
 func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[AssetList], error) {
 	assets, uses, problems, err := s.Library.Assets(ctx)
-	if err != nil {
-		return nil, s.fail(err, "assets")
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, "assets", inDocument(problems)); err != nil {
+		return nil, err
 	}
 	out := AssetList{Assets: []Asset{}}
 	for _, a := range assets {

@@ -97,20 +97,14 @@ func (s *server) assignments(t *operation.Table) {
 }
 
 func (s *server) assignActivities(ctx context.Context, p auth.Principal, a ActivitiesAssignment) (*answer[ActivitiesAssigned], error) {
-	if found := a.Selector.Problems(); len(found) > 0 {
-		return nil, refusal(inBody("/selector", found))
-	}
-	robots, err := s.narrow(p, a.Selector, false)
+	robots, err := s.robotsFor(p, a.Selector)
 	if err != nil {
 		return nil, err
 	}
 	ask := library.ActivitiesAssignment{Activities: a.Activities, Expected: a.ExpectedCount}
-	done, total, problems, err := s.Desired.AssignActivities(ctx, p, s.View.Resolve(robots), ask, a.DryRun, attribute(p, a.Attribution))
-	if err != nil {
-		return nil, s.failSelected(err, "activities", a.Selector)
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inBody("", problems)).withCount(total)
+	done, total, problems, err := s.Desired.AssignActivities(ctx, p, robots, ask, a.DryRun, attribute(p, a.Attribution))
+	if err := s.failedSelected(err, "activities", a.Selector, problems, total); err != nil {
+		return nil, err
 	}
 	out := ActivitiesAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total,
 		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits)}
@@ -121,20 +115,14 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a Activ
 }
 
 func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*answer[Assigned], error) {
-	if found := a.Selector.Problems(); len(found) > 0 {
-		return nil, refusal(inBody("/selector", found))
-	}
-	robots, err := s.narrow(p, a.Selector, false)
+	robots, err := s.robotsFor(p, a.Selector)
 	if err != nil {
 		return nil, err
 	}
 	ask := library.Assignment{Story: a.Story, Rev: a.Rev, Apply: a.Apply, Expected: a.ExpectedCount}
-	done, total, problems, err := s.Desired.Assign(ctx, p, s.View.Resolve(robots), ask, a.DryRun, attribute(p, a.Attribution))
-	if err != nil {
-		return nil, s.failSelected(err, "story "+a.Story, a.Selector)
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inBody("", problems)).withCount(total)
+	done, total, problems, err := s.Desired.Assign(ctx, p, robots, ask, a.DryRun, attribute(p, a.Attribution))
+	if err := s.failedSelected(err, "story "+a.Story, a.Selector, problems, total); err != nil {
+		return nil, err
 	}
 	return &answer[Assigned]{Assigned{
 		DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: total,
@@ -142,14 +130,16 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 	}}, nil
 }
 
-// failSelected is fail for requests with a selector in their body.
-func (s *server) failSelected(err error, what string, sel selector.Selector) error {
+// failedSelected is failed for a request with a selector in its body, which selects total robots.
+func (s *server) failedSelected(err error, what string, sel selector.Selector, found []schema.Problem, total int) error {
 	var unknown *change.UnknownRobots
-	if errors.As(err, &unknown) {
-		if sel.NeedsView() {
-			return KindConflict.Problem(strings.Join(unknown.IDs, ", ")+" left the fleet at the same time", "try again")
-		}
+	switch {
+	case errors.As(err, &unknown) && sel.NeedsView():
+		return KindConflict.Problem(strings.Join(unknown.IDs, ", ")+" left the fleet at the same time", "try again")
+	case errors.As(err, &unknown):
 		return refusal(inBody("/selector", unknownRobotProblems(sel, unknown.IDs)))
+	case err == nil && len(found) > 0:
+		return refusal(inBody("", found)).withCount(total)
 	}
-	return s.fail(err, what)
+	return s.failed(err, what, nil)
 }

@@ -176,19 +176,13 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if len(found) > 0 {
 		return nil, refusal(inBody("", found))
 	}
-	if found := w.Selector.Problems(); len(found) > 0 {
-		return nil, refusal(inBody("/selector", found))
-	}
-	robots, err := s.narrow(p, w.Selector, false)
+	robots, err := s.robotsFor(p, w.Selector)
 	if err != nil {
 		return nil, err
 	}
-	c, total, found, err := s.Desired.Set(ctx, p, s.View.Resolve(robots), a, w.DryRun, attribute(p, w.Attribution))
-	if err != nil {
-		return nil, s.failSelected(err, "desired", w.Selector)
-	}
-	if len(found) > 0 {
-		return nil, refusal(inBody("", found)).withCount(total)
+	c, total, found, err := s.Desired.Set(ctx, p, robots, a, w.DryRun, attribute(p, w.Attribution))
+	if err := s.failedSelected(err, "desired", w.Selector, found, total); err != nil {
+		return nil, err
 	}
 	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter)}
 	for _, k := range c.NotReverted {

@@ -116,11 +116,8 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 }
 
 func (s *server) saved(saved library.Saved, problems []schema.Problem, err error, what string) (*savedAnswer, error) {
-	if err != nil {
-		return nil, s.fail(err, what)
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, what, inDocument(problems)); err != nil {
+		return nil, err
 	}
 	return &savedAnswer{etag(saved.Entry.DraftRev), Saved{entryOf(saved.Entry), saved.Unchanged}}, nil
 }
@@ -163,11 +160,8 @@ func (s *server) uses(ctx context.Context, p auth.Principal, kind library.Kind, 
 		return &answer[Uses]{out}, nil
 	}
 	performers, problems, err := s.Library.UsesOfAct(ctx, id)
-	if err != nil {
-		return nil, s.fail(err, what)
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, what, inDocument(problems)); err != nil {
+		return nil, err
 	}
 	for _, by := range performers {
 		out.Performers = append(out.Performers, Performer{string(by.Of.Kind), by.Of.ID, by.Draft, by.Rev, s.visibleIDs(p, by.Robots)})

@@ -31,21 +31,15 @@ const importPath = "/library/import"
 
 // Import is what an import does, or would do.
 type Import struct {
-	DryRun  bool           `json:"dry_run,omitempty"`
-	Saved   bool           `json:"saved" doc:"what has no errors is saved; otherwise nothing is"`
-	Skips   bool           `json:"skips,omitempty" doc:"some entries have errors, and skip_wrong would save the others"`
-	Rows    int            `json:"rows,omitempty" doc:"of a list, without its header"`
-	Columns []ImportColumn `json:"columns,omitempty" doc:"of a list"`
-	Entries []ImportEntry  `json:"entries"`
-	Assets  []string       `json:"assets" doc:"names of the sounds and pictures of an archive"`
+	DryRun  bool                   `json:"dry_run,omitempty"`
+	Saved   bool                   `json:"saved" doc:"what has no errors is saved; otherwise nothing is"`
+	Skips   bool                   `json:"skips,omitempty" doc:"some entries have errors, and skip_wrong would save the others"`
+	Rows    int                    `json:"rows,omitempty" doc:"of a list, without its header"`
+	Columns []library.ImportColumn `json:"columns,omitempty" doc:"of a list"`
+	Entries []ImportEntry          `json:"entries"`
+	Assets  []string               `json:"assets" doc:"names of the sounds and pictures of an archive"`
 
 	Problems []ImportProblem `json:"problems"`
-}
-
-// ImportColumn is one column of a list.
-type ImportColumn struct {
-	Header string `json:"header"`
-	Field  string `json:"field,omitempty" doc:"what it is; left out if it is ignored"`
 }
 
 // ImportEntry is one act, story or activity of an import.
@@ -159,11 +153,8 @@ func (s *server) importFile(ctx context.Context, p auth.Principal, body []byte, 
 		return nil, err
 	}
 	done, problems, err := s.Library.Import(ctx, p, in.texts, assets, skipWrong, dry || in.unreadable, by)
-	if err != nil {
-		return nil, s.fail(err, "library")
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, "library", inDocument(problems)); err != nil {
+		return nil, err
 	}
 	in.take(done)
 	return in.answer()
@@ -189,22 +180,16 @@ func (s *server) importAssets(ctx context.Context, p auth.Principal, in *importi
 	}
 	// Check the texts first: with an error nothing of the archive is stored.
 	checked, problems, err := s.Library.Import(ctx, p, in.texts, assets, in.skipWrong, true, by)
-	if err != nil {
-		return nil, s.fail(err, "library")
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, "library", inDocument(problems)); err != nil {
+		return nil, err
 	}
 	if checked.Saved == nil {
 		return assets, nil
 	}
 	for i, a := range assets {
 		up, problems, err := s.Library.PutAsset(ctx, p, a.Name, in.files[a.Name].body, by)
-		if err != nil {
-			return nil, s.fail(err, "asset "+a.Name)
-		}
-		if len(problems) > 0 {
-			return nil, refusal(inDocument(problems))
+		if err := s.failed(err, "asset "+a.Name, inDocument(problems)); err != nil {
+			return nil, err
 		}
 		assets[i] = up.Asset
 	}
@@ -253,9 +238,7 @@ func (in *importing) addList(file string, body []byte, mapped map[string]string)
 	}
 	list, found := library.ReadCSV(body, mapped)
 	in.Rows += list.Rows
-	for _, c := range list.Columns {
-		in.Columns = append(in.Columns, ImportColumn(c))
-	}
+	in.Columns = append(in.Columns, list.Columns...)
 	for _, p := range found {
 		in.list(ImportProblem{File: file, Row: p.Row, Cell: p.Header, Problem: p.Problem})
 	}

@@ -55,11 +55,8 @@ func (s *server) editLabels(ctx context.Context, p auth.Principal, b LabelsReque
 	}
 	e := change.LabelEdit{Robots: s.View.Resolve(b.Selector), Set: b.Set, Unset: b.Unset, Expected: b.ExpectedCount, DryRun: b.DryRun}
 	changed, total, found, err := s.Labels.Edit(ctx, p, e, attribute(p, b.Attribution))
-	if err != nil {
-		return nil, s.failSelected(err, "labels", b.Selector)
-	}
-	if len(found) > 0 {
-		return nil, refusal(inBody("", found)).withCount(total)
+	if err := s.failedSelected(err, "labels", b.Selector, found, total); err != nil {
+		return nil, err
 	}
 	return &answer[LabelsResult]{LabelsResult{DryRun: b.DryRun, Total: total, Updated: nonNil(changed)}}, nil
 }

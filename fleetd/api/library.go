@@ -263,11 +263,8 @@ func (s *server) summaries(ctx context.Context, kind library.Kind, rows ...libra
 		ids[i] = row.ID
 	}
 	all, problems, err := s.Library.Summaries(ctx, kind, ids)
-	if err != nil {
-		return nil, s.fail(err, "library")
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, "library", inDocument(problems)); err != nil {
+		return nil, err
 	}
 	return all, nil
 }
@@ -298,11 +295,8 @@ func (s *server) validate(ctx context.Context, in Validation) (*answer[Validitie
 	defer end()
 	texts, assets := in.rows()
 	checked, problems, err := s.Library.Validate(ctx, texts, assets)
-	if err != nil {
-		return nil, s.fail(err, "library")
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, "library", inDocument(problems)); err != nil {
+		return nil, err
 	}
 	out := Validities{Results: make([]Validity, len(checked))}
 	for i, c := range checked {
@@ -313,11 +307,8 @@ func (s *server) validate(ctx context.Context, in Validation) (*answer[Validitie
 
 func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kind, id string, draftRev *int64, in ToPublish) (*answer[PublishedWith], error) {
 	done, problems, err := s.Library.Publish(ctx, p, kind, id, draftRev, in.Acts, attribute(p, in.Attribution))
-	if err != nil {
-		return nil, s.fail(err, string(kind)+" "+id)
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inDocument(problems))
+	if err := s.failed(err, string(kind)+" "+id, inDocument(problems)); err != nil {
+		return nil, err
 	}
 	out := PublishedWith{Published: publishedOf(done)}
 	for _, act := range done.Acts {
@@ -337,11 +328,8 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 	defer end()
 	texts, assets := in.rows()
 	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, attribute(p, in.Attribution))
-	if err != nil {
-		return nil, s.fail(err, "library")
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inBody("/texts", problems))
+	if err := s.failed(err, "library", inBody("/texts", problems)); err != nil {
+		return nil, err
 	}
 	out := Publications{DryRun: in.DryRun, Results: make([]Published, len(done.Results))}
 	for i, one := range done.Results {

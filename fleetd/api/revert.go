@@ -61,20 +61,14 @@ func (s *server) reversion(t *operation.Table) {
 }
 
 func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*answer[Reverted], error) {
-	if found := r.Selector.Problems(); len(found) > 0 {
-		return nil, refusal(inBody("/selector", found))
-	}
-	robots, err := s.narrow(p, r.Selector, false)
+	robots, err := s.robotsFor(p, r.Selector)
 	if err != nil {
 		return nil, err
 	}
 	ask := library.Reversion{Apply: r.Apply, Expected: r.ExpectedCount}
-	done, total, problems, err := s.Desired.Revert(ctx, p, s.View.Resolve(robots), ask, r.DryRun, attribute(p, r.Attribution))
-	if err != nil {
-		return nil, s.failSelected(err, "previous stories", r.Selector)
-	}
-	if len(problems) > 0 {
-		return nil, refusal(inBody("", problems)).withCount(total)
+	done, total, problems, err := s.Desired.Revert(ctx, p, robots, ask, r.DryRun, attribute(p, r.Attribution))
+	if err := s.failedSelected(err, "previous stories", r.Selector, problems, total); err != nil {
+		return nil, err
 	}
 	out := Reverted{DryRun: r.DryRun, Total: total, To: []RevertedTo{}, Skipped: []SkippedRobot{}}
 	for _, to := range done.To {

@@ -265,6 +265,17 @@ func (s *server) fail(err error, what string) error {
 	return KindDatabase.Problem(what+": the database does not answer", "robots continue, and you can still stop them; try again when the database answers; fleetd's log has details")
 }
 
+// failed is fail for what may also find problems, which it refuses; nil if there is neither.
+func (s *server) failed(err error, what string, found []Finding) error {
+	switch {
+	case err != nil:
+		return s.fail(err, what)
+	case len(found) > 0:
+		return refusal(found)
+	}
+	return nil
+}
+
 // kindsByCode maps the codes of problems that are not about the document itself.
 var kindsByCode = map[string]Kind{
 	library.CodeNotFound:          KindNotFound,

@@ -97,6 +97,19 @@ func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (sel
 	return sel, nil
 }
 
+// robotsFor is the robots that a request to change something selects and that its principal may change, as the database
+// knows them.
+func (s *server) robotsFor(p auth.Principal, sel selector.Selector) (selector.Selector, error) {
+	if found := sel.Problems(); len(found) > 0 {
+		return sel, refusal(inBody("/selector", found))
+	}
+	robots, err := s.narrow(p, sel, false)
+	if err != nil {
+		return sel, err
+	}
+	return s.View.Resolve(robots), nil
+}
+
 // sitesOf returns the sites whose robots a list is about: the one that was asked for, or those of the
 // principal; none = every site. It refuses a site that the principal does not have.
 func sitesOf(p auth.Principal, asked string) ([]string, error) {

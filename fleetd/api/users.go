@@ -195,11 +195,8 @@ func toAccount(u auth.User) Account {
 
 // userAnswer is the answer to a change of a user.
 func (s *server) userAnswer(name string, found []schema.Problem, err error) (*answer[Account], error) {
-	switch {
-	case err != nil:
-		return nil, s.fail(err, "user "+name)
-	case len(found) > 0:
-		return nil, refusal(inBody("", found))
+	if err := s.failed(err, "user "+name, inBody("", found)); err != nil {
+		return nil, err
 	}
 	u, _ := s.Accounts.User(name)
 	return &answer[Account]{toAccount(u)}, nil

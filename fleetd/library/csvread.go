@@ -20,7 +20,7 @@ import (
 // Sheet is a list that was read.
 type Sheet struct {
 	Kind    Kind
-	Columns []Column
+	Columns []ImportColumn
 	Rows    int // without the header
 	Entries []SheetEntry
 	// Unlisted counts the problems that ReadCSV did not return, because it returned maxListed.
@@ -35,8 +35,11 @@ const (
 	maxListed  = 1000 // problems
 )
 
-// Column is one column of a list: its header, and the field that it is; empty = ignored.
-type Column struct{ Header, Field string }
+// ImportColumn is one column of a list.
+type ImportColumn struct {
+	Header string `json:"header"`
+	Field  string `json:"field,omitempty" doc:"what it is; left out if it is ignored"`
+}
 
 // SheetEntry is one entry of a list, with the rows of its items.
 type SheetEntry struct {
@@ -166,10 +169,10 @@ func readHeader(header []string, mapped map[string]string) (layout, Sheet, []She
 		if !ok {
 			field = strings.ToLower(strings.ReplaceAll(h, " ", "_"))
 		}
-		out.Columns = append(out.Columns, Column{h, field})
+		out.Columns = append(out.Columns, ImportColumn{h, field})
 	}
 	has := func(field string) bool {
-		return slices.ContainsFunc(out.Columns, func(c Column) bool { return c.Field == field })
+		return slices.ContainsFunc(out.Columns, func(c ImportColumn) bool { return c.Field == field })
 	}
 	switch {
 	case has("story"):

@@ -23,7 +23,7 @@ type item struct {
 
 // readRows makes entries of rows. A row without an id belongs to the entry above it.
 func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
-	id := slices.IndexFunc(out.Columns, func(c Column) bool { return c.Field == string(s.kind) })
+	id := slices.IndexFunc(out.Columns, func(c ImportColumn) bool { return c.Field == string(s.kind) })
 	var groups [][]record
 	name := ""
 	first := map[string]int{}
@@ -59,7 +59,7 @@ func (s layout) readRows(out *Sheet, all []record) (found []SheetProblem) {
 	return found
 }
 
-func (s layout) readEntry(columns []Column, rows []record) (SheetEntry, []SheetProblem) {
+func (s layout) readEntry(columns []ImportColumn, rows []record) (SheetEntry, []SheetProblem) {
 	var found []SheetProblem
 	e := SheetEntry{Row: rows[0].row, rows: map[string]int{}}
 	add := func(problems ...SheetProblem) {
