@@ -104,7 +104,7 @@ func (s *server) auditLog(t *operation.Table) {
 	}, func(ctx context.Context, in *struct {
 		caller
 		audit.Filter
-		Format string `query:"format" enum:"jsonl,csv" default:"jsonl"`
+		Format string `query:"format" enum:"jsonl,csv" default:"jsonl" doc:"form of the file"`
 	}) (*huma.StreamResponse, error) {
 		first, err := s.History.AuditChain(ctx, 0, 1) // a database that does not answer is a problem, not a broken file
 		if err != nil {

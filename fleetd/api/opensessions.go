@@ -68,7 +68,9 @@ func (s *server) activeSessions(t *operation.Table) {
 		Use:     "session end [SESSION...]",
 		Short:   "end sign-ins at once, by their ids or all of a user",
 		Example: "session end 5d41402abc4b\nsession end --all --user anna --why 'lost tablet'",
-		Done:    "session {id} has ended",
+		Long: "End sign-ins at once, by their ids or all of a user: one's own; administrators can end every one. The\n" +
+			"browser has to sign in again, and what it follows or drives ends.",
+		Done: "session {id} has ended",
 	}, func(ctx context.Context, in *struct {
 		PathID
 		AttributionQuery

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"troupe/fleetd/api"
 )
 
@@ -38,4 +41,20 @@ func TestRowsShowWhatTheirAnswersHave(t *testing.T) {
 	if shown < 10 {
 		t.Errorf("only %d rows show their answers", shown)
 	}
+}
+
+// The help of a flag that is made from a row is what the description of the API says of its parameter.
+func TestEveryFlagSaysWhatItIs(t *testing.T) {
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s --%s has no text", c.CommandPath(), f.Name)
+			}
+		})
+		for _, below := range c.Commands() {
+			look(below)
+		}
+	}
+	look(commandLine(Streams{}, "v0"))
 }
