@@ -58,7 +58,7 @@ type NewUser struct {
 type UserChange struct {
 	Display  *string      `json:"display,omitempty" maxLength:"63" doc:"name to show"`
 	Roles    *[]auth.Role `json:"roles,omitempty" minItems:"1" maxItems:"6" enum:"viewer,operator,author,releaser,admin,auditor" doc:"instead of those that the user has" cli:"role"`
-	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"instead of those that the user has: values of the label site; the user sees and commands robots with one of them only; empty list = every robot" cli:"site"`
+	Sites    *[]string    `json:"sites,omitempty" maxItems:"64" doc:"empty list = every robot" cli:"site"`
 	Subject  *string      `json:"subject,omitempty" maxLength:"512" doc:"the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody"`
 	Disabled *bool        `json:"disabled,omitempty" doc:"true ends all sessions, and no token of the user works" cli:"-"`
 	audit.Attribution
@@ -124,7 +124,10 @@ func (s *server) users(t *operation.Table) {
 		Use:         "user set USER",
 		Short:       "change the roles and sites of a user, or enable the user again",
 		Example:     "user set anna --role operator\nuser set anna --role releaser --all-sites",
-		Done:        "user {.name} changed: " + accountText,
+		Long: "Change the roles and sites of a user, or enable the user again. --role and --site replace those that the user\n" +
+			"has; with --site the user sees and commands robots with one of these values of the label site only. It counts\n" +
+			"at once, also for requests in progress. The last administrator stays one.",
+		Done: "user {.name} changed: " + accountText,
 	}, func(ctx context.Context, in *struct {
 		OneUser
 		Body UserChange
