@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"troupe/fleetd/api"
 	"troupe/schema"
 )
-
-func robotPath(robot, below string) string { return "robots/" + url.PathEscape(robot) + "/" + below }
 
 func makeEnrolmentToken(sh *shell, _ *cobra.Command) finish {
 	return func(ctx context.Context, _ []string, r rowRequest) error {

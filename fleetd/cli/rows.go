@@ -323,9 +323,6 @@ func addFlag(f *pflag.FlagSet, p operation.Param) func() (any, error) {
 	case p.Unit == "ms":
 		v := f.Duration(p.Flag, time.Duration(number)*time.Millisecond, doc)
 		return func() (any, error) { return v.Milliseconds(), nil }
-	case p.Unit == "ago":
-		v := f.Duration(p.Flag, 0, doc)
-		return func() (any, error) { return time.Now().Add(-*v).UTC().Format(time.RFC3339Nano), nil }
 	case p.Unit == "when":
 		v := f.String(p.Flag, "", doc+" this: how long ago, such as 10m, or a time such as 2026-01-31T09:30:00Z")
 		return func() (any, error) { return timeGiven(p.Flag, *v) }

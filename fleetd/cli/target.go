@@ -123,15 +123,6 @@ func (sh *shell) attribution(why string) audit.Attribution {
 	return audit.Attribution{Who: sh.by, Why: why}
 }
 
-// attributionQuery is attribution as parameters of a query.
-func (sh *shell) attributionQuery(why string) url.Values {
-	query := url.Values{"by": {sh.by}}
-	if why != "" {
-		query.Set("why", why)
-	}
-	return query
-}
-
 // exactlyOne accepts the one argument that Use names.
 func exactlyOne(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {

@@ -11,8 +11,8 @@ type Param struct {
 	In   string // path, query or body
 	Name string // in the request
 	Flag string // of the command; empty if it has none
-	// Unit is of the tag cli: ms or ago = a duration on the command line, when = how long ago or a time, choice = refused
-	// by the command if it is none of Enum; empty = as in the request.
+	// Unit is of the tag cli: ms = a duration on the command line, when = how long ago or a time, choice = refused by the
+	// command if it is none of Enum; empty = as in the request.
 	Unit     string
 	Initial  string // tag cli: what the command sends if the flag is not given
 	Type     reflect.Type
