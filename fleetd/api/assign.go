@@ -69,10 +69,7 @@ func (s *server) assignments(t *operation.Table) {
 		Long: "Set the newest revision of a story, or --rev, as the default story of robots. Each robot keeps its present story\n" +
 			"until it has accepted the new one. A robot in ato whose story was stopped, withdrawn or has ended does not begin\n" +
 			"by itself: it waits for fleetd auto start.",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body Assignment
-	}) (*answer[Assigned], error) {
+	}, func(ctx context.Context, in *bodyOf[Assignment]) (*answer[Assigned], error) {
 		return s.assign(ctx, in.principal, in.Body)
 	})
 	operation.Register(t, operation.Row{
@@ -88,10 +85,7 @@ func (s *server) assignments(t *operation.Table) {
 			"robots have. Names of several activities are joined by commas; with --all, -l or\n" +
 			"another flag that selects robots, all arguments are activities. Robots keep these revisions until\n" +
 			"activities are assigned again.",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body ActivitiesAssignment
-	}) (*answer[ActivitiesAssigned], error) {
+	}, func(ctx context.Context, in *bodyOf[ActivitiesAssignment]) (*answer[ActivitiesAssigned], error) {
 		return s.assignActivities(ctx, in.principal, in.Body)
 	})
 }

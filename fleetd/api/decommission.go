@@ -62,10 +62,7 @@ func (s *server) decommissions(t *operation.Table) {
 			"A robot that is online, or whose presence is unknown, is refused, unless --yes is given: then\n" +
 			"it is stopped and disconnected as soon as fleetd knows whether it is online.\n" +
 			"--status shows the progress; if no robot is named, of every removal.",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		Body DecommissionRequest
-	}) (*accepted[Decommission], error) {
+	}, func(ctx context.Context, in *idAndBody[DecommissionRequest]) (*accepted[Decommission], error) {
 		return s.decommission(ctx, in.principal, in.ID, in.Body)
 	})
 	operation.Register(t, operation.Row{
@@ -115,10 +112,7 @@ func (s *server) decommissions(t *operation.Table) {
 		Summary: "Delete the retained documents of an unknown robot",
 		Audit:   audit.ActionDeleteDocuments,
 		Example: "robot orphans r9 --delete",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		AttributionQuery
-	}) (*answer[view.StrayDocuments], error) {
+	}, func(ctx context.Context, in *idAndReason) (*answer[view.StrayDocuments], error) {
 		return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))
 	})
 }

@@ -106,10 +106,7 @@ func (s *server) desired(t *operation.Table) {
 			"never ends a stop, a lost link or somebody's control of the robot.",
 		Audit:   audit.ActionDesired,
 		Example: "desired mode ato r1",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body DesiredRequest
-	}) (*answer[DesiredResult], error) {
+	}, func(ctx context.Context, in *bodyOf[DesiredRequest]) (*answer[DesiredResult], error) {
 		return s.setDesired(ctx, in.principal, in.Body)
 	})
 	operation.Register(t, operation.Row{

@@ -99,10 +99,7 @@ func (s *server) drafts(t *operation.Table, kind library.Kind, plural string) {
 		Audit: audit.ActionSave, Use: "KIND duplicate NAME NEW-NAME", Example: "KIND duplicate NAME OTHER",
 		Summary:     "Save a copy of the draft under another id",
 		Description: "Refused if the id is taken.",
-	}), func(ctx context.Context, in *struct {
-		PathID
-		Body Copy
-	}) (*savedAnswer, error) {
+	}), func(ctx context.Context, in *idAndBody[Copy]) (*savedAnswer, error) {
 		saved, problems, err := s.Library.Duplicate(ctx, in.principal, kind, in.ID, in.Body.ID, attribute(in.principal, in.Body.Attribution))
 		return s.saved(saved, problems, err, string(kind)+" "+in.ID)
 	})

@@ -31,10 +31,7 @@ func (s *server) enrolments(t *operation.Table) {
 			"certificate is revoked, a request with the same key gets the same answer, in case the answer was lost.",
 		Audit:  audit.ActionEnrol,
 		NoLine: "a robot gets its first certificate with the token that robot enrol made",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body schema.EnrolRequest
-	}) (*answer[schema.Enrolled], error) {
+	}, func(ctx context.Context, in *bodyOf[schema.EnrolRequest]) (*answer[schema.Enrolled], error) {
 		return s.enrol(ctx, in.principal, in.remote, in.Body)
 	})
 	operation.Register(t, operation.Row{
@@ -44,10 +41,7 @@ func (s *server) enrolments(t *operation.Table) {
 			"expires.",
 		Audit:  audit.ActionRenew,
 		NoLine: "a robot renews its certificate",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body schema.RenewRequest
-	}) (*answer[schema.Enrolled], error) {
+	}, func(ctx context.Context, in *bodyOf[schema.RenewRequest]) (*answer[schema.Enrolled], error) {
 		return s.renew(ctx, in.principal, in.tls, in.Body)
 	})
 }

@@ -91,10 +91,7 @@ func (s *server) identities(t *operation.Table) {
 			"key and gets its certificate with the token. A token can be used once, is valid for a day,\n" +
 			"and is replaced by the next one made for the same robot. Anybody with the token can become\n" +
 			"that robot: treat it like a password.",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		Body TokenRequest
-	}) (*answer[EnrolmentToken], error) {
+	}, func(ctx context.Context, in *idAndBody[TokenRequest]) (*answer[EnrolmentToken], error) {
 		return s.makeToken(ctx, in.principal, in.ID, in.Body)
 	})
 	operation.Register(t, operation.Row{
@@ -117,10 +114,7 @@ func (s *server) identities(t *operation.Table) {
 			"every certificate issued to it. This is not a stop: a disconnected robot does what its modes\n" +
 			"do without a link. It remains in the fleet; enrolling it again with a new token ends the\n" +
 			"revocation, and so does fleetd adopt where robots have passwords.",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		Body RevokeRequest
-	}) (*answer[Revoked], error) {
+	}, func(ctx context.Context, in *idAndBody[RevokeRequest]) (*answer[Revoked], error) {
 		return s.revoke(ctx, in.principal, in.ID, in.Body)
 	})
 }

@@ -35,10 +35,7 @@ func (s *server) bulkLabels(t *operation.Table) {
 		Description: "Sets and removes the named labels of each robot that matches the selector, and keeps the others.",
 		Audit:       audit.ActionLabel,
 		Example:     "robot label -l site=museum floor=2",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body LabelsRequest
-	}) (*answer[LabelsResult], error) {
+	}, func(ctx context.Context, in *bodyOf[LabelsRequest]) (*answer[LabelsResult], error) {
 		return s.editLabels(ctx, in.principal, in.Body)
 	})
 }

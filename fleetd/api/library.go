@@ -136,10 +136,7 @@ func (s *server) library(t *operation.Table, kind library.Kind, plural string) {
 		Audit: audit.ActionRecover, Use: "KIND recover NAME", Example: "KIND recover NAME", Done: "KIND {id} is recovered",
 		Summary:     "Recover what was deleted",
 		Description: "It is assigned to no robot.",
-	}), func(ctx context.Context, in *struct {
-		PathID
-		Body audit.Attribution
-	}) (*savedAnswer, error) {
+	}), func(ctx context.Context, in *idAndBody[audit.Attribution]) (*savedAnswer, error) {
 		return s.recover(ctx, in.principal, kind, in.ID, in.Body)
 	})
 }
@@ -153,10 +150,7 @@ func (s *server) validation(t *operation.Table) {
 		ReadOnly:    true,
 		Example:     "validate -f act.yaml --online",
 		MaxBody:     maxTexts,
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body Validation
-	}) (*answer[Validities], error) {
+	}, func(ctx context.Context, in *bodyOf[Validation]) (*answer[Validities], error) {
 		return s.validate(ctx, in.Body)
 	})
 }
@@ -172,10 +166,7 @@ func (s *server) publication(t *operation.Table) {
 		Audit:   audit.ActionPublish,
 		Example: "publish -f act.yaml",
 		MaxBody: maxTexts,
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body Publication
-	}) (*answer[Publications], error) {
+	}, func(ctx context.Context, in *bodyOf[Publication]) (*answer[Publications], error) {
 		return s.publishAll(ctx, in.principal, in.Body)
 	})
 }

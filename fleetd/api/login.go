@@ -45,10 +45,7 @@ func (s *server) logins(t *operation.Table) {
 			"with a code, which fleetd login exchanges for a token of 30 days.",
 		Audit:  audit.ActionLoginAllow,
 		NoLine: "the console lets a person allow the command line that fleetd login --browser runs in",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body AllowLogin
-	}) (*answer[AllowedLogin], error) {
+	}, func(ctx context.Context, in *bodyOf[AllowLogin]) (*answer[AllowedLogin], error) {
 		return s.allowLogin(ctx, in.principal, in.Body)
 	})
 	operation.Register(t, operation.Row{
@@ -57,10 +54,7 @@ func (s *server) logins(t *operation.Table) {
 		Description: "The code counts once, and only with the verifier of its challenge.",
 		Audit:       audit.ActionTokenCreate,
 		NoLine:      "fleetd login --browser gets its token when a person has allowed it",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body FinishLogin
-	}) (*answer[AccessToken], error) {
+	}, func(ctx context.Context, in *bodyOf[FinishLogin]) (*answer[AccessToken], error) {
 		return s.finishLogin(ctx, in.remote, in.Body)
 	})
 }

@@ -71,10 +71,7 @@ func (s *server) activeSessions(t *operation.Table) {
 		Long: "End sign-ins at once, by their ids or all of a user: one's own; administrators can end every one. The\n" +
 			"browser has to sign in again, and what it follows or drives ends.",
 		Done: "session {id} has ended",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		AttributionQuery
-	}) (*struct{}, error) {
+	}, func(ctx context.Context, in *idAndReason) (*struct{}, error) {
 		return nil, s.endSession(ctx, in.principal, in.ID, in.attribution(in.principal))
 	})
 	operation.Register(t, operation.Row{

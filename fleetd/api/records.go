@@ -78,10 +78,7 @@ func (s *server) flightRecords(t *operation.Table) {
 			"said to the robot and what it answered; the audit says who got it.",
 		Example: "robot record r1 --last 10m\nrobot record r1 --last 1h --out fall.mcap --why 'it fell'\n" +
 			"robot record r1 --id 20261123t053012-1f0c9a3b",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		Body RecordRequest
-	}) (*accepted[records.Record], error) {
+	}, func(ctx context.Context, in *idAndBody[RecordRequest]) (*accepted[records.Record], error) {
 		return s.askRecord(ctx, in.principal, in.ID, in.Body)
 	})
 	operation.Register(t, operation.Row{

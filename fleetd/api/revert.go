@@ -52,10 +52,7 @@ func (s *server) reversion(t *operation.Table) {
 		Audit:   audit.ActionRevert,
 		Use:     "story revert ROBOT...",
 		Example: "story revert r1\nstory revert -l site=museum --dry-run\nstory revert r1 r2 --wait",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body Reversion
-	}) (*answer[Reverted], error) {
+	}, func(ctx context.Context, in *bodyOf[Reversion]) (*answer[Reverted], error) {
 		return s.revert(ctx, in.principal, in.Body)
 	})
 }

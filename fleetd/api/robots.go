@@ -107,10 +107,7 @@ func (s *server) robots(t *operation.Table) {
 		Summary: "Replace a robot's labels",
 		Audit:   audit.ActionLabel,
 		Example: "robot label r1 site=museum",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		Body labels
-	}) (*answer[view.Robot], error) {
+	}, func(ctx context.Context, in *idAndBody[labels]) (*answer[view.Robot], error) {
 		if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
 			return nil, refusal(inBody("", found))
 		}

@@ -159,6 +159,24 @@ type PathID struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
+// bodyOf is the input of a request with a body.
+type bodyOf[T any] struct {
+	caller
+	Body T
+}
+
+// idAndBody is the input of a request with a body about what PathID names.
+type idAndBody[T any] struct {
+	PathID
+	Body T
+}
+
+// idAndReason is the input of a request without a body about what PathID names, for which people may give a reason.
+type idAndReason struct {
+	PathID
+	AttributionQuery
+}
+
 type answer[T any] struct{ Body T }
 
 type accepted[T any] struct {

@@ -78,10 +78,7 @@ func (s *server) sessions(t *operation.Table) {
 			"has to wait, but for people who have signed in before in their browser.",
 		Audit:   audit.ActionSignIn,
 		Example: "login --user anna --password-file password",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body Credentials
-	}) (*signedIn, error) {
+	}, func(ctx context.Context, in *bodyOf[Credentials]) (*signedIn, error) {
 		if a := requestOf(ctx); a != nil {
 			_, a.userKnown = s.Accounts.User(in.Body.User)
 		}

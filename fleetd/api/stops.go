@@ -98,10 +98,7 @@ func (s *server) stops(t *operation.Table) {
 		Long: "Release stops by their ids, all of them or none. Robots that hold no other stop then\n" +
 			"move only after fleetd safety enable; those in E_STOP need fleetd safety reset first. A release\n" +
 			"needs the database; the audit keeps who released the stop and why.",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body ReleaseRequest
-	}) (*answer[Released], error) {
+	}, func(ctx context.Context, in *bodyOf[ReleaseRequest]) (*answer[Released], error) {
 		b := in.Body
 		if err := s.refuseRelease(in.principal, b.IDs); err != nil {
 			return nil, err

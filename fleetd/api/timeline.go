@@ -63,10 +63,7 @@ func (s *server) draftTimeline(t *operation.Table) {
 			"timeline shows them as robots would perform them, and conflicts names them.",
 		ReadOnly: true,
 		Example:  "act get --timeline -f act.yaml", Without: "without fleetd",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body TimelineText
-	}) (*answer[Timeline], error) {
+	}, func(ctx context.Context, in *bodyOf[TimelineText]) (*answer[Timeline], error) {
 		end, err := s.heavy.begin(ctx)
 		if err != nil {
 			return nil, err

@@ -68,10 +68,7 @@ func (s *server) accessTokens(t *operation.Table) {
 		Audit:   audit.ActionTokenCreate,
 		Use:     "token create NAME",
 		Example: "token create nightly\ntoken create nightly-report --role viewer --days 365",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body NewAccessToken
-	}) (*answer[AccessToken], error) {
+	}, func(ctx context.Context, in *bodyOf[NewAccessToken]) (*answer[AccessToken], error) {
 		return s.makeAccessToken(ctx, in.principal, in.Body)
 	})
 	operation.Register(t, operation.Row{
@@ -82,10 +79,7 @@ func (s *server) accessTokens(t *operation.Table) {
 		Use:         "token revoke TOKEN",
 		Example:     "token revoke 0198c0de",
 		Done:        "token {id} is revoked",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		AttributionQuery
-	}) (*struct{}, error) {
+	}, func(ctx context.Context, in *idAndReason) (*struct{}, error) {
 		return nil, s.revokeAccessToken(ctx, in.principal, in.ID, in.attribution(in.principal))
 	})
 }

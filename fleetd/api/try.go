@@ -42,10 +42,7 @@ func (s *server) tries(t *operation.Table) {
 			"or by manual/stop.",
 		Audit:   audit.CommandAction("act/perform"),
 		Example: "act try welcome --robot r1",
-	}, func(ctx context.Context, in *struct {
-		PathID
-		Body Trial
-	}) (*answer[Tried], error) {
+	}, func(ctx context.Context, in *idAndBody[Trial]) (*answer[Tried], error) {
 		return s.try(ctx, in.principal, in.ID, in.Body)
 	})
 }

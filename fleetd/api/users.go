@@ -108,10 +108,7 @@ func (s *server) users(t *operation.Table) {
 		Long: "Add a user. The password is asked for, or read from --password-file (- is the standard input).\n" +
 			"A user without a password uses tokens.",
 		Done: "user {.name} added: " + accountText,
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body NewUser
-	}) (*answer[Account], error) {
+	}, func(ctx context.Context, in *bodyOf[NewUser]) (*answer[Account], error) {
 		b := in.Body
 		found, err := s.Accounts.AddUser(ctx, in.principal, auth.User{Name: b.Name, Display: b.Display, Roles: unique(b.Roles), Sites: unique(b.Sites)}, b.Password, attribute(in.principal, b.Attribution))
 		return s.userAnswer(b.Name, found, err)
@@ -156,10 +153,7 @@ func (s *server) users(t *operation.Table) {
 		Audit:       audit.ActionUserPassword,
 		Example:     "user password --password-file passwords",
 		Done:        "the password of {.id} is changed",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Body OwnPassword
-	}) (*signedIn, error) {
+	}, func(ctx context.Context, in *bodyOf[OwnPassword]) (*signedIn, error) {
 		return s.changeOwnPassword(ctx, in.principal, hostOf(in.remote), s.cookiesOf(in.caller), in.Body)
 	})
 }
