@@ -31,9 +31,9 @@ type CommandRequest struct {
 	Args          json.RawMessage   `json:"args,omitempty" doc:"an object with the arguments of the verb (topics.md)"`
 	Selector      selector.Selector `json:"selector"`
 	By            string            `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
-	Why           string            `json:"why,omitempty" maxLength:"256"`
-	If            Condition         `json:"if,omitzero" doc:"condition that each robot checks; ignored for stops"`
-	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"the robot refuses the command when it is older; default: that of the verb"`
+	Why           string            `json:"why,omitempty" maxLength:"256" doc:"the reason, for the audit"`
+	If            Condition         `json:"if,omitzero" doc:"condition that each robot checks; ignored for stops" cli:"-"`
+	TTLMS         int64             `json:"ttl_ms,omitempty" minimum:"1" maximum:"3600000" doc:"the robot refuses the command when it is older; default: that of the verb" cli:"ttl,ms"`
 	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots it would be sent to"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots match; ignored for stops"`
 }

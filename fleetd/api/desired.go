@@ -69,7 +69,7 @@ type ValueOfRobots struct {
 // DesiredQuery names a kind of desired document, and robots.
 type DesiredQuery struct {
 	NameQuery
-	Topic schema.TopicKind `query:"topic" required:"true" enum:"desired_story,desired_config,desired_mode,desired_places,desired_activities"`
+	Topic schema.TopicKind `query:"topic" required:"true" enum:"desired_story,desired_config,desired_mode,desired_places,desired_activities" cli:"kind"`
 }
 
 // RobotProgress is how far one robot is with a desired document.
@@ -112,7 +112,10 @@ func (s *server) desired(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-desired", Method: http.MethodGet, Path: "/desired", Tag: "desired", Right: auth.View,
 		Summary: "List how far robots are with a desired document",
-		Example: "desired list mode r1",
+		Use:     "desired list KIND [ROBOT...]",
+		Example: "desired list mode r1\ndesired list config -l site=museum",
+		Long: "Show how far robots are with their desired story, config, mode, places or activities; without robots and labels, of\n" +
+			"all robots.",
 	}, func(ctx context.Context, in *DesiredQuery) (*answer[ProgressList], error) {
 		return s.listDesired(ctx, in)
 	})

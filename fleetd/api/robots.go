@@ -22,7 +22,7 @@ import (
 // selected.
 type NameQuery struct {
 	caller
-	ID    []string `query:"id,explode" doc:"robots by name"`
+	ID    []string `query:"id,explode" doc:"robots by name" cli:"robot"`
 	Label []string `query:"label,explode" doc:"key=value; if given several times, a robot must match all"`
 }
 

@@ -65,8 +65,18 @@ func (s *server) stops(t *operation.Table) {
 			"repetition by the account within a minute is sent again too, but under the id of the first, so that one stop " +
 			"is latched, and is answered with dup.",
 		Audit:   audit.ActionStop,
-		Example: "stop r1",
-		More:    func(o *huma.Operation) { o.BodyReadTimeout = stopBodyTimeout },
+		Use:     "stop ROBOT...",
+		Example: "stop r1\nstop --all --why 'fire drill'\nstop r1 --level halt",
+		Short:   "stop robots at once and latch the stop (software, not an emergency stop)",
+		Long: "Stop robots at once and latch the stop. fleetd sends it before it persists it, also to robots\n" +
+			"that seem offline, without waiting for the database or for a confirmation. Each robot stays\n" +
+			"stopped under the id of the stop, across restarts of any program, until that id is released:\n\n" +
+			"  fleetd stop list\n  fleetd stop release ID --why 'the stage is clear'\n\n" +
+			"After the release robots do not move until fleetd safety enable allows it. After halt or estop\n" +
+			"they are in E_STOP and need fleetd safety reset first.\n\n" +
+			"A stop with --level estop latches as halt, and stop list and audit show it so.\n\n" +
+			"This is not an emergency stop: it is software, and needs a working network, broker and robot\nprogram.",
+		More: func(o *huma.Operation) { o.BodyReadTimeout = stopBodyTimeout },
 	}, func(ctx context.Context, in *struct {
 		caller
 		Prefer string `header:"Prefer" doc:"wait=N"`
@@ -78,7 +88,10 @@ func (s *server) stops(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-stops", Method: http.MethodGet, Path: "/stops", Tag: "stops", Right: auth.View,
 		Summary: "List the latched stops, the newest first",
-		Example: "stop list",
+		Use:     "stop list",
+		Long: "List the latched stops, the newest first. The list may be incomplete while fleetd cannot read\n" +
+			"its database, or a robot reports a stop that is not persisted yet; the command then warns on\n" +
+			"standard error and exits with 3. It also warns if fleetd is not connected to its broker.",
 	}, func(_ context.Context, in *noInput) (*answer[LatchedList], error) {
 		complete := s.Stops.Complete() // before Latched, so that a complete list is never reported for an incomplete one
 		out := LatchedList{TS: schema.TimeOf(s.Now()), Complete: complete, Stops: s.visibleStops(in.principal, s.Stops.Latched())}
@@ -258,9 +271,9 @@ func labelsOf(s selector.Selector) map[string]string {
 // LatchStopRequest asks to stop robots and latch the stop.
 type LatchStopRequest struct {
 	Selector selector.Selector `json:"selector"`
-	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how to stop; default stop. estop is latched as halt, and also needs a reset"`
+	Level    string            `json:"level,omitempty" enum:"stop,soft-stop,halt,estop" doc:"how to stop; default stop. estop is latched as halt, and also needs a reset" cli:"level,choice,stop"`
 	By       string            `json:"by,omitempty" maxLength:"63" doc:"the person, if nobody is signed in; else it is the account's name"`
-	Why      string            `json:"why,omitempty" maxLength:"256"`
+	Why      string            `json:"why,omitempty" maxLength:"256" doc:"the reason, for the audit"`
 }
 
 // ReleaseRequest names the stops to release, and who releases them.

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,23 +20,11 @@ import (
 )
 
 // sendCommand sends one command to robots and shows the results.
-func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any, names []string, o commandFlags) error {
-	sel, err := o.selector(names)
-	if err != nil {
-		return err
-	}
-	request := api.CommandRequest{Verb: id, Selector: sel, By: sh.by, Why: o.why, DryRun: o.dryRun, If: o.condition, TTLMS: o.ttl.Milliseconds()}
-	if len(args) > 0 {
-		if request.Args, err = json.Marshal(args); err != nil {
-			return fmt.Errorf("write the arguments: %w", err)
-		}
-	}
-	if o.expect >= 0 {
-		request.ExpectedCount = &o.expect
-	}
-	b, err := sh.issue(ctx, request, o.wait)
+func (sh *shell) sendCommand(ctx context.Context, r rowRequest, args map[string]any, wait time.Duration) error {
+	id := r.body["verb"].(string)
+	b, err := sh.issue(ctx, r, wait)
 	if err == nil && id == "safety/reset" {
-		b, err = sh.retryUnsettledResets(ctx, request, b, o.wait)
+		b, err = sh.retryUnsettledResets(ctx, r, b, wait)
 	}
 	if err != nil {
 		return err
@@ -46,7 +32,7 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 	if err := sh.show(b, func(w io.Writer) { batchTable(w, b) }); err != nil {
 		return err
 	}
-	if o.dryRun || o.wait == 0 {
+	if b.DryRun || wait == 0 {
 		return nil
 	}
 	if id == "mode/set" && args["mode"] == string(schema.ModeAto) {
@@ -57,12 +43,12 @@ func (sh *shell) sendCommand(ctx context.Context, id string, args map[string]any
 
 // issue sends a request for commands, and waits for their results. For those of a stop fleetd waits:
 // a batch that is polled leaves out robots that are unknown to the fleet.
-func (sh *shell) issue(ctx context.Context, request api.CommandRequest, wait time.Duration) (b api.Batch, err error) {
-	group, name, _ := strings.Cut(request.Verb, "/")
+func (sh *shell) issue(ctx context.Context, r rowRequest, wait time.Duration) (b api.Batch, err error) {
+	group, name, _ := strings.Cut(r.body["verb"].(string), "/")
 	if v, _ := verb.Of(group, name); v.Class == verb.ClassStop {
-		return b, sh.call(ctx, stopRequest("commands", request, wait), &b)
+		return b, sh.call(ctx, stopRequest(r, wait), &b)
 	}
-	a := apiRequest{method: http.MethodPost, path: "commands", body: request}
+	a := r.http()
 	if wait > 0 {
 		a.prefer = "wait=1" // await polls for the rest, so that it can show progress
 	}
@@ -78,9 +64,9 @@ const settleWait = 5 * time.Second
 
 // retryUnsettledResets asks the robots again that refused a reset because their units have not settled
 // yet, until they have, and returns the batch with the newest results.
-func (sh *shell) retryUnsettledResets(ctx context.Context, request api.CommandRequest, b api.Batch, wait time.Duration) (api.Batch, error) {
+func (sh *shell) retryUnsettledResets(ctx context.Context, r rowRequest, b api.Batch, wait time.Duration) (api.Batch, error) {
 	settles := func(c api.Command) bool { return c.Answer != nil && c.Answer.Reason == schema.ReasonResetSettling }
-	request.ExpectedCount = nil
+	delete(r.body, "expected_count")
 	for until := time.Now().Add(min(wait, settleWait)); slices.ContainsFunc(b.Commands, settles) && time.Until(until) > pollInterval; {
 		select {
 		case <-ctx.Done():
@@ -93,8 +79,8 @@ func (sh *shell) retryUnsettledResets(ctx context.Context, request api.CommandRe
 				robots = append(robots, c.Robot)
 			}
 		}
-		request.Selector = selector.IDs(robots...)
-		again, err := sh.issue(ctx, request, time.Until(until))
+		r.body["selector"] = selector.IDs(robots...)
+		again, err := sh.issue(ctx, r, time.Until(until))
 		if err != nil {
 			return b, err
 		}
@@ -123,7 +109,7 @@ func (sh *shell) noteLatched(ctx context.Context, b api.Batch) {
 			continue
 		}
 		var d view.Detail
-		if sh.call(ctx, apiRequest{method: http.MethodGet, path: "robots/" + c.Robot}, &d) == nil && len(d.Latches) > 0 {
+		if sh.do(ctx, "get-robot", given{"id": c.Robot}, &d) == nil && len(d.Latches) > 0 {
 			fmt.Fprintf(sh.Err, "%s is %s\n", c.Robot, latchedText(d.Robot))
 		}
 	}
@@ -149,7 +135,7 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 		}
 		waiting, skipped := b.Waiting, b.Skipped
 		var now api.Batch
-		if err := sh.call(ctx, apiRequest{method: http.MethodGet, path: "batches/" + b.ID}, &now); err != nil {
+		if err := sh.do(ctx, "get-batch", given{"id": b.ID}, &now); err != nil {
 			return b, err
 		}
 		b = now

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -15,66 +14,39 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
-	"troupe/fleetd/audit"
 	"troupe/fleetd/desired"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 	"troupe/schema/score"
 )
 
-// desiredFlags are the flags of every command that changes desired state.
-type desiredFlags struct {
-	targets
-	why    string
-	wait   time.Duration
-	dryRun bool
-	expect int
-}
-
-func (w *desiredFlags) flags(c *cobra.Command) {
-	w.targets.flags(c)
-	f := c.Flags()
-	f.StringVar(&w.why, "why", "", "the reason, for the audit")
-	f.BoolVar(&w.dryRun, "dry-run", false, "only show which robots would be updated")
-	f.IntVar(&w.expect, "expect", -1, "refuse unless exactly this many robots are selected")
-	waitFlag(c, &w.wait)
-}
-
-// desiredCommand changes desired documents, which robots that are offline get later.
-func (sh *shell) desiredCommand() *cobra.Command {
-	return group("desired", "desired state of robots: config, mode, places, revert, assignments, list, get",
-		sh.desiredConfig(), sh.desiredMode(), sh.desiredPlaces(), sh.desiredList())
-}
-
-func (sh *shell) desiredConfig() *cobra.Command {
-	var w desiredFlags
-	var unset []string
-	c := &cobra.Command{
-		Use: "config [KEY=VALUE...] [ROBOT...]", Short: "change the desired settings",
-		Long: `Change the desired settings of robots. A value that is valid JSON is JSON, any other is a
+func desiredConfig(sh *shell, c *cobra.Command) finish {
+	c.Long = `Change the desired settings of robots. A value that is valid JSON is JSON, any other is a
 string. Settings that are not named stay as they are. Each robot reports key by key what it
-accepted; --wait shows that, and fails if a robot refused a key.`,
-		Example: "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum --wait\n  fleetd desired config --unset boot_mode r1",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			change := desired.Config{Set: map[string]jsontext.Value{}, Unset: unset}
-			var names []string
-			for _, arg := range args {
-				key, value, ok := strings.Cut(arg, "=")
-				if !ok {
-					names = append(names, arg)
-					continue
-				}
-				if _, twice := change.Set[key]; twice {
-					return usage("%s is given twice", key)
-				}
+accepted; --wait shows that, and fails if a robot refused a key.`
+	c.Example = "  fleetd desired config boot_mode=ato r1 r2\n  fleetd desired config control.required=all -l site=museum --wait\n" +
+		"  fleetd desired config --unset boot_mode r1"
+	unset := c.Flags().StringArray("unset", nil,
+		"setting to take back: the robot uses its own file's value again, or else the default; may be repeated")
+	send := awaitingDesired(sh, c)
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		change := desired.Config{Set: map[string]jsontext.Value{}, Unset: *unset}
+		for _, arg := range args {
+			key, value, is := strings.Cut(arg, "=")
+			if _, twice := change.Set[key]; twice && is {
+				return usage("%s is given twice", key)
+			}
+			if is {
 				change.Set[key] = settingOf(value)
 			}
-			return sh.setDesired(cmd.Context(), names, w, api.DesiredRequest{Config: &change})
-		}),
+		}
+		r.body["config"] = change
+		return send(ctx, args, r)
 	}
-	w.flags(c)
-	c.Flags().StringArrayVar(&unset, "unset", nil, "setting to take back: the robot uses its own file's value again, or else the default; may be repeated")
-	return c
 }
+
+// awaitingDesired sends a request that changes desired documents.
+func awaitingDesired(sh *shell, c *cobra.Command) finish { return waiting((*shell).awaitResult)(sh, c) }
 
 // settingOf parses a value as JSON, and takes it as a string if it is not.
 func settingOf(text string) jsontext.Value {
@@ -88,71 +60,65 @@ func settingOf(text string) jsontext.Value {
 	return quoted
 }
 
-func (sh *shell) desiredMode() *cobra.Command {
-	var w desiredFlags
-	apply := string(schema.ApplyModeBoot)
-	c := &cobra.Command{
-		Use: "mode MODE ROBOT...", Short: "set the desired mode after start-up", Args: atLeastOne,
-		Long: `Set the mode that robots enter after start-up. With --apply now a robot also changes to it
-once, when it receives the document. It never overrules a stop, a lost link or a person in control.`,
-		Example: "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			return sh.setDesired(cmd.Context(), args[1:], w, api.DesiredRequest{Mode: &desired.Mode{Mode: schema.ModeID(modeNamed(args[0])), Apply: schema.ApplyMode(apply)}})
-		}),
+func desiredMode(sh *shell, c *cobra.Command) finish {
+	c.Long = `Set the mode that robots enter after start-up. With --apply now a robot also changes to it
+once, when it receives the document. It never overrules a stop, a lost link or a person in control.`
+	c.Example = "  fleetd desired mode ato -l site=museum\n  fleetd desired mode mnl r1 --apply now"
+	apply := c.Flags().String("apply", string(schema.ApplyModeBoot), "boot or now")
+	send := awaitingDesired(sh, c)
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		r.body["mode"] = desired.Mode{Mode: schema.ModeID(modeNamed(args[0])), Apply: schema.ApplyMode(*apply)}
+		return send(ctx, args, r)
 	}
-	w.flags(c)
-	c.Flags().StringVar(&apply, "apply", apply, "boot or now")
-	return c
 }
 
-func (sh *shell) desiredPlaces() *cobra.Command {
-	var w desiredFlags
-	var path, id, digest string
-	var none bool
-	var newPoints pointFlags
-	c := &cobra.Command{
-		Use: "places ROBOT...", Short: "set the desired map and named points",
-		Long: `Set the desired map and named points, from a file in YAML or JSON; --none removes both.
+func revertDesired(sh *shell, c *cobra.Command) finish {
+	c.Long = `Give each robot back the config, mode or places that it had before the newest change. A second
+revert undoes that. Earlier ones are in the audit.`
+	c.Example = "  fleetd desired revert config -l site=museum --dry-run\n  fleetd desired revert places r1 --wait"
+	return awaitingDesired(sh, c)
+}
+
+func desiredPlaces(sh *shell, c *cobra.Command) finish {
+	c.Long = `Set the desired map and named points, from a file in YAML or JSON; --none removes both.
 Example of a file: {schema: 1, points: {door: {x_m: -3.5, y_m: 2, theta_rad: 1.57}}}, in metres and radians.
 With a map that fleetd asset put uploaded (asset get shows its digest and size), the file also has
 map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
-` + pointsHelp,
-		Example: "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n  fleetd desired places --from r1 --point window r1 r2\n  fleetd desired places --add door=-3.5,2,1.57 r1",
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			set := desired.Set{ID: id, SHA256: digest}
-			switch {
-			case countOf(none, path != "", digest != "", newPoints.from != "", len(newPoints.add) > 0) != 1:
-				return usage("write one of -f FILE, --digest SHA256, --from ROBOT, --add NAME=X,Y and --none")
-			case newPoints.from != "":
-				return sh.addPoints(cmd.Context(), args, w, newPoints, id)
-			case len(newPoints.points) > 0:
-				return usage("--point belongs to --from ROBOT")
-			case len(newPoints.add) > 0:
-				points, err := newPoints.given(id)
-				if err != nil {
-					return err
-				}
-				return sh.setDesired(cmd.Context(), args, w, api.DesiredRequest{Points: points})
-			case newPoints.replace || newPoints.onMap != "":
-				return usage("--replace and --on-map belong to --add NAME=X,Y")
-			case path != "":
-				body, err := sh.readAsJSON(path)
-				if err != nil {
-					return err
-				}
-				set.Body = body
-			}
-			return sh.setDesired(cmd.Context(), args, w, api.DesiredRequest{Places: &set})
-		}),
-	}
-	w.flags(c)
-	f := c.Flags()
-	f.StringVarP(&path, "file", "f", "", "file, - for the standard input")
-	f.StringVar(&id, "id", "places", "name of the set")
-	f.StringVar(&digest, "digest", "", "SHA-256 of places that were published before, instead of a file")
-	f.BoolVar(&none, "none", false, "remove the map and all points")
+` + pointsHelp
+	c.Example = "  fleetd desired places -f ground-floor.yaml --id ground-floor -l site=museum\n" +
+		"  fleetd desired places --from r1 --point window r1 r2\n  fleetd desired places --add door=-3.5,2,1.57 r1"
+	var newPoints pointFlags
 	newPoints.flags(c)
-	return c
+	f := c.Flags()
+	path := f.StringP("file", "f", "", "file, - for the standard input")
+	id := f.String("id", "places", "name of the set")
+	digest := f.String("digest", "", "SHA-256 of places that were published before, instead of a file")
+	none := f.Bool("none", false, "remove the map and all points")
+	send := awaitingDesired(sh, c)
+	return func(ctx context.Context, args []string, r rowRequest) (err error) {
+		set := desired.Set{ID: *id, SHA256: *digest}
+		switch {
+		case countOf(*none, *path != "", *digest != "", newPoints.from != "", len(newPoints.add) > 0) != 1:
+			return usage("write one of -f FILE, --digest SHA256, --from ROBOT, --add NAME=X,Y and --none")
+		case newPoints.from != "":
+			r.body["points"], err = sh.taughtPoints(ctx, r.body["selector"].(selector.Selector), newPoints, *id)
+		case len(newPoints.points) > 0:
+			return usage("--point belongs to --from ROBOT")
+		case len(newPoints.add) > 0:
+			r.body["points"], err = newPoints.given(*id)
+		case newPoints.replace || newPoints.onMap != "":
+			return usage("--replace and --on-map belong to --add NAME=X,Y")
+		default:
+			if *path != "" {
+				set.Body, err = sh.readAsJSON(*path)
+			}
+			r.body["places"] = set
+		}
+		if err != nil {
+			return err
+		}
+		return send(ctx, args, r)
+	}
 }
 
 // countOf counts those that are true.
@@ -182,25 +148,6 @@ func (sh *shell) readAsJSON(path string) (jsontext.Value, error) {
 		return nil, usage("%s", formatProblem(found[0], path, text))
 	}
 	return out, nil
-}
-
-func (sh *shell) setDesired(ctx context.Context, names []string, w desiredFlags, request api.DesiredRequest) error {
-	sel, err := w.selector(names)
-	if err != nil {
-		return err
-	}
-	request.Selector, request.DryRun, request.Attribution = sel, w.dryRun, audit.Attribution{Who: sh.by, Why: w.why}
-	if w.expect >= 0 {
-		request.ExpectedCount = &w.expect
-	}
-	var done api.DesiredResult
-	if err := sh.call(ctx, apiRequest{method: http.MethodPost, path: "desired", body: request}, &done); err != nil {
-		return err
-	}
-	if w.dryRun || w.wait == 0 {
-		return sh.show(done, func(out io.Writer) { desiredResultLine(sh, out, done) })
-	}
-	return sh.awaitResult(ctx, done, w.wait)
 }
 
 func (sh *shell) awaitResult(ctx context.Context, done api.DesiredResult, wait time.Duration) error {

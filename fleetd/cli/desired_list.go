@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -11,36 +12,26 @@ import (
 	"troupe/fleetd/api"
 )
 
-func (sh *shell) desiredList() *cobra.Command {
-	var labels []string
-	kinds := []string{"story", "config", "mode", "places", "activities"}
-	c := &cobra.Command{
-		Use: "list KIND [ROBOT...]", Short: "show how far robots are with a desired document", Args: atLeastOne,
-		Long:      "Show how far robots are with their desired story, config, mode, places or activities; without robots and labels, of all robots.",
-		Example:   "  fleetd desired list config -l site=museum",
-		ValidArgs: kinds,
-		RunE: run(func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(kinds, args[0]) {
-				return usage("%s: write one of %s", args[0], strings.Join(kinds, ", "))
-			}
-			var list api.ProgressList
-			if err := sh.do(cmd.Context(), "list-desired", given{"id": args[1:], "label": labels, "topic": "desired_" + args[0]}, &list); err != nil {
-				return err
-			}
-			return sh.show(list, func(out io.Writer) {
-				t := newTable(out)
-				defer t.Flush()
-				fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tOUTCOME\tBECAUSE")
-				for _, r := range list.Robots {
-					says := "nothing yet"
-					if r.Phase != "" {
-						says = fmt.Sprintf("%s (revision %d)", r.Phase, r.ReportedRev)
-					}
-					writeRow(t, r.Robot, r.DesiredRev, says, r.Outcome, r.Detail)
-				}
-			})
-		}),
+func listDesired(sh *shell, c *cobra.Command) finish {
+	c.ValidArgs = []string{"story", "config", "mode", "places", "activities"}
+	return func(ctx context.Context, args []string, r rowRequest) error {
+		if !slices.Contains(c.ValidArgs, args[0]) {
+			return usage("%s: write one of %s", args[0], strings.Join(c.ValidArgs, ", "))
+		}
+		r.query.Set("topic", "desired_"+args[0])
+		return sh.sendRow(ctx, r)
 	}
-	c.Flags().StringArrayVarP(&labels, "label", "l", nil, "robots with this key=value; if given several times, a robot must match all")
-	return c
+}
+
+func progressTable(_ *shell, out io.Writer, list api.ProgressList) {
+	t := newTable(out)
+	fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tOUTCOME\tBECAUSE")
+	for _, r := range list.Robots {
+		says := "nothing yet"
+		if r.Phase != "" {
+			says = fmt.Sprintf("%s (revision %d)", r.Phase, r.ReportedRev)
+		}
+		writeRow(t, r.Robot, r.DesiredRev, says, r.Outcome, r.Detail)
+	}
+	_ = t.Flush() // a write error shows at the next write
 }

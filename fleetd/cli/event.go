@@ -59,7 +59,7 @@ sentences, with what acts say.
 The log of fleetd itself is on the standard error of fleetd serve (journalctl -u fleetd where systemd
 runs it), and that of a robot's program is at the robot (fleetd log on and off switch it).`
 	o.Example = "logs r1\nlogs --follow --level warn,error,safety\nlogs r1 r2 --since 10m"
-	return sh.operationCommand(o, nil)
+	return sh.operationCommand(o, nil, nil)
 }
 
 type eventList struct {

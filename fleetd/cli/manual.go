@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"troupe/fleetd/api"
 	"troupe/schema/verb"
 )
 
@@ -82,26 +86,45 @@ func (sh *shell) sysCommand() *cobra.Command {
 	return c
 }
 
-func (sh *shell) verb(v verb.Verb) *cobra.Command {
-	var o commandFlags
-	c := &cobra.Command{
-		Use: v.Name + " ROBOT...", Short: v.Purpose,
-		RunE: run(func(cmd *cobra.Command, robots []string) error {
-			args, err := sh.argsFromFlags(cmd.Flags(), v)
+// verbCommand makes the command line of a verb. args are the verb's arguments.
+func (sh *shell) verbCommand(v verb.Verb, use string, args func(c *cobra.Command, words []string) (map[string]any, error)) *cobra.Command {
+	o := sh.request("command", nil).operation
+	o.Use, o.Short, o.Description, o.Example = use, v.Purpose, "", ""
+	fixed, isStop := given{"verb": v.ID(), "args": nil}, v.Class == verb.ClassStop
+	if isStop { // no conditions and no arguments; it waits for the answers
+		maps.Copy(fixed, given{"dry_run": nil, "expected_count": nil, "ttl_ms": nil})
+	}
+	return sh.operationCommand(o, fixed, func(sh *shell, c *cobra.Command) finish {
+		var wait time.Duration
+		var when api.Condition
+		if isStop {
+			wait = stopWait
+		} else {
+			c.Flags().StringVar((*string)(&when.Mode), "if-mode", "", "only if the robot is in this mode")
+			c.Flags().Int64Var(&when.StoryRev, "if-story-rev", 0, "only if the robot's active story has this revision")
+		}
+		waitFlag(c, &wait)
+		return func(ctx context.Context, words []string, r rowRequest) error {
+			given, err := args(c, words)
 			if err != nil {
 				return err
 			}
-			return sh.sendCommand(cmd.Context(), v.ID(), args, robots, o)
-		}),
-	}
-	if v.Class == verb.ClassStop { // no conditions and no arguments; it waits for the answers
-		o.wait, o.expect = stopWait, -1
-		o.targets.flags(c)
-		c.Flags().StringVar(&o.why, "why", "", "the reason, for the audit")
-		waitFlag(c, &o.wait)
+			if r.body["if"] = when; len(given) > 0 {
+				r.body["args"] = given
+			}
+			return sh.sendCommand(ctx, r, given, wait)
+		}
+	})
+}
+
+// verb makes the command line of a verb, with a flag for each argument in the verb table.
+func (sh *shell) verb(v verb.Verb) *cobra.Command {
+	c := sh.verbCommand(v, v.Name+" ROBOT...", func(c *cobra.Command, _ []string) (map[string]any, error) {
+		return sh.argsFromFlags(c.Flags(), v)
+	})
+	if v.Class == verb.ClassStop {
 		return c
 	}
-	o.flags(c)
 	for _, a := range v.Args() {
 		if a.Name == "why" { // --why is a flag of every command, and sendCommand adds the argument
 			continue

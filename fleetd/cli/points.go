@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/api"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
@@ -92,13 +93,13 @@ func (p *pointFlags) given(id string) (*api.DesiredPoints, error) {
 	return out, nil
 }
 
-// addPoints adds taught points of one robot to the places of robots.
-func (sh *shell) addPoints(ctx context.Context, robots []string, w desiredFlags, taught pointFlags, id string) error {
+// taughtPoints are points that were taught on one robot, to add to the places of robots.
+func (sh *shell) taughtPoints(ctx context.Context, robots selector.Selector, taught pointFlags, id string) (*api.DesiredPoints, error) {
 	var l api.RobotPoints
 	if err := sh.do(ctx, "list-points", given{"id": taught.from}, &l); err != nil {
-		return err
+		return nil, err
 	}
-	add := api.DesiredPoints{ID: id, MapSHA256: l.TaughtMap, Points: map[string]api.Point{}, Replace: taught.replace}
+	add := &api.DesiredPoints{ID: id, MapSHA256: l.TaughtMap, Points: map[string]api.Point{}, Replace: taught.replace}
 	var known []string
 	for _, p := range l.Points {
 		if p.From != api.PointTaught || p.At == nil {
@@ -110,15 +111,15 @@ func (sh *shell) addPoints(ctx context.Context, robots []string, w desiredFlags,
 		}
 	}
 	if len(known) == 0 {
-		return fmt.Errorf("%s has no taught points on its map; teach it some with fleetd manual point-save", taught.from)
+		return nil, fmt.Errorf("%s has no taught points on its map; teach it some with fleetd manual point-save", taught.from)
 	}
 	for _, name := range taught.points {
 		if _, ok := add.Points[name]; !ok {
-			return fmt.Errorf("%s has no taught point %s on its map; it has %s", taught.from, name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s has no taught point %s on its map; it has %s", taught.from, name, strings.Join(known, ", "))
 		}
 	}
-	if l.TaughtMap == "" && (w.all || len(w.labels) > 0 || !slices.Equal(robots, []string{taught.from})) {
+	if l.TaughtMap == "" && !slices.Equal(robots.IDs, []string{taught.from}) {
 		fmt.Fprintf(sh.Err, "fleetd: warning: the points lie on the own map of the body of %s, which fleetd cannot compare with those of other bodies; check that they are the same\n", taught.from)
 	}
-	return sh.setDesired(ctx, robots, w, api.DesiredRequest{Points: &add})
+	return add, nil
 }

@@ -33,6 +33,7 @@ var texts = map[string]func(sh *shell, out io.Writer, got any){
 	"get-desired":                as(desiredTable),
 	"get-KIND":                   as((*shell).entryDetail),
 	"get-uses-KIND":              as(usesTable),
+	"list-desired":               as(progressTable),
 	"list-assignments":           as(lastAssignmentsTable),
 	"list-robot-activities":      as(robotActivitiesTable),
 	"revert-assignment":          as(revertedLines),
@@ -82,11 +83,13 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"cancel-command":       waiting((*shell).awaitCancel),
 	"delete-KIND":          deleteEntry,
 	"delete-asset":         deleteAsset,
-	"desired":              waiting((*shell).awaitResult),
 	"duplicate-KIND":       duplicateDraft,
+	"list-desired":         listDesired,
+	"list-stops":           listStops,
 	"release-stops":        needsReason("robots may move again"),
 	"restore-KIND":         restoreDraft,
 	"revert-assignment":    waiting((*shell).awaitReverted),
+	"stop":                 stopRobots,
 	"add-user":             addUser,
 	"change-user":          setUser,
 	"end-session":          endSession,
@@ -136,15 +139,20 @@ func waiting[T any](await func(sh *shell, ctx context.Context, got T, wait time.
 var parts = []struct {
 	id, use, short string
 	fixed          given
+	own            func(sh *shell, c *cobra.Command) finish // instead of that of the operation
 }{
-	{"assign", "story withdraw ROBOT...", "remove the default story of robots", given{"story": nil, "rev": nil}},
-	{"assign-activities", "activity withdraw ROBOT...", "remove all activities of robots", given{"activities": []string{}}},
-	{"desired", "desired revert WHAT ROBOT...", "give robots back the config, mode or places that they had before; a second one undoes that", nil},
+	{"assign", "story withdraw ROBOT...", "remove the default story of robots", given{"story": nil, "rev": nil}, nil},
+	{"assign-activities", "activity withdraw ROBOT...", "remove all activities of robots", given{"activities": []string{}}, nil},
+	{"desired", "desired config [KEY=VALUE...] [ROBOT...]", "change the desired settings", given{"previous": nil}, desiredConfig},
+	{"desired", "desired mode MODE ROBOT...", "set the desired mode after start-up", given{"previous": nil}, desiredMode},
+	{"desired", "desired places ROBOT...", "set the desired map and named points", given{"previous": nil}, desiredPlaces},
+	{"desired", "desired revert WHAT ROBOT...", "give robots back the config, mode or places that they had before", nil, revertDesired},
 }
 
 // groups are the commands that have only commands below them, and what they are about.
 var groups = map[string]string{
 	"event":   "what happened to robots: list",
+	"desired": "desired state of robots: config, mode, places, revert, assignments, list, get",
 	"alert":   "present problems of robots: list, ack",
 	"session": "sign-ins in browsers",
 	"token":   "access tokens, with which programs make requests as a user",
@@ -155,13 +163,13 @@ var groups = map[string]string{
 func (sh *shell) addOperations(root *cobra.Command) {
 	for _, o := range api.Operations() {
 		if o.Use != "" {
-			addBelow(root, o, sh.operationCommand(o, nil))
+			addBelow(root, o, sh.operationCommand(o, nil, nil))
 		}
 		for _, p := range parts {
 			if p.id == o.ID {
 				part := o
 				part.Use, part.Short, part.Long, part.Description, part.Example = p.use, p.short, "", "", ""
-				addBelow(root, part, sh.operationCommand(part, p.fixed))
+				addBelow(root, part, sh.operationCommand(part, p.fixed, p.own))
 			}
 		}
 	}
@@ -199,8 +207,8 @@ func addBelow(at *cobra.Command, o operation.Operation, c *cobra.Command) {
 	}
 }
 
-// operationCommand makes the command of a row. What is fixed has no flag.
-func (sh *shell) operationCommand(o operation.Operation, fixed given) *cobra.Command {
+// operationCommand makes the command of a row. What is fixed has no flag; own comes instead of what finishes has.
+func (sh *shell) operationCommand(o operation.Operation, fixed given, own func(*shell, *cobra.Command) finish) *cobra.Command {
 	words, arguments, flags := o.CommandLine()
 	flags = slices.DeleteFunc(flags, func(p operation.Param) bool { _, is := fixed[p.Name]; return is })
 	at := strings.Index(o.Use, words[len(words)-1])
@@ -228,8 +236,13 @@ func (sh *shell) operationCommand(o operation.Operation, fixed given) *cobra.Com
 	}
 	c.Args = argumentsLike(arguments, selects)
 	end := finish(sh.sendEach)
-	if own, has := ofRow(finishes, o.ID); has {
+	if own == nil {
+		own, _ = ofRow(finishes, o.ID)
+	}
+	if own != nil {
 		end = own(sh, c)
+	} else if i := slices.IndexFunc(arguments, func(a operation.Argument) bool { return a.In == "" }); i >= 0 {
+		panic("the command of " + o.ID + " has an argument that is no parameter: " + arguments[i].Word)
 	}
 	c.RunE = run(func(cmd *cobra.Command, args []string) error {
 		ask := sh.request(o.ID, nil)
@@ -241,6 +254,8 @@ func (sh *shell) operationCommand(o operation.Operation, fixed given) *cobra.Com
 		names := args[min(len(args), len(arguments)):]
 		if last := len(arguments) - 1; last >= 0 && arguments[last].Joined && robots.any() { // flags select robots, so no argument does
 			args, names = append(args[:last:last], strings.Join(args[last:], ",")), nil
+		} else if last >= 0 && arguments[last].Word == "KEY=VALUE" { // before and after names
+			names = slices.DeleteFunc(slices.Clone(args[last:]), func(arg string) bool { return strings.Contains(arg, "=") })
 		}
 		for _, p := range flags {
 			switch {
@@ -260,7 +275,7 @@ func (sh *shell) operationCommand(o operation.Operation, fixed given) *cobra.Com
 		}
 		for i, a := range arguments {
 			switch {
-			case i >= len(args):
+			case i >= len(args) || a.In == "":
 			case a.Again && a.In != "path":
 				ask.set(a.Param, args[i:])
 			case a.Joined:
@@ -330,7 +345,12 @@ func addFlag(f *pflag.FlagSet, p operation.Param) func() (any, error) {
 		v := f.Bool(p.Flag, false, doc)
 		return func() (any, error) { return *v, nil }
 	case kind == reflect.Slice:
-		v := f.StringSlice(p.Flag, nil, doc)
+		v := &[]string{}
+		if p.Name == "label" { // its values may have commas
+			f.StringArrayVarP(v, p.Flag, "l", nil, doc)
+		} else {
+			f.StringSliceVar(v, p.Flag, nil, doc)
+		}
 		return func() (any, error) { return *v, nil }
 	case kind >= reflect.Int && kind <= reflect.Uint64:
 		v := f.Int64(p.Flag, number, doc)

@@ -87,7 +87,7 @@ func placeOf(tag reflect.StructTag) (name, where string) {
 	return "", ""
 }
 
-// Argument is a word of a command line that stands for a parameter.
+// Argument is a word of a command line that stands for a parameter, or for none: then the command has code of its own.
 type Argument struct {
 	Param
 	Word            string // such as ROBOT
@@ -113,20 +113,19 @@ func (o Operation) CommandLine() (words []string, arguments []Argument, flags []
 		case bare != strings.ToUpper(bare):
 			words = append(words, word)
 			continue
-		case selects && word == "ROBOT...":
+		case selects && strings.Trim(word, "[]") == "ROBOT...":
 			continue
 		}
 		i := 0 // the next one of the path
 		for i < len(flags) && flags[i].In != "path" && !flags[i].isNamed(bare) {
 			i++
 		}
-		if i == len(flags) {
-			panic("the command of " + o.ID + " has an argument that is no parameter: " + word)
+		a := Argument{Word: bare, Optional: strings.HasPrefix(word, "["), Again: !joined && strings.Contains(word, "..."), Joined: joined}
+		if i < len(flags) {
+			a.Param = flags[i]
+			flags = append(flags[:i:i], flags[i+1:]...)
 		}
-		arguments = append(arguments, Argument{
-			Param: flags[i], Word: bare, Optional: strings.HasPrefix(word, "["), Again: !joined && strings.Contains(word, "..."), Joined: joined,
-		})
-		flags = append(flags[:i:i], flags[i+1:]...)
+		arguments = append(arguments, a)
 	}
 	return words, arguments, flags
 }

@@ -123,6 +123,11 @@ export const commands: Record<string, Command> = {
     args: ['path.id'],
     flags: [],
   },
+  'stop': {
+    words: ['stop'],
+    args: [],
+    flags: [['level', 'body.level']],
+  },
   'release-stops': {
     words: ['stop', 'release'],
     args: ['body.ids'],
