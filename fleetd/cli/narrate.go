@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -242,7 +243,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 	case "control_free":
 		return kindMode, orElse(d.FromBy, d.From) + " has released control"
 	case "link_lost":
-		return kindLink, "is on its own: no heartbeat of fleetd or of a panel arrives"
+		return kindLink, "is on its own: " + eventText(e)
 	case "link_restored":
 		return kindLink, "can be reached by operators again"
 	}
@@ -256,10 +257,24 @@ var quiet = []string{
 	"config_applied", "config_deletion_ignored", "mode_deletion_ignored", "story_deletion_ignored", "activities_deletion_ignored", "places_deletion_ignored",
 }
 
+// namedField is a field of the data that a text of schema.Events names.
+var namedField = regexp.MustCompile("`[a-z_]+`")
+
+// eventText returns what an event means by the table, with the values of the fields that its row
+// names. A type that only a later release has is its own text.
+func eventText(e schema.Event) string {
+	var data map[string]json.RawMessage
+	_ = json.Unmarshal(e.Data, &data) // a field that is missing keeps its name
+	text := orElse(schema.EventOf(e.Type).Text, strings.ReplaceAll(e.Type, "_", " "))
+	return namedField.ReplaceAllStringFunc(text, func(name string) string {
+		name = strings.Trim(name, "`")
+		return orElse(string(data[name]), name)
+	})
+}
+
 // other tells events without a line of their own: that a desired document became active or was
 // withdrawn, and those of level warn or above.
 func (n *narrator) other(e schema.Event, d eventFields) (kind, string) {
-	what := strings.ReplaceAll(e.Type, "_", " ")
 	switch {
 	case slices.Contains(quiet, e.Type):
 		return "", ""
@@ -270,5 +285,5 @@ func (n *narrator) other(e schema.Event, d eventFields) (kind, string) {
 	case e.Level == schema.EventInfo || e.Level == "":
 		return "", ""
 	}
-	return kindAlert, what + ": " + reasonText(d)
+	return kindAlert, eventText(e) + ": " + reasonText(d)
 }
