@@ -98,7 +98,7 @@ var Table = []Layer{
 	{What: "fleetd's commands", Clock: true,
 		Folders: []string{"fleetd/cli"}},
 	{What: "mains", Clock: true,
-		Folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/library/makesounds", "fleetd/console/licences"}},
+		Folders: []string{"broker", "robotd", "fleetd", "schema/gen", "deploy/contract", "deploy/library/makesounds", "fleetd/console/licences"}},
 	{What: "everything in one process", Clock: true,
 		Folders: []string{"deploy/stage"}},
 	{What: "the demo, and tests of the whole", Clock: true,

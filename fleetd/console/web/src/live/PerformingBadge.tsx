@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 
 import type { Robot } from '../api/client';
 import { texts } from '../text/language';
-import { useReasonTexts } from '../text/reasons';
+import { useReasonTexts, whyText } from '../text/reasons';
 import { useMarkWords, usePresenceWords, useTermWords, withTerm } from '../text/terms';
 import { useNameOf } from './entries';
 import { performing, type Performing, type Term, type Tone, waitsForContinue } from './performing';
@@ -98,7 +98,7 @@ export function useAbout(): (of: Performing['of']) => string {
   const act = useNameOf('act');
   return (of) => {
     if (typeof of !== 'object') return of ?? '';
-    if ('reason' in of) return reasons[of.reason] ?? of.reason.replaceAll('_', ' ');
+    if ('reason' in of) return whyText(reasons, of.reason, of.reason.replaceAll('_', ' '));
     return [of.story && story(of.story), of.act && act(of.act)].filter(Boolean).join(', ');
   };
 }

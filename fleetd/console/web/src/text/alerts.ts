@@ -1,3 +1,4 @@
+import { alerts, type AlertType } from '../contract';
 import { texts } from './language';
 
 /** What an alert says to people: its name, what it means, and what ends it. */
@@ -7,176 +8,151 @@ export interface AlertWords {
   wayOut: string;
 }
 
-/** What each type of alert means to people. A test compares the types with topics.md. */
-export const useAlertWords = texts(
-  {
-    story_failing: {
-      title: 'no act of its story succeeds',
-      means: 'In the last round every act of the story failed. The audience sees little or nothing.',
-      wayOut: 'Repair what the last error names, or assign a story that this robot can perform.',
-    },
-    ability_failed: {
-      title: 'a small movement fails',
-      means: 'A unit of the robot fails what it does by itself between acts, such as blinking. The story goes on.',
-      wayOut: 'Look at the unit and at the log of its adapter. The robot tries again by itself.',
-    },
-    mode_hung: {
-      title: 'a mode hung',
-      means: "A mode did not answer any more, so the robot's program ended and started again.",
-      wayOut: "Read the robot's log. Switching to that mode tries it again.",
-    },
-    link_lost: {
-      title: 'no heartbeat reaches it',
-      means: 'The robot receives no heartbeat of fleetd or of a panel beside it, so nobody could stop it from afar.',
-      wayOut: 'Check the network and whether fleetd runs. The alert ends when heartbeats arrive again.',
-    },
-    safeguard: {
-      title: 'a safeguard holds it still',
-      means: 'Somebody pushes or lifts the robot, or it falls. Nothing on it moves.',
-      wayOut: 'Look after the robot. It goes on by itself 3 s after that is over.',
-    },
-    unit_error: {
-      title: 'a unit that moves reports an error',
-      means: 'The error of this unit stopped the whole robot.',
-      wayOut: 'Repair the unit, then reset the robot and enable it.',
-    },
-    device_critical: {
-      title: 'a unit is unsafe',
-      means: 'A unit without which the robot must not move has a fault or is critically hot. The robot rests.',
-      wayOut: 'Repair the unit and acknowledge the fault, or wait until it has cooled. Then enable the robot.',
-    },
-    device_disabled: {
-      title: 'a unit is out of use',
-      means: 'A unit has a fault or is hot, so nobody uses it. Actions that need it fail; the rest goes on.',
-      wayOut: 'Look at the unit. It is used again when its fault is gone.',
-    },
-    device_hot: {
-      title: 'a unit is warm',
-      means: 'A unit is warmer than normal and still in use.',
-      wayOut: 'Let it cool: shorter or fewer movements, more air. If it becomes hot, the robot stops using it.',
-    },
-    device_late: {
-      title: 'a unit is slow',
-      means: 'A unit did not finish its last commands in time.',
-      wayOut: 'Look whether it hangs, or whether the time-outs of the acts are too short for it.',
-    },
-    help_asked: {
-      title: 'somebody asks for help',
-      means: 'A person at the robot chose “I need help” on its screen.',
-      wayOut:
-        'Go there, then acknowledge it: fleetd sys ack-fault ROBOT --source service. The choice “No, thank you” on the screen ends it, too.',
-    },
-    battery_low: {
-      title: 'battery low',
-      means: 'The battery has less than the setting low_battery.',
-      wayOut: 'Charge the robot, unless it goes to its charger by itself.',
-    },
-    cannot_charge: {
-      title: 'it cannot charge',
-      means: 'The robot does not get to its charger, or does not charge there.',
-      wayOut: 'Bring it to the charger. The interrupt “power” makes it try again.',
-    },
-    calibration_waits: {
-      title: 'calibration waits',
-      means: 'Calibration would move a unit, which is not allowed now.',
-      wayOut: 'Make sure that nobody is near, then enable the robot. Calibration goes on by itself.',
-    },
-    calibration_failed: {
-      title: 'calibration failed',
-      means: 'Start-up did not end as it should, so the robot is not ready for its other modes.',
-      wayOut: 'Remove the cause that is named, then switch to start-up (str) again.',
-    },
-    map_pending: {
-      title: 'a new map waits',
-      means: 'The robot was given another map and still goes by the one before.',
-      wayOut: 'When nobody is near, switch to start-up (str): calibration takes the new map.',
-    },
-    memory_lost: {
-      title: 'it lost its memory',
-      means: 'Its disk has nothing of what it did before: which story it had, and who had stopped it.',
-      wayOut: 'Find out whether somebody had stopped it, and why. Then release the stop lost-disk.',
-    },
-    not_persisted: {
-      title: 'its stop is not saved',
-      means:
-        'The robot is stopped until the stop is released, but its disk could not save that: a restart would end the stop.',
-      wayOut: 'Do not restart the robot. Make room on its disk, or replace the disk.',
-    },
-    disk_refuses: {
-      title: 'its disk does not write',
-      means: 'The disk is full or broken. The robot obeys stops, and begins no command that it has to write down.',
-      wayOut: "Make room on the robot's disk, or replace it.",
-    },
-    recorder_fails: {
-      title: 'its recorder does not write',
-      means: 'What the robot does now is not recorded. It performs as usual.',
-      wayOut: "Make room on the robot's disk; its log says more.",
-    },
-    config_unreadable: {
-      title: 'its settings cannot be read',
-      means: 'The saved settings are damaged, so the strictest ones apply.',
-      wayOut: 'Change or assign a setting: fleetd then publishes all of them again.',
-    },
-    not_in_database: {
-      title: 'it has something that fleetd does not know',
-      means:
-        'Its story, activities, places, settings or mode are not in the database, as after the restore of an older copy. The robot goes on with them.',
-      wayOut: 'Assign or set it again to take it over, or withdraw or unset it. The hint has the commands.',
-    },
-    stop_not_held: {
-      title: 'it does not hold a stop that is latched',
-      means: 'The list of stops says that this robot is stopped, and it is not, as after the restore of an older copy.',
-      wayOut: 'fleetd publishes the stop again and the robot stops. Release the stop if it is over.',
-    },
-    content_damaged: {
-      title: 'what it fetches arrives damaged',
-      means:
-        'Something changes the bytes of a story, of activities or places on their way. What the robot had before goes on.',
-      wayOut:
-        'The robot tries again by itself. Look for a proxy or a portal between it and fleetd; assigning it again tries at once.',
-    },
-    certificate_expiring: {
-      title: 'its certificate ends soon',
-      means: 'The robot proves who it is with a certificate, which was not renewed. Without it, it cannot connect.',
-      wayOut: 'Check that the robot reaches fleetd. On the robot, robotd renew tries at once.',
-    },
-    untrusted_document: {
-      title: 'something assigned is not signed as it must be',
-      means: 'The robot received something assigned whose signature it does not trust.',
-      wayOut: 'Sign with a key that the robot trusts, or find out who else writes to the broker.',
-    },
-    equivocation: {
-      title: 'two signed documents have the same signature counter',
-      means: 'Two different contents were signed with one counter. Somebody else may have the key.',
-      wayOut: 'Find out which programs sign, and where the key is. Replace the key if in doubt.',
-    },
-    retained_command: {
-      title: 'the broker keeps a command',
-      means: 'A command was sent so that the broker repeats it at each connection. The robot refuses it.',
-      wayOut: 'fleetd removes it. Find the program that sends commands with the retain flag.',
-    },
-    messages_dropped: {
-      title: 'the broker drops its messages',
-      means: 'Some messages of the robot do not arrive, so what you see of it may be old.',
-      wayOut:
-        'If its source is mqtt, the robot sends too many messages: find the program that sends it too many commands. Otherwise the broker refuses the document that it names: see the log of the robot.',
-    },
-    clock_differs: {
-      title: 'the clock of a server differs',
-      means: 'A fleetd has another time than the fleet. Its commands may come too late or too early.',
-      wayOut: 'Set the clocks of all servers by the same source.',
-    },
-    duplicate_identity: {
-      title: 'a second robot has its name',
-      means: 'Two clients connect under this name and disconnect each other.',
-      wayOut: 'Look for a second robot of this name, such as one with a copied disk, and give it its own.',
-    },
-    presence_overwritten: {
-      title: 'somebody else writes whether it is there',
-      means: "Another client wrote the robot's presence.",
-      wayOut: 'Look for a second robot of this name.',
-    },
-  } satisfies Record<string, AlertWords>,
+/** A text of the contract as a sentence. A program's name stays in lower case. */
+const sentence = (text: string) => (/^fleetd /.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)) + '.';
+
+const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
+  story_failing: {
+    title: 'no act of its story succeeds',
+    wayOut: 'Repair what the last error names, or assign a story that this robot can perform.',
+  },
+  ability_failed: {
+    title: 'a small movement fails',
+    wayOut: 'Look at the unit and at the log of its adapter. The robot tries again by itself.',
+  },
+  mode_hung: {
+    title: 'a mode hung',
+    wayOut: "Read the robot's log. Switching to that mode tries it again.",
+  },
+  link_lost: {
+    title: 'no heartbeat reaches it',
+    wayOut: 'Check the network and whether fleetd runs. The alert ends when heartbeats arrive again.',
+  },
+  safeguard: {
+    title: 'a safeguard holds it still',
+    wayOut: 'Look after the robot. It goes on by itself 3 s after that is over.',
+  },
+  unit_error: {
+    title: 'a unit that moves reports an error',
+    wayOut: 'Repair the unit, then reset the robot and enable it.',
+  },
+  device_critical: {
+    title: 'a unit is unsafe',
+    wayOut: 'Repair the unit and acknowledge the fault, or wait until it has cooled. Then enable the robot.',
+  },
+  device_disabled: {
+    title: 'a unit is out of use',
+    wayOut: 'Look at the unit. It is used again when its fault is gone.',
+  },
+  device_hot: {
+    title: 'a unit is warm',
+    wayOut: 'Let it cool: shorter or fewer movements, more air. If it becomes hot, the robot stops using it.',
+  },
+  device_late: {
+    title: 'a unit is slow',
+    wayOut: 'Look whether it hangs, or whether the time-outs of the acts are too short for it.',
+  },
+  help_asked: {
+    title: 'somebody asks for help',
+    wayOut:
+      'Go there, then acknowledge it: fleetd sys ack-fault ROBOT --source service. The choice “No, thank you” on the screen ends it, too.',
+  },
+  battery_low: {
+    title: 'battery low',
+    wayOut: 'Charge the robot, unless it goes to its charger by itself.',
+  },
+  cannot_charge: {
+    title: 'it cannot charge',
+    wayOut: 'Bring it to the charger. The interrupt “power” makes it try again.',
+  },
+  calibration_waits: {
+    title: 'calibration waits',
+    wayOut: 'Make sure that nobody is near, then enable the robot. Calibration goes on by itself.',
+  },
+  calibration_failed: {
+    title: 'calibration failed',
+    wayOut: 'Remove the cause that is named, then switch to start-up (str) again.',
+  },
+  map_pending: {
+    title: 'a new map waits',
+    wayOut: 'When nobody is near, switch to start-up (str): calibration takes the new map.',
+  },
+  memory_lost: {
+    title: 'it lost its memory',
+    wayOut: 'Find out whether somebody had stopped it, and why. Then release the stop lost-disk.',
+  },
+  not_persisted: {
+    title: 'its stop is not saved',
+    wayOut: 'Do not restart the robot. Make room on its disk, or replace the disk.',
+  },
+  disk_refuses: {
+    title: 'its disk does not write',
+    wayOut: "Make room on the robot's disk, or replace it.",
+  },
+  recorder_fails: {
+    title: 'its recorder does not write',
+    wayOut: "Make room on the robot's disk; its log says more.",
+  },
+  config_unreadable: {
+    title: 'its settings cannot be read',
+    wayOut: 'Change or assign a setting: fleetd then publishes all of them again.',
+  },
+  not_in_database: {
+    title: 'it has something that fleetd does not know',
+    wayOut: 'Assign or set it again to take it over, or withdraw or unset it. The hint has the commands.',
+  },
+  stop_not_held: {
+    title: 'it does not hold a stop that is latched',
+    wayOut: 'fleetd publishes the stop again and the robot stops. Release the stop if it is over.',
+  },
+  content_damaged: {
+    title: 'what it fetches arrives damaged',
+    wayOut:
+      'The robot tries again by itself. Look for a proxy or a portal between it and fleetd; assigning it again tries at once.',
+  },
+  certificate_expiring: {
+    title: 'its certificate ends soon',
+    wayOut: 'Check that the robot reaches fleetd. On the robot, robotd renew tries at once.',
+  },
+  untrusted_document: {
+    title: 'something assigned is not signed as it must be',
+    wayOut: 'Sign with a key that the robot trusts, or find out who else writes to the broker.',
+  },
+  equivocation: {
+    title: 'two signed documents have the same signature counter',
+    wayOut: 'Find out which programs sign, and where the key is. Replace the key if in doubt.',
+  },
+  retained_command: {
+    title: 'the broker keeps a command',
+    wayOut: 'fleetd removes it. Find the program that sends commands with the retain flag.',
+  },
+  messages_dropped: {
+    title: 'the broker drops its messages',
+    wayOut:
+      'If its source is mqtt, the robot sends too many messages: find the program that sends it too many commands. Otherwise the broker refuses the document that it names: see the log of the robot.',
+  },
+  clock_differs: {
+    title: 'the clock of a server differs',
+    wayOut: 'Set the clocks of all servers by the same source.',
+  },
+  duplicate_identity: {
+    title: 'a second robot has its name',
+    wayOut: 'Look for a second robot of this name, such as one with a copied disk, and give it its own.',
+  },
+  presence_overwritten: {
+    title: 'somebody else writes whether it is there',
+    wayOut: 'Look for a second robot of this name.',
+  },
+};
+
+const withMeaning = (type: AlertType): [AlertType, AlertWords] => [
+  type,
+  { ...english[type], means: sentence(alerts[type].replaceAll('`', '')) },
+];
+
+/** What each type of alert means to people. */
+export const useAlertWords = texts<Record<AlertType, AlertWords>>(
+  Object.fromEntries((Object.keys(alerts) as AlertType[]).map(withMeaning)) as Record<AlertType, AlertWords>,
   {
     story_failing: {
       title: 'kein Akt seiner Geschichte gelingt',

@@ -1,10 +1,8 @@
+import type { Causes } from '../contract';
 import { texts } from './language';
 
-/**
- * What caused a change, by the source of its event. A test compares the codes with the tables
- * of the robot's machines.
- */
-export const useCauseWords = texts(
+/** What caused a change, by the source of its event. */
+export const useCauseWords = texts<{ [Source in keyof Causes]: Record<Causes[Source], string> }>(
   {
     auto: {
       enter: 'automatic began',

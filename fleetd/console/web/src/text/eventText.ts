@@ -17,10 +17,12 @@ export interface EventTables {
   states: Record<string, Words>;
 }
 
-/** What an event means, with the act that it is about. */
+/** What an event means, with the fields of its data that the words name in backticks and the act that it is about. */
 export function eventText(words: Words, { type, data }: Pick<Event, 'type' | 'data'>): string {
-  const act = type.startsWith('act_') && (data as { act?: unknown } | undefined)?.act;
-  return [words[type] ?? type.replaceAll('_', ' '), typeof act === 'string' && act].filter(Boolean).join(': ');
+  const fields = (data ?? {}) as Record<string, unknown>;
+  const what = (words[type] ?? type.replaceAll('_', ' ')).replace(/`(\w+)`/g, (_, f: string) => String(fields[f] ?? f));
+  const act = type.startsWith('act_') && fields.act;
+  return [what, typeof act === 'string' && act].filter(Boolean).join(': ');
 }
 
 /** Why it happened, in words with the code beside them; a text of a robot or a person as it is. */
@@ -38,7 +40,8 @@ export function detailsText(t: EventTables, { source, data }: Pick<Event, 'sourc
   if (typeof data !== 'object' || Array.isArray(data)) return JSON.stringify(data);
   const valueText = (name: string, value: unknown): string => {
     if (typeof value !== 'string') return JSON.stringify(value);
-    const words = name === 'reason' ? t.reasons : name === 'from' || name === 'to' ? t.states[source] : undefined;
+    if (name === 'reason') return Object.hasOwn(t.reasons, value) ? reasonText(t.reasons, value) : value;
+    const words = name === 'from' || name === 'to' ? t.states[source] : undefined;
     return words && Object.hasOwn(words, value) ? withTerm(words, value) : value;
   };
   return Object.entries(data)

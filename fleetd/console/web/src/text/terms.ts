@@ -1,7 +1,22 @@
+import type { Robot } from '../api/client';
+import type * as contract from '../contract';
 import { texts } from './language';
 
-/** Words for the enums of the contract, by the name that topics.md has for each. A test compares them. */
-export const useTermWords = texts(
+interface Terms {
+  ModeID: Record<contract.ModeID, string>;
+  SafetyState: Record<contract.SafetyState, string>;
+  ModePhase: Record<contract.ModePhase, string>;
+  AutoStatus: Record<contract.AutoStatus, string>;
+  LifeState: Record<contract.LifeState, string>;
+  LinkState: Record<contract.LinkState, string>;
+  DeployPhase: Record<contract.DeployPhase, string>;
+  AlertLevel: Record<contract.AlertLevel, string>;
+  EventLevel: Record<contract.EventLevel, string>;
+  Status: Record<contract.Status, string>;
+}
+
+/** Words for the enums of the contract, by the name that topics.md has for each. */
+export const useTermWords = texts<Terms>(
   {
     ModeID: { str: 'start-up', mnl: 'manual', ato: 'automatic', safe: 'safe mode' },
     SafetyState: {
@@ -123,7 +138,7 @@ export const useTermWords = texts(
 );
 
 /** Whether a robot is connected: fleetd's view of its presence. */
-export const usePresenceWords = texts(
+export const usePresenceWords = texts<Record<Robot['presence']['status'], string>>(
   {
     online: 'online',
     degraded: 'poor connection',

@@ -1,7 +1,8 @@
+import type { Verb } from '../contract';
 import { texts } from './language';
 
-/** What each command of the contract does, for people. A test compares the verbs with topics.md. */
-export const useVerbWords = texts(
+/** What each command of the contract is called. */
+export const useVerbWords = texts<Record<Verb, string>>(
   {
     'safety/stop': 'stop',
     'safety/soft-stop': 'stop after the shutdown act',

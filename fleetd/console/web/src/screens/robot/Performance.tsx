@@ -5,7 +5,7 @@ import { obeysAnother } from '../../live/report';
 import { useTermWords, withTerm } from '../../text/terms';
 import { useVerbWords } from '../../text/verbs';
 import { texts } from '../../text/language';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { clock } from '../../text/time';
 import { useNameOf } from '../library/api';
 import { useActing } from './acting';
@@ -172,7 +172,7 @@ function Pauses() {
                 {t.holder(
                   [t.kinds[kind] ?? kind, p.by].filter(Boolean).join(': '),
                   clock(p.since),
-                  p.why ? (reasons[p.why] ?? p.why) : '',
+                  whyText(reasons, p.why ?? ''),
                 )}
               </Text>
               <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>

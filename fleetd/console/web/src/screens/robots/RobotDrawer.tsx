@@ -10,7 +10,7 @@ import { useAbout } from '../../live/PerformingBadge';
 import { useRobot } from '../../live/robots';
 import { useStopMeans } from '../../shell/scope';
 import { inButtons } from '../../text/buttons';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
 import { clock } from '../../text/time';
 import { joined } from '../robot/joined';
@@ -132,7 +132,7 @@ function Facts({ r }: { r: Robot }) {
       t.facts.pauses,
       list(
         r.pause_holders.map(
-          (p) => `${p.by || p.token}${p.why ? `: ${reasons[p.why] ?? p.why}` : ''}${p.by ? ` (${p.token})` : ''}`,
+          (p) => `${p.by || p.token}${p.why ? `: ${whyText(reasons, p.why)}` : ''}${p.by ? ` (${p.token})` : ''}`,
         ),
       ),
     ],

@@ -15,7 +15,7 @@ import { performing, type Tone } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts, useTermsText } from '../../live/PerformingBadge';
 import { fleetdNow } from '../../live/stream';
 import { useModeWord } from '../../text/modes';
-import { reasonText, useReasonTexts } from '../../text/reasons';
+import { reasonText, useReasonTexts, whyText } from '../../text/reasons';
 import { usePresenceWords, withTerm } from '../../text/terms';
 import { ago } from '../../text/time';
 import { useNameOf } from '../library/api';
@@ -134,7 +134,7 @@ export function Story({ r }: { r: Robot }) {
           {' '}
           → {t.assigned(name(desired.story!.id))}
           {desired.progress != null ? ` ${desired.progress} %` : ''}
-          {desired.reason ? ` (${reasons[desired.reason] ?? desired.reason})` : ''}
+          {desired.reason ? ` (${whyText(reasons, desired.reason)})` : ''}
         </span>
       )}
     </span>
