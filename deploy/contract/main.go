@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
@@ -57,6 +58,8 @@ func contract(all []enums.Enum) string {
 		func(r schema.EventRow) (string, string) { return r.Type, r.Text })
 	table(&b, "alerts", "What needs a look as long as it lasts", "AlertType", schema.Alerts,
 		func(r schema.AlertRow) (string, string) { return r.Type, r.Text })
+	table(&b, "actions", "What an entry of the audit says was done", "Action", audit.Actions,
+		func(r audit.ActionRow) (string, string) { return string(r.Action), r.Text })
 	union(&b, "Verb", "A command to a robot", verb.IDs())
 	for _, e := range all {
 		values := make([]string, len(e.Values))
@@ -90,6 +93,9 @@ func table[Row any](b *strings.Builder, name, doc, union string, rows []Row, of 
 	fmt.Fprintf(b, "\n/** %s. */\nexport const %s = {\n", doc, name)
 	for _, row := range rows {
 		code, text := of(row)
+		if strings.Contains(code, " ") {
+			code = quote(code)
+		}
 		fmt.Fprintf(b, "  %s: %s,\n", code, quote(text))
 	}
 	fmt.Fprintf(b, "};\nexport type %s = keyof typeof %s;\n", union, name)

@@ -212,6 +212,55 @@ export const alerts = {
 };
 export type AlertType = keyof typeof alerts;
 
+/** What an entry of the audit says was done. */
+export const actions = {
+  stop: 'stop robots',
+  release: 'release a stop',
+  command: 'send a command',
+  cancel: 'cancel a command',
+  assign: 'assign',
+  withdraw: 'withdraw',
+  revert: 'assign again what was before',
+  desired: 'change what robots shall do',
+  'publish again': 'publish again for a robot that has a later revision',
+  'clear default': 'remove a deleted story from robots',
+  'take activity': 'remove a deleted activity from robots',
+  shorten: 'remove a deleted act from its story or activity',
+  reissue: 'publish again after a deletion',
+  save: 'save a draft',
+  'save deleted': 'save a draft of what was deleted',
+  publish: 'publish',
+  delete: 'delete',
+  recover: 'recover what was deleted',
+  put: 'upload a file',
+  label: 'change labels',
+  adopt: 'add a robot to the fleet',
+  'restore name': 'accept a robot again',
+  'make enrolment token': 'make the line that enrols a robot',
+  enrol: 'give a robot its certificate',
+  renew: 'renew the certificate of a robot',
+  revoke: 'revoke a certificate',
+  decommission: 'remove a robot from the fleet',
+  'delete documents': 'delete the documents of a removed robot',
+  'remove retained': 'delete a retained message that does not belong there',
+  acknowledge: 'acknowledge an alert',
+  'flight record': 'save a flight record',
+  'download a flight record': 'download a recording',
+  user: 'print a password for the administrator',
+  'user add': 'add a user',
+  'user set': 'change a user',
+  'user password': 'set a password',
+  'token create': 'make a token for a program',
+  'token revoke': 'end a token',
+  'login allow': 'let the command line sign in',
+  'sign in': 'sign in',
+  'sign out': 'sign out',
+  'session end': 'end a session',
+  requests: 'too many requests to list each',
+  prune: 'remove old entries of the audit',
+};
+export type Action = keyof typeof actions;
+
 /** A command to a robot. */
 export type Verb = 'safety/stop' | 'safety/soft-stop' | 'safety/halt' | 'safety/estop' | 'safety/enable' | 'safety/reset' | 'mode/set' | 'mode/pause' | 'mode/resume' | 'mode/kill' | 'mode/param' | 'mode/enable' | 'mode/disable' | 'controller/load' | 'controller/unload' | 'auto/start' | 'auto/stop' | 'auto/skip' | 'auto/pause' | 'auto/continue' | 'interrupt/request' | 'interrupt/cancel' | 'interrupter/run' | 'interrupter/stop' | 'life/set' | 'life/focus' | 'life/stop-focus' | 'life/stop-all' | 'life/safeguard' | 'life/launchpad' | 'life/plugin' | 'life/explain' | 'control/acquire' | 'control/renew' | 'control/release' | 'control/takeover' | 'manual/stop' | 'manual/goto' | 'manual/head' | 'manual/say' | 'manual/sound' | 'manual/volume' | 'manual/face' | 'manual/led' | 'manual/view' | 'manual/head-motion' | 'manual/act' | 'manual/point-save' | 'manual/point-delete' | 'manual/act-record' | 'manual/act-delete' | 'act/perform' | 'intent/post' | 'sys/ping' | 'sys/query' | 'sys/cancel' | 'sys/resync' | 'sys/replay' | 'sys/ack-fault' | 'sys/adopt' | 'log/on' | 'log/off' | 'record/export' | 'sys/reboot';
 
