@@ -48,7 +48,7 @@ var Table = []Layer{
 	{What: "packages that decide one thing each", Pure: true,
 		Folders: []string{
 			"broker/access",
-			"robotd/safety", "robotd/latch", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
+			"robotd/safety", "robotd/mode", "robotd/auto", "robotd/interrupt", "robotd/act",
 			"robotd/delivery", "robotd/renew", "robotd/driver", "robotd/control", "robotd/teleop", "robotd/taught", "robotd/clock",
 			"fleetd/presence", "fleetd/selector", "fleetd/library", "fleetd/command", "fleetd/stop", "fleetd/desired", "fleetd/ca", "fleetd/enrol", "fleetd/decommission", "fleetd/leader", "fleetd/drive",
 		}},
@@ -63,7 +63,7 @@ var Table = []Layer{
 	{What: "the robot's configuration", Pure: true,
 		Folders: []string{"robotd/config"}},
 	{What: "components of the robot", Pure: true,
-		Folders: []string{"robotd/permission", "robotd/diskvalues", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/stops", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
+		Folders: []string{"robotd/permission", "robotd/diskvalues", "robotd/supervisor", "robotd/body", "robotd/diagnosis", "robotd/latch", "robotd/report", "robotd/manual", "robotd/perform", "robotd/desired", "robotd/intent", "robotd/life"}},
 	{What: "the robot's step function", Pure: true,
 		Folders: []string{"robotd/brain"}},
 	{What: "MQTT over WebSocket",

@@ -55,8 +55,8 @@ func (t *step) publishAnswers() {
 	if !t.Pending() { // then they are published
 		t.recordLater()
 	}
-	for _, held := range t.stops.TakeHeldBack(slices.DeleteFunc(answers, permitsMotion)) {
-		if held.Ack.Status != schema.StatusSucceeded || !request.IsStop(held.Ack.Verb) || !t.stops.HoldBack(&held) {
+	for _, held := range t.latches.TakeHeldBack(slices.DeleteFunc(answers, permitsMotion)) {
+		if held.Ack.Status != schema.StatusSucceeded || !request.IsStop(held.Ack.Verb) || !t.latches.HoldBack(&held) {
 			t.publishAnswer(held.SendAck)
 		}
 	}
@@ -86,7 +86,7 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 	var refs []schema.Ref
 	switch r.Reason {
 	case schema.ReasonLatched:
-		refs = t.stops.Refs()
+		refs = t.latches.Refs()
 	case schema.ReasonEStopInput, schema.ReasonUnitError:
 		refs = t.body.Refs(r.Reason)
 	case schema.ReasonUnitCritical, schema.ReasonDeviceDisabled:

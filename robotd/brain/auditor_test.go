@@ -119,8 +119,8 @@ func (a *auditor) living(handled int) {
 	if s.supervisor.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
 		a.fail("life is %s in %s", at, s.supervisor.Mode().Active)
 	}
-	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.permission.At != schema.SafetyEnabled && s.permission.At != schema.SafetyDisabled || len(s.stops.Latches()) > 0) {
-		a.fail("life is %s in %s with %d latches", at, s.permission.At, len(s.stops.Latches()))
+	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.permission.At != schema.SafetyEnabled && s.permission.At != schema.SafetyDisabled || len(s.latches.Latches()) > 0) {
+		a.fail("life is %s in %s with %d latches", at, s.permission.At, len(s.latches.Latches()))
 	}
 	var held []string
 	for _, p := range s.perform.Auto().Held() {
@@ -223,8 +223,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	case s.perform.Auto().Status == schema.AutoPerforming && s.perform.Auto().Count() > 0:
 		a.fail("ato performs and %d pauses are held", s.perform.Auto().Count())
 	}
-	if s.permission.At == schema.SafetyEnabled && len(s.stops.Latches()) > 0 && !s.Pending() {
-		a.fail("the robot is ENABLED while %d stops are held", len(s.stops.Latches()))
+	if s.permission.At == schema.SafetyEnabled && len(s.latches.Latches()) > 0 && !s.Pending() {
+		a.fail("the robot is ENABLED while %d stops are held", len(s.latches.Latches()))
 	}
 	if s.permission.At == schema.SafetyEnabled && len(s.diagnosis.Causes()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED although %v", s.diagnosis.Causes())
@@ -264,7 +264,7 @@ func (a *auditor) stopped(ev event.Event) {
 		return
 	}
 	if k := command.KeyOf(client, q.ID); a.writes[k] == 0 {
-		a.writes[k], _ = a.r.s.stops.Writes()
+		a.writes[k], _ = a.r.s.latches.Writes()
 	}
 }
 
@@ -357,7 +357,7 @@ func (a *auditor) acknowledged(e effect.Publish, ack schema.Ack) {
 	if ack.Status == schema.StatusSucceeded && ack.StateSeq > a.stateSeq {
 		a.fail("%s succeeded with state %d, but the newest published is %d", *ack.ID, ack.StateSeq, a.stateSeq)
 	}
-	_, kept := a.r.s.stops.Writes()
+	_, kept := a.r.s.latches.Writes()
 	if ack.Status == schema.StatusSucceeded && (request.IsStop(ack.Verb) || ack.Verb == verb.LiveStop) && kept < a.writes[command.KeyOf(e.Param, *ack.ID)] && !strings.Contains(ack.Detail, "disk does not have") {
 		a.fail("%s succeeded before the disk had the latched stop, and does not say so", *ack.ID)
 	}

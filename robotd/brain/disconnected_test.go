@@ -7,7 +7,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/stops"
+	"troupe/robotd/latch"
 	"troupe/schema"
 )
 
@@ -124,10 +124,10 @@ func TestReleasedButtonResetsNothing(t *testing.T) {
 	press := func(on bool) {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: on}})
 	}
-	if press(false); len(r.s.stops.Latches()) != 1 {
+	if press(false); len(r.s.latches.Latches()) != 1 {
 		t.Error("a released button released a stop")
 	}
-	if press(true); len(r.s.stops.Latches()) != 0 {
+	if press(true); len(r.s.latches.Latches()) != 0 {
 		t.Error("somebody at the robot does not get its stop released")
 	}
 }
@@ -136,8 +136,8 @@ func TestLostLatchesLatchTheRobot(t *testing.T) {
 	for _, lost := range []string{"{{{", "null", "{}", "[]", `{"latches":null}`} {
 		r := newRig(t)
 		r.memory.Latches = []byte(`{"latches":` + lost + `}`)
-		if r.boot(); len(r.s.stops.Latches()) != 1 || r.s.stops.Latches()[0].ID != stops.DiskLatch {
-			t.Errorf("%s: held are %+v", lost, r.s.stops.Latches())
+		if r.boot(); len(r.s.latches.Latches()) != 1 || r.s.latches.Latches()[0].ID != latch.DiskLatch {
+			t.Errorf("%s: held are %+v", lost, r.s.latches.Latches())
 		}
 	}
 }

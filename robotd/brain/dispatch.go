@@ -6,11 +6,11 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/intent"
+	"troupe/robotd/latch"
 	"troupe/robotd/manual"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
-	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -26,9 +26,9 @@ func (t *step) commanded(ev event.Command) {
 	t.requests.NoteRetained(ev)
 	overtaken := false
 	if stop {
-		t.stops.NoteNewest(ev.N)
+		t.latches.NoteNewest(ev.N)
 	} else {
-		overtaken = t.stops.Overtook(ev.N)
+		overtaken = t.latches.Overtook(ev.N)
 	}
 	late, inForce := t.link.Late(t.now, ev), t.supervisor.InForce()
 	t.toRequests(func(q request.Step) { q.Arrive(ev, overtaken, late, inForce) })
@@ -50,7 +50,7 @@ func (t *step) dispatch(o effect.Dispatch) {
 	taken, asker := true, t.link.Asker(o.Client, o.By)
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
-		t.toStops(func(s stops.Step) { s.Command(o) })
+		t.toLatches(func(l latch.Step) { l.Command(o) })
 		t.runAndCarryOut(func() { t.permissionStep().Ask(o, asker) })
 	case verb.PartMode:
 		taken = t.takeMode(o, asker)

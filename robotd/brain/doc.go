@@ -12,8 +12,8 @@
 // clock; the loop in package robot owns the State, calls Step and carries out the effects.
 //
 // The parts of the robot have a state of their own: permission, request, operatorlink, supervisor,
-// body, stops, manual, perform, desired, diagnosis, intent, life, signal, diskvalues and report.
-// They use machines (safety, mode, latch and others) that decide one thing each.
+// body, latch, manual, perform, desired, diagnosis, intent, life, signal, diskvalues and report.
+// They use machines (safety, mode, auto and others) that decide one thing each.
 // None of them knows another, but perform and life read signal: brain passes to each the facts that it needs, and carries out the
 // outputs that it returns. The order is the same for every
 // event:

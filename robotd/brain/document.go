@@ -20,7 +20,7 @@ func (t *step) stateDocument() *schema.State {
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
 		Log:    t.report.LogOn(), Dropped: schema.DroppedCounters{Events: t.report.Dropped(), Acks: t.requests.Dropped(), Records: t.report.RecordsDropped()},
 	}
-	d.Safety.NotPersisted, d.Safety.Latches = t.stops.NotPersisted(), t.stops.Document()
+	d.Safety.NotPersisted, d.Safety.Latches = t.latches.NotPersisted(), t.latches.Document()
 	d.Running = t.requests.Running()
 	if last, ok := t.requests.Last(); ok {
 		d.LastReq = &last
@@ -37,7 +37,7 @@ func (t *step) snapshot() effect.Snapshot {
 	s := effect.Snapshot{
 		State: t.stateDocument(), Caps: t.body.Caps(t.cfg, manual.Verbs(&t.body)),
 		Mono: t.now.Mono, Boot: t.report.Boot(), Volume: 1,
-		FleetStops: t.stops.RecordedIDs(), LinkBudget: t.cfg.Link.Lost, ContinueOnReturn: t.cfg.ContinueOnReturn,
+		FleetStops: t.latches.RecordedIDs(), LinkBudget: t.cfg.Link.Lost, ContinueOnReturn: t.cfg.ContinueOnReturn,
 	}
 	if v := t.body.Volume(); v.Given {
 		s.Volume = v.Value

@@ -8,7 +8,6 @@ import (
 
 	"troupe/robotd/driver"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -131,7 +130,7 @@ func TestLatchedStopNamesItsSender(t *testing.T) {
 	if got := by(); got != "anna at op1" {
 		t.Errorf("the live stop was sent by %q", got)
 	}
-	r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}}})
+	r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop, By: "anna", Client: "op1"}}})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("recorded by fleetd, the stop was sent by %q", got)
 	}

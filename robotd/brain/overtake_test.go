@@ -6,7 +6,6 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/schema"
 )
 
@@ -83,10 +82,10 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 		r.boot()
 		r.give(event.Connected{Session: "a"})
 		r.until(time.Second)
-		r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 5})
+		r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}, N: 5})
 		r.until(1500 * time.Millisecond)
 		enable(r, func() {
-			r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: 2, FleetID: "fleetd"}, N: 8})
+			r.give(event.StopDocument{From: event.RobotStops, Rev: 2, FleetID: "fleetd", N: 8})
 		})
 		r.until(2 * time.Second)
 		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.permission.At == schema.SafetyEnabled {
@@ -105,8 +104,8 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 // anew and nobody released one, so what stands in the way is the latched stop.
 func TestRecordingAStopCancelsNoCommand(t *testing.T) {
 	enable := event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
-	for _, from := range []latch.Source{latch.Robot, latch.Fleet} {
-		written := event.StopDocument{Document: latch.Document{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}}, N: 8}
+	for _, from := range []event.StopSource{event.RobotStops, event.FleetStops} {
+		written := event.StopDocument{From: from, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}, N: 8}
 		for name, events := range map[string][]event.Event{
 			"the document overtakes":                   {written, enable},
 			"the enable is on its way to the disk":     {enable, written},

@@ -284,7 +284,7 @@ func (s *desiredView) ModeFacts() desired.ModeFacts {
 		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
 	case safety.NeedsReset(s.permission.At):
 		f.Prevented, f.Detail = schema.ReasonNeedsReset, (*State)(s).standstill().String()
-	case len(s.stops.Latches()) > 0:
+	case len(s.latches.Latches()) > 0:
 		f.Prevented, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()
 	case waits != "": // a switch of modes would release the pause that waits for auto/continue
 		f.Prevented, f.Detail = waits, string(m.Active)+" was stopped or lost its link; auto/continue continues it"

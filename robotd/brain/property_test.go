@@ -18,7 +18,6 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/robotd/mode"
 	"troupe/robotd/mode/follow"
 	"troupe/schema"
@@ -336,20 +335,20 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					return
 				}
 				w.r.give(event.LiveStop{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
-				if w.r.s.permission.At == schema.SafetyEnabled || len(w.r.s.stops.Latches()) == 0 {
-					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.permission.At, len(w.r.s.stops.Latches()))
+				if w.r.s.permission.At == schema.SafetyEnabled || len(w.r.s.latches.Latches()) == 0 {
+					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.permission.At, len(w.r.s.latches.Latches()))
 				}
 				clear(w.a.enables)
 			default:
 				w.stopRev += int64(rapid.IntRange(-1, 2).Draw(t, "rev"))
-				doc := latch.Document{From: rapid.SampledFrom([]latch.Source{latch.Robot, latch.Fleet}).Draw(t, "from"), Rev: max(1, w.stopRev), FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "other"}).Draw(t, "fleet_id")}
+				doc := event.StopDocument{From: rapid.SampledFrom([]event.StopSource{event.RobotStops, event.FleetStops}).Draw(t, "from"), Rev: max(1, w.stopRev), FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "other"}).Draw(t, "fleet_id")}
 				for _, id := range ids {
 					if rapid.IntRange(0, 2).Draw(t, id) == 0 {
 						doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 					}
 				}
-				w.r.give(event.StopDocument{Document: doc})
-				if w.r.s.permission.At == schema.SafetyEnabled && len(w.r.s.stops.Latches()) > 0 {
+				w.r.give(doc)
+				if w.r.s.permission.At == schema.SafetyEnabled && len(w.r.s.latches.Latches()) > 0 {
 					t.Fatal("ENABLED while a stop is held")
 				}
 			}

@@ -49,7 +49,7 @@ func TestRefusalListsTheLatchesThatCauseIt(t *testing.T) {
 		r.command("safety/enable", "")
 		a := (*acks)[len(*acks)-1]
 		if a.Reason != schema.ReasonLatched || len(a.Refs) != schema.MaxRefs {
-			t.Fatalf("%.10s: answered %s %s, %d refs of %d", name, a.Status, a.Reason, len(a.Refs), len(r.s.stops.Latches()))
+			t.Fatalf("%.10s: answered %s %s, %d refs of %d", name, a.Status, a.Reason, len(a.Refs), len(r.s.latches.Latches()))
 		}
 		for _, ref := range a.Refs {
 			if ref.Kind != schema.RefLatch || !slices.Contains(held, ref.ID) {

@@ -8,7 +8,6 @@ import (
 
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/robotd/report"
 	"troupe/schema"
 )
@@ -24,11 +23,11 @@ func TestReplayReportsItsRemainingTime(t *testing.T) {
 	r.boot()
 	r.give(event.Connected{Session: "s"})
 	for rev := range int64(100) { // held and released, each an event
-		doc := latch.Document{From: latch.Robot, Rev: rev + 1, FleetID: "fleetd"}
+		doc := event.StopDocument{From: event.RobotStops, Rev: rev + 1, FleetID: "fleetd"}
 		if rev%2 == 0 {
 			doc.Stops = []schema.StopLatch{{ID: "a", Level: schema.StopStop}}
 		}
-		r.give(event.StopDocument{Document: doc})
+		r.give(doc)
 	}
 	began := r.now
 	r.give(event.Command{Client: "op1", Group: "sys", Verb: "replay", Payload: []byte(`{"id":"r","args":{"from":1}}`)})

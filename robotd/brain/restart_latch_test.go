@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/latch"
 	"troupe/robotd/safety"
-	"troupe/robotd/stops"
 	"troupe/schema"
 )
 
@@ -17,20 +16,20 @@ import (
 // one arrive after that.
 func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 	for id, fails := range map[string]func(m *Memory, fails bool){
-		stops.RefusingLatch: func(m *Memory, fails bool) {
+		latch.RefusingLatch: func(m *Memory, fails bool) {
 			if m.Refused = ""; fails {
 				m.Refused = schema.ReasonInternal
 			}
 		},
-		stops.DiskLatch: func(m *Memory, fails bool) { m.LatchesLost = fails },
-		stops.LostLatch: func(m *Memory, fails bool) { m.Lost = fails },
+		latch.DiskLatch: func(m *Memory, fails bool) { m.LatchesLost = fails },
+		latch.LostLatch: func(m *Memory, fails bool) { m.Lost = fails },
 	} {
 		r := newRig(t)
 		holds := func() bool {
-			return slices.ContainsFunc(r.s.stops.Latches(), func(l safety.Latch) bool { return l.ID == id })
+			return slices.ContainsFunc(r.s.latches.Latches(), func(l safety.Latch) bool { return l.ID == id })
 		}
 		document := func(rev int64, stops ...schema.StopLatch) {
-			r.give(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "one", Stops: stops}})
+			r.give(event.StopDocument{From: event.RobotStops, Rev: rev, FleetID: "one", Stops: stops})
 			r.until(r.now + 100*time.Millisecond)
 		}
 		boot := func(damaged bool) {
@@ -62,19 +61,19 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 // TestLostDiskIsForgottenOnceItsLatchIsKept ends the robot before its disk has the latch.
 func TestLostDiskIsForgottenOnceItsLatchIsKept(t *testing.T) {
 	r := newRig(t)
-	r.memory.Lost, r.memory.Values[stops.LostKey] = true, "yes"
+	r.memory.Lost, r.memory.Values[latch.LostKey] = true, "yes"
 	r.diskStuck = true
 	for range 2 {
 		r.boot()
 		r.until(r.now + time.Second)
-		if r.memory.Values[stops.LostKey] == "" {
+		if r.memory.Values[latch.LostKey] == "" {
 			t.Error("the disk does not have the latch, and the next start would not hold the robot")
 		}
 	}
 	r.diskStuck = false
 	r.boot()
 	r.until(r.now + time.Second)
-	if r.memory.Values[stops.LostKey] != "" {
+	if r.memory.Values[latch.LostKey] != "" {
 		t.Error("the disk has the latch, and the next start would hold it anew")
 	}
 }

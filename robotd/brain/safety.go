@@ -14,7 +14,7 @@ func (t *step) stepSafety() {
 	d, by := core.Decide()
 	t.permitted = t.permitted || by != "" && d.Changed && d.Answer.Taken && (d.To == schema.SafetyEnabled || d.To == schema.SafetyReset)
 	t.carryOut(from)
-	t.stops.SetPendingReset(t.permission.State)
+	t.latches.SetPendingReset(t.permission.State)
 	if d.Changed {
 		t.toPerform(func(p perform.Step) { p.SafetyChanged(d) })
 	}
@@ -36,7 +36,7 @@ func (t *step) safetyFacts() safety.Facts {
 	return safety.Facts{
 		Units:    t.body.Movers(),
 		Inputs:   t.body.PressedInputs(),
-		Latches:  t.stops.Latches(),
+		Latches:  t.latches.Latches(),
 		Critical: t.diagnosis.Causes(),
 		Mode: safety.Mode{
 			Active: active, Wants: wants, Switching: switching,
@@ -49,7 +49,7 @@ func (t *step) safetyFacts() safety.Facts {
 
 // standstill is what keeps the robot at rest, for texts that lead people out of it.
 func (t *State) standstill() safety.Standstill {
-	return t.permission.Standstill(t.body.PressedInputs(), t.stops.Latches(), t.needsContinue())
+	return t.permission.Standstill(t.body.PressedInputs(), t.latches.Latches(), t.needsContinue())
 }
 
 // needsContinue reports whether ato waits for auto/continue after a stop or a lost link.

@@ -59,7 +59,7 @@ func TestSlowDiskAnswersEachStopWhenItIsKept(t *testing.T) {
 			case step.asked != "":
 				r.give(stop(step.asked))
 				if first == 0 {
-					first, _ = r.s.stops.Writes()
+					first, _ = r.s.latches.Writes()
 				}
 				r.until(r.now + time.Millisecond)
 			case step.saved > 0:

@@ -15,6 +15,7 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/intent"
+	"troupe/robotd/latch"
 	"troupe/robotd/life"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
@@ -24,7 +25,6 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/signal"
-	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -45,7 +45,7 @@ type State struct {
 	body       body.State
 	signals    signal.State
 	diagnosis  diagnosis.State
-	stops      stops.State
+	latches    latch.State
 	manual     manual.State
 	perform    perform.State
 	desired    desired.State

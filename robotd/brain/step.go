@@ -12,6 +12,7 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/intent"
+	"troupe/robotd/latch"
 	"troupe/robotd/life"
 	"troupe/robotd/manual"
 	"troupe/robotd/mode"
@@ -20,7 +21,6 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
-	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
@@ -74,7 +74,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		}
 		t.carryOut(from)
 		t.toReport(func(r report.Step) { r.Ticked(tick.Late) })
-		t.toStops(stops.Step.Tick)
+		t.toLatches(latch.Step.Tick)
 		t.toReport(report.Step.ClearDiskAlert)
 		t.lanes.Tick(now.Mono)
 		t.toManual(manual.Step.SendSetPoint)
@@ -110,7 +110,7 @@ func (t *step) sense(ev event.Event) {
 	case event.MotionWithheld:
 		t.permission.AskStop(safety.Request{Verb: safety.Stop, Source: "robotd", Why: "robotd stood still for too long just when a motion was to begin; the motion was left out, and the robot stopped"})
 	case event.ReleaseStops:
-		t.toStops(func(s stops.Step) { s.ReleaseAtRobot(schema.LocalClient) })
+		t.toLatches(func(l latch.Step) { l.ReleaseAtRobot(schema.LocalClient) })
 	}
 }
 
@@ -140,14 +140,14 @@ func (t *step) react(ev event.Event) {
 		t.noteDiskWrite(ev.Refused)
 		t.values.Saved(t.now.Mono, ev)
 	case event.LatchesSaved:
-		t.toStops(func(s stops.Step) { s.Saved(ev.N, ev.Refused) })
+		t.toLatches(func(l latch.Step) { l.Saved(ev.N, ev.Refused) })
 	case event.HistoryRead:
 		t.toReport(func(r report.Step) { r.HistoryRead(ev) })
 	case event.Begin:
 		t.supervisor.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "robotd", "", "", nil)
 	case event.Frame:
-		if !t.stops.Overtook(ev.N) {
+		if !t.latches.Overtook(ev.N) {
 			t.manual.Frame(ev)
 		}
 	case event.Heartbeat:
@@ -229,7 +229,7 @@ func Deadline(s *State) time.Duration {
 	}
 	sooner(s.signals.Deadline())
 	sooner(s.life.Deadline())
-	sooner(s.stops.Deadline())
+	sooner(s.latches.Deadline())
 	sooner(s.requests.Deadline())
 	sooner(s.values.Deadline())
 	sooner(s.desired.Deadline())

@@ -16,7 +16,6 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/robotd/mode"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
@@ -288,9 +287,9 @@ func (p *player) happen(text, word string, args []string) {
 }
 
 func (p *player) holds(word string, args []string) {
-	doc := latch.Document{From: latch.Robot, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{}}
+	doc := event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{}}
 	if word == "fleet-holds" {
-		doc.From = latch.Fleet
+		doc.From = event.FleetStops
 	}
 	var counter int64
 	for _, a := range args {
@@ -303,16 +302,17 @@ func (p *player) holds(word string, args []string) {
 		case key == "fleet_id":
 			doc.FleetID = value
 		case a == "{{{":
-			doc = latch.Document{From: doc.From, Problem: "it cannot be read"}
+			doc = event.StopDocument{From: doc.From, Problem: "it cannot be read"}
 		case !named:
 			id, level, _ := strings.Cut(a, ":")
 			doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopLevel(cmp.Or(level, "stop")), By: "anna", Why: "children on the stage", Since: epoch})
 		}
 	}
 	d := schema.DesiredStop{Rev: doc.Rev, FleetID: doc.FleetID, Stops: doc.Stops, Counter: cmp.Or(counter, doc.Rev)}
-	kind := map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}[doc.From]
+	kind := map[event.StopSource]sign.Kind{event.RobotStops: sign.Stop, event.FleetStops: sign.FleetStop}[doc.From]
 	d.Sig = p.seal(kind, d)
-	p.rig.give(event.StopDocument{Document: doc, Counter: d.Counter, Sig: d.Sig, Digest: digestOf(p.rig.t, d)})
+	doc.Counter, doc.Sig, doc.Digest = d.Counter, d.Sig, digestOf(p.rig.t, d)
+	p.rig.give(doc)
 }
 
 // drive sends frames as the one does who has control: CLIENT DURATION VX WZ.

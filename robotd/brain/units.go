@@ -9,11 +9,11 @@ import (
 	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
+	"troupe/robotd/latch"
 	"troupe/robotd/manual"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/safety"
-	"troupe/robotd/stops"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -58,7 +58,7 @@ const pressReset = "reset"
 func (t *step) sensed(ev driver.Event) {
 	if ev.Signal == driver.Press && ev.Name == pressReset {
 		if ev.On { // a person at the robot
-			t.toStops(func(s stops.Step) { s.ReleaseAtRobot("input " + pressReset) })
+			t.toLatches(func(l latch.Step) { l.ReleaseAtRobot("input " + pressReset) })
 			t.permission.ResetAtRobot()
 		}
 		return

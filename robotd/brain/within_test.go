@@ -15,7 +15,6 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -36,8 +35,8 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				if len(problems) > 0 {
 					t.Fatal(problems)
 				}
-				if shown = d.Safety.State; len(d.Safety.Latches) == 0 && len(r.s.stops.Latches()) > 0 {
-					t.Fatalf("%d stops are held and none is shown", len(r.s.stops.Latches()))
+				if shown = d.Safety.State; len(d.Safety.Latches) == 0 && len(r.s.latches.Latches()) > 0 {
+					t.Fatalf("%d stops are held and none is shown", len(r.s.latches.Latches()))
 				}
 			}
 		}
@@ -89,11 +88,11 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 				}
 			},
 			"held by fleetd": func(t *rapid.T) {
-				doc := latch.Document{From: latch.Robot, Rev: int64(n + 1), FleetID: "fleetd"}
+				doc := event.StopDocument{From: event.RobotStops, Rev: int64(n + 1), FleetID: "fleetd"}
 				for i := range many() {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: fmt.Sprintf("%s-%d", strings.Repeat("i", 60), i), Level: schema.StopStop, By: text.Draw(t, "by"), Why: text.Draw(t, "why")})
 				}
-				r.give(event.StopDocument{Document: doc})
+				r.give(doc)
 			},
 			"desired": func(t *rapid.T) {
 				values := map[string]jsontext.Value{"labels": jsontext.Value(`{"site":"x"}`)}

@@ -7,7 +7,6 @@ import (
 
 	"troupe/robotd/command"
 	"troupe/robotd/driver"
-	"troupe/robotd/latch"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -254,11 +253,16 @@ type Scenario struct {
 type (
 	// StopDocument is desired/stop or fleet/stop, as received.
 	StopDocument struct {
-		latch.Document        // its Verification is determined later
-		Counter        int64  // the signature counter of the document
-		Digest         string // as in Desired
-		Sig            *schema.Signature
-		N              uint64 // as in Command
+		From     StopSource
+		Problem  string // why it cannot be decoded; then Rev and what follows are empty
+		Rev      int64
+		FleetID  string
+		Stops    []schema.StopLatch   // at most one in fleet/stop
+		Released []schema.StopRelease // for people: it decides nothing
+		Counter  int64                // the signature counter of the document
+		Digest   string               // as in Desired
+		Sig      *schema.Signature
+		N        uint64 // as in Command
 	}
 
 	// LiveStop is a client's live stop, as received; any payload is one.
@@ -268,6 +272,15 @@ type (
 		Retained bool
 		N        uint64 // as in Command
 	}
+)
+
+// StopSource is a document that latches stops.
+type StopSource string
+
+// The sources.
+const (
+	RobotStops StopSource = "robot" // desired/stop: the stops of this robot
+	FleetStops StopSource = "fleet" // fleet/stop: the stop of all robots
 )
 
 func (StopDocument) event() {}

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"troupe/robotd/latch"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -48,19 +47,17 @@ func ReadStops(kind schema.TopicKind, payload []byte) (ev StopDocument) {
 	if kind == schema.TopicDesiredStop {
 		v, sum, problems := read[schema.DesiredStop](payload)
 		if len(problems) > 0 {
-			ev.Document = latch.Document{From: latch.Robot, Problem: "desired/stop cannot be read: " + problems[0].String()}
-			return ev
+			return StopDocument{From: RobotStops, Problem: "desired/stop cannot be read: " + problems[0].String()}
 		}
-		ev.Document = latch.Document{From: latch.Robot, Rev: v.Rev, FleetID: v.FleetID, Stops: v.Stops, Released: v.Released}
+		ev = StopDocument{From: RobotStops, Rev: v.Rev, FleetID: v.FleetID, Stops: v.Stops, Released: v.Released}
 		ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 		return ev
 	}
 	v, sum, problems := read[schema.FleetStop](payload)
 	if len(problems) > 0 {
-		ev.Document = latch.Document{From: latch.Fleet, Problem: "fleet/stop cannot be read: " + problems[0].String()}
-		return ev
+		return StopDocument{From: FleetStops, Problem: "fleet/stop cannot be read: " + problems[0].String()}
 	}
-	ev.Document = latch.Document{From: latch.Fleet, Rev: v.Rev, FleetID: v.FleetID, Released: v.Released}
+	ev = StopDocument{From: FleetStops, Rev: v.Rev, FleetID: v.FleetID, Released: v.Released}
 	ev.Counter, ev.Sig, ev.Digest = v.Counter, v.Sig, sum
 	if v.Active {
 		ev.Stops = []schema.StopLatch{{ID: v.ID, Level: v.Level, By: v.By, Client: v.Client, Why: v.Why, Since: v.TS, All: true}}

@@ -14,7 +14,7 @@ func TestStopDocumentsSayWhoReleased(t *testing.T) {
 		schema.TopicFleetStop:   `{"rev":7,"fleet_id":"f","active":false,"ts":"2026-05-17T08:30:00.000Z","released":[{"id":"k1","by":"ben"}]}`,
 	} {
 		if ev := ReadStops(kind, []byte(payload)); ev.Problem != "" || !slices.Equal(ev.Released, want) {
-			t.Errorf("%s is read as %+v", kind, ev.Document)
+			t.Errorf("%s is read as %+v", kind, ev)
 		}
 	}
 }

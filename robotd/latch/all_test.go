@@ -3,6 +3,7 @@ package latch
 import (
 	"testing"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -26,31 +27,31 @@ func TestLatchKeepsThatItWasAskedOfAll(t *testing.T) {
 		{"of some, then of all", []Input{Asked{StopLatch: stop("k", false)}, Asked{StopLatch: stop("k", true)}}, true},
 		{"of all, then of some", []Input{Asked{StopLatch: stop("k", true)}, Asked{StopLatch: stop("k", false)}}, true},
 		{"of all, then by the robot's document", []Input{
-			Asked{StopLatch: stop("k", true)}, Document{From: Robot, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}}}, true},
+			Asked{StopLatch: stop("k", true)}, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}}}}, true},
 		{"by the document of all below the robot's", []Input{
-			Document{From: Robot, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}},
-			Document{From: Fleet, Rev: 6, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}, true},
+			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", false)}}},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 6, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}}, true},
 		{"by an unverified document for all robots", []Input{
-			Document{From: Fleet, Rev: 7, FleetID: "one", Verification: Unverified, Stops: []schema.StopLatch{stop("k", true)}}}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}, Verification: Unverified}}, false},
 		{"by another fleet's document of all", []Input{
-			Document{From: Robot, Rev: 7, FleetID: "one"},
-			Document{From: Fleet, Rev: 7, FleetID: "two", Stops: []schema.StopLatch{stop("k", true)}}}, false},
+			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one"}},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "two", Stops: []schema.StopLatch{stop("k", true)}}}}, false},
 		{"of all and released, then of some", []Input{
-			Document{From: Fleet, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}},
-			Document{From: Fleet, Rev: 8, FleetID: "one"}, Asked{StopLatch: stop("k", false), Anew: true}}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 8, FleetID: "one"}}, Asked{StopLatch: stop("k", false), Anew: true}}, false},
 		{"by the document of all, then the robot obeys another fleet", []Input{
-			Document{From: Fleet, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}, obeys("two")}, false},
+			Document{StopDocument: event.StopDocument{From: event.FleetStops, Rev: 7, FleetID: "one", Stops: []schema.StopLatch{stop("k", true)}}}, obeys("two")}, false},
 		{"live of all, then the robot obeys another fleet", []Input{
-			Document{From: Robot, Rev: 7, FleetID: "one"}, Asked{StopLatch: stop("k", true)}, obeys("two")}, false},
+			Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "one"}}, Asked{StopLatch: stop("k", true)}, obeys("two")}, false},
 	} {
-		var s State
+		var s Latched
 		for i, in := range row.inputs {
 			was := len(s.Latches) == 1 && s.Latches[0].All
 			facts := Facts{Robot: "r1"}
 			if fleet, ok := in.(obeys); ok {
-				facts.FleetID, in = string(fleet), Document{From: Robot, Rev: 1, FleetID: string(fleet)}
+				facts.FleetID, in = string(fleet), Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: string(fleet)}}
 			}
-			d := Step(&s, now, facts, in)
+			d := s.step(now, facts, in)
 			if is := len(s.Latches) == 1 && s.Latches[0].All; is != was && !d.Changed {
 				t.Errorf("%s: input %d changed what is kept and does not say so", row.name, i)
 			}

@@ -1,5 +1,6 @@
 // Package latch keeps the stops that are latched on the robot and decides which of
-// them are released.
+// them are released. It keeps them, and the HALT or E_STOP that waits for a reset, on the disk, and
+// answers live stops.
 //
 // Every source may add one: documents of the robot's fleet, a live stop, documents
 // of another fleet, even a document that cannot be decoded. Only two can release
@@ -23,12 +24,13 @@ package latch
 import (
 	"slices"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
 // Phase is the state of one latch. Recorded means that a document of fleetd names the stop,
-// so that fleetd can release it. It does not mean that the stop is on the robot's disk:
-// package stops knows that.
+// so that fleetd can release it. It does not mean that the stop is on the robot's disk (see
+// persistence).
 type Phase string
 
 // The phases.
@@ -65,17 +67,8 @@ func (p *Phase) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Source is a document that contains latches.
-type Source string
-
-// The sources.
-const (
-	Robot Source = "robot" // desired/stop: the stops of this robot
-	Fleet Source = "fleet" // fleet/stop: the stop of all robots
-)
-
 // unreadableID returns the id of the latch for a document that cannot be decoded.
-func unreadableID(s Source) string { return "unreadable-" + string(s) + "-stop" }
+func unreadableID(s event.StopSource) string { return "unreadable-" + string(s) + "-stop" }
 
 // MoreID is the id of the latch for all unrecorded ones beyond MaxUnrecorded.
 const MoreID = schema.MoreStops
@@ -105,16 +98,16 @@ type Latch struct {
 }
 
 // namedBy returns the newest revision in which that document names the stop; 0 = none does.
-func (l *Latch) namedBy(s Source) *int64 {
-	if s == Robot {
+func (l *Latch) namedBy(s event.StopSource) *int64 {
+	if s == event.RobotStops {
 		return &l.ByRobot
 	}
 	return &l.ByFleet
 }
 
 // before returns the newest revision of that document when the stop was requested.
-func (l *Latch) before(s Source) int64 {
-	if s == Robot {
+func (l *Latch) before(s event.StopSource) int64 {
+	if s == event.RobotStops {
 		return l.PastRobot
 	}
 	return l.PastFleet
@@ -122,14 +115,15 @@ func (l *Latch) before(s Source) int64 {
 
 // Release is a stop that a document released.
 type Release struct {
-	ID   string `json:"id"`
-	From Source `json:"from"`
-	Rev  int64  `json:"rev"` // the newest revision that left it out
+	ID   string           `json:"id"`
+	From event.StopSource `json:"from"`
+	Rev  int64            `json:"rev"` // the newest revision that left it out
 }
 
-// State is stored on disk as a whole. The zero value latches nothing and trusts the
+// Latched is the latched stops and what is known of the documents that latch them. It is stored on
+// disk as a whole. The zero value latches nothing and trusts the
 // first fleet that publishes a document.
-type State struct {
+type Latched struct {
 	FleetID  string    `json:"fleet_id,omitempty"` // the fleet whose documents release stops
 	RobotRev int64     `json:"robot_rev,omitzero"` // newest revision accepted from that fleet
 	FleetRev int64     `json:"fleet_rev,omitzero"`
@@ -141,15 +135,15 @@ type State struct {
 	FleetFloor int64 `json:"fleet_floor,omitzero"`
 }
 
-func (s *State) rev(of Source) *int64 {
-	if of == Robot {
+func (s *Latched) rev(of event.StopSource) *int64 {
+	if of == event.RobotStops {
 		return &s.RobotRev
 	}
 	return &s.FleetRev
 }
 
-func (s *State) floor(of Source) *int64 {
-	if of == Robot {
+func (s *Latched) floor(of event.StopSource) *int64 {
+	if of == event.RobotStops {
 		return &s.RobotFloor
 	}
 	return &s.FleetFloor
@@ -179,14 +173,9 @@ const (
 
 // The inputs.
 type (
-	// Document is desired/stop or fleet/stop as it was received.
+	// Document is a document that latches stops, with the result of checking its signature.
 	Document struct {
-		From         Source
-		Problem      string // why it cannot be decoded; then the other fields are empty
-		Rev          int64
-		FleetID      string
-		Stops        []schema.StopLatch   // at most one in fleet/stop
-		Released     []schema.StopRelease // for people: it decides nothing
+		event.StopDocument
 		Verification Verification
 	}
 	// Asked is a live stop or a stop command.

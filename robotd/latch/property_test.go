@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 )
 
@@ -25,29 +26,26 @@ func drawStops(t *rapid.T) []schema.StopLatch {
 }
 
 func drawDocument(t *rapid.T) Document {
-	d := Document{
-		From: rapid.SampledFrom([]Source{Robot, Fleet}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
-		FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "fleet_id"), Stops: drawStops(t),
-		Verification: rapid.SampledFrom([]Verification{Verified, Verified, Verified, Replayed, Unverified}).Draw(t, "verification"),
-	}
+	d := Document{StopDocument: event.StopDocument{From: rapid.SampledFrom([]event.StopSource{event.RobotStops, event.FleetStops}).Draw(t, "from"), Rev: rapid.Int64Range(1, 12).Draw(t, "rev"),
+		FleetID: rapid.SampledFrom([]string{"fleetd", "fleetd", "fleetd", "other"}).Draw(t, "fleet_id"), Stops: drawStops(t)}, Verification: rapid.SampledFrom([]Verification{Verified, Verified, Verified, Replayed, Unverified}).Draw(t, "verification")}
 	if rapid.IntRange(0, 5).Draw(t, "garbled") == 0 {
-		return Document{From: d.From, Problem: "syntax"}
+		return Document{StopDocument: event.StopDocument{From: d.From, Problem: "syntax"}}
 	}
 	return d
 }
 
-func has(s *State, id string) bool { return s.find(id) != nil }
+func has(s *Latched, id string) bool { return s.find(id) != nil }
 
 // TestOnlyAuthorizedReleasesFreeALatch looks at every way a latch can go and
 // asks whether one who may release it did.
 func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var s State
+		var s Latched
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
-		newest := map[Source]int64{}              // revisions of the robot's own fleet that were taken
-		wrote := map[string]map[Source]int64{}    // by id: the revision of each of its documents that named it last, since it was last asked for
-		released := map[string]map[Source]int64{} // by id: the newest revision of each that release it
-		past := map[string]map[Source]int64{}     // by id: the newest revisions when it was asked for anew
+		newest := map[event.StopSource]int64{}              // revisions of the robot's own fleet that were taken
+		wrote := map[string]map[event.StopSource]int64{}    // by id: the revision of each of its documents that named it last, since it was last asked for
+		released := map[string]map[event.StopSource]int64{} // by id: the newest revision of each that release it
+		past := map[string]map[event.StopSource]int64{}     // by id: the newest revisions when it was asked for anew
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			before := slices.Clone(s.Latches)
 			var in Input
@@ -60,7 +58,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 			default:
 				in = drawDocument(t)
 			}
-			Step(&s, 0, f, in)
+			s.step(0, f, in)
 			doc, isDoc := in.(Document)
 			own := isDoc && doc.Problem == "" && doc.FleetID == "fleetd"
 			for _, l := range before {
@@ -119,7 +117,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 						continue
 					}
 					if wrote[stop.ID] == nil {
-						wrote[stop.ID] = map[Source]int64{}
+						wrote[stop.ID] = map[event.StopSource]int64{}
 					}
 					wrote[stop.ID][doc.From] = max(wrote[stop.ID][doc.From], doc.Rev)
 				}
@@ -127,7 +125,7 @@ func TestOnlyAuthorizedReleasesFreeALatch(t *testing.T) {
 					if doc.Verification == Verified && !named[id] && by[doc.From] > 0 && by[doc.From] < doc.Rev {
 						delete(by, doc.From)
 						if released[id] == nil {
-							released[id] = map[Source]int64{}
+							released[id] = map[event.StopSource]int64{}
 						}
 						released[id][doc.From] = doc.Rev
 					}
@@ -160,7 +158,7 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 			for _, id := range rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 3).Draw(t, "changes") {
 				held[id] = !held[id]
 			}
-			doc := Document{From: Robot, Rev: rev + 1, FleetID: "fleetd"}
+			doc := Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: rev + 1, FleetID: "fleetd"}}
 			for id, is := range held {
 				if is {
 					doc.Stops = append(doc.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
@@ -168,7 +166,7 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 			}
 			published = append(published, doc)
 		}
-		var s State
+		var s Latched
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		var newest Document
 		left := map[string]int64{} // the newest revision that this robot saw release it
@@ -180,7 +178,7 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 			}
 			before := s.Latches
 			s.Latches = slices.Clone(before)
-			Step(&s, 0, f, doc)
+			s.step(0, f, doc)
 			names := func(d Document, id string) bool {
 				return slices.ContainsFunc(d.Stops, func(l schema.StopLatch) bool { return l.ID == id })
 			}
@@ -212,7 +210,7 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 			if wall := rapid.IntRange(0, 9).Draw(t, "restart"); wall == 0 { // from the disk
 				text, err := json.Marshal(&s)
 				if err == nil {
-					s = State{}
+					s = Latched{}
 					err = json.Unmarshal(text, &s)
 				}
 				if err != nil {
@@ -226,26 +224,26 @@ func TestNewestDocumentDecidesInAnyOrder(t *testing.T) {
 // A fleetd instance that begins to lead publishes the newest documents first, and what it
 // had not published after them: a stop that was persisted and released meanwhile is released.
 func TestStopReleasedBeforeItsDocumentIsReleased(t *testing.T) {
-	var s State
+	var s Latched
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	named := func(rev int64, ids ...string) Document {
-		d := Document{From: Robot, Rev: rev, FleetID: "fleetd"}
+		d := Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: rev, FleetID: "fleetd"}}
 		for _, id := range ids {
 			d.Stops = append(d.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 		}
 		return d
 	}
-	Step(&s, 0, f, Asked{StopLatch: schema.StopLatch{ID: "s-1", Level: schema.StopStop}})
+	s.step(0, f, Asked{StopLatch: schema.StopLatch{ID: "s-1", Level: schema.StopStop}})
 	for _, doc := range []Document{named(8), named(7, "s-1"), named(8)} {
-		Step(&s, 0, f, doc)
+		s.step(0, f, doc)
 	}
 	if has(&s, "s-1") {
 		t.Error("it was written down and released, and holds")
 	}
 	// Under an id that names many stops that may be another one.
-	Step(&s, 0, f, Asked{StopLatch: schema.StopLatch{ID: "wall1", Level: schema.StopStop}, Anew: true})
+	s.step(0, f, Asked{StopLatch: schema.StopLatch{ID: "wall1", Level: schema.StopStop}, Anew: true})
 	for _, doc := range []Document{named(8), named(7, "wall1"), named(8)} {
-		Step(&s, 0, f, doc)
+		s.step(0, f, doc)
 	}
 	if !has(&s, "wall1") {
 		t.Error("what was asked for later than the documents was released by them")
@@ -253,74 +251,74 @@ func TestStopReleasedBeforeItsDocumentIsReleased(t *testing.T) {
 }
 
 func TestStopInOlderDocumentSurvivesNewerDocument(t *testing.T) {
-	var s State
+	var s Latched
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	// Somebody wrote one manually, and was generous with the revision.
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd"})
-	Step(&s, 0, f, Document{From: Robot, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1 << 50, FleetID: "fleetd"}})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}}})
 	if !has(&s, "a") {
 		t.Error("fleetd's stop does not hold")
 	}
-	Step(&s, 0, f, Document{From: Robot, Rev: 8, FleetID: "fleetd"})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 8, FleetID: "fleetd"}})
 	if has(&s, "a") {
 		t.Error("fleetd does not get its stop released")
 	}
-	Step(&s, 0, f, Document{From: Robot, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 7, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "a", Level: schema.StopStop}}}})
 	if has(&s, "a") {
 		t.Error("an old copy holds it again")
 	}
 }
 
 func TestRememberedReleasesAreBoundedAndStayReleased(t *testing.T) {
-	var s State
+	var s Latched
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	of := func(i int) Document {
-		return Document{From: Robot, Rev: int64(2 * i), FleetID: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}
+		return Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: int64(2 * i), FleetID: "fleetd", Stops: []schema.StopLatch{{ID: fmt.Sprint("s", i), Level: schema.StopStop}}}}
 	}
 	const n = 3 * MaxReleases
 	for i := 1; i <= n; i++ {
-		Step(&s, 0, f, of(i))
-		Step(&s, 0, f, Document{From: Robot, Rev: int64(2*i + 1), FleetID: "fleetd"})
+		s.step(0, f, of(i))
+		s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: int64(2*i + 1), FleetID: "fleetd"}})
 	}
 	if len(s.Releases) != MaxReleases || len(s.Latches) != 0 {
 		t.Fatalf("%d releases are remembered, %d stops held", len(s.Releases), len(s.Latches))
 	}
 	for i := 1; i <= n; i++ {
-		if Step(&s, 0, f, of(i)); len(s.Latches) != 0 {
+		if s.step(0, f, of(i)); len(s.Latches) != 0 {
 			t.Fatalf("the copy of revision %d holds again", 2*i)
 		}
 	}
 }
 
 func TestUnverifiedDocumentLatchesAndReleasesNothing(t *testing.T) {
-	var s State
+	var s Latched
 	f := Facts{Robot: "r1", FleetID: "fleetd"}
 	stop := func(id string) []schema.StopLatch { return []schema.StopLatch{{ID: id, Level: schema.StopStop}} }
-	Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a")})
-	Step(&s, 0, f, Document{From: Robot, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x"), Verification: Unverified})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 5, FleetID: "fleetd", Stops: stop("a")}})
+	s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1 << 50, FleetID: "fleetd", Stops: stop("x")}, Verification: Unverified})
 	if !has(&s, "a") || !has(&s, "x") {
 		t.Fatalf("held are %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 6, FleetID: "fleetd"}); has(&s, "a") || !has(&s, "x") {
+	if s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 6, FleetID: "fleetd"}}); has(&s, "a") || !has(&s, "x") {
 		t.Errorf("after the fleet's own word of a lower revision are held %+v", s.Latches)
 	}
-	if Step(&s, 0, f, Document{From: Robot, Rev: 5, FleetID: "fleetd", Stops: stop("a"), Verification: Unverified}); has(&s, "a") {
+	if s.step(0, f, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 5, FleetID: "fleetd", Stops: stop("a")}, Verification: Unverified}); has(&s, "a") {
 		t.Error("an old unsigned copy latched a released stop again")
 	}
-	var fresh State
-	if Step(&fresh, 0, Facts{Robot: "r1"}, Document{From: Robot, Rev: 1, FleetID: "unknown", Verification: Unverified}); fresh.FleetID != "" {
+	var fresh Latched
+	if fresh.step(0, Facts{Robot: "r1"}, Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "unknown"}, Verification: Unverified}); fresh.FleetID != "" {
 		t.Error("the robot obeys the first fleet that sent an unsigned document")
 	}
 }
 
 func TestUnrecordedLatchesAreBounded(t *testing.T) {
-	var s State
+	var s Latched
 	for i := range 10 * MaxUnrecorded {
 		level := schema.StopStop
 		if i == 5*MaxUnrecorded {
 			level = schema.StopHalt
 		}
-		Step(&s, 0, Facts{}, Asked{StopLatch: schema.StopLatch{ID: string(rune('a' + i)), Level: level}})
+		s.step(0, Facts{}, Asked{StopLatch: schema.StopLatch{ID: string(rune('a' + i)), Level: level}})
 	}
 	if len(s.Latches) != MaxUnrecorded+1 {
 		t.Errorf("%d latches are held", len(s.Latches))
@@ -354,27 +352,27 @@ func TestLiveStopSelectsRobots(t *testing.T) {
 
 // A person may stop again under the id of a stop that was released, such as the name of a button.
 func TestNewerStopUnderAReleasedIDIsLatched(t *testing.T) {
-	for _, from := range []Source{Robot, Fleet} {
-		var s State
+	for _, from := range []event.StopSource{event.RobotStops, event.FleetStops} {
+		var s Latched
 		f := Facts{Robot: "r1", FleetID: "fleetd"}
 		named := func(rev int64, ids ...string) Document {
-			d := Document{From: from, Rev: rev, FleetID: "fleetd"}
+			d := Document{StopDocument: event.StopDocument{From: from, Rev: rev, FleetID: "fleetd"}}
 			for _, id := range ids {
 				d.Stops = append(d.Stops, schema.StopLatch{ID: id, Level: schema.StopStop})
 			}
 			return d
 		}
 		for _, in := range []Input{named(1, "wall1"), named(2), named(1, "wall1")} {
-			Step(&s, 0, f, in)
+			s.step(0, f, in)
 		}
 		if has(&s, "wall1") {
 			t.Errorf("%s: it was released, and an old copy latched it again", from)
 		}
-		if Step(&s, 0, f, named(3, "wall1")); !has(&s, "wall1") {
+		if s.step(0, f, named(3, "wall1")); !has(&s, "wall1") {
 			t.Errorf("%s: a newer document names it again, and it is not latched", from)
 		}
-		Step(&s, 0, f, named(4))
-		if Step(&s, 0, f, Asked{StopLatch: schema.StopLatch{ID: "wall1", Level: schema.StopStop}}); !has(&s, "wall1") {
+		s.step(0, f, named(4))
+		if s.step(0, f, Asked{StopLatch: schema.StopLatch{ID: "wall1", Level: schema.StopStop}}); !has(&s, "wall1") {
 			t.Errorf("%s: somebody stopped again under the id, and it is not latched", from)
 		}
 	}

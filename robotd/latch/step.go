@@ -7,8 +7,8 @@ import (
 	"troupe/schema"
 )
 
-// Step handles one input.
-func Step(s *State, now schema.Time, f Facts, in Input) Decision {
+// step handles one input.
+func (s *Latched) step(now schema.Time, f Facts, in Input) Decision {
 	var d Decision
 	before := slices.Clone(s.Latches)
 	s.followFleet(f, &d)
@@ -30,7 +30,7 @@ func Step(s *State, now schema.Time, f Facts, in Input) Decision {
 	return d
 }
 
-func (s *State) altered(before []Latch) (all []Alteration) {
+func (s *Latched) altered(before []Latch) (all []Alteration) {
 	for _, was := range before {
 		is := s.find(was.ID)
 		if is != nil && (is.Level != was.Level || is.Asker() != was.Asker() || is.Why != was.Why) {
@@ -43,7 +43,7 @@ func (s *State) altered(before []Latch) (all []Alteration) {
 // followFleet handles a change of the robot's fleet. A stop that the former fleet recorded
 // counts as unrecorded: a person at the robot can release it, or the new fleet once it has
 // recorded it.
-func (s *State) followFleet(f Facts, d *Decision) {
+func (s *Latched) followFleet(f Facts, d *Decision) {
 	if f.FleetID == "" || f.FleetID == s.FleetID {
 		return
 	}
@@ -54,13 +54,13 @@ func (s *State) followFleet(f Facts, d *Decision) {
 			l.All = false // it did not apply to the robots of this fleet
 			s.transition(l, OnForeign, d)
 		}
-		*s = State{Latches: s.Latches}
+		*s = Latched{Latches: s.Latches}
 		d.Changed = true
 	}
 	s.FleetID = f.FleetID
 }
 
-func (s *State) asked(a Asked, d *Decision) {
+func (s *Latched) asked(a Asked, d *Decision) {
 	on := OnAsked
 	if a.Anew {
 		on = OnNewStop
@@ -86,7 +86,7 @@ func (s *State) asked(a Asked, d *Decision) {
 	}
 }
 
-func (s *State) document(now schema.Time, doc Document, d *Decision) {
+func (s *Latched) document(now schema.Time, doc Document, d *Decision) {
 	if doc.Problem != "" {
 		s.transition(s.findOrAdd(schema.StopLatch{ID: unreadableID(doc.From), Level: schema.StopStop, Why: doc.Problem, Since: now}), OnUnreadable, d)
 		return
@@ -139,7 +139,7 @@ func (s *State) document(now schema.Time, doc Document, d *Decision) {
 }
 
 // latchNamed latches one stop that a document of the robot's fleet names.
-func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
+func (s *Latched) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 	known, newest := s.find(stop.ID), *s.rev(doc.From)
 	switch {
 	case s.overtaken(stop.ID, doc):
@@ -168,7 +168,7 @@ func (s *State) latchNamed(doc Document, stop schema.StopLatch, d *Decision) {
 }
 
 // overtaken reports whether a newer document released the stop, or may have.
-func (s *State) overtaken(id string, doc Document) bool {
+func (s *Latched) overtaken(id string, doc Document) bool {
 	if s.find(id) == nil && doc.Rev < *s.floor(doc.From) {
 		return true
 	}
@@ -177,7 +177,7 @@ func (s *State) overtaken(id string, doc Document) bool {
 
 // recordRelease remembers that a document released a stop. Beyond MaxReleases it forgets the
 // oldest, and from then on ignores documents of that age.
-func (s *State) recordRelease(now Release) {
+func (s *Latched) recordRelease(now Release) {
 	s.Releases = slices.DeleteFunc(s.Releases, func(l Release) bool { return l.ID == now.ID && l.From == now.From })
 	s.Releases = append(s.Releases, now)
 	oldest, of := -1, 0
@@ -197,7 +197,7 @@ func (s *State) recordRelease(now Release) {
 }
 
 // transition applies an event to a latch, if the table has a row for it.
-func (s *State) transition(l *Latch, on Event, d *Decision) bool {
+func (s *Latched) transition(l *Latch, on Event, d *Decision) bool {
 	row, ok := Table.Next(l.Phase, on)
 	if !ok {
 		return false
@@ -209,7 +209,7 @@ func (s *State) transition(l *Latch, on Event, d *Decision) bool {
 }
 
 // findOrAdd returns the latch with this id, or adds a free one.
-func (s *State) findOrAdd(stop schema.StopLatch) *Latch {
+func (s *Latched) findOrAdd(stop schema.StopLatch) *Latch {
 	if l := s.find(stop.ID); l != nil {
 		return l
 	}
@@ -217,7 +217,7 @@ func (s *State) findOrAdd(stop schema.StopLatch) *Latch {
 	return &s.Latches[len(s.Latches)-1]
 }
 
-func (s *State) find(id string) *Latch {
+func (s *Latched) find(id string) *Latch {
 	for i := range s.Latches {
 		if s.Latches[i].ID == id {
 			return &s.Latches[i]
@@ -226,7 +226,7 @@ func (s *State) find(id string) *Latch {
 	return nil
 }
 
-func (s *State) unrecorded() (n int) {
+func (s *Latched) unrecorded() (n int) {
 	for i := range s.Latches {
 		if s.Latches[i].Phase == Unrecorded {
 			n++

@@ -14,7 +14,7 @@ func TestStoredStateKeepsItsWords(t *testing.T) {
 	const stored = `{"latches":[{"id":"a","level":"stop","since":"1970-01-01T00:00:00.001Z","phase":"loose"},` +
 		`{"id":"b","level":"stop","since":"1970-01-01T00:00:00.001Z","phase":"written"},` +
 		`{"id":"c","level":"stop","since":"1970-01-01T00:00:00.001Z","phase":"illegible"}],"let":[{"id":"d","from":"robot","rev":4}]}`
-	var s State
+	var s Latched
 	if err := json.Unmarshal([]byte(stored), &s); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"troupe/robotd/event"
 	"troupe/schema"
 	"troupe/schema/golden"
 )
@@ -20,7 +21,7 @@ func TestTraces(t *testing.T) {
 }
 
 type world struct {
-	s State
+	s Latched
 	f Facts
 }
 
@@ -28,7 +29,7 @@ func (w *world) play(t *testing.T, line string) string {
 	t.Helper()
 	at, word, args := golden.Timed(t, line)
 	now := schema.Time(at.Milliseconds())
-	doc := Document{From: Robot, Rev: 1, FleetID: "fleetd"}
+	doc := Document{StopDocument: event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd"}}
 	var anew bool
 	var stops []schema.StopLatch
 	for _, a := range args {
@@ -62,19 +63,19 @@ func (w *world) play(t *testing.T, line string) string {
 	case "desired", "fleet":
 		doc.Stops = stops
 		if word == "fleet" {
-			doc.From = Fleet
+			doc.From = event.FleetStops
 		}
 		in = doc
 	case "desired-unreadable":
-		in = Document{From: Robot, Problem: "syntax"}
+		in = Document{StopDocument: event.StopDocument{From: event.RobotStops, Problem: "syntax"}}
 	case "fleet-unreadable":
-		in = Document{From: Fleet, Problem: "syntax"}
+		in = Document{StopDocument: event.StopDocument{From: event.FleetStops, Problem: "syntax"}}
 	case "local-release":
 		in = LocalRelease{}
 	default:
 		t.Fatalf("%q: no such word", line)
 	}
-	d := Step(&w.s, now, w.f, in)
+	d := w.s.step(now, w.f, in)
 	var b strings.Builder
 	for _, m := range d.Transitions {
 		fmt.Fprintf(&b, "  %s: %s -> %s (%s)\n", m.Latch.ID, m.From, m.To, m.Why)

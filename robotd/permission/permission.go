@@ -1,7 +1,7 @@
 // Package permission runs the safety core: it takes the requests of people to it in order,
 // gathers the stops that parts of the robot ask for, and answers the commands.
 //
-// Package safety decides. Which stops of people are latched is kept by package stops.
+// Package safety decides. Which stops of people are latched is kept by package latch.
 package permission
 
 import (

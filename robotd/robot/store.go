@@ -11,7 +11,7 @@ import (
 	"troupe/robotd/disk"
 	"troupe/robotd/effect"
 	"troupe/robotd/identity"
-	"troupe/robotd/stops"
+	"troupe/robotd/latch"
 	"troupe/schema"
 )
 
@@ -41,10 +41,10 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 	if err != nil {
 		return nil, nil, brain.Memory{}, err
 	}
-	lost := saved.Values[stops.LostKey] != ""
+	lost := saved.Values[latch.LostKey] != ""
 	if before && saved.Starts == 1 {
 		lost = true
-		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(effect.SaveValue{Name: stops.LostKey, Value: "yes"}))
+		saved.WriteErr = errors.Join(saved.WriteErr, d.Apply(effect.SaveValue{Name: latch.LostKey, Value: "yes"}))
 	}
 	files, large, err := openAssets(dir, saved.Deliveries, saved.Blobs)
 	if err != nil {

@@ -25,7 +25,7 @@ type Unit struct {
 	Fault string // the present fault; empty as soon as the cause is gone, even if State is still error
 }
 
-// Latch is a latched stop. Package stops keeps latches, and the core keeps none: a latch is in
+// Latch is a latched stop. Package latch keeps latches, and the core keeps none: a latch is in
 // force in the steps whose Facts contain it.
 type Latch struct {
 	ID    string

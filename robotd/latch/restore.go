@@ -1,4 +1,4 @@
-package stops
+package latch
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
-	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -73,7 +72,7 @@ func (s *State) restoreLatches(now clock.Now, saved string) {
 		return
 	}
 	if err := json.Unmarshal([]byte(saved), &s.latches); err != nil || s.latches.Latches == nil {
-		s.latches = latch.State{Latches: []latch.Latch{{Phase: latch.Unrecorded, StopLatch: schema.StopLatch{
+		s.latches = Latched{Latches: []Latch{{Phase: Unrecorded, StopLatch: schema.StopLatch{
 			ID: DiskLatch, Level: schema.StopStop, By: "disk", Why: "the latched stops could not be read", Since: now.Wall}}}}
 	}
 	for i := range s.latches.Latches {
@@ -89,7 +88,7 @@ func (t Step) restoreLost(lost bool) {
 	if lost {
 		t.latchBecauseOf(LostLatch, "the robot ran before, but its disk has no memory of it: the latched stops are lost")
 	}
-	if slices.ContainsFunc(t.latches.Latches, func(l latch.Latch) bool { return l.ID == LostLatch }) {
+	if slices.ContainsFunc(t.latches.Latches, func(l Latch) bool { return l.ID == LostLatch }) {
 		t.Out.Raise(memoryLost, schema.AlertCritical, "disk", "the robot's memory was lost: its story, its journal of commands and the stops that were latched",
 			"find out who stopped it and why, then release "+LostLatch+"; fleetd sends it its story again")
 	}
@@ -98,5 +97,5 @@ func (t Step) restoreLost(lost bool) {
 // latchBecauseOf latches the robot because of its own disk. Each start on a failing disk is
 // a new stop, which a release from before this start does not release.
 func (t Step) latchBecauseOf(id, why string) {
-	t.latch(latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: t.Now.Wall}, Anew: true}, 0)
+	t.latch(Asked{StopLatch: schema.StopLatch{ID: id, Level: schema.StopStop, By: "disk", Why: why, Since: t.Now.Wall}, Anew: true}, 0)
 }

@@ -1,4 +1,4 @@
-package stops
+package latch
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
-	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -34,7 +33,7 @@ const LostKey = "lost"
 // persisted is what is saved on the disk.
 type persisted struct {
 	Safety  *safety.PendingReset `json:"safety,omitempty"`
-	Latches latch.State          `json:"latches"`
+	Latches Latched              `json:"latches"`
 }
 
 // persistence is the progress of the writes to the disk.
@@ -98,7 +97,7 @@ func (s *State) value() []byte {
 func LatchBeforeStart(now clock.Now, m Memory, id, why string) ([]byte, []schema.StopLatch) {
 	t := Step{State: &State{}, Now: now, Out: &effect.List{}}
 	t.Restore(m)
-	t.latch(latch.Asked{StopLatch: schema.StopLatch{
+	t.latch(Asked{StopLatch: schema.StopLatch{
 		ID: id, Level: schema.StopStop, By: schema.LocalClient, Why: schema.SanitizeText(why), Since: now.Wall,
 	}, Anew: true}, 0)
 	return t.value(), t.State.Document()

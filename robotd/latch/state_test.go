@@ -1,4 +1,4 @@
-package stops
+package latch
 
 import (
 	"slices"
@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/robotd/request"
 	"troupe/schema"
 )
@@ -33,7 +32,7 @@ type people struct{}
 func (people) Asker(client, by string) string { return schema.Asker(client, by) }
 
 func part(s *State, now clock.Now, out *effect.List) Step {
-	return Step{State: s, Facts: latch.Facts{Robot: "r1"}, People: people{}, Now: now, Out: out}
+	return Step{State: s, Facts: Facts{Robot: "r1"}, People: people{}, Now: now, Out: out}
 }
 
 // stop has s stopped live and gives the disk the write.
@@ -195,7 +194,7 @@ func TestReleaseNamesThePersonWhomTheDocumentNames(t *testing.T) {
 		var s State
 		give := func(rev int64, stops []schema.StopLatch, released []schema.StopRelease) *effect.List {
 			var out effect.List
-			part(&s, at(0), &out).Document(event.StopDocument{Document: latch.Document{From: latch.Robot, Rev: rev, FleetID: "f", Stops: stops, Released: released}}, "", "")
+			part(&s, at(0), &out).Document(event.StopDocument{From: event.RobotStops, Rev: rev, FleetID: "f", Stops: stops, Released: released}, "", "")
 			return &out
 		}
 		give(1, []schema.StopLatch{{ID: "k1", Level: schema.StopStop, By: "anna"}}, nil)

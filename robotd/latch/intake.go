@@ -1,4 +1,4 @@
-package stops
+package latch
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/sign"
@@ -18,34 +17,33 @@ import (
 // that are older.
 
 // signedAs is the kind in signatures of documents that latch stops.
-var signedAs = map[latch.Source]sign.Kind{latch.Robot: sign.Stop, latch.Fleet: sign.FleetStop}
+var signedAs = map[event.StopSource]sign.Kind{event.RobotStops: sign.Stop, event.FleetStops: sign.FleetStop}
 
 // Subject is what the signature of a document that latches stops has to sign. A document that
 // could not be read has none.
 func (t Step) Subject(ev event.StopDocument) (w sign.Subject, ok bool) {
-	doc := ev.Document
-	w = sign.Subject{Kind: signedAs[doc.From], FleetID: doc.FleetID, Rev: doc.Rev, Counter: ev.Counter, Document: ev.Digest}
-	if doc.From == latch.Robot {
+	w = sign.Subject{Kind: signedAs[ev.From], FleetID: ev.FleetID, Rev: ev.Rev, Counter: ev.Counter, Document: ev.Digest}
+	if ev.From == event.RobotStops {
 		w.Robot = t.Facts.Robot
 	}
-	return w, doc.Problem == ""
+	return w, ev.Problem == ""
 }
 
 // Document takes a document that latches stops. refused is why its signature is not accepted.
 func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail string) {
-	doc := ev.Document
+	doc := Document{StopDocument: ev}
 	switch refused {
 	case "":
 	case schema.ReasonStaleRevision:
-		doc.Verification = latch.Replayed
+		doc.Verification = Replayed
 	default:
-		doc.Verification = latch.Unverified
+		doc.Verification = Unverified
 	}
 	d := t.latch(doc, ev.N)
 	if endsOlder(d) {
 		t.Out.Do(effect.CancelWaiting{Detail: "a stop was latched or released before it was begun"})
 	}
-	if d.PartlyIgnored == "" && doc.Verification == latch.Unverified {
+	if d.PartlyIgnored == "" && doc.Verification == Unverified {
 		d.PartlyIgnored, d.Detail = refused, detail
 	}
 	if d.PartlyIgnored != "" {
@@ -56,15 +54,15 @@ func (t Step) Document(ev event.StopDocument, refused schema.Reason, detail stri
 // endsOlder reports whether the commands that wait for the disk are cancelled, because they were
 // sent before the stop or before its release. A document that only records a latched stop
 // cancels none.
-func endsOlder(d latch.Decision) bool {
-	return slices.ContainsFunc(d.Transitions, func(t latch.Transition) bool { return t.Latched() || t.Released() })
+func endsOlder(d Decision) bool {
+	return slices.ContainsFunc(d.Transitions, func(t Transition) bool { return t.Latched() || t.Released() })
 }
 
 // LiveStop takes a live stop, and reports whether it applies to this robot. Commands that are
 // older do not happen after it.
 func (t Step) LiveStop(ev event.LiveStop) bool {
 	r, anew := schema.ReadStop(ev.Client, ev.Payload)
-	if !latch.Applies(r, t.Facts) {
+	if !Applies(r, t.Facts) {
 		return false
 	}
 	t.NoteNewest(ev.N)
@@ -92,7 +90,7 @@ func (t Step) Command(o effect.Dispatch) {
 
 // ReleaseAtRobot releases the stops that fleetd has not recorded, because a person at the robot
 // released them; by is that person's client, or the input.
-func (t Step) ReleaseAtRobot(by string) { t.latchBy(latch.LocalRelease{}, 0, by) }
+func (t Step) ReleaseAtRobot(by string) { t.latchBy(LocalRelease{}, 0, by) }
 
 // releaserOf returns who released a stop, or otherwise.
 func releaserOf(released []schema.StopRelease, id, otherwise string) string {
@@ -105,8 +103,8 @@ func releaserOf(released []schema.StopRelease, id, otherwise string) string {
 }
 
 // asked is a stop that was requested now.
-func asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) latch.Asked {
-	return latch.Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
+func asked(now clock.Now, id string, level schema.StopLevel, by, why string, anew bool) Asked {
+	return Asked{StopLatch: schema.StopLatch{ID: id, Level: level, By: schema.SanitizeText(by), Why: schema.SanitizeText(why), Since: now.Wall}, Anew: anew}
 }
 
 // NoteNewest notes the number of a stop among the received messages.
@@ -118,19 +116,19 @@ func (s *State) Overtook(n uint64) bool { return n != 0 && n < s.newest }
 
 // latch gives the latches one input. n is its number among the received messages: messages with
 // a lower number are older than a stop or its release.
-func (t Step) latch(in latch.Input, n uint64) latch.Decision {
+func (t Step) latch(in Input, n uint64) Decision {
 	return t.latchBy(in, n, string(schema.RoleFleetd))
 }
 
 // latchBy is latch for an input that may release stops; by is who released them if the input
 // names nobody.
-func (t Step) latchBy(in latch.Input, n uint64, by string) latch.Decision {
+func (t Step) latchBy(in Input, n uint64, by string) Decision {
 	var released []schema.StopRelease
-	if doc, ok := in.(latch.Document); ok {
+	if doc, ok := in.(Document); ok {
 		doc = printable(doc)
 		in, released = doc, doc.Released
 	}
-	d := latch.Step(&t.latches, t.Now.Wall, t.Facts, in)
+	d := t.latches.step(t.Now.Wall, t.Facts, in)
 	if !d.Changed {
 		return d
 	}

@@ -1,16 +1,10 @@
-// Package stops keeps the latched stops of people, and the HALT or E_STOP that waits for a
-// reset, on the disk, and answers live stops.
-//
-// The safety core decides that the robot stops and that it cannot be enabled; package latch
-// decides which stop is latched and which is released.
-package stops
+package latch
 
 import (
 	"slices"
 
 	"troupe/robotd/clock"
 	"troupe/robotd/effect"
-	"troupe/robotd/latch"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -32,7 +26,7 @@ const (
 
 // State is the latched stops, and which of them are on the disk.
 type State struct {
-	latches      latch.State
+	latches      Latched
 	facts        []safety.Latch      // the same, for the safety core
 	pendingReset safety.PendingReset // as it is or shall be on the disk
 	unanswered   []liveStop          // those that have to be answered
@@ -52,7 +46,7 @@ type liveStop struct {
 // Step is the part of one step of the robot that concerns latched stops.
 type Step struct {
 	*State
-	Facts  latch.Facts
+	Facts  Facts
 	People People
 	Now    clock.Now
 	Out    *effect.List
@@ -64,7 +58,7 @@ type People interface {
 }
 
 // printable returns the document with printable texts.
-func printable(doc latch.Document) latch.Document {
+func printable(doc Document) Document {
 	doc.Problem, doc.Stops, doc.Released = schema.SanitizeText(doc.Problem), slices.Clone(doc.Stops), slices.Clone(doc.Released)
 	for i := range doc.Stops {
 		l := &doc.Stops[i]
@@ -117,7 +111,7 @@ func (s *State) Document() []schema.StopLatch {
 // RecordedIDs lists the ids of the latches that fleetd has recorded: only fleetd releases them.
 func (s *State) RecordedIDs() (ids []string) {
 	for _, l := range s.latches.Latches {
-		if l.Phase == latch.Recorded {
+		if l.Phase == Recorded {
 			ids = append(ids, l.ID)
 		}
 	}
