@@ -96,8 +96,8 @@ func (t *step) inTheWay(r schema.Verdict) []schema.Ref {
 	case schema.ReasonAlreadyRunning, schema.ReasonNotPerforming:
 		refs = t.perform.Refs(r.Reason)
 	case schema.ReasonStopped, schema.ReasonNeedsReset:
-		if at := t.permission.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
-			refs = command.Key(t.permission.Cause.Req).Refs()
+		if at := t.safety.At; at != schema.SafetyEnabled && at != schema.SafetyDisabled {
+			refs = command.Key(t.safety.Cause.Req).Refs()
 		}
 	}
 	refs = append(refs, t.report.AlertRefs(r.Reason)...)

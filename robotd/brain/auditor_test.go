@@ -92,7 +92,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.permission.State, *s.supervisor.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
+	return snapshot{s.safety.CoreState, *s.supervisor.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
 }
 
 // lives is how autonomous life stands, as far as commands change it.
@@ -119,8 +119,8 @@ func (a *auditor) living(handled int) {
 	if s.supervisor.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
 		a.fail("life is %s in %s", at, s.supervisor.Mode().Active)
 	}
-	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.permission.At != schema.SafetyEnabled && s.permission.At != schema.SafetyDisabled || len(s.latches.Latches()) > 0) {
-		a.fail("life is %s in %s with %d latches", at, s.permission.At, len(s.latches.Latches()))
+	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.safety.At != schema.SafetyEnabled && s.safety.At != schema.SafetyDisabled || len(s.latches.Latches()) > 0) {
+		a.fail("life is %s in %s with %d latches", at, s.safety.At, len(s.latches.Latches()))
 	}
 	var held []string
 	for _, p := range s.perform.Auto().Held() {
@@ -155,8 +155,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	a.stopped(ev)
 	a.history = append(a.history, auditedStep{a.r.wall(), ev, said(effects)})
-	if s.supervisor.InCalibration() && s.body.Ordered() == driver.ToRun && s.permission.At != schema.SafetyEnabled {
-		a.fail("units may home in %s", s.permission.At)
+	if s.supervisor.InCalibration() && s.body.Ordered() == driver.ToRun && s.safety.At != schema.SafetyEnabled {
+		a.fail("units may home in %s", s.safety.At)
 	}
 	lost, _ := s.link.Lost(a.r.wall())
 	for _, e := range effects {
@@ -169,8 +169,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 				switch {
 				case s.diagnosis.MotionBarred() != "":
 					a.fail("the %s is started although a safeguard holds", e.Unit)
-				case s.permission.At != schema.SafetyEnabled && (s.permission.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
-					a.fail("the %s is started in %s", e.Unit, s.permission.At)
+				case s.safety.At != schema.SafetyEnabled && (s.safety.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
+					a.fail("the %s is started in %s", e.Unit, s.safety.At)
 				case lost && s.supervisor.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no heartbeat of fleetd or of a panel arrives", e.Unit)
 				case s.supervisor.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
@@ -190,8 +190,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if (e.VX != 0 || e.WZ != 0) && (s.diagnosis.Unusable("drive") != "" || s.diagnosis.MotionBarred() != "") {
 				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.diagnosis.Unusable("drive"), s.diagnosis.MotionBarred())
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.permission.At != schema.SafetyEnabled || s.supervisor.Mode().Active != follow.Mode.ID && s.supervisor.Mode().Active != askerMode.ID && (s.supervisor.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
-				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.permission.At, s.supervisor.Mode().Active, s.manual.Control().Lease.Who, lost)
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.supervisor.Mode().Active != follow.Mode.ID && s.supervisor.Mode().Active != askerMode.ID && (s.supervisor.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.supervisor.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.Exit:
 			if a.r.diskStuck {
@@ -223,17 +223,17 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	case s.perform.Auto().Status == schema.AutoPerforming && s.perform.Auto().Count() > 0:
 		a.fail("ato performs and %d pauses are held", s.perform.Auto().Count())
 	}
-	if s.permission.At == schema.SafetyEnabled && len(s.latches.Latches()) > 0 && !s.Pending() {
+	if s.safety.At == schema.SafetyEnabled && len(s.latches.Latches()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED while %d stops are held", len(s.latches.Latches()))
 	}
-	if s.permission.At == schema.SafetyEnabled && len(s.diagnosis.Causes()) > 0 && !s.Pending() {
+	if s.safety.At == schema.SafetyEnabled && len(s.diagnosis.Causes()) > 0 && !s.Pending() {
 		a.fail("the robot is ENABLED although %v", s.diagnosis.Causes())
 	}
 	for _, u := range s.body.Movers() {
 		switch owner := s.lanes.Owner(u.ID); {
-		case owner == "", s.permission.At == schema.SafetyEnabled, s.permission.At == schema.SafetySoftStop && owner == perform.SafetyLane:
+		case owner == "", s.safety.At == schema.SafetyEnabled, s.safety.At == schema.SafetySoftStop && owner == perform.SafetyLane:
 		default:
-			a.fail("%s has the %s in %s", owner, u.ID, s.permission.At)
+			a.fail("%s has the %s in %s", owner, u.ID, s.safety.At)
 		}
 	}
 	a.living(a.handled)

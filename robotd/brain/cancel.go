@@ -32,7 +32,7 @@ func (t *step) cancel(o effect.Dispatch, id string) {
 // unqueue removes a command from the inbox in which it waits.
 func (t *step) unqueue(k command.Key) bool {
 	found := false
-	for _, q := range []interface{ Drop(command.Key) bool }{&t.permission, &t.supervisor, &t.life, &t.perform, &t.manual} {
+	for _, q := range []interface{ Drop(command.Key) bool }{&t.safety, &t.supervisor, &t.life, &t.perform, &t.manual} {
 		found = q.Drop(k) || found
 	}
 	return found

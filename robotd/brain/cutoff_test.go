@@ -65,8 +65,8 @@ func softStopping(t *testing.T, in schema.ModeID) *rig {
 	r.body.mute = true
 	cmd("safety", "soft-stop", "")
 	r.until(r.now + time.Second)
-	if r.s.permission.At != schema.SafetySoftStop || r.s.lanes.Owner("head") != perform.SafetyLane {
-		t.Fatalf("in %s, %q has the head", r.s.permission.At, r.s.lanes.Owner("head"))
+	if r.s.safety.At != schema.SafetySoftStop || r.s.lanes.Owner("head") != perform.SafetyLane {
+		t.Fatalf("in %s, %q has the head", r.s.safety.At, r.s.lanes.Owner("head"))
 	}
 	r.diskHangs = true
 	var saved []event.RequestsSaved
@@ -80,7 +80,7 @@ func softStopping(t *testing.T, in schema.ModeID) *rig {
 	for _, ev := range saved { // no step has followed yet
 		r.done(ev, Step(r.s, r.wall(), ev, nil))
 	}
-	if waiting := r.s.permission.Len(); waiting < 60 { // it takes no more unfinished commands
+	if waiting := r.s.safety.Len(); waiting < 60 { // it takes no more unfinished commands
 		t.Fatalf("%d commands wait for their turn", waiting)
 	}
 	return r
@@ -143,8 +143,8 @@ func TestStopCutsOffTheShutdownActInTwoSteps(t *testing.T) {
 			if v := r.s.lanes.View(perform.SafetyLane); v.Act == "heads-to-rest" || len(v.Waiting) > 1 {
 				t.Errorf("the shutdown act is left: %+v", v)
 			}
-			if r.s.permission.At == schema.SafetyEnabled || r.s.Pending() {
-				t.Errorf("after %d steps the robot is %s", steps, r.s.permission.At)
+			if r.s.safety.At == schema.SafetyEnabled || r.s.Pending() {
+				t.Errorf("after %d steps the robot is %s", steps, r.s.safety.At)
 			}
 		})
 	}

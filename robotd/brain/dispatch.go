@@ -51,7 +51,7 @@ func (t *step) dispatch(o effect.Dispatch) {
 	switch o.Verb.Part { // no table of functions: t would escape, and each step would allocate it
 	case verb.PartSafety:
 		t.toLatches(func(l latch.Step) { l.Command(o) })
-		t.runAndCarryOut(func() { t.permissionStep().Ask(o, asker) })
+		t.runAndCarryOut(func() { t.safetyStep().Ask(o, asker) })
 	case verb.PartMode:
 		taken = t.takeMode(o, asker)
 	case verb.PartLife:

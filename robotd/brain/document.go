@@ -11,7 +11,7 @@ import (
 func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
-		Safety: t.permissionStep().Document(),
+		Safety: t.safetyStep().Document(),
 		Mode:   t.supervisor.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lifeStep().Document(t.perform.Performs),
 		Link:  t.link.Link(t.now, t.cfg.Mode.Settings(t.supervisor.Active()).LinkLoss),
@@ -48,13 +48,13 @@ func (t *step) snapshot() effect.Snapshot {
 
 // AckState is the robot's state as in answers.
 func (s *State) AckState() schema.AckState {
-	return schema.AckState{Mode: s.supervisor.Active(), Safety: s.permission.At, Auto: s.perform.Auto().Status}
+	return schema.AckState{Mode: s.supervisor.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
-		Mode: t.supervisor.Active(), Safety: t.permission.At, StateSeq: t.report.StateSeq(),
+		Mode: t.supervisor.Active(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
 	}
 	t.link.Fill(h, t.now)
 	return h

@@ -27,22 +27,22 @@ func TestNoRestartReleasesAStop(t *testing.T) {
 		r.boot()
 		r.give(event.Connected{Session: "b"})
 		r.until(r.now + 3*time.Second)
-		if by := safety.StoppedBy(r.s.permission.State, (&step{State: r.s}).safetyFacts()); r.s.permission.At != schema.SafetyEStop || by != "op2" {
-			t.Fatalf("%s: after a restart the robot is %s, by %q", verb, r.s.permission.At, by)
+		if by := safety.StoppedBy(r.s.safety.CoreState, (&step{State: r.s}).safetyFacts()); r.s.safety.At != schema.SafetyEStop || by != "op2" {
+			t.Fatalf("%s: after a restart the robot is %s, by %q", verb, r.s.safety.At, by)
 		}
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r1"}`)})
 		r.until(r.now + 10*time.Millisecond)
 		r.boot() // in the middle of the reset
-		if r.s.permission.At != schema.SafetyEStop {
-			t.Errorf("%s: a restart ended the reset, the robot is %s", verb, r.s.permission.At)
+		if r.s.safety.At != schema.SafetyEStop {
+			t.Errorf("%s: a restart ended the reset, the robot is %s", verb, r.s.safety.At)
 		}
 		r.give(event.Connected{Session: "c"})
 		r.until(r.now + 2*time.Second)
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "reset", Payload: []byte(`{"id":"r2"}`)})
 		r.until(r.now + 2*time.Second)
 		r.boot()
-		if got["r2"].Status != schema.StatusSucceeded || r.s.permission.At != schema.SafetyDisabled {
-			t.Errorf("%s: the reset was answered %s, and after a restart the robot is %s", verb, got["r2"].Status, r.s.permission.At)
+		if got["r2"].Status != schema.StatusSucceeded || r.s.safety.At != schema.SafetyDisabled {
+			t.Errorf("%s: the reset was answered %s, and after a restart the robot is %s", verb, got["r2"].Status, r.s.safety.At)
 		}
 	}
 }
@@ -69,8 +69,8 @@ func TestStopInputIsResetAtTheRobotAlsoAfterRestart(t *testing.T) {
 	}
 	r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: "reset", On: true}})
 	r.until(r.now + 2*time.Second)
-	if r.s.permission.At != schema.SafetyDisabled || strings.Contains(string(r.memory.Latches), `"safety"`) {
-		t.Errorf("reset at the robot it is %s, the disk keeps %s", r.s.permission.At, r.memory.Latches)
+	if r.s.safety.At != schema.SafetyDisabled || strings.Contains(string(r.memory.Latches), `"safety"`) {
+		t.Errorf("reset at the robot it is %s, the disk keeps %s", r.s.safety.At, r.memory.Latches)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestUnreadablePendingResetIsAnEStop(t *testing.T) {
 	r := newRig(t)
 	r.memory.Latches = []byte(`{"safety":"?","latches":{"latches":[]}}`)
 	r.boot()
-	if r.s.permission.At != schema.SafetyEStop || !r.s.permission.Physical {
-		t.Errorf("the robot is %s", r.s.permission.At)
+	if r.s.safety.At != schema.SafetyEStop || !r.s.safety.Physical {
+		t.Errorf("the robot is %s", r.s.safety.At)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestLatchedStopNamesItsSender(t *testing.T) {
 	r.boot()
 	r.give(event.Connected{Session: "a"})
 	r.until(time.Second)
-	by := func() string { return safety.StoppedBy(r.s.permission.State, (&step{State: r.s}).safetyFacts()) }
+	by := func() string { return safety.StoppedBy(r.s.safety.CoreState, (&step{State: r.s}).safetyFacts()) }
 	r.give(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
 	if got := by(); got != "anna at op1" {
 		t.Errorf("the live stop was sent by %q", got)

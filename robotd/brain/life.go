@@ -14,7 +14,7 @@ func (t *step) lifeStep() life.Step {
 		Ato:          t.supervisor.Mode().System == schema.SystemRunning && ato.Status != schema.AutoNotActive, Requested: ato.Requested(), StoryStopped: ato.StoppedByRequest(),
 		Paused: ato.FrozenBut(auto.BySafeguard), Pauses: ato, Standstill: t.standstill(),
 		Interrupts: len(interrupts.Running()) > 0, Preempts: interrupts.Preempts(&t.cfg.Interrupts),
-		StopReason: life.StopReason(t.permission.At, len(t.latches.Latches()) > 0, ato), AtRest: t.permission.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
+		StopReason: life.StopReason(t.safety.At, len(t.latches.Latches()) > 0, ato), AtRest: t.safety.At == schema.SafetyDisabled, Charging: t.body.Battery().Charging,
 		Health: &t.diagnosis, Signals: &t.signals, Activities: t.desired.Activities(),
 	}}
 }

@@ -51,7 +51,7 @@ func TestFaultOfWhatConnectsAUnitIsMarkedAsLogged(t *testing.T) {
 		if lines["speaker"] != 1 {
 			t.Errorf("lost: %t; %d lines about the speaker when it is back", lost, lines["speaker"])
 		}
-		if at := r.s.permission.At; at != schema.SafetyEStop {
+		if at := r.s.safety.At; at != schema.SafetyEStop {
 			t.Errorf("the robot is in %s", at)
 		}
 	}

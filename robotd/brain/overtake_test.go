@@ -34,7 +34,7 @@ func TestEnableSentBeforeAStopIsRefused(t *testing.T) {
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: verb, Payload: []byte(`{"id":"newer"}`), N: 8})
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
 		r.until(2 * time.Second)
-		if at := r.s.permission.At; at == schema.SafetyEnabled {
+		if at := r.s.safety.At; at == schema.SafetyEnabled {
 			t.Errorf("%s: the robot is %s by an enable that was asked for before", verb, at)
 		}
 		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped {
@@ -43,8 +43,8 @@ func TestEnableSentBeforeAStopIsRefused(t *testing.T) {
 		// Sent again under its id it is still the old one.
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 9})
 		r.until(3 * time.Second)
-		if a := got["older"]; a.Status != schema.StatusCancelled || !a.Dup || r.s.permission.At == schema.SafetyEnabled {
-			t.Errorf("%s: the older enable came again, was answered %s, and the robot is %s", verb, a.Status, r.s.permission.At)
+		if a := got["older"]; a.Status != schema.StatusCancelled || !a.Dup || r.s.safety.At == schema.SafetyEnabled {
+			t.Errorf("%s: the older enable came again, was answered %s, and the robot is %s", verb, a.Status, r.s.safety.At)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestEnableAfterAStopIsJudgedNormally(t *testing.T) {
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "stop", N: 8})
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", N: n})
 		r.until(2 * time.Second)
-		if at := r.s.permission.At; at != schema.SafetyEnabled {
+		if at := r.s.safety.At; at != schema.SafetyEnabled {
 			t.Errorf("number %d: the robot is %s", n, at)
 		}
 	}
@@ -88,12 +88,12 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 			r.give(event.StopDocument{From: event.RobotStops, Rev: 2, FleetID: "fleetd", N: 8})
 		})
 		r.until(2 * time.Second)
-		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.permission.At == schema.SafetyEnabled {
-			t.Errorf("%s: answered %s %s, and the robot is %s", name, a.Status, a.Reason, r.s.permission.At)
+		if a := got["older"]; a.Status != schema.StatusCancelled || a.Reason != schema.ReasonStopped || r.s.safety.At == schema.SafetyEnabled {
+			t.Errorf("%s: answered %s %s, and the robot is %s", name, a.Status, a.Reason, r.s.safety.At)
 		}
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"newer"}`), N: 9})
 		r.until(3 * time.Second)
-		if at := r.s.permission.At; at != schema.SafetyEnabled {
+		if at := r.s.safety.At; at != schema.SafetyEnabled {
 			t.Errorf("%s: asked after the release the robot is %s", name, at)
 		}
 	}
@@ -122,8 +122,8 @@ func TestRecordingAStopCancelsNoCommand(t *testing.T) {
 				r.give(ev)
 			}
 			r.until(2 * time.Second)
-			if a := got["e1"]; a.Status != schema.StatusRejected || a.Reason != schema.ReasonLatched || r.s.permission.At == schema.SafetyEnabled {
-				t.Errorf("%s stop, %s: answered %s %s, and the robot is %s", from, name, a.Status, a.Reason, r.s.permission.At)
+			if a := got["e1"]; a.Status != schema.StatusRejected || a.Reason != schema.ReasonLatched || r.s.safety.At == schema.SafetyEnabled {
+				t.Errorf("%s stop, %s: answered %s %s, and the robot is %s", from, name, a.Status, a.Reason, r.s.safety.At)
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func TestLostConnectionCancelsNoCommandOfThePage(t *testing.T) {
 	r.give(event.Disconnected{Why: "the connection broke"})
 	r.answer()
 	r.until(r.now + time.Second)
-	if at := r.s.permission.At; at != schema.SafetyEnabled {
+	if at := r.s.safety.At; at != schema.SafetyEnabled {
 		t.Errorf("the robot is %s", at)
 	}
 }

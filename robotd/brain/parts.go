@@ -78,7 +78,7 @@ func (t *step) carryOut(from int) {
 		case effect.Abilities:
 			t.perform.SetAbilities(in.Names)
 		case effect.AskStop:
-			t.permission.AskStop(in.Request)
+			t.safety.AskStop(in)
 		case effect.ActCompleted:
 			t.report.ActCompleted(in.ID, in.Req)
 		case effect.ActFailed:
@@ -170,7 +170,7 @@ func (t *step) cancelReplay(of, by command.Key) (found bool) {
 func (t *step) manualStep() manual.Step {
 	lost, _ := t.link.Lost(t.now)
 	f := manual.Facts{
-		CurrentState: t.preconditionNow(), Safety: t.permission.At, Session: t.report.Session(), Body: &t.body, Health: &t.diagnosis,
+		CurrentState: t.preconditionNow(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.diagnosis,
 		Standstill: t.standstill(), Manual: t.supervisor.Manual(), Modes: &t.supervisor,
 		Reachable: !lost && (t.report.Session() != "" || t.link.AtRobot(t.now)),
 	}
@@ -185,7 +185,7 @@ func (t *step) performStep() perform.Step {
 	lost, _ := t.link.Lost(t.now)
 	people, bearing := t.supervisor.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
-		CurrentState: t.preconditionNow(), Safety: t.permission.At, Standstill: t.standstill(),
+		CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(),
 		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.supervisor.Performer().ID).LinkLoss != schema.LinkLossContinue,
 		LinkLostForMode: lost && t.cfg.Mode.Settings(t.supervisor.Mode().Active).LinkLoss != schema.LinkLossContinue,
 		InCalibration:   t.supervisor.InCalibration(),
@@ -282,7 +282,7 @@ func (s *desiredView) ModeFacts() desired.ModeFacts {
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:
 		f.Prevented, f.Detail = cmp.Or(m.Reason, schema.ReasonModeFailed), "the robot is in "+string(s.cfg.Mode.Safe)+"; only an operator leads out"
-	case safety.NeedsReset(s.permission.At):
+	case safety.NeedsReset(s.safety.At):
 		f.Prevented, f.Detail = schema.ReasonNeedsReset, (*State)(s).standstill().String()
 	case len(s.latches.Latches()) > 0:
 		f.Prevented, f.Detail = schema.ReasonLatched, (*State)(s).standstill().String()

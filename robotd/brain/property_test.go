@@ -107,7 +107,7 @@ func (w *world) command(what, args string) {
 	mode, failed := w.r.s.supervisor.Mode().Active, w.r.failed
 	w.r.give(event.Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
 	if v.Class == verb.ClassStop {
-		if group == "safety" && w.r.s.permission.At == schema.SafetyEnabled {
+		if group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 			w.Fatalf("%s left the robot ENABLED", what)
 		}
 		clear(w.a.enables)
@@ -161,7 +161,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.a.showsModes()
 		},
 		"withheld": func(*rapid.T) {
-			if w.r.give(event.MotionWithheld{}); w.r.s.permission.At == schema.SafetyEnabled {
+			if w.r.give(event.MotionWithheld{}); w.r.s.safety.At == schema.SafetyEnabled {
 				w.Fatalf("the robot is ENABLED although its motion was withheld")
 			}
 		},
@@ -256,7 +256,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 				least = 1 // an empty payload is a request in order, without an id by which its answer is known
 			}
 			w.r.give(event.Command{Client: "op2", Group: v.Group, Verb: v.Name, Payload: rapid.SliceOfN(rapid.Byte(), least, 20).Draw(t, "bytes"), Retained: rapid.Bool().Draw(t, "retained")})
-			if v.Class == verb.ClassStop && v.Group == "safety" && w.r.s.permission.At == schema.SafetyEnabled {
+			if v.Class == verb.ClassStop && v.Group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {
 				t.Fatalf("%s left the robot ENABLED", v.ID())
 			}
 			if v.Class == verb.ClassStop {
@@ -300,7 +300,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			case 8: // a unit asks for a stop, later than whatever was asked before
 				w.r.until(w.r.now + time.Millisecond)
 				w.reported(driver.Event{Kind: driver.Asks, Unit: "drive", Name: rapid.SampledFrom([]string{"soft-stop", "stop", "halt", "estop", "?"}).Draw(t, "stop"), Detail: "it slips"})
-				if w.r.s.permission.At == schema.SafetyEnabled {
+				if w.r.s.safety.At == schema.SafetyEnabled {
 					t.Fatal("a unit asked for a stop, and the robot is ENABLED")
 				}
 				clear(w.a.enables)
@@ -335,8 +335,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					return
 				}
 				w.r.give(event.LiveStop{Client: "wall1", Payload: []byte(rapid.SampledFrom([]string{"", "{{{", `{"id":"a"}`, `{"id":"b","robots":["r1"],"level":"halt"}`}).Draw(t, "says")), Retained: rapid.Bool().Draw(t, "retained")})
-				if w.r.s.permission.At == schema.SafetyEnabled || len(w.r.s.latches.Latches()) == 0 {
-					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.permission.At, len(w.r.s.latches.Latches()))
+				if w.r.s.safety.At == schema.SafetyEnabled || len(w.r.s.latches.Latches()) == 0 {
+					t.Fatalf("a live stop left the robot %s with %d latches", w.r.s.safety.At, len(w.r.s.latches.Latches()))
 				}
 				clear(w.a.enables)
 			default:
@@ -348,7 +348,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 					}
 				}
 				w.r.give(doc)
-				if w.r.s.permission.At == schema.SafetyEnabled && len(w.r.s.latches.Latches()) > 0 {
+				if w.r.s.safety.At == schema.SafetyEnabled && len(w.r.s.latches.Latches()) > 0 {
 					t.Fatal("ENABLED while a stop is held")
 				}
 			}
@@ -376,8 +376,8 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			if strings.Contains(string(w.r.memory.Latches), `"safety"`) {
 				want = schema.SafetyEStop
 			}
-			if w.r.s.permission.At != want {
-				t.Fatalf("a robot that restarts is %s, want %s", w.r.s.permission.At, want)
+			if w.r.s.safety.At != want {
+				t.Fatalf("a robot that restarts is %s, want %s", w.r.s.safety.At, want)
 			}
 		},
 	}
@@ -464,7 +464,7 @@ func TestGateRefusesUnitsThatMayNotMove(t *testing.T) {
 		schema.SafetyHalt: false, schema.SafetyEStop: false, schema.SafetyReset: false,
 	} {
 		for _, unit := range []string{"head", "drive"} {
-			r.s.permission.At, turn.out = at, nil
+			r.s.safety.At, turn.out = at, nil
 			turn.toUnit(&act.Effect{Kind: act.Start, Key: 1, Unit: unit, Do: &score.Action{Type: score.TypeHead}})
 			if got := len(turn.out) > 0; got != open {
 				t.Errorf("in %s the %s is started: %v, want %v", at, unit, got, open)

@@ -3,18 +3,17 @@ package brain
 import (
 	"troupe/robotd/auto"
 	"troupe/robotd/perform"
-	"troupe/robotd/permission"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
 // stepSafety lets the safety core decide. It runs before everything else that decides.
 func (t *step) stepSafety() {
-	core, from := t.permissionStep(), t.list.Len()
+	core, from := t.safetyStep(), t.list.Len()
 	d, by := core.Decide()
 	t.permitted = t.permitted || by != "" && d.Changed && d.Answer.Taken && (d.To == schema.SafetyEnabled || d.To == schema.SafetyReset)
 	t.carryOut(from)
-	t.latches.SetPendingReset(t.permission.State)
+	t.latches.SetPendingReset(t.safety.CoreState)
 	if d.Changed {
 		t.toPerform(func(p perform.Step) { p.SafetyChanged(d) })
 	}
@@ -22,10 +21,9 @@ func (t *step) stepSafety() {
 	t.carryOut(from)
 }
 
-// permissionStep returns the part permission with its facts.
-func (t *step) permissionStep() permission.Step {
-	f := permission.Facts{CurrentState: t.preconditionNow(), Robot: t.safetyFacts()}
-	return permission.Step{State: &t.permission, Facts: f, Now: t.now, Out: &t.list}
+// safetyStep returns the part safety with its facts.
+func (t *step) safetyStep() safety.Step {
+	return safety.Step{State: &t.safety, Facts: t.safetyFacts(), Now: t.now, Out: &t.list}
 }
 
 // safetyFacts are the facts for the safety core. The slices belong to the parts, so that
@@ -43,13 +41,14 @@ func (t *step) safetyFacts() safety.Facts {
 			ShutdownDone: t.lanes.Idle(perform.SafetyLane),
 			Failed:       string(failed), FailedWhy: why,
 		},
+		CurrentState:  t.preconditionNow(),
 		NeedsContinue: t.needsContinue(),
 	}
 }
 
 // standstill is what keeps the robot at rest, for texts that lead people out of it.
 func (t *State) standstill() safety.Standstill {
-	return t.permission.Standstill(t.body.PressedInputs(), t.latches.Latches(), t.needsContinue())
+	return t.safety.Standstill(t.body.PressedInputs(), t.latches.Latches(), t.needsContinue())
 }
 
 // needsContinue reports whether ato waits for auto/continue after a stop or a lost link.

@@ -50,6 +50,6 @@ func (t *step) disconnected(ev event.Disconnected) {
 	t.reportStep().Disconnected(fault)
 	t.requests.Disconnected()
 	t.latches.Disconnected()
-	t.toLink(func(l operatorlink.Step) { l.Disconnected(t.permission.At == schema.SafetyDisabled) })
+	t.toLink(func(l operatorlink.Step) { l.Disconnected(t.safety.At == schema.SafetyDisabled) })
 	t.toReport(report.Step.ClearSessionAlerts)
 }

@@ -21,9 +21,9 @@ import (
 	"troupe/robotd/mode"
 	"troupe/robotd/operatorlink"
 	"troupe/robotd/perform"
-	"troupe/robotd/permission"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
+	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/robotd/supervisor"
 	"troupe/schema"
@@ -38,7 +38,7 @@ type State struct {
 	lanes act.Lanes
 
 	// The parts.
-	permission permission.State
+	safety     safety.State
 	requests   request.State
 	link       operatorlink.State
 	supervisor supervisor.State
@@ -90,7 +90,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		permission: permission.New(cfg, id, now),
+		safety:     safety.New(&cfg.Safety, id, now),
 		supervisor: supervisor.New(cfg, modes, now),
 		link:       operatorlink.New(cfg.Link),
 		signals:    signal.New(),

@@ -43,9 +43,9 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	}
 	t.link.NoteArrival(now, ev)
 	t.sense(ev)
-	t.diagnosis.Check(now, t.permission.At)
+	t.diagnosis.Check(now, t.safety.At)
 	t.stepSafety()
-	t.perform.SetGate(&t.lanes, t.permission.At, t.diagnosis.MotionBarred())
+	t.perform.SetGate(&t.lanes, t.safety.At, t.diagnosis.MotionBarred())
 	t.react(ev)
 	t.toLink(operatorlink.Step.CheckLink)
 	t.toReport(report.Step.ClearDuplicateIdentity)
@@ -79,7 +79,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 		t.lanes.Tick(now.Mono)
 		t.toManual(manual.Step.SendSetPoint)
 		t.notifyMode(mode.TimePassed{})
-		if safety.Feeds(t.permission.At) {
+		if safety.Feeds(t.safety.At) {
 			t.do(effect.Feed{})
 		}
 	}
@@ -108,7 +108,7 @@ func (t *step) sense(ev event.Event) {
 	case event.LiveStop:
 		t.liveStop(ev)
 	case event.MotionWithheld:
-		t.permission.AskStop(safety.Request{Verb: safety.Stop, Source: "robotd", Why: "robotd stood still for too long just when a motion was to begin; the motion was left out, and the robot stopped"})
+		t.safety.AskStop(effect.AskStop{Verb: string(safety.Stop), Source: "robotd", Why: "robotd stood still for too long just when a motion was to begin; the motion was left out, and the robot stopped"})
 	case event.ReleaseStops:
 		t.toLatches(func(l latch.Step) { l.ReleaseAtRobot(schema.LocalClient) })
 	}
@@ -200,14 +200,14 @@ func (t *step) react(ev event.Event) {
 // decided, so that life still is as in ato. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
 	behind := s.life.At() != schema.LifeDisabled && s.perform.Auto().Status == schema.AutoNotActive
-	return behind || s.permission.Len() > 0 || s.supervisor.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
+	return behind || s.safety.Len() > 0 || s.supervisor.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may
 // not move.
 func (t *step) over() bool {
 	return t.supervisor.Stopped() && !t.Pending() &&
-		safety.Restriction(t.permission.At) >= safety.Restriction(schema.SafetyDisabled)
+		safety.Restriction(t.safety.At) >= safety.Restriction(schema.SafetyDisabled)
 }
 
 // watchEvery is the interval at which the robot checks the link, and the time limits of
@@ -218,7 +218,7 @@ const watchEvery = 250 * time.Millisecond
 // executor later while anything is performed or may move, otherwise when a part or machine
 // has something to do.
 func Deadline(s *State) time.Duration {
-	if s.performing() || safety.Feeds(s.permission.At) {
+	if s.performing() || safety.Feeds(s.safety.At) {
 		return s.ticked + s.cfg.Tick
 	}
 	at := s.ticked + watchEvery

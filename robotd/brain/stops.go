@@ -57,7 +57,7 @@ func (t *step) restoreStops(m Memory) {
 	t.toLatches(func(s latch.Step) {
 		pending, ok := s.Restore(m.stops())
 		if ok {
-			t.permission.Restore(t.now, pending)
+			t.safety.Restore(t.now, pending)
 		}
 	})
 }

@@ -96,8 +96,8 @@ func TestStormOfRequestsLeavesNothing(t *testing.T) {
 	}
 	r.until(r.now + 15*time.Minute)
 
-	if r.s.permission.At != schema.SafetyEnabled {
-		t.Errorf("the robot is %s", r.s.permission.At)
+	if r.s.safety.At != schema.SafetyEnabled {
+		t.Errorf("the robot is %s", r.s.safety.At)
 	}
 	if started < 20 || started != ended || events["interrupt_refused"] == 0 {
 		t.Errorf("%d interrupts started, %d ended, events: %v", started, ended, events)

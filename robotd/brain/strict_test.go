@@ -104,14 +104,14 @@ func TestResetButtonNeedsNoSight(t *testing.T) {
 	r.until(r.now + r.cfg.Safety.Settle)
 	r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.Press, Name: pressReset, On: true}})
 	r.until(r.now + r.cfg.Safety.Reset)
-	if r.s.permission.At != schema.SafetyDisabled {
-		t.Fatalf("somebody reset the robot where it stands, and it is %s: %s", r.s.permission.At, r.s.permission.Cause)
+	if r.s.safety.At != schema.SafetyDisabled {
+		t.Fatalf("somebody reset the robot where it stands, and it is %s: %s", r.s.safety.At, r.s.safety.Cause)
 	}
 	// It opens no gate.
 	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{}`)})
 	r.until(r.now + r.cfg.Tick)
-	if r.s.permission.At != schema.SafetyDisabled {
-		t.Errorf("enabled by somebody who did not see it: %s", r.s.permission.At)
+	if r.s.safety.At != schema.SafetyDisabled {
+		t.Errorf("enabled by somebody who did not see it: %s", r.s.safety.At)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestHeartbeatFromBeforeARestartIsNoSight(t *testing.T) {
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(
 			`{"args":{"seen_mono_ms":` + strconv.FormatInt(seen.Milliseconds(), 10) + `,"seen_boot":"` + c.boot(r) + `"}}`)})
 		r.until(r.now + r.cfg.Tick)
-		if got := r.s.permission.At == schema.SafetyEnabled; got != c.enabled {
+		if got := r.s.safety.At == schema.SafetyEnabled; got != c.enabled {
 			t.Errorf("a heartbeat %s: enabled %v, want %v", c.name, got, c.enabled)
 		}
 	}

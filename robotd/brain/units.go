@@ -42,7 +42,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Sensed:
 		t.sensed(ev)
 	case driver.Asks:
-		t.permission.AskStop(safety.Request{Verb: safety.Verb(ev.Name), Source: "unit", Key: ev.Unit, Why: ev.Detail})
+		t.safety.AskStop(effect.AskStop{Verb: ev.Name, Source: "unit", Key: ev.Unit, Why: ev.Detail})
 	case driver.Calibrating:
 		t.toSupervisor(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
 	default:
@@ -59,7 +59,7 @@ func (t *step) sensed(ev driver.Event) {
 	if ev.Signal == driver.Press && ev.Name == pressReset {
 		if ev.On { // a person at the robot
 			t.toLatches(func(l latch.Step) { l.ReleaseAtRobot("input " + pressReset) })
-			t.permission.ResetAtRobot()
+			t.safety.ResetAtRobot()
 		}
 		return
 	}
@@ -82,7 +82,7 @@ func (t *step) chosen(ev driver.Event) (was bool) {
 // orderUnits sends this step's decisions to the units: first the safety core's order, then
 // the commands of acts.
 func (t *step) orderUnits() {
-	from, at, homing := t.list.Len(), t.permission.At, t.supervisor.InCalibration()
+	from, at, homing := t.list.Len(), t.safety.At, t.supervisor.InCalibration()
 	if homing && at == schema.SafetySoftStop {
 		at = schema.SafetyStop // an order is for every unit that moves, and in run a unit continues to home
 	}

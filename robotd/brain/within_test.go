@@ -116,8 +116,8 @@ func TestEveryDocumentFitsItsTopic(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(t, "how much happens") {
 			happens[rapid.SampledFrom(slices.Sorted(maps.Keys(happens))).Draw(t, "what")](t)
 			r.until(r.now + 200*time.Millisecond)
-			if shown != r.s.permission.At {
-				t.Fatalf("everybody sees %s, and it is %s", shown, r.s.permission.At)
+			if shown != r.s.safety.At {
+				t.Fatalf("everybody sees %s, and it is %s", shown, r.s.safety.At)
 			}
 		}
 	})

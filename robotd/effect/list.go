@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"troupe/robotd/command"
-	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -113,7 +112,12 @@ type (
 	// PerformStory begins to perform the story, or ends it. Asked: somebody asked for the mode that begins it.
 	PerformStory struct{ On, Asked bool }
 	// AskStop asks the safety core for a stop, that of a mode or of robotd itself.
-	AskStop struct{ safety.Request }
+	AskStop struct {
+		Verb   string // of group safety; one that is no stop counts as stop
+		Source string // mode, unit or robotd
+		Key    string // the unit or the mode
+		Why    string
+	}
 	// StoryTried reports how a story began to be performed; it succeeded if Refused is empty.
 	StoryTried struct {
 		SHA256  string

@@ -87,7 +87,7 @@ func (s *State) setFacts() {
 }
 
 // SetPendingReset saves the HALT or E_STOP that waits for a reset, or that there is none.
-func (s *State) SetPendingReset(at safety.State) {
+func (s *State) SetPendingReset(at safety.CoreState) {
 	if h := safety.PendingResetOf(at, s.pendingReset); h != s.pendingReset {
 		s.pendingReset, s.persist.dirty = h, true
 	}

@@ -9,7 +9,7 @@ import (
 // Causes appends to out everything that prevents enabling the robot, worst first, except for
 // the mode in charge, which mayEnable checks. A refusal names the first; documents show all.
 // Causes are computed from the present facts; of the past only the core's own state counts.
-func Causes(s State, f Facts, out []Cause) []Cause {
+func Causes(s CoreState, f Facts, out []Cause) []Cause {
 	for _, in := range f.Inputs {
 		out = append(out, Cause{Event: InputPressed, Reason: schema.ReasonEStopInput, Source: "input", Key: in})
 	}
@@ -39,7 +39,7 @@ func Causes(s State, f Facts, out []Cause) []Cause {
 // of the stop in force, because the units in error are only a consequence of that stop. In
 // DISABLED the stop that led there is in force until somebody enables the robot; a start and the
 // end of a reset are no stops.
-func StoppedBy(s State, f Facts) string {
+func StoppedBy(s CoreState, f Facts) string {
 	causes := Causes(s, f, nil)
 	if len(f.Inputs) == 0 && (Halts(s.At) || s.Cause.Reason != "" && s.Cause.Source != bootSource) {
 		causes = append([]Cause{s.Cause}, causes...)
@@ -95,7 +95,7 @@ const bootErrors = 5 * time.Second
 // failure returns the first failed unit that counts. During a reset, the units that
 // were in error when it began may still be in error; they count only if they have a
 // new fault.
-func (s *State) failure(now time.Duration, units []Unit) (Cause, bool) {
+func (s *CoreState) failure(now time.Duration, units []Unit) (Cause, bool) {
 	for i, u := range units {
 		if !failed(u) {
 			continue
@@ -116,7 +116,7 @@ func (s *State) failure(now time.Duration, units []Unit) (Cause, bool) {
 // remember updates the times and flags that outlast the facts of one step: when E_STOP
 // last had a cause, which units have been in error since before the reset, since when a
 // unit has been restless, and since when a switch between two modes has been under way in ENABLED.
-func (s *State) remember(now time.Duration, f Facts) {
+func (s *CoreState) remember(now time.Duration, f Facts) {
 	var erred uint64
 	faulty := len(f.Inputs) > 0
 	for i, u := range f.Units {

@@ -29,7 +29,7 @@ func TestStoppedByNamesSenderOfStop(t *testing.T) {
 		{"nobody after a reset", schema.SafetyDisabled, Cause{Event: UnitsIdle, Source: "core"}, Facts{}, ""},
 		{"nobody who enabled it", schema.SafetyEnabled, Cause{Event: EnableGranted, Source: "operator", By: "op1"}, Facts{}, ""},
 	} {
-		if got := StoppedBy(State{At: c.at, Cause: c.cause}, c.facts); got != c.want {
+		if got := StoppedBy(CoreState{At: c.at, Cause: c.cause}, c.facts); got != c.want {
 			t.Errorf("%s: stopped by %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestStoppedByNamesSenderOfStop(t *testing.T) {
 func TestErrorFromBeforeTheStartHasACause(t *testing.T) {
 	for after, said := range map[time.Duration]bool{0: true, time.Minute: false} {
 		s := Boot(0)
-		Step(&s, after, Defaults(), Facts{Units: []Unit{{ID: "head", State: UnitError}}}, Request{})
+		s.step(after, Defaults(), Facts{Units: []Unit{{ID: "head", State: UnitError}}}, Request{})
 		if s.At != schema.SafetyEStop || strings.Contains(s.CauseDetail(), "head: it was in error when robotd started") != said {
 			t.Errorf("%v after the start: %s because of %q", after, s.At, s.CauseDetail())
 		}

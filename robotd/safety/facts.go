@@ -60,6 +60,8 @@ type Facts struct {
 	// which it must not move. The Event of each is SoftStopAsked.
 	Critical []Cause
 	Mode     Mode
+	// CurrentState is what the condition of a command refers to, which the core itself ignores.
+	CurrentState schema.Precondition
 	// NeedsContinue: ato waits for auto/continue after the stop. Only texts for people name it.
 	NeedsContinue bool
 }

@@ -60,19 +60,19 @@ func drawRequest(t *rapid.T) Request {
 }
 
 // walk takes a core through random facts and requests and calls see after every step.
-func walk(t *rapid.T, see func(was State, s State, f Facts, r Request, d Decision, now time.Duration)) {
+func walk(t *rapid.T, see func(was CoreState, s CoreState, f Facts, r Request, d Decision, now time.Duration)) {
 	s, now := Boot(0), time.Duration(0)
 	for range rapid.IntRange(1, 60).Draw(t, "steps") {
 		now += time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond
 		f, r, was := drawFacts(t), drawRequest(t), s
-		d := Step(&s, now, Defaults(), f, r)
+		d := s.step(now, Defaults(), f, r)
 		see(was, s, f, r, d, now)
 	}
 }
 
 func TestOnlyGrantedRequestsLowerTheRestriction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			if Restriction(s.At) >= Restriction(was.At) {
 				return
 			}
@@ -86,7 +86,7 @@ func TestOnlyGrantedRequestsLowerTheRestriction(t *testing.T) {
 
 func TestMoreCausesNeverLowerTheRestriction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			worse := f
 			switch rapid.IntRange(0, 4).Draw(t, "which") {
 			case 4:
@@ -101,7 +101,7 @@ func TestMoreCausesNeverLowerTheRestriction(t *testing.T) {
 				worse.StopsAsked = append([]Request{{Verb: rapid.SampledFrom([]Verb{SoftStop, Stop, Halt, EStop}).Draw(t, "asks too")}}, f.StopsAsked...)
 			}
 			other := was
-			Step(&other, now, Defaults(), worse, r)
+			other.step(now, Defaults(), worse, r)
 			// STOP may take longer with a fault than without: coming to rest is
 			// progress, not permission.
 			if Restriction(other.At) < Restriction(s.At) && !(s.At == schema.SafetyDisabled && Restriction(other.At) >= Restriction(was.At)) {
@@ -114,7 +114,7 @@ func TestMoreCausesNeverLowerTheRestriction(t *testing.T) {
 func TestEnabledNeedsEnableAfterEveryStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		earned := false
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			if r.Verb == Enable && d.Answer.Taken && d.Answer.Reason == "" {
 				earned = true
 			}
@@ -130,7 +130,7 @@ func TestEnabledNeedsEnableAfterEveryStop(t *testing.T) {
 
 func TestStopInTheSameStepRefusesTheEnable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			if r.Verb == Enable && len(f.StopsAsked) > 0 && d.Changed && s.At == schema.SafetyEnabled {
 				t.Fatalf("%s was asked for, and the robot is ENABLED", f.StopsAsked[0].Verb)
 			}
@@ -140,7 +140,7 @@ func TestStopInTheSameStepRefusesTheEnable(t *testing.T) {
 
 func TestStopRequestIsNeverRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			if !r.Verb.Stops() {
 				return
 			}
@@ -162,7 +162,7 @@ func TestStopRequestIsNeverRefused(t *testing.T) {
 
 func TestPressedStopInputKeepsEStop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			if len(f.Inputs) > 0 && s.At != schema.SafetyEStop {
 				t.Fatalf("a stop input is pressed in %s and the robot is in %s", was.At, s.At)
 			}
@@ -173,7 +173,7 @@ func TestPressedStopInputKeepsEStop(t *testing.T) {
 func TestDuplicateRequestHasNoEffect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var last Request
-		walk(t, func(was, s State, f Facts, r Request, d Decision, now time.Duration) {
+		walk(t, func(was, s CoreState, f Facts, r Request, d Decision, now time.Duration) {
 			if r.ID == "" || d.Answer.Reason != "" || !d.Answer.Taken || r.Verb.Stops() {
 				return
 			}
@@ -181,10 +181,10 @@ func TestDuplicateRequestHasNoEffect(t *testing.T) {
 			// After any facts, the same request does not grant anything again.
 			after := s
 			for range 3 {
-				Step(&after, now, Defaults(), drawFacts(t), Request{Verb: Stop})
+				after.step(now, Defaults(), drawFacts(t), Request{Verb: Stop})
 			}
 			if before := after.At; last.Verb == Enable && before == schema.SafetyDisabled {
-				d := Step(&after, now, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, last)
+				d := after.step(now, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, last)
 				if d.Changed || d.Answer.Reason != schema.ReasonStopped {
 					t.Fatalf("a second delivery of %+v: %+v", last, d)
 				}
@@ -197,7 +197,7 @@ func TestStepWithoutChangeAllocatesNothing(t *testing.T) {
 	s := Boot(0)
 	f := Facts{Units: []Unit{{ID: "drive", State: UnitIdle}, {ID: "head", State: UnitIdle}}, Mode: Mode{Active: true, Wants: true}}
 	l := Defaults()
-	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, l, f, Request{}) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { s.step(time.Second, l, f, Request{}) }); n != 0 {
 		t.Errorf("%v allocations a step", n)
 	}
 }

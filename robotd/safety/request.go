@@ -31,7 +31,7 @@ func refused(r schema.Reason, detail string) Answer {
 //
 // In HALT and E_STOP the refusal names what led there and the way out, not the units in
 // error: they are only its consequence.
-func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
+func (s *CoreState) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
 	case schema.SafetyEnabled:
 		return unchanged("already ENABLED"), false
@@ -69,7 +69,7 @@ func (s *State) mayEnable(now time.Duration, l Limits, f Facts, r Request) (a An
 
 // mayReset checks a reset. A latch does not prevent it: the units may leave their
 // errors, and the latch prevents only enabling.
-func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
+func (s *CoreState) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Answer, ok bool) {
 	switch s.At {
 	case schema.SafetyReset:
 		return unchanged("a reset is in progress; wait for DISABLED"), false
@@ -102,7 +102,7 @@ func (s *State) mayReset(now time.Duration, l Limits, f Facts, r Request) (a Ans
 
 // checkSight checks that the sender has seen the robot recently and since it last went
 // to a safer state.
-func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool) {
+func (s *CoreState) checkSight(now time.Duration, l Limits, r Request) (Answer, bool) {
 	switch {
 	case r.HasAskedAt && r.AskedAt < s.SaferAt:
 		return refused(schema.ReasonPrecondition, "the robot was stopped after this was asked; ask again"), false
@@ -125,7 +125,7 @@ func (s *State) checkSight(now time.Duration, l Limits, r Request) (Answer, bool
 }
 
 // markUsed records the id of a granted request, so that used reports it.
-func (s *State) markUsed(id string) {
+func (s *CoreState) markUsed(id string) {
 	if id == "" {
 		return
 	}
@@ -133,7 +133,7 @@ func (s *State) markUsed(id string) {
 	s.usedIDs[0] = id
 }
 
-func (s *State) used(id string) bool {
+func (s *CoreState) used(id string) bool {
 	for _, t := range s.usedIDs {
 		if id != "" && t == id {
 			return true

@@ -6,9 +6,12 @@
 // safer state is always taken. A less safe state needs an enable or a reset, which is
 // checked against every present cause and takes effect at most once.
 //
+// It takes the requests of people in their order, gathers the stops that parts of the robot ask for,
+// and answers the commands. Which stops of people are latched is kept by package latch.
+//
 // The package does not know stories, names of modes or messages, and it drives no unit.
 // It is not an emergency stop: that is a certified circuit that cuts the power
-// regardless of this software. Time is an argument, counted from boot. State is
+// regardless of this software. Time is an argument, counted from boot. CoreState is
 // comparable.
 package safety
 
@@ -48,9 +51,9 @@ func Defaults() Limits {
 // MaxUnits is the highest number of units that the core watches.
 const MaxUnits = 64
 
-// State is what the core remembers between steps. It may be copied; only Step changes
+// CoreState is what the core remembers between steps. It may be copied; only step changes
 // it.
-type State struct {
+type CoreState struct {
 	At    schema.SafetyState
 	Since time.Duration // when the core entered At
 	Cause Cause         // what led to At
@@ -80,8 +83,8 @@ const bootSource = "boot"
 
 // Boot returns the state of a robot that has just started and did not wait for a reset when it
 // ended. It stands still until an enable.
-func Boot(now time.Duration) State {
-	return State{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: bootSource}}
+func Boot(now time.Duration) CoreState {
+	return CoreState{At: schema.SafetyDisabled, Since: now, Cause: Cause{Reason: schema.ReasonRestarted, Source: bootSource}}
 }
 
 // PendingReset is the HALT or E_STOP that only a reset ends, as it survives a restart. The zero
@@ -94,7 +97,7 @@ type PendingReset struct {
 
 // PendingResetOf returns what to persist for s. before is the persisted one: it stays during a
 // reset, because only the end of a reset ends it.
-func PendingResetOf(s State, before PendingReset) PendingReset {
+func PendingResetOf(s CoreState, before PendingReset) PendingReset {
 	switch s.At {
 	case schema.SafetyHalt, schema.SafetyEStop:
 		return PendingReset{State: s.At, Cause: s.Cause, Physical: s.Physical}
@@ -106,8 +109,8 @@ func PendingResetOf(s State, before PendingReset) PendingReset {
 
 // BootPending returns the state of a robot that has just started and waited for a reset when it
 // ended: a restart does not replace a reset.
-func BootPending(now time.Duration, h PendingReset) State {
-	return State{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, LastCauseAt: now}
+func BootPending(now time.Duration, h PendingReset) CoreState {
+	return CoreState{At: schema.SafetyEStop, Since: now, Cause: h.Cause, SaferAt: now, Physical: h.Physical, LastCauseAt: now}
 }
 
 // Restriction orders the states by how little they permit. Faults and stops never lower

@@ -17,10 +17,10 @@ type Decision struct {
 	Answer  Answer // to the request, if there was one
 }
 
-// Step makes at most one transition: that of the most urgent event for which the table
+// step makes at most one transition: that of the most urgent event for which the table
 // has a row in the present state. It checks a request after the facts, in the same
 // step, and never keeps it: a refused enable does not take effect later.
-func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
+func (s *CoreState) step(now time.Duration, l Limits, f Facts, r Request) Decision {
 	s.remember(now, f)
 	d := Decision{From: s.At, To: s.At}
 	if f.stopAsked() || r.Verb.Stops() {
@@ -39,7 +39,7 @@ func Step(s *State, now time.Duration, l Limits, f Facts, r Request) Decision {
 }
 
 // urgent returns the most urgent event for which the present state has a row.
-func (s *State) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
+func (s *CoreState) urgent(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
 	if _, known := Table.Next(s.At, EStopAsked); !known && s.At != schema.SafetyEStop {
 		return BadState, Cause{Event: BadState, Reason: schema.ReasonInternal, Source: "core", Key: string(s.At)}
 	}
@@ -105,7 +105,7 @@ func (r *Request) cause(on Event) Cause {
 
 // progress returns the event if no cause is urgent: the end of a stop or a reset, a
 // timeout, or a granted request.
-func (s *State) progress(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
+func (s *CoreState) progress(now time.Duration, l Limits, f Facts, r Request) (Event, Cause) {
 	over := func(limit time.Duration) bool { return now-s.Since >= limit }
 	own := func(on Event, why schema.Reason) (Event, Cause) {
 		c := Cause{Event: on, Reason: why, Source: "core"}
@@ -169,7 +169,7 @@ func granted(r Request, on Event) (Event, Cause) {
 }
 
 // enter makes a transition and fills in the decision.
-func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c Cause, why string) {
+func (s *CoreState) enter(now time.Duration, d *Decision, to schema.SafetyState, c Cause, why string) {
 	d.Changed, d.To, d.Cause, d.Why = true, to, c, why
 	raised := Restriction(to) > Restriction(s.At)
 	s.At, s.Since = to, now
@@ -198,7 +198,7 @@ func (s *State) enter(now time.Duration, d *Decision, to schema.SafetyState, c C
 
 // answer returns the answer to the request. A stop is always taken: either it changed
 // the state, or the robot already permitted no more than the stop requests.
-func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decision) Answer {
+func (s *CoreState) answer(now time.Duration, l Limits, f Facts, r Request, d *Decision) Answer {
 	switch {
 	case r.Verb == "":
 		return Answer{}
@@ -228,7 +228,7 @@ func (s *State) answer(now time.Duration, l Limits, f Facts, r Request, d *Decis
 
 // modeless reports whether no mode in charge wants to move. During a switch between two
 // modes that both want to move, it waits for l.Switch.
-func (s *State) modeless(now time.Duration, l Limits, m Mode) bool {
+func (s *CoreState) modeless(now time.Duration, l Limits, m Mode) bool {
 	if m.Switching && s.InSwitching {
 		return now-s.SwitchingSince >= l.Switch
 	}

@@ -89,8 +89,8 @@ func TestOrdersInEveryState(t *testing.T) {
 }
 
 func TestUnknownStateBecomesEStop(t *testing.T) {
-	s := State{At: "BROKEN"}
-	d := Step(&s, time1s, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, Request{Verb: Enable})
+	s := CoreState{At: "BROKEN"}
+	d := s.step(time1s, Defaults(), Facts{Mode: Mode{Active: true, Wants: true}}, Request{Verb: Enable})
 	if s.At != schema.SafetyEStop || d.Cause.Event != BadState || d.Answer.Taken {
 		t.Errorf("got %+v in %s", d, s.At)
 	}

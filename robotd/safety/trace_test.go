@@ -23,7 +23,7 @@ func TestTraces(t *testing.T) {
 
 // world holds the core and the facts that a script sets.
 type world struct {
-	s State
+	s CoreState
 	f Facts
 	l Limits
 }
@@ -99,7 +99,7 @@ func (w *world) play(t *testing.T, line string) string {
 			}
 		}
 	}
-	d := Step(&w.s, now, w.l, w.f, r)
+	d := w.s.step(now, w.l, w.f, r)
 	var b strings.Builder
 	if d.Changed {
 		fmt.Fprintf(&b, "  %s -> %s on %s (%s)", d.From, d.To, d.Cause.Event, d.Why)

@@ -12,20 +12,20 @@ import (
 type Standstill struct {
 	At       schema.SafetyState
 	Cause    Cause
-	Physical bool     // as in State
+	Physical bool     // as in CoreState
 	Inputs   []string // stop inputs that are pressed
 	Latches  []Latch
 	Continue bool // a pause of ato waits for auto/continue
 }
 
 // Standstill describes what keeps the robot at rest.
-func (s *State) Standstill(inputs []string, latches []Latch, needsContinue bool) Standstill {
+func (s *CoreState) Standstill(inputs []string, latches []Latch, needsContinue bool) Standstill {
 	return Standstill{At: s.At, Cause: s.Cause, Physical: s.Physical, Inputs: inputs, Latches: latches, Continue: needsContinue}
 }
 
 // CauseDetail says in HALT and E_STOP what led there, also when that is over; empty in other
 // states.
-func (s *State) CauseDetail() string {
+func (s *CoreState) CauseDetail() string {
 	if !Halts(s.At) {
 		return ""
 	}

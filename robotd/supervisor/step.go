@@ -75,7 +75,7 @@ func (t Step) decide() {
 		t.Out.Reply(by, d.Answer)
 	}
 	if d.SafetyStop {
-		t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Stop, Source: "mode", Why: "no mode is in charge"}})
+		t.Out.Do(effect.AskStop{Verb: string(safety.Stop), Source: "mode", Why: "no mode is in charge"})
 	}
 }
 
@@ -201,7 +201,7 @@ func (t Step) passOn() {
 				t.Out.Do(effect.Look{Key: t.motion.look, Yaw: e.Yaw, Speed: e.Speed})
 			}
 		case mode.Stop:
-			t.Out.Do(effect.AskStop{Request: safety.Request{Verb: safety.Verb(e.Verb), Source: "mode", Key: string(t.mode.Active), Why: e.Why}})
+			t.Out.Do(effect.AskStop{Verb: e.Verb, Source: "mode", Key: string(t.mode.Active), Why: e.Why})
 		default:
 			panic(fmt.Sprintf("supervisor: no such effect of a mode: %T", e))
 		}

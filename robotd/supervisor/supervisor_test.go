@@ -115,7 +115,7 @@ func (r *rig) do(part func(Step)) {
 		case effect.Calibrate:
 			r.run = e.Run
 		case effect.AskStop:
-			r.log = append(r.log, "ask "+string(e.Request.Verb))
+			r.log = append(r.log, "ask "+e.Verb)
 		}
 	}
 }

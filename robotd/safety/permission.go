@@ -1,8 +1,4 @@
-// Package permission runs the safety core: it takes the requests of people to it in order,
-// gathers the stops that parts of the robot ask for, and answers the commands.
-//
-// Package safety decides. Which stops of people are latched is kept by package latch.
-package permission
+package safety
 
 import (
 	"cmp"
@@ -10,34 +6,32 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
 // State is the safety core, and what waits for it.
 type State struct {
-	safety.State
-	cfg  *config.Config
-	boot string // id of this run of robotd
+	CoreState
+	limits *Limits
+	boot   string // id of this run of robotd
 
-	inbox     command.Inbox[safety.Request] // the core takes one in each step
-	asked     []safety.Request              // stops that parts of the robot ask for; the core takes them together
-	resetting command.Key                   // a granted reset that has not ended
+	inbox     command.Inbox[Request] // the core takes one in each step
+	asked     []Request              // stops that parts of the robot ask for; the core takes them together
+	resetting command.Key            // a granted reset that has not ended
 	refusals  refusals
 }
 
 // New returns the state of a robot that has just started and did not wait for a reset when it
 // ended.
-func New(cfg *config.Config, boot string, now clock.Now) State {
-	return State{State: safety.Boot(now.Mono), cfg: cfg, boot: boot}
+func New(limits *Limits, boot string, now clock.Now) State {
+	return State{CoreState: Boot(now.Mono), limits: limits, boot: boot}
 }
 
 // Restore makes the robot wait for a reset that it waited for before the restart.
-func (s *State) Restore(now clock.Now, pending safety.PendingReset) {
-	s.State = safety.BootPending(now.Mono, pending)
+func (s *State) Restore(now clock.Now, pending PendingReset) {
+	s.CoreState = BootPending(now.Mono, pending)
 }
 
 // Step is the part of one step of the robot that concerns the permission to move.
@@ -48,12 +42,6 @@ type Step struct {
 	Out *effect.List
 }
 
-// Facts are the facts about other parts.
-type Facts struct {
-	CurrentState schema.Precondition
-	Robot        safety.Facts // without the stops that parts of the robot ask for
-}
-
 // Len returns how many requests and stops wait for the core.
 func (s *State) Len() int { return s.inbox.Len() + len(s.asked) }
 
@@ -61,24 +49,25 @@ func (s *State) Len() int { return s.inbox.Len() + len(s.asked) }
 func (s *State) Drop(k command.Key) bool { return s.inbox.Drop(k) }
 
 // AskStop lets the mode in charge, a unit or robotd itself ask for a stop. A verb that is no
-// stop counts as safety.Stop.
-func (s *State) AskStop(r safety.Request) {
+// stop counts as Stop.
+func (s *State) AskStop(in effect.AskStop) {
+	r := Request{Verb: Verb(in.Verb), Source: in.Source, Key: in.Key, Why: in.Why}
 	if !r.Verb.Stops() {
-		r.Verb = safety.Stop
+		r.Verb = Stop
 	}
 	s.asked = append(s.asked, r)
 }
 
 // ResetAtRobot takes a reset of a person at the robot.
 func (s *State) ResetAtRobot() {
-	s.inbox.Add(safety.Request{Verb: safety.Reset, Source: "input", Local: true})
+	s.inbox.Add(Request{Verb: Reset, Source: "input", Local: true})
 }
 
 // Ask takes a command to the core. A stop precedes everything that waits, and removes it:
 // what was requested before a stop does not happen after it.
 func (t Step) Ask(o effect.Dispatch, asker string) {
-	r := safety.Request{
-		Verb: safety.Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: asker,
+	r := Request{
+		Verb: Verb(o.Verb.Name), ID: string(o.Key), Source: "operator", By: asker,
 		Why: o.Why, AskedAt: o.Arrived, HasAskedAt: true,
 	}
 	switch a := o.Args.(type) {
@@ -89,13 +78,13 @@ func (t Step) Ask(o effect.Dispatch, asker string) {
 		switch a.SeenBoot {
 		case "":
 		case t.boot:
-			r.SeenIn = safety.ThisRun
+			r.SeenIn = ThisRun
 		default:
-			r.SeenIn = safety.OtherRun
+			r.SeenIn = OtherRun
 		}
 	}
 	if r.Verb.Stops() {
-		t.inbox.Clear(func(w command.Waiting[safety.Request]) {
+		t.inbox.Clear(func(w command.Waiting[Request]) {
 			t.Out.Reply(w.By, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop came before it was done", Refs: o.Key.Refs()})
 		})
 	}
@@ -104,13 +93,13 @@ func (t Step) Ask(o effect.Dispatch, asker string) {
 
 // Decide gives the core the oldest waiting request, or none. It returns the command of that
 // request, which Answer answers.
-func (t Step) Decide() (d safety.Decision, by command.Key) {
+func (t Step) Decide() (d Decision, by command.Key) {
 	in, waits := t.inbox.Take()
 	if waits && !t.Out.Met(in.By, in.When, t.CurrentState) {
-		in = command.Waiting[safety.Request]{}
+		in = command.Waiting[Request]{}
 	}
-	t.Robot.StopsAsked = t.asked
-	d = safety.Step(&t.State.State, t.Now.Mono, t.cfg.Safety, t.Robot, in.In)
+	t.StopsAsked = t.asked
+	d = t.step(t.Now.Mono, *t.limits, t.Facts, in.In)
 	t.asked = t.asked[:0]
 	if d.Changed {
 		t.Out.Changed(effect.FlushNow)
@@ -140,7 +129,7 @@ type refusals struct {
 
 // refuseReset takes a refused reset of a person at the robot. The first one for a reason is reported
 // at once.
-func (t Step) refuseReset(a safety.Answer) {
+func (t Step) refuseReset(a Answer) {
 	r := &t.refusals
 	if r.Reason != a.Reason {
 		t.reportRefusals()
@@ -159,7 +148,7 @@ func (t Step) reportRefusals() {
 }
 
 // Answer answers the command that led to a decision, and a granted reset when it has ended.
-func (t Step) Answer(d safety.Decision, by command.Key) {
+func (t Step) Answer(d Decision, by command.Key) {
 	if a := d.Answer; a.Present {
 		v := schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultOK, Reason: a.Reason, Detail: a.Detail}
 		switch {
@@ -191,8 +180,8 @@ func (t Step) Answer(d safety.Decision, by command.Key) {
 // Document is the part of the state document with the safety core.
 func (t Step) Document() schema.StateSafety {
 	return schema.StateSafety{
-		State: t.At, Cause: t.Cause.Reason, StoppedBy: safety.StoppedBy(t.State.State, t.Robot),
-		CauseDetail: t.CauseDetail(), EStopInput: len(t.Robot.Inputs) > 0,
-		LocalReset: safety.Halts(t.At) && (t.Physical || len(t.Robot.Inputs) > 0),
+		State: t.At, Cause: t.Cause.Reason, StoppedBy: StoppedBy(t.CoreState, t.Facts),
+		CauseDetail: t.CauseDetail(), EStopInput: len(t.Inputs) > 0,
+		LocalReset: Halts(t.At) && (t.Physical || len(t.Inputs) > 0),
 	}
 }

@@ -1,4 +1,4 @@
-package permission
+package safety
 
 import (
 	"fmt"
@@ -7,9 +7,7 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/effect"
-	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -22,9 +20,9 @@ type rig struct {
 }
 
 func newRig() *rig {
-	cfg := config.Defaults("r1")
-	r := &rig{s: New(&cfg, "boot", clock.Now{})}
-	r.f.Robot = safety.Facts{Units: []safety.Unit{{ID: "drive", State: safety.UnitIdle}}, Mode: safety.Mode{Active: true, Wants: true}}
+	limits := Defaults()
+	r := &rig{s: New(&limits, "boot", clock.Now{})}
+	r.f = Facts{Units: []Unit{{ID: "drive", State: UnitIdle}}, Mode: Mode{Active: true, Wants: true}}
 	return r
 }
 
@@ -80,7 +78,7 @@ func TestStopOfAPartIsTakenBesideARequest(t *testing.T) {
 	if got := r.step(func(s Step) { ask(s, "enable", verb.EnableOrReset{}, schema.Precondition{}) }); got["enable"].Status != schema.StatusSucceeded {
 		t.Fatalf("answered %+v", got)
 	}
-	r.s.AskStop(safety.Request{Verb: "dance", Source: "unit", Key: "drive"})
+	r.s.AskStop(effect.AskStop{Verb: "dance", Source: "unit", Key: "drive"})
 	r.step(nil)
 	if r.s.At != schema.SafetyStop || r.s.Cause.Key != "drive" || r.s.Len() != 0 {
 		t.Errorf("the robot is %s because of %s, and %d wait", r.s.At, r.s.Cause, r.s.Len())
@@ -89,18 +87,18 @@ func TestStopOfAPartIsTakenBesideARequest(t *testing.T) {
 
 func TestResetIsAnsweredAgainWhenItHasEnded(t *testing.T) {
 	for _, c := range []struct {
-		unit safety.UnitState
+		unit UnitState
 		want schema.Status
-	}{{safety.UnitIdle, schema.StatusSucceeded}, {safety.UnitError, schema.StatusFailed}} {
+	}{{UnitIdle, schema.StatusSucceeded}, {UnitError, schema.StatusFailed}} {
 		r := newRig()
-		r.s.Restore(r.now, safety.PendingReset{State: schema.SafetyEStop})
-		r.f.Robot.Units[0].State = safety.UnitError
-		r.now.Mono += config.Defaults("r1").Safety.Settle
+		r.s.Restore(r.now, PendingReset{State: schema.SafetyEStop})
+		r.f.Units[0].State = UnitError
+		r.now.Mono += Defaults().Settle
 		if got := r.step(func(s Step) { ask(s, "reset", verb.EnableOrReset{}, schema.Precondition{}) }); got["reset"].Status != schema.StatusAccepted {
 			t.Fatalf("answered %+v", got)
 		}
-		r.f.Robot.Units[0].State = c.unit
-		r.now.Mono += config.Defaults("r1").Safety.Reset
+		r.f.Units[0].State = c.unit
+		r.now.Mono += Defaults().Reset
 		if got := r.step(nil); got["reset"].Status != c.want {
 			t.Errorf("a reset whose unit is %s is answered %+v at its end, and the robot is %s", c.unit, got["reset"], r.s.At)
 		}
@@ -110,7 +108,7 @@ func TestResetIsAnsweredAgainWhenItHasEnded(t *testing.T) {
 // Somebody presses the button reset 25 times a second, and the unit settles meanwhile.
 func TestRefusedResetsAreReportedOnceASecondWithTheirCount(t *testing.T) {
 	r := newRig()
-	r.f.Robot.Inputs = []string{"red"}
+	r.f.Inputs = []string{"red"}
 	var got []string
 	count := int64(0)
 	step := func(press bool) {
@@ -134,7 +132,7 @@ func TestRefusedResetsAreReportedOnceASecondWithTheirCount(t *testing.T) {
 		step(true)
 		r.now.Mono += 40 * time.Millisecond
 	}
-	r.f.Robot.Inputs = nil
+	r.f.Inputs = nil
 	step(true)
 	r.now.Mono = 10 * time.Second
 	step(false)
