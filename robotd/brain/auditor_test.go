@@ -17,10 +17,10 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
+	"troupe/robotd/mode"
 	"troupe/robotd/mode/follow"
 	"troupe/robotd/perform"
 	"troupe/robotd/request"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/score"
 	"troupe/schema/verb"
@@ -92,7 +92,7 @@ func (a *auditor) look() snapshot {
 	for _, l := range lanesOf(s.cfg, s.body.Units()) {
 		lanes += fmt.Sprint(s.lanes.View(l.Lane))
 	}
-	return snapshot{s.safety.CoreState, *s.supervisor.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
+	return snapshot{s.safety.CoreState, *s.modes.Mode(), *s.perform.Auto(), *s.perform.InterruptState(), *s.manual.Control(), a.lives(), lanes}
 }
 
 // lives is how autonomous life stands, as far as commands change it.
@@ -116,8 +116,8 @@ func (a *auditor) living(handled int) {
 	if s.Pending() {
 		return
 	}
-	if s.supervisor.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
-		a.fail("life is %s in %s", at, s.supervisor.Mode().Active)
+	if s.modes.Mode().Active != schema.ModeAto && at != schema.LifeDisabled {
+		a.fail("life is %s in %s", at, s.modes.Mode().Active)
 	}
 	if at != schema.LifeDisabled && at != schema.LifeSafeguard && (s.safety.At != schema.SafetyEnabled && s.safety.At != schema.SafetyDisabled || len(s.latches.Latches()) > 0) {
 		a.fail("life is %s in %s with %d latches", at, s.safety.At, len(s.latches.Latches()))
@@ -155,7 +155,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 	}
 	a.stopped(ev)
 	a.history = append(a.history, auditedStep{a.r.wall(), ev, said(effects)})
-	if s.supervisor.InCalibration() && s.body.Ordered() == driver.ToRun && s.safety.At != schema.SafetyEnabled {
+	if s.modes.InCalibration() && s.body.Ordered() == driver.ToRun && s.safety.At != schema.SafetyEnabled {
 		a.fail("units may home in %s", s.safety.At)
 	}
 	lost, _ := s.link.Lost(a.r.wall())
@@ -171,9 +171,9 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 					a.fail("the %s is started although a safeguard holds", e.Unit)
 				case s.safety.At != schema.SafetyEnabled && (s.safety.At != schema.SafetySoftStop || s.lanes.Owner(e.Unit) != perform.SafetyLane):
 					a.fail("the %s is started in %s", e.Unit, s.safety.At)
-				case lost && s.supervisor.Mode().Active == schema.ModeAto:
+				case lost && s.modes.Mode().Active == schema.ModeAto:
 					a.fail("the %s is started while no heartbeat of fleetd or of a panel arrives", e.Unit)
-				case s.supervisor.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
+				case s.modes.Mode().Active == schema.ModeAto && s.perform.Auto().Freeze() == auto.FreezeAll && s.lanes.Owner(e.Unit) != perform.SafetyLane:
 					a.fail("the %s is started by %s although ato is frozen by %v", e.Unit, s.lanes.Owner(e.Unit), s.perform.Auto().Held())
 				case s.perform.Auto().StoppedByRequest() && (s.lanes.Owner(e.Unit) == "activity" || perform.IsAbility(s.lanes.Owner(e.Unit))):
 					a.fail("the %s is started by %s although somebody stopped the story", e.Unit, s.lanes.Owner(e.Unit))
@@ -190,8 +190,8 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if (e.VX != 0 || e.WZ != 0) && (s.diagnosis.Unusable("drive") != "" || s.diagnosis.MotionBarred() != "") {
 				a.fail("the drive is to go %v m/s although %q, %q", e.VX, s.diagnosis.Unusable("drive"), s.diagnosis.MotionBarred())
 			}
-			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.supervisor.Mode().Active != follow.Mode.ID && s.supervisor.Mode().Active != askerMode.ID && (s.supervisor.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
-				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.supervisor.Mode().Active, s.manual.Control().Lease.Who, lost)
+			if (e.VX != 0 || e.WZ != 0) && (s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != follow.Mode.ID && s.modes.Mode().Active != askerMode.ID && (s.modes.Mode().Active != schema.ModeMnl || s.manual.Control().At != control.Held) || lost) {
+				a.fail("the drive is to go %v m/s in %s, %s, held by %q, link lost %v", e.VX, s.safety.At, s.modes.Mode().Active, s.manual.Control().Lease.Who, lost)
 			}
 		case effect.Exit:
 			if a.r.diskStuck {
@@ -382,7 +382,7 @@ func (a *auditor) showsModes() {
 	}
 	is := a.modes
 	found, failed := a.r.found, a.r.failed
-	(&step{State: a.r.s, now: a.r.wall()}).toSupervisor(func(m supervisor.Step) { is.Modes = m.List(a.r.s.body.CalibrationChecks(a.r.s.cfg.Languages)) })
+	(&step{State: a.r.s, now: a.r.wall()}).toModes(func(m mode.Step) { is.Modes = m.List(a.r.s.body.CalibrationChecks(a.r.s.cfg.Languages)) })
 	a.r.found, a.r.failed = found, failed // nobody asked for these calls
 	if got, want := effect.Encode(a.modes), effect.Encode(is); !bytes.Equal(got, want) {
 		a.fail("the modes are\n%s\nand the newest catalogue shows\n%s", want, got)

@@ -15,7 +15,7 @@ func (t *step) cancel(o effect.Dispatch, id string) {
 	switch {
 	case t.unqueue(target):
 		t.reply(target, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonCancelled, Detail: "it was cancelled before it began", Refs: o.Key.Refs()})
-	case t.supervisor.Cancel(target, o):
+	case t.modes.Cancel(target, o):
 		return // the supervisor answers both
 	case t.cancelManual(target, o.Key), t.perform.Cancel(target, o.Key):
 		t.requests.CancelLater(o.Key, target)
@@ -32,7 +32,7 @@ func (t *step) cancel(o effect.Dispatch, id string) {
 // unqueue removes a command from the inbox in which it waits.
 func (t *step) unqueue(k command.Key) bool {
 	found := false
-	for _, q := range []interface{ Drop(command.Key) bool }{&t.safety, &t.supervisor, &t.life, &t.perform, &t.manual} {
+	for _, q := range []interface{ Drop(command.Key) bool }{&t.safety, &t.modes, &t.life, &t.perform, &t.manual} {
 		found = q.Drop(k) || found
 	}
 	return found

@@ -218,8 +218,8 @@ func TestDesiredStateIsReportedInTheEnd(t *testing.T) {
 		if mode.DesiredRev != d.newest[sign.Mode] || mode.Phase == schema.DeployIdle {
 			t.Fatalf("desired %d, reported %s", d.newest[sign.Mode], d.reported[schema.TopicReportedMode])
 		}
-		if mode.Phase == schema.DeployActive && !mode.Diverged && r.s.supervisor.Mode().Active != mode.Mode && r.s.supervisor.Mode().Reason == "" {
-			t.Fatalf("%s is reported to be in charge, and it is %s", mode.Mode, r.s.supervisor.Mode().Active)
+		if mode.Phase == schema.DeployActive && !mode.Diverged && r.s.modes.Mode().Active != mode.Mode && r.s.modes.Mode().Reason == "" {
+			t.Fatalf("%s is reported to be in charge, and it is %s", mode.Mode, r.s.modes.Mode().Active)
 		}
 	})
 }

@@ -8,10 +8,10 @@ import (
 	"troupe/robotd/intent"
 	"troupe/robotd/latch"
 	"troupe/robotd/manual"
+	"troupe/robotd/mode"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -30,7 +30,7 @@ func (t *step) commanded(ev event.Command) {
 	} else {
 		overtaken = t.latches.Overtook(ev.N)
 	}
-	late, inForce := t.link.Late(t.now, ev), t.supervisor.InForce()
+	late, inForce := t.link.Late(t.now, ev), t.modes.InForce()
 	t.toRequests(func(q request.Step) { q.Arrive(ev, overtaken, late, inForce) })
 }
 
@@ -71,7 +71,7 @@ func (t *step) dispatch(o effect.Dispatch) {
 	case verb.PartDesired:
 		t.toDesired(func(d desired.Step) { taken = d.Ask(o) })
 	case verb.PartRobot:
-		t.toSupervisor(func(m supervisor.Step) { taken = m.AskRobot(o, asker) })
+		t.toModes(func(m mode.Step) { taken = m.AskRobot(o, asker) })
 	case verb.PartDiagnosis:
 		if t.toPerform(func(p perform.Step) { taken = p.AskHelp(o) }); !taken {
 			t.runAndCarryOut(func() { taken = t.diagnosisStep().Ask(o) })
@@ -112,7 +112,7 @@ func (t *step) takeRequests(o effect.Dispatch) bool {
 // takeMode takes a command of modes. A mode that performs is paused by tokens of the story,
 // whichever verb requests it.
 func (t *step) takeMode(o effect.Dispatch, asker string) bool {
-	if t.supervisor.InCharge().Performs {
+	if t.modes.InCharge().Performs {
 		switch o.Args.(type) {
 		case verb.PauseMode:
 			t.perform.AskAuto(o, auto.Input{What: auto.Pause})
@@ -122,11 +122,11 @@ func (t *step) takeMode(o effect.Dispatch, asker string) bool {
 			return true
 		}
 	}
-	return t.supervisor.Ask(o, asker)
+	return t.modes.Ask(o, asker)
 }
 
 func (t *step) takeManual(o effect.Dispatch, asker string) {
-	if a, ok := o.Args.(verb.Perform); ok && t.supervisor.InCharge().Performs {
+	if a, ok := o.Args.(verb.Perform); ok && t.modes.InCharge().Performs {
 		t.toPerform(func(p perform.Step) { p.AskAct(o, a) })
 		return
 	}
@@ -136,7 +136,7 @@ func (t *step) takeManual(o effect.Dispatch, asker string) {
 // preconditionNow returns what the condition of a command can refer to. Between two modes neither
 // is in charge.
 func (t *step) preconditionNow() schema.Precondition {
-	m := t.supervisor.Mode()
+	m := t.modes.Mode()
 	p := schema.Precondition{Mode: m.Active, StateSeq: t.report.StateSeq(), Session: t.report.Session(), StoryRev: t.perform.StoryRev()}
 	if m.Next != "" {
 		p.Mode = "on its way to " + m.Next

@@ -11,9 +11,9 @@
 // times and events give the same effects. It does no I/O, starts no goroutine and reads no
 // clock; the loop in package robot owns the State, calls Step and carries out the effects.
 //
-// The parts of the robot have a state of their own: safety, request, operatorlink, supervisor,
+// The parts of the robot have a state of their own: safety, request, operatorlink, mode,
 // body, latch, manual, perform, desired, diagnosis, intent, life, signal, diskvalues and report.
-// They use machines (mode, auto, interrupt and others) that decide one thing each.
+// They use machines (auto, interrupt, act and others) that decide one thing each.
 // None of them knows another, but perform and life read signal: brain passes to each the facts that it needs, and carries out the
 // outputs that it returns. The order is the same for every
 // event:

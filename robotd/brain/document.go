@@ -3,7 +3,7 @@ package brain
 import (
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
-	"troupe/robotd/supervisor"
+	"troupe/robotd/mode"
 	"troupe/schema"
 )
 
@@ -12,9 +12,9 @@ func (t *step) stateDocument() *schema.State {
 	d := &schema.State{
 		TS: t.now.Wall, Session: t.report.Session(), Boot: t.report.Boot(), StateSeq: t.report.StateSeq(),
 		Safety: t.safetyStep().Document(),
-		Mode:   t.supervisor.Document(t.perform.Auto().Status == schema.AutoPaused),
+		Mode:   t.modes.Document(t.perform.Auto().Status == schema.AutoPaused),
 		Queue:  t.report.Queue(append(t.lanes.Acts(manual.ActLane), t.perform.Acts(&t.lanes)...)), Intent: t.intent.Document(), Life: t.lifeStep().Document(t.perform.Performs),
-		Link:  t.link.Link(t.now, t.cfg.Mode.Settings(t.supervisor.Active()).LinkLoss),
+		Link:  t.link.Link(t.now, t.cfg.Mode.Settings(t.modes.Active()).LinkLoss),
 		Units: t.body.UnitStates(), Diagnosis: t.diagnosis.Document(),
 		Control: t.manual.Document(), Recording: t.manualStep().Recording(),
 		Alerts: append([]schema.Alert{}, t.report.Alerts()...),
@@ -42,19 +42,19 @@ func (t *step) snapshot() effect.Snapshot {
 	if v := t.body.Volume(); v.Given {
 		s.Volume = v.Value
 	}
-	t.toSupervisor(func(m supervisor.Step) { s.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
+	t.toModes(func(m mode.Step) { s.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 	return s
 }
 
 // AckState is the robot's state as in answers.
 func (s *State) AckState() schema.AckState {
-	return schema.AckState{Mode: s.supervisor.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
+	return schema.AckState{Mode: s.modes.Active(), Safety: s.safety.At, Auto: s.perform.Auto().Status}
 }
 
 func (t *step) heartbeatDocument(seq int64) *schema.Heartbeat {
 	h := &schema.Heartbeat{
 		Session: t.report.Session(), Seq: seq, MonoMS: t.now.Mono.Milliseconds(), Boot: t.report.Boot(),
-		Mode: t.supervisor.Active(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
+		Mode: t.modes.Active(), Safety: t.safety.At, StateSeq: t.report.StateSeq(),
 	}
 	t.link.Fill(h, t.now)
 	return h

@@ -34,8 +34,8 @@ func TestEnableForCalibrationStartsNoStory(t *testing.T) {
 	r.give(event.Reported{Event: driver.Event{Kind: driver.Waits, Unit: "drive", Reason: schema.ReasonNeedsEnable}})
 	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 	r.until(r.now + 2*time.Second)
-	if r.s.supervisor.Mode().Active != schema.ModeStr || r.s.safety.At != schema.SafetyEnabled {
-		t.Fatalf("while it finds its zero the robot is in %s and %s", r.s.supervisor.Mode().Active, r.s.safety.At)
+	if r.s.modes.Mode().Active != schema.ModeStr || r.s.safety.At != schema.SafetyEnabled {
+		t.Fatalf("while it finds its zero the robot is in %s and %s", r.s.modes.Mode().Active, r.s.safety.At)
 	}
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
@@ -46,8 +46,8 @@ func TestEnableForCalibrationStartsNoStory(t *testing.T) {
 	}
 	r.give(homed.ev)
 	r.until(r.now + 5*time.Second)
-	if r.s.supervisor.Mode().Active != schema.ModeAto || r.s.safety.At != schema.SafetyDisabled {
-		t.Errorf("calibrated, the robot is in %s and %s, want ato and DISABLED", r.s.supervisor.Mode().Active, r.s.safety.At)
+	if r.s.modes.Mode().Active != schema.ModeAto || r.s.safety.At != schema.SafetyDisabled {
+		t.Errorf("calibrated, the robot is in %s and %s, want ato and DISABLED", r.s.modes.Mode().Active, r.s.safety.At)
 	}
 }
 

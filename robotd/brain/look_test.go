@@ -19,7 +19,7 @@ func TestModeTurnsTheHeadByACommandThatCanBeAnsweredAndStopped(t *testing.T) {
 	looks := 0
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if s, ok := e.(effect.Start); ok && s.Unit == "head" && r.s.supervisor.Mode().Active == follow.Mode.ID {
+			if s, ok := e.(effect.Start); ok && s.Unit == "head" && r.s.modes.Mode().Active == follow.Mode.ID {
 				looks++
 				if s.Key >= 1<<52 || !s.Holds {
 					t.Errorf("the head is turned under the key %d, holds %v", s.Key, s.Holds)

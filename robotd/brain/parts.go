@@ -60,7 +60,7 @@ func (t *step) carryOut(from int) {
 		case effect.StoryTried:
 			t.toDesired(func(d desired.Step) { d.StoryTried(in) })
 		case effect.SetMode:
-			t.supervisor.Set(in.Mode, in.By)
+			t.modes.Set(in.Mode, in.By)
 		case effect.ModeIntended:
 			t.desiredStep().NoteIntendedMode(in.By, in.Mode)
 		case effect.PerformStory:
@@ -171,7 +171,7 @@ func (t *step) manualStep() manual.Step {
 	lost, _ := t.link.Lost(t.now)
 	f := manual.Facts{
 		CurrentState: t.preconditionNow(), Safety: t.safety.At, Session: t.report.Session(), Body: &t.body, Health: &t.diagnosis,
-		Standstill: t.standstill(), Manual: t.supervisor.Manual(), Modes: &t.supervisor,
+		Standstill: t.standstill(), Manual: t.modes.Manual(), Modes: &t.modes,
 		Reachable: !lost && (t.report.Session() != "" || t.link.AtRobot(t.now)),
 	}
 	f.Story.Acts, f.Story.Files, f.Story.Languages = t.perform.Repertoire()
@@ -183,13 +183,13 @@ func (t *step) toManual(do func(manual.Step)) { t.runAndCarryOut(func() { do(t.m
 // performStep returns the part perform with its facts.
 func (t *step) performStep() perform.Step {
 	lost, _ := t.link.Lost(t.now)
-	people, bearing := t.supervisor.People()
+	people, bearing := t.modes.People()
 	return perform.Step{State: &t.perform, Now: t.now, Lanes: &t.lanes, Out: &t.list, Facts: perform.Facts{
 		CurrentState: t.preconditionNow(), Safety: t.safety.At, Standstill: t.standstill(),
-		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.supervisor.Performer().ID).LinkLoss != schema.LinkLossContinue,
-		LinkLostForMode: lost && t.cfg.Mode.Settings(t.supervisor.Mode().Active).LinkLoss != schema.LinkLossContinue,
-		InCalibration:   t.supervisor.InCalibration(),
-		Running:         t.supervisor.Mode().System == schema.SystemRunning,
+		LinkLostForAto:  lost && t.cfg.Mode.Settings(t.modes.Performer().ID).LinkLoss != schema.LinkLossContinue,
+		LinkLostForMode: lost && t.cfg.Mode.Settings(t.modes.Mode().Active).LinkLoss != schema.LinkLossContinue,
+		InCalibration:   t.modes.InCalibration(),
+		Running:         t.modes.Mode().System == schema.SystemRunning,
 		Pause:           t.diagnosis.AtoPaused(), EntryRefused: t.diagnosis.EntryRefused(), UnitCritical: len(t.diagnosis.Causes()) > 0,
 		Battery: perform.Battery(t.body.Battery()), Body: &t.body,
 		People: people, Bearing: bearing, Signals: &t.signals, Health: &t.diagnosis, Activities: t.desired.Activities(),
@@ -277,7 +277,7 @@ func (s *desiredView) DeliveryFacts() delivery.Facts {
 
 // ModeFacts are the facts for the desired mode.
 func (s *desiredView) ModeFacts() desired.ModeFacts {
-	m := s.supervisor.Mode()
+	m := s.modes.Mode()
 	f := desired.ModeFacts{Active: m.Active, Settled: m.Phase == mode.Ready || m.Phase == mode.Safe}
 	switch c, waits := s.manual.Control(), s.perform.Auto().NeedsContinue(); {
 	case m.Phase == mode.Safe || m.Next == s.cfg.Mode.Safe:

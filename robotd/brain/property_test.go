@@ -104,7 +104,7 @@ func (w *world) command(what, args string) {
 	if what == "safety/enable" {
 		w.a.enables[key] = true
 	}
-	mode, failed := w.r.s.supervisor.Mode().Active, w.r.failed
+	mode, failed := w.r.s.modes.Mode().Active, w.r.failed
 	w.r.give(event.Command{Client: "op1", Group: group, Verb: name, Payload: []byte(payload)})
 	if v.Class == verb.ClassStop {
 		if group == "safety" && w.r.s.safety.At == schema.SafetyEnabled {

@@ -4,9 +4,9 @@ import (
 	"troupe/robotd/desired"
 	"troupe/robotd/effect"
 	"troupe/robotd/manual"
+	"troupe/robotd/mode"
 	"troupe/robotd/report"
 	"troupe/robotd/request"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
 
@@ -26,7 +26,7 @@ func (t *step) publishDue() {
 	t.answerStops()
 	t.publishAnswers()
 	if t.over() {
-		t.do(effect.Exit{Why: "no mode is in charge and the body is at rest", Again: t.supervisor.Mode().Restart})
+		t.do(effect.Exit{Why: "no mode is in charge and the body is at rest", Again: t.modes.Mode().Restart})
 	}
 	if t.report.Session() == "" {
 		return
@@ -61,7 +61,7 @@ func (t *step) publishModes() {
 	}
 	if t.reportStep().ModesDue() {
 		d := &schema.Modes{Session: t.report.Session()}
-		t.toSupervisor(func(m supervisor.Step) { d.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
+		t.toModes(func(m mode.Step) { d.Modes = m.List(t.body.CalibrationChecks(t.cfg.Languages)) })
 		t.toReport(func(r report.Step) { r.PublishModes(d) })
 	}
 }

@@ -29,8 +29,8 @@ func (t *step) safetyStep() safety.Step {
 // safetyFacts are the facts for the safety core. The slices belong to the parts, so that
 // nothing is allocated.
 func (t *step) safetyFacts() safety.Facts {
-	active, wants, switching := t.supervisor.Mode().SafetyMode(&t.cfg.Mode)
-	failed, why := t.supervisor.Failed()
+	active, wants, switching := t.modes.Mode().SafetyMode(&t.cfg.Mode)
+	failed, why := t.modes.Failed()
 	return safety.Facts{
 		Units:    t.body.Movers(),
 		Inputs:   t.body.PressedInputs(),

@@ -10,7 +10,7 @@ import (
 func (t *step) stepSignals() {
 	b := t.body.Battery()
 	k := signal.Known{
-		Mode: string(t.supervisor.Mode().Active), Safety: string(t.safety.At), Act: t.perform.ActName(),
+		Mode: string(t.modes.Mode().Active), Safety: string(t.safety.At), Act: t.perform.ActName(),
 		Intent: t.intent.Newest(),
 		Labels: t.cfg.Labels, Battery: b.Share, Charging: b.Charging, HasBattery: b.Known,
 		MakesSound: t.lanes.Uses(schema.UnitSpeaker), Zone: t.cfg.Zone,

@@ -25,7 +25,6 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -38,21 +37,21 @@ type State struct {
 	lanes act.Lanes
 
 	// The parts.
-	safety     safety.State
-	requests   request.State
-	link       operatorlink.State
-	supervisor supervisor.State
-	body       body.State
-	signals    signal.State
-	diagnosis  diagnosis.State
-	latches    latch.State
-	manual     manual.State
-	perform    perform.State
-	desired    desired.State
-	intent     intent.State
-	life       life.State
-	report     report.State
-	list       effect.List // what the parts returned in this step
+	safety    safety.State
+	requests  request.State
+	link      operatorlink.State
+	modes     mode.State
+	body      body.State
+	signals   signal.State
+	diagnosis diagnosis.State
+	latches   latch.State
+	manual    manual.State
+	perform   perform.State
+	desired   desired.State
+	intent    intent.State
+	life      life.State
+	report    report.State
+	list      effect.List // what the parts returned in this step
 
 	values diskvalues.State // small values that the disk refused
 
@@ -90,18 +89,18 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 	cfg := s.desired.Config()
 	*s = State{
 		desired: s.desired, cfg: cfg,
-		safety:     safety.New(&cfg.Safety, id, now),
-		supervisor: supervisor.New(cfg, modes, now),
-		link:       operatorlink.New(cfg.Link),
-		signals:    signal.New(),
-		perform:    perform.New(cfg),
-		manual:     manual.New(cfg, id, m.Values),
-		intent:     intent.New(cfg),
-		life:       life.New(cfg),
-		lanes:      act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
-		body:       body.New(b),
-		diagnosis:  diagnosis.New(cfg, b.Units, now, m.Values),
-		report:     report.New(cfg, id, now),
+		safety:    safety.New(&cfg.Safety, id, now),
+		modes:     mode.New(&cfg.Mode, modes, now),
+		link:      operatorlink.New(cfg.Link),
+		signals:   signal.New(),
+		perform:   perform.New(cfg),
+		manual:    manual.New(cfg, id, m.Values),
+		intent:    intent.New(cfg),
+		life:      life.New(cfg),
+		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
+		body:      body.New(b),
+		diagnosis: diagnosis.New(cfg, b.Units, now, m.Values),
+		report:    report.New(cfg, id, now),
 	}
 	s.shareTaught()
 	t := step{State: s, now: now}
@@ -111,7 +110,7 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		d.Restore(desired.Memory{Values: m.Values, Deliveries: m.Deliveries, Contents: m.Contents})
 	})
 	t.body.SetVolume(manual.RestoredVolume(m.Values))
-	t.toSupervisor(func(r supervisor.Step) { r.Restore(m.Values) })
+	t.toModes(func(r mode.Step) { r.Restore(m.Values) })
 	t.perform.Restore(now, m.Values)
 	t.life.Restore(m.Values)
 	t.restoreStops(m)

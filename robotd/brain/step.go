@@ -21,7 +21,6 @@ import (
 	"troupe/robotd/report"
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 )
 
@@ -51,7 +50,7 @@ func Step(s *State, now clock.Now, ev event.Event, out []effect.Effect) []effect
 	t.toReport(report.Step.ClearDuplicateIdentity)
 	t.toLink(operatorlink.Step.CheckConnection)
 	t.toManual(manual.Step.StepControl)
-	t.toSupervisor(supervisor.Step.Decide)
+	t.toModes(mode.Step.Decide)
 	t.toManual(manual.Step.UpdateSetPoint)
 	t.toManual(manual.Step.CarryOut)
 	t.noteStartupEnded()
@@ -127,7 +126,7 @@ func (t *step) react(ev event.Event) {
 			t.notifyMode(mode.Touched{Area: schema.SanitizeText(ev.Name), On: ev.On})
 		}
 		if ev.Kind == driver.Sensed && ev.Signal == driver.People {
-			t.supervisor.SetPeople(int(body.Rounded(ev.Level)), body.Rounded(ev.Bearing))
+			t.modes.SetPeople(int(body.Rounded(ev.Level)), body.Rounded(ev.Bearing))
 		}
 		if ev.Kind == driver.Heard && ev.Heard != nil {
 			t.toIntent(func(i intent.Step) { i.Heard(*ev.Heard) })
@@ -144,7 +143,7 @@ func (t *step) react(ev event.Event) {
 	case event.HistoryRead:
 		t.toReport(func(r report.Step) { r.HistoryRead(ev) })
 	case event.Begin:
-		t.supervisor.Add(mode.Input{Kind: mode.Begin})
+		t.modes.Add(mode.Input{Kind: mode.Begin})
 		t.recordEvent("booted", "robotd", "", "", nil)
 	case event.Frame:
 		if !t.latches.Overtook(ev.N) {
@@ -188,7 +187,7 @@ func (t *step) react(ev event.Event) {
 	case event.CertificateState:
 		t.toReport(func(r report.Step) { r.CertificateState(ev) })
 	case event.Shutdown:
-		t.supervisor.Add(mode.Input{Kind: mode.Shutdown})
+		t.modes.Add(mode.Input{Kind: mode.Shutdown})
 		t.recordEvent("ending", "robotd", ev.Why, "", nil)
 	default:
 		panic(fmt.Sprintf("brain: no such event: %T", ev))
@@ -200,13 +199,13 @@ func (t *step) react(ev event.Event) {
 // decided, so that life still is as in ato. The loop then makes the next step at once, with the event Follow.
 func (s *State) Pending() bool {
 	behind := s.life.At() != schema.LifeDisabled && s.perform.Auto().Status == schema.AutoNotActive
-	return behind || s.safety.Len() > 0 || s.supervisor.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
+	return behind || s.safety.Len() > 0 || s.modes.Pending() || s.manual.Pending() || s.life.Pending() || s.perform.Pending()
 }
 
 // over reports whether the robot has ended: no mode is in charge any more, and the body may
 // not move.
 func (t *step) over() bool {
-	return t.supervisor.Stopped() && !t.Pending() &&
+	return t.modes.Stopped() && !t.Pending() &&
 		safety.Restriction(t.safety.At) >= safety.Restriction(schema.SafetyDisabled)
 }
 

@@ -80,7 +80,7 @@ func (f *frames) arrives(sent event.Frame) {
 		return
 	}
 	f.taken = sent.Frame.Seq
-	if age := mono - sent.Frame.SeenMonoMS; age < 0 || age > 500 || s.safety.At != schema.SafetyEnabled || s.supervisor.Mode().Active != schema.ModeMnl {
+	if age := mono - sent.Frame.SeenMonoMS; age < 0 || age > 500 || s.safety.At != schema.SafetyEnabled || s.modes.Mode().Active != schema.ModeMnl {
 		return
 	}
 	f.valid = f.r.now

@@ -17,7 +17,6 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
 	"troupe/robotd/mode"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/golden"
 	"troupe/schema/sign"
@@ -236,7 +235,7 @@ func (p *player) happen(text, word string, args []string) {
 	case "mode-fails": // in its next call of a kind: ATO step took 412 ms
 		r.faults = map[string]string{arg(1) + " of " + arg(0): strings.Join(args[2:], " ")}
 	case "mode-hung": // before the robot boots
-		r.memory.Values[supervisor.HungKey] = arg(0)
+		r.memory.Values[mode.HungKey] = arg(0)
 	case "people": // how many, and where the nearest one is
 		count, _ := strconv.ParseFloat(arg(0), 64)
 		bearing, _ := strconv.ParseFloat(arg(1), 64)

@@ -11,10 +11,10 @@ import (
 	"troupe/robotd/effect"
 	"troupe/robotd/latch"
 	"troupe/robotd/manual"
+	"troupe/robotd/mode"
 	"troupe/robotd/perform"
 	"troupe/robotd/report"
 	"troupe/robotd/safety"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -31,11 +31,11 @@ func (t *step) reported(ev driver.Event) {
 			t.signals.Chosen(t.now.Mono, ev.Name)
 		}
 		t.lanes.Reported(ev.Key, "", "", t.now.Mono)
-		t.supervisor.LookEnded(ev.Key)
+		t.modes.LookEnded(ev.Key)
 		t.signals.Done(ev.Key)
 	case driver.Failed:
 		t.lanes.Reported(ev.Key, cmp.Or(ev.Reason, schema.ReasonInternal), ev.Detail, t.now.Mono)
-		t.supervisor.LookEnded(ev.Key)
+		t.modes.LookEnded(ev.Key)
 	case driver.Speed:
 		t.signals.Moved(ev.VX != 0 || ev.WZ != 0)
 		t.manual.SpeedReported(body.Rounded(ev.VX), body.Rounded(ev.WZ))
@@ -44,7 +44,7 @@ func (t *step) reported(ev driver.Event) {
 	case driver.Asks:
 		t.safety.AskStop(effect.AskStop{Verb: ev.Name, Source: "unit", Key: ev.Unit, Why: ev.Detail})
 	case driver.Calibrating:
-		t.toSupervisor(func(m supervisor.Step) { m.Calibrating(body.Rounded(ev.Level)) })
+		t.toModes(func(m mode.Step) { m.Calibrating(body.Rounded(ev.Level)) })
 	default:
 		t.toBody(ev)
 	}
@@ -82,7 +82,7 @@ func (t *step) chosen(ev driver.Event) (was bool) {
 // orderUnits sends this step's decisions to the units: first the safety core's order, then
 // the commands of acts.
 func (t *step) orderUnits() {
-	from, at, homing := t.list.Len(), t.safety.At, t.supervisor.InCalibration()
+	from, at, homing := t.list.Len(), t.safety.At, t.modes.InCalibration()
 	if homing && at == schema.SafetySoftStop {
 		at = schema.SafetyStop // an order is for every unit that moves, and in run a unit continues to home
 	}
@@ -193,7 +193,7 @@ func (t *step) look(in effect.Look) {
 	do := &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}
 	c, why, _ := t.command(safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do, Holds: true}) // so that it can be stopped on its way
 	if why != "" {
-		t.supervisor.LookEnded(in.Key)
+		t.modes.LookEnded(in.Key)
 		return
 	}
 	t.do(effect.Start{Command: c, Demanded: do})

@@ -15,7 +15,7 @@ type Why struct {
 
 // WhyNot appends to out every reason why m cannot be selected now. The first is the
 // one with which a request is refused. Without a reason, m can be selected.
-func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
+func (s *Supervisor) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 	add := func(res schema.Result, r schema.Reason, detail string) { out = append(out, Why{res, r, detail}) }
 	i := c.index(m)
 	switch {
@@ -64,7 +64,7 @@ func (s *State) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
 }
 
 // modeNames lists the modes that a request may name.
-func (s *State) modeNames(c *Config) string {
+func (s *Supervisor) modeNames(c *Config) string {
 	var names []string
 	for i, m := range c.Modes {
 		if m.ID != c.Safe && s.has(i) {

@@ -4,7 +4,7 @@ import "troupe/schema"
 
 // DocumentPhase returns the phase for the state document. When robotd ends, it is stopping,
 // although no mode is in charge any more.
-func (s *State) DocumentPhase() schema.ModePhase {
+func (s *Supervisor) DocumentPhase() schema.ModePhase {
 	switch {
 	case s.System == schema.SystemStopping:
 		return schema.PhaseStopping
@@ -18,7 +18,7 @@ func (s *State) DocumentPhase() schema.ModePhase {
 
 // List describes the modes, with the reasons why each cannot be selected now. leased says
 // whether a request for a mode needs control of the robot. The safe mode cannot be requested.
-func (s *State) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
+func (s *Supervisor) List(c *Config, f Facts, r *Runner, leased bool) []schema.Mode {
 	list := make([]schema.Mode, 0, len(c.Modes))
 	active, _, _ := s.SafetyMode(c)
 	for i, m := range c.Modes {

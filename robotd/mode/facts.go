@@ -4,23 +4,40 @@ import (
 	"cmp"
 	"time"
 
+	"troupe/robotd/driver"
+	"troupe/robotd/effect"
+	"troupe/robotd/safety"
 	"troupe/schema"
 )
 
-// Facts is what the supervisor needs to know about the rest of the robot.
+// Facts are the facts about other parts.
 type Facts struct {
+	CurrentState schema.Precondition
+	Safety       schema.SafetyState
+	// Standstill is what keeps the robot at rest, for people.
+	Standstill safety.Standstill
+	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is for how
+	// long none has arrived, the silence before the loss included, and 0 while the link is
+	// not lost. A robot that never received one has lost the link only if the
+	// connection ended while it was not DISABLED.
+	LinkLost     bool
+	LostFor      time.Duration
+	Units        []schema.Unit
+	NoStory      Refusal    // why no story can be performed now
+	Map          driver.Map // that calibration loads
+	MotionBarred bool       // a safeguard keeps the robot from moving
+	NoDrive      bool       // nobody may use the drive
+	NoLook       bool       // nobody may use the head
+	Leased       bool       // a request for a mode needs control of the robot
+
+	// The package itself adds what the supervisor has to know about one input.
+
 	// Forbid is why the safety core forbids starting a mode now; empty if it does not.
 	Forbid schema.Reason
 	// ForbidDetail is for people why that is and what to do; empty = what Forbid says.
 	ForbidDetail string
 	// MotionEnabled reports whether the body may move.
 	MotionEnabled bool
-	// LinkLost reports whether the operators' heartbeats have stopped; LostFor is for how
-	// long none has arrived, the silence before the loss included, and 0 while the link is
-	// not lost. A robot that never received one has lost the link only if the
-	// connection ended while it was not DISABLED.
-	LinkLost bool
-	LostFor  time.Duration
 	// NotReady lists the modes whose own entry check fails, in any order.
 	NotReady []NotReady
 	// NoPause is why the active mode refuses to pause, when a request asks for it.
@@ -73,7 +90,7 @@ type Input struct {
 	Name    string // param: its name
 	Value   string // param: its value as JSON; empty = the default
 	By      string // param: who asks, for people
-	Req     string // id of the request; Ended carries it
+	Req     string // key of the request, to which Ended is the answer
 	Reason  schema.Reason
 	Detail  string
 }
@@ -97,18 +114,6 @@ const (
 	DoStep     Do = "step"
 )
 
-// Order is an order to one mode.
-type Order struct {
-	Do   Do
-	Mode schema.ModeID
-}
-
-// Ended is the final result of an accepted request.
-type Ended struct {
-	Req string
-	schema.Verdict
-}
-
 // Decision is the result of one step.
 type Decision struct {
 	Changed    bool
@@ -116,21 +121,21 @@ type Decision struct {
 	To         Phase
 	On         Event
 	Why        string
-	Answer     schema.Verdict // to a request: SUCCEEDED, ACCEPTED (an Ended follows) or REJECTED
-	Ended      Ended          // of an earlier request, if Req is not empty
+	Answer     schema.Verdict // to a request: SUCCEEDED, ACCEPTED (Ended follows) or REJECTED
+	Ended      effect.Reply   // the final answer to an earlier request; without To there is none
 	Fallback   schema.ModeID  // the mode that had to be replaced by another
 	Reason     schema.Reason  // why it was replaced, or why calibration failed
 	SafetyStop bool           // ask the safety core for STOP: no mode is in charge
 	List       bool           // the list of modes changed
 
-	orders [3]Order
+	orders [3]Call
 	n      int
 }
 
 // Orders returns the orders to carry out now, in this order.
-func (d *Decision) Orders() []Order { return d.orders[:d.n] }
+func (d *Decision) Orders() []Call { return d.orders[:d.n] }
 
 func (d *Decision) order(do Do, m schema.ModeID) {
-	d.orders[d.n] = Order{do, m}
+	d.orders[d.n] = Call{Mode: m, Do: do}
 	d.n++
 }

@@ -93,7 +93,7 @@ func (CalibrationEnded) notice()     {}
 func (StoryAnswered) notice()        {}
 func (Touched) notice()              {}
 
-// Effect is an order of a mode to the rest of the robot. The set is closed; package supervisor
+// Effect is an order of a mode to the rest of the robot. The set is closed; Step.passOn
 // passes it on. When the mode ends, the runner ends what the mode began.
 type Effect interface{ effect() }
 

@@ -16,7 +16,7 @@ var (
 
 // walk takes a supervisor through random requests, reports of modes (expected, late or
 // missing) and link losses, and calls see after every step.
-func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now time.Duration)) {
+func walk(t *rapid.T, see func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration)) {
 	c := Defaults()
 	if rapid.Bool().Draw(t, "boot ato") {
 		c.Boot = schema.ModeAto
@@ -24,7 +24,7 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now 
 	s, now := Boot(&c), time.Duration(0)
 	step := func(f Facts, in Input) {
 		was := s
-		d := Step(&s, now, &c, f, in)
+		d := s.step(now, &c, f, in)
 		see(was, s, f, in, d, now)
 	}
 	step(Facts{}, Input{Kind: Begin})
@@ -62,9 +62,9 @@ func walk(t *rapid.T, see func(was, s State, f Facts, in Input, d Decision, now 
 
 func TestRefusedRequestChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
+		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			untouched := d.Answer.Status == schema.StatusRejected || d.Answer.Reason == schema.ReasonUnchanged
-			if untouched && (s != was || len(d.Orders()) > 0 || d.Ended.Req != "") {
+			if untouched && (s != was || len(d.Orders()) > 0 || d.Ended.To != "") {
 				t.Fatalf("%s %s was answered with %s %s and changed\n%+v to\n%+v, orders %v", in.Kind, in.Mode, d.Answer.Status, d.Answer.Reason, was, s, d.Orders())
 			}
 		})
@@ -74,11 +74,11 @@ func TestRefusedRequestChangesNothing(t *testing.T) {
 func TestEveryAcceptedRequestEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		open := map[string]bool{}
-		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
+		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			if in.Req != "" && d.Answer.Status == "" {
 				t.Fatalf("%s %s got no answer in %s", in.Kind, in.Mode, was.Phase)
 			}
-			if e := d.Ended.Req; e != "" {
+			if e := string(d.Ended.To); e != "" {
 				if !open[e] {
 					t.Fatalf("request %s ended but was not open", e)
 				}
@@ -100,7 +100,7 @@ func TestEveryAcceptedRequestEndsOnce(t *testing.T) {
 func TestAtMostOneModeIsAlive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Defaults()
-		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
+		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			alive := schema.ModeID("")
 			for i, m := range c.Modes {
 				switch s.Status[i] {
@@ -127,7 +127,7 @@ func TestAtMostOneModeIsAlive(t *testing.T) {
 
 func TestOnlyRequestLeavesSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
+		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			if was.Phase == Safe && s.Phase != Safe && s.Phase != None && (in.Kind != Set || d.Answer.Status != schema.StatusAccepted || f.LinkLost) {
 				t.Fatalf("left safe for %s on %s", s.Phase, in.Kind)
 			}
@@ -137,7 +137,7 @@ func TestOnlyRequestLeavesSafe(t *testing.T) {
 
 func TestOnlyCalibratedModesRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		walk(t, func(was, s State, f Facts, in Input, d Decision, now time.Duration) {
+		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			if s.Phase == Ready && !s.Calibrated {
 				t.Fatalf("%s runs uncalibrated after %s", s.Active, in.Kind)
 			}
@@ -148,7 +148,7 @@ func TestOnlyCalibratedModesRun(t *testing.T) {
 func TestTickWithoutChangeAllocatesNothing(t *testing.T) {
 	c := Defaults()
 	s := Boot(&c)
-	if n := testing.AllocsPerRun(100, func() { Step(&s, time.Second, &c, Facts{}, Input{Kind: Tick}) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { s.step(time.Second, &c, Facts{}, Input{Kind: Tick}) }); n != 0 {
 		t.Errorf("%v allocations a step", n)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // set handles a request for a mode. It makes every check before it changes anything.
-func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+func (s *Supervisor) set(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	m := in.Mode
 	known := s.has(c.index(m)) && m != c.Safe && m != ""
 	if known && s.System == schema.SystemRunning && m == s.Active && !in.Restart {
@@ -49,12 +49,12 @@ func (s *State) set(now time.Duration, c *Config, f Facts, in Input, d *Decision
 	s.switchTo(now, c, d, m)
 }
 
-func (s *State) supersede(d *Decision, m schema.ModeID) {
+func (s *Supervisor) supersede(d *Decision, m schema.ModeID) {
 	s.endRequest(d, schema.Verdict{Status: schema.StatusSuperseded, Reason: schema.ReasonSuperseded, Detail: "mode/set " + string(m) + " came later"})
 }
 
 // switchTo begins the switch to m from any phase.
-func (s *State) switchTo(now time.Duration, c *Config, d *Decision, m schema.ModeID) {
+func (s *Supervisor) switchTo(now time.Duration, c *Config, d *Decision, m schema.ModeID) {
 	switch s.Phase {
 	case None:
 		s.transition(now, d, OnSwitchAtOnce)
@@ -76,7 +76,7 @@ func (s *State) switchTo(now time.Duration, c *Config, d *Decision, m schema.Mod
 // cancel cancels the request that is being carried out. A calibration ends without a
 // result. A switch goes to the default mode, which does nothing by itself; it cannot
 // go back, because the previous mode may have ended already.
-func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+func (s *Supervisor) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	ended := schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonCancelled}
 	no := func(r schema.Reason, detail string) {
 		d.Answer = schema.Verdict{Status: schema.StatusRejected, Reason: r, Detail: detail}
@@ -107,7 +107,7 @@ func (s *State) cancel(now time.Duration, c *Config, f Facts, in Input, d *Decis
 }
 
 // pause handles the requests pause and resume for the active mode.
-func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
+func (s *Supervisor) pause(c *Config, f Facts, in Input, d *Decision) {
 	if s.Phase != Ready {
 		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be paused")
 		return
@@ -131,7 +131,7 @@ func (s *State) pause(c *Config, f Facts, in Input, d *Decision) {
 
 // kill ends the active or starting mode at once. The default mode follows; safe if the
 // default mode cannot run; no mode if the safety core forbids starting one.
-func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+func (s *Supervisor) kill(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	victim := s.Active
 	if s.Phase == Starting {
 		victim = s.Next
@@ -163,7 +163,7 @@ func (s *State) kill(now time.Duration, c *Config, f Facts, in Input, d *Decisio
 
 // setEnabled enables or disables a mode. The default, calibration and safe modes cannot
 // be disabled, nor can a mode that is active or next.
-func (s *State) setEnabled(c *Config, in Input, d *Decision) {
+func (s *Supervisor) setEnabled(c *Config, in Input, d *Decision) {
 	i := c.index(in.Mode)
 	switch {
 	case !s.has(i):
@@ -191,7 +191,7 @@ func (s *State) setEnabled(c *Config, in Input, d *Decision) {
 
 // setLoaded loads or unloads a mode that is compiled in. The default, calibration and
 // safe modes cannot be unloaded, nor can a mode that is active or next.
-func (s *State) setLoaded(c *Config, in Input, d *Decision) {
+func (s *Supervisor) setLoaded(c *Config, in Input, d *Decision) {
 	i, m := c.index(in.Mode), string(in.Mode)
 	refuse := func(detail string) {
 		d.Answer = rejectedWith(schema.ResultNoOperation, schema.ReasonInvalidTransition, detail)

@@ -8,7 +8,7 @@ import (
 	"troupe/schema"
 )
 
-// Call is one call of a mode.
+// Call is one call of a mode: an order of the supervisor, or a call that the runner makes by itself.
 type Call struct {
 	Mode   schema.ModeID
 	Do     Do
@@ -122,7 +122,7 @@ func (r *Runner) ask(c Call) Refusal {
 
 // Execute carries out an order of the supervisor, and returns why the call of the mode
 // failed.
-func (r *Runner) Execute(o Order) (fault Refusal) {
+func (r *Runner) Execute(o Call) (fault Refusal) {
 	switch {
 	case o.Do == DoStart:
 		if r.running != nil {
@@ -144,7 +144,7 @@ func (r *Runner) Execute(o Order) (fault Refusal) {
 	case DoEndCalibration:
 		return r.Notify(CalibrationCancelled{})
 	}
-	fault = r.call(Call{Mode: o.Mode, Do: o.Do})
+	fault = r.call(o)
 	switch {
 	case r.running == nil:
 	case o.Do == DoKill:

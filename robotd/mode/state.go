@@ -8,12 +8,15 @@
 // safety core to stop the body.
 //
 // A mode is a value that implements the interface Mode, in a package of its own below
-// this one. The supervisor, Step, returns orders and calls no mode; a Runner carries them
+// this one. The supervisor returns orders and calls no mode; a Runner carries them
 // out and brings the modes' reports. The settings of a mode, such as the reaction to link
 // loss, are configuration; its parameters are set while the robot runs.
 //
+// Requests wait in an inbox, and Step gives the supervisor one of them at a time, passes on what
+// modes want done, and saves which modes are disabled or unloaded, and their parameters.
+//
 // The supervisor keeps no copy of the safety core's state, knows no messages and reads no
-// clock; time is an argument, counted from boot. Its State is comparable.
+// clock; time is an argument, counted from boot. Supervisor is comparable.
 package mode
 
 import (
@@ -181,8 +184,8 @@ func (c *Config) Settings(m schema.ModeID) Settings {
 	return Settings{}
 }
 
-// State is what the supervisor remembers between steps.
-type State struct {
+// Supervisor is what the supervisor of modes remembers between steps.
+type Supervisor struct {
 	System     schema.SystemStatus
 	Phase      Phase
 	Since      time.Duration // when the supervisor entered Phase
@@ -201,8 +204,8 @@ type State struct {
 }
 
 // Boot returns the state of a robot that has just started.
-func Boot(c *Config) State {
-	s := State{System: schema.SystemStarting, Phase: Booting, Intended: c.Boot}
+func Boot(c *Config) Supervisor {
+	s := Supervisor{System: schema.SystemStarting, Phase: Booting, Intended: c.Boot}
 	for i, m := range c.Modes {
 		s.Status[i] = schema.ModeAvailable
 		if m.Disabled {
@@ -213,20 +216,20 @@ func Boot(c *Config) State {
 }
 
 // MarkFailed notes, before the robot begins, that a mode had failed when robotd ended.
-func (s *State) MarkFailed(c *Config, m schema.ModeID) {
+func (s *Supervisor) MarkFailed(c *Config, m schema.ModeID) {
 	if i := c.index(m); i >= 0 && s.Status[i] == schema.ModeAvailable {
 		s.Status[i] = schema.ModeFailed
 	}
 }
 
 // has reports whether the robot has the mode with that index: it is loaded.
-func (s *State) has(i int) bool { return i >= 0 && s.Status[i] != schema.ModeUnloaded }
+func (s *Supervisor) has(i int) bool { return i >= 0 && s.Status[i] != schema.ModeUnloaded }
 
 // off reports whether the mode with that index may not start: it is disabled or unloaded.
-func (s *State) off(i int) bool { return !s.has(i) || s.Status[i] == schema.ModeDisabled }
+func (s *Supervisor) off(i int) bool { return !s.has(i) || s.Status[i] == schema.ModeDisabled }
 
 // Paused reports whether the active mode is paused.
-func (s *State) Paused(c *Config) bool {
+func (s *Supervisor) Paused(c *Config) bool {
 	i := c.index(s.Active)
 	return i >= 0 && s.Status[i] == schema.ModePaused
 }
@@ -236,7 +239,7 @@ func (s *State) Paused(c *Config) bool {
 // under way. A mode that was killed, died or did not start does not hand its permission
 // over; nor does calibration, because enabling the robot for homing does not permit a
 // performance.
-func (s *State) SafetyMode(c *Config) (active, wants, switching bool) {
+func (s *Supervisor) SafetyMode(c *Config) (active, wants, switching bool) {
 	switch s.Phase {
 	case Booting, None:
 		return false, false, false
@@ -248,6 +251,6 @@ func (s *State) SafetyMode(c *Config) (active, wants, switching bool) {
 	return true, c.Settings(s.Active).Moves, false
 }
 
-func (s *State) handsOver(c *Config, left schema.ModeID) bool {
+func (s *Supervisor) handsOver(c *Config, left schema.ModeID) bool {
 	return left != c.Calibration && c.Settings(left).Moves && c.Settings(s.Next).Moves
 }

@@ -3,11 +3,13 @@ package mode
 import (
 	"time"
 
+	"troupe/robotd/command"
+	"troupe/robotd/effect"
 	"troupe/schema"
 )
 
-// Step handles one input. It changes the phase at most once.
-func Step(s *State, now time.Duration, c *Config, f Facts, in Input) Decision {
+// step handles one input. It changes the phase at most once.
+func (s *Supervisor) step(now time.Duration, c *Config, f Facts, in Input) Decision {
 	d := Decision{From: s.Phase, To: s.Phase}
 	switch in.Kind {
 	case Set:
@@ -39,7 +41,7 @@ func Step(s *State, now time.Duration, c *Config, f Facts, in Input) Decision {
 }
 
 // transition changes the phase if the table has a row for the event.
-func (s *State) transition(now time.Duration, d *Decision, on Event) bool {
+func (s *Supervisor) transition(now time.Duration, d *Decision, on Event) bool {
 	row, ok := Table.Next(s.Phase, on)
 	if !ok {
 		return false
@@ -50,7 +52,7 @@ func (s *State) transition(now time.Duration, d *Decision, on Event) bool {
 }
 
 // changeStatus changes the status of m if StatusTable has a row for the event.
-func (s *State) changeStatus(c *Config, d *Decision, m schema.ModeID, on StatusEvent) bool {
+func (s *Supervisor) changeStatus(c *Config, d *Decision, m schema.ModeID, on StatusEvent) bool {
 	i := c.index(m)
 	if i < 0 {
 		return false
@@ -64,7 +66,7 @@ func (s *State) changeStatus(c *Config, d *Decision, m schema.ModeID, on StatusE
 
 // start orders m to start; until m reports that it runs, no mode is in charge. left is
 // the mode that ended in an orderly way before m, if any.
-func (s *State) start(c *Config, d *Decision, m, left schema.ModeID) {
+func (s *Supervisor) start(c *Config, d *Decision, m, left schema.ModeID) {
 	s.Active, s.Next, s.Left = "", m, left
 	s.changeStatus(c, d, m, StatusStart)
 	d.order(DoStart, m)
@@ -72,7 +74,7 @@ func (s *State) start(c *Config, d *Decision, m, left schema.ModeID) {
 
 // startFallback starts the successor of a failed mode: the default mode, or safe if the
 // default mode failed or may not run.
-func (s *State) startFallback(now time.Duration, c *Config, d *Decision, from schema.ModeID, why schema.Reason) {
+func (s *Supervisor) startFallback(now time.Duration, c *Config, d *Decision, from schema.ModeID, why schema.Reason) {
 	s.FellFrom, s.Reason = from, why
 	d.Fallback, d.Reason = from, why
 	s.ByBoot = false
@@ -84,7 +86,7 @@ func (s *State) startFallback(now time.Duration, c *Config, d *Decision, from sc
 }
 
 // killActiveAndNext ends the active mode and the target of the switch at once.
-func (s *State) killActiveAndNext(c *Config, d *Decision) {
+func (s *Supervisor) killActiveAndNext(c *Config, d *Decision) {
 	for _, m := range []schema.ModeID{s.Active, s.Next} {
 		if m != "" && s.changeStatus(c, d, m, StatusKill) {
 			d.order(DoKill, m)
@@ -93,16 +95,16 @@ func (s *State) killActiveAndNext(c *Config, d *Decision) {
 }
 
 // endRequest ends the request of the present switch or calibration.
-func (s *State) endRequest(d *Decision, v schema.Verdict) {
+func (s *Supervisor) endRequest(d *Decision, v schema.Verdict) {
 	if s.Req != "" {
-		d.Ended = Ended{s.Req, v}
+		d.Ended = effect.Reply{To: command.Key(s.Req), Verdict: v}
 	}
 	s.Req = ""
 }
 
 // handleReport handles a report of a mode. Reports of other modes than the expected one
 // are late (the mode was killed or replaced meanwhile) and are ignored.
-func (s *State) handleReport(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
+func (s *Supervisor) handleReport(now time.Duration, c *Config, f Facts, in Input, d *Decision) {
 	switch in.Kind {
 	case Started:
 		if s.Phase == Starting && in.Mode == s.Next {
@@ -131,7 +133,7 @@ func (s *State) handleReport(now time.Duration, c *Config, f Facts, in Input, d 
 	}
 }
 
-func (s *State) modeStarted(now time.Duration, c *Config, d *Decision) {
+func (s *Supervisor) modeStarted(now time.Duration, c *Config, d *Decision) {
 	on := OnStarted
 	switch s.Next {
 	case c.Calibration:
@@ -156,7 +158,7 @@ func (s *State) modeStarted(now time.Duration, c *Config, d *Decision) {
 	s.endRequest(d, schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
 }
 
-func (s *State) modeStartFailed(now time.Duration, c *Config, d *Decision, why schema.Reason, detail string) {
+func (s *Supervisor) modeStartFailed(now time.Duration, c *Config, d *Decision, why schema.Reason, detail string) {
 	m := s.Next
 	if why == "" {
 		why = schema.ReasonStartFailed
@@ -172,13 +174,13 @@ func (s *State) modeStartFailed(now time.Duration, c *Config, d *Decision, why s
 }
 
 // noModeLeft is the last fallback: no mode is in charge and the body is stopped.
-func (s *State) noModeLeft(now time.Duration, d *Decision, m schema.ModeID, why schema.Reason) {
+func (s *Supervisor) noModeLeft(now time.Duration, d *Decision, m schema.ModeID, why schema.Reason) {
 	s.transition(now, d, OnSafeFailed)
 	s.Active, s.Next, s.Left, s.FellFrom, s.Reason = "", "", "", m, why
 	d.Fallback, d.Reason, d.SafetyStop = m, why, true
 }
 
-func (s *State) modeStopped(now time.Duration, c *Config, d *Decision, on Event, left schema.ModeID) {
+func (s *Supervisor) modeStopped(now time.Duration, c *Config, d *Decision, on Event, left schema.ModeID) {
 	if s.System == schema.SystemStopping {
 		s.transition(now, d, OnEnd)
 		s.Active, s.Next = "", ""
@@ -188,7 +190,7 @@ func (s *State) modeStopped(now time.Duration, c *Config, d *Decision, on Event,
 	s.start(c, d, s.Next, left)
 }
 
-func (s *State) modeDied(now time.Duration, c *Config, d *Decision, in Input) {
+func (s *Supervisor) modeDied(now time.Duration, c *Config, d *Decision, in Input) {
 	why := in.Reason
 	if why == "" {
 		why = schema.ReasonModeFailed
@@ -212,7 +214,7 @@ func (s *State) modeDied(now time.Duration, c *Config, d *Decision, in Input) {
 
 // calibrationSucceeded ends a calibration. At boot, the boot mode follows, or the
 // default mode if the boot mode cannot run yet.
-func (s *State) calibrationSucceeded(now time.Duration, c *Config, f Facts, d *Decision) {
+func (s *Supervisor) calibrationSucceeded(now time.Duration, c *Config, f Facts, d *Decision) {
 	s.Calibrated, s.Reason, d.List = true, "", true
 	s.endRequest(d, schema.Verdict{Status: schema.StatusSucceeded, Result: schema.ResultSuccess})
 	if !s.ByBoot {
@@ -231,7 +233,7 @@ func (s *State) calibrationSucceeded(now time.Duration, c *Config, f Facts, d *D
 }
 
 // stopActive orders the active mode to end and records its successor.
-func (s *State) stopActive(c *Config, d *Decision, next schema.ModeID) {
+func (s *Supervisor) stopActive(c *Config, d *Decision, next schema.ModeID) {
 	s.Next = next
 	if s.changeStatus(c, d, s.Active, StatusStop) {
 		d.order(DoStop, s.Active)
@@ -239,7 +241,7 @@ func (s *State) stopActive(c *Config, d *Decision, next schema.ModeID) {
 }
 
 // tick handles what depends on time alone: link loss and time limits.
-func (s *State) tick(now time.Duration, c *Config, f Facts, d *Decision) {
+func (s *Supervisor) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 	switch {
 	case s.linkLossApplies(c, f):
 		m := s.Active
@@ -267,7 +269,7 @@ func (s *State) tick(now time.Duration, c *Config, f Facts, d *Decision) {
 // linkLossApplies reports whether the link loss ends the active or starting mode,
 // according to the settings of that mode. Calibration at boot goes on while the body may
 // not move: nobody has to watch it then, and the boot mode has settings of its own.
-func (s *State) linkLossApplies(c *Config, f Facts) bool {
+func (s *Supervisor) linkLossApplies(c *Config, f Facts) bool {
 	if _, ok := Table.Next(s.Phase, OnLinkLost); !ok || !f.LinkLost || s.System == schema.SystemStopping {
 		return false
 	}
@@ -282,7 +284,7 @@ func (s *State) linkLossApplies(c *Config, f Facts) bool {
 	return settings.LinkLoss != schema.LinkLossContinue && f.LostFor >= settings.LostAfter
 }
 
-func (s *State) shutdown(now time.Duration, c *Config, d *Decision) {
+func (s *Supervisor) shutdown(now time.Duration, c *Config, d *Decision) {
 	s.System, d.List = schema.SystemStopping, true
 	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "robotd ends"})
 	switch s.Phase {

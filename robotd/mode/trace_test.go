@@ -23,7 +23,7 @@ func TestTraces(t *testing.T) {
 // world holds the supervisor and the facts that a script sets.
 type world struct {
 	c    Config
-	s    State
+	s    Supervisor
 	f    Facts
 	lost time.Duration // when the link was lost
 }
@@ -88,7 +88,7 @@ func (w *world) play(t *testing.T, line string) string {
 	if w.f.LostFor = 0; w.f.LinkLost {
 		w.f.LostFor = now - w.lost
 	}
-	d := Step(&w.s, now, &w.c, w.f, in)
+	d := w.s.step(now, &w.c, w.f, in)
 	return w.render(d)
 }
 
@@ -103,8 +103,8 @@ func (w *world) render(d Decision) string {
 	if a := d.Answer; a.Status != "" {
 		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("answer: %s %s %s %s", a.Status, a.Result, a.Reason, a.Detail)) + "\n")
 	}
-	if e := d.Ended; e.Req != "" {
-		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("ended: %s %s %s %s %s", e.Req, e.Status, e.Result, e.Reason, e.Detail)) + "\n")
+	if e := d.Ended; e.To != "" {
+		b.WriteString("  " + strings.TrimSpace(fmt.Sprintf("ended: %s %s %s %s %s", e.To, e.Status, e.Result, e.Reason, e.Detail)) + "\n")
 	}
 	if d.Fallback != "" {
 		fmt.Fprintf(&b, "  fallback: from %s, %s\n", d.Fallback, d.Reason)

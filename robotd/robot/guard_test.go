@@ -100,16 +100,16 @@ type life struct {
 func lives(row mode.Installed, killed bool) (l life) {
 	r := mode.NewRunner([]mode.Installed{row}, newGuard(slog.New(slog.DiscardHandler)).run)
 	l.notReady = slices.Clone(r.NotReady())
-	r.Execute(mode.Order{Do: mode.DoStart, Mode: row.ID})
+	r.Execute(mode.Call{Do: mode.DoStart, Mode: row.ID})
 	l.noPause = r.MayPause()
-	r.Execute(mode.Order{Do: mode.DoPause, Mode: row.ID})
-	r.Execute(mode.Order{Do: mode.DoResume, Mode: row.ID})
+	r.Execute(mode.Call{Do: mode.DoPause, Mode: row.ID})
+	r.Execute(mode.Call{Do: mode.DoResume, Mode: row.ID})
 	r.Notify(mode.TimePassed{})
 	end := mode.DoStop
 	if killed {
 		end = mode.DoKill
 	}
-	r.Execute(mode.Order{Do: end, Mode: row.ID})
+	r.Execute(mode.Call{Do: end, Mode: row.ID})
 	for _, e := range r.Effects() {
 		switch e := e.(type) {
 		case mode.Report:
@@ -203,7 +203,7 @@ func TestCallsForOneEventShareTheirTime(t *testing.T) {
 		row := faulty{"Step", func() { time.Sleep(100 * time.Millisecond) }}.row()
 		g := newGuard(slog.New(slog.DiscardHandler))
 		r := mode.NewRunner([]mode.Installed{row}, g.run)
-		r.Execute(mode.Order{Do: mode.DoStart, Mode: row.ID})
+		r.Execute(mode.Call{Do: mode.DoStart, Mode: row.ID})
 		died := func() bool {
 			return slices.ContainsFunc(r.Effects(), func(e mode.Effect) bool {
 				report, ok := e.(mode.Report)

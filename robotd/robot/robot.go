@@ -34,7 +34,6 @@ import (
 	"troupe/robotd/identity"
 	"troupe/robotd/mode"
 	"troupe/robotd/recorder"
-	"troupe/robotd/supervisor"
 	"troupe/schema"
 	"troupe/schema/sign"
 )
@@ -292,7 +291,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	case call := <-guard.hung:
 		body.Order(driver.ToError)
 		log.Error("a mode does not return; the units are switched off and robotd ends", "mode", call.Mode, "call", call.Do)
-		h.writer.in.put(batch{saves: []effect.Save{effect.SaveValue{Name: supervisor.HungKey, Value: string(call.Mode)}}})
+		h.writer.in.put(batch{saves: []effect.Save{effect.SaveValue{Name: mode.HungKey, Value: string(call.Mode)}}})
 		err = fmt.Errorf("%s %w within %v; the units were switched off", call, ErrHung, modeHung)
 	}
 	end()

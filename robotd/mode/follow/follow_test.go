@@ -26,7 +26,7 @@ func TestTouchTurnsOrStopsTheRobot(t *testing.T) {
 	} {
 		r := mode.NewRunner([]mode.Installed{Mode}, mode.Unguarded)
 		r.Update(0, mode.Robot{MayMove: true, Units: []schema.Unit{{ID: "drive", Kind: schema.UnitDrive}, {ID: "head", Kind: schema.UnitHead}}})
-		r.Execute(mode.Order{Do: mode.DoStart, Mode: Mode.ID})
+		r.Execute(mode.Call{Do: mode.DoStart, Mode: Mode.ID})
 		r.Clear()
 		r.Notify(mode.Touched{Area: row.place, On: row.on})
 		r.Notify(mode.TimePassed{})

@@ -63,7 +63,7 @@ func (b *bed) order(do mode.Do) {
 	case mode.DoEndCalibration:
 		b.asked = false
 	}
-	b.r.Execute(mode.Order{Do: do, Mode: b.row.ID})
+	b.r.Execute(mode.Call{Do: do, Mode: b.row.ID})
 	if do == mode.DoKill {
 		b.at = none
 	}

@@ -1,32 +1,23 @@
-// Package supervisor runs the mode supervisor and the installed modes: it takes requests to
-// the supervisor in order, has the runner carry out its orders, passes on what modes want
-// done, and saves which modes are disabled or unloaded, and their parameters.
-package supervisor
+package mode
 
 import (
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
-	"troupe/robotd/control"
-	"troupe/robotd/driver"
 	"troupe/robotd/effect"
-	"troupe/robotd/mode"
-	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
 // State is the state of the modes.
 type State struct {
-	cfg    *config.Config
-	mode   mode.State
-	runner *mode.Runner
-	inbox  command.Inbox[mode.Input]
+	cfg    *Config
+	mode   Supervisor
+	runner *Runner
+	inbox  command.Inbox[Input]
 
 	since schema.Time   // when the active mode became active
 	last  schema.ModeID // the newest active mode
@@ -54,9 +45,9 @@ type motion struct {
 const lookKeys = 1 << 51
 
 // New returns the state of a robot that has just started. runner has an installed mode for
-// each entry of cfg.Mode.Modes, and belongs to the state from now on.
-func New(cfg *config.Config, runner *mode.Runner, now clock.Now) State {
-	return State{cfg: cfg, mode: mode.Boot(&cfg.Mode), runner: runner, since: now.Wall}
+// each entry of cfg.Modes, and belongs to the state from now on.
+func New(cfg *Config, runner *Runner, now clock.Now) State {
+	return State{cfg: cfg, mode: Boot(cfg), runner: runner, since: now.Wall}
 }
 
 // Step is the part of one step of the robot that concerns modes.
@@ -67,24 +58,8 @@ type Step struct {
 	Out *effect.List
 }
 
-// Facts are the facts about other parts.
-type Facts struct {
-	CurrentState schema.Precondition
-	Safety       schema.SafetyState
-	// Standstill is what keeps the robot at rest, for people.
-	Standstill   safety.Standstill
-	LinkLost     bool
-	LostFor      time.Duration // as in mode.Facts
-	Units        []schema.Unit
-	NoStory      mode.Refusal // why no story can be performed now
-	Map          driver.Map   // that calibration loads
-	MotionBarred bool         // a safeguard keeps the robot from moving
-	NoDrive      bool         // nobody may use the drive
-	NoLook       bool         // nobody may use the head
-}
-
 // Mode returns the state of the mode supervisor.
-func (s *State) Mode() *mode.State { return &s.mode }
+func (s *State) Mode() *Supervisor { return &s.mode }
 
 // Failed returns the mode that was in charge until it failed, lost its link or did not end in time, and why; empty if
 // none is missing for such a reason.
@@ -92,8 +67,8 @@ func (s *State) Failed() (schema.ModeID, schema.Reason) { return s.failed.From, 
 
 // InCharge returns the row of the active mode, and Performer that of the mode that performs
 // the story.
-func (s *State) InCharge() *mode.Installed  { return s.runner.Installed(s.mode.Active) }
-func (s *State) Performer() *mode.Installed { return s.runner.Performer() }
+func (s *State) InCharge() *Installed  { return s.runner.Installed(s.mode.Active) }
+func (s *State) Performer() *Installed { return s.runner.Performer() }
 
 // SetPeople sets how many persons the robot sees near it, and where the nearest one is.
 func (s *State) SetPeople(count int, bearing float64) { s.people, s.bearing = count, bearing }
@@ -106,30 +81,30 @@ func (s *State) Pending() bool { return s.inbox.Len() > 0 }
 func (s *State) Drop(k command.Key) bool { return s.inbox.Drop(k) }
 
 // Add adds an input without a sender, so that nobody gets its result.
-func (s *State) Add(in mode.Input) { s.inbox.Add(in) }
+func (s *State) Add(in Input) { s.inbox.Add(in) }
 
 // Ask takes a command of a person, and reports whether it is one of modes.
 func (s *State) Ask(o effect.Dispatch, asker string) bool {
-	in := mode.Input{Req: string(o.Key)}
+	in := Input{Req: string(o.Key)}
 	switch a := o.Args.(type) {
 	case verb.SetMode:
-		in.Kind, in.Mode, in.Restart = mode.Set, a.Mode, a.Restart
+		in.Kind, in.Mode, in.Restart = Set, a.Mode, a.Restart
 	case verb.PauseMode:
-		in.Kind = mode.Pause
+		in.Kind = Pause
 	case verb.ResumeMode:
-		in.Kind = mode.Resume
+		in.Kind = Resume
 	case verb.KillMode:
-		in.Kind = mode.Kill
+		in.Kind = Kill
 	case verb.EnableMode:
-		in.Kind, in.Mode = mode.Enable, a.Mode
+		in.Kind, in.Mode = Enable, a.Mode
 	case verb.SetParam:
-		in.Kind, in.Mode, in.Name, in.Value, in.By = mode.Param, a.Mode, a.Name, string(a.Value), asker
+		in.Kind, in.Mode, in.Name, in.Value, in.By = Param, a.Mode, a.Name, string(a.Value), asker
 	case verb.DisableMode:
-		in.Kind, in.Mode = mode.Disable, a.Mode
+		in.Kind, in.Mode = Disable, a.Mode
 	case verb.LoadController:
-		in.Kind, in.Mode = mode.Load, a.Mode
+		in.Kind, in.Mode = Load, a.Mode
 	case verb.UnloadController:
-		in.Kind, in.Mode = mode.Unload, a.Mode
+		in.Kind, in.Mode = Unload, a.Mode
 	default:
 		return false
 	}
@@ -139,7 +114,7 @@ func (s *State) Ask(o effect.Dispatch, asker string) bool {
 
 // Set requests a mode.
 func (s *State) Set(m schema.ModeID, by command.Key) {
-	s.inbox.Put(mode.Input{Kind: mode.Set, Mode: m, Req: string(by)}, by, schema.Precondition{})
+	s.inbox.Put(Input{Kind: Set, Mode: m, Req: string(by)}, by, schema.Precondition{})
 }
 
 // Cancel cancels the switch or the calibration of a command, if it is under way; the
@@ -148,7 +123,7 @@ func (s *State) Cancel(of command.Key, o effect.Dispatch) bool {
 	if s.mode.Req != string(of) {
 		return false
 	}
-	s.inbox.Put(mode.Input{Kind: mode.Cancel, Req: string(of)}, o.Key, o.If)
+	s.inbox.Put(Input{Kind: Cancel, Req: string(of)}, o.Key, o.If)
 	return true
 }
 
@@ -156,7 +131,7 @@ func (s *State) Cancel(of command.Key, o effect.Dispatch) bool {
 // answered without a record on the disk: repeating it does no harm.
 func (s *State) InForce() verb.Args {
 	m := &s.mode
-	if m.System != schema.SystemRunning || m.Phase != mode.Ready || m.Active == s.cfg.Mode.Calibration || s.Pending() {
+	if m.System != schema.SystemRunning || m.Phase != Ready || m.Active == s.cfg.Calibration || s.Pending() {
 		return nil
 	}
 	return verb.SetMode{Mode: m.Active}
@@ -164,19 +139,19 @@ func (s *State) InForce() verb.Args {
 
 // Manual reports whether manual verbs are accepted.
 func (s *State) Manual() bool {
-	return s.InCharge().Manual && s.mode.Phase == mode.Ready && !s.mode.Paused(&s.cfg.Mode)
+	return s.InCharge().Manual && s.mode.Phase == Ready && !s.mode.Paused(s.cfg)
 }
 
 // NotManual returns why manual verbs are not accepted, and the way out; empty = they are.
 func (s *State) NotManual() string {
 	switch active := string(s.Active()); {
-	case s.mode.Phase == mode.Uncalibrated:
+	case s.mode.Phase == Uncalibrated:
 		return "the robot is in " + active + ", and its calibration failed; correct the cause, then mode/set " + active + " and mode/set mnl"
-	case s.mode.Phase != mode.Ready:
+	case s.mode.Phase != Ready:
 		return "the robot is in " + active + " (" + string(s.mode.Phase) + "); ask again when mnl is ready, which mode/set mnl starts"
 	case !s.InCharge().Manual:
 		return "the robot is in " + active + "; mode/set mnl starts mnl"
-	case s.mode.Paused(&s.cfg.Mode):
+	case s.mode.Paused(s.cfg):
 		return active + " is paused; mode/resume resumes it"
 	}
 	return ""
@@ -193,7 +168,7 @@ func (s *State) Active() schema.ModeID {
 	case s.last != "":
 		return s.last
 	}
-	return s.cfg.Mode.Calibration
+	return s.cfg.Calibration
 }
 
 // LookEnded notes that a command to the head ended by itself.
@@ -206,7 +181,7 @@ func (s *State) LookEnded(key uint64) {
 // Document is the part of the state document with the mode. A mode that performs is paused by
 // the tokens of the story, the others by the supervisor.
 func (s *State) Document(storyPaused bool) schema.StateMode {
-	paused := s.mode.Paused(&s.cfg.Mode)
+	paused := s.mode.Paused(s.cfg)
 	if s.InCharge().Performs {
 		paused = storyPaused
 	}
@@ -220,10 +195,9 @@ func (s *State) Document(storyPaused bool) schema.StateMode {
 // List is the catalogue of modes, with the reasons why each cannot be selected now.
 // checks are those of calibration.
 func (t Step) List(checks []schema.CalibrationCheck) []schema.Mode {
-	leased := t.cfg.Control.Required == control.RequireAll
-	list := t.mode.List(&t.cfg.Mode, t.facts(mode.Input{}), t.runner, leased)
+	list := t.mode.List(t.cfg, t.facts(Input{}), t.runner, t.Leased)
 	for i := range list {
-		if list[i].ID == t.cfg.Mode.Calibration {
+		if list[i].ID == t.cfg.Calibration {
 			list[i].CalibrationChecks = checks
 		}
 	}
@@ -253,8 +227,8 @@ const paramKey = "param."
 // mode that calibration_mode, default_mode or safe_mode names stays available, because that setting
 // may have changed since.
 func (t Step) Restore(saved map[string]string) {
-	for i, m := range t.cfg.Mode.Modes {
-		if t.cfg.Mode.Serves(m.ID) != "" {
+	for i, m := range t.cfg.Modes {
+		if t.cfg.Serves(m.ID) != "" {
 			continue
 		}
 		switch saved[modeKey+string(m.ID)] {
@@ -272,22 +246,22 @@ func (t Step) Restore(saved map[string]string) {
 		}
 	}
 	if hung := schema.ModeID(saved[HungKey]); hung != "" {
-		t.mode.MarkFailed(&t.cfg.Mode, hung)
+		t.mode.MarkFailed(t.cfg, hung)
 		t.runner.MarkHung(hung)
 		t.Out.Raise(hungAlert, schema.AlertError, string(hung), "a call of "+string(hung)+" did not return, and robotd ended because of it", "read robotd's log; mode/set "+string(hung)+" tries it again")
 	}
 }
 
 // saveStatus saves that a mode was enabled, disabled, loaded or unloaded.
-func (t Step) saveStatus(in mode.Input, a schema.Verdict) {
-	value, saved := map[mode.Kind]string{mode.Enable: "", mode.Disable: switchedOff, mode.Load: "", mode.Unload: unloaded}[in.Kind]
+func (t Step) saveStatus(in Input, a schema.Verdict) {
+	value, saved := map[Kind]string{Enable: "", Disable: switchedOff, Load: "", Unload: unloaded}[in.Kind]
 	if saved && a.Status == schema.StatusSucceeded && a.Reason == "" {
 		t.Out.Do(effect.SaveValue{Name: modeKey + string(in.Mode), Value: value})
 	}
 }
 
 // setParam sets a parameter of a mode.
-func (t Step) setParam(in mode.Input) {
+func (t Step) setParam(in Input) {
 	v, was := t.runner.SetParam(in.Mode, in.Name, jsontext.Value(in.Value))
 	if v.Status == schema.StatusSucceeded && v.Reason == "" {
 		t.Out.Changed(effect.FlushSoon)
@@ -315,7 +289,7 @@ type paramChange struct {
 // StartupEnded reports whether start-up has ended: the calibration at boot and what follows it. A
 // calibration that somebody requested is none.
 func (s *State) StartupEnded() bool {
-	return !s.mode.ByBoot && (s.mode.Phase == mode.Ready || s.mode.Phase == mode.Safe || s.mode.Phase == mode.None)
+	return !s.mode.ByBoot && (s.mode.Phase == Ready || s.mode.Phase == Safe || s.mode.Phase == None)
 }
 
 // EndStartup notes that start-up has ended: the mode that hung may be tried again.
@@ -327,5 +301,5 @@ func (t Step) EndStartup() {
 
 // Stopped reports whether robotd ends and no mode is in charge any more.
 func (s *State) Stopped() bool {
-	return s.mode.System == schema.SystemStopping && s.mode.Phase == mode.None
+	return s.mode.System == schema.SystemStopping && s.mode.Phase == None
 }

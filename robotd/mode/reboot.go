@@ -1,10 +1,9 @@
-package supervisor
+package mode
 
 import (
 	"cmp"
 
 	"troupe/robotd/effect"
-	"troupe/robotd/mode"
 	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
@@ -28,7 +27,7 @@ func (t Step) AskRobot(o effect.Dispatch, asker string) bool {
 		t.Out.Refuse(o.Key, schema.ReasonBusy, "", detail)
 		return true
 	}
-	t.Add(mode.Input{Kind: mode.Shutdown, Restart: true})
+	t.Add(Input{Kind: Shutdown, Restart: true})
 	t.Out.Event("ending", "robotd", "sys/reboot by "+asker, string(o.Key), effect.Described{Detail: cmp.Or(a.Why, o.Why)})
 	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "robotd ends; its service manager starts it again"})
 	return true

@@ -1,4 +1,4 @@
-package supervisor
+package mode
 
 import (
 	"fmt"
@@ -11,45 +11,52 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/mode"
-	"troupe/robotd/mode/mnl"
-	"troupe/robotd/mode/safe"
-	"troupe/robotd/mode/str"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
 
 // dance is a mode that does what the test wants of it at the next time.
-var dance = mode.Installed{
-	Settings: mode.Settings{ID: "dance", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
-	Params: []mode.Parameter{
+var dance = Installed{
+	Settings: Settings{ID: "dance", Moves: true, LinkLoss: schema.LinkLossSafe, LostAfter: time.Minute},
+	Params: []Parameter{
 		{ConfigKey: schema.ConfigKey{Name: "pace", Type: schema.ConfigNumber, Min: 0, Max: 1}, Default: jsontext.Value("0.5")},
 	},
 }
 
 type dancing struct {
-	mode.Plain
-	next *[]mode.Effect
+	Plain
+	next *[]Effect
 }
 
-func (d dancing) Step(h *mode.Host, _ mode.Notice) {
+func (d dancing) Step(h *Host, _ Notice) {
 	for _, e := range *d.next {
 		h.Do(e)
 	}
 	*d.next = nil
 }
 
+// calibrating is a mode that calibrates, as str does.
+type calibrating struct{ Plain }
+
+func (calibrating) Step(h *Host, n Notice) {
+	switch n := n.(type) {
+	case CalibrationOrdered:
+		h.Do(Calibrate{})
+	case CalibrationEnded:
+		h.Calibrated(n.Refusal)
+	}
+}
+
 // rig is a robot with the modes str, mnl, safe and dance.
 type rig struct {
 	t     *testing.T
-	cfg   config.Config
+	cfg   Config
 	s     State
 	f     Facts
 	now   time.Duration
-	next  []mode.Effect // of the dance
+	next  []Effect // of the dance
 	saved map[string]string
 	run   int64 // of the newest calibration
 	log   []string
@@ -57,7 +64,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, cfg: config.Defaults("r1"), saved: map[string]string{}}
+	r := &rig{t: t, cfg: Defaults(), saved: map[string]string{}}
 	r.f = Facts{Safety: schema.SafetyEnabled, Units: []schema.Unit{{ID: "drive", Kind: schema.UnitDrive}, {ID: "head", Kind: schema.UnitHead}}}
 	r.boot()
 	return r
@@ -66,15 +73,19 @@ func newRig(t *testing.T) *rig {
 // boot starts the robot with what it has saved, and calibrates it.
 func (r *rig) boot() {
 	d := dance
-	d.New = func() mode.Mode { return dancing{next: &r.next} }
-	installed := []mode.Installed{str.Mode, mnl.Mode, safe.Mode, d}
-	r.cfg.Mode.Modes = nil
-	for _, m := range installed {
-		r.cfg.Mode.Modes = append(r.cfg.Mode.Modes, m.Settings)
+	d.New = func() Mode { return dancing{next: &r.next} }
+	plain := func() Mode { return Plain{} }
+	installed := []Installed{
+		{Settings: DefaultSettings(schema.ModeStr), New: func() Mode { return calibrating{} }},
+		{Settings: DefaultSettings(schema.ModeMnl), Manual: true, New: plain}, {Settings: DefaultSettings(schema.ModeSafe), New: plain}, d,
 	}
-	r.s = New(&r.cfg, mode.NewRunner(installed, mode.Unguarded), r.clock())
+	r.cfg.Modes = nil
+	for _, m := range installed {
+		r.cfg.Modes = append(r.cfg.Modes, m.Settings)
+	}
+	r.s = New(&r.cfg, NewRunner(installed, Unguarded), r.clock())
 	r.do(func(t Step) { t.Restore(r.saved) })
-	r.s.Add(mode.Input{Kind: mode.Begin})
+	r.s.Add(Input{Kind: Begin})
 	r.settle()
 	r.do(func(t Step) { t.Calibrated(event.Calibrated{Run: r.run}) })
 	r.settle()
@@ -148,9 +159,9 @@ func (r *rig) set(m schema.ModeID) {
 }
 
 // wants lets the dance want something.
-func (r *rig) wants(e ...mode.Effect) {
+func (r *rig) wants(e ...Effect) {
 	r.next = e
-	r.do(func(t Step) { t.Notify(mode.Touched{Area: "left"}) })
+	r.do(func(t Step) { t.Notify(Touched{Area: "left"}) })
 }
 
 func (r *rig) expect(what string, want ...string) {
@@ -190,7 +201,7 @@ func TestCommandWhosePreconditionFailsChangesNothing(t *testing.T) {
 }
 
 func TestMotionOfAModeEndsWhenItMayNotMove(t *testing.T) {
-	drive, look := mode.Drive{VX: 0.2}, mode.Look{Yaw: 1}
+	drive, look := Drive{VX: 0.2}, Look{Yaw: 1}
 	for _, x := range []struct {
 		what   string
 		change func(*rig)
@@ -203,7 +214,7 @@ func TestMotionOfAModeEndsWhenItMayNotMove(t *testing.T) {
 		{"the link is lost", func(r *rig) { r.f.LinkLost = true }, []string{"drive 0 0", "stop head"}, false},
 		{"nobody may use the head", func(r *rig) { r.f.NoLook = true }, []string{"stop head"}, true},
 		{"nobody may use the drive", func(r *rig) { r.f.NoDrive = true }, []string{"drive 0 0"}, true},
-		{"the mode is paused", func(r *rig) { r.s.Add(mode.Input{Kind: mode.Pause}) }, []string{"drive 0 0", "stop head"}, false},
+		{"the mode is paused", func(r *rig) { r.s.Add(Input{Kind: Pause}) }, []string{"drive 0 0", "stop head"}, false},
 		{"the head arrived", func(r *rig) { r.s.LookEnded(lookKeys + 1); r.f.MotionBarred = true }, []string{"drive 0 0"}, false},
 	} {
 		r := newRig(t)
@@ -220,7 +231,7 @@ func TestMotionOfAModeEndsWhenItMayNotMove(t *testing.T) {
 			t.Errorf("%s: it moves again: %q", x.what, r.log)
 		}
 		r.log = nil
-		r.wants(mode.Drive{})
+		r.wants(Drive{})
 		r.expect(x.what+": standing still is always allowed", "drive 0 0")
 	}
 }
@@ -228,7 +239,7 @@ func TestMotionOfAModeEndsWhenItMayNotMove(t *testing.T) {
 func TestMotionEndsWithTheMode(t *testing.T) {
 	r := newRig(t)
 	r.set("dance")
-	r.wants(mode.Drive{VX: 0.2}, mode.Look{Yaw: 1})
+	r.wants(Drive{VX: 0.2}, Look{Yaw: 1})
 	if got := r.asks("out", verb.SetMode{Mode: "mnl"}, schema.Precondition{}); !slices.Contains(got, "drive 0 0") || !slices.Contains(got, "stop head") {
 		t.Errorf("another mode is in charge, and the robot moves on: %q", got)
 	}
@@ -267,7 +278,7 @@ func TestModeOnWhichOthersFallBackIsNeverRestoredAsDisabled(t *testing.T) {
 	r := newRig(t)
 	r.saved["mode.mnl"], r.saved["mode.safe"] = switchedOff, unloaded
 	r.boot()
-	for i, m := range r.cfg.Mode.Modes {
+	for i, m := range r.cfg.Modes {
 		if is := r.s.mode.Status[i]; is == schema.ModeDisabled || is == schema.ModeUnloaded {
 			t.Errorf("%s is %s", m.ID, is)
 		}
@@ -352,19 +363,19 @@ func TestOnlyTheManualModeTakesManualVerbs(t *testing.T) {
 
 func TestFailedModeIsToldFromOneThatEnded(t *testing.T) {
 	for name, c := range map[string]struct {
-		in   mode.Kind
-		d    mode.Decision
+		in   Kind
+		d    Decision
 		want fallback
 	}{
-		"it died":                    {mode.Died, mode.Decision{On: mode.OnDied, Fallback: "dance", Reason: "x"}, fallback{"dance", "x"}},
-		"its link was lost":          {mode.Tick, mode.Decision{On: mode.OnLinkLost, Fallback: "dance", Reason: "x"}, fallback{"dance", "x"}},
-		"it died while it ended":     {mode.Died, mode.Decision{On: mode.OnStopped}, fallback{"dance", schema.ReasonModeFailed}},
-		"it did not end in time":     {mode.Tick, mode.Decision{On: mode.OnStopTimeout}, fallback{"dance", schema.ReasonTimeout}},
-		"somebody ended it":          {mode.Kill, mode.Decision{On: mode.OnKill}, fallback{}},
-		"another mode was asked for": {mode.Set, mode.Decision{On: mode.OnSwitch}, fallback{}},
-		"the boot mode cannot begin": {mode.CalibOK, mode.Decision{On: mode.OnCalibratedAtBoot, Fallback: "ato"}, fallback{}},
+		"it died":                    {Died, Decision{On: OnDied, Fallback: "dance", Reason: "x"}, fallback{"dance", "x"}},
+		"its link was lost":          {Tick, Decision{On: OnLinkLost, Fallback: "dance", Reason: "x"}, fallback{"dance", "x"}},
+		"it died while it ended":     {Died, Decision{On: OnStopped}, fallback{"dance", schema.ReasonModeFailed}},
+		"it did not end in time":     {Tick, Decision{On: OnStopTimeout}, fallback{"dance", schema.ReasonTimeout}},
+		"somebody ended it":          {Kill, Decision{On: OnKill}, fallback{}},
+		"another mode was asked for": {Set, Decision{On: OnSwitch}, fallback{}},
+		"the boot mode cannot begin": {CalibOK, Decision{On: OnCalibratedAtBoot, Fallback: "ato"}, fallback{}},
 	} {
-		if got := failure("dance", mode.Input{Kind: c.in}, &c.d); got != c.want {
+		if got := failure("dance", Input{Kind: c.in}, &c.d); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package supervisor
+package mode
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/event"
-	"troupe/robotd/mode"
 	"troupe/robotd/safety"
 	"troupe/schema"
 )
@@ -21,18 +20,18 @@ func (t Step) Decide() {
 }
 
 func (t Step) decide() {
-	in := mode.Input{Kind: mode.Tick}
+	in := Input{Kind: Tick}
 	var by command.Key
 	if next, waits := t.inbox.Take(); waits && t.Out.Met(next.By, next.When, t.CurrentState) {
 		in, by = next.In, next.By
 	}
-	if in.Kind == mode.Param {
+	if in.Kind == Param {
 		t.setParam(in)
 		return
 	}
 	was := t.mode.Active
-	d := mode.Step(&t.mode, t.Now.Mono, &t.cfg.Mode, t.facts(in), in)
-	if d.Changed && (in.Kind == mode.Set || in.Kind == mode.Kill) {
+	d := t.mode.step(t.Now.Mono, t.cfg, t.facts(in), in)
+	if d.Changed && (in.Kind == Set || in.Kind == Kill) {
 		t.stops = t.Safety == schema.SafetyEnabled
 	}
 	if d.Changed {
@@ -41,9 +40,9 @@ func (t Step) decide() {
 		t.Out.LogTransition("mode", string(d.From), string(d.To), d.Why, string(d.Reason))
 	}
 	// A mode that was still starting becomes the active one so that it can be ended, but it was never in charge.
-	if was != t.mode.Active && t.mode.Active != "" && d.To != mode.Stopping {
+	if was != t.mode.Active && t.mode.Active != "" && d.To != Stopping {
 		t.since = t.Now.Wall
-		t.Out.Event("mode_changed", "mode", string(d.On), cmp.Or(in.Req, d.Ended.Req), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
+		t.Out.Event("mode_changed", "mode", string(d.On), cmp.Or(in.Req, string(d.Ended.To)), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
 		t.last = t.mode.Active
 		t.Out.Clear(hungAlert, string(t.mode.Active))
 	}
@@ -53,23 +52,23 @@ func (t Step) decide() {
 	if d.List {
 		t.Out.Changed(effect.FlushSoon) // the list of modes changed, and with it perhaps whether the active mode is paused, which the state shows
 	}
-	if e := d.Ended; e.Req != "" {
+	if e := d.Ended; e.To != "" {
 		t.addStandstill(&e.Verdict, t.stops)
-		t.Out.Reply(command.Key(e.Req), e.Verdict)
+		t.Out.Do(e)
 	}
 	for _, o := range d.Orders() {
 		fault := t.runner.Execute(o)
 		t.passOn()
-		if fault.Reason != "" && (in.Kind == mode.Pause || in.Kind == mode.Resume) {
+		if fault.Reason != "" && (in.Kind == Pause || in.Kind == Resume) {
 			d.Answer = schema.Verdict{Status: schema.StatusFailed, Result: schema.ResultNotReady, Reason: fault.Reason, Detail: fault.Detail}
 		}
 	}
 	if d.Answer.Status != "" {
-		if in.Kind == mode.Set {
+		if in.Kind == Set {
 			t.addStandstill(&d.Answer, t.stops && d.Changed)
 		}
 		t.saveStatus(in, d.Answer)
-		if (in.Kind == mode.Set || in.Kind == mode.Kill) && d.Answer.Status != schema.StatusRejected {
+		if (in.Kind == Set || in.Kind == Kill) && d.Answer.Status != schema.StatusRejected {
 			t.Out.Do(effect.ModeIntended{Mode: t.mode.Intended, By: by})
 		}
 		t.Out.Reply(by, d.Answer)
@@ -80,13 +79,13 @@ func (t Step) decide() {
 }
 
 // failure returns the mode that failed in d, which decided about in, and why; was is the mode that was active before.
-func failure(was schema.ModeID, in mode.Input, d *mode.Decision) fallback {
+func failure(was schema.ModeID, in Input, d *Decision) fallback {
 	switch {
-	case d.Fallback != "" && d.On != mode.OnCalibratedAtBoot: // then the boot mode was never in charge
+	case d.Fallback != "" && d.On != OnCalibratedAtBoot: // then the boot mode was never in charge
 		return fallback{From: d.Fallback, Reason: d.Reason}
-	case in.Kind == mode.Died: // while another mode was to follow it
+	case in.Kind == Died: // while another mode was to follow it
 		return fallback{From: was, Reason: cmp.Or(in.Reason, schema.ReasonModeFailed)}
-	case d.On == mode.OnStopTimeout:
+	case d.On == OnStopTimeout:
 		return fallback{From: was, Reason: schema.ReasonTimeout}
 	}
 	return fallback{}
@@ -95,7 +94,7 @@ func failure(was schema.ModeID, in mode.Input, d *mode.Decision) fallback {
 // addStandstill adds to the success of a command that set the active mode what that mode waits for,
 // or that a change of modes, this one or an earlier one, or the failure of a mode stopped the robot, with the way out.
 func (t Step) addStandstill(v *schema.Verdict, byThis bool) {
-	if v.Status != schema.StatusSucceeded || t.Safety == schema.SafetyEnabled || t.mode.Active == t.cfg.Mode.Calibration {
+	if v.Status != schema.StatusSucceeded || t.Safety == schema.SafetyEnabled || t.mode.Active == t.cfg.Calibration {
 		return
 	}
 	var why string
@@ -126,14 +125,15 @@ type fallback struct {
 }
 
 // facts is what the supervisor has to know of the others, to decide about in.
-func (t Step) facts(in mode.Input) mode.Facts {
-	f := mode.Facts{MotionEnabled: t.Safety == schema.SafetyEnabled, LinkLost: t.LinkLost, LostFor: t.LostFor}
+func (t Step) facts(in Input) Facts {
+	f := t.Facts
+	f.MotionEnabled = t.Safety == schema.SafetyEnabled
 	if safety.NeedsReset(t.Safety) {
 		f.Forbid, f.ForbidDetail = schema.ReasonNeedsReset, t.Standstill.WayOut()
 	}
 	t.update()
 	f.NotReady = t.runner.NotReady()
-	if in.Kind == mode.Pause && t.mode.Phase == mode.Ready && !t.mode.Paused(&t.cfg.Mode) {
+	if in.Kind == Pause && t.mode.Phase == Ready && !t.mode.Paused(t.cfg) {
 		f.NoPause = t.runner.MayPause()
 		t.passOn()
 	}
@@ -142,20 +142,20 @@ func (t Step) facts(in mode.Input) mode.Facts {
 
 // update sets what the modes know of the robot.
 func (t Step) update() {
-	t.runner.Update(t.Now.Mono, mode.Robot{MayMove: t.mayMove(), Units: t.Units, NoStory: t.NoStory, People: t.people, Bearing: t.bearing})
+	t.runner.Update(t.Now.Mono, Robot{MayMove: t.mayMove(), Units: t.Units, NoStory: t.NoStory, People: t.people, Bearing: t.bearing})
 }
 
 // mayMove reports whether the active mode may move units. While the link is lost, it may only
 // if its settings are to continue.
 func (t Step) mayMove() bool {
-	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.MotionBarred && (!t.LinkLost || t.cfg.Mode.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
+	return safety.Gate(t.Safety, safety.Moves, safety.Act) == "" && !t.MotionBarred && (!t.LinkLost || t.cfg.Settings(t.mode.Active).LinkLoss == schema.LinkLossContinue)
 }
 
 // endMotion ends what a mode set in motion if that mode may not move the robot any more, or is
 // not in charge any more.
 func (t Step) endMotion() {
 	m := &t.motion
-	all := !t.mayMove() || m.by != t.mode.Active || t.mode.Paused(&t.cfg.Mode)
+	all := !t.mayMove() || m.by != t.mode.Active || t.mode.Paused(t.cfg)
 	if m.look != 0 && (all || t.NoLook) {
 		head, _ := schema.FindUnit(t.Units, schema.UnitHead, "")
 		t.Out.Do(effect.Stop{Key: m.look, Unit: head.ID})
@@ -168,7 +168,7 @@ func (t Step) endMotion() {
 }
 
 // Notify hands a notice to the running mode.
-func (t Step) Notify(n mode.Notice) {
+func (t Step) Notify(n Notice) {
 	t.update()
 	t.runner.Notify(n)
 	t.passOn()
@@ -179,31 +179,31 @@ func (t Step) Notify(n mode.Notice) {
 func (t Step) passOn() {
 	for _, e := range t.runner.Effects() {
 		switch e := e.(type) {
-		case mode.Report:
+		case Report:
 			t.inbox.Add(e.Input)
-		case mode.Calibrate:
+		case Calibrate:
 			t.Out.Do(effect.Calibrate{Run: e.Run, Map: t.Map})
-		case mode.EndCalibration:
+		case EndCalibration:
 			t.Out.Do(effect.EndCalibration{})
-		case mode.BeginStory:
+		case BeginStory:
 			t.Out.Do(effect.PerformStory{On: true, Asked: t.mode.Req != ""})
-		case mode.EndStory:
+		case EndStory:
 			t.Out.Do(effect.PerformStory{})
-		case mode.Drive:
-			if e == (mode.Drive{}) || t.mayMove() && !t.NoDrive {
-				t.motion.by, t.motion.drives = t.mode.Active, e != (mode.Drive{})
+		case Drive:
+			if e == (Drive{}) || t.mayMove() && !t.NoDrive {
+				t.motion.by, t.motion.drives = t.mode.Active, e != (Drive{})
 				t.Out.Do(effect.Move{Velocity: driver.Velocity{VX: e.VX, WZ: e.WZ, TTL: driver.VelocityTTL}})
 			}
-		case mode.Look:
+		case Look:
 			if t.mayMove() && !t.NoLook {
 				t.looks++
 				t.motion.by, t.motion.look = t.mode.Active, lookKeys+t.looks
 				t.Out.Do(effect.Look{Key: t.motion.look, Yaw: e.Yaw, Speed: e.Speed})
 			}
-		case mode.Stop:
+		case Stop:
 			t.Out.Do(effect.AskStop{Verb: e.Verb, Source: "mode", Key: string(t.mode.Active), Why: e.Why})
 		default:
-			panic(fmt.Sprintf("supervisor: no such effect of a mode: %T", e))
+			panic(fmt.Sprintf("mode: no such effect: %T", e))
 		}
 	}
 	t.runner.Clear()
@@ -211,7 +211,7 @@ func (t Step) passOn() {
 
 // Calibrating reports the calibration's progress to the sender of the request.
 func (t Step) Calibrating(share float64) {
-	if t.mode.Phase == mode.Calibrating && t.mode.Req != "" {
+	if t.mode.Phase == Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
 		t.Out.Do(effect.Progress{Of: command.Key(t.mode.Req), Percent: percent})
 	}
@@ -228,8 +228,8 @@ func (t Step) Calibrated(ev event.Calibrated) {
 	if !t.runner.Awaits(ev.Run) {
 		return
 	}
-	why := mode.Refusal{Reason: schema.Reason(schema.SanitizeText(string(ev.Reason))), Detail: schema.SanitizeText(ev.Detail)}
-	m := string(t.cfg.Mode.Calibration)
+	why := Refusal{Reason: schema.Reason(schema.SanitizeText(string(ev.Reason))), Detail: schema.SanitizeText(ev.Detail)}
+	m := string(t.cfg.Calibration)
 	if why.Reason != "" {
 		hint := "correct the cause, then send mode/set " + m
 		if why.Reason == schema.ReasonBadMap {
@@ -239,14 +239,14 @@ func (t Step) Calibrated(ev event.Calibrated) {
 	} else {
 		t.Out.Clear("calibration_failed", m)
 	}
-	t.Notify(mode.CalibrationEnded{Refusal: why})
+	t.Notify(CalibrationEnded{Refusal: why})
 }
 
 // StoryAnswered notifies the mode that began the story whether it is performed.
 func (t Step) StoryAnswered(refused schema.Reason) {
-	var why mode.Refusal
+	var why Refusal
 	if refused != "" {
-		why = mode.Refusal{Reason: refused, Detail: refused.Describe().Text}
+		why = Refusal{Reason: refused, Detail: refused.Describe().Text}
 	}
-	t.Notify(mode.StoryAnswered{Refusal: why})
+	t.Notify(StoryAnswered{Refusal: why})
 }
