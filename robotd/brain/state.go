@@ -95,11 +95,11 @@ func New(base *config.Config, id string, b driver.Body, m Memory, modes *mode.Ru
 		signals:   signal.New(),
 		perform:   perform.New(cfg),
 		manual:    manual.New(cfg, id, m.Values),
-		intent:    intent.New(cfg),
-		life:      life.New(cfg),
+		intent:    intent.New(&cfg.Intents),
+		life:      life.New(&cfg.Life),
 		lanes:     act.Lanes{Executor: act.New(act.Config{Units: b.Units, Lanes: lanesOf(cfg, b.Units), Limits: act.Defaults()})},
 		body:      body.New(b),
-		diagnosis: diagnosis.New(cfg, b.Units, now, m.Values),
+		diagnosis: diagnosis.New(&cfg.Diagnosis, b.Units, now, m.Values),
 		report:    report.New(cfg, id, now),
 	}
 	s.shareTaught()

@@ -9,13 +9,15 @@ import (
 
 	"troupe/robotd/auto"
 	"troupe/robotd/control"
+	"troupe/robotd/diagnosis"
+	"troupe/robotd/intent"
 	"troupe/robotd/interrupt"
+	"troupe/robotd/life"
 	"troupe/robotd/mode"
 	"troupe/robotd/operatorlink"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
 	"troupe/schema"
-	"troupe/schema/intents"
 	"troupe/schema/score"
 	"troupe/schema/sign"
 )
@@ -65,19 +67,9 @@ type Config struct {
 	LowBattery float64 // share of 1 below which the interrupter power asks for its handler
 	Charged    float64 // share of 1 at which the handler power ends
 
-	Severity     map[string]schema.DeviceSeverity // of units; without one, that of their kind
-	Temperatures map[string]schema.Thresholds     // of units; without some, those of their kind
-	Safeguards   map[schema.Safeguard]bool        // those that are not listed are on
-
-	Life             Life
-	Intents          []intents.Row // what the robot does about intents
-	IntentConfidence float64       // below it, an intent is only published
-}
-
-// Life is what is configured of autonomous life.
-type Life struct {
-	Enabled    bool
-	HumansLost time.Duration // without people an interactive activity ends after so long; 0 = never
+	Diagnosis diagnosis.Config
+	Life      life.Config
+	Intents   intent.Config
 }
 
 // Defaults is a robot that is configured in nothing but its name.
@@ -92,7 +84,7 @@ func Defaults(id string) Config {
 		Interrupts: interrupt.Defaults(),
 		Control:    control.Defaults(),
 		Handlers:   DefaultHandlers(),
-		Rules:      defaultRules(),
+		Rules:      signal.Defaults(),
 		Zone:       time.UTC,
 		Signing:    sign.Off,
 		Probation:  10 * time.Second,
@@ -107,8 +99,8 @@ func Defaults(id string) Config {
 		LowBattery: 0.20,
 		Charged:    0.80,
 
-		Life:             Life{Enabled: true},
-		IntentConfidence: intents.DefaultConfidence,
+		Life:    life.Defaults(),
+		Intents: intent.Defaults(),
 	}
 }
 
@@ -125,7 +117,7 @@ func (c *Config) Check() []string {
 	say(c.Tick >= time.Millisecond && c.Tick <= 100*time.Millisecond, "tick %v: want 1 ms to 100 ms", c.Tick)
 	say(c.Heartbeat >= time.Second && c.Heartbeat <= 5*time.Second, "heartbeat %v: want 1 s to 5 s", c.Heartbeat)
 	say(c.LowBattery >= 0 && c.LowBattery < c.Charged && c.Charged <= 1, "low battery %v and charged %v: want shares of 1, the first the smaller", c.LowBattery, c.Charged)
-	say(c.IntentConfidence >= 0 && c.IntentConfidence <= 1, "intent confidence %v: want 0 to 1", c.IntentConfidence)
+	say(c.Intents.Confidence >= 0 && c.Intents.Confidence <= 1, "intent confidence %v: want 0 to 1", c.Intents.Confidence)
 	say(slices.Contains(sign.Policies, c.Signing), "signing %q: want %v", c.Signing, sign.Policies)
 	say(c.Signing != sign.Require || c.Trust.Has(sign.SignsDesired), "signing is required and no key is trusted to sign desired documents")
 	say(c.Probation >= time.Second && c.Probation <= 10*time.Minute, "probation %v: want 1 s to 10 min", c.Probation)

@@ -54,10 +54,13 @@ var setters = map[string]func(*Config, jsontext.Value) error{
 }
 
 func init() {
+	setters["diagnosis.severity"] = into(func(c *Config, v map[string]schema.DeviceSeverity) { c.Diagnosis.Severity = v })
+	setters["diagnosis.temperatures"] = into(func(c *Config, v map[string]schema.Thresholds) { c.Diagnosis.Temperatures = v })
+	setters["safeguards"] = into(func(c *Config, v map[schema.Safeguard]bool) { c.Diagnosis.Safeguards = v })
 	setters[interrupts.HandlersSetting] = (*Config).setHandlers
 	setters[interrupts.RulesSetting] = (*Config).setRules
 	setters[intents.TableSetting] = (*Config).setIntents
-	setters[intents.ConfidenceSetting] = into(func(c *Config, v float64) { c.IntentConfidence = v })
+	setters[intents.ConfidenceSetting] = into(func(c *Config, v float64) { c.Intents.Confidence = v })
 	rules := mode.Defaults()
 	for _, m := range rules.Selectable() {
 		setters["link_loss."+string(m)] = into(func(c *Config, v schema.LinkLoss) { c.SetLinkLoss(m, v) })

@@ -13,14 +13,6 @@ import (
 	"troupe/schema/interrupts"
 )
 
-func defaultRules() *signal.CompiledRules {
-	set, problems := signal.Compile(interrupts.DefaultRules())
-	if len(problems) > 0 {
-		panic(problems[0].String()) // a test compiles them
-	}
-	return set
-}
-
 // setRules takes the value of the setting interrupts.rules.
 func (c *Config) setRules(v jsontext.Value) error {
 	rules, problems := interrupts.ParseRules(v)
@@ -34,7 +26,7 @@ func (c *Config) setRules(v jsontext.Value) error {
 func (c *Config) setIntents(v jsontext.Value) (err error) {
 	table, problems := intents.Parse(v)
 	if err = firstOf(problems); err == nil {
-		c.Intents = table
+		c.Intents.Rows = table
 	}
 	return err
 }

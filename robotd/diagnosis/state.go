@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"troupe/robotd/clock"
-	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/safety"
 	"troupe/schema"
@@ -39,7 +38,7 @@ const (
 
 // State is what the robot knows of its units' health.
 type State struct {
-	cfg              *config.Config
+	cfg              *Config
 	devices          []device
 	signalSafeguards [len(signalSafeguards)]signalSafeguard
 	started          time.Duration
@@ -49,7 +48,7 @@ type State struct {
 }
 
 // New returns the state of a robot whose units have reported nothing.
-func New(cfg *config.Config, units []schema.Unit, now clock.Now, saved map[string]string) State {
+func New(cfg *Config, units []schema.Unit, now clock.Now, saved map[string]string) State {
 	s := State{cfg: cfg, started: now.Mono}
 	for _, u := range units {
 		d := device{unit: u, phase: Normal, since: now.Wall}

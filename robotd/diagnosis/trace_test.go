@@ -10,7 +10,6 @@ import (
 	"troupe/robotd/act"
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/schema"
@@ -46,7 +45,7 @@ func TestTracesNeedEveryTransition(t *testing.T) {
 
 // world is a robot of four units and its disk.
 type world struct {
-	cfg   config.Config
+	cfg   Config
 	s     State
 	lanes act.Lanes
 	saved map[string]string
@@ -60,7 +59,7 @@ type world struct {
 var units = []schema.Unit{{ID: "head", Kind: schema.UnitHead}, {ID: "face", Kind: schema.UnitFace}, {ID: "drive", Kind: schema.UnitDrive}, {ID: "battery", Kind: schema.UnitBattery}}
 
 func newWorld() *world {
-	w := &world{cfg: config.Defaults("r1"), saved: map[string]string{}, at: schema.SafetyDisabled}
+	w := &world{saved: map[string]string{}, at: schema.SafetyDisabled}
 	w.boot()
 	return w
 }

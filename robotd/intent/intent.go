@@ -11,7 +11,6 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/interrupt"
 	"troupe/schema"
@@ -19,9 +18,18 @@ import (
 	"troupe/schema/verb"
 )
 
+// Config is what is configured of intents.
+type Config struct {
+	Rows       []intents.Row // what the robot does about intents
+	Confidence float64       // below it, an intent is only published
+}
+
+// Defaults is what a robot without configuration does about intents.
+func Defaults() Config { return Config{Confidence: intents.DefaultConfidence} }
+
 // State is the robot's emotion, and the intents that it received.
 type State struct {
-	cfg      *config.Config
+	cfg      *Config
 	emotion  string // empty = none since robotd started
 	since    schema.Time
 	newest   *schema.NewestIntent    // the newest intent that had enough confidence; immutable
@@ -50,7 +58,7 @@ type reacting struct {
 const maxReacting = 16
 
 // New returns the state of a robot that has received no intent.
-func New(cfg *config.Config) State { return State{cfg: cfg} }
+func New(cfg *Config) State { return State{cfg: cfg} }
 
 // Step is the part of one step of the robot that concerns intents.
 type Step struct {
@@ -185,11 +193,11 @@ type decision struct {
 
 func (s *State) decide(u schema.Utterance) decision {
 	d := decision{emotion: cmp.Or(u.Emotion, s.emotion)}
-	if u.Confidence != nil && *u.Confidence < s.cfg.IntentConfidence {
-		d.why, d.detail = schema.ReasonLowConfidence, fmt.Sprintf("the confidence is %g, and intent_confidence %g", *u.Confidence, s.cfg.IntentConfidence)
+	if u.Confidence != nil && *u.Confidence < s.cfg.Confidence {
+		d.why, d.detail = schema.ReasonLowConfidence, fmt.Sprintf("the confidence is %g, and intent_confidence %g", *u.Confidence, s.cfg.Confidence)
 		return d
 	}
-	d.row = intents.Match(s.cfg.Intents, u.Name, d.emotion)
+	d.row = intents.Match(s.cfg.Rows, u.Name, d.emotion)
 	if d.row == nil {
 		d.why, d.detail = schema.ReasonUnknownIntent, "the setting intents has no row for "+u.Name+", and no default row"
 		return d

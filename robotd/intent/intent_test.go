@@ -8,7 +8,6 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/schema"
 	"troupe/schema/intents"
@@ -21,8 +20,8 @@ type rig struct {
 }
 
 func newRig() *rig {
-	c := config.Defaults("r1")
-	c.Intents = []intents.Row{{Intent: "go", Act: "walk"}, {Intent: "cheer-up", ResultingEmotion: "joy"}}
+	c := Defaults()
+	c.Rows = []intents.Row{{Intent: "go", Act: "walk"}, {Intent: "cheer-up", ResultingEmotion: "joy"}}
 	return &rig{State: New(&c)}
 }
 

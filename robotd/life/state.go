@@ -20,7 +20,6 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/effect"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
@@ -29,9 +28,18 @@ import (
 	"troupe/schema/verb"
 )
 
+// Config is what is configured of autonomous life.
+type Config struct {
+	Enabled    bool
+	HumansLost time.Duration // without people an interactive activity ends after so long; 0 = never
+}
+
+// Defaults is autonomous life as of a robot without configuration.
+func Defaults() Config { return Config{Enabled: true} }
+
 // State is the state of autonomous life.
 type State struct {
-	cfg *config.Config
+	cfg *Config
 
 	at     schema.LifeState
 	reason schema.Reason // why it is disabled or in safeguard
@@ -88,8 +96,8 @@ type input struct {
 }
 
 // New returns the state of a robot that has just started: life is disabled.
-func New(cfg *config.Config) State {
-	return State{cfg: cfg, enabled: cfg.Life.Enabled, at: disabled, reason: schema.ReasonNotInAto}
+func New(cfg *Config) State {
+	return State{cfg: cfg, enabled: cfg.Enabled, at: disabled, reason: schema.ReasonNotInAto}
 }
 
 // Step is the part of one step of the robot that concerns autonomous life.
@@ -158,14 +166,14 @@ func (s *State) Pending() bool { return s.again || s.inbox.Len() > 0 }
 func (s *State) Deadline() (at time.Duration, any bool) {
 	at = s.due
 	if s.watchesPeople() && s.alone {
-		at = sooner(at, max(s.lost, s.focus.since)+s.cfg.Life.HumansLost)
+		at = sooner(at, max(s.lost, s.focus.since)+s.cfg.HumansLost)
 	}
 	return at, at != 0
 }
 
 // watchesPeople reports whether the focused activity ends without people.
 func (s *State) watchesPeople() bool {
-	return s.cfg.Life.HumansLost > 0 && s.at == interactive && s.focus.run != ""
+	return s.cfg.HumansLost > 0 && s.at == interactive && s.focus.run != ""
 }
 
 // sooner is the earlier of two times, of which 0 is none.

@@ -39,10 +39,10 @@ func (t Step) Decide() {
 // transitionForFacts makes the transition that the facts ask for, and reports whether there is one.
 func (t Step) transitionForFacts() bool {
 	was := t.begun
-	if t.Ato && !t.ato && t.Requested || t.cfg.Life.Enabled != t.enabled {
+	if t.Ato && !t.ato && t.Requested || t.cfg.Enabled != t.enabled {
 		t.setOff(false)
 	}
-	t.ato, t.enabled = t.Ato, t.cfg.Life.Enabled
+	t.ato, t.enabled = t.Ato, t.cfg.Enabled
 	t.begun = t.Ato && t.enabled && !t.StoryStopped
 	begins := t.begun && !was && !t.off
 	cause := t.topCause()
@@ -72,7 +72,7 @@ func (t Step) transitionForFacts() bool {
 		t.stack = append(t.stack, t.focus.activity)
 		t.stop(schema.ReasonBusy)
 		return t.enter(OnPreempted, "", "interrupt")
-	case t.watchesPeople() && t.alone && t.Now.Mono >= max(t.lost, t.focus.since)+t.cfg.Life.HumansLost:
+	case t.watchesPeople() && t.alone && t.Now.Mono >= max(t.lost, t.focus.since)+t.cfg.HumansLost:
 		return t.clear(OnHumansLost, schema.ReasonHumansLost, "people")
 	}
 	return false
@@ -146,7 +146,7 @@ func (t Step) whyDisabled() schema.Reason {
 	switch {
 	case !t.Ato:
 		return schema.ReasonNotInAto
-	case !t.cfg.Life.Enabled:
+	case !t.cfg.Enabled:
 		return schema.ReasonLifeDisabled
 	case t.StoryStopped:
 		return schema.ReasonNeedsStart

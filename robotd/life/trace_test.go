@@ -9,7 +9,6 @@ import (
 
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
-	"troupe/robotd/config"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/signal"
@@ -29,7 +28,7 @@ func TestTraces(t *testing.T) {
 // world is a robot as life sees it, which a script changes.
 type world struct {
 	t       testing.TB
-	cfg     config.Config
+	cfg     Config
 	s       State
 	f       Facts
 	signals signal.State
@@ -46,8 +45,7 @@ type world struct {
 const noon schema.Time = 1_800_014_400_000
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, cfg: config.Defaults("r1"), signals: signal.New(), guards: map[schema.Safeguard]bool{}, battery: 1}
-	w.cfg.Life.Enabled = true
+	w := &world{t: t, cfg: Defaults(), signals: signal.New(), guards: map[schema.Safeguard]bool{}, battery: 1}
 	w.s = New(&w.cfg)
 	w.rules, _ = signal.Compile(nil)
 	w.set = score.Activities{Schema: score.ActivitiesSchema, Acts: map[string]score.Act{
@@ -130,9 +128,9 @@ func (w *world) play(line string) string {
 	case "story-stopped":
 		switchTo(&w.f.StoryStopped)
 	case "enabled":
-		switchTo(&w.cfg.Life.Enabled)
+		switchTo(&w.cfg.Enabled)
 	case "humans-lost-timeout":
-		w.cfg.Life.HumansLost = duration(arg(0))
+		w.cfg.HumansLost = duration(arg(0))
 	case "safety":
 		w.f.StopReason = schema.Reason(strings.TrimPrefix(arg(0), "ok"))
 	case "at-rest":

@@ -37,6 +37,15 @@ func Compile(list []interrupts.Rule) (*CompiledRules, []schema.Problem) {
 	return s, nil
 }
 
+// Defaults are the compiled rules of a robot whose fleet sets none.
+func Defaults() *CompiledRules {
+	set, problems := Compile(interrupts.DefaultRules())
+	if len(problems) > 0 {
+		panic(problems[0].String()) // a test compiles them
+	}
+	return set
+}
+
 // Handlers lists the handlers that rules ask for, with the pointer to each.
 func (s *CompiledRules) Handlers() map[string]string {
 	list := map[string]string{}

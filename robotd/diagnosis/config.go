@@ -1,11 +1,13 @@
-package config
+package diagnosis
 
 import "troupe/schema"
 
-func init() {
-	setters["diagnosis.severity"] = into(func(c *Config, v map[string]schema.DeviceSeverity) { c.Severity = v })
-	setters["diagnosis.temperatures"] = into(func(c *Config, v map[string]schema.Thresholds) { c.Temperatures = v })
-	setters["safeguards"] = into(func(c *Config, v map[schema.Safeguard]bool) { c.Safeguards = v })
+// Config is what is configured of the diagnosis. The zero value is that of a robot without
+// configuration.
+type Config struct {
+	Severity     map[string]schema.DeviceSeverity // of units; without one, that of their kind
+	Temperatures map[string]schema.Thresholds     // of units; without some, those of their kind
+	Safeguards   map[schema.Safeguard]bool        // those that are not listed are on
 }
 
 // SeverityOf is what a fault of a unit means. A battery is critical because nothing but rest
