@@ -25,7 +25,6 @@ import (
 	"troupe/robotd/request"
 	"troupe/robotd/safety"
 	"troupe/robotd/signal"
-	"troupe/schema"
 	"troupe/schema/sign"
 )
 
@@ -66,17 +65,12 @@ type State struct {
 
 // Memory is what the disk has of the robot.
 type Memory struct {
+	latch.Memory
 	Boots      int64 // number of starts of robotd, including this one
-	Lost       bool  // the robot ran before, but its disk is empty
 	Requests   []command.Record
 	Deliveries map[sign.Kind]delivery.Persisted
 	Contents   delivery.DiskContents
 	Values     map[string]string // the small values of effect.SaveValue, by their names
-
-	Latches        []byte        // of SaveLatches; empty before the first
-	LatchesLost    bool          // the newest may be missing
-	LatchesUnsaved bool          // the disk refused to save them
-	Refused        schema.Reason // the disk refuses to write
 }
 
 // New returns the state of a robot that has just started: it has its story and its journal,

@@ -55,23 +55,15 @@ func (t *step) answerStops() {
 // restoreStops restores the stops that were latched before the restart.
 func (t *step) restoreStops(m Memory) {
 	t.toLatches(func(s latch.Step) {
-		pending, ok := s.Restore(m.stops())
-		if ok {
+		if pending, ok := s.Restore(m.Memory); ok {
 			t.safety.Restore(t.now, pending)
 		}
 	})
 }
 
-// stops is what the disk has of them.
-func (m *Memory) stops() latch.Memory {
-	return latch.Memory{
-		Saved: m.Latches, LatchesLost: m.LatchesLost, Unsaved: m.LatchesUnsaved, Lost: m.Lost, Refused: m.Refused,
-	}
-}
-
 // Latch adds a stop of a person at the robot to the memory, before New begins with it. It returns
 // the value that the disk has to keep as with SaveLatches, and all stops that are latched then.
 func (m *Memory) Latch(now clock.Now, id, why string) (value []byte, latched []schema.StopLatch) {
-	m.Latches, latched = latch.LatchBeforeStart(now, m.stops(), id, why)
+	m.Latches, latched = latch.LatchBeforeStart(now, m.Memory, id, why)
 	return m.Latches, latched
 }

@@ -97,7 +97,7 @@ func (t Step) Adopt(o effect.Dispatch, fleetID string) {
 	if fleetID != was {
 		t.saveFleetID(fleetID)
 		t.ToDeliveries(delivery.Adopt{FleetID: fleetID})
-		t.stepMode(modeInput{What: modeAdopted})
+		t.stepMode((*modeStatus).adopted)
 		t.serveOtherFleet(&t.mode.intake)
 		t.serveOtherFleet(&t.config.intake) // the present configuration stays until the other fleet desires another one
 		t.config.dirty, t.mode.dirty = true, true

@@ -65,17 +65,19 @@ func (t Step) takeMode(ev event.DesiredMode, v Verification) {
 		return
 	}
 	w.diverged = false
-	t.stepMode(modeInput{What: modeNewer, Desired: desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply}})
+	t.stepMode(func(s *modeStatus) modeDecision {
+		return s.newer(t.modeFacts(), desiredMode{Rev: d.Rev, Mode: d.Mode, Apply: d.Apply})
+	})
 	if w.starting {
 		setModeAfterStartup(t.cfg, d.Mode)
 	}
 }
 
 // stepMode gives the state of the desired mode one input.
-func (t Step) stepMode(in modeInput) {
+func (t Step) stepMode(take func(*modeStatus) modeDecision) {
 	w := &t.mode
 	was := w.state
-	d := w.state.step(t.modeFacts(), in)
+	d := take(&w.state)
 	if d.Changed {
 		w.dirty = true
 		t.Out.LogTransition("desired mode", string(d.From), string(d.To), d.Why, strings.TrimSpace(string(w.state.Desired.Mode)+" "+string(w.state.Reason)))
@@ -101,7 +103,7 @@ func AsksMode(k command.Key) bool { return strings.HasPrefix(string(k), "/desire
 // Answered takes the supervisor's answer to the request of a desired mode.
 func (t Step) Answered(to command.Key, r schema.Verdict) {
 	if to == modeKey(t.mode.state.Desired.Rev) { // otherwise a newer one has replaced it
-		t.stepMode(modeInput{What: modeAnswered, Verdict: r})
+		t.stepMode(func(s *modeStatus) modeDecision { return s.answered(r) })
 	}
 }
 
@@ -118,7 +120,9 @@ func (s *State) Starting() bool { return s.mode.starting }
 // the desired mode is not active, a request has superseded it.
 func (t Step) StartupEnded(why schema.Reason) {
 	t.mode.starting = false
-	t.stepMode(modeInput{What: modeStartupEnded, Verdict: schema.Verdict{Reason: cmp.Or(why, schema.ReasonSuperseded)}})
+	t.stepMode(func(s *modeStatus) modeDecision {
+		return s.startupEnded(t.modeFacts(), cmp.Or(why, schema.ReasonSuperseded))
+	})
 }
 
 // NoteIntendedMode takes the mode of a request that was granted to by: if it is not the

@@ -49,24 +49,6 @@ type ModeFacts struct {
 	Detail    string
 }
 
-// modeInputKind is the kind of an input.
-type modeInputKind string
-
-// The inputs.
-const (
-	modeNewer        modeInputKind = "desired"    // Desired: a newer document
-	modeAnswered     modeInputKind = "answered"   // Verdict: the supervisor's answer
-	modeStartupEnded modeInputKind = "boot-ended" // start-up has ended; Reason: why, if not in the desired mode
-	modeAdopted      modeInputKind = "adopted"    // the robot now obeys another fleet
-)
-
-// modeInput is one input. Fields that What does not need stay empty.
-type modeInput struct {
-	What    modeInputKind
-	Desired desiredMode
-	schema.Verdict
-}
-
 // modeDecision is the result of one step.
 type modeDecision struct {
 	Changed  bool
@@ -85,46 +67,55 @@ func restart(kept modeStatus) modeStatus {
 	return kept
 }
 
-// step handles one input.
-func (s *modeStatus) step(f ModeFacts, in modeInput) (d modeDecision) {
-	switch in.What {
-	case modeNewer:
-		s.Desired = in.Desired
-		switch {
-		case f.Starting:
-			s.transition(&d, OnStartup, "", "")
-		case f.Active == s.Desired.Mode && f.Settled:
-			s.transition(&d, OnAlreadyActive, "", "")
-		case s.Desired.Apply == schema.ApplyModeBoot:
-			s.transition(&d, OnStartup, "", "")
-		case f.Prevented != "":
-			s.transition(&d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
-		default:
-			s.transition(&d, OnAsk, "", "")
-			d.Ask = true
-		}
-	case modeAnswered:
-		switch {
-		case s.At() != schema.DeployWaiting || !in.Status.Final():
-		case in.Status == schema.StatusSucceeded:
-			s.transition(&d, OnGranted, "", "")
-		case in.Status == schema.StatusRejected:
-			s.transition(&d, OnRefused, in.Reason, in.Detail)
-		default:
-			s.transition(&d, OnFell, in.Reason, in.Detail)
-		}
-	case modeStartupEnded:
-		switch {
-		case s.At() != schema.DeployWaiting:
-		case f.Active == s.Desired.Mode:
-			s.transition(&d, OnGranted, "", "")
-		default:
-			s.transition(&d, OnFell, in.Reason, "start-up ended in "+string(f.Active))
-		}
-	case modeAdopted:
-		s.Desired = desiredMode{}
-		s.transition(&d, OnAdopted, "", "")
+// newer takes a newer document.
+func (s *modeStatus) newer(f ModeFacts, document desiredMode) (d modeDecision) {
+	s.Desired = document
+	switch {
+	case f.Starting:
+		s.transition(&d, OnStartup, "", "")
+	case f.Active == s.Desired.Mode && f.Settled:
+		s.transition(&d, OnAlreadyActive, "", "")
+	case s.Desired.Apply == schema.ApplyModeBoot:
+		s.transition(&d, OnStartup, "", "")
+	case f.Prevented != "":
+		s.transition(&d, OnPrevented, f.Prevented, fmt.Sprintf("%s; the robot does not ask for %[2]s again: when that is over, send mode/set %[2]s or desire it again with apply now, else the next start ends in it", f.Detail, s.Desired.Mode))
+	default:
+		s.transition(&d, OnAsk, "", "")
+		d.Ask = true
 	}
+	return d
+}
+
+// answered takes the supervisor's answer.
+func (s *modeStatus) answered(v schema.Verdict) (d modeDecision) {
+	switch {
+	case s.At() != schema.DeployWaiting || !v.Status.Final():
+	case v.Status == schema.StatusSucceeded:
+		s.transition(&d, OnGranted, "", "")
+	case v.Status == schema.StatusRejected:
+		s.transition(&d, OnRefused, v.Reason, v.Detail)
+	default:
+		s.transition(&d, OnFell, v.Reason, v.Detail)
+	}
+	return d
+}
+
+// startupEnded takes the end of start-up, and why it is not in the desired mode.
+func (s *modeStatus) startupEnded(f ModeFacts, why schema.Reason) (d modeDecision) {
+	switch {
+	case s.At() != schema.DeployWaiting:
+	case f.Active == s.Desired.Mode:
+		s.transition(&d, OnGranted, "", "")
+	default:
+		s.transition(&d, OnFell, why, "start-up ended in "+string(f.Active))
+	}
+	return d
+}
+
+// adopted notes that the robot obeys another fleet.
+func (s *modeStatus) adopted() (d modeDecision) {
+	s.Desired = desiredMode{}
+	s.transition(&d, OnAdopted, "", "")
 	return d
 }
 

@@ -38,7 +38,7 @@ func TestTraces(t *testing.T) {
 				}
 				return ""
 			}
-			in := modeInput{What: modeInputKind(word)}
+			var d modeDecision
 			switch word {
 			case "facts":
 				f = ModeFacts{Settled: true}
@@ -61,19 +61,20 @@ func TestTraces(t *testing.T) {
 				s = restart(s)
 				return show(s, modeDecision{})
 			case "desired":
-				if _, err := fmt.Sscan(arg(0), &in.Desired.Rev); err != nil {
+				doc := desiredMode{Mode: schema.ModeID(arg(1)), Apply: schema.ApplyMode(arg(2))}
+				if _, err := fmt.Sscan(arg(0), &doc.Rev); err != nil {
 					t.Fatal(err)
 				}
-				in.Desired.Mode, in.Desired.Apply = schema.ModeID(arg(1)), schema.ApplyMode(arg(2))
+				d = s.newer(f, doc)
 			case "answered":
-				in.Status, in.Reason = schema.Status(arg(0)), schema.Reason(arg(1))
+				d = s.answered(schema.Verdict{Status: schema.Status(arg(0)), Reason: schema.Reason(arg(1))})
 			case "boot-ended":
-				in.Reason = schema.Reason(arg(0))
+				d = s.startupEnded(f, schema.Reason(arg(0)))
 			case "adopted":
+				d = s.adopted()
 			default:
 				t.Fatalf("%q: unknown input", line)
 			}
-			d := s.step(f, in)
 			if d.Changed {
 				covered[fmt.Sprintf("%s on %s", d.From, d.On)] = true
 			}
@@ -110,18 +111,28 @@ func TestDesiredModeIsRequestedOnceAndOverrulesNoPerson(t *testing.T) {
 		for rev := int64(1); rev <= rapid.Int64Range(1, 12).Draw(t, "steps"); rev++ {
 			f := ModeFacts{Active: rapid.SampledFrom([]schema.ModeID{"mnl", "ato", "safe"}).Draw(t, "active"), Starting: rapid.Bool().Draw(t, "starting"),
 				Settled: rapid.Bool().Draw(t, "settled"), Prevented: rapid.SampledFrom([]schema.Reason{"", schema.ReasonLatched}).Draw(t, "others")}
-			in := modeInput{What: rapid.SampledFrom([]modeInputKind{modeNewer, modeAnswered, modeStartupEnded, modeAdopted}).Draw(t, "what")}
-			in.Status = rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")
-			in.Desired = desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
+			v := schema.Verdict{Status: rapid.SampledFrom([]schema.Status{schema.StatusSucceeded, schema.StatusRejected, schema.StatusFailed, schema.StatusAccepted}).Draw(t, "status")}
+			doc := desiredMode{Rev: rev, Mode: rapid.SampledFrom([]schema.ModeID{"mnl", "ato"}).Draw(t, "mode"), Apply: rapid.SampledFrom([]schema.ApplyMode{schema.ApplyModeBoot, schema.ApplyModeNow}).Draw(t, "apply")}
 			if rapid.Bool().Draw(t, "restart") {
 				s = restart(s)
 			}
-			d := s.step(f, in)
+			what := rapid.SampledFrom([]string{"newer", "answered", "startup ended", "adopted"}).Draw(t, "what")
+			var d modeDecision
+			switch what {
+			case "newer":
+				d = s.newer(f, doc)
+			case "answered":
+				d = s.answered(v)
+			case "startup ended":
+				d = s.startupEnded(f, "")
+			default:
+				d = s.adopted()
+			}
 			if !d.Ask {
 				continue
 			}
-			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || in.What != modeNewer {
-				t.Fatalf("requested %+v on %+v with %+v", s.Desired, in, f)
+			if asked[s.Desired.Rev]++; asked[s.Desired.Rev] > 1 || f.Prevented != "" || f.Starting || s.Desired.Apply != schema.ApplyModeNow || what != "newer" {
+				t.Fatalf("requested %+v on %s with %+v", s.Desired, what, f)
 			}
 		}
 	})

@@ -13,23 +13,23 @@ import (
 
 // Memory is what the disk has of the stops.
 type Memory struct {
-	Saved       []byte        // of effect.SaveLatches; empty before the first
-	LatchesLost bool          // the newest write may be missing
-	Unsaved     bool          // Saved is not on the disk: it refused a stop that was latched before the start
-	Lost        bool          // the robot ran before, but its disk is empty
-	Refused     schema.Reason // the disk refuses to write
+	Latches        []byte        // of effect.SaveLatches; empty before the first
+	LatchesLost    bool          // the newest write may be missing
+	LatchesUnsaved bool          // Latches are not on the disk: it refused a stop that was latched before the start
+	Lost           bool          // the robot ran before, but its disk is empty
+	Refused        schema.Reason // the disk refuses to write
 }
 
 // Restore latches again what was latched, and returns the HALT or E_STOP that waits for a reset, or false
 // if there was none. A robot that cannot know this is latched until a person releases it.
 func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 	var pendingReset, latches string
-	if len(m.Saved) > 0 {
+	if len(m.Latches) > 0 {
 		var v struct {
 			Safety  jsonText `json:"safety"`
 			Latches jsonText `json:"latches"`
 		}
-		if err := json.Unmarshal(m.Saved, &v); err != nil || v.Latches == "" {
+		if err := json.Unmarshal(m.Latches, &v); err != nil || v.Latches == "" {
 			v.Latches = "?" // no JSON, so restoreLatches latches DiskLatch
 		}
 		pendingReset, latches = string(v.Safety), string(v.Latches)
@@ -43,7 +43,7 @@ func (t Step) Restore(m Memory) (safety.PendingReset, bool) {
 		t.Out.Do(effect.DiskRefused{Refused: m.Refused})
 		t.latchBecauseOf(RefusingLatch, "the robot started while its disk refused to write: "+string(m.Refused))
 	}
-	t.persist.dirty = t.persist.dirty || m.Unsaved
+	t.persist.dirty = t.persist.dirty || m.LatchesUnsaved
 	t.persist.lost = m.Lost
 	t.restoreLost(m.Lost)
 	return t.pendingReset, pendingReset != ""

@@ -135,11 +135,11 @@ func TestLatchesSurviveARestart(t *testing.T) {
 		memory Memory
 		want   []string
 	}{
-		"as it was":         {Memory{Saved: save.Value}, []string{"k1"}},
-		"unreadable":        {Memory{Saved: []byte("{{{")}, []string{DiskLatch}},
-		"the newest lost":   {Memory{Saved: save.Value, LatchesLost: true}, []string{"k1", DiskLatch}},
+		"as it was":         {Memory{Latches: save.Value}, []string{"k1"}},
+		"unreadable":        {Memory{Latches: []byte("{{{")}, []string{DiskLatch}},
+		"the newest lost":   {Memory{Latches: save.Value, LatchesLost: true}, []string{"k1", DiskLatch}},
 		"a lost memory":     {Memory{Lost: true}, []string{LostLatch}},
-		"a disk that fails": {Memory{Saved: save.Value, Refused: schema.ReasonNoSpace}, []string{"k1", RefusingLatch}},
+		"a disk that fails": {Memory{Latches: save.Value, Refused: schema.ReasonNoSpace}, []string{"k1", RefusingLatch}},
 	} {
 		var again State
 		var out effect.List
@@ -161,7 +161,7 @@ func TestStopThatTheDiskRefusedBeforeTheStartIsSavedAgain(t *testing.T) {
 		var s State
 		var out effect.List
 		p := part(&s, at(0), &out)
-		p.Restore(Memory{Saved: saved, Unsaved: unsaved})
+		p.Restore(Memory{Latches: saved, LatchesUnsaved: unsaved})
 		p.Persist()
 		if s.persist.missing() != unsaved {
 			t.Errorf("unsaved %v: missing %v", unsaved, s.persist.missing())

@@ -6,17 +6,10 @@ import (
 	"troupe/schema"
 )
 
-// Why is one reason why a mode cannot be selected.
-type Why struct {
-	Result schema.Result
-	Reason schema.Reason
-	Detail string
-}
-
-// WhyNot appends to out every reason why m cannot be selected now. The first is the
+// WhyNot appends to out every reason why m cannot be selected now, each as a refusal. The first is the
 // one with which a request is refused. Without a reason, m can be selected.
-func (s *Supervisor) WhyNot(c *Config, f Facts, m schema.ModeID, out []Why) []Why {
-	add := func(res schema.Result, r schema.Reason, detail string) { out = append(out, Why{res, r, detail}) }
+func (s *Supervisor) WhyNot(c *Config, f Facts, m schema.ModeID, out []schema.Verdict) []schema.Verdict {
+	add := func(res schema.Result, r schema.Reason, detail string) { out = append(out, rejected(res, r, detail)) }
 	i := c.index(m)
 	switch {
 	case m == "":
@@ -74,12 +67,8 @@ func (s *Supervisor) modeNames(c *Config) string {
 	return strings.Join(names, ", ")
 }
 
-func rejected(w Why) schema.Verdict {
-	return schema.Verdict{Status: schema.StatusRejected, Result: w.Result, Reason: w.Reason, Detail: w.Detail}
-}
-
-func rejectedWith(res schema.Result, r schema.Reason, detail string) schema.Verdict {
-	return rejected(Why{res, r, detail})
+func rejected(res schema.Result, r schema.Reason, detail string) schema.Verdict {
+	return schema.Verdict{Status: schema.StatusRejected, Result: res, Reason: r, Detail: detail}
 }
 
 func succeeded() schema.Verdict {

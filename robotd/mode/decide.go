@@ -42,7 +42,7 @@ func (t Step) decide() {
 	// A mode that was still starting becomes the active one so that it can be ended, but it was never in charge.
 	if was != t.mode.Active && t.mode.Active != "" && d.To != Stopping {
 		t.since = t.Now.Wall
-		t.Out.Event("mode_changed", "mode", string(d.On), cmp.Or(in.Req, string(d.Ended.To)), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
+		t.Out.Event("mode_changed", "mode", string(d.On), string(cmp.Or(in.Req, d.Ended.To)), effect.Transition{From: string(t.last), To: string(t.mode.Active)})
 		t.last = t.mode.Active
 		t.Out.Clear(hungAlert, string(t.mode.Active))
 	}
@@ -179,8 +179,8 @@ func (t Step) Notify(n Notice) {
 func (t Step) passOn() {
 	for _, e := range t.runner.Effects() {
 		switch e := e.(type) {
-		case Report:
-			t.inbox.Add(e.Input)
+		case Input:
+			t.inbox.Add(e)
 		case Calibrate:
 			t.Out.Do(effect.Calibrate{Run: e.Run, Map: t.Map})
 		case EndCalibration:
@@ -213,7 +213,7 @@ func (t Step) passOn() {
 func (t Step) Calibrating(share float64) {
 	if t.mode.Phase == Calibrating && t.mode.Req != "" {
 		percent := int(100 * min(1, max(0, share)))
-		t.Out.Do(effect.Progress{Of: command.Key(t.mode.Req), Percent: percent})
+		t.Out.Do(effect.Progress{Of: t.mode.Req, Percent: percent})
 	}
 }
 

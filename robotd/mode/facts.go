@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/robotd/driver"
 	"troupe/robotd/effect"
 	"troupe/robotd/safety"
@@ -86,11 +87,11 @@ const (
 type Input struct {
 	Kind    Kind
 	Mode    schema.ModeID
-	Restart bool   // set: restart the mode if it already runs; shutdown: robotd is started again
-	Name    string // param: its name
-	Value   string // param: its value as JSON; empty = the default
-	By      string // param: who asks, for people
-	Req     string // key of the request, to which Ended is the answer
+	Restart bool        // set: restart the mode if it already runs; shutdown: robotd is started again
+	Name    string      // param: its name
+	Value   string      // param: its value as JSON; empty = the default
+	By      string      // param: who asks, for people
+	Req     command.Key // key of the request, to which Ended is the answer
 	Reason  schema.Reason
 	Detail  string
 }

@@ -97,10 +97,8 @@ func (Touched) notice()              {}
 // passes it on. When the mode ends, the runner ends what the mode began.
 type Effect interface{ effect() }
 
-// The effects.
+// The effects. An Input is a report to the supervisor; Started and its siblings make it.
 type (
-	// Report is an input of the supervisor; Started and its siblings make it.
-	Report struct{ Input }
 	// Calibrate begins a calibration, and EndCalibration ends it. The host sets Run.
 	Calibrate      struct{ Run int64 }
 	EndCalibration struct{}
@@ -117,7 +115,7 @@ type (
 	Stop struct{ Verb, Why string }
 )
 
-func (Report) effect()         {}
+func (Input) effect()          {}
 func (Calibrate) effect()      {}
 func (EndCalibration) effect() {}
 func (BeginStory) effect()     {}
@@ -181,7 +179,7 @@ func (h *Host) Do(e Effect) {
 }
 
 func (h *Host) report(k Kind, why Refusal) {
-	h.Do(Report{Input{Kind: k, Mode: h.id, Reason: why.Reason, Detail: why.Detail}})
+	h.Do(Input{Kind: k, Mode: h.id, Reason: why.Reason, Detail: why.Detail})
 }
 
 // Started reports that the mode runs, and StartFailed that it cannot start.

@@ -1,6 +1,7 @@
 package mode
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -8,6 +9,7 @@ import (
 	"troupe/robotd/clock"
 	"troupe/robotd/command"
 	"troupe/robotd/effect"
+	"troupe/robotd/safety"
 	"troupe/schema"
 	"troupe/schema/verb"
 )
@@ -85,7 +87,7 @@ func (s *State) Add(in Input) { s.inbox.Add(in) }
 
 // Ask takes a command of a person, and reports whether it is one of modes.
 func (s *State) Ask(o effect.Dispatch, asker string) bool {
-	in := Input{Req: string(o.Key)}
+	in := Input{Req: o.Key}
 	switch a := o.Args.(type) {
 	case verb.SetMode:
 		in.Kind, in.Mode, in.Restart = Set, a.Mode, a.Restart
@@ -112,18 +114,42 @@ func (s *State) Ask(o effect.Dispatch, asker string) bool {
 	return true
 }
 
+// AskRobot takes a command about robotd itself, and reports whether it is one. A reboot ends
+// robotd like a shutdown; its answer precedes the end, because the connection ends with robotd.
+func (t Step) AskRobot(o effect.Dispatch, asker string) bool {
+	a, ok := o.Args.(verb.Reboot)
+	if !ok {
+		return false
+	}
+	if safety.Feeds(t.Safety) {
+		detail := "the robot is coming to rest, it is " + string(t.Safety) + "; ask again in some seconds"
+		if t.Safety == schema.SafetyEnabled || t.Safety == schema.SafetySoftStop {
+			detail = "the robot may move, it is " + string(t.Safety) + "; safety/stop ends that"
+		}
+		if t.Safety == schema.SafetyReset {
+			detail = "the robot's units are being reset; ask again in some seconds"
+		}
+		t.Out.Refuse(o.Key, schema.ReasonBusy, "", detail)
+		return true
+	}
+	t.Add(Input{Kind: Shutdown, Restart: true})
+	t.Out.Event("ending", "robotd", "sys/reboot by "+asker, string(o.Key), effect.Described{Detail: cmp.Or(a.Why, o.Why)})
+	t.Out.Reply(o.Key, schema.Verdict{Status: schema.StatusSucceeded, Detail: "robotd ends; its service manager starts it again"})
+	return true
+}
+
 // Set requests a mode.
 func (s *State) Set(m schema.ModeID, by command.Key) {
-	s.inbox.Put(Input{Kind: Set, Mode: m, Req: string(by)}, by, schema.Precondition{})
+	s.inbox.Put(Input{Kind: Set, Mode: m, Req: by}, by, schema.Precondition{})
 }
 
 // Cancel cancels the switch or the calibration of a command, if it is under way; the
 // supervisor answers both commands.
 func (s *State) Cancel(of command.Key, o effect.Dispatch) bool {
-	if s.mode.Req != string(of) {
+	if s.mode.Req != of {
 		return false
 	}
-	s.inbox.Put(Input{Kind: Cancel, Req: string(of)}, o.Key, o.If)
+	s.inbox.Put(Input{Kind: Cancel, Req: of}, o.Key, o.If)
 	return true
 }
 
@@ -187,19 +213,55 @@ func (s *State) Document(storyPaused bool) schema.StateMode {
 	}
 	return schema.StateMode{
 		System: s.mode.System, Active: s.Active(), Intended: s.mode.Intended,
-		Phase: s.mode.DocumentPhase(), Paused: paused, Since: s.since,
+		Phase: s.mode.documentPhase(), Paused: paused, Since: s.since,
 		FallbackFrom: s.mode.FellFrom, Calibrated: s.mode.Calibrated,
 	}
 }
 
-// List is the catalogue of modes, with the reasons why each cannot be selected now.
-// checks are those of calibration.
+// documentPhase returns the phase for the state document. When robotd ends, it is stopping,
+// although no mode is in charge any more.
+func (s *Supervisor) documentPhase() schema.ModePhase {
+	switch {
+	case s.System == schema.SystemStopping:
+		return schema.PhaseStopping
+	case s.Phase == Booting || s.Phase == Starting || s.Phase == Stopping:
+		return schema.PhaseSwitching
+	case s.Phase == Uncalibrated || s.Phase == None:
+		return schema.PhaseFailed
+	}
+	return schema.PhaseRunning
+}
+
+// List is the catalogue of modes, with the reasons why each cannot be selected now. The safe mode
+// cannot be requested. checks are those of calibration.
 func (t Step) List(checks []schema.CalibrationCheck) []schema.Mode {
-	list := t.mode.List(t.cfg, t.facts(Input{}), t.runner, t.Leased)
-	for i := range list {
-		if list[i].ID == t.cfg.Calibration {
-			list[i].CalibrationChecks = checks
+	s, f, list := &t.mode, t.facts(Input{}), make([]schema.Mode, 0, len(t.cfg.Modes))
+	active, _, _ := s.SafetyMode(t.cfg)
+	for i, m := range t.cfg.Modes {
+		if !s.has(i) {
+			continue
 		}
+		d := schema.Mode{
+			ID: m.ID, N: i, Name: t.runner.Installed(m.ID).Name, Kind: "builtin",
+			Status:     s.Status[i],
+			NeedsLease: t.Leased && m.ID != t.cfg.Safe,
+			Enabled:    s.Status[i] != schema.ModeDisabled,
+			Running:    active && s.Active == m.ID,
+			Role:       t.cfg.Serves(m.ID),
+			WhyNot:     []schema.WhyNot{}, LinkLoss: m.LinkLoss,
+			Params: t.runner.Params(m.ID),
+		}
+		if m.LinkLoss != schema.LinkLossContinue {
+			d.LinkTimeoutMS = m.LostAfter.Milliseconds()
+		}
+		if m.ID == t.cfg.Calibration {
+			d.CalibrationChecks = checks
+		}
+		for _, w := range s.WhyNot(t.cfg, f, m.ID, nil) {
+			d.WhyNot = append(d.WhyNot, schema.WhyNot{Reason: w.Reason, Detail: w.Detail})
+		}
+		d.Selectable = len(d.WhyNot) == 0
+		list = append(list, d)
 	}
 	return list
 }
@@ -265,10 +327,10 @@ func (t Step) setParam(in Input) {
 	v, was := t.runner.SetParam(in.Mode, in.Name, jsontext.Value(in.Value))
 	if v.Status == schema.StatusSucceeded && v.Reason == "" {
 		t.Out.Changed(effect.FlushSoon)
-		t.Out.Event("mode_param", "mode", in.By, in.Req, paramChange{in.Mode, in.Name, was, t.runner.Param(in.Mode, in.Name)})
+		t.Out.Event("mode_param", "mode", in.By, string(in.Req), paramChange{in.Mode, in.Name, was, t.runner.Param(in.Mode, in.Name)})
 		t.saveParams()
 	}
-	t.Out.Reply(command.Key(in.Req), v)
+	t.Out.Reply(in.Req, v)
 }
 
 // saveParams saves the parameters that were set.

@@ -70,7 +70,7 @@ func (p *params) value(m schema.ModeID, name string) jsontext.Value {
 // to the request and the value before.
 func (r *Runner) SetParam(m schema.ModeID, name string, v jsontext.Value) (a schema.Verdict, was jsontext.Value) {
 	refuse := func(res schema.Result, why schema.Reason, pointer, detail string) (schema.Verdict, jsontext.Value) {
-		a := rejectedWith(res, why, detail)
+		a := rejected(res, why, detail)
 		a.Pointer = pointer
 		return a, nil
 	}

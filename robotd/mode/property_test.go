@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+	"troupe/robotd/command"
 	"troupe/schema"
 )
 
@@ -44,7 +45,7 @@ func walk(t *rapid.T, see func(was, s Supervisor, f Facts, in Input, d Decision,
 		switch rapid.IntRange(0, 3).Draw(t, "what") {
 		case 0:
 			in = Input{Kind: rapid.SampledFrom(requests).Draw(t, "request"), Mode: rapid.SampledFrom(modes).Draw(t, "mode"),
-				Restart: rapid.Bool().Draw(t, "restart"), Req: rapid.StringMatching("[a-z]{8}").Draw(t, "req")}
+				Restart: rapid.Bool().Draw(t, "restart"), Req: command.Key(rapid.StringMatching("[a-z]{8}").Draw(t, "req"))}
 			if in.Kind == Cancel && s.Req != "" && rapid.IntRange(0, 3).Draw(t, "what runs") > 0 {
 				in.Req = s.Req
 			}
@@ -73,12 +74,12 @@ func TestRefusedRequestChangesNothing(t *testing.T) {
 
 func TestEveryAcceptedRequestEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		open := map[string]bool{}
+		open := map[command.Key]bool{}
 		walk(t, func(was, s Supervisor, f Facts, in Input, d Decision, now time.Duration) {
 			if in.Req != "" && d.Answer.Status == "" {
 				t.Fatalf("%s %s got no answer in %s", in.Kind, in.Mode, was.Phase)
 			}
-			if e := string(d.Ended.To); e != "" {
+			if e := d.Ended.To; e != "" {
 				if !open[e] {
 					t.Fatalf("request %s ended but was not open", e)
 				}

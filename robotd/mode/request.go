@@ -28,7 +28,7 @@ func (s *Supervisor) set(now time.Duration, c *Config, f Facts, in Input, d *Dec
 		}
 	}
 	if why := s.WhyNot(c, f, m, nil); len(why) > 0 {
-		d.Answer = rejected(why[0])
+		d.Answer = why[0]
 		return
 	}
 	s.supersede(d, m)
@@ -109,7 +109,7 @@ func (s *Supervisor) cancel(now time.Duration, c *Config, f Facts, in Input, d *
 // pause handles the requests pause and resume for the active mode.
 func (s *Supervisor) pause(c *Config, f Facts, in Input, d *Decision) {
 	if s.Phase != Ready {
-		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be paused")
+		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be paused")
 		return
 	}
 	paused := s.Paused(c)
@@ -117,7 +117,7 @@ func (s *Supervisor) pause(c *Config, f Facts, in Input, d *Decision) {
 	case in.Kind == Pause && paused, in.Kind == Resume && !paused:
 		d.Answer = unchanged(string(s.Active) + " already is " + string(s.Status[c.index(s.Active)]))
 	case in.Kind == Pause && f.NoPause.Reason != "":
-		d.Answer = rejectedWith(schema.ResultNotReady, f.NoPause.Reason, cmp.Or(f.NoPause.Detail, string(s.Active)+" cannot pause now"))
+		d.Answer = rejected(schema.ResultNotReady, f.NoPause.Reason, cmp.Or(f.NoPause.Detail, string(s.Active)+" cannot pause now"))
 	case in.Kind == Pause:
 		s.changeStatus(c, d, s.Active, StatusPause)
 		d.order(DoPause, s.Active)
@@ -137,7 +137,7 @@ func (s *Supervisor) kill(now time.Duration, c *Config, f Facts, in Input, d *De
 		victim = s.Next
 	}
 	if _, ok := Table.Next(s.Phase, OnKill); !ok || victim == c.Safe || s.System == schema.SystemStopping {
-		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
+		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, "no mode is running that could be killed")
 		return
 	}
 	s.endRequest(d, schema.Verdict{Status: schema.StatusCancelled, Result: schema.ResultNotReady, Reason: schema.ReasonStopped, Detail: "the mode was killed"})
@@ -167,22 +167,22 @@ func (s *Supervisor) setEnabled(c *Config, in Input, d *Decision) {
 	i := c.index(in.Mode)
 	switch {
 	case !s.has(i):
-		d.Answer = rejectedWith(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+s.modeNames(c))
+		d.Answer = rejected(schema.ResultNoMode, schema.ReasonUnknownMode, "there is no mode "+string(in.Mode)+"; the modes are "+s.modeNames(c))
 	case in.Kind == Enable && s.Status[i] != schema.ModeDisabled:
 		d.Answer = unchanged(string(in.Mode) + " already is enabled")
 	case in.Kind == Disable && s.Status[i] == schema.ModeDisabled:
 		d.Answer = unchanged(string(in.Mode) + " already is disabled")
 	case in.Kind == Disable && c.Serves(in.Mode) != "":
-		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be disabled: it is the robot's "+c.Serves(in.Mode)+" mode")
+		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" cannot be disabled: it is the robot's "+c.Serves(in.Mode)+" mode")
 	case in.Kind == Disable && in.Mode == s.Next:
-		d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
+		d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, "a switch to "+string(in.Mode)+" is under way")
 	default:
 		on := StatusEnable
 		if in.Kind == Disable {
 			on = StatusDisable
 		}
 		if !s.changeStatus(c, d, in.Mode, on) {
-			d.Answer = rejectedWith(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" is in charge; switch to another mode first")
+			d.Answer = rejected(schema.ResultInvCmd, schema.ReasonInvalidTransition, string(in.Mode)+" is in charge; switch to another mode first")
 			return
 		}
 		d.Answer = succeeded()
@@ -194,11 +194,11 @@ func (s *Supervisor) setEnabled(c *Config, in Input, d *Decision) {
 func (s *Supervisor) setLoaded(c *Config, in Input, d *Decision) {
 	i, m := c.index(in.Mode), string(in.Mode)
 	refuse := func(detail string) {
-		d.Answer = rejectedWith(schema.ResultNoOperation, schema.ReasonInvalidTransition, detail)
+		d.Answer = rejected(schema.ResultNoOperation, schema.ReasonInvalidTransition, detail)
 	}
 	switch {
 	case i < 0:
-		d.Answer = rejectedWith(schema.ResultUnknownCmd, schema.ReasonUnknownMode, "this robotd has no mode "+m+"; it has "+c.names())
+		d.Answer = rejected(schema.ResultUnknownCmd, schema.ReasonUnknownMode, "this robotd has no mode "+m+"; it has "+c.names())
 	case in.Kind == Load && s.has(i):
 		d.Answer = unchanged(m + " already is loaded")
 		d.Answer.Result = schema.ResultNoOperation

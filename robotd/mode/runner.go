@@ -214,7 +214,7 @@ func (r *Runner) call(c Call) Refusal {
 // noteReports follows the reports of the running mode from index from on.
 func (r *Runner) noteReports(from int) {
 	for _, e := range r.host.effects[from:] {
-		if report, ok := e.(Report); ok && r.running != nil {
+		if report, ok := e.(Input); ok && r.running != nil {
 			switch report.Kind {
 			case Started:
 				r.starting = false

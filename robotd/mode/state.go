@@ -24,6 +24,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 )
 
@@ -197,9 +198,9 @@ type Supervisor struct {
 	Reason     schema.Reason // why FellFrom was replaced, or why calibration failed
 	Detail     string        // of Reason, if calibration failed
 	Calibrated bool
-	ByBoot     bool   // calibration runs at boot and nobody asked for it; the boot mode follows when it succeeds
-	Restart    bool   // robotd ends so that its service manager starts it again
-	Req        string // id of the request that the present switch or calibration will answer
+	ByBoot     bool        // calibration runs at boot and nobody asked for it; the boot mode follows when it succeeds
+	Restart    bool        // robotd ends so that its service manager starts it again
+	Req        command.Key // of the request that the present switch or calibration will answer
 	Status     [MaxModes]schema.ModeStatus
 }
 

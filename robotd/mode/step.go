@@ -3,7 +3,6 @@ package mode
 import (
 	"time"
 
-	"troupe/robotd/command"
 	"troupe/robotd/effect"
 	"troupe/schema"
 )
@@ -97,7 +96,7 @@ func (s *Supervisor) killActiveAndNext(c *Config, d *Decision) {
 // endRequest ends the request of the present switch or calibration.
 func (s *Supervisor) endRequest(d *Decision, v schema.Verdict) {
 	if s.Req != "" {
-		d.Ended = effect.Reply{To: command.Key(s.Req), Verdict: v}
+		d.Ended = effect.Reply{To: s.Req, Verdict: v}
 	}
 	s.Req = ""
 }

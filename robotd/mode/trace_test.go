@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"troupe/robotd/command"
 	"troupe/schema"
 	"troupe/schema/golden"
 )
@@ -35,7 +36,7 @@ func (w *world) play(t *testing.T, line string) string {
 	for _, a := range words {
 		switch k, v, _ := strings.Cut(a, "="); k {
 		case "req":
-			in.Req = v
+			in.Req = command.Key(v)
 		case "reason":
 			in.Reason = schema.Reason(v)
 		case "restart":

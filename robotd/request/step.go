@@ -27,27 +27,32 @@ func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForc
 	if !known {
 		v = verb.Verb{Group: a.Group, Name: a.Verb}
 	}
-	limit := schema.TopicOf(schema.TopicCmd).MaxBytes
-	if len(a.Payload) > limit {
+	if limit := schema.TopicOf(schema.TopicCmd).MaxBytes; len(a.Payload) > limit {
 		t.refuse(v, a.Client, "", schema.Verdict{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)})
 		return
 	}
 	req, problems := verb.Decode(v, a.Payload)
 	problems = schema.Errors(problems)
-	refuse := func(ans schema.Verdict) { t.refuse(v, a.Client, req.ID, ans) }
+	var why schema.Verdict
 	switch {
 	case a.Retained:
-		refuse(schema.Verdict{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"})
+		why = schema.Verdict{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}
 		t.alerts = append(t.alerts, alert{a.Client, v.ID(), "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
-		return
 	case !known:
-		refuse(schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)})
-		return
+		why = schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)}
 	case len(problems) > 0:
-		refuse(schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)})
-		return
+		why = schema.Verdict{Reason: schema.ReasonBadRequest, Pointer: problems[0].Pointer, Detail: problems[0].String() + "; received " + quote(a.Payload)}
+	default:
+		why = t.take(v, a, &req, overtaken, late, inForce)
 	}
+	if why.Reason != "" {
+		t.refuse(v, a.Client, req.ID, why)
+	}
+}
 
+// take takes a well-formed command, whose id it generates if there is none. It returns why the
+// command is refused, if it is.
+func (t Step) take(v verb.Verb, a event.Command, req *verb.Request, overtaken bool, late time.Duration, inForce verb.Args) (refused schema.Verdict) {
 	sum, named := digest(v, a.Payload), req.ID != ""
 	if !named {
 		req.ID = t.makeID()
@@ -59,71 +64,112 @@ func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForc
 		switch {
 		case e != nil && e.rec.SHA256 == sum:
 			t.resend(e)
-			return
+			return refused
 		case e != nil:
-			refuse(schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"})
-			return
+			return schema.Verdict{Reason: schema.ReasonIDReuse, Detail: "this id named " + strings.TrimSpace(e.rec.Verb+" "+e.rec.Word) + " before; give each command its own"}
 		}
 	}
 
 	if a.Behind && v.ID() != cancel {
-		refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"})
-		return
+		return schema.Verdict{Reason: schema.ReasonOverloaded, Detail: "the robot's disk does not keep up with the commands"}
 	}
-	if newest, is := t.outOfOrder(a.Client, v.Group, req); is {
-		refuse(schema.Verdict{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
-			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, v.Group)})
-		return
+	if newest, is := t.outOfOrder(a.Client, v.Group, *req); is {
+		return schema.Verdict{Reason: schema.ReasonOutOfOrder, Pointer: "/seq",
+			Detail: fmt.Sprintf("seq %d came after %d, the newest of group %s in this session", req.Seq, newest, v.Group)}
 	}
-	fresh, ans := t.checkAge(v, req, late)
-	if ans.Status == schema.StatusExpired && named && v.Journal != verb.JournalNever && len(t.open) < MaxOpen {
-		t.expireOnArrival(t.newEntry(v, a, req, sum), ans)
-		return
-	}
-	if ans.Status != "" {
-		refuse(ans)
-		return
-	}
-	if t.answerDirectly(v, a.Client, req, fresh) {
-		return
-	}
-	if len(t.open) >= MaxOpen && v.ID() != cancel {
-		refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(t.open))})
-		return
+	expires, unchecked, tooOld := t.checkAge(v, *req, late)
+	switch {
+	case tooOld.Status == schema.StatusExpired && named && v.Journal != verb.JournalNever && len(t.open) < MaxOpen:
+		t.expireOnArrival(t.newEntry(v, a, *req, sum), tooOld)
+		return refused
+	case tooOld.Status != "":
+		return tooOld
+	case t.answerDirectly(v, a.Client, *req, unchecked):
+		return refused
+	case len(t.open) >= MaxOpen && v.ID() != cancel:
+		return schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d commands are unfinished", len(t.open))}
 	}
 
-	e := t.newEntry(v, a, req, sum)
-	e.expires, e.dispatch.Expires = fresh.expires, fresh.expires
-	e.rec.Answer.UncheckedAge = fresh.unchecked
+	e := t.newEntry(v, a, *req, sum)
+	e.expires, e.dispatch.Expires = expires, expires
+	e.rec.Answer.UncheckedAge = unchecked
 	if v.Journal == verb.JournalNever {
 		t.markSeq(a.Client, v.Group, req.Session, req.Seq)
 		e.transition(OnTakeNow)
 		t.open = append(t.open, e)
 		t.Out.Do(e.dispatch)
-		return
+		return refused
 	}
 	j, forget := t.admit(a.Client)
 	if j == nil {
-		refuse(schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(t.journals))})
-		return
+		return schema.Verdict{Reason: schema.ReasonOverloaded, Detail: fmt.Sprintf("%d other clients have unfinished commands", len(t.journals))}
 	}
 	forget = append(forget, j.add(t.State, e)...)
 	t.markSeq(a.Client, v.Group, req.Session, req.Seq)
+	t.open = append(t.open, e)
 	if inForce != nil && req.Args == inForce && !overtaken { // it has no effect that a record has to precede: finish saves one, with the answer
 		e.transition(OnTakeNow)
-		t.open = append(t.open, e)
 		if len(forget) > 0 {
 			t.save(forget)
 		}
 		t.Out.Do(e.dispatch)
-		return
+		return refused
 	}
 	e.transition(OnTake)
-	t.open = append(t.open, e)
 	t.save(forget, e.rec)
 	if overtaken && e.transition(OnStopped) {
 		t.finish(e, schema.Verdict{Status: schema.StatusCancelled, Reason: schema.ReasonStopped, Detail: "a stop that was sent later arrived before it was performed"})
 	}
+	return refused
+}
+
+// expireOnArrival answers a command that was too old when it arrived, and records the
+// answer: its sender may have sent it a second time when the connection broke, and the
+// second copy, which arrives in time, must not have an effect after the first answer.
+func (t Step) expireOnArrival(e *entry, ans schema.Verdict) {
+	j, forget := t.admit(e.rec.Client)
+	if j == nil {
+		t.refuse(e.dispatch.Verb, e.rec.Client, e.rec.ID, ans)
+		return
+	}
+	forget = append(forget, j.add(t.State, e)...)
+	e.transition(OnTake)
+	t.open = append(t.open, e)
+	t.save(forget, e.rec)
+	e.transition(OnExpired)
+	t.finish(e, ans)
+}
+
+// checkAge refuses a command that is older than its time to live or from the
+// future. It calculates in milliseconds, since a sender's ts may be further away
+// than a time.Duration can hold. Without a usable ts it assumes the greatest
+// possible age, late. It returns when the time to live ends, by the monotonic clock (0 = never), and
+// whether the command has a ts that was not checked, because the fleet's time is unknown.
+func (t Step) checkAge(v verb.Verb, req verb.Request, late time.Duration) (expires time.Duration, unchecked bool, ans schema.Verdict) {
+	ttl := v.TTL.Milliseconds()
+	if req.TTLMS > 0 {
+		ttl = req.TTLMS
+	}
+	age := late.Milliseconds()
+	switch {
+	case req.TS == 0 || !t.ClockKnown:
+		if unchecked = req.TS != 0; ttl > 0 && age > ttl {
+			return 0, unchecked, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired,
+				Detail: fmt.Sprintf("it may have waited %d ms on the network or in the robot, and its time to live is %d ms: send it again under another id, and with a ts by the fleet's clock if there is one", age, ttl)}
+		}
+	default:
+		age = int64(t.Now.Wall.Add(t.FleetOffset) - req.TS)
+		if age < -maxClockSkew.Milliseconds() {
+			return 0, unchecked, schema.Verdict{Status: schema.StatusRejected, Reason: schema.ReasonClockSkew, Detail: fmt.Sprintf("ts lies %d ms in the future; leave it out if the clock is not the fleet's", -age)}
+		}
+		if ttl > 0 && age > ttl {
+			return 0, unchecked, schema.Verdict{Status: schema.StatusExpired, Reason: schema.ReasonExpired, Detail: fmt.Sprintf("it is %d ms old, and its time to live is %d ms: send it again under another id, with the present time as ts or without one", age, ttl)}
+		}
+	}
+	if ttl > 0 {
+		expires = t.Now.Mono + time.Duration(ttl-max(age, 0)+1)*time.Millisecond
+	}
+	return expires, unchecked, schema.Verdict{}
 }
 
 // stop hands a stop on before it checks anything else.
@@ -233,7 +279,7 @@ const (
 // answerDirectly answers ping, query and cancel, and reports whether it did. It answers no other
 // commands, nor the cancel of a command that was handed on, because only the
 // component that performs a command can end it.
-func (t Step) answerDirectly(v verb.Verb, client string, req verb.Request, f freshness) bool {
+func (t Step) answerDirectly(v verb.Verb, client string, req verb.Request, uncheckedAge bool) bool {
 	id := v.ID()
 	ans, about := schema.Verdict{Status: schema.StatusSucceeded}, []schema.Ref(nil)
 	reject := func(r schema.Reason, pointer, detail string) {
@@ -282,7 +328,7 @@ func (t Step) answerDirectly(v verb.Verb, client string, req verb.Request, f fre
 	}
 	t.last = schema.LastRequest{ID: req.ID, Client: client, Verb: id, FirstArgument: v.FirstArgument(req.Args), Status: ans.Status, Reason: ans.Reason}
 	a := ack(id, req.ID, complete(v, ans))
-	a.Refs, a.UncheckedAge = about, f.unchecked
+	a.Refs, a.UncheckedAge = about, uncheckedAge
 	t.answer(SendAck{Client: client, Ack: a})
 	return true
 }

@@ -112,8 +112,8 @@ func lives(row mode.Installed, killed bool) (l life) {
 	r.Execute(mode.Call{Do: end, Mode: row.ID})
 	for _, e := range r.Effects() {
 		switch e := e.(type) {
-		case mode.Report:
-			l.reports = append(l.reports, e.Input)
+		case mode.Input:
+			l.reports = append(l.reports, e)
 		case mode.Drive:
 			l.drives = e != mode.Drive{}
 		}
@@ -206,7 +206,7 @@ func TestCallsForOneEventShareTheirTime(t *testing.T) {
 		r.Execute(mode.Call{Do: mode.DoStart, Mode: row.ID})
 		died := func() bool {
 			return slices.ContainsFunc(r.Effects(), func(e mode.Effect) bool {
-				report, ok := e.(mode.Report)
+				report, ok := e.(mode.Input)
 				return ok && report.Kind == mode.Died
 			})
 		}

@@ -54,9 +54,8 @@ func openStore(dir string, log *slog.Logger) (store, *assets, brain.Memory, erro
 		log.Error("disk refuses to write: make room or replace it, then release the stop unwritable-disk", "error", saved.WriteErr)
 	}
 	return onDisk{d, files}, files, brain.Memory{
-		Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr),
-		Lost:  lost,
-		Boots: saved.Starts, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Values: saved.Values,
+		Memory: latch.Memory{Latches: saved.Latches, LatchesLost: saved.LatchesLost, Refused: disk.Reason(saved.WriteErr), Lost: lost},
+		Boots:  saved.Starts, Requests: saved.Commands, Deliveries: saved.Deliveries, Contents: delivery.DiskContents{Blobs: saved.Blobs, Files: large}, Values: saved.Values,
 	}, nil
 }
 

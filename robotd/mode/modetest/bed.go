@@ -89,11 +89,11 @@ func (b *bed) checkEffects(after string, killed bool) {
 	ended := killed
 	for _, e := range b.r.Effects() {
 		switch e := e.(type) {
-		case mode.Report:
+		case mode.Input:
 			if killed || ended {
 				b.t.Fatalf("after %s it reports %s, and has ended", after, e.Kind)
 			}
-			ended = b.report(after, e.Input)
+			ended = b.report(after, e)
 			continue
 		case mode.Calibrate:
 			if b.goes["calibration"], b.run = true, e.Run; !b.asked {
