@@ -108,6 +108,18 @@ func (u *Unit) Speeds() (mps, radps float64) {
 	return cmp.Or(u.MaxSpeedMPS, 0.3), cmp.Or(u.MaxTurnRadPS, 0.5)
 }
 
+// Forward returns the speeds that a drive may be told, backwards ones less than 0.
+func (u *Unit) Forward() Range {
+	mps, _ := u.Speeds()
+	return Range{Min: -mps, Max: mps}
+}
+
+// Turning returns the turns that a drive may be told.
+func (u *Unit) Turning() Range {
+	_, radps := u.Speeds()
+	return Range{Min: -radps, Max: radps}
+}
+
 // HasVolume reports whether one of units is a speaker whose volume can be changed.
 func HasVolume(units []Unit) bool {
 	return slices.ContainsFunc(units, func(u Unit) bool { return u.Kind == UnitSpeaker && !u.FixedVolume })

@@ -169,13 +169,13 @@ func TestEveryTextIsInAllLanguages(t *testing.T) {
 	var check func(path string, list []score.Action)
 	check = func(path string, list []score.Action) {
 		for _, x := range list {
-			if x.Text != nil {
-				complete(path, string(x.Type), x.Text)
+			if x.Text() != nil {
+				complete(path, string(x.Type()), x.Text())
 			}
-			for _, choice := range x.Choices {
+			for _, choice := range x.Choices() {
 				complete(path, "the choice "+choice.ID, choice.Text)
 			}
-			check(path, x.Actions)
+			check(path, x.Inner())
 		}
 	}
 	for _, d := range acts {
@@ -202,8 +202,8 @@ func TestEveryTextIsInAllLanguages(t *testing.T) {
 
 func markUsed(used map[score.ActionType]bool, list []score.Action) {
 	for _, x := range list {
-		used[x.Type] = true
-		markUsed(used, x.Actions)
+		used[x.Type()] = true
+		markUsed(used, x.Inner())
 	}
 }
 

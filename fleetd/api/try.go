@@ -134,7 +134,7 @@ func trialOf(kind library.Kind, text []byte, only []string, lang string, lookup 
 				continue
 			}
 			// With defer an exclusive action waits for those before it, so that acts follow each other.
-			whole.Actions = append(whole.Actions, score.Action{Type: score.TypeAct, Act: step.Act, With: step.With, Method: score.MethodExclusive, StartMS: int64(len(whole.Actions))})
+			whole.Actions = append(whole.Actions, score.Action{Method: score.MethodExclusive, StartMS: int64(len(whole.Actions)), Do: score.PerformAct{Act: step.Act, With: step.With}})
 		}
 	}
 	if len(whole.Actions) == 0 {
@@ -168,15 +168,18 @@ const commandFrame = 1 << 10
 func inOneLanguage(actions []score.Action, lang string) {
 	for i := range actions {
 		x := &actions[i]
-		if len(x.Text) > 1 {
-			x.Text = score.Text{lang: x.Text.In(lang)}
+		x.ReplaceTexts(func(t score.Text) score.Text {
+			if len(t) > 1 {
+				return score.Text{lang: t.In(lang)}
+			}
+			return t
+		})
+		choices := x.Choices() // a copy of those before
+		for k := range choices {
+			choices[k].Text = score.Text{lang: choices[k].Text.In(lang)}
 		}
-		x.Choices = slices.Clone(x.Choices)
-		for k := range x.Choices {
-			x.Choices[k].Text = score.Text{lang: x.Choices[k].Text.In(lang)}
-		}
-		x.Actions = slices.Clone(x.Actions)
-		inOneLanguage(x.Actions, lang)
+		x.SetInner(slices.Clone(x.Inner()))
+		inOneLanguage(x.Inner(), lang)
 	}
 }
 
@@ -195,7 +198,7 @@ func chosenActions(all []score.Action, only []string) []score.Action {
 				out = append(out, x)
 				continue
 			}
-			down(p+"/actions", x.Actions)
+			down(p+"/actions", x.Inner())
 		}
 	}
 	down("/actions", all)

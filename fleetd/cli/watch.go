@@ -329,10 +329,10 @@ func (w *watcher) revision(ctx context.Context, kind, id string, rev int64) (bod
 // firstSaid returns the first text that an act says.
 func firstSaid(actions []score.Action) score.Text {
 	for _, a := range actions {
-		if a.Type == score.TypeSay {
-			return a.Text
+		if say, ok := a.Do.(score.Say); ok {
+			return say.Text
 		}
-		if text := firstSaid(a.Actions); len(text) > 0 {
+		if text := firstSaid(a.Inner()); len(text) > 0 {
 			return text
 		}
 	}

@@ -37,7 +37,7 @@ const orderColumn = "order"
 func layoutOf(kind Kind) layout {
 	switch kind {
 	case KindAct:
-		return layout{kind, "actions", reflect.TypeFor[score.Act](), reflect.TypeFor[score.Action](), map[string]string{"act": "action.act", "method": "action.method"}, ','}
+		return layout{kind, "actions", reflect.TypeFor[score.Act](), score.Wire, map[string]string{"act": "action.act", "method": "action.method"}, ','}
 	case KindActivity:
 		return layout{kind, "acts", reflect.TypeFor[score.Activity](), reflect.TypeFor[score.Step](), nil, ','}
 	}

@@ -39,15 +39,15 @@ func TestEveryDraftSurvivesAList(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "=1+1", "-5", "@x", `"quoted"`, " a ", "a\nb", "a;b,c\td", "{", "[1]", "1", "true", "\ufeff"}))
 	rapid.Check(t, func(t *rapid.T) {
 		say := func() score.Action {
-			return score.Action{Type: score.TypeSay, Text: score.Text{"en": text.Draw(t, "text")}, Voice: text.Draw(t, "voice")}
+			return score.Action{Do: score.Say{Text: score.Text{"en": text.Draw(t, "text")}, Voice: text.Draw(t, "voice")}}
 		}
 		volume := rapid.Float64Range(0, 1).Draw(t, "volume")
 		a := score.Act{ID: "a", Name: score.Text{"de": text.Draw(t, "name")}, Method: score.MethodExclusive, Labels: map[string]string{"site.x": text.Draw(t, "label")},
 			Parameters: map[string]score.Parameter{"p": {Type: "string", Default: text.Draw(t, "default")}, "q": {Type: "number"}},
-			Actions: []score.Action{say(), {Type: score.TypeAct, Act: "b", Method: score.MethodExclusive, With: map[string]string{"x": text.Draw(t, "with")}},
-				{Type: score.TypeGroup, StartMS: 5, Actions: []score.Action{say(), {Type: score.TypeGroup, Actions: []score.Action{say()}}}},
-				{Type: score.TypeSound, Sound: "s", Volume: &volume, Loop: true},
-				{Type: score.TypeScreen, Choices: []score.Choice{{ID: "c", Text: score.Text{"en": text.Draw(t, "choice")}}}}}}
+			Actions: []score.Action{say(), {Method: score.MethodExclusive, Do: score.PerformAct{Act: "b", With: map[string]string{"x": text.Draw(t, "with")}}},
+				{StartMS: 5, Do: score.Group{Actions: []score.Action{say(), {Do: score.Group{Actions: []score.Action{say()}}}}}},
+				{Do: score.Sound{Sound: "s", Volume: &volume, Loop: true}},
+				{Do: score.Screen{Choices: []score.Choice{{ID: "c", Text: score.Text{"en": text.Draw(t, "choice")}}}}}}}
 		s := score.Story{ID: "s", Name: score.Text{"en": "S"}, Languages: []string{"en", "de"}, Repeat: score.Repeat{Times: 3}, OnActError: score.ActError{Retries: 2},
 			Acts: []score.Step{{Act: "a", With: map[string]string{"p": text.Draw(t, "with")}, FinishBeforePause: true}, {Act: "b", OnResume: "skip"}}}
 		v := score.Activity{ID: "v", Name: score.Text{"en": "V"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureSolitary, Launch: score.Launch{When: text.Draw(t, "when"), For: "3s"},

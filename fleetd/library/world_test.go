@@ -470,7 +470,8 @@ func fileOf(kind, text string) []byte {
 func (w *world) contents(v Revision) string {
 	if v.Kind == KindAct {
 		a, _ := score.ParseAct(v.Body)
-		return a.Actions[0].Face
+		face, _ := a.Actions[0].Do.(score.Face)
+		return face.Face
 	}
 	b, _ := parsePublished(v.Kind, v.Body)
 	return strings.Join(b.Story.ActIDs(), " ")

@@ -76,7 +76,7 @@ func (a *audit) check(now time.Duration, outs []Effect, g Gate) {
 
 // report notes a unit's report on a command; a success does not end a velocity.
 func (a *audit) report(key uint64, why schema.Reason) {
-	if r, ok := a.running[key]; ok && (why != "" || r.Do.Type != score.TypeDrive) {
+	if r, ok := a.running[key]; ok && (why != "" || r.Do.Type() != score.TypeDrive) {
 		a.end(key)
 	}
 }

@@ -14,7 +14,7 @@ func busy(t testing.TB, size int) *rig {
 	r := newRig(t)
 	for i, l := range []Lane{power, service, story} {
 		actions := []score.Action{
-			{Type: score.TypeLED, EndMS: ms(3_600_000), Colour: "#ffffff"}, wait(0, 3_600_000), drive("go", 0, 3_600_000),
+			{EndMS: ms(3_600_000), Do: score.LED{Colour: "#ffffff"}}, wait(0, 3_600_000), drive("go", 0, 3_600_000),
 			group("g", 0, score.MethodExclusive, say("s", 0, 3_600_000)),
 		}
 		for j := len(actions); j < size; j++ {

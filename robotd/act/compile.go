@@ -94,7 +94,7 @@ func (x *Executor) compile(e Entry) (*performance, *Refusal) {
 		return nil, &Refusal{Reason: schema.ReasonBadRequest, Detail: "there is no act to perform"}
 	}
 	p := &performance{Entry: e}
-	root := &score.Action{Type: score.TypeGroup, Method: e.Act.Method, Actions: e.Act.Actions}
+	root := &score.Action{Method: e.Act.Method, Do: score.Group{Actions: e.Act.Actions}}
 	if r := x.layOut(p, root, none, "", texts(e)); r != nil {
 		return nil, r
 	}
@@ -124,10 +124,10 @@ func (x *Executor) layOut(p *performance, a *score.Action, parent int, pointer s
 		return r
 	}
 	n.parent = parent
-	if len(a.Text) > 0 {
-		n.text = texts.Replace(a.Text.In(p.Languages...))
+	if text := a.Text(); len(text) > 0 {
+		n.text = texts.Replace(text.In(p.Languages...))
 	}
-	for _, choice := range a.Choices {
+	for _, choice := range a.Choices() {
 		n.choices = append(n.choices, texts.Replace(choice.Text.In(p.Languages...)))
 	}
 	if p.OnResume != "" {
@@ -138,13 +138,14 @@ func (x *Executor) layOut(p *performance, a *score.Action, parent int, pointer s
 	if n.span != untilEmpty {
 		return nil
 	}
-	order := make([]int, len(a.Actions))
+	inner := a.Inner()
+	order := make([]int, len(inner))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.Actions[i].StartMS, a.Actions[j].StartMS) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(inner[i].StartMS, inner[j].StartMS) })
 	for _, i := range order {
-		if r := x.layOut(p, &a.Actions[i], at, fmt.Sprintf("%s/actions/%d", pointer, i), texts); r != nil {
+		if r := x.layOut(p, &inner[i], at, fmt.Sprintf("%s/actions/%d", pointer, i), texts); r != nil {
 			return r
 		}
 	}
@@ -158,12 +159,12 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 	refuse := func(at string, why schema.Reason, format string, args ...any) (node, *Refusal) {
 		return node{}, &Refusal{Reason: why, Pointer: pointer + at, Detail: fmt.Sprintf(format, args...)}
 	}
-	row, known := score.RowOf(a.Type)
+	row, known := score.RowOf(a.Type())
 	if !known {
-		return refuse("/type", schema.ReasonBadRequest, "there is no action of type %q", a.Type)
+		return refuse("/type", schema.ReasonBadRequest, "there is no action of type %q", a.Type())
 	}
-	if a.Type == score.TypeAct {
-		return refuse("", schema.ReasonInternal, "the actions of the act %s are missing here", a.Act)
+	if nested, ok := a.Do.(score.PerformAct); ok {
+		return refuse("", schema.ReasonInternal, "the actions of the act %s are missing here", nested.Act)
 	}
 	n := node{
 		do: a, id: cmp.Or(a.ID, strings.TrimPrefix(pointer, "/")), unit: none, row: row,
@@ -172,7 +173,7 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 		shares:    a.Method == score.MethodMultiple || a.Method != score.MethodNoSameType && row.Shares(),
 	}
 	switch {
-	case a.Type == score.TypeGroup:
+	case row.Type == score.TypeGroup:
 		n.span = untilEmpty
 		if a.EndMS != nil || a.TimeoutMS != nil {
 			return refuse("", schema.ReasonBadRequest, "a group ends when its actions have ended; it has neither end_ms nor timeout_ms")
@@ -192,17 +193,16 @@ func (x *Executor) newNode(a *score.Action, pointer string) (node, *Refusal) {
 		return n, nil
 	}
 	body, found := a.Performer(x.body)
+	listed, _ := a.Do.(score.Motion)
 	switch {
 	case found:
 	case a.Unit != "":
-		return refuse("/unit", schema.ReasonBadRequest, "this robot has no %s %q", cmp.Or(string(row.Unit), "unit for "+a.Motion), a.Unit)
+		return refuse("/unit", schema.ReasonBadRequest, "this robot has no %s %q", cmp.Or(string(row.Unit), "unit for "+listed.Motion), a.Unit)
 	default:
-		return refuse("/type", schema.ReasonBadRequest, "this robot has no %s", cmp.Or(string(row.Unit), "motion "+a.Motion))
+		return refuse("/type", schema.ReasonBadRequest, "this robot has no %s", cmp.Or(string(row.Unit), "motion "+listed.Motion))
 	}
 	n.unit = slices.IndexFunc(x.units, func(u unit) bool { return u.id == body.ID })
-	if a.Type == score.TypeDrive {
-		n.rest = milliseconds(score.DriveRestMS)
-	}
+	n.rest = milliseconds(row.RestMS)
 	return n, nil
 }
 

@@ -57,11 +57,11 @@ func untilDone(a score.Action) score.Action {
 
 func TestLanesOfOneOccupantShareUnits(t *testing.T) {
 	h := newOccupantRig(t)
-	say := untilDone(score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}})
+	say := untilDone(score.Action{Do: score.Say{Text: score.Text{"en": "hello"}}})
 	h.push(story, say)
 	h.tick()
 	h.push("voice", say)
-	h.push("noise", untilDone(score.Action{Type: score.TypeSound, Sound: "chime"}))
+	h.push("noise", untilDone(score.Action{Do: score.Sound{Sound: "chime"}}))
 	h.tick()
 	h.tick()
 	if len(h.of("voice", Start)) != 1 || len(h.of("noise", Start)) != 1 || len(h.of("voice", Stop))+len(h.of("noise", Stop)) != 0 {
@@ -89,7 +89,7 @@ func TestLaneThatAwaitsReportsEndsWhenUnitReports(t *testing.T) {
 		want Outcome
 	}{{"", EntryCompleted}, {schema.ReasonUnitError, EntryFailed}} {
 		h := newOccupantRig(t)
-		h.push("voice", score.Action{Type: score.TypeFace, Face: "smile"})
+		h.push("voice", score.Action{Do: score.Face{Face: "smile"}})
 		for range 10 {
 			h.tick()
 		}

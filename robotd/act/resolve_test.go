@@ -14,7 +14,7 @@ func TestRequestedActionsMayPerformActs(t *testing.T) {
 	r := newRig(t)
 	caps := schema.Caps{Units: testUnits, Languages: []string{"en"}}
 	greet := score.Act{ID: "greet", Parameters: map[string]score.Parameter{"guest": {Type: "string"}}, Actions: []score.Action{say("words", 0, 900)}}
-	greet.Actions[0].Text = score.Text{"en": "Hello ${guest}"}
+	greet.Actions[0].Do = score.Say{Text: score.Text{"en": "Hello ${guest}"}}
 	acts := map[string]score.Act{"greet": greet}
 	e, no := r.x.Resolve(verb.Perform{Actions: `[{"type":"act","start_ms":0,"act":"greet","with":{"guest":"Ada"}}]`}, acts, nil, caps)
 	if no != nil {
@@ -36,7 +36,7 @@ func TestRequestedActionsMayPerformActs(t *testing.T) {
 			t.Errorf("%s: refused with %+v, want %s", actions, no, want)
 		}
 	}
-	if !strings.Contains(knownRefusal(r, score.Action{Type: score.TypeAct, Act: "greet"}), "greet") {
+	if !strings.Contains(knownRefusal(r, score.Action{Do: score.PerformAct{Act: "greet"}}), "greet") {
 		t.Error("the executor takes an act whose actions are missing")
 	}
 }

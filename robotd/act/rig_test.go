@@ -129,48 +129,48 @@ func ms(n int64) *int64 {
 }
 
 func led(id string, start, end int64) score.Action {
-	return score.Action{Type: score.TypeLED, ID: id, StartMS: start, EndMS: ms(end), Colour: "#ffffff"}
+	return score.Action{ID: id, StartMS: start, EndMS: ms(end), Do: score.LED{Colour: "#ffffff"}}
 }
 
 func face(id string, start, end int64) score.Action {
-	return score.Action{Type: score.TypeFace, ID: id, StartMS: start, EndMS: ms(end), Face: "smile"}
+	return score.Action{ID: id, StartMS: start, EndMS: ms(end), Do: score.Face{Face: "smile"}}
 }
 
 func say(id string, start, timeout int64) score.Action {
-	return score.Action{Type: score.TypeSay, ID: id, StartMS: start, TimeoutMS: ms(timeout), Text: score.Text{"en": id}}
+	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout), Do: score.Say{Text: score.Text{"en": id}}}
 }
 
 func sound(id string, start, end int64) score.Action {
-	return score.Action{Type: score.TypeSound, ID: id, StartMS: start, EndMS: ms(end), Sound: "chime"}
+	return score.Action{ID: id, StartMS: start, EndMS: ms(end), Do: score.Sound{Sound: "chime"}}
 }
 
 func drive(id string, start, timeout int64) score.Action {
-	return score.Action{Type: score.TypeGoto, ID: id, StartMS: start, TimeoutMS: ms(timeout), Point: "desk"}
+	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout), Do: score.Goto{Point: "desk"}}
 }
 
 func head(id string, start, timeout int64) score.Action {
-	return score.Action{Type: score.TypeHead, ID: id, StartMS: start, TimeoutMS: ms(timeout)}
+	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout), Do: score.Head{}}
 }
 
 func motion(id string, start, timeout int64) score.Action {
-	return score.Action{Type: score.TypeMotion, ID: id, StartMS: start, TimeoutMS: ms(timeout), Motion: "nod"}
+	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout), Do: score.Motion{Motion: "nod"}}
 }
 
 func velocity(id string, start, end int64) score.Action {
 	forward := 0.2
-	return score.Action{Type: score.TypeDrive, ID: id, StartMS: start, EndMS: ms(end), VXMPS: &forward}
+	return score.Action{ID: id, StartMS: start, EndMS: ms(end), Do: score.Drive{VXMPS: &forward}}
 }
 
 func choice(id string, start, timeout int64) score.Action {
-	return score.Action{Type: score.TypeScreen, ID: id, StartMS: start, TimeoutMS: ms(timeout), Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}}}
+	return score.Action{ID: id, StartMS: start, TimeoutMS: ms(timeout), Do: score.Screen{Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}}}}
 }
 
 func wait(start, end int64) score.Action {
-	return score.Action{Type: score.TypeWait, StartMS: start, EndMS: ms(end)}
+	return score.Action{StartMS: start, EndMS: ms(end), Do: score.Wait{}}
 }
 
 func group(id string, start int64, m score.Method, actions ...score.Action) score.Action {
-	return score.Action{Type: score.TypeGroup, ID: id, StartMS: start, Method: m, Actions: actions}
+	return score.Action{ID: id, StartMS: start, Method: m, Do: score.Group{Actions: actions}}
 }
 
 func exclusive(a score.Action) score.Action {

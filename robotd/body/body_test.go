@@ -50,13 +50,13 @@ func TestCommandHasTheRobotsVolumeAndTheFleetsPlaces(t *testing.T) {
 	b := newBody()
 	b.SetVolume(verb.Number{Value: 0.5, Given: true})
 	half := 0.5
-	c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Volume: &half}}, &effect.List{})
-	if c.Do.Volume == nil || *c.Do.Volume != 0.25 || half != 0.5 {
-		t.Errorf("the speaker is sent %v", c.Do.Volume)
+	c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Do: score.Say{Volume: &half}}}, &effect.List{})
+	if sent := c.Do.Do.(score.Say).Volume; sent == nil || *sent != 0.25 || half != 0.5 {
+		t.Errorf("the speaker is sent %v", sent)
 	}
 	b.SetPlaces(&score.Places{Points: map[string]score.Point{"hall": {XM: 3, YM: 4}}})
-	c, _, _ = b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &score.Action{Point: "hall"}}, &effect.List{})
-	if c.Do.Point != "" || c.Do.XM == nil || *c.Do.XM != 3 || *c.Do.YM != 4 {
+	c, _, _ = b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &score.Action{Do: score.Goto{Point: "hall"}}}, &effect.List{})
+	if to := c.Do.Do.(score.Goto); to.Point != "" || to.XM == nil || *to.XM != 3 || *to.YM != 4 {
 		t.Errorf("the drive is sent %+v", c.Do)
 	}
 	if got := b.Points(); !slices.Equal(got, []string{"dock", "hall"}) {
@@ -70,9 +70,9 @@ func TestFixedVolumeIsNeitherSentNorShown(t *testing.T) {
 	b.SetVolume(verb.Number{Value: 0.5, Given: true})
 	for _, fixed := range []bool{false, true} {
 		b.units[0].FixedVolume = fixed
-		c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{}}, &effect.List{})
+		c, _, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: "speaker", Do: &score.Action{Do: score.Say{}}}, &effect.List{})
 		shown := b.UnitStates()[0].Detail
-		if sent := c.Do.Volume != nil; sent == fixed || (shown == "volume 50 %") == fixed {
+		if sent := c.Do.Do.(score.Say).Volume != nil; sent == fixed || (shown == "volume 50 %") == fixed {
 			t.Errorf("volume fixed: %t; it is sent: %t, and %q is shown", fixed, sent, shown)
 		}
 	}
@@ -88,7 +88,7 @@ func TestTaughtPointHoldsOnlyOnItsMap(t *testing.T) {
 		if len(list) != 1 || list[0].ID != offered || !slices.Equal(b.Points(), []string{"dock", offered}) || b.Elsewhere(offered) != "" {
 			t.Errorf("%s: caps list %v and the points %v, want %s", when, list, b.Points(), offered)
 		}
-		do := &score.Action{Type: score.TypeGoto, Point: elsewhere}
+		do := &score.Action{Do: score.Goto{Point: elsewhere}}
 		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: do}, &effect.List{}); why == "" || detail != b.Elsewhere(elsewhere) {
 			t.Errorf("%s: goto %s is refused with %q %q", when, elsewhere, why, detail)
 		}

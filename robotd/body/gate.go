@@ -42,9 +42,11 @@ func (b *State) atVolume(do *score.Action) *score.Action {
 		return do
 	}
 	own, v := *do, b.volume.Value
-	if own.Volume != nil {
-		v *= *own.Volume
+	for n := range do.Numbers() {
+		if n.Name == "volume" {
+			v *= n.Value
+		}
 	}
-	own.Volume = &v
+	own.SetNumber("volume", v)
 	return &own
 }

@@ -10,54 +10,6 @@ import (
 	"troupe/schema/score"
 )
 
-// setPoint is a number of an action with its limits for a unit.
-type setPoint struct {
-	name string
-	of   func(*score.Action) **float64
-	in   func(*schema.Unit) schema.Range
-}
-
-// setPoints lists the numbers of actions that reach a driver.
-var setPoints = []setPoint{
-	{"yaw_rad", func(a *score.Action) **float64 { return &a.YawRad }, func(u *schema.Unit) schema.Range { return stated(u.YawRad) }},
-	{"pitch_rad", func(a *score.Action) **float64 { return &a.PitchRad }, func(u *schema.Unit) schema.Range { return stated(u.PitchRad) }},
-	{"roll_rad", func(a *score.Action) **float64 { return &a.RollRad }, func(u *schema.Unit) schema.Range { return stated(u.RollRad) }},
-	{"height_m", func(a *score.Action) **float64 { return &a.HeightM }, func(u *schema.Unit) schema.Range { return stated(u.HeightM) }},
-	{"speed", func(a *score.Action) **float64 { return &a.Speed }, func(*schema.Unit) schema.Range { return schema.Range{Max: 2} }},
-	{"volume", func(a *score.Action) **float64 { return &a.Volume }, func(*schema.Unit) schema.Range { return schema.Range{Max: 1} }},
-	{"rate", func(a *score.Action) **float64 { return &a.Rate }, func(*schema.Unit) schema.Range { return schema.Range{Min: 0.5, Max: 2} }},
-	{"x_m", func(a *score.Action) **float64 { return &a.XM }, anywhere},
-	{"y_m", func(a *score.Action) **float64 { return &a.YM }, anywhere},
-	{"theta_rad", func(a *score.Action) **float64 { return &a.ThetaRad }, anywhere},
-	{"speed_mps", func(a *score.Action) **float64 { return &a.SpeedMPS }, forward},
-	{"vx_mps", func(a *score.Action) **float64 { return &a.VXMPS }, forward},
-	{"vy_mps", func(a *score.Action) **float64 { return &a.VYMPS }, func(u *schema.Unit) schema.Range { return upTo(u.MaxSideMPS) }},
-	{"wz_radps", func(a *score.Action) **float64 { return &a.WZRadPS }, turning},
-}
-
-func stated(r *schema.Range) schema.Range {
-	if r == nil {
-		return anywhere(nil)
-	}
-	return *r
-}
-
-func anywhere(*schema.Unit) schema.Range {
-	return schema.Range{Min: -math.MaxFloat64, Max: math.MaxFloat64}
-}
-
-func forward(u *schema.Unit) schema.Range {
-	mps, _ := u.Speeds()
-	return upTo(mps)
-}
-
-func turning(u *schema.Unit) schema.Range {
-	_, radps := u.Speeds()
-	return upTo(radps)
-}
-
-func upTo(most float64) schema.Range { return schema.Range{Min: -most, Max: most} }
-
 // within is an action of a unit with its numbers within the unit's limits, or why it has
 // one that is no number, or one of an axis that the unit does not have.
 func (b *State) within(do *score.Action, u int, out *effect.List) (_ *score.Action, bad string) {
@@ -65,24 +17,20 @@ func (b *State) within(do *score.Action, u int, out *effect.List) (_ *score.Acti
 		return nil, "the " + b.units[u].ID + " has no " + name
 	}
 	limited := false
-	for _, p := range setPoints {
-		v := *p.of(do)
-		if v == nil {
-			continue
-		}
-		r := p.in(&b.units[u])
+	for n := range do.Numbers() {
+		r := n.Within(&b.units[u])
 		switch {
-		case math.IsNaN(*v) || math.IsInf(*v, 0):
-			return nil, fmt.Sprintf("%s is %v", p.name, *v)
-		case r.Holds(*v):
+		case math.IsNaN(n.Value) || math.IsInf(n.Value, 0):
+			return nil, fmt.Sprintf("%s is %v", n.Name, n.Value)
+		case r.Holds(n.Value):
 			continue
 		case !limited:
 			own := *do
 			do, limited = &own, true
 		}
-		sent := min(max(*v, r.Min), r.Max)
-		b.reportLimit(u, p.name, *v, sent, out)
-		*p.of(do) = &sent
+		sent := min(max(n.Value, r.Min), r.Max)
+		b.reportLimit(u, n.Name, n.Value, sent, out)
+		do.SetNumber(n.Name, sent)
 	}
 	b.states[u].limited = limited
 	return do, ""
@@ -100,7 +48,7 @@ func (b *State) Velocity(v driver.Velocity, out *effect.List) driver.Velocity {
 			name string
 			of   *float64
 			in   schema.Range
-		}{{"vx_mps", &v.VX, forward(u)}, {"wz_radps", &v.WZ, turning(u)}} {
+		}{{"vx_mps", &v.VX, u.Forward()}, {"wz_radps", &v.WZ, u.Turning()}} {
 			was := *p.of
 			if p.in.Holds(was) {
 				continue

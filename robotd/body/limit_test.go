@@ -31,6 +31,27 @@ func reported(out *effect.List) (details []string) {
 	return details
 }
 
+// numbered is an action of a unit with one number.
+func numbered(t *testing.T, unit, name string, v float64) *score.Action {
+	for _, row := range score.Table {
+		do := score.Action{Do: row.Do}
+		if do.SetNumber(name, v); string(row.Unit) == unit && numberOf(&do, name) != nil {
+			return &do
+		}
+	}
+	t.Fatalf("no action of a %s has %s", unit, name)
+	return nil
+}
+
+func numberOf(do *score.Action, name string) *float64 {
+	for n := range do.Numbers() {
+		if n.Name == name {
+			return &n.Value
+		}
+	}
+	return nil
+}
+
 // TestNoSetPointBeyondTheLimitsReachesADriver sends every number of an action, far beyond
 // its limits and as what is no number.
 func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
@@ -43,12 +64,9 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 		{"drive", "height_m", 3, 1.1}, {"drive", "speed_mps", 9, 0.6}, {"drive", "vx_mps", -9, -0.6}, {"drive", "vy_mps", 9, 0.2},
 		{"drive", "wz_radps", 9, 1.5}, {"speaker", "volume", 9, 1}, {"speaker", "rate", 0, 0.5}, {"head", "speed", -1, 0},
 	} {
-		b, out := limitedBody(), effect.List{}
-		p := setPoints[indexOf(t, c.name)]
-		wanted, do := c.wanted, score.Action{}
-		*p.of(&do) = &wanted
-		got, why, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: c.unit, Do: &do}, &out)
-		if why != "" || got.Do == nil || **p.of(got.Do) != c.got || wanted != c.wanted {
+		b, out, do := limitedBody(), effect.List{}, numbered(t, c.unit, c.name, c.wanted)
+		got, why, _ := b.Command(enabled, safety.Act, &act.Effect{Unit: c.unit, Do: do}, &out)
+		if why != "" || got.Do == nil || *numberOf(got.Do, c.name) != c.got || *numberOf(do, c.name) != c.wanted {
 			t.Errorf("%s %v: %+v, %q", c.name, c.wanted, got, why)
 		}
 		if said := reported(&out); len(said) != 1 || !strings.Contains(said[0], c.name) {
@@ -56,41 +74,23 @@ func TestNoSetPointBeyondTheLimitsReachesADriver(t *testing.T) {
 		}
 	}
 	for unit, name := range map[string]string{"head": "pitch_rad", "drive": "roll_rad"} {
-		b, out, do, zero := limitedBody(), effect.List{}, score.Action{}, 0.0
-		*setPoints[indexOf(t, name)].of(&do) = &zero
-		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: unit, Do: &do}, &out); why != schema.ReasonOutOfRange || detail != "the "+unit+" has no "+name {
+		b, out, do := limitedBody(), effect.List{}, numbered(t, unit, name, 0)
+		if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: unit, Do: do}, &out); why != schema.ReasonOutOfRange || detail != "the "+unit+" has no "+name {
 			t.Errorf("an axis that the %s does not describe: %q, %q", unit, why, detail)
 		}
 	}
-	for _, p := range setPoints {
-		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-			b, out, do := limitedBody(), effect.List{}, score.Action{}
-			*p.of(&do) = &bad
-			if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &do}, &out); why != schema.ReasonOutOfRange || !strings.Contains(detail, p.name) {
-				t.Errorf("%s %v: %q, %q", p.name, bad, why, detail)
-			}
-		}
-	}
-}
-
-func indexOf(t *testing.T, name string) int {
-	for i, p := range setPoints {
-		if p.name == name {
-			return i
-		}
-	}
-	t.Fatalf("no set-point %s", name)
-	return 0
-}
-
-// TestEveryNumberOfAnActionHasLimits finds a number that a new type of action brings.
-func TestEveryNumberOfAnActionHasLimits(t *testing.T) {
 	for _, row := range score.Table {
 		for _, f := range row.Fields {
 			if f.Min == f.Max || f.Name == "period_ms" { // which is an integer that no unit limits
 				continue
 			}
-			indexOf(t, f.Name)
+			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				b, out, do := limitedBody(), effect.List{}, score.Action{Do: row.Do}
+				do.SetNumber(f.Name, bad)
+				if _, why, detail := b.Command(enabled, safety.Act, &act.Effect{Unit: "drive", Do: &do}, &out); why != schema.ReasonOutOfRange || !strings.Contains(detail, f.Name) {
+					t.Errorf("%s of %s %v: %q, %q", f.Name, row.Type, bad, why, detail)
+				}
+			}
 		}
 	}
 }

@@ -70,16 +70,21 @@ func (b *State) point(name string) (p score.Point, known bool) {
 // located is an action with the coordinates of its point, or why the point cannot be used
 // yet. A heading of the action wins over that of its point.
 func (b *State) located(do *score.Action) (_ *score.Action, waits string) {
-	p, known := b.point(do.Point)
-	if !known && slices.Contains(b.driver.Points, do.Point) {
+	to, is := do.Do.(score.Goto)
+	if !is {
+		return do, ""
+	}
+	p, known := b.point(to.Point)
+	if !known && slices.Contains(b.driver.Points, to.Point) {
 		return do, ""
 	}
 	if !known {
-		return do, cmp.Or(b.waiting(do.Point), b.Elsewhere(do.Point))
+		return do, cmp.Or(b.waiting(to.Point), b.Elsewhere(to.Point))
 	}
+	to.Point, to.XM, to.YM = "", &p.XM, &p.YM
+	to.ThetaRad = cmp.Or(to.ThetaRad, p.ThetaRad)
 	at := *do
-	at.Point, at.XM, at.YM = "", &p.XM, &p.YM
-	at.ThetaRad = cmp.Or(do.ThetaRad, p.ThetaRad)
+	at.Do = to
 	return &at, ""
 }
 

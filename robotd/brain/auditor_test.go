@@ -71,7 +71,7 @@ func said(effects []effect.Effect) string {
 			kept, _ := schema.Encode(e.Persisted)
 			fmt.Fprintf(&b, "%s %d %s %x\n", e.Kind, e.Rev, kept, e.Blobs)
 		case effect.Start:
-			fmt.Fprintf(&b, "start %d %s %s %v %v\n", e.Key, e.Unit, e.Text, e.From, e.Do.Type)
+			fmt.Fprintf(&b, "start %d %s %s %v %v\n", e.Key, e.Unit, e.Text, e.From, e.Do.Type())
 		default:
 			fmt.Fprintf(&b, "%T %+v\n", e, e)
 		}

@@ -80,21 +80,21 @@ func publishSets() {
 	published[chart.SHA256] = file
 	data, sum, err = score.EncodePlaces(&chart, map[string]score.Point{"stage": {XM: 5, YM: 5}, "corner": {XM: 7}})
 	publishSet("charted", data, sum, err)
-	wave := score.Act{ID: "wave", Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}, {Type: score.TypeWait, EndMS: ptr[int64](900)}}}
+	wave := score.Act{ID: "wave", Actions: []score.Action{{Do: score.Face{Face: "smile"}}, {EndMS: ptr[int64](900), Do: score.Wait{}}}}
 	data, sum, err = score.EncodeActivities([]score.Activity{{ID: "greeting", Name: score.Text{"en": "Greeting"}, Repeat: score.Repeat{Times: 1}, Nature: score.NatureInteractive, Acts: []score.Step{{Act: "wave"}}}}, map[string]score.Act{"wave": wave})
 	publishSet("visitors", data, sum, err)
 	data, sum, err = score.EncodeActivities(company, map[string]score.Act{
 		"wave": wave,
-		"nod":  {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
-		"chat": {ID: "chat", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "How are you?"}, TimeoutMS: ptr[int64](4000)}}},
-		"jump": {ID: "jump", Actions: []score.Action{{Type: score.TypeMotion, Motion: "nod", TimeoutMS: ptr[int64](1)}}}, // takes longer
+		"nod":  {ID: "nod", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
+		"chat": {ID: "chat", Actions: []score.Action{{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "How are you?"}}}}},
+		"jump": {ID: "jump", Actions: []score.Action{{TimeoutMS: ptr[int64](1), Do: score.Motion{Motion: "nod"}}}}, // takes longer
 	})
 	publishSet("company", data, sum, err)
 	reassure, chat := living("reassure", score.NatureInteractive, score.Launch{}, 0, "calm", "nod"), living("chat", score.NatureInteractive, score.Launch{}, 0, "calm")
 	reassure.Permissions["in_safeguard"] = true
 	data, sum, err = score.EncodeActivities([]score.Activity{reassure, chat}, map[string]score.Act{
-		"calm": {ID: "calm", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "Please put me down"}, TimeoutMS: ptr[int64](4000)}, {Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
-		"nod":  {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
+		"calm": {ID: "calm", Actions: []score.Action{{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "Please put me down"}}}, {TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
+		"nod":  {ID: "nod", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
 	})
 	publishSet("lifted", data, sum, err)
 	data, sum, err = score.EncodeActivities([]score.Activity{
@@ -103,14 +103,14 @@ func publishSets() {
 		living("show-yard", score.NatureInteractive, score.Launch{}, 1, "walk-out"),
 	}, map[string]score.Act{
 		"wave":     wave,
-		"spin":     {ID: "spin", Actions: []score.Action{{Type: score.TypeMotion, Motion: "unknown", TimeoutMS: ptr[int64](1000)}}},
-		"walk-out": {ID: "walk-out", Actions: []score.Action{{Type: score.TypeGoto, Point: "yard", TimeoutMS: ptr[int64](60000)}}},
+		"spin":     {ID: "spin", Actions: []score.Action{{TimeoutMS: ptr[int64](1000), Do: score.Motion{Motion: "unknown"}}}},
+		"walk-out": {ID: "walk-out", Actions: []score.Action{{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "yard"}}}},
 	})
 	publishSet("guides", data, sum, err)
 	once, nod := living("gong-now", score.NatureInteractive, score.Launch{}, 1, "strike"), living("gong-nod", score.NatureInteractive, score.Launch{}, 1, "nod", "strike")
 	data, sum, err = score.EncodeActivities([]score.Activity{once, nod}, map[string]score.Act{
 		"strike": strike,
-		"nod":    {ID: "nod", Actions: []score.Action{{Type: score.TypeHead, YawRad: ptr(0.3), TimeoutMS: ptr[int64](2000)}}},
+		"nod":    {ID: "nod", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}}}},
 	}, gong, portrait)
 	publishSet("gonging", data, sum, err)
 }

@@ -37,7 +37,7 @@ func upload(name string, kind score.AssetKind) score.Asset {
 
 // strike uses uploaded files.
 var strike = score.Act{ID: "strike", Actions: []score.Action{
-	{Type: score.TypeSound, Sound: "gong", TimeoutMS: ptr[int64](8000)}, {Type: score.TypeFace, Face: "portrait"},
+	{TimeoutMS: ptr[int64](8000), Do: score.Sound{Sound: "gong"}}, {Do: score.Face{Face: "portrait"}},
 }}
 
 func publishStory(name string, story score.Story, acts ...score.Act) {
@@ -69,37 +69,37 @@ func publishStoryWith(files []score.Asset, name string, story score.Story, acts 
 
 func TestMain(m *testing.M) {
 	greet := score.Act{ID: "greet", Actions: []score.Action{
-		{Type: score.TypeFace, Face: "smile"},
-		{Type: score.TypeSay, Text: score.Text{"en": "Welcome", "de": "Willkommen"}, TimeoutMS: ptr[int64](5000)},
+		{Do: score.Face{Face: "smile"}},
+		{TimeoutMS: ptr[int64](5000), Do: score.Say{Text: score.Text{"en": "Welcome", "de": "Willkommen"}}},
 	}}
 	nod := score.Act{ID: "nod", Actions: []score.Action{
-		{Type: score.TypeHead, YawRad: ptr(0.2), PitchRad: ptr(0.1), TimeoutMS: ptr[int64](3000)},
+		{TimeoutMS: ptr[int64](3000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.2), PitchRad: ptr(0.1)}}},
 	}}
 	walk := score.Act{ID: "walk", Actions: []score.Action{
-		{Type: score.TypeSay, Text: score.Text{"en": "Follow me"}, TimeoutMS: ptr[int64](5000)},
-		{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](30000)},
+		{TimeoutMS: ptr[int64](5000), Do: score.Say{Text: score.Text{"en": "Follow me"}}},
+		{TimeoutMS: ptr[int64](30000), Do: score.Goto{Point: "entrance"}},
 	}}
 	loop := score.Repeat{Loop: true}
-	publishStory("yard", score.Story{Repeat: loop}, score.Act{ID: "walk-out", Actions: []score.Action{{Type: score.TypeGoto, Point: "yard", TimeoutMS: ptr[int64](60000)}}})
+	publishStory("yard", score.Story{Repeat: loop}, score.Act{ID: "walk-out", Actions: []score.Action{{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "yard"}}}})
 	publishStory("talk", score.Story{Repeat: loop}, greet)
 	publishStory("tour", score.Story{Repeat: loop}, greet, walk)
 	publishStory("once", score.Story{Repeat: score.Repeat{Times: 1}}, greet, nod)
 	publishStory("holes", score.Story{Repeat: loop, Acts: []score.Step{{Act: "greet"}, {Act: "unknown"}}}, greet)
 	publishStory("clash", score.Story{Repeat: loop}, score.Act{ID: "clash", Actions: []score.Action{
-		{Type: score.TypeHead, YawRad: ptr(0.1), EndMS: ptr[int64](2000)},
-		{Type: score.TypeHead, StartMS: 1000, YawRad: ptr(0.3), EndMS: ptr[int64](3000)},
+		{EndMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.1)}}},
+		{StartMS: 1000, EndMS: ptr[int64](3000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.3)}}},
 	}})
 	publishStory("empty", score.Story{Repeat: loop, Acts: []score.Step{{Act: "unknown"}}})
-	hour := score.Action{Type: score.TypeWait, EndMS: ptr[int64](3_600_000)}
+	hour := score.Action{EndMS: ptr[int64](3_600_000), Do: score.Wait{}}
 	publishStory("rest", score.Story{Repeat: loop}, score.Act{ID: "rest", Actions: []score.Action{hour}})
-	publishStory("stroll", score.Story{Repeat: loop}, score.Act{ID: "stroll", Actions: []score.Action{{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](30000)}, hour}})
+	publishStory("stroll", score.Story{Repeat: loop}, score.Act{ID: "stroll", Actions: []score.Action{{TimeoutMS: ptr[int64](30000), Do: score.Goto{Point: "entrance"}}, hour}})
 	publishStory("bow", score.Story{Repeat: loop, Shutdown: "bow"}, walk, score.Act{ID: "bow", Actions: []score.Action{
-		{Type: score.TypeSay, Text: score.Text{"en": "Good bye", "de": "Auf Wiedersehen"}, TimeoutMS: ptr[int64](4000)},
-		{Type: score.TypeHead, PitchRad: ptr(0.3), TimeoutMS: ptr[int64](2000)},
+		{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "Good bye", "de": "Auf Wiedersehen"}}},
+		{TimeoutMS: ptr[int64](2000), Do: score.Head{Axes: score.Axes{PitchRad: ptr(0.3)}}},
 	}})
 	publishStoryWith([]score.Asset{gong, portrait}, "gongs", score.Story{Repeat: loop}, greet, strike)
 	says := func(id, text string) score.Act {
-		return score.Act{ID: id, Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": text}, TimeoutMS: ptr[int64](5000)}}}
+		return score.Act{ID: id, Actions: []score.Action{{TimeoutMS: ptr[int64](5000), Do: score.Say{Text: score.Text{"en": text}}}}}
 	}
 	one, two, three := says("one", "One"), says("two", "Two"), says("three", "Three")
 	publishStory("show", score.Story{Repeat: loop}, one, two, three)

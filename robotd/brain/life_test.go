@@ -17,8 +17,8 @@ import (
 // live brings a robot to where it lives: it moves in ato, with these activities.
 func live(r *rig, list []score.Activity) {
 	acts := map[string]score.Act{
-		"chat":  {ID: "chat", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "How are you?"}, TimeoutMS: ptr[int64](4000)}}},
-		"blink": {ID: "blink", Actions: []score.Action{{Type: score.TypeFace, Face: "smile", EndMS: ptr[int64](400)}}},
+		"chat":  {ID: "chat", Actions: []score.Action{{TimeoutMS: ptr[int64](4000), Do: score.Say{Text: score.Text{"en": "How are you?"}}}}},
+		"blink": {ID: "blink", Actions: []score.Action{{EndMS: ptr[int64](400), Do: score.Face{Face: "smile"}}}},
 	}
 	data, sum, err := score.EncodeActivities(list, acts)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"troupe/robotd/event"
 	"troupe/robotd/report"
 	"troupe/schema"
+	"troupe/schema/score"
 	"troupe/schema/sign"
 )
 
@@ -43,9 +44,11 @@ func (p *player) line(e effect.Effect) string {
 	case effect.Order:
 		return "body: all " + string(e.Order)
 	case effect.Start:
-		line := fmt.Sprintf("body: %s %s %s", e.Unit, e.Do.Type, e.Text+e.Do.Face+e.Do.Point)
-		if e.Do.XM != nil {
-			line += fmt.Sprintf("%v %v", *e.Do.XM, *e.Do.YM)
+		face, _ := e.Do.Do.(score.Face)
+		to, _ := e.Do.Do.(score.Goto)
+		line := fmt.Sprintf("body: %s %s %s", e.Unit, e.Do.Type(), e.Text+face.Face+to.Point)
+		if to.XM != nil {
+			line += fmt.Sprintf("%v %v", *to.XM, *to.YM)
 		}
 		if e.Asset != "" {
 			line += " file " + e.Asset[:8]

@@ -51,11 +51,17 @@ func TestVolumeAppliesToAllUnitsAndIsSaved(t *testing.T) {
 	var loud []float64
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {
-			if s, ok := e.(effect.Start); ok && s.Do.Volume != nil {
-				loud = append(loud, *s.Do.Volume)
-			} else if ok && s.Unit == "speaker" {
-				loud = append(loud, -1)
+			s, ok := e.(effect.Start)
+			if !ok || s.Unit != "speaker" {
+				continue
 			}
+			is := -1.0
+			for n := range s.Do.Numbers() {
+				if n.Name == "volume" {
+					is = n.Value
+				}
+			}
+			loud = append(loud, is)
 		}
 	}
 	r.command("manual/say", "as loud as it is")
@@ -194,7 +200,7 @@ func TestManualVerbTakesTheArgumentsOfItsAction(t *testing.T) {
 		if got, err := schema.Encode(do); err != nil || string(got) != wanted[id] {
 			t.Errorf("%s: the unit is sent %s, want %s (answers %+v)", id, got, wanted[id], *acks)
 		}
-		row, _ := score.RowOf(do.Type)
+		row, _ := score.RowOf(do.Type())
 		takes := map[string]bool{"language": id == "manual/say" || id == "manual/view", "point": id == "manual/goto"} // text is one text; a point is instead of a place
 		for _, f := range row.Fields {
 			takes[f.Name] = f.Name != "choices" // a manual command has no answer of a visitor

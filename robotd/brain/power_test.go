@@ -83,16 +83,16 @@ func (c *charging) see(ev event.Event, effects []effect.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case effect.Start:
-			switch {
-			case e.Do.Type == score.TypeGoto:
-				c.trips[e.Key], c.at = e.Do.Point, ""
-				if e.Do.XM != nil {
+			switch do := e.Do.Do.(type) {
+			case score.Goto:
+				c.trips[e.Key], c.at = do.Point, ""
+				if do.XM != nil {
 					c.trips[e.Key] = "dock"
 				}
 				if c.trips[e.Key] == "dock" {
 					c.note("drives to dock")
 				}
-			case e.Do.Type == score.TypeSay:
+			case score.Say:
 				c.note("says %s", e.Text)
 			}
 		case effect.Stop:

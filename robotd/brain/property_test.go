@@ -465,7 +465,7 @@ func TestGateRefusesUnitsThatMayNotMove(t *testing.T) {
 	} {
 		for _, unit := range []string{"head", "drive"} {
 			r.s.safety.At, turn.out = at, nil
-			turn.toUnit(&act.Effect{Kind: act.Start, Key: 1, Unit: unit, Do: &score.Action{Type: score.TypeHead}})
+			turn.toUnit(&act.Effect{Kind: act.Start, Key: 1, Unit: unit, Do: &score.Action{Do: score.Head{}}})
 			if got := len(turn.out) > 0; got != open {
 				t.Errorf("in %s the %s is started: %v, want %v", at, unit, got, open)
 			}

@@ -126,6 +126,6 @@ func (b *timedBody) start(c driver.Command) {
 	took := map[score.ActionType]time.Duration{
 		score.TypeSay: time.Second, score.TypeSound: time.Second, score.TypeHead: 500 * time.Millisecond, score.TypeMotion: time.Second,
 		score.TypeGoto: cmp.Or(b.trip, 2*time.Second), score.TypeDrive: time.Hour,
-	}[c.Do.Type]
+	}[c.Do.Type()]
 	b.r.soon(max(took-c.From, 0), event.Reported{Event: driver.Event{Kind: driver.Done, Key: c.Key}})
 }

@@ -113,8 +113,9 @@ func (t *step) toUnit(o *act.Effect) {
 		return
 	}
 	c.Asset = t.perform.File(c.Do)
-	if o.Do.Type == score.TypeGoto || o.Do.Type == score.TypeDrive {
-		t.signals.Leaves(o.Key, o.Do.Point)
+	if row, _ := score.RowOf(o.Do.Type()); row.Drives {
+		to, _ := o.Do.Do.(score.Goto)
+		t.signals.Leaves(o.Key, to.Point)
 	}
 	t.diagnosis.Started(t.now.Mono, &c)
 	t.do(effect.Start{Command: c, Demanded: o.Do})
@@ -190,7 +191,7 @@ func (t *step) look(in effect.Look) {
 	if !has {
 		return
 	}
-	do := &score.Action{Type: score.TypeHead, YawRad: &in.Yaw, Speed: &in.Speed}
+	do := &score.Action{Do: score.Head{Axes: score.Axes{YawRad: &in.Yaw}, Speed: &in.Speed}}
 	c, why, _ := t.command(safety.Act, &act.Effect{Key: in.Key, Unit: head.ID, Do: do, Holds: true}) // so that it can be stopped on its way
 	if why != "" {
 		t.modes.LookEnded(in.Key)

@@ -43,37 +43,37 @@ func DefaultHandlers() []Handler {
 		{ID: interrupts.Service, Idle: time.Minute, Act: score.Act{
 			ID: interrupts.Service, Method: score.MethodMultiple,
 			Actions: []score.Action{
-				{Type: score.TypeFace, Face: "smile"},
-				{Type: score.TypeHead, YawRad: &zero, PitchRad: &look, TimeoutMS: ms(2000)},
-				{Type: score.TypeSay, StartMS: 200, TimeoutMS: ms(8000), Text: score.Text{
+				{Do: score.Face{Face: "smile"}},
+				{TimeoutMS: ms(2000), Do: score.Head{Axes: score.Axes{YawRad: &zero, PitchRad: &look}}},
+				{StartMS: 200, TimeoutMS: ms(8000), Do: score.Say{Text: score.Text{
 					"en": "Hello, I am at your service.",
 					"de": "Guten Tag, ich bin für Sie da.",
-				}},
-				{Type: score.TypeScreen, ID: "service", TimeoutMS: ms(600_000), Text: score.Text{
+				}}},
+				{ID: "service", TimeoutMS: ms(600_000), Do: score.Screen{Text: score.Text{
 					"en": "Do you need help?",
 					"de": "Brauchen Sie Hilfe?",
 				}, Choices: []score.Choice{
 					{ID: interrupts.Help, Text: score.Text{"en": "I need help", "de": "Ich brauche Hilfe"}},
 					{ID: interrupts.Done, Text: score.Text{"en": "No, thank you", "de": "Nein, danke"}},
-				}},
+				}}},
 			},
 		}},
 		{ID: "attend", Act: score.Act{
 			ID: "attend", Method: score.MethodMultiple,
 			Actions: []score.Action{
-				{Type: score.TypeFace, Face: "smile", EndMS: ms(3000)},
-				{Type: score.TypeHead, PitchRad: &look, TimeoutMS: ms(2000)},
+				{EndMS: ms(3000), Do: score.Face{Face: "smile"}},
+				{TimeoutMS: ms(2000), Do: score.Head{Axes: score.Axes{PitchRad: &look}}},
 			},
 		}},
 		{ID: "power", UntilCharged: true, Act: score.Act{
 			ID: "power", Method: score.MethodMultiple,
 			Actions: []score.Action{
-				{Type: score.TypeFace, Face: "sleepy"},
-				{Type: score.TypeSay, TimeoutMS: ms(8000), Text: score.Text{
+				{Do: score.Face{Face: "sleepy"}},
+				{TimeoutMS: ms(8000), Do: score.Say{Text: score.Text{
 					"en": "My battery is low. I am going to charge.",
 					"de": "Meine Batterie ist schwach. Ich gehe laden.",
-				}},
-				{Type: score.TypeGoto, StartMS: 500, Point: "dock", TimeoutMS: ms(900000)},
+				}}},
+				{StartMS: 500, TimeoutMS: ms(900000), Do: score.Goto{Point: "dock"}},
 			},
 		}},
 	}

@@ -120,7 +120,8 @@ func (w *world) play(t *testing.T, line string) string {
 		w.s.Started(w.now, &driver.Command{Unit: arg(0), Key: key})
 	case "holds": // UNIT TYPE MS KEY: a command with this time-out
 		ms, _ := strconv.ParseInt(arg(2), 10, 64)
-		w.s.Started(w.now, &driver.Command{Unit: arg(0), Key: key, Holds: true, Do: &score.Action{Type: score.ActionType(arg(1)), TimeoutMS: &ms}})
+		row, _ := score.RowOf(score.ActionType(arg(1)))
+		w.s.Started(w.now, &driver.Command{Unit: arg(0), Key: key, Holds: true, Do: &score.Action{TimeoutMS: &ms, Do: row.Do}})
 	case "stops":
 		w.s.Stopped(w.now, key)
 	case "answers":

@@ -49,7 +49,7 @@ func newWorld(t testing.TB) *world {
 	w.s = New(&w.cfg)
 	w.rules, _ = signal.Compile(nil)
 	w.set = score.Activities{Schema: score.ActivitiesSchema, Acts: map[string]score.Act{
-		"still": {ID: "still", Actions: []score.Action{{Type: score.TypeWait}}},
+		"still": {ID: "still", Actions: []score.Action{{Do: score.Wait{}}}},
 	}}
 	return w
 }

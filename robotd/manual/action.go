@@ -16,8 +16,9 @@ import (
 // performAction performs one action; a newer one of its class replaces it.
 func (t Step) performAction(o effect.Dispatch, asked verb.Action, do score.Action, unit schema.Unit) {
 	timeout := asked.TimeLimit()
+	sound, _ := do.Do.(score.Sound)
 	switch {
-	case do.Loop: // no unit ends a loop
+	case sound.Loop: // no unit ends a loop
 		end := timeout.Milliseconds()
 		do.EndMS = &end
 		timeout += instantTimeout
@@ -29,10 +30,11 @@ func (t Step) performAction(o effect.Dispatch, asked verb.Action, do score.Actio
 	default:
 		timeout = instantTimeout
 	}
-	a := score.Act{ID: "manual-" + string(do.Type), Method: score.MethodMultiple, Actions: []score.Action{do}}
-	row, _ := score.RowOf(do.Type)
+	a := score.Act{ID: "manual-" + string(do.Type()), Method: score.MethodMultiple, Actions: []score.Action{do}}
+	row, _ := score.RowOf(do.Type())
 	class := classOf(&do, unit)
-	elsewhere := t.Body.Elsewhere(do.Point)
+	to, _ := do.Do.(score.Goto)
+	elsewhere := t.Body.Elsewhere(to.Point)
 	switch found := schema.Errors(score.ValidateAndFit(a, t.capabilities())); {
 	case elsewhere != "":
 		t.refuse(o, schema.ReasonPrecondition, "/args/point", elsewhere)
@@ -52,7 +54,7 @@ func (t Step) performAction(o effect.Dispatch, asked verb.Action, do score.Actio
 	}
 	h := entry{lane: laneOf(class, unit, t.Body.Units()), class: class, moves: row.Moves(), until: t.Now.Mono + timeout}
 	languages := t.cfg.Languages
-	for language := range do.Text { // the one that the command names
+	for language := range do.Text() { // the one that the command names
 		languages = append([]string{language}, languages...)
 	}
 	t.begin(o, h, act.Entry{Act: &a, Languages: languages, Clear: true}, do)
@@ -107,7 +109,7 @@ func (t Step) perform(o effect.Dispatch, asked verb.WholeAct) {
 		t.cancel(schema.ReasonSuperseded, func(entry) bool { return true })
 	}
 	whole := e.Act.Resolve(score.Step{With: e.With})
-	t.begin(o, entry{lane: ActLane, moves: moves, drives: drives}, e, score.Action{Type: score.TypeGroup, Actions: whole.Actions})
+	t.begin(o, entry{lane: ActLane, moves: moves, drives: drives}, e, score.Action{Do: score.Group{Actions: whole.Actions}})
 }
 
 // capabilities are those of the body with the files of the robot's story.

@@ -25,7 +25,7 @@ const (
 // classOf is the class of an action on a unit. A motion has that of the other actions that
 // move the unit, so that a new order to the unit replaces it.
 func classOf(do *score.Action, unit schema.Unit) score.Class {
-	row, _ := score.RowOf(do.Type)
+	row, _ := score.RowOf(do.Type())
 	for _, other := range score.Table {
 		if row.Unit == "" && other.Unit == unit.Kind {
 			return other.Class
@@ -149,7 +149,7 @@ func (t Step) CarryOut() {
 func (t Step) performer(o effect.Dispatch, do *score.Action) (schema.Unit, bool) {
 	for _, u := range t.Body.Units() {
 		if _, can := do.Performer([]schema.Unit{u}); can && u.Kind == o.Verb.Unit {
-			if do.Type == score.TypeMotion {
+			if row, _ := score.RowOf(do.Type()); row.Listed {
 				do.Unit = u.ID
 			}
 			return u, true

@@ -173,7 +173,7 @@ func (t Step) breathe(l act.Lane, u *schema.Unit) {
 		t.Lanes.Cancel(l, "", schema.ReasonStopped)
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.breatheAt:
 		s.breatheAt = t.Now.Mono + breatheAgain
-		t.replaceAction(l, score.Action{Type: score.TypeLED, Unit: u.ID, Pattern: "breathe", PeriodMS: breath.Milliseconds(), EndMS: new(breathing.Milliseconds())})
+		t.replaceAction(l, score.Action{Unit: u.ID, EndMS: new(breathing.Milliseconds()), Do: score.LED{Pattern: "breathe", PeriodMS: breath.Milliseconds()}})
 	}
 }
 
@@ -187,7 +187,7 @@ func (t Step) blink(l act.Lane, u *schema.Unit) {
 	case t.Lanes.Idle(l) && t.Now.Mono >= s.blinkAt:
 		s.blinkAt = t.Now.Mono + blinkEvery[s.blinks%len(blinkEvery)]
 		s.blinks++
-		t.replaceAction(l, score.Action{Type: score.TypeFace, Face: blinkFaces[i], EndMS: new(blink.Milliseconds())})
+		t.replaceAction(l, score.Action{EndMS: new(blink.Milliseconds()), Do: score.Face{Face: blinkFaces[i]}})
 	}
 }
 
@@ -215,7 +215,7 @@ func (t Step) look(l act.Lane, u *schema.Unit) {
 	}
 	if math.Abs(yaw-s.yaw) >= lookAgain {
 		s.yaw = yaw
-		t.replaceAction(l, score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: new(yaw), Speed: new(speed), TimeoutMS: new(headWithin.Milliseconds())})
+		t.replaceAction(l, score.Action{Unit: u.ID, TimeoutMS: new(headWithin.Milliseconds()), Do: score.Head{Axes: score.Axes{YawRad: new(yaw)}, Speed: new(speed)}})
 	}
 }
 

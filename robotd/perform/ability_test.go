@@ -39,8 +39,8 @@ func (w *world) running() (names []schema.Ability) {
 
 func TestAbilitiesUseWhatNothingElseUses(t *testing.T) {
 	light := score.Act{ID: "light", Actions: []score.Action{
-		{Type: score.TypeSay, Text: score.Text{"en": "hello"}, TimeoutMS: ms(60000)},
-		{Type: score.TypeLED, StartMS: 30_000, Colour: "#20c0ff"},
+		{TimeoutMS: ms(60000), Do: score.Say{Text: score.Text{"en": "hello"}}},
+		{StartMS: 30_000, Do: score.LED{Colour: "#20c0ff"}},
 	}}
 	pause := func(w *world) {
 		w.state.AskAuto(w.order("auto", "pause", verb.PauseStory{}), auto.Input{What: auto.Pause})
@@ -89,7 +89,7 @@ func TestAbilitiesUseWhatNothingElseUses(t *testing.T) {
 func TestAbilityYieldsToAnAct(t *testing.T) {
 	w := alive(t, talk)
 	own := w.keys["led"]
-	lights := score.Act{ID: "lights", Actions: []score.Action{{Type: score.TypeLED, Colour: "#20c0ff"}, {Type: score.TypeWait, EndMS: ms(2000)}}}
+	lights := score.Act{ID: "lights", Actions: []score.Action{{Do: score.LED{Colour: "#20c0ff"}}, {EndMS: ms(2000), Do: score.Wait{}}}}
 	w.facts.Activities = &score.Activities{Activities: []score.Activity{{ID: "shine", Acts: []score.Step{{Act: "lights"}}, Repeat: score.Repeat{Times: 1}}}, Acts: map[string]score.Act{"lights": lights}}
 	w.started = nil
 	w.focus("shine", "shine-1")

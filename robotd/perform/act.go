@@ -154,7 +154,7 @@ type leftOut struct {
 
 func (l *leftOut) add(do *score.Action, reason schema.Reason, why string) {
 	l.reason = cmp.Or(l.reason, reason)
-	if part := string(do.Type) + " (" + why + ")"; !slices.Contains(l.parts, part) {
+	if part := string(do.Type()) + " (" + why + ")"; !slices.Contains(l.parts, part) {
 		l.parts = append(l.parts, part)
 	}
 }
@@ -182,7 +182,7 @@ func (t Step) fitting(a score.Act, files []score.Asset) (score.Act, leftOut) {
 	caps, used := score.WithAssets(t.Body.Capabilities(t.cfg.Languages), files), false
 	barred, why := t.motionBarred()
 	a.Actions = keep(a.Actions, func(do *score.Action) bool {
-		row, ok := score.RowOf(do.Type)
+		row, ok := score.RowOf(do.Type())
 		if !ok || !row.NeedsUnit() {
 			return true // the executor refuses an action that it does not know
 		}
@@ -205,11 +205,11 @@ func (t Step) fitting(a score.Act, files []score.Asset) (score.Act, leftOut) {
 func keep(list []score.Action, fits func(*score.Action) bool) []score.Action {
 	kept := make([]score.Action, 0, len(list))
 	for _, do := range list {
-		group := len(do.Actions) > 0
+		group := len(do.Inner()) > 0
 		if group {
-			do.Actions = keep(do.Actions, fits)
+			do.SetInner(keep(do.Inner(), fits))
 		}
-		if fits(&do) && (!group || len(do.Actions) > 0) {
+		if fits(&do) && (!group || len(do.Inner()) > 0) {
 			kept = append(kept, do)
 		}
 	}

@@ -22,7 +22,7 @@ func newActivityWorld(t *testing.T, repeat score.Repeat, on score.ActError) *wor
 			{ID: "greet", Acts: []score.Step{{Act: "turn"}, {Act: "smile"}}, Repeat: repeat, OnActError: on},
 			{ID: "joke", Acts: []score.Step{{Act: "smile"}}, Repeat: score.Repeat{Times: 1}},
 		},
-		Acts: map[string]score.Act{"turn": turn, "smile": {ID: "smile", Actions: []score.Action{{Type: score.TypeFace, Face: "smile", EndMS: ms(1000)}}}},
+		Acts: map[string]score.Act{"turn": turn, "smile": {ID: "smile", Actions: []score.Action{{EndMS: ms(1000), Do: score.Face{Face: "smile"}}}}},
 	}
 	w.accept(talk)
 	w.started, w.statuses = nil, nil

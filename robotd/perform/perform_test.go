@@ -81,8 +81,8 @@ func (w *world) part() Step {
 func ms(n int64) *int64 { return &n }
 
 var (
-	turn = score.Act{ID: "turn", Actions: []score.Action{{Type: score.TypeHead, YawRad: new(0.5), TimeoutMS: ms(5000)}}}
-	talk = score.Act{ID: "talk", Actions: []score.Action{{Type: score.TypeSay, Text: score.Text{"en": "hello"}, TimeoutMS: ms(5000)}}}
+	turn = score.Act{ID: "turn", Actions: []score.Action{{TimeoutMS: ms(5000), Do: score.Head{Axes: score.Axes{YawRad: new(0.5)}}}}}
+	talk = score.Act{ID: "talk", Actions: []score.Action{{TimeoutMS: ms(5000), Do: score.Say{Text: score.Text{"en": "hello"}}}}}
 )
 
 // accept gives ato a story that loops over acts, and enters ato.
@@ -127,8 +127,8 @@ func (w *world) settle() {
 		case act.Start:
 			w.started = append(w.started, o.Unit)
 			w.keys[o.Unit] = o.Key
-			if o.Do.YawRad != nil {
-				w.yaws = append(w.yaws, *o.Do.YawRad)
+			if head, is := o.Do.Do.(score.Head); is && head.YawRad != nil {
+				w.yaws = append(w.yaws, *head.YawRad)
 			}
 		case act.Stop:
 			delete(w.keys, o.Unit)

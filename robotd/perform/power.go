@@ -177,14 +177,15 @@ func (t Step) charge(h *runningHandler, cfg *config.Handler) {
 // unreachable says why an act cannot bring this robot to its charger; empty if it can.
 func (t Step) unreachable(a *score.Act) string {
 	for _, do := range a.Actions {
+		to, is := do.Do.(score.Goto)
 		switch {
-		case do.Type != score.TypeGoto:
+		case !is:
 		case !slices.ContainsFunc(t.Body.Units(), func(u schema.Unit) bool { return u.Kind == schema.UnitDrive }):
 			return "the robot cannot go to its charger: it has no drive"
-		case do.Point != "" && len(t.Body.Points()) == 0:
+		case to.Point != "" && len(t.Body.Points()) == 0:
 			return "the robot cannot go to its charger: it has no map"
-		case do.Point != "" && !slices.Contains(t.Body.Points(), do.Point):
-			return "the robot cannot go to its charger: its map has no point " + do.Point
+		case to.Point != "" && !slices.Contains(t.Body.Points(), to.Point):
+			return "the robot cannot go to its charger: its map has no point " + to.Point
 		}
 	}
 	return ""

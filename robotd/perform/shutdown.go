@@ -83,13 +83,13 @@ func (t Step) restActs() (heads, poses *score.Act) {
 		switch {
 		case t.unusable(u.ID):
 		case u.Kind == schema.UnitHead:
-			do := score.Action{Type: score.TypeHead, Unit: u.ID, YawRad: only(u.YawRad), PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)}
-			if u.YawRad == nil && u.PitchRad == nil && u.RollRad == nil { // it does not say which axes it has
-				do.YawRad, do.PitchRad = &zero, &zero
+			ahead := score.Axes{YawRad: only(u.YawRad), PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)}
+			if ahead == (score.Axes{}) { // it does not say which axes it has
+				ahead.YawRad, ahead.PitchRad = &zero, &zero
 			}
-			heads.Actions = append(heads.Actions, do)
+			heads.Actions = append(heads.Actions, score.Action{Unit: u.ID, Do: score.Head{Axes: ahead}})
 		case u.Kind == schema.UnitDrive && (u.PitchRad != nil || u.RollRad != nil):
-			poses.Actions = append(poses.Actions, score.Action{Type: score.TypePose, Unit: u.ID, PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)})
+			poses.Actions = append(poses.Actions, score.Action{Unit: u.ID, Do: score.Pose{Axes: score.Axes{PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)}}})
 		}
 	}
 	return heads, poses
@@ -113,7 +113,7 @@ func (t Step) explain(why safety.Cause) {
 	if text == nil {
 		text = estopText
 	}
-	say := score.Action{Type: score.TypeSay, Text: text}
+	say := score.Action{Do: score.Say{Text: text}}
 	if _, speaks := say.Performer(t.Body.Units()); speaks && len(text) > 0 {
 		t.pushSafetyAct(act.Entry{Languages: t.cfg.Languages, Act: &score.Act{ID: "why-estop", Actions: []score.Action{say}}})
 	}

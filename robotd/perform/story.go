@@ -239,8 +239,9 @@ func (s *State) File(do *score.Action) string {
 }
 
 func fileOf(files []score.Asset, do *score.Action) string {
+	named := do.Named("")
 	for _, a := range files {
-		if a.Kind == score.AssetSound && a.Name == do.Sound || a.Kind == score.AssetFace && (a.Name == do.Face || a.Name == do.Image) {
+		if slices.ContainsFunc(named, func(n score.Named) bool { return n.Kind == a.Kind && n.Name == a.Name }) {
 			return a.SHA256
 		}
 	}

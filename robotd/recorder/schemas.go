@@ -44,7 +44,7 @@ func reflected(c channel) *jsonschema.Schema {
 				return &jsonschema.Schema{Type: "string", Format: "date-time"}
 			case reflect.TypeFor[jsontext.Value]():
 				return &jsonschema.Schema{}
-			case reflect.TypeFor[score.Action]():
+			case score.Wire:
 				return &jsonschema.Schema{Type: "object", Description: "an action of an act: see act.schema.json"}
 			}
 			return nil

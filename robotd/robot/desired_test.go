@@ -89,7 +89,7 @@ func (s *stand) ringAgain(number, rev int64, size int) (file score.Asset) {
 	sound := soundOf(rev, size)
 	sum := sha256.Sum256(sound)
 	file = score.Asset{Name: "gong", Kind: score.AssetSound, SHA256: hex.EncodeToString(sum[:]), Size: int64(size)}
-	act := score.Act{ID: "ring", Actions: []score.Action{{Type: score.TypeSound, Sound: "gong", TimeoutMS: ptr[int64](2000)}}}
+	act := score.Act{ID: "ring", Actions: []score.Action{{TimeoutMS: ptr[int64](2000), Do: score.Sound{Sound: "gong"}}}}
 	story := score.Story{ID: "ring", Name: score.Text{"en": "Ring"}, Repeat: score.Repeat{Loop: true}, Acts: []score.Step{{Act: "ring"}}}
 	data, digest, err := score.EncodePublishedStory(story, map[string]score.Act{"ring": act}, rev, file)
 	if err != nil {
@@ -207,7 +207,7 @@ func TestRobotGoesToPlacesOfTheFleet(t *testing.T) {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == "hall"
 		})
 		s.op.ExpectThat("troupe/v1/robots/r1/caps", func(m brokertest.Message) bool { return strings.Contains(string(m.Payload), `"snapshot"`) })
-		s.publish(1, score.Act{ID: "fetch", Actions: []score.Action{{Type: score.TypeGoto, Point: "snapshot", TimeoutMS: ptr[int64](60000)}}})
+		s.publish(1, score.Act{ID: "fetch", Actions: []score.Action{{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "snapshot"}}}})
 		s.must("safety/enable", "")
 		s.must("mode/set", `{"mode":"ato"}`)
 		time.Sleep(30 * time.Second)

@@ -367,7 +367,7 @@ func TestStoryWithSoundsIsFetchedOverOneConnection(t *testing.T) {
 			sum := sha256.Sum256(sound)
 			f := score.Asset{Name: fmt.Sprint("gong", n), Kind: score.AssetSound, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(sound))}
 			files = append(files, f)
-			act.Actions = append(act.Actions, score.Action{Type: score.TypeSound, Sound: f.Name, StartMS: int64(3000 * n), TimeoutMS: ptr[int64](2000)})
+			act.Actions = append(act.Actions, score.Action{StartMS: int64(3000 * n), TimeoutMS: ptr[int64](2000), Do: score.Sound{Sound: f.Name}})
 			s.fleetd.Retain("troupe/v1/blobs/"+f.SHA256, string(sound))
 		}
 		story := score.Story{ID: "ring", Name: score.Text{"en": "Ring"}, Repeat: score.Repeat{Loop: true}, Acts: []score.Step{{Act: "ring"}}}

@@ -91,12 +91,13 @@ func (l *local) happened(e effect.Save) {
 }
 
 func (l *local) started(e effect.Start) {
-	if l == nil || e.Do.Type != score.TypeFace {
+	shown, ok := e.Do.Do.(score.Face)
+	if l == nil || !ok {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.face = e.Do.Face
+	l.face = shown.Face
 }
 
 func (l *local) snapshot(s effect.Snapshot) {

@@ -157,7 +157,7 @@ func (l *loop) withholds(e effect.Effect) bool {
 			return false
 		}
 	case effect.Start:
-		if row, known := score.RowOf(e.Do.Type); known && !row.Moves() {
+		if row, known := score.RowOf(e.Do.Type()); known && !row.Moves() {
 			return false
 		}
 	case effect.Calibrate: // homes units; in DISABLED they wait for safety/enable with it

@@ -166,12 +166,12 @@ func ptr[T any](v T) *T { return &v }
 
 var (
 	greet = score.Act{ID: "greet", Actions: []score.Action{
-		{Type: score.TypeFace, Face: "smile"},
-		{Type: score.TypeSay, Text: score.Text{"en": "Welcome"}, TimeoutMS: ptr[int64](5000)},
+		{Do: score.Face{Face: "smile"}},
+		{TimeoutMS: ptr[int64](5000), Do: score.Say{Text: score.Text{"en": "Welcome"}}},
 	}}
 	walk = score.Act{ID: "walk", Actions: []score.Action{
-		{Type: score.TypeGoto, Point: "entrance", TimeoutMS: ptr[int64](60000)},
-		{Type: score.TypeHead, StartMS: 0, YawRad: ptr(0.5), PitchRad: ptr(0.0), TimeoutMS: ptr[int64](5000)},
+		{TimeoutMS: ptr[int64](60000), Do: score.Goto{Point: "entrance"}},
+		{StartMS: 0, TimeoutMS: ptr[int64](5000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.5), PitchRad: ptr(0.0)}}},
 	}}
 )
 

@@ -73,7 +73,7 @@ func (r *Recording) End(entry string, completed, failed bool, now time.Duration)
 	}
 	a := &r.actions[i]
 	a.entry = ""
-	row, _ := score.RowOf(a.do.Type)
+	row, _ := score.RowOf(a.do.Type())
 	lasted := (now - a.at).Milliseconds()
 	switch {
 	case completed:
@@ -114,7 +114,7 @@ func (r *Recording) endSegment() {
 	}
 	end, t := long.Milliseconds(), (long - rest).Seconds()
 	vx, wz := within(s.way.vx/t, r.MaxMPS), within(s.way.wz/t, r.MaxTurn)
-	r.Begin("", score.Action{Type: score.TypeDrive, EndMS: &end, VXMPS: &vx, WZRadPS: &wz}, s.from)
+	r.Begin("", score.Action{EndMS: &end, Do: score.Drive{VXMPS: &vx, WZRadPS: &wz}}, s.from)
 }
 
 // within rounds v and keeps it within a limit.

@@ -23,15 +23,15 @@ func ptr[T any](v T) *T { return &v }
 
 func TestRecordingKeepsTheTimingOfWhatWasDone(t *testing.T) {
 	r := Recording{Act: "bow"}
-	say := score.Action{Type: score.TypeSay, Text: score.Text{"en": "Hello"}, TimeoutMS: ptr[int64](61_000)}
+	say := score.Action{TimeoutMS: ptr[int64](61_000), Do: score.Say{Text: score.Text{"en": "Hello"}}}
 	r.Begin("1", say, ms(5000))
-	r.Begin("2", score.Action{Type: score.TypeHead, YawRad: ptr(0.5), TimeoutMS: ptr[int64](11_000)}, ms(5500))
+	r.Begin("2", score.Action{TimeoutMS: ptr[int64](11_000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.5)}}}, ms(5500))
 	r.End("2", false, false, ms(6200)) // replaced by the next
-	r.Begin("3", score.Action{Type: score.TypeHead, YawRad: ptr(0.0), TimeoutMS: ptr[int64](11_000)}, ms(6200))
+	r.Begin("3", score.Action{TimeoutMS: ptr[int64](11_000), Do: score.Head{Axes: score.Axes{YawRad: ptr(0.0)}}}, ms(6200))
 	r.End("1", true, false, ms(6800))
-	r.Begin("4", score.Action{Type: score.TypeGoto, Point: "dock", TimeoutMS: ptr[int64](301_000)}, ms(7000))
+	r.Begin("4", score.Action{TimeoutMS: ptr[int64](301_000), Do: score.Goto{Point: "dock"}}, ms(7000))
 	r.End("4", false, true, ms(7500)) // failed
-	r.Begin("5", score.Action{Type: score.TypeMotion, Motion: "nod", TimeoutMS: ptr[int64](31_000)}, ms(8000))
+	r.Begin("5", score.Action{TimeoutMS: ptr[int64](31_000), Do: score.Motion{Motion: "nod"}}, ms(8000))
 	r.End("5", false, false, ms(8100)) // its type cannot have an end
 	a, _ := r.Recorded(ms(9000))
 	want := `{"act":"bow","actions":[{"type":"say","start_ms":0,"timeout_ms":61000,"text":{"en":"Hello"}},` +
@@ -80,7 +80,7 @@ func TestRecordingMakesDrivesOfFrames(t *testing.T) {
 func TestRecordingWithTooManyActionsSaysSo(t *testing.T) {
 	r := Recording{Act: "long"}
 	for i := range int64(MaxActions) {
-		r.Begin("", score.Action{Type: score.TypeFace, Face: "smile"}, ms(10*i))
+		r.Begin("", score.Action{Do: score.Face{Face: "smile"}}, ms(10*i))
 	}
 	if a, tooLong := r.Recorded(ms(1000)); tooLong || r.TooLong() || len(a.Actions) != MaxActions {
 		t.Errorf("with %d actions it has %d, and is too long: %v, %v", MaxActions, len(a.Actions), tooLong, r.TooLong())
@@ -90,7 +90,7 @@ func TestRecordingWithTooManyActionsSaysSo(t *testing.T) {
 		t.Errorf("with a drive as its last action it is too long: %v, want true; without it %v, want false", tooLong, r.TooLong())
 	}
 	for i := range int64(1000) {
-		r.Begin("", score.Action{Type: score.TypeFace, Face: "smile"}, ms(3000+i))
+		r.Begin("", score.Action{Do: score.Face{Face: "smile"}}, ms(3000+i))
 	}
 	if a, tooLong := r.Recorded(ms(5000)); !tooLong || !r.TooLong() || len(a.Actions) != MaxActions {
 		t.Errorf("it has %d actions, and is too long: %v, %v", len(a.Actions), tooLong, r.TooLong())
@@ -103,9 +103,9 @@ func TestWhatWasTaughtOutlastsARestart(t *testing.T) {
 	disk := map[string]string{}
 	keep := func(saved StoredValue) { disk[saved.Name] = saved.Value }
 	keep(s.SetPoint("window", Point{score.Point{XM: 1, YM: 2, ThetaRad: ptr(0.5)}, "ab12"}))
-	keep(s.SetAct(score.Act{ID: "bow", Name: score.Text{"en": "Bow"}, Actions: []score.Action{{Type: score.TypeFace, Face: "smile"}}}))
+	keep(s.SetAct(score.Act{ID: "bow", Name: score.Text{"en": "Bow"}, Actions: []score.Action{{Do: score.Face{Face: "smile"}}}}))
 	first := s.Digest()
-	keep(s.SetAct(score.Act{ID: "bow", Name: score.Text{"en": "Bow"}, Actions: []score.Action{{Type: score.TypeFace, Face: "sad"}}}))
+	keep(s.SetAct(score.Act{ID: "bow", Name: score.Text{"en": "Bow"}, Actions: []score.Action{{Do: score.Face{Face: "sad"}}}}))
 	if s.Digest() == first || first == empty {
 		t.Error("the digest does not change with the acts")
 	}

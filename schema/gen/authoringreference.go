@@ -33,7 +33,7 @@ func typeTables(common score.Object) string {
 	for _, row := range score.Table {
 		unit := string(row.Unit)
 		switch {
-		case row.Type == score.TypeMotion:
+		case row.Listed:
 			unit = "the unit that lists the motion"
 		case unit == "":
 			unit = "none"
@@ -56,7 +56,7 @@ func typeTables(common score.Object) string {
 		}
 		fmt.Fprintf(&b, "\n```yaml\n- %s\n```\n", row.Example)
 		if len(row.Fields) > 0 {
-			b.WriteString(fieldTable(reflect.TypeFor[score.Action](), row.Fields))
+			b.WriteString(fieldTable(score.Wire, row.Fields))
 		}
 	}
 	return b.String()

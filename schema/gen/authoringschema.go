@@ -58,8 +58,8 @@ func partsOf(o score.Object) []score.Object {
 		for _, part := range score.Objects {
 			if part.Type == t && part.Name != o.Name && !slices.ContainsFunc(parts, func(p score.Object) bool { return p.Name == part.Name }) {
 				parts = append(parts, part)
-				for i := range t.NumField() {
-					add(t.Field(i).Type)
+				for i := range asWritten(t).NumField() {
+					add(asWritten(t).Field(i).Type)
 				}
 			}
 		}
@@ -145,8 +145,17 @@ func ofAction(row score.ActionRow, fields []score.Field) []score.Field {
 	return out
 }
 
+// asWritten returns the type of an object as files have it.
+func asWritten(t reflect.Type) reflect.Type {
+	if t == reflect.TypeFor[score.Action]() {
+		return score.Wire
+	}
+	return t
+}
+
 // typeOf returns the Go type of the field of t with this name in JSON.
 func typeOf(t reflect.Type, name string) reflect.Type {
+	t = asWritten(t)
 	for i := range t.NumField() {
 		if tag, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); tag == name {
 			f := t.Field(i).Type

@@ -8,6 +8,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"troupe/schema/bus"
+	"troupe/schema/score"
 )
 
 // busSchemas returns the JSON Schemas of the messages between robotd and adapters, by their
@@ -16,7 +17,7 @@ func busSchemas() (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, t := range bus.Topics {
 		// An adapter ignores fields that it does not know, and robotd refuses them.
-		r := jsonschema.Reflector{ExpandedStruct: true, Anonymous: true, AllowAdditionalProperties: t.From == "robotd"}
+		r := jsonschema.Reflector{ExpandedStruct: true, Anonymous: true, AllowAdditionalProperties: t.From == "robotd", Namer: nameOf}
 		s := r.Reflect(t.Message)
 		s.Title, s.Description = messageName(t), t.Purpose
 		describe(s, s.Definitions, reflect.TypeOf(t.Message))
@@ -27,6 +28,14 @@ func busSchemas() (map[string][]byte, error) {
 		out[busFile(t)] = text
 	}
 	return out, nil
+}
+
+// nameOf names the one type of the contract that has no name in Go; the others keep theirs.
+func nameOf(t reflect.Type) string {
+	if t == score.Wire {
+		return "Action"
+	}
+	return ""
 }
 
 func messageName(t bus.Topic) string { return reflect.TypeOf(t.Message).Name() }

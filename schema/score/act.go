@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -109,25 +110,25 @@ func (c *checks) actions(a Act) {
 }
 
 func (c *checks) action(p string, x *Action) {
-	row, ok := RowOf(x.Type)
+	row, ok := RowOf(x.Type())
 	if !ok {
 		hint := "types are " + knownTypes()
-		if near := schema.Closest(string(x.Type), strings.Split(knownTypes(), ", ")); near != "" {
+		if near := schema.Closest(string(x.Type()), strings.Split(knownTypes(), ", ")); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		c.add(at(p, "type"), CodeUnknownType, fmt.Sprintf("%q is not a type of action", x.Type), hint)
+		c.add(at(p, "type"), CodeUnknownType, fmt.Sprintf("%q is not a type of action", x.Type()), hint)
 		return
 	}
 	switch x.Method {
 	case "", MethodExclusive, row.Method:
 	default:
-		c.add(at(p, "method"), CodeBadValue, fmt.Sprintf("%q is not a method of %s", x.Method, x.Type), fmt.Sprintf("leave it out (%s) or write exclusive", row.Method))
+		c.add(at(p, "method"), CodeBadValue, fmt.Sprintf("%q is not a method of %s", x.Method, row.Type), fmt.Sprintf("leave it out (%s) or write exclusive", row.Method))
 	}
 	switch x.OnResume {
 	case "":
 	case ResumeContinue, ResumeRestart, ResumeSkip:
 		if row.OnResume == "" {
-			c.add(at(p, "on_resume"), CodeWrongField, string(x.Type)+" has no on_resume", "what is in it resumes as each action says")
+			c.add(at(p, "on_resume"), CodeWrongField, string(row.Type)+" has no on_resume", "what is in it resumes as each action says")
 		}
 	default:
 		c.add(at(p, "on_resume"), CodeBadValue, fmt.Sprintf("%q is not a way to resume", x.OnResume), resumeHint(x.OnResume))
@@ -145,11 +146,11 @@ func (c *checks) ends(p string, x *Action, row ActionRow) {
 	case x.EndMS != nil && x.TimeoutMS != nil:
 		c.add(at(p, "timeout_ms"), CodeBothEnds, "end_ms and timeout_ms exclude each other", "keep end_ms for a fixed duration, or timeout_ms for until done")
 	case x.EndMS != nil && !row.End:
-		c.add(at(p, "end_ms"), CodeWrongEnd, string(x.Type)+" has no end_ms", "leave it out: it ends "+row.Ends)
+		c.add(at(p, "end_ms"), CodeWrongEnd, string(row.Type)+" has no end_ms", "leave it out: it ends "+row.Ends)
 	case x.TimeoutMS != nil && !row.Timeout:
-		c.add(at(p, "timeout_ms"), CodeWrongEnd, string(x.Type)+" has no timeout_ms", "leave it out: it ends "+row.Ends)
+		c.add(at(p, "timeout_ms"), CodeWrongEnd, string(row.Type)+" has no timeout_ms", "leave it out: it ends "+row.Ends)
 	case x.EndMS == nil && x.TimeoutMS == nil && !row.AtOnce && (row.End || row.Timeout):
-		c.add(p, CodeNeedsEnd, string(x.Type)+" says neither when it ends nor how long it may take", row.endHint(x.StartMS))
+		c.add(p, CodeNeedsEnd, string(row.Type)+" says neither when it ends nor how long it may take", row.endHint(x.StartMS))
 	case x.EndMS != nil && (*x.EndMS <= x.StartMS || *x.EndMS > MaxActMS):
 		c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("%d is not after start_ms (%d) and at most %d", *x.EndMS, x.StartMS, MaxActMS), "write a time after start_ms; both count from the start of the group")
 	case x.TimeoutMS != nil && (*x.TimeoutMS < 1 || *x.TimeoutMS > MaxActMS):
@@ -162,14 +163,7 @@ func (r ActionRow) endHint(start int64) string {
 	if !r.Timeout {
 		return fmt.Sprintf("add end_ms: %d, the time at which it ends", start+3000)
 	}
-	usual := 5000
-	switch r.Type {
-	case TypeSay:
-		usual = 8000
-	case TypeGoto, TypeDrive:
-		usual = 60_000
-	}
-	return fmt.Sprintf("add timeout_ms: %d (it ends %s, and after so many milliseconds at the latest), or end_ms for a fixed end", usual, r.Ends)
+	return fmt.Sprintf("add timeout_ms: %d (it ends %s, and after so many milliseconds at the latest), or end_ms for a fixed end", cmp.Or(r.UsualMS, 5000), r.Ends)
 }
 
 var reference = regexp.MustCompile(`\$\{([^}]*)\}?`)
@@ -192,9 +186,10 @@ func (c *checks) references(p string, x *Action, declared map[string]Parameter, 
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(x.With)) {
-		c.text(at(p, "with", name), x.With[name], MaxText)
-		check(at(p, "with", name), x.With[name])
+	with := x.With()
+	for _, name := range slices.Sorted(maps.Keys(with)) {
+		c.text(at(p, "with", name), with[name], MaxText)
+		check(at(p, "with", name), with[name])
 	}
 	x.texts(p, func(pointer string, t Text) {
 		for _, lang := range slices.Sorted(maps.Keys(t)) {

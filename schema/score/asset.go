@@ -89,16 +89,18 @@ type Named struct {
 func (a Act) Named() []Named {
 	var all []Named
 	a.walk(func(p string, x *Action, _ int) {
-		switch {
-		case x.Type == TypeSound && x.Sound != "":
-			all = append(all, Named{at(p, "sound"), AssetSound, x.Sound})
-		case x.Type == TypeFace && x.Face != "":
-			all = append(all, Named{at(p, "face"), AssetFace, x.Face})
-		case x.Type == TypeScreen && x.Image != "":
-			all = append(all, Named{at(p, "image"), AssetFace, x.Image})
-		}
+		all = append(all, x.Named(p)...)
 	})
 	return all
+}
+
+// Named lists the sounds and faces that x names, when p is the pointer of x.
+func (x *Action) Named(p string) []Named {
+	n, ok := x.Do.(namer)
+	if !ok {
+		return nil
+	}
+	return slices.DeleteFunc(n.named(p), func(n Named) bool { return n.Name == "" })
 }
 
 // reaches returns a function that reports whether any of acts names an asset.

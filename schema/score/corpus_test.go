@@ -19,7 +19,7 @@ const corpus = "../../testdata/scores"
 
 var (
 	known = Act{ID: "known", Parameters: map[string]Parameter{"guest": {Type: "string"}}, Actions: []Action{
-		{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello ${guest}"}},
+		{TimeoutMS: ms(900), Do: Say{Text: Text{"en": "hello ${guest}"}}},
 	}}
 	small = schema.Caps{Languages: []string{"en"}, Points: []string{"desk"}, Units: []schema.Unit{
 		{ID: "speaker", Kind: schema.UnitSpeaker},
@@ -32,9 +32,9 @@ var (
 
 func ms(v int64) *int64 { return &v }
 
-var walk = Act{ID: "walk", Actions: []Action{{Type: TypeGroup, Actions: []Action{{Type: TypeGoto, Point: "desk", TimeoutMS: ms(9000)}}}}}
+var walk = Act{ID: "walk", Actions: []Action{{Do: Group{Actions: []Action{{TimeoutMS: ms(9000), Do: Goto{Point: "desk"}}}}}}}
 
-var instant = Act{ID: "instant", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
+var instant = Act{ID: "instant", Actions: []Action{{Do: Face{Face: "smile"}}}}
 
 func shelf(id string) (Act, bool) {
 	a, ok := map[string]Act{"known": known, "instant": instant, "walk": walk}[id]

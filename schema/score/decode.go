@@ -54,6 +54,9 @@ func (m *misfits) remove(t reflect.Type, value any, pointer string) (fits bool) 
 	if value == nil {
 		return true
 	}
+	if t == reflect.TypeFor[Action]() {
+		t = Wire
+	}
 	_, custom := reflect.New(t).Interface().(json.UnmarshalerFrom)
 	if !custom {
 		_, custom = reflect.New(t).Interface().(json.Unmarshaler)
@@ -172,11 +175,12 @@ func typeAt(t reflect.Type, pointer jsontext.Pointer) reflect.Type {
 
 // fieldsOf returns the JSON fields of a struct with their types.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	if t == reflect.TypeFor[Action]() {
+		t = Wire
+	}
 	all := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" {
-			all[name] = t.Field(i).Type
-		}
+	for _, f := range jsonFields(t) {
+		all[nameOf(f)] = f.Type
 	}
 	return all
 }

@@ -2,12 +2,28 @@ package score
 
 import "troupe/schema"
 
-// faceActions is what a face does.
-var faceActions = []ActionRow{
-	{Type: TypeFace, Unit: schema.UnitFace, Class: ClassFace, Method: MethodNoSameType,
-		AtOnce: true, End: true, OnResume: ResumeContinue, Ends: "at once, or at end_ms: then the face before it returns", Example: `{type: face, start_ms: 0, end_ms: 3000, face: smile}`,
+// face is what a face shows.
+var face = Kind{Unit: schema.UnitFace, Actions: []ActionRow{
+	{Do: Face{}, Class: ClassFace, Method: MethodNoSameType,
+		AtOnce: true, End: true, OnResume: ResumeContinue,
+		Ends:    "at once, or at end_ms: then the face before it returns",
+		Example: `{type: face, start_ms: 0, end_ms: 3000, face: smile}`,
 		Fields: []Field{
 			{Name: "face", Required: true, Form: FormName, Doc: "an asset, or a face that the robot has", Example: `smile`},
 			unitField,
 		}},
+}}
+
+// Face shows a face.
+type Face struct {
+	Face string `json:"face,omitempty"`
+}
+
+func (Face) Type() ActionType { return TypeFace }
+
+func (f Face) shown([]string) string  { return f.Face }
+func (f Face) named(p string) []Named { return []Named{{at(p, "face"), AssetFace, f.Face}} }
+
+func (f Face) fit(c *checks, p string, _ *Action, caps schema.Caps, u schema.Unit) {
+	c.catalogue(at(p, "face"), "face", f.Face, u.Faces, caps)
 }

@@ -2,7 +2,9 @@ package score
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,65 +19,93 @@ type setField struct {
 	number *float64
 }
 
-// setFields lists the fields of x that depend on its type and are set, in a fixed order.
+// setFields lists the fields of x that depend on its type and are set, in the order of Wire; unit
+// follows the first of them.
 func (x *Action) setFields() []setField {
 	var out []setField
-	word := func(name, v string) {
-		if v != "" {
-			out = append(out, setField{name: name, word: v})
+	for i, f := range typeFields {
+		if v := reflect.ValueOf(x.value(f)); v.IsValid() && !v.IsZero() {
+			out = append(out, newSetField(f, v))
 		}
-	}
-	number := func(name string, v *float64) {
-		if v != nil {
-			out = append(out, setField{name: name, number: v})
+		if i == 0 && x.Unit != "" {
+			out = append(out, setField{name: unitField.Name, word: x.Unit})
 		}
-	}
-	if x.Text != nil {
-		out = append(out, setField{name: "text"})
-	}
-	word("unit", x.Unit)
-	word("voice", x.Voice)
-	number("volume", x.Volume)
-	number("rate", x.Rate)
-	word("sound", x.Sound)
-	if x.Loop {
-		out = append(out, setField{name: "loop"})
-	}
-	word("face", x.Face)
-	word("led", x.LED)
-	word("colour", x.Colour)
-	word("pattern", x.Pattern)
-	if x.PeriodMS != 0 {
-		v := float64(x.PeriodMS)
-		number("period_ms", &v)
-	}
-	word("view", x.View)
-	word("image", x.Image)
-	if x.Choices != nil {
-		out = append(out, setField{name: "choices"})
-	}
-	number("yaw_rad", x.YawRad)
-	number("pitch_rad", x.PitchRad)
-	number("roll_rad", x.RollRad)
-	number("height_m", x.HeightM)
-	number("speed", x.Speed)
-	word("motion", x.Motion)
-	word("point", x.Point)
-	number("x_m", x.XM)
-	number("y_m", x.YM)
-	number("theta_rad", x.ThetaRad)
-	number("speed_mps", x.SpeedMPS)
-	number("vx_mps", x.VXMPS)
-	number("vy_mps", x.VYMPS)
-	number("wz_radps", x.WZRadPS)
-	word("act", x.Act)
-	if x.With != nil {
-		out = append(out, setField{name: "with"})
-	}
-	if x.Actions != nil {
-		out = append(out, setField{name: "actions"})
 	}
 	return out
+}
+
+// typeFields are the names of the fields that depend on the type, in the order of Wire.
+var typeFields = func() (names []string) {
+	for _, f := range jsonFields(Wire)[1+len(jsonFields(reflect.TypeFor[Action]())):] {
+		names = append(names, nameOf(f))
+	}
+	return names
+}()
+
+// value returns a field of x that depends on its type, whether its type has it or not; nil if there is none.
+func (x *Action) value(name string) any {
+	if x.Do != nil {
+		own := reflect.ValueOf(x.Do)
+		if place, ok := placesIn[own.Type()][name]; ok {
+			return own.FieldByIndex(place).Interface()
+		}
+	}
+	return x.misplaced[name]
+}
+
+func newSetField(name string, v reflect.Value) setField {
+	switch v.Kind() {
+	case reflect.String:
+		return setField{name: name, word: v.String()}
+	case reflect.Pointer:
+		n := v.Elem().Float()
+		return setField{name: name, number: &n}
+	case reflect.Int64:
+		n := float64(v.Int())
+		return setField{name: name, number: &n}
+	}
+	return setField{name: name}
+}
+
+// Number is a number of an action, with the range that a unit takes.
+type Number struct {
+	Name   string
+	Value  float64
+	Within func(*schema.Unit) schema.Range
+}
+
+// Numbers lists the numbers that x sets, but for durations.
+func (x *Action) Numbers() iter.Seq[Number] {
+	return func(yield func(Number) bool) {
+		row, _ := RowOf(x.Type())
+		for _, name := range typeFields {
+			v, ok := x.value(name).(*float64)
+			if !ok || v == nil {
+				continue
+			}
+			f, _ := row.field(name)
+			within := f.Reach
+			if within == nil {
+				within = func(*schema.Unit) schema.Range { return schema.Range{Min: f.Min, Max: f.Max} }
+			}
+			if !yield(Number{name, *v, within}) {
+				return
+			}
+		}
+	}
+}
+
+// SetNumber sets a number of x, if its type has it. It leaves copies of x as they are.
+func (x *Action) SetNumber(name string, v float64) {
+	if x.Do == nil {
+		return
+	}
+	own := reflect.New(reflect.TypeOf(x.Do)).Elem()
+	own.Set(reflect.ValueOf(x.Do))
+	if place, ok := placesIn[own.Type()][name]; ok {
+		own.FieldByIndex(place).Set(reflect.ValueOf(&v))
+		x.Do = own.Interface().(Do)
+	}
 }
 
 var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
@@ -86,57 +116,18 @@ func (c *checks) fields(p string, x *Action, row ActionRow) {
 		given[w.name] = true
 		f, ok := row.field(w.name)
 		if !ok {
-			c.add(at(p, w.name), CodeWrongField, string(x.Type)+" has no "+w.name, "leave it out; "+string(x.Type)+" takes "+row.takes())
+			c.add(at(p, w.name), CodeWrongField, string(row.Type)+" has no "+w.name, "leave it out; "+string(row.Type)+" takes "+row.takes())
 			continue
 		}
 		c.field(at(p, w.name), f, w)
 	}
 	for _, f := range row.Fields {
 		if f.Required && !given[f.Name] {
-			c.add(at(p, f.Name), CodeMissing, string(x.Type)+" needs "+f.Name, "add "+f.Name+": "+f.Example)
+			c.add(at(p, f.Name), CodeMissing, string(row.Type)+" needs "+f.Name, "add "+f.Name+": "+f.Example)
 		}
 	}
-	switch x.Type {
-	case TypeSay:
-		if given["text"] && len(x.Text) == 0 {
-			c.add(at(p, "text"), CodeMissing, "there is no text", "write it by language, such as text: {en: Hello}")
-		}
-		c.texts(at(p, "text"), x.Text, MaxText)
-	case TypeSound:
-		if x.Loop && x.EndMS == nil {
-			field, hint := "end_ms", fmt.Sprintf("add end_ms: %d, the time at which it ends", x.StartMS+5000)
-			if x.TimeoutMS != nil {
-				field, hint = "timeout_ms", fmt.Sprintf("rename timeout_ms to end_ms, the time at which it ends: %d", x.StartMS+*x.TimeoutMS)
-			}
-			c.add(at(p, field), CodeNeedsEnd, "a sound that loops never ends by itself", hint)
-		}
-	case TypeLED:
-		if !given["colour"] && x.Pattern != "rainbow" {
-			c.add(at(p, "colour"), CodeMissing, "the led has no colour", `add colour: "#20c0ff", in quotes; or pattern: rainbow`)
-		}
-	case TypeHead:
-		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] {
-			c.add(p, CodeMissing, "the head has no angle", "add yaw_rad, pitch_rad or roll_rad")
-		}
-	case TypeGoto:
-		switch place := given["x_m"] && given["y_m"]; {
-		case given["point"] && (given["x_m"] || given["y_m"]):
-			c.add(at(p, "point"), CodeWrongField, "goto has a point and coordinates, which are two places to go to", fmt.Sprintf("keep point: %s and leave x_m and y_m out, or keep x_m with y_m and leave point out", x.Point))
-		case !given["point"] && !place:
-			c.add(p, CodeMissing, "goto does not say where", "add point, or x_m with y_m")
-		}
-	case TypeScreen:
-		c.screen(p, x, given)
-	case TypePose:
-		if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] && !given["height_m"] {
-			c.add(p, CodeMissing, "the pose has no angle and no height", "add yaw_rad, pitch_rad, roll_rad or height_m")
-		}
-	case TypeDrive:
-		c.drive(p, x, given)
-	case TypeGroup:
-		if len(x.Actions) == 0 {
-			c.warn(p, CodeEmptyGroup, "the group is empty", "remove it")
-		}
+	if d, ok := x.Do.(checker); ok {
+		d.check(c, p, x, given)
 	}
 }
 

@@ -16,17 +16,19 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 	var c checks
 	named := false // an action names its unit
 	a.walk(func(p string, x *Action, _ int) {
-		row, ok := RowOf(x.Type)
+		row, ok := RowOf(x.Type())
 		if !ok || !row.NeedsUnit() {
 			return
 		}
-		if len(caps.Actions) > 0 && !slices.Contains(caps.Actions, string(x.Type)) {
-			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("this robot's release performs no %s", x.Type), "update robotd, or leave the action out for this robot")
+		if len(caps.Actions) > 0 && !slices.Contains(caps.Actions, string(row.Type)) {
+			c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("this robot's release performs no %s", row.Type), "update robotd, or leave the action out for this robot")
 			return
 		}
 		named = named || x.Unit != ""
 		if u, found := x.Performer(caps.Units); found {
-			c.unit(p, x, caps, u)
+			if d, ok := x.Do.(fitter); ok {
+				d.fit(&c, p, x, caps, u)
+			}
 		} else if !caps.Truncated {
 			c.noUnit(p, x, caps)
 		}
@@ -54,47 +56,10 @@ func namingUnits(list []Action, units []schema.Unit) []Action {
 	out := slices.Clone(list)
 	for i := range out {
 		u, _ := out[i].Performer(units)
-		out[i].Unit, out[i].Actions = u.ID, namingUnits(out[i].Actions, units)
+		out[i].Unit = u.ID
+		out[i].SetInner(namingUnits(out[i].Inner(), units))
 	}
 	return out
-}
-
-func (c *checks) unit(p string, x *Action, caps schema.Caps, u schema.Unit) {
-	switch x.Type {
-	case TypeSay:
-		c.fitText(at(p, "text"), x.Text, caps)
-	case TypeSound:
-		c.catalogue(at(p, "sound"), "sound", x.Sound, u.Sounds, caps)
-	case TypeFace:
-		c.catalogue(at(p, "face"), "face", x.Face, u.Faces, caps)
-	case TypeHead:
-		if describesAxes(&u) {
-			c.fitAxes(p, "the "+u.ID+" of this robot has", x, &u)
-		}
-	case TypeScreen:
-		x.texts(p, func(pointer string, t Text) { c.fitText(pointer, t, caps) })
-		if x.View != "" {
-			c.catalogue(at(p, "view"), "view", x.View, u.Views, caps)
-		}
-		if x.Image != "" {
-			c.catalogue(at(p, "image"), "image", x.Image, u.Images, caps)
-		}
-	case TypePose:
-		c.fitPose(p, x, u)
-	case TypeDrive:
-		c.fitDrive(p, x, u)
-	case TypeGoto:
-		// A robot without a map has no points and no places.
-		switch {
-		case len(caps.Points) == 0 && !caps.Truncated:
-			c.add(at(p, "type"), CodeNotInCatalogue, "this robot has no map, so it cannot go to a point or a place", "assign it places with a map (fleetd desired places), or leave goto out")
-		case x.Point != "":
-			c.catalogue(at(p, "point"), "point", x.Point, caps.Points, caps)
-		}
-		if x.SpeedMPS != nil && u.MaxSpeedMPS > 0 && *x.SpeedMPS > u.MaxSpeedMPS {
-			c.warn(at(p, "speed_mps"), CodeBeyondUnit, fmt.Sprintf("this robot drives at most %v m/s", u.MaxSpeedMPS), "it will drive slower")
-		}
-	}
 }
 
 func (c *checks) catalogue(pointer, what, name string, known []string, caps schema.Caps) {

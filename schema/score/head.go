@@ -2,15 +2,39 @@ package score
 
 import "troupe/schema"
 
-// headActions is what a head does.
-var headActions = []ActionRow{
-	{Type: TypeHead, Unit: schema.UnitHead, Class: ClassHead, Method: MethodNoSameType,
-		End: true, Timeout: true, OnResume: ResumeRestart, Ends: "when reached, or at end_ms", Example: `{type: head, start_ms: 0, timeout_ms: 2000, yaw_rad: 0.4, pitch_rad: -0.1}`,
+// head is what a head does.
+var head = Kind{Unit: schema.UnitHead, Actions: []ActionRow{
+	{Do: Head{}, Class: ClassHead, Method: MethodNoSameType,
+		End: true, Timeout: true, OnResume: ResumeRestart, EstimateMS: 1500,
+		Ends:    "when reached, or at end_ms",
+		Example: `{type: head, start_ms: 0, timeout_ms: 2000, yaw_rad: 0.4, pitch_rad: -0.1}`,
 		Fields: []Field{
-			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Doc: "to the left", Default: "as it is", Example: `0.4`},
-			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Doc: "up", Default: "as it is", Example: `-0.1`},
-			{Name: "roll_rad", Min: -1.6, Max: 1.6, Doc: "to the side", Default: "as it is", Example: `0.1`},
-			{Name: "speed", Min: 0, Max: 1, Doc: "share of the maximum speed of the head", Default: "1", Example: `0.5`},
+			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Reach: yawOf, Doc: "to the left", Default: "as it is", Example: `0.4`},
+			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Reach: pitchOf, Doc: "up", Default: "as it is", Example: `-0.1`},
+			{Name: "roll_rad", Min: -1.6, Max: 1.6, Reach: rollOf, Doc: "to the side", Default: "as it is", Example: `0.1`},
+			{Name: "speed", Min: 0, Max: 1, Reach: upToTwice, Doc: "share of the maximum speed of the head", Default: "1", Example: `0.5`},
 			unitField,
 		}},
+}}
+
+// Head turns a head. It has no height.
+type Head struct {
+	Axes
+	Speed *float64 `json:"speed,omitzero"` // 0..1 of the unit's own
+}
+
+func (Head) Type() ActionType { return TypeHead }
+
+func (h Head) shown([]string) string { return h.inWords() }
+
+func (h Head) check(c *checks, p string, _ *Action, given map[string]bool) {
+	if !given["yaw_rad"] && !given["pitch_rad"] && !given["roll_rad"] {
+		c.add(p, CodeMissing, "the head has no angle", "add yaw_rad, pitch_rad or roll_rad")
+	}
+}
+
+func (h Head) fit(c *checks, p string, _ *Action, _ schema.Caps, u schema.Unit) {
+	if describesAxes(&u) {
+		c.fitAxes(p, "the "+u.ID+" of this robot has", h.Axes, &u)
+	}
 }

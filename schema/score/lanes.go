@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"troupe/schema"
@@ -117,7 +116,7 @@ func (b *timelineBuilder) act(a Act, lookup Lookup, step Step, number int) []sch
 	for _, c := range s.all {
 		b.place(c.lane(), c.row.Shares(), Bar{
 			StartMS: from + c.start, EndMS: from + c.end, StartEstimated: estimated || c.startEstimated, Estimated: c.lastsEstimated,
-			WaitsMS: c.start - c.due, Type: c.action.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID,
+			WaitsMS: c.start - c.due, Type: c.row.Type, Text: c.action.shown(b.langs), Lang: c.action.language(b.langs), Step: number, Pointer: c.pointer, ID: c.action.ID,
 		})
 	}
 	b.freezes(s.root, from, estimated, number)
@@ -161,8 +160,8 @@ func (b *timelineBuilder) freezes(g *simAction, from int64, estimated bool, numb
 
 // types lists the types of the actions in c, each once.
 func (c *simAction) types() []string {
-	if c.action.Type != TypeGroup {
-		return []string{string(c.action.Type)}
+	if c.row.Type != TypeGroup {
+		return []string{string(c.row.Type)}
 	}
 	var all []string
 	for _, k := range c.cues {
@@ -177,71 +176,41 @@ func (c *simAction) types() []string {
 
 // shown says in a few words what x does.
 func (x *Action) shown(langs []string) string {
-	switch x.Type {
-	case TypeSay:
-		return strconv.Quote(x.Text.In(langs...))
-	case TypeSound:
-		return x.Sound
-	case TypeFace:
-		return x.Face
-	case TypeLED:
-		return strings.TrimSpace(strings.Join([]string{x.LED, x.Colour, x.Pattern}, " "))
-	case TypeScreen:
-		return x.shownOnScreen(langs)
-	case TypeMotion:
-		return x.Motion
-	case TypeGoto:
-		if x.Point != "" {
-			return "to " + x.Point
-		}
+	if s, ok := x.Do.(shower); ok {
+		return s.shown(langs)
 	}
-	return numbers(x)
+	return ""
 }
 
 // language returns the language of the text that shown returns; empty if it has none.
 func (x *Action) language(langs []string) string {
-	if x.Text == nil && len(x.Choices) > 0 {
-		return x.Choices[0].Text.Language(langs...)
+	if choices := x.Choices(); x.Text() == nil && len(choices) > 0 {
+		return choices[0].Text.Language(langs...)
 	}
-	return x.Text.Language(langs...)
+	return x.Text().Language(langs...)
 }
 
-func (x *Action) shownOnScreen(langs []string) string {
-	text := cmp.Or(x.View, x.Image)
-	if x.Text != nil {
-		text = strconv.Quote(x.Text.In(langs...))
-	}
-	var choices []string
-	for _, c := range x.Choices {
-		choices = append(choices, c.Text.In(langs...))
-	}
-	if len(choices) > 0 {
-		text = strings.TrimSpace(text + " [" + strings.Join(choices, "] [") + "]")
-	}
-	return text
+const degree = math.Pi / 180
+
+// number is a value that says where or how fast something moves; nil if it is not given.
+type number struct {
+	name, unit string
+	size       float64 // of the unit
+	value      *float64
 }
 
-// numbers lists the numbers of x that say where or how fast it moves, with angles in degrees.
-func numbers(x *Action) string {
-	const degree = math.Pi / 180
+// numbers lists those that are given, with angles in degrees.
+func numbers(list ...number) string {
 	var words []string
-	for _, axis := range []struct {
-		name, unit string
-		size       float64 // of the unit
-		value      *float64
-	}{
-		{"yaw", "°", degree, x.YawRad}, {"pitch", "°", degree, x.PitchRad}, {"roll", "°", degree, x.RollRad}, {"height", " m", 1, x.HeightM},
-		{"x", " m", 1, x.XM}, {"y", " m", 1, x.YM}, {"theta", "°", degree, x.ThetaRad},
-		{"vx", " m/s", 1, x.VXMPS}, {"vy", " m/s", 1, x.VYMPS}, {"wz", "°/s", degree, x.WZRadPS},
-	} {
-		if axis.value == nil {
+	for _, n := range list {
+		if n.value == nil {
 			continue
 		}
-		v := *axis.value
-		if axis.size != 1 {
-			v = math.Round(v/axis.size*10) / 10
+		v := *n.value
+		if n.size != 1 {
+			v = math.Round(v/n.size*10) / 10
 		}
-		words = append(words, fmt.Sprintf("%s %v%s", axis.name, v, axis.unit))
+		words = append(words, fmt.Sprintf("%s %v%s", n.name, v, n.unit))
 	}
 	return strings.Join(words, ", ")
 }

@@ -28,8 +28,8 @@ func TestBarsAreThoseOfAPerformanceWithEstimatedDurations(t *testing.T) {
 			var want, got []string
 			r := perform(a.Actions, func(x *Action) int64 { return min(estimate(x), *x.TimeoutMS) })
 			find(r.root, func(p *part) bool {
-				if p.Type != TypeGroup {
-					want = append(want, fmt.Sprintf("%s %d-%d", p.Type, p.from, p.to))
+				if p.Type() != TypeGroup {
+					want = append(want, fmt.Sprintf("%s %d-%d", p.Type(), p.from, p.to))
 				}
 				return false
 			})
@@ -186,10 +186,10 @@ func TestActsOfAStoryFollowOneAnother(t *testing.T) {
 func TestBarsNameTheLanguageOfTheirText(t *testing.T) {
 	ms := func(n int64) *int64 { return &n }
 	a := Act{ID: "a", Actions: []Action{
-		{Type: TypeSay, TimeoutMS: ms(1000), Text: Text{"de": "Guten Tag", "en": "Hello"}},
-		{Type: TypeSay, StartMS: 2000, TimeoutMS: ms(1000), Text: Text{"fr": "Salut", "it": "Ciao"}},
-		{Type: TypeScreen, StartMS: 4000, TimeoutMS: ms(1000), Choices: []Choice{{ID: "yes", Text: Text{"de": "Ja"}}}},
-		{Type: TypeFace, StartMS: 6000, Face: "smile"},
+		{TimeoutMS: ms(1000), Do: Say{Text: Text{"de": "Guten Tag", "en": "Hello"}}},
+		{StartMS: 2000, TimeoutMS: ms(1000), Do: Say{Text: Text{"fr": "Salut", "it": "Ciao"}}},
+		{StartMS: 4000, TimeoutMS: ms(1000), Do: Screen{Choices: []Choice{{ID: "yes", Text: Text{"de": "Ja"}}}}},
+		{StartMS: 6000, Do: Face{Face: "smile"}},
 	}}
 	tl, found := ActTimeline(a, nil, "de-AT")
 	if len(found) > 0 {

@@ -8,13 +8,13 @@ import (
 )
 
 var spoken = map[string]Act{
-	"both": {ID: "both", Actions: []Action{{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello", "de": "hallo"}}}},
-	"one":  {ID: "one", Actions: []Action{{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello"}}}},
+	"both": {ID: "both", Actions: []Action{{TimeoutMS: ms(900), Do: Say{Text: Text{"en": "hello", "de": "hallo"}}}}},
+	"one":  {ID: "one", Actions: []Action{{TimeoutMS: ms(900), Do: Say{Text: Text{"en": "hello"}}}}},
 	"some": {ID: "some", Actions: []Action{
-		{Type: TypeSay, TimeoutMS: ms(900), Text: Text{"en": "hello", "de": "hallo"}}, {Type: TypeSay, TimeoutMS: ms(900), Text: Text{"de": "hallo"}},
-		{Type: TypeSay, TimeoutMS: ms(900), Choices: []Choice{{Text: Text{"de": "hallo"}}, {Text: Text{"en": "hello", "de": "hallo"}}}},
+		{TimeoutMS: ms(900), Do: Say{Text: Text{"en": "hello", "de": "hallo"}}}, {TimeoutMS: ms(900), Do: Say{Text: Text{"de": "hallo"}}},
+		{TimeoutMS: ms(900), Do: Screen{Choices: []Choice{{Text: Text{"de": "hallo"}}, {Text: Text{"en": "hello", "de": "hallo"}}}}},
 	}},
-	"silent": {ID: "silent", Actions: []Action{{Type: TypeFace, Face: "smile"}}},
+	"silent": {ID: "silent", Actions: []Action{{Do: Face{Face: "smile"}}}},
 }
 
 func inLanguages(languages []string, acts ...string) Story {

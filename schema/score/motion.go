@@ -6,19 +6,30 @@ import (
 	"troupe/schema"
 )
 
-// motionActions is what the unit does that lists a motion.
-var motionActions = []ActionRow{
-	{Type: TypeMotion, Class: ClassBody, Method: MethodNoSameType,
-		Timeout: true, OnResume: ResumeRestart, Ends: "when the unit reports that it is done", Example: `{type: motion, start_ms: 0, timeout_ms: 4000, motion: nod}`,
+// listed is what the unit does that lists it.
+var listed = Kind{Actions: []ActionRow{
+	{Do: Motion{}, Class: ClassBody, Method: MethodNoSameType,
+		Timeout: true, OnResume: ResumeRestart, EstimateMS: 3000, Listed: true,
+		Ends:    "when the unit reports that it is done",
+		Example: `{type: motion, start_ms: 0, timeout_ms: 4000, motion: nod}`,
 		Fields: []Field{
 			{Name: "motion", Required: true, Form: FormName, Doc: "a motion that a unit of the robot lists", Example: `nod`},
-			{Name: "speed", Min: 0.1, Max: 2, Doc: "as a multiple of the usual speed", Default: "1", Example: `1.5`},
+			{Name: "speed", Min: 0.1, Max: 2, Reach: upToTwice, Doc: "as a multiple of the usual speed", Default: "1", Example: `1.5`},
 			unitField,
 		}},
+}}
+
+// Motion performs a motion of the unit that lists it.
+type Motion struct {
+	Speed  *float64 `json:"speed,omitzero"` // 0.1..2 of the usual
+	Motion string   `json:"motion,omitempty"`
 }
 
-// noMotion reports a motion that no unit lists.
-func (c *checks) noMotion(p string, x *Action, caps schema.Caps) {
+func (Motion) Type() ActionType { return TypeMotion }
+
+func (m Motion) shown([]string) string { return m.Motion }
+
+func (m Motion) lack(c *checks, p string, caps schema.Caps) {
 	var known []string
 	for _, u := range caps.Units {
 		known = append(known, u.Motions...)
@@ -28,5 +39,5 @@ func (c *checks) noMotion(p string, x *Action, caps schema.Caps) {
 		return
 	}
 	slices.Sort(known)
-	c.catalogue(at(p, "motion"), "motion", x.Motion, slices.Compact(known), caps)
+	c.catalogue(at(p, "motion"), "motion", m.Motion, slices.Compact(known), caps)
 }

@@ -23,8 +23,8 @@ func In(acts map[string]Act) Lookup {
 func (a Act) Nested() []string {
 	var ids []string
 	a.walk(func(_ string, x *Action, _ int) {
-		if x.Type == TypeAct && x.Act != "" && !slices.Contains(ids, x.Act) {
-			ids = append(ids, x.Act)
+		if n, ok := x.Do.(PerformAct); ok && n.Act != "" && !slices.Contains(ids, n.Act) {
+			ids = append(ids, n.Act)
 		}
 	})
 	return ids
@@ -111,8 +111,8 @@ func validateActWith(a Act, lookup Lookup, defers bool) []schema.Problem {
 func (a Act) reportAtOuterAction(found []schema.Problem) []schema.Problem {
 	a.walk(func(p string, x *Action, _ int) {
 		for i := range found {
-			if x.Type == TypeAct && strings.HasPrefix(found[i].Pointer, p+"/actions") {
-				found[i].Detail = fmt.Sprintf("in the act %s, %s: %s", x.Act, strings.TrimPrefix(found[i].Pointer, p), found[i].Detail)
+			if n, ok := x.Do.(PerformAct); ok && strings.HasPrefix(found[i].Pointer, p+"/actions") {
+				found[i].Detail = fmt.Sprintf("in the act %s, %s: %s", n.Act, strings.TrimPrefix(found[i].Pointer, p), found[i].Detail)
 				found[i].Pointer = p
 			}
 		}
@@ -156,10 +156,10 @@ func (e *expansion) list(base, from string, list []Action, depth int) []Action {
 		if e.limits(p, depth); e.full {
 			return out
 		}
-		if x.Type == TypeAct {
-			e.nest(p, x, depth)
+		if n, ok := x.Do.(PerformAct); ok {
+			e.nest(p, x, n, depth)
 		} else {
-			x.Actions = e.list(at(base, i)+"/actions", from, x.Actions, depth+1)
+			x.SetInner(e.list(at(base, i)+"/actions", from, x.Inner(), depth+1))
 		}
 	}
 	return out
@@ -178,25 +178,24 @@ func (e *expansion) limits(p string, depth int) {
 }
 
 // nest makes x a group with the actions of the act that it performs.
-func (e *expansion) nest(p string, x *Action, depth int) {
-	path := append(slices.Clip(e.path), x.Act)
-	inner, ok := e.lookup(x.Act)
+func (e *expansion) nest(p string, x *Action, n PerformAct, depth int) {
+	path := append(slices.Clip(e.path), n.Act)
+	inner, ok := e.lookup(n.Act)
 	switch {
-	case slices.Contains(e.path, x.Act):
+	case slices.Contains(e.path, n.Act):
 		e.add(at(p, "act"), CodeCycle, "the act performs itself: "+strings.Join(path, " > "), "name another act here, or leave one of these actions out")
 		return
 	case !ok:
-		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+x.Act, UnknownActHint)
+		e.add(at(p, "act"), CodeUnknownAct, "there is no act "+n.Act, UnknownActHint)
 		return
 	}
-	e.with(at(p, "with"), inner, x.With)
-	inner = inner.Resolve(Step{With: x.With})
+	e.with(at(p, "with"), inner, n.With)
+	inner = inner.Resolve(Step{With: n.With})
 	e.path = path
 	actions := e.list("/actions", p, inner.Actions, depth+1)
 	e.path = path[:len(path)-1]
-	prefix(actions, cmp.Or(x.ID, x.Act))
-	x.Type, x.Method, x.Actions = TypeGroup, cmp.Or(x.Method, inner.Method), actions
-	x.Act, x.With = "", nil
+	prefix(actions, cmp.Or(x.ID, n.Act))
+	x.Method, x.Do = cmp.Or(x.Method, inner.Method), Group{actions}
 }
 
 // prefix puts a name before the ids of actions, so that ids of an act that is performed
@@ -206,8 +205,8 @@ func prefix(list []Action, name string) {
 		if x := &list[i]; x.ID != "" {
 			x.ID = name + "/" + x.ID
 		}
-		if list[i].Type == TypeGroup {
-			prefix(list[i].Actions, name)
+		if g, ok := list[i].Do.(Group); ok {
+			prefix(g.Actions, name)
 		}
 	}
 }

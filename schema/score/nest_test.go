@@ -42,7 +42,7 @@ func TestNestedActIsAGroupWithItsParameters(t *testing.T) {
 	}
 	var got []string
 	whole.walk(func(p string, x *Action, _ int) {
-		got = append(got, fmt.Sprintf("%s %s %s %s %s", p, x.Type, x.ID, x.Method, x.Text["en"]))
+		got = append(got, fmt.Sprintf("%s %s %s %s %s", p, x.Type(), x.ID, x.Method, x.Text()["en"]))
 	})
 	want := strings.Join([]string{
 		"/actions/0 group   ",
@@ -57,10 +57,10 @@ func TestNestedActIsAGroupWithItsParameters(t *testing.T) {
 	if all := strings.Join(got, "\n"); all != want {
 		t.Errorf("expanded to\n%s\nwant\n%s", all, want)
 	}
-	if x := acts["twice"].Actions[0]; x.Type != TypeAct || x.With["guest"] != "dear ${who}" {
+	if x := acts["twice"].Actions[0]; x.Type() != TypeAct || x.With()["guest"] != "dear ${who}" {
 		t.Errorf("the library's act was changed: %+v", x)
 	}
-	if moved, ps := acts["twice"].Expand(In(acts)); len(ps) > 0 || moved.Resolve(Step{With: map[string]string{"who": "Bea"}}).Actions[0].Actions[0].Text["en"] != "Hello dear Bea" {
+	if moved, ps := acts["twice"].Expand(In(acts)); len(ps) > 0 || moved.Resolve(Step{With: map[string]string{"who": "Bea"}}).Actions[0].Inner()[0].Text()["en"] != "Hello dear Bea" {
 		t.Errorf("the parameter of the act around it was not filled in: %+v %q", moved, ps)
 	}
 }

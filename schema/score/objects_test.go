@@ -17,7 +17,7 @@ import (
 	"troupe/schema/score"
 )
 
-var bow = score.Act{ID: "bow", Parameters: map[string]score.Parameter{"guest": {Type: "string"}, "depth": {Type: "string"}}, Actions: []score.Action{{Type: score.TypeWait, EndMS: new(int64(900))}}}
+var bow = score.Act{ID: "bow", Parameters: map[string]score.Parameter{"guest": {Type: "string"}, "depth": {Type: "string"}}, Actions: []score.Action{{EndMS: new(int64(900)), Do: score.Wait{}}}}
 
 func library(id string) (score.Act, bool) {
 	bow.ID = id
@@ -53,8 +53,12 @@ func TestReferenceHasEveryField(t *testing.T) {
 				}
 			}
 		}
-		for i := range o.Type.NumField() {
-			name, _, _ := strings.Cut(o.Type.Field(i).Tag.Get("json"), ",")
+		of := o.Type
+		if o.Name == "action" {
+			of = score.Wire
+		}
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 			if listed[name] != 1 {
 				t.Errorf("the field %s of %s is listed %d times", name, o.Name, listed[name])
 			}

@@ -30,7 +30,7 @@ func sorted(list []Action) []Action {
 	out := make([]Action, 0, len(list))
 	for _, i := range inOrder(list) {
 		x := list[i]
-		x.Actions = sorted(x.Actions)
+		x.SetInner(sorted(x.Inner()))
 		out = append(out, x)
 	}
 	return out

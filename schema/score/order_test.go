@@ -15,8 +15,8 @@ import (
 func shuffled(list []Action, seed uint64) []Action {
 	var runs [][]Action // of actions with equal starts, whose order counts
 	for _, x := range list {
-		if x.Actions != nil {
-			x.Actions = shuffled(x.Actions, seed+1)
+		if x.Inner() != nil {
+			x.SetInner(shuffled(x.Inner(), seed+1))
 		}
 		if n := len(runs); n > 0 && runs[n-1][0].StartMS == x.StartMS {
 			runs[n-1] = append(runs[n-1], x)

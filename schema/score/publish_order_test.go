@@ -9,7 +9,7 @@ func TestActsComeBehindThoseThatTheyPerform(t *testing.T) {
 	act := func(id string, nested ...string) Act {
 		a := Act{ID: id}
 		for _, other := range nested {
-			a.Actions = append(a.Actions, Action{Type: TypeAct, Act: other})
+			a.Actions = append(a.Actions, Action{Do: PerformAct{Act: other}})
 		}
 		return a
 	}

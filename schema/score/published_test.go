@@ -23,7 +23,7 @@ func sameProblems(t *testing.T, what string, got []schema.Problem, want ...strin
 var (
 	digestA = strings.Repeat("a", 64)
 	gong    = Asset{Name: "gong", Kind: AssetSound, SHA256: digestA, Size: 9}
-	ring    = Act{ID: "ring", Actions: []Action{{Type: TypeSound, Sound: "gong", TimeoutMS: ms(900)}}}
+	ring    = Act{ID: "ring", Actions: []Action{{TimeoutMS: ms(900), Do: Sound{Sound: "gong"}}}}
 )
 
 func TestAssetsOfStoryAreValidated(t *testing.T) {
@@ -74,7 +74,7 @@ func TestFilesOfStoryExtendCatalogue(t *testing.T) {
 		t.Errorf("the body's own catalogue was changed: %q", caps.Units[0].Sounds)
 	}
 	caps.Units[0].Sounds = nil
-	b.Acts = map[string]Act{"ring": {ID: "ring", Actions: []Action{{Type: TypeSound, Sound: "other", TimeoutMS: ms(900)}}}}
+	b.Acts = map[string]Act{"ring": {ID: "ring", Actions: []Action{{TimeoutMS: ms(900), Do: Sound{Sound: "other"}}}}}
 	_, ps = FitStory(b, caps, nil)
 	sameProblems(t, "a unit that takes any name", ps)
 }

@@ -92,60 +92,6 @@ const (
 	TypeGroup  ActionType = "group"
 )
 
-// Action is one action of a unit, or a group of actions. StartMS is relative to the group.
-// With EndMS the action has a fixed duration; with TimeoutMS it lasts until its unit
-// reports that it is done, and at most that long; with neither it takes effect at once and
-// is complete.
-type Action struct {
-	Type      ActionType `json:"type"`
-	ID        string     `json:"id,omitempty"`
-	StartMS   int64      `json:"start_ms"`
-	EndMS     *int64     `json:"end_ms,omitzero"`
-	TimeoutMS *int64     `json:"timeout_ms,omitzero"`
-	Method    Method     `json:"method,omitempty"`
-	OnResume  OnResume   `json:"on_resume,omitempty"`
-	Unit      string     `json:"unit,omitempty"` // id of the unit that performs it, default the first of its kind
-
-	Text   Text     `json:"text,omitempty"`   // say, screen
-	Voice  string   `json:"voice,omitempty"`  // say
-	Volume *float64 `json:"volume,omitzero"`  // say, sound: 0..1
-	Rate   *float64 `json:"rate,omitzero"`    // say: 0.5..2
-	Sound  string   `json:"sound,omitempty"`  // sound: asset name
-	Loop   bool     `json:"loop,omitzero"`    // sound: needs end_ms
-	Face   string   `json:"face,omitempty"`   // face
-	LED    string   `json:"led,omitempty"`    // led: one led, default all
-	Colour string   `json:"colour,omitempty"` // led: #rrggbb
-
-	Pattern  string `json:"pattern,omitempty"`  // led: solid, blink, breathe, rainbow
-	PeriodMS int64  `json:"period_ms,omitzero"` // led: 100..10000
-
-	View    string   `json:"view,omitempty"`    // screen: a view of the robot's catalogue,
-	Image   string   `json:"image,omitempty"`   // or an asset
-	Choices []Choice `json:"choices,omitempty"` // screen: it ends when a person chooses
-
-	YawRad   *float64 `json:"yaw_rad,omitzero"`   // head, pose: -3.2..3.2
-	PitchRad *float64 `json:"pitch_rad,omitzero"` // head, pose: -1.6..1.6
-	RollRad  *float64 `json:"roll_rad,omitzero"`  // head, pose
-	HeightM  *float64 `json:"height_m,omitzero"`  // pose: 0..2
-	Speed    *float64 `json:"speed,omitzero"`     // head: 0..1 of the unit's own; motion: 0.1..2 of the usual
-	Motion   string   `json:"motion,omitempty"`   // motion: a name of the robot's catalogue
-
-	Point    string   `json:"point,omitempty"`    // goto: a named point,
-	XM       *float64 `json:"x_m,omitzero"`       // or a place,
-	YM       *float64 `json:"y_m,omitzero"`       //
-	ThetaRad *float64 `json:"theta_rad,omitzero"` // with a final heading if given
-	SpeedMPS *float64 `json:"speed_mps,omitzero"` // goto
-
-	VXMPS   *float64 `json:"vx_mps,omitzero"`   // drive: forward
-	VYMPS   *float64 `json:"vy_mps,omitzero"`   // drive: to the left
-	WZRadPS *float64 `json:"wz_radps,omitzero"` // drive: to the left
-
-	Act  string            `json:"act,omitempty"`  // act: the id of the act to perform
-	With map[string]string `json:"with,omitempty"` // act: values of its parameters, which may refer to those of the act around it
-
-	Actions []Action `json:"actions,omitempty"` // group
-}
-
 // Choice is one answer that a screen offers.
 type Choice struct {
 	ID   string `json:"id"`

@@ -36,10 +36,10 @@ func TestFitStoryPrunesMissingActs(t *testing.T) {
 	if len(ps) != 0 || len(e.Steps) != 2 || len(e.Acts) != 2 || !slices.Equal(e.Pruned, []string{"gone"}) {
 		t.Fatalf("%+v %q", e, ps)
 	}
-	if got := e.Acts[0].Actions[0].Text["en"]; got != "hello Ann" {
+	if got := e.Acts[0].Actions[0].Text()["en"]; got != "hello Ann" {
 		t.Errorf("the parameter was not replaced: %q", got)
 	}
-	if got := known.Actions[0].Text["en"]; got != "hello ${guest}" {
+	if got := known.Actions[0].Text()["en"]; got != "hello ${guest}" {
 		t.Errorf("the library's act was changed: %q", got)
 	}
 	if e.Moves() {
@@ -56,7 +56,7 @@ func TestFitStoryPrunesMissingActs(t *testing.T) {
 // A robot performs a taught act as a step of a story, but never as its shutdown act.
 func TestTaughtActIsNoShutdownAct(t *testing.T) {
 	speaker := schema.Caps{Languages: small.Languages, Units: small.Units[:1]}
-	turn := Act{ID: "turn", Actions: []Action{{Type: TypeHead, YawRad: new(0.5)}}}
+	turn := Act{ID: "turn", Actions: []Action{{Do: Head{Axes: Axes{YawRad: new(0.5)}}}}}
 	b := PublishedStory{Schema: 1, Rev: 1, Story: Story{ID: "s", Acts: []Step{{Act: "known"}}, Shutdown: "turn"}, Acts: map[string]Act{"known": known}}
 	if _, ps := FitStory(b, speaker, map[string]Act{"turn": turn}); len(ps) != 0 {
 		t.Errorf("the story is judged by an act that is not performed: %q", ps)
@@ -68,7 +68,7 @@ func TestTaughtActIsNoShutdownAct(t *testing.T) {
 }
 
 func TestLoopNeedsActWithDuration(t *testing.T) {
-	face := Act{ID: "face", Actions: []Action{{Type: TypeFace, Face: "smile"}}}
+	face := Act{ID: "face", Actions: []Action{{Do: Face{Face: "smile"}}}}
 	b := PublishedStory{Schema: 1, Rev: 1, Acts: map[string]Act{"face": face},
 		Story: Story{ID: "s", Name: Text{"en": "S"}, Repeat: Repeat{Loop: true}, Acts: []Step{{Act: "face"}, {Act: "elsewhere"}}}}
 	if ps := schema.Errors(ValidatePublishedStory(b)); len(ps) != 0 {

@@ -1,8 +1,11 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"troupe/schema"
 )
@@ -10,10 +13,12 @@ import (
 // MaxChoices is the greatest number of answers of one screen.
 const MaxChoices = 8
 
-// screenActions is what a screen does.
-var screenActions = []ActionRow{
-	{Type: TypeScreen, Unit: schema.UnitScreen, Class: ClassScreen, Method: MethodNoSameType,
-		AtOnce: true, End: true, Timeout: true, OnResume: ResumeContinue, Ends: "at once, at end_ms, or at a choice", Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
+// screen is what a screen shows.
+var screen = Kind{Unit: schema.UnitScreen, Actions: []ActionRow{
+	{Do: Screen{}, Class: ClassScreen, Method: MethodNoSameType,
+		AtOnce: true, End: true, Timeout: true, OnResume: ResumeContinue, EstimateMS: 10_000, OpenEnd: true,
+		Ends:    "at once, at end_ms, or at a choice",
+		Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
 		Fields: []Field{
 			{Name: "view", Form: FormName, Doc: "a view that the robot has", Example: `map`},
 			{Name: "text", Doc: "text on the screen, by language", Example: `{en: "This way"}`},
@@ -21,10 +26,45 @@ var screenActions = []ActionRow{
 			{Name: "choices", Doc: "1 to 8 answers; the action ends when a person chooses one, and needs timeout_ms", Example: `[{id: again, text: {en: Again}}, {id: stop, text: {en: Stop}}]`},
 			unitField,
 		}},
+}}
+
+// Screen shows a view, a text or an image.
+type Screen struct {
+	Text    Text     `json:"text,omitempty"`
+	View    string   `json:"view,omitempty"`    // a view of the robot's catalogue,
+	Image   string   `json:"image,omitempty"`   // or an asset
+	Choices []Choice `json:"choices,omitempty"` // it ends when a person chooses
 }
 
-// screen checks what a screen shows, and that something ends it.
-func (c *checks) screen(p string, x *Action, given map[string]bool) {
+func (Screen) Type() ActionType { return TypeScreen }
+
+func (s Screen) text() Text        { return s.Text }
+func (s Screen) choices() []Choice { return s.Choices }
+
+func (s Screen) replaced(replace func(Text) Text) Do {
+	s.Text, s.Choices = replace(s.Text), replaceChoices(s.Choices, replace)
+	return s
+}
+
+func (s Screen) named(p string) []Named { return []Named{{at(p, "image"), AssetFace, s.Image}} }
+
+func (s Screen) shown(langs []string) string {
+	text := cmp.Or(s.View, s.Image)
+	if s.Text != nil {
+		text = strconv.Quote(s.Text.In(langs...))
+	}
+	var choices []string
+	for _, c := range s.Choices {
+		choices = append(choices, c.Text.In(langs...))
+	}
+	if len(choices) > 0 {
+		text = strings.TrimSpace(text + " [" + strings.Join(choices, "] [") + "]")
+	}
+	return text
+}
+
+// check checks what a screen shows, and that something ends it.
+func (s Screen) check(c *checks, p string, x *Action, given map[string]bool) {
 	var shown []string
 	for _, name := range []string{"view", "text", "image"} {
 		if given[name] {
@@ -37,10 +77,10 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 	case len(shown) == 0 && !given["choices"]:
 		c.add(p, CodeMissing, "the screen shows nothing", "add view, text or image, or choices")
 	}
-	if given["text"] && len(x.Text) == 0 {
+	if given["text"] && len(s.Text) == 0 {
 		c.add(at(p, "text"), CodeMissing, "there is no text", "write it by language, such as text: {en: Hello}")
 	}
-	c.texts(at(p, "text"), x.Text, MaxText)
+	c.texts(at(p, "text"), s.Text, MaxText)
 	if !given["choices"] {
 		if x.TimeoutMS != nil {
 			c.add(at(p, "timeout_ms"), CodeWrongEnd, "only a choice ends a screen before its time", "use end_ms, or add choices")
@@ -54,18 +94,28 @@ func (c *checks) screen(p string, x *Action, given map[string]bool) {
 		}
 		c.add(at(p, field), CodeNeedsEnd, "a screen with choices does not say how long it waits for one", hint)
 	}
-	if n := len(x.Choices); n == 0 || n > MaxChoices {
+	if n := len(s.Choices); n == 0 || n > MaxChoices {
 		c.add(at(p, "choices"), CodeOutOfRange, fmt.Sprintf("%d choices are not between 1 and %d", n, MaxChoices), "write them as [{id: again, text: {en: Again}}]")
 	}
-	for i, choice := range x.Choices {
+	for i, choice := range s.Choices {
 		q := at(p, "choices", i)
 		c.id(at(q, "id"), choice.ID)
-		if slices.ContainsFunc(x.Choices[:i], func(o Choice) bool { return o.ID == choice.ID }) {
+		if slices.ContainsFunc(s.Choices[:i], func(o Choice) bool { return o.ID == choice.ID }) {
 			c.add(at(q, "id"), CodeDuplicateID, "there are two choices "+choice.ID, "give one of them another id")
 		}
 		if len(choice.Text) == 0 {
 			c.add(at(q, "text"), CodeMissing, "the choice has no text", "add text: {en: Again}")
 		}
 		c.texts(at(q, "text"), choice.Text, MaxPlain)
+	}
+}
+
+func (s Screen) fit(c *checks, p string, x *Action, caps schema.Caps, u schema.Unit) {
+	x.texts(p, func(pointer string, t Text) { c.fitText(pointer, t, caps) })
+	if s.View != "" {
+		c.catalogue(at(p, "view"), "view", s.View, u.Views, caps)
+	}
+	if s.Image != "" {
+		c.catalogue(at(p, "image"), "image", s.Image, u.Images, caps)
 	}
 }

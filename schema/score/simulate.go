@@ -39,7 +39,7 @@ type lane struct {
 // simulate performs an act without actions of type act; see Expand.
 func simulate(a Act) *simulation {
 	s := simulation{holds: map[lane]*simAction{}}
-	s.root = s.add("", &Action{Type: TypeGroup, Actions: a.Actions}, nil)
+	s.root = s.add("", &Action{Do: Group{a.Actions}}, nil)
 	s.root.begun = true
 	for s.settle(); !s.root.over; s.settle() {
 		step := s.root.next(s.now)
@@ -50,14 +50,15 @@ func simulate(a Act) *simulation {
 }
 
 func (s *simulation) add(p string, x *Action, group *simAction) *simAction {
-	row, _ := RowOf(x.Type)
+	row, _ := RowOf(x.Type())
 	c := &simAction{pointer: p, action: x, row: row, group: group, alone: group != nil && MethodOf(*x) == MethodExclusive}
-	if x.Type != TypeGroup {
+	g, ok := x.Do.(Group)
+	if !ok {
 		s.all = append(s.all, c)
 		return c
 	}
-	for _, i := range inOrder(x.Actions) {
-		c.cues = append(c.cues, s.add(at(p+"/actions", i), &x.Actions[i], c))
+	for _, i := range inOrder(g.Actions) {
+		c.cues = append(c.cues, s.add(at(p+"/actions", i), &g.Actions[i], c))
 	}
 	return c
 }
@@ -101,7 +102,7 @@ func (s *simulation) finish(c *simAction) {
 	if !c.runs() {
 		return
 	}
-	if c.action.Type != TypeGroup {
+	if c.row.Type != TypeGroup {
 		if c.over = s.now >= c.end; c.over && s.holds[c.lane()] == c {
 			delete(s.holds, c.lane())
 		}
@@ -138,7 +139,7 @@ func (s *simulation) start(g, k *simAction) {
 	k.startEstimated, k.lastsEstimated = k.startEstimated || g.clockEstimated, estimated
 	k.clockEstimated = k.startEstimated
 	switch {
-	case k.action.Type == TypeGroup:
+	case k.row.Type == TypeGroup:
 	case length <= 0:
 		k.over = true
 	case !k.row.Shares():
@@ -159,7 +160,7 @@ func (s *simulation) waits(g, k *simAction) bool {
 	if k.row.Shares() {
 		return false
 	}
-	for _, class := range []Class{k.row.Class, ClassHead, ClassBody} {
+	for _, class := range k.row.rivals {
 		if other := s.holds[lane{class, k.action.Unit}]; other != nil && other.row.Competes(k.row) {
 			k.waitedFor, k.startEstimated = other, k.startEstimated || other.endEstimated()
 			return true
@@ -170,7 +171,7 @@ func (s *simulation) waits(g, k *simAction) bool {
 
 // next returns how long nothing begins or ends in c.
 func (c *simAction) next(now int64) int64 {
-	if c.action.Type != TypeGroup {
+	if c.row.Type != TypeGroup {
 		return c.end - now
 	}
 	step := int64(MaxActMS)
@@ -187,7 +188,7 @@ func (c *simAction) next(now int64) int64 {
 
 // pass advances the clocks of the groups in c.
 func (c *simAction) pass(step int64) {
-	if !c.runs() || c.action.Type != TypeGroup {
+	if !c.runs() || c.row.Type != TypeGroup {
 		return
 	}
 	if !c.frozen() {

@@ -84,9 +84,7 @@ func (c *checks) shutdown(p, id string, lookup func(string) (Act, bool)) {
 		return
 	}
 	whole, _ := a.Expand(lookup)
-	drives := false
-	whole.walk(func(_ string, x *Action, _ int) { drives = drives || x.Type == TypeGoto || x.Type == TypeDrive })
-	if drives {
+	if whole.Drives() {
 		c.add(p, CodeBadValue, "the act "+id+" drives, and a robot that is being stopped stays where it is", "name an act without goto and drive")
 	}
 }

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -24,10 +25,17 @@ const (
 	ClassGroup  Class = "group"
 )
 
+// Kind is what units of one kind perform.
+type Kind struct {
+	Unit    schema.UnitKind // empty: actions that no unit performs, or the unit that lists them
+	Actions []ActionRow
+}
+
 // ActionRow describes one type of action.
 type ActionRow struct {
-	Type   ActionType
-	Unit   schema.UnitKind // kind of unit that performs it; empty = none, or for motion the unit that lists it
+	Type   ActionType      // that of Do
+	Unit   schema.UnitKind // that of its kind
+	Do     Do              // without values
 	Class  Class
 	Method Method // default; an author may make any action exclusive
 
@@ -37,9 +45,20 @@ type ActionRow struct {
 	Timeout bool // timeout_ms: when its unit is done, at most after this time
 
 	OnResume OnResume // default; empty = as for the actions inside
-	Fields   []Field
-	Ends     string // when it ends, for people
-	Example  string // an action as YAML
+	Listed   bool     // the unit that lists it performs it, whatever its kind, and moves
+	Drives   bool     // the robot may be elsewhere when it ends
+	RestMS   int64    // its last part, in which it brings its unit to rest
+
+	// Estimates of what ends when its unit is done; for display and warnings.
+	EstimateMS int64
+	OpenEnd    bool  // it takes as long as its file, or waits for a person: no unit is late with it
+	UsualMS    int64 // timeout_ms that a hint names; 0 = 5000
+
+	Fields  []Field
+	Ends    string // when it ends, for people
+	Example string // an action as YAML
+
+	rivals []Class // classes of the actions that may compete with it, its own first
 }
 
 // Field is one field of a file: of a type of action, or of an object in Objects.
@@ -49,6 +68,8 @@ type Field struct {
 	Min, Max float64  // limits of a number; equal = not a number, or any
 	OneOf    []string // the allowed words; empty = any
 	Form     Form     // the form of a text
+	// Reach is the range of a number of an action that a unit takes; nil = Min to Max.
+	Reach func(*schema.Unit) schema.Range
 
 	Doc     string // what it says, for authors
 	Default string // what holds if it is left out; empty if that is clear from Doc
@@ -68,11 +89,25 @@ const (
 // unitField names the unit, for a robot that has several of the kind.
 var unitField = Field{Name: "unit", Form: FormName, Doc: "the unit that performs it, by its id in caps", Default: "the first that can", Example: "head-2"}
 
+// Kinds lists every kind of unit that performs actions, and what no unit of a certain kind performs.
+var Kinds = []Kind{speaker, face, led, screen, head, listed, drive, noUnit}
+
 // Table lists every type of action once, for the validator of fleetd and the executor of
 // the robot.
-var Table = slices.Concat(
-	speakerActions, faceActions, ledActions, screenActions, headActions, motionActions, driveActions, groupActions,
-)
+var Table = rowsOf(Kinds)
+
+func rowsOf(kinds []Kind) (table []ActionRow) {
+	for _, k := range kinds {
+		for _, row := range k.Actions {
+			row.Unit, row.Type = k.Unit, row.Do.Type()
+			table = append(table, row)
+		}
+	}
+	for i := range table {
+		table[i].rivals = table[i].competing(table)
+	}
+	return table
+}
 
 // RowOf returns the row of t.
 func RowOf(t ActionType) (ActionRow, bool) {
@@ -88,22 +123,31 @@ func RowOf(t ActionType) (ActionRow, bool) {
 func (r ActionRow) Shares() bool { return r.Method == MethodMultiple }
 
 // Moves reports whether an action of this row moves the robot or a part of it.
-func (r ActionRow) Moves() bool { return r.Unit.Moves() || r.Type == TypeMotion }
+func (r ActionRow) Moves() bool { return r.Unit.Moves() || r.Listed }
 
 // Competes reports whether actions of two rows cannot run at the same time on one unit: they are
 // of one class, or one turns the head while the other is a motion, which a head may perform.
 func (r ActionRow) Competes(with ActionRow) bool {
-	motion := r.Type == TypeMotion || with.Type == TypeMotion
-	return r.Class == with.Class || motion && r.Moves() && with.Moves()
+	return r.Class == with.Class || (r.Listed || with.Listed) && r.Moves() && with.Moves()
+}
+
+func (r ActionRow) competing(table []ActionRow) []Class {
+	classes := []Class{r.Class}
+	for _, other := range table {
+		if r.Competes(other) && !slices.Contains(classes, other.Class) {
+			classes = append(classes, other.Class)
+		}
+	}
+	return classes
 }
 
 // NeedsUnit reports whether a unit performs actions of this row.
-func (r ActionRow) NeedsUnit() bool { return r.Unit != "" || r.Type == TypeMotion }
+func (r ActionRow) NeedsUnit() bool { return r.Unit != "" || r.Listed }
 
 // performedBy reports whether u performs x, which is an action of this row.
 func (r ActionRow) performedBy(u schema.Unit, x *Action) bool {
-	if r.Type == TypeMotion {
-		return slices.Contains(u.Motions, x.Motion)
+	if m, ok := x.Do.(Motion); ok {
+		return slices.Contains(u.Motions, m.Motion)
 	}
 	return r.Unit != "" && u.Kind == r.Unit
 }
@@ -111,7 +155,7 @@ func (r ActionRow) performedBy(u schema.Unit, x *Action) bool {
 // Performer returns the one of units that performs x: the one that x names, or else the
 // first that can.
 func (x *Action) Performer(units []schema.Unit) (schema.Unit, bool) {
-	row, _ := RowOf(x.Type)
+	row, _ := RowOf(x.Type())
 	for _, u := range units {
 		if (x.Unit == "" || x.Unit == u.ID) && row.performedBy(u, x) {
 			return u, true
@@ -134,7 +178,7 @@ func MethodOf(a Action) Method {
 	if a.Method != "" {
 		return a.Method
 	}
-	r, _ := RowOf(a.Type)
+	r, _ := RowOf(a.Type())
 	return r.Method
 }
 
@@ -144,7 +188,7 @@ func OnResumeOf(a Action) OnResume {
 	if a.OnResume != "" {
 		return a.OnResume
 	}
-	r, _ := RowOf(a.Type)
+	r, _ := RowOf(a.Type())
 	return r.OnResume
 }
 
@@ -170,3 +214,23 @@ func (r ActionRow) takes() string {
 }
 
 func knownTypes() string { return strings.Join(Types(), ", ") }
+
+// anywhere is the reach of a number that the unit itself judges.
+func anywhere(*schema.Unit) schema.Range {
+	return schema.Range{Min: -math.MaxFloat64, Max: math.MaxFloat64}
+}
+
+func stated(r *schema.Range) schema.Range {
+	if r == nil {
+		return anywhere(nil)
+	}
+	return *r
+}
+
+func yawOf(u *schema.Unit) schema.Range    { return stated(u.YawRad) }
+func pitchOf(u *schema.Unit) schema.Range  { return stated(u.PitchRad) }
+func rollOf(u *schema.Unit) schema.Range   { return stated(u.RollRad) }
+func heightOf(u *schema.Unit) schema.Range { return stated(u.HeightM) }
+
+// upToTwice is the reach of a speed as a share or multiple of the unit's own.
+func upToTwice(*schema.Unit) schema.Range { return schema.Range{Max: 2} }

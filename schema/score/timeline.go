@@ -98,11 +98,11 @@ func (c *checks) layOut(base string, list []Action) (window, []moment) {
 
 func (c *checks) measure(p string, x *Action) child {
 	ch := child{pointer: p, action: x, alone: MethodOf(*x) == MethodExclusive}
-	if x.Type == TypeGroup {
-		ch.length, ch.moments = c.layOut(p, x.Actions)
+	if g, ok := x.Do.(Group); ok {
+		ch.length, ch.moments = c.layOut(p, g.Actions)
 		return ch
 	}
-	row, _ := RowOf(x.Type)
+	row, _ := RowOf(x.Type())
 	m := moment{pointer: p, row: row, unit: x.Unit}
 	switch {
 	case x.EndMS != nil:
@@ -158,7 +158,7 @@ func busyUntil(children []child, i int) int64 {
 // hasInstantAt reports whether a group may have an action without duration at time t, so that
 // it is not over before t.
 func (ch *child) hasInstantAt(t int64) bool {
-	if ch.action.Type != TypeGroup || ch.alone {
+	if ch.action.Type() != TypeGroup || ch.alone {
 		return false
 	}
 	t -= ch.action.StartMS

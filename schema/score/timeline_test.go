@@ -43,7 +43,7 @@ func newPart(x Action, name string, parent *part, takes func(*Action) int64) *pa
 	if x.TimeoutMS != nil {
 		p.takes = takes(&x)
 	}
-	for i, k := range x.Actions {
+	for i, k := range x.Inner() {
 		p.kids = append(p.kids, newPart(k, fmt.Sprintf("%s/%d", name, i), p, takes))
 	}
 	return p
@@ -53,7 +53,7 @@ func newPart(x Action, name string, parent *part, takes func(*Action) int64) *pa
 // timeout_ms.
 func perform(list []Action, takes func(*Action) int64) *performance {
 	r := &performance{instants: map[Class]int64{}}
-	r.root = newPart(Action{Type: TypeGroup, Actions: list}, "", nil, takes)
+	r.root = newPart(Action{Do: Group{Actions: list}}, "", nil, takes)
 	r.root.begun = true
 	for ; r.now < 100_000; r.now++ {
 		for again := true; again; {
@@ -90,7 +90,7 @@ func (r *performance) finish(p *part) {
 		done = done && k.over
 	}
 	switch {
-	case p.Type == TypeGroup:
+	case p.Type() == TypeGroup:
 		p.over = p.over || done
 	case p.performs() && p.clock <= 0:
 		p.over, p.to = true, r.now
@@ -122,8 +122,8 @@ func (r *performance) begin(g *part) (changed bool) {
 		case k.TimeoutMS != nil:
 			k.clock = k.takes
 		}
-		if k.Type != TypeGroup {
-			row, _ := RowOf(k.Type)
+		if k.Type() != TypeGroup {
+			row, _ := RowOf(k.Type())
 			if at, ok := r.instants[row.Class]; ok && at == r.now && !row.Shares() {
 				r.met = true
 			}
@@ -140,10 +140,10 @@ func (r *performance) begin(g *part) (changed bool) {
 
 // lasts reports whether k can have a duration.
 func (r *performance) lasts(k *part) bool {
-	if k.Type != TypeGroup {
+	if k.Type() != TypeGroup {
 		return k.EndMS != nil || k.TimeoutMS != nil
 	}
-	_, most := Act{Actions: k.Actions}.Lasts()
+	_, most := Act{Actions: k.Inner()}.Lasts()
 	return most > 0
 }
 
@@ -156,11 +156,11 @@ func (r *performance) inTheWay(g, k *part) bool {
 			}
 		}
 	}
-	row, _ := RowOf(k.Type)
-	if k.Type == TypeGroup || row.Shares() {
+	row, _ := RowOf(k.Type())
+	if k.Type() == TypeGroup || row.Shares() {
 		return false
 	}
-	if other := find(r.root, func(p *part) bool { return p.Type == k.Type && p.performs() }); other != nil {
+	if other := find(r.root, func(p *part) bool { return p.Type() == k.Type() && p.performs() }); other != nil {
 		r.waits = append(r.waits, fmt.Sprintf("%s waits for %s at %d", k.name, other.name, r.now))
 		r.blockers = append(r.blockers, other)
 		return true
@@ -185,7 +185,7 @@ func (r *performance) pass(p *part) {
 	if !p.performs() {
 		return
 	}
-	if p.Type != TypeGroup {
+	if p.Type() != TypeGroup {
 		p.clock--
 		return
 	}
@@ -212,23 +212,23 @@ func drawList(t *rapid.T, depth int, open bool) []Action {
 		if open {
 			types = append(types, TypeSay, TypeGoto)
 		}
-		switch x.Type = rapid.SampledFrom(types).Draw(t, "type"); x.Type {
+		row, _ := RowOf(rapid.SampledFrom(types).Draw(t, "type"))
+		switch x.Do = row.Do; row.Type {
 		case TypeFace:
-			x.Face = "smile"
+			x.Do = Face{"smile"}
 		case TypeLED:
-			x.Colour = "#ffffff"
+			x.Do = LED{Colour: "#ffffff"}
 		case TypeHead:
-			x.YawRad = new(float64)
+			x.Do = Head{Axes: Axes{YawRad: new(float64)}}
 		case TypeSay:
-			x.Text = Text{"en": "hello"}
+			x.Do = Say{Text: Text{"en": "hello"}}
 		case TypeGoto:
-			x.Point = "desk"
+			x.Do = Goto{Point: "desk"}
 		case TypeGroup:
-			x.Actions = drawList(t, depth+1, open)
+			x.Do = Group{drawList(t, depth+1, open)}
 		}
-		row, _ := RowOf(x.Type)
 		switch {
-		case x.Type == TypeGroup:
+		case row.Type == TypeGroup:
 		case row.AtOnce && rapid.Bool().Draw(t, "at once"):
 		case row.Timeout && open && rapid.Bool().Draw(t, "until done"):
 			x.TimeoutMS = ms(length)

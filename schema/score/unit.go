@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,62 +10,87 @@ import (
 
 // noUnit reports that no unit performs x, or none of the name that x gives.
 func (c *checks) noUnit(p string, x *Action, caps schema.Caps) {
-	row, _ := RowOf(x.Type)
+	row, _ := RowOf(x.Type())
 	var names []string
 	for _, u := range caps.Units {
 		if row.performedBy(u, x) {
 			names = append(names, u.ID)
 		}
 	}
-	switch {
-	case len(names) > 0:
-	case x.Type == TypeMotion:
-		c.noMotion(p, x, caps)
-		return
-	default:
-		c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot does not have", x.Type, row.Unit), "leave the action out for this robot")
+	if len(names) == 0 {
+		if l, ok := x.Do.(lacker); ok {
+			l.lack(c, p, caps)
+			return
+		}
+		c.add(at(p, "type"), CodeNoUnit, fmt.Sprintf("%s needs a %s, which this robot does not have", row.Type, row.Unit),
+			"leave the action out for this robot")
 		return
 	}
 	hint := "it has " + strings.Join(names, ", ")
 	if near := schema.Closest(x.Unit, names); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
-	what := cmp.Or(string(row.Unit), "unit for "+x.Motion)
+	what := string(row.Unit)
+	if m, ok := x.Do.(Motion); ok {
+		what = "unit for " + m.Motion
+	}
 	c.add(at(p, "unit"), CodeNoUnit, fmt.Sprintf("this robot has no %s %q", what, x.Unit), hint)
 }
 
-// axis is an angle or a height that an action may set, and how far a unit goes.
+// Axes is the angles and the height that an action sets.
+type Axes struct {
+	YawRad   *float64 `json:"yaw_rad,omitzero"`   // -3.2..3.2
+	PitchRad *float64 `json:"pitch_rad,omitzero"` // -1.6..1.6
+	RollRad  *float64 `json:"roll_rad,omitzero"`
+	HeightM  *float64 `json:"height_m,omitzero"` // of a pose: 0..2
+}
+
+// axis is one of them, and how far a unit goes.
 type axis struct {
 	name, unit string
 	want       *float64
 	in         *schema.Range
 }
 
-func (x *Action) axes(u *schema.Unit) [4]axis {
+func (a Axes) of(u *schema.Unit) [4]axis {
 	return [4]axis{
-		{"yaw_rad", "rad", x.YawRad, u.YawRad}, {"pitch_rad", "rad", x.PitchRad, u.PitchRad},
-		{"roll_rad", "rad", x.RollRad, u.RollRad}, {"height_m", "m", x.HeightM, u.HeightM},
+		{"yaw_rad", "rad", a.YawRad, u.YawRad}, {"pitch_rad", "rad", a.PitchRad, u.PitchRad},
+		{"roll_rad", "rad", a.RollRad, u.RollRad}, {"height_m", "m", a.HeightM, u.HeightM},
 	}
+}
+
+// inWords writes them for people.
+func (a Axes) inWords() string {
+	return numbers(number{"yaw", "°", degree, a.YawRad}, number{"pitch", "°", degree, a.PitchRad},
+		number{"roll", "°", degree, a.RollRad}, number{"height", " m", 1, a.HeightM})
 }
 
 func describesAxes(u *schema.Unit) bool {
 	return u.YawRad != nil || u.PitchRad != nil || u.RollRad != nil || u.HeightM != nil
 }
 
-// LackedAxis returns the name of an axis that x sets and u does not have, or an empty string. A unit
+// LackedAxis returns the name of an axis that a sets and u does not have, or an empty string. A unit
 // has no axis that it does not describe, unless it describes none: then nothing is known about them.
-func (x *Action) LackedAxis(u *schema.Unit) string {
-	for _, a := range x.axes(u) {
-		if a.want != nil && a.in == nil && describesAxes(u) {
-			return a.name
+func (a Axes) LackedAxis(u *schema.Unit) string {
+	for _, x := range a.of(u) {
+		if x.want != nil && x.in == nil && describesAxes(u) {
+			return x.name
 		}
 	}
 	return ""
 }
 
+// LackedAxis returns the name of an axis that x sets and u does not have, or an empty string.
+func (x *Action) LackedAxis(u *schema.Unit) string {
+	if a, ok := x.Do.(interface{ LackedAxis(*schema.Unit) string }); ok {
+		return a.LackedAxis(u)
+	}
+	return ""
+}
+
 // fitAxes checks angles and a height against a unit that describes at least one axis.
-func (c *checks) fitAxes(p, itHas string, x *Action, u *schema.Unit) {
-	for _, a := range x.axes(u) {
+func (c *checks) fitAxes(p, itHas string, axes Axes, u *schema.Unit) {
+	for _, a := range axes.of(u) {
 		switch {
 		case a.want == nil:
 		case a.in == nil:

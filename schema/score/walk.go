@@ -16,33 +16,39 @@ func (a Act) walk(visit func(pointer string, action *Action, depth int)) {
 		for i := range list {
 			p := at(base, i)
 			visit(p, &list[i], depth)
-			down(p+"/actions", list[i].Actions, depth+1)
+			down(p+"/actions", list[i].Inner(), depth+1)
 		}
 	}
 	down("/actions", a.Actions, 1)
 }
 
 // Moves reports whether performing a moves the robot or a part of it.
-func (a Act) Moves() bool {
-	moves := false
+func (a Act) Moves() bool { return a.has(ActionRow.Moves) }
+
+// Drives reports whether the robot may be elsewhere after performing a.
+func (a Act) Drives() bool { return a.has(func(r ActionRow) bool { return r.Drives }) }
+
+// has reports whether a has an action with such a row.
+func (a Act) has(such func(ActionRow) bool) bool {
+	has := false
 	a.walk(func(_ string, action *Action, _ int) {
-		row, _ := RowOf(action.Type)
-		moves = moves || row.Moves()
+		row, _ := RowOf(action.Type())
+		has = has || such(row)
 	})
-	return moves
+	return has
 }
 
 // Contains reports whether a has an action of the type, also in a group.
 func (a Act) Contains(t ActionType) bool {
 	contains := false
-	a.walk(func(_ string, action *Action, _ int) { contains = contains || action.Type == t })
+	a.walk(func(_ string, action *Action, _ int) { contains = contains || action.Type() == t })
 	return contains
 }
 
 // Offers reports whether a offers choices on a screen.
 func (a Act) Offers() bool {
 	offers := false
-	a.walk(func(_ string, action *Action, _ int) { offers = offers || len(action.Choices) > 0 })
+	a.walk(func(_ string, action *Action, _ int) { offers = offers || len(action.Choices()) > 0 })
 	return offers
 }
 
@@ -50,8 +56,8 @@ func (a Act) Offers() bool {
 func (a Act) ActsAt() map[string]string {
 	named := map[string]string{}
 	a.walk(func(p string, x *Action, _ int) {
-		if x.Type == TypeAct {
-			named[at(p, "act")] = x.Act
+		if n, ok := x.Do.(PerformAct); ok {
+			named[at(p, "act")] = n.Act
 		}
 	})
 	return named
@@ -78,13 +84,11 @@ func (a Act) Resolve(step Step) Act {
 func resolve(list []Action, r *strings.Replacer) []Action {
 	out := slices.Clone(list)
 	for i := range out {
-		out[i].Text = out[i].Text.replace(r)
-		out[i].Choices = slices.Clone(out[i].Choices)
-		for j := range out[i].Choices {
-			out[i].Choices[j].Text = out[i].Choices[j].Text.replace(r)
+		out[i].ReplaceTexts(func(t Text) Text { return t.replace(r) })
+		if n, ok := out[i].Do.(PerformAct); ok {
+			out[i].Do = PerformAct{n.Act, Text(n.With).replace(r)}
 		}
-		out[i].With = Text(out[i].With).replace(r)
-		out[i].Actions = resolve(out[i].Actions, r)
+		out[i].SetInner(resolve(out[i].Inner(), r))
 	}
 	return out
 }
@@ -102,10 +106,10 @@ func (t Text) replace(r *strings.Replacer) Text {
 
 // texts calls visit for every text of x with its pointer, when p is that of x.
 func (x *Action) texts(p string, visit func(pointer string, t Text)) {
-	if x.Text != nil {
-		visit(at(p, "text"), x.Text)
+	if text := x.Text(); text != nil {
+		visit(at(p, "text"), text)
 	}
-	for i, choice := range x.Choices {
+	for i, choice := range x.Choices() {
 		visit(at(p, "choices", i, "text"), choice.Text)
 	}
 }

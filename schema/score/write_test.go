@@ -39,12 +39,12 @@ func TestYAMLThatIsWrittenReadsBackTheSame(t *testing.T) {
 // TestEveryTextSurvivesYAML writes texts that YAML may take for something else.
 func TestEveryTextSurvivesYAML(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, s string) {
-		a := Act{ID: "a", Name: Text{"no": s}, Actions: []Action{{Type: TypeSay, Text: Text{"en": s}}}}
+		a := Act{ID: "a", Name: Text{"no": s}, Actions: []Action{{Do: Say{Text: Text{"en": s}}}}}
 		written, err := ToYAML(a)
 		if err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
-		if again, problems := ParseAct(written); len(problems) > 0 || again.Name["no"] != s || again.Actions[0].Text["en"] != s {
+		if again, problems := ParseAct(written); len(problems) > 0 || again.Name["no"] != s || again.Actions[0].Text()["en"] != s {
 			t.Fatalf("%q reads back as %v %v\n%s", s, again, problems, written)
 		}
 	}

@@ -37,7 +37,7 @@ type Goto struct {
 
 // Action implements Action.
 func (a Goto) Action([]string) score.Action {
-	return score.Action{Type: score.TypeGoto, Unit: a.Unit, Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}
+	return score.Action{Unit: a.Unit, Do: score.Goto{Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}}
 }
 
 // TimeLimit implements Action.
@@ -55,7 +55,7 @@ type Head struct {
 
 // Action implements Action.
 func (a Head) Action([]string) score.Action {
-	return score.Action{Type: score.TypeHead, Unit: a.Unit, YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer(), Speed: a.Speed.Pointer()}
+	return score.Action{Unit: a.Unit, Do: score.Head{Axes: score.Axes{YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer()}, Speed: a.Speed.Pointer()}}
 }
 
 // TimeLimit implements Action.
@@ -74,7 +74,7 @@ type Say struct {
 
 // Action implements Action.
 func (a Say) Action(languages []string) score.Action {
-	return score.Action{Type: score.TypeSay, Unit: a.Unit, Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}
+	return score.Action{Unit: a.Unit, Do: score.Say{Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}}
 }
 
 // TimeLimit implements Action.
@@ -91,7 +91,7 @@ type Sound struct {
 
 // Action implements Action.
 func (a Sound) Action([]string) score.Action {
-	return score.Action{Type: score.TypeSound, Unit: a.Unit, Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}
+	return score.Action{Unit: a.Unit, Do: score.Sound{Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}}
 }
 
 // TimeLimit implements Action.
@@ -112,7 +112,7 @@ type Face struct {
 
 // Action implements Action.
 func (a Face) Action([]string) score.Action {
-	return score.Action{Type: score.TypeFace, Unit: a.Unit, Face: a.Face}
+	return score.Action{Unit: a.Unit, Do: score.Face{Face: a.Face}}
 }
 
 // TimeLimit implements Action.
@@ -130,7 +130,7 @@ type LED struct {
 
 // Action implements Action.
 func (a LED) Action([]string) score.Action {
-	return score.Action{Type: score.TypeLED, Unit: a.Unit, LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}
+	return score.Action{Unit: a.Unit, Do: score.LED{LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}}
 }
 
 // TimeLimit implements Action.
@@ -148,11 +148,11 @@ type View struct {
 
 // Action implements Action.
 func (a View) Action(languages []string) score.Action {
-	do := score.Action{Type: score.TypeScreen, Unit: a.Unit, View: a.View, Image: a.Image}
+	do := score.Screen{View: a.View, Image: a.Image}
 	if a.Text != "" {
 		do.Text = score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}
 	}
-	return do
+	return score.Action{Unit: a.Unit, Do: do}
 }
 
 // TimeLimit implements Action.
@@ -168,7 +168,7 @@ type HeadMotion struct {
 
 // Action implements Action.
 func (a HeadMotion) Action([]string) score.Action {
-	return score.Action{Type: score.TypeMotion, Unit: a.Unit, Motion: a.Motion, Speed: a.Speed.Pointer()}
+	return score.Action{Unit: a.Unit, Do: score.Motion{Motion: a.Motion, Speed: a.Speed.Pointer()}}
 }
 
 // TimeLimit implements Action.

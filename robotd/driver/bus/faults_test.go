@@ -152,10 +152,10 @@ func TestFaultsOfAnAdapterStopItsUnitsAndHealOnlyWithAReset(t *testing.T) {
 				defer r.Close()
 				limit := int64(60_000)
 				x := 3.0
-				far := score.Action{Type: score.TypeGoto, XM: &x, YM: &x, TimeoutMS: &limit}
+				far := score.Action{TimeoutMS: &limit, Do: score.Goto{XM: &x, YM: &x}}
 				r.order(driver.ToRun)
 				key := r.start("drive", far)
-				speech := r.start("speaker", score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}, TimeoutMS: &limit})
+				speech := r.start("speaker", score.Action{TimeoutMS: &limit, Do: score.Say{Text: score.Text{"en": "hello"}}})
 				r.pass(2 * time.Second)
 				if v := r.sim.Snapshot().V; v == 0 {
 					t.Fatal("the drive does not move")
@@ -299,7 +299,7 @@ func TestAnglesOfAHeadAreReportedWhileTheyChange(t *testing.T) {
 		r.pass(200 * time.Millisecond)
 		yaw, limit := 0.5, int64(5000)
 		r.angles = nil
-		r.start("head", score.Action{Type: score.TypeHead, YawRad: &yaw, TimeoutMS: &limit})
+		r.start("head", score.Action{TimeoutMS: &limit, Do: score.Head{Axes: score.Axes{YawRad: &yaw}}})
 		r.pass(3 * time.Second)
 		n := len(r.angles)
 		if n < 2 || n > 31 || r.angles[n-1].Yaw != yaw || r.angles[n-1].Unit != "head" {

@@ -44,7 +44,7 @@ func TestStopIsOneDeliveryToTheAdapter(t *testing.T) {
 		defer l.Close(context.Background())
 		x, limit := 3.0, int64(60_000)
 		r.order(driver.ToRun)
-		r.start("drive", score.Action{Type: score.TypeGoto, XM: &x, YM: &x, TimeoutMS: &limit})
+		r.start("drive", score.Action{TimeoutMS: &limit, Do: score.Goto{XM: &x, YM: &x}})
 		r.pass(2 * time.Second)
 		mu.Lock()
 		ticks = nil

@@ -16,7 +16,7 @@ func velocityOfAct(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	end := int64(5000)
 	ahead, wild := u.MaxSpeedMPS/2, 2*u.MaxSpeedMPS
-	key := s.start(u.ID, score.Action{Type: score.TypeDrive, VXMPS: &ahead, EndMS: &end})
+	key := s.start(u.ID, score.Action{EndMS: &end, Do: score.Drive{VXMPS: &ahead}})
 	s.pass(3 * time.Second)
 	if v, _ := s.fastest(); v != ahead {
 		t.Errorf("driven at %v m/s it was %v m/s fast", ahead, v)
@@ -27,9 +27,9 @@ func velocityOfAct(t *testing.T, s *harness) {
 	if got := s.answers(key); len(got) != 0 {
 		t.Errorf("a velocity was answered with %+v", got)
 	}
-	refused := s.start(u.ID, score.Action{Type: score.TypeDrive, VXMPS: &wild, EndMS: &end})
+	refused := s.start(u.ID, score.Action{EndMS: &end, Do: score.Drive{VXMPS: &wild}})
 	s.wantAnswer(refused, driver.Failed, schema.ReasonOutOfRange)
-	halted := s.start(u.ID, score.Action{Type: score.TypeDrive, VXMPS: &ahead, EndMS: &end})
+	halted := s.start(u.ID, score.Action{EndMS: &end, Do: score.Drive{VXMPS: &ahead}})
 	s.pass(time.Second)
 	s.order(driver.ToHalt)
 	s.wantAnswer(halted, driver.Failed, schema.ReasonStopped)
@@ -55,25 +55,25 @@ func listedActions(t *testing.T, s *harness) {
 	}
 	for _, u := range s.b.Body().Units {
 		for _, name := range u.Motions {
-			run(u.ID, score.Action{Type: score.TypeMotion, Motion: name, TimeoutMS: &limit})
+			run(u.ID, score.Action{TimeoutMS: &limit, Do: score.Motion{Motion: name}})
 		}
 		if len(u.Motions) > 0 {
-			refuse(u.ID, score.Action{Type: score.TypeMotion, Motion: "no-such-motion", TimeoutMS: &limit})
+			refuse(u.ID, score.Action{TimeoutMS: &limit, Do: score.Motion{Motion: "no-such-motion"}})
 		}
 		for _, name := range u.Views {
-			run(u.ID, score.Action{Type: score.TypeScreen, View: name})
+			run(u.ID, score.Action{Do: score.Screen{View: name}})
 		}
 		for _, name := range u.Images {
-			run(u.ID, score.Action{Type: score.TypeScreen, Image: name})
+			run(u.ID, score.Action{Do: score.Screen{Image: name}})
 		}
 		if len(u.Views) > 0 {
-			refuse(u.ID, score.Action{Type: score.TypeScreen, View: "no-such-view"})
+			refuse(u.ID, score.Action{Do: score.Screen{View: "no-such-view"}})
 		}
 		if r := u.HeightM; r != nil && u.Kind == schema.UnitDrive {
-			run(u.ID, score.Action{Type: score.TypePose, HeightM: &r.Min, TimeoutMS: &limit})
-			run(u.ID, score.Action{Type: score.TypePose, HeightM: &r.Max, TimeoutMS: &limit})
+			run(u.ID, score.Action{TimeoutMS: &limit, Do: score.Pose{Axes: score.Axes{HeightM: &r.Min}}})
+			run(u.ID, score.Action{TimeoutMS: &limit, Do: score.Pose{Axes: score.Axes{HeightM: &r.Max}}})
 			beyond := r.Max + 1
-			refuse(u.ID, score.Action{Type: score.TypePose, HeightM: &beyond, TimeoutMS: &limit})
+			refuse(u.ID, score.Action{TimeoutMS: &limit, Do: score.Pose{Axes: score.Axes{HeightM: &beyond}}})
 		}
 	}
 }

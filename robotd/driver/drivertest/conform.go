@@ -93,14 +93,11 @@ func opensOnce(t *testing.T, s *harness) {
 func everyCommandAnswered(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	speaker, face, led, head, drive := s.unit(schema.UnitSpeaker), s.unit(schema.UnitFace), s.unit(schema.UnitLED), s.unit(schema.UnitHead), s.unit(schema.UnitDrive)
-	x := 0.2
-	near := far()
-	near.XM, near.YM = &x, &x
 	faces := s.b.Body().Units[slices.IndexFunc(s.b.Body().Units, func(u schema.Unit) bool { return u.Kind == schema.UnitFace })].Faces
 	keys := []uint64{
-		s.start(speaker, hello()), s.start(head, look(0.5)), s.start(drive, near),
-		s.start(face, score.Action{Type: score.TypeFace, Face: faces[0]}),
-		s.start(led, score.Action{Type: score.TypeLED, Colour: "#102030"}),
+		s.start(speaker, hello()), s.start(head, look(0.5)), s.start(drive, place(0.2)),
+		s.start(face, score.Action{Do: score.Face{Face: faces[0]}}),
+		s.start(led, score.Action{Do: score.LED{Colour: "#102030"}}),
 	}
 	s.pass(30 * time.Second)
 	for _, k := range keys {
@@ -146,7 +143,7 @@ func stoppedNotAnswered(t *testing.T, s *harness) {
 	end := int64(1000)
 	keys := []uint64{
 		s.start(s.unit(schema.UnitSpeaker), hello()), s.start(s.unit(schema.UnitHead), look(0.5)), s.start(s.unit(schema.UnitDrive), far()),
-		s.start(s.unit(schema.UnitLED), score.Action{Type: score.TypeLED, Colour: "#102030", EndMS: &end}),
+		s.start(s.unit(schema.UnitLED), score.Action{EndMS: &end, Do: score.LED{Colour: "#102030"}}),
 	}
 	s.pass(100 * time.Millisecond)
 	for _, k := range keys {
@@ -170,10 +167,10 @@ func badCommands(t *testing.T, s *harness) {
 	empty := s.key
 	keys := []uint64{
 		empty, s.start("no-such-unit", hello()), s.start(s.unit(schema.UnitDrive), hello()), s.start(s.unit(schema.UnitSpeaker), far()),
-		s.start(s.unit(schema.UnitHead), look(100)), s.start(s.unit(schema.UnitFace), score.Action{Type: score.TypeFace, Face: "no-such-face"}),
-		s.start(s.unit(schema.UnitSpeaker), score.Action{Type: score.TypeSound, Sound: "no-such-sound"}),
-		s.start(s.unit(schema.UnitDrive), score.Action{Type: score.TypeGoto, Point: "no-such-point"}),
-		s.start(s.unit(schema.UnitDrive), score.Action{Type: score.TypeGoto}),
+		s.start(s.unit(schema.UnitHead), look(100)), s.start(s.unit(schema.UnitFace), score.Action{Do: score.Face{Face: "no-such-face"}}),
+		s.start(s.unit(schema.UnitSpeaker), score.Action{Do: score.Sound{Sound: "no-such-sound"}}),
+		s.start(s.unit(schema.UnitDrive), score.Action{Do: score.Goto{Point: "no-such-point"}}),
+		s.start(s.unit(schema.UnitDrive), score.Action{Do: score.Goto{}}),
 	}
 	s.pass(time.Second)
 	for _, k := range keys {
@@ -255,11 +252,9 @@ func calibrate(t *testing.T, s *harness, m driver.Map) (c driver.Calibration, er
 func loadsMap(t *testing.T, s *harness) {
 	drive := s.unit(schema.UnitDrive)
 	goTo := func(point string, x float64) score.Action {
-		a := far()
-		if a.Point = point; point == "" {
-			a.XM, a.YM = &x, &x
-		} else {
-			a.XM, a.YM = nil, nil
+		a := place(x)
+		if point != "" {
+			a.Do = score.Goto{Point: point}
 		}
 		return a
 	}

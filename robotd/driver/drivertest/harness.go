@@ -83,11 +83,7 @@ func (s *harness) order(o driver.Order) {
 
 func (s *harness) start(unit string, do score.Action) uint64 {
 	s.key++
-	text := ""
-	if do.Type == score.TypeSay {
-		text = do.Text.In("en")
-	}
-	s.b.Start(driver.Command{Key: s.key, Unit: unit, Do: &do, Text: text, Holds: do.EndMS != nil || do.TimeoutMS != nil})
+	s.b.Start(driver.Command{Key: s.key, Unit: unit, Do: &do, Text: do.Text().In("en"), Holds: do.EndMS != nil || do.TimeoutMS != nil})
 	s.read()
 	return s.key
 }
@@ -118,18 +114,20 @@ func (s *harness) wantState(unit string, want driver.State) {
 	}
 }
 
-func far() score.Action {
-	x, y := 5.0, 5.0
+func far() score.Action { return place(5) }
+
+// place is where x and y are the same.
+func place(x float64) score.Action {
 	limit := int64(60_000)
-	return score.Action{Type: score.TypeGoto, XM: &x, YM: &y, TimeoutMS: &limit}
+	return score.Action{TimeoutMS: &limit, Do: score.Goto{XM: &x, YM: &x}}
 }
 
 func look(yaw float64) score.Action {
 	limit := int64(10_000)
-	return score.Action{Type: score.TypeHead, YawRad: &yaw, TimeoutMS: &limit}
+	return score.Action{TimeoutMS: &limit, Do: score.Head{Axes: score.Axes{YawRad: &yaw}}}
 }
 
 func hello() score.Action {
 	limit := int64(10_000)
-	return score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello, hello, hello"}, TimeoutMS: &limit}
+	return score.Action{TimeoutMS: &limit, Do: score.Say{Text: score.Text{"en": "hello, hello, hello"}}}
 }

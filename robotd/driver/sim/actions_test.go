@@ -12,8 +12,7 @@ import (
 
 func TestChoiceEndsScreen(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
-		ask := score.Action{Type: score.TypeScreen, Text: score.Text{"en": "Once more?"}, TimeoutMS: number(int64(30_000)),
-			Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}, {ID: "enough", Text: score.Text{"en": "Enough"}}}}
+		ask := score.Action{TimeoutMS: number(int64(30_000)), Do: score.Screen{Text: score.Text{"en": "Once more?"}, Choices: []score.Choice{{ID: "again", Text: score.Text{"en": "Again"}}, {ID: "enough", Text: score.Text{"en": "Enough"}}}}}
 		r.Start(driver.Command{Key: 1, Unit: "screen", Do: &ask, Text: "Once more?", Choices: []string{"Again", "Enough"}, Holds: true})
 		r.pass(time.Second)
 		if got := r.Snapshot().Screen; got != "Once more? [Again | Enough]" {
@@ -45,9 +44,9 @@ func TestChoiceEndsScreen(t *testing.T) {
 func TestStopEndsMotionPoseAndVelocity(t *testing.T) {
 	limit := number(int64(9000))
 	for name, c := range map[string]driver.Command{
-		"motion":   {Unit: "head", Do: &score.Action{Type: score.TypeMotion, Motion: "look-around", TimeoutMS: limit}},
-		"pose":     {Unit: "drive", Do: &score.Action{Type: score.TypePose, HeightM: number(0.9), TimeoutMS: limit}},
-		"velocity": {Unit: "drive", Do: &score.Action{Type: score.TypeDrive, VXMPS: number(0.5), EndMS: limit}},
+		"motion":   {Unit: "head", Do: &score.Action{TimeoutMS: limit, Do: score.Motion{Motion: "look-around"}}},
+		"pose":     {Unit: "drive", Do: &score.Action{TimeoutMS: limit, Do: score.Pose{Axes: score.Axes{HeightM: number(0.9)}}}},
+		"velocity": {Unit: "drive", Do: &score.Action{EndMS: limit, Do: score.Drive{VXMPS: number(0.5)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			with(t, sim.Config{}, func(r *robot) {

@@ -67,7 +67,7 @@ func (r *robot) pass(d time.Duration) {
 
 func (r *robot) start(unit string, do score.Action) uint64 {
 	r.key++
-	r.Start(driver.Command{Key: r.key, Unit: unit, Do: &do, Text: do.Text.In("en"), Holds: do.EndMS != nil || do.TimeoutMS != nil})
+	r.Start(driver.Command{Key: r.key, Unit: unit, Do: &do, Text: do.Text().In("en"), Holds: do.EndMS != nil || do.TimeoutMS != nil})
 	r.read()
 	return r.key
 }
@@ -106,26 +106,26 @@ func between(t *testing.T, what string, got, low, high time.Duration) {
 func TestSpeechDurationFollowsText(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		text := score.Text{"en": strings.Repeat("Seven.. ", 14)} // 112 characters: eight seconds
-		between(t, "speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 7900*time.Millisecond, 8100*time.Millisecond)
-		between(t, "fast speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text, Rate: number(2.0)})), 3900*time.Millisecond, 4100*time.Millisecond)
-		between(t, "slow speech", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text, Rate: number(0.5)})), 15800*time.Millisecond, 16200*time.Millisecond)
+		between(t, "speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text}})), 7900*time.Millisecond, 8100*time.Millisecond)
+		between(t, "fast speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text, Rate: number(2.0)}})), 3900*time.Millisecond, 4100*time.Millisecond)
+		between(t, "slow speech", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text, Rate: number(0.5)}})), 15800*time.Millisecond, 16200*time.Millisecond)
 		r.Slow(0.5)
-		between(t, "speech of a slow robot", r.takes(r.start("speaker", score.Action{Type: score.TypeSay, Text: text})), 15800*time.Millisecond, 16200*time.Millisecond)
+		between(t, "speech of a slow robot", r.takes(r.start("speaker", score.Action{Do: score.Say{Text: text}})), 15800*time.Millisecond, 16200*time.Millisecond)
 	})
 }
 
 func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
-		long := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "fanfare"})
-		between(t, "chime", r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "chime"})), 1200*time.Millisecond, 1300*time.Millisecond)
+		long := r.start("speaker", score.Action{Do: score.Sound{Sound: "fanfare"}})
+		between(t, "chime", r.takes(r.start("speaker", score.Action{Do: score.Sound{Sound: "chime"}})), 1200*time.Millisecond, 1300*time.Millisecond)
 		if got := r.Snapshot().Saying; len(got) != 1 || got[0] != "fanfare" {
 			t.Errorf("still playing: %v", got)
 		}
 		between(t, "the rest of the fanfare", r.takes(long), 1700*time.Millisecond, 1900*time.Millisecond)
 		r.key++
-		r.Start(driver.Command{Key: r.key, Unit: "speaker", Do: &score.Action{Type: score.TypeSound, Sound: "applause"}, From: 3 * time.Second})
+		r.Start(driver.Command{Key: r.key, Unit: "speaker", Do: &score.Action{Do: score.Sound{Sound: "applause"}}, From: 3 * time.Second})
 		between(t, "the rest of an applause", r.takes(r.key), 980*time.Millisecond, 1100*time.Millisecond)
-		loop := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell", Loop: true, EndMS: number(int64(60_000))})
+		loop := r.start("speaker", score.Action{EndMS: number(int64(60_000)), Do: score.Sound{Sound: "bell", Loop: true}})
 		r.pass(30 * time.Second)
 		if got := r.Snapshot().Saying; len(got) != 1 {
 			t.Errorf("a loop ended by itself: %v", got)
@@ -139,7 +139,7 @@ func TestSoundsHaveTheirLengthsAndOverlap(t *testing.T) {
 
 func TestDriveArrivesWithinSpeedLimits(t *testing.T) {
 	with(t, sim.Config{At: "entrance"}, func(r *robot) {
-		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk", TimeoutMS: number(int64(60_000))})
+		key := r.start("drive", score.Action{TimeoutMS: number(int64(60_000)), Do: score.Goto{Point: "desk"}})
 		last, moved := r.Snapshot(), false
 		began := time.Now()
 		for !r.has(func(e driver.Event) bool { return e.Key == key }) {
@@ -165,11 +165,11 @@ func TestDriveArrivesWithinSpeedLimits(t *testing.T) {
 		// From every point to every other.
 		for _, from := range r.Body().Points {
 			for _, to := range r.Body().Points {
-				r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: from}))
-				r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: to, SpeedMPS: number(0.3)}))
+				r.takes(r.start("drive", score.Action{Do: score.Goto{Point: from}}))
+				r.takes(r.start("drive", score.Action{Do: score.Goto{Point: to, SpeedMPS: number(0.3)}}))
 			}
 		}
-		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, XM: number(-2.5), YM: number(0.7)}))
+		r.takes(r.start("drive", score.Action{Do: score.Goto{XM: number(-2.5), YM: number(0.7)}}))
 		if l := r.Snapshot(); math.Hypot(l.X+2.5, l.Y-0.7) > 0.02 {
 			t.Errorf("arrived at %+v", l)
 		}
@@ -205,12 +205,12 @@ func TestManualDrivingEndsAfterTTL(t *testing.T) {
 
 func TestHeadTurnsWithinItsLimits(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
-		between(t, "one radian", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.0), Speed: number(0.5)})), 980*time.Millisecond, 1100*time.Millisecond)
-		between(t, "two radians at once", r.takes(r.start("head", score.Action{Type: score.TypeHead, YawRad: number(-1.0), PitchRad: number(0.3), Speed: number(1.0)})), 980*time.Millisecond, 1100*time.Millisecond)
+		between(t, "one radian", r.takes(r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(1.0)}, Speed: number(0.5)}})), 980*time.Millisecond, 1100*time.Millisecond)
+		between(t, "two radians at once", r.takes(r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(-1.0), PitchRad: number(0.3)}, Speed: number(1.0)}})), 980*time.Millisecond, 1100*time.Millisecond)
 		if l := r.Snapshot(); l.Yaw != -1 || l.Pitch != 0.3 || l.Roll != 0 {
 			t.Errorf("looks at %+v", l)
 		}
-		bad := r.start("head", score.Action{Type: score.TypeHead, YawRad: number(1.3)})
+		bad := r.start("head", score.Action{Do: score.Head{Axes: score.Axes{YawRad: number(1.3)}}})
 		if !r.has(func(e driver.Event) bool { return e.Key == bad && e.Reason == schema.ReasonOutOfRange }) {
 			t.Errorf("1.3 rad was accepted: %+v", r.seen)
 		}
@@ -219,8 +219,8 @@ func TestHeadTurnsWithinItsLimits(t *testing.T) {
 
 func TestFaceReturnsAfterHeldFaceStops(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
-		r.start("face", score.Action{Type: score.TypeFace, Face: "smile"})
-		key := r.start("face", score.Action{Type: score.TypeFace, Face: "wink", EndMS: number(int64(500))})
+		r.start("face", score.Action{Do: score.Face{Face: "smile"}})
+		key := r.start("face", score.Action{EndMS: number(int64(500)), Do: score.Face{Face: "wink"}})
 		if got := r.Snapshot().Face; got != "wink" {
 			t.Errorf("shows %s", got)
 		}
@@ -228,15 +228,15 @@ func TestFaceReturnsAfterHeldFaceStops(t *testing.T) {
 		if got := r.Snapshot().Face; got != "smile" {
 			t.Errorf("shows %s after the wink", got)
 		}
-		r.start("led", score.Action{Type: score.TypeLED, LED: "left", Pattern: "rainbow", PeriodMS: 800})
+		r.start("led", score.Action{Do: score.LED{LED: "left", Pattern: "rainbow", PeriodMS: 800}})
 		if got := r.Snapshot().LED; got != "rainbow every 800 ms on left" {
 			t.Errorf("the led shows %q", got)
 		}
-		r.start("speaker", score.Action{Type: score.TypeSay, Text: score.Text{"en": "hello"}, Voice: "anna"})
+		r.start("speaker", score.Action{Do: score.Say{Text: score.Text{"en": "hello"}, Voice: "anna"}})
 		if got := r.Snapshot().Saying; len(got) != 1 || got[0] != "anna: hello" {
 			t.Errorf("says %q", got)
 		}
-		r.start("led", score.Action{Type: score.TypeLED, Colour: "#20c0ff", Pattern: "breathe"})
+		r.start("led", score.Action{Do: score.LED{Colour: "#20c0ff", Pattern: "breathe"}})
 		if got := r.Snapshot().LED; got != "#20c0ff breathe" {
 			t.Errorf("led: %s", got)
 		}
@@ -267,7 +267,7 @@ func TestHomingWaitsForEnable(t *testing.T) {
 		}
 		r.Order(driver.ToRun)
 		r.pass(time.Second)
-		early := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
+		early := r.start("drive", score.Action{Do: score.Goto{Point: "desk"}})
 		if !r.has(func(e driver.Event) bool { return e.Key == early && e.Reason == schema.ReasonNotCalibrated }) {
 			t.Error("a goto was accepted before homing ended")
 		}
@@ -297,7 +297,7 @@ func TestHomingWaitsForEnable(t *testing.T) {
 		if len(far) < 5 || !slices.IsSorted(far) || far[len(far)-1] < 0.9 || far[len(far)-1] > 1 {
 			t.Errorf("reported progress: %v", far)
 		}
-		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"}))
+		r.takes(r.start("drive", score.Action{Do: score.Goto{Point: "desk"}}))
 	})
 }
 
@@ -317,7 +317,7 @@ func TestBodyReportsItsPosition(t *testing.T) {
 		}
 		r.Order(driver.ToRun)
 		r.pass(100 * time.Millisecond)
-		took := r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "entrance"}))
+		took := r.takes(r.start("drive", score.Action{Do: score.Goto{Point: "entrance"}}))
 		r.pass(time.Second)
 		if x, y, n := at(r); math.Abs(x) > 0.02 || math.Abs(y) > 0.02 || n > int(took/driver.SpeedEvery)+3 {
 			t.Errorf("after %v it reported %v, %v as the last of %d positions", took, x, y, n)
@@ -345,7 +345,7 @@ func TestBodyWithoutMapCalibratesAndRefusesGoto(t *testing.T) {
 		if c := <-ended; len(c.Map.Points) > 0 || !c.OK() {
 			t.Errorf("got %+v", c)
 		}
-		key := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
+		key := r.start("drive", score.Action{Do: score.Goto{Point: "desk"}})
 		if !r.has(func(e driver.Event) bool { return e.Key == key && e.Kind == driver.Failed }) {
 			t.Error("a goto was accepted without a map")
 		}
@@ -364,7 +364,7 @@ func TestBatteryDrainsAndChargesAtDock(t *testing.T) {
 		if last := r.battery(); last.Level != 0.15 || last.Charging {
 			t.Errorf("reported %+v", last)
 		}
-		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "dock"}))
+		r.takes(r.start("drive", score.Action{Do: score.Goto{Point: "dock"}}))
 		r.pass(2 * time.Minute)
 		if last := r.battery(); !last.Charging || last.Level < 0.2 {
 			t.Errorf("reported at the dock: %+v", last)
@@ -409,13 +409,13 @@ func (r *robot) battery() driver.Event {
 func TestInjectedFaultsAndSensors(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		r.FailNext("drive", schema.ReasonTimeout)
-		bad := r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"})
+		bad := r.start("drive", score.Action{Do: score.Goto{Point: "desk"}})
 		if !r.has(func(e driver.Event) bool {
 			return e.Key == bad && e.Kind == driver.Failed && e.Reason == schema.ReasonTimeout
 		}) {
 			t.Error("the next goto did not fail")
 		}
-		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "entrance"})) // only that one failed
+		r.takes(r.start("drive", score.Action{Do: score.Goto{Point: "entrance"}})) // only that one failed
 
 		r.Touch("head", true)
 		r.Press("help")
@@ -442,12 +442,12 @@ func TestInjectedFaultsAndSensors(t *testing.T) {
 		}
 
 		r.Break("speaker", "no sound card")
-		key := r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell"})
+		key := r.start("speaker", score.Action{Do: score.Sound{Sound: "bell"}})
 		if !r.has(func(e driver.Event) bool { return e.Key == key && e.Reason == schema.ReasonUnitError }) {
 			t.Error("a broken speaker plays")
 		}
 		r.Repair("speaker")
-		r.takes(r.start("speaker", score.Action{Type: score.TypeSound, Sound: "bell"}))
+		r.takes(r.start("speaker", score.Action{Do: score.Sound{Sound: "bell"}}))
 	})
 }
 
@@ -467,7 +467,7 @@ func TestStopInputDoesNotHideBrokenUnit(t *testing.T) {
 func TestUnreadSensorEventsDoNotDropAnswers(t *testing.T) {
 	with(t, sim.Config{}, func(r *robot) {
 		key := uint64(1000)
-		r.Start(driver.Command{Key: key, Unit: "face", Do: &score.Action{Type: score.TypeFace, Face: "sad"}})
+		r.Start(driver.Command{Key: key, Unit: "face", Do: &score.Action{Do: score.Face{Face: "sad"}}})
 		for range 10_000 {
 			r.Touch("head", true)
 			synctest.Wait()
@@ -512,7 +512,7 @@ func TestSpeedConcernsOnlyBatteryAndTemperatures(t *testing.T) {
 			t.Errorf("the head cooled as %v", heats)
 		}
 		began := time.Now()
-		r.takes(r.start("drive", score.Action{Type: score.TypeGoto, Point: "desk"}))
+		r.takes(r.start("drive", score.Action{Do: score.Goto{Point: "desk"}}))
 		if took := time.Since(began); took < 7*time.Second { // 4.1 m at 0.6 m/s
 			t.Errorf("the drive took %v", took)
 		}

@@ -17,17 +17,17 @@ type cruise struct {
 
 // startDrive hands a command to the drive.
 func (s *Sim) startDrive(c driver.Command) {
-	switch c.Do.Type {
-	case score.TypeDrive:
-		s.startCruise(c)
-	case score.TypePose:
-		s.startPose(c)
+	switch do := c.Do.Do.(type) {
+	case score.Drive:
+		s.startCruise(c, do)
+	case score.Pose:
+		s.startPose(c, do)
 	default:
 		s.startTrip(c)
 	}
 }
 
-func (s *Sim) startCruise(c driver.Command) {
+func (s *Sim) startCruise(c driver.Command, do score.Drive) {
 	if why, detail := s.motionRefusal(&s.movers[0]); why != "" {
 		s.failed(c.Key, why, detail)
 		return
@@ -39,7 +39,7 @@ func (s *Sim) startCruise(c driver.Command) {
 		most float64
 		to   *float64
 	}{
-		{"forward", c.Do.VXMPS, maxSpeed, &r.v}, {"sideways", c.Do.VYMPS, 0, new(float64)}, {"turning", c.Do.WZRadPS, maxTurn, &r.w},
+		{"forward", do.VXMPS, maxSpeed, &r.v}, {"sideways", do.VYMPS, 0, new(float64)}, {"turning", do.WZRadPS, maxTurn, &r.w},
 	} {
 		switch {
 		case axis.want == nil:

@@ -31,35 +31,36 @@ func (s *Sim) startTrip(c driver.Command) {
 		s.failed(c.Key, why, detail)
 		return
 	}
-	if c.Do.Type != score.TypeGoto {
-		s.failed(c.Key, schema.ReasonBadRequest, "the drive knows no "+string(c.Do.Type))
+	do, ok := c.Do.Do.(score.Goto)
+	if !ok {
+		s.failed(c.Key, schema.ReasonBadRequest, "the drive knows no "+string(c.Do.Type()))
 		return
 	}
 	t := &trip{key: c.Key, speed: maxSpeed}
-	switch p, known := s.at.chart.points[c.Do.Point]; {
+	switch p, known := s.at.chart.points[do.Point]; {
 	case s.at.chart.points == nil:
 		s.failed(c.Key, schema.ReasonPrecondition, "there is no map")
 		return
-	case c.Do.Point != "" && !known:
-		s.failed(c.Key, schema.ReasonOutOfRange, "there is no point "+c.Do.Point)
+	case do.Point != "" && !known:
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no point "+do.Point)
 		return
-	case c.Do.Point != "":
+	case do.Point != "":
 		t.to, t.angled = p, true
-	case c.Do.XM == nil || c.Do.YM == nil:
+	case do.XM == nil || do.YM == nil:
 		s.failed(c.Key, schema.ReasonBadRequest, "neither a point nor a place was given")
 		return
 	default:
-		t.to.x, t.to.y = *c.Do.XM, *c.Do.YM
+		t.to.x, t.to.y = *do.XM, *do.YM
 	}
 	if why := s.refusesGoto(t.to); why != "" {
 		s.failed(c.Key, schema.ReasonOutOfRange, why)
 		return
 	}
-	if c.Do.ThetaRad != nil {
-		t.to.theta, t.angled = *c.Do.ThetaRad, true
+	if do.ThetaRad != nil {
+		t.to.theta, t.angled = *do.ThetaRad, true
 	}
-	if c.Do.SpeedMPS != nil {
-		t.speed = min(max(*c.Do.SpeedMPS, 0.05), maxSpeed)
+	if do.SpeedMPS != nil {
+		t.speed = min(max(*do.SpeedMPS, 0.05), maxSpeed)
 	}
 	s.abort(drive, schema.ReasonSuperseded, "a newer command moves the drive")
 	s.trip = t

@@ -28,8 +28,9 @@ func (s *Sim) startGaze(m *mover, c driver.Command) {
 		s.failed(c.Key, why, detail)
 		return
 	}
-	if c.Do.Type != score.TypeHead {
-		s.failed(c.Key, schema.ReasonBadRequest, "the head knows no "+string(c.Do.Type))
+	do, ok := c.Do.Do.(score.Head)
+	if !ok {
+		s.failed(c.Key, schema.ReasonBadRequest, "the head knows no "+string(c.Do.Type()))
 		return
 	}
 	g := &m.gaze
@@ -38,7 +39,7 @@ func (s *Sim) startGaze(m *mover, c driver.Command) {
 		want *float64
 		in   schema.Range
 		name string
-	}{{c.Do.YawRad, yaw, "yaw"}, {c.Do.PitchRad, pitch, "pitch"}, {c.Do.RollRad, roll, "roll"}} {
+	}{{do.YawRad, yaw, "yaw"}, {do.PitchRad, pitch, "pitch"}, {do.RollRad, roll, "roll"}} {
 		switch {
 		case axis.want == nil: // the axis stays
 		case !axis.in.Holds(*axis.want):
@@ -50,8 +51,8 @@ func (s *Sim) startGaze(m *mover, c driver.Command) {
 	}
 	s.abort(m.id, schema.ReasonSuperseded, "a newer command moves the "+m.id)
 	g.to, g.path, g.speed, g.key, g.active = to, nil, headSpeed/2, c.Key, true
-	if c.Do.Speed != nil {
-		g.speed = headSpeed * min(max(*c.Do.Speed, 0.05), 1)
+	if do.Speed != nil {
+		g.speed = headSpeed * min(max(*do.Speed, 0.05), 1)
 	}
 }
 

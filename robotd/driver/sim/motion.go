@@ -8,29 +8,29 @@ import (
 
 // startHead hands a command to a head.
 func (s *Sim) startHead(m *mover, c driver.Command) {
-	if c.Do.Type == score.TypeMotion {
-		s.startMotion(m, c)
+	if do, ok := c.Do.Do.(score.Motion); ok {
+		s.startMotion(m, c, do)
 		return
 	}
 	s.startGaze(m, c)
 }
 
 // startMotion turns a head through the directions of a motion.
-func (s *Sim) startMotion(m *mover, c driver.Command) {
+func (s *Sim) startMotion(m *mover, c driver.Command, do score.Motion) {
 	if why, detail := s.motionRefusal(m); why != "" {
 		s.failed(c.Key, why, detail)
 		return
 	}
-	path, known := motions[c.Do.Motion]
+	path, known := motions[do.Motion]
 	if !known {
-		s.failed(c.Key, schema.ReasonOutOfRange, "there is no motion "+c.Do.Motion)
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no motion "+do.Motion)
 		return
 	}
 	s.abort(m.id, schema.ReasonSuperseded, "a newer command moves the "+m.id)
 	g := &m.gaze
 	g.to, g.path, g.speed, g.key, g.active = path[0], path[1:], headSpeed/2, c.Key, true
-	if c.Do.Speed != nil {
-		g.speed = min(headSpeed/2*max(*c.Do.Speed, 0.1), headSpeed)
+	if do.Speed != nil {
+		g.speed = min(headSpeed/2*max(*do.Speed, 0.1), headSpeed)
 	}
 }
 

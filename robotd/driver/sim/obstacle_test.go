@@ -13,7 +13,7 @@ import (
 // underway starts a goto and waits until the drive is at full speed.
 func (r *robot) underway() (key uint64) {
 	r.t.Helper()
-	key = r.start("drive", score.Action{Type: score.TypeGoto, XM: number(8.0), YM: number(0.0)})
+	key = r.start("drive", score.Action{Do: score.Goto{XM: number(8.0), YM: number(0.0)}})
 	for range 500 {
 		if r.tick(); r.Snapshot().V >= 0.6-1e-9 {
 			return key

@@ -7,6 +7,7 @@ import (
 
 	"troupe/robotd/driver"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // upright is how the body stands after boot.
@@ -20,7 +21,7 @@ type pose struct {
 	moving  bool
 }
 
-func (s *Sim) startPose(c driver.Command) {
+func (s *Sim) startPose(c driver.Command, do score.Pose) {
 	if why, detail := s.motionRefusal(&s.movers[0]); why != "" {
 		s.failed(c.Key, why, detail)
 		return
@@ -30,7 +31,7 @@ func (s *Sim) startPose(c driver.Command) {
 		name string
 		want *float64
 		in   schema.Range
-	}{{"yaw", c.Do.YawRad, schema.Range{}}, {"pitch", c.Do.PitchRad, lean}, {"roll", c.Do.RollRad, lean}, {"height", c.Do.HeightM, height}} {
+	}{{"yaw", do.YawRad, schema.Range{}}, {"pitch", do.PitchRad, lean}, {"roll", do.RollRad, lean}, {"height", do.HeightM, height}} {
 		switch {
 		case axis.want == nil: // the axis stays
 		case !axis.in.Holds(*axis.want):

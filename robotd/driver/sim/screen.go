@@ -6,11 +6,13 @@ import (
 
 	"troupe/robotd/driver"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 func (s *Sim) startScreen(c driver.Command) {
-	what := c.Do.View
-	switch do := c.Do; {
+	do, _ := c.Do.Do.(score.Screen)
+	what := do.View
+	switch {
 	case do.View != "" && !slices.Contains(views, do.View):
 		s.failed(c.Key, schema.ReasonOutOfRange, "there is no view "+do.View)
 		return
@@ -18,7 +20,7 @@ func (s *Sim) startScreen(c driver.Command) {
 		s.failed(c.Key, schema.ReasonOutOfRange, "there is no image "+do.Image)
 		return
 	case do.View == "" && do.Image == "" && c.Text == "" && len(do.Choices) == 0:
-		s.failed(c.Key, schema.ReasonBadRequest, "the screen knows no "+string(do.Type)+" that shows nothing")
+		s.failed(c.Key, schema.ReasonBadRequest, "the screen knows no "+string(c.Do.Type())+" that shows nothing")
 		return
 	case do.Image != "":
 		what = do.Image
@@ -33,7 +35,7 @@ func (s *Sim) startScreen(c driver.Command) {
 	if l.key != c.Key {
 		return
 	}
-	for _, choice := range c.Do.Choices {
+	for _, choice := range do.Choices {
 		l.choices = append(l.choices, choice.ID)
 	}
 }

@@ -23,34 +23,34 @@ type voice struct {
 
 func (s *Sim) startVoice(c driver.Command) {
 	v := &voice{key: c.Key}
-	switch c.Do.Type {
-	case score.TypeSay:
+	switch do := c.Do.Do.(type) {
+	case score.Say:
 		rate := 1.0
-		if c.Do.Rate != nil {
-			rate = min(max(*c.Do.Rate, 0.5), 2)
+		if do.Rate != nil {
+			rate = min(max(*do.Rate, 0.5), 2)
 		}
 		seconds := float64(utf8.RuneCountInString(c.Text)) / charactersPerSecond / rate
-		if v.what = c.Text; c.Do.Voice != "" {
-			v.what = c.Do.Voice + ": " + c.Text
+		if v.what = c.Text; do.Voice != "" {
+			v.what = do.Voice + ": " + c.Text
 		}
 		v.speech, v.left = true, max(shortestSpeech, time.Duration(seconds*float64(time.Second)))
-	case score.TypeSound:
-		length, known := sounds[c.Do.Sound]
+	case score.Sound:
+		length, known := sounds[do.Sound]
 		if c.Asset != "" { // a file of the story takes precedence over a built-in recording
 			var err error
 			if length, err = s.soundLength(c.Asset); err != nil {
-				s.failed(c.Key, schema.ReasonUnitError, "the speaker cannot play "+c.Do.Sound+": "+err.Error())
+				s.failed(c.Key, schema.ReasonUnitError, "the speaker cannot play "+do.Sound+": "+err.Error())
 				return
 			}
 			known = true
 		}
 		if !known {
-			s.failed(c.Key, schema.ReasonOutOfRange, "there is no sound "+c.Do.Sound)
+			s.failed(c.Key, schema.ReasonOutOfRange, "there is no sound "+do.Sound)
 			return
 		}
-		v.what, v.loop, v.left = c.Do.Sound, c.Do.Loop, length
+		v.what, v.loop, v.left = do.Sound, do.Loop, length
 	default:
-		s.failed(c.Key, schema.ReasonBadRequest, "the speaker knows no "+string(c.Do.Type))
+		s.failed(c.Key, schema.ReasonBadRequest, "the speaker knows no "+string(c.Do.Type()))
 		return
 	}
 	v.left -= c.From
@@ -122,23 +122,25 @@ func (s *Sim) setDisplay(l *display, c driver.Command, what string) {
 }
 
 func (s *Sim) startFace(c driver.Command) {
-	if !slices.Contains(faces, c.Do.Face) && c.Asset == "" {
-		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+c.Do.Face)
+	do, _ := c.Do.Do.(score.Face)
+	if !slices.Contains(faces, do.Face) && c.Asset == "" {
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+do.Face)
 		return
 	}
-	s.setDisplay(s.displays[c.Unit], c, c.Do.Face)
+	s.setDisplay(s.displays[c.Unit], c, do.Face)
 }
 
 func (s *Sim) startLED(c driver.Command) {
-	what := c.Do.Colour
-	if c.Do.Pattern != "" {
-		what += " " + c.Do.Pattern
+	do, _ := c.Do.Do.(score.LED)
+	what := do.Colour
+	if do.Pattern != "" {
+		what += " " + do.Pattern
 	}
-	if c.Do.PeriodMS > 0 {
-		what += fmt.Sprintf(" every %d ms", c.Do.PeriodMS)
+	if do.PeriodMS > 0 {
+		what += fmt.Sprintf(" every %d ms", do.PeriodMS)
 	}
-	if c.Do.LED != "" {
-		what += " on " + c.Do.LED
+	if do.LED != "" {
+		what += " on " + do.LED
 	}
 	s.setDisplay(s.displays[c.Unit], c, strings.TrimSpace(what))
 }

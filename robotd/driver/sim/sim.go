@@ -305,7 +305,7 @@ func (s *Sim) start(c driver.Command) {
 	case schema.UnitScreen:
 		s.startScreen(c)
 	default:
-		s.failed(c.Key, schema.ReasonBadRequest, "the "+c.Unit+" knows no "+string(c.Do.Type))
+		s.failed(c.Key, schema.ReasonBadRequest, "the "+c.Unit+" knows no "+string(c.Do.Type()))
 	}
 }
 

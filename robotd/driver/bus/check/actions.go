@@ -16,20 +16,20 @@ func gentle(u schema.Unit) score.Action {
 	limit, zero := int64(5000), 0.0
 	switch u.Kind {
 	case schema.UnitHead:
-		return score.Action{Type: score.TypeHead, YawRad: &zero, TimeoutMS: &limit}
+		return score.Action{TimeoutMS: &limit, Do: score.Head{Axes: score.Axes{YawRad: &zero}}}
 	case schema.UnitDrive:
-		return score.Action{Type: score.TypeDrive, VXMPS: &zero, WZRadPS: &zero, EndMS: &limit}
+		return score.Action{EndMS: &limit, Do: score.Drive{VXMPS: &zero, WZRadPS: &zero}}
 	case schema.UnitSpeaker:
-		return score.Action{Type: score.TypeSay, Text: score.Text{"en": "one"}, TimeoutMS: &limit}
+		return score.Action{TimeoutMS: &limit, Do: score.Say{Text: score.Text{"en": "one"}}}
 	case schema.UnitFace:
-		return score.Action{Type: score.TypeFace, Face: append(u.Faces, "smile")[0]}
+		return score.Action{Do: score.Face{Face: append(u.Faces, "smile")[0]}}
 	case schema.UnitScreen:
 		if len(u.Views) > 0 {
-			return score.Action{Type: score.TypeScreen, View: u.Views[0]}
+			return score.Action{Do: score.Screen{View: u.Views[0]}}
 		}
-		return score.Action{Type: score.TypeScreen, Text: score.Text{"en": "one"}}
+		return score.Action{Do: score.Screen{Text: score.Text{"en": "one"}}}
 	}
-	return score.Action{Type: score.TypeLED, Colour: "#102030"}
+	return score.Action{Do: score.LED{Colour: "#102030"}}
 }
 
 // carriesOut lets every unit do something harmless.
@@ -70,7 +70,7 @@ func (c *checker) find(kind schema.UnitKind) (schema.Unit, bool) {
 // A robot lets its leds breathe between acts, without a colour.
 func ledWithoutColour(c *checker) string {
 	u, _ := c.find(schema.UnitLED)
-	return c.notDone(u.ID, c.start(u.ID, false, "", score.Action{Type: score.TypeLED, Pattern: "breathe", PeriodMS: 4000}))
+	return c.notDone(u.ID, c.start(u.ID, false, "", score.Action{Do: score.LED{Pattern: "breathe", PeriodMS: 4000}}))
 }
 
 func hasLED(c *checker) bool {
@@ -86,7 +86,7 @@ func soundBesideSpeech(c *checker) string {
 	limit := int64(5000)
 	speech := c.start(u.ID, true, long, gentle(u))
 	c.pass(300 * time.Millisecond)
-	sound := c.start(u.ID, true, "", score.Action{Type: score.TypeSound, Sound: u.Sounds[0], TimeoutMS: &limit})
+	sound := c.start(u.ID, true, "", score.Action{TimeoutMS: &limit, Do: score.Sound{Sound: u.Sounds[0]}})
 	if why := c.notDone("the speech", speech); why != "" {
 		return fmt.Sprintf("when the sound %s began, %s", u.Sounds[0], why)
 	}
@@ -175,34 +175,47 @@ func refuses(c *checker) string {
 		case u.Kind == schema.UnitBattery || u.Kind == schema.UnitSensor:
 			continue
 		case u.Kind == schema.UnitSpeaker:
-			bad = append(bad, score.Action{Type: score.TypeFace, Face: "smile"})
+			bad = append(bad, score.Action{Do: score.Face{Face: "smile"}})
 		case u.Kind.Moves():
-			bad = append(bad, score.Action{Type: score.TypeSay, Text: score.Text{"en": "one"}, TimeoutMS: &limit})
+			bad = append(bad, score.Action{TimeoutMS: &limit, Do: score.Say{Text: score.Text{"en": "one"}}})
 		}
 		if len(u.Faces) > 0 {
-			bad = append(bad, score.Action{Type: score.TypeFace, Face: "no-such-face"})
+			bad = append(bad, score.Action{Do: score.Face{Face: "no-such-face"}})
 		}
 		if len(u.Sounds) > 0 {
-			bad = append(bad, score.Action{Type: score.TypeSound, Sound: "no-such-sound", TimeoutMS: &limit})
+			bad = append(bad, score.Action{TimeoutMS: &limit, Do: score.Sound{Sound: "no-such-sound"}})
 		}
 		if len(u.Views) > 0 {
-			bad = append(bad, score.Action{Type: score.TypeScreen, View: "no-such-view"})
+			bad = append(bad, score.Action{Do: score.Screen{View: "no-such-view"}})
 		}
 		if u.YawRad != nil && u.Kind == schema.UnitHead {
 			beyond := u.YawRad.Max + 1
-			bad = append(bad, score.Action{Type: score.TypeHead, YawRad: &beyond, TimeoutMS: &limit})
+			bad = append(bad, score.Action{TimeoutMS: &limit, Do: score.Head{Axes: score.Axes{YawRad: &beyond}}})
 		}
 		for _, do := range bad {
 			e, ok := c.answer(c.start(u.ID, do.TimeoutMS != nil, "one", do), answerLimit)
 			switch {
 			case !ok:
-				wrong = append(wrong, fmt.Sprintf("%s did not answer a %s that it cannot do (%s%s%s)", u.ID, do.Type, do.Face, do.Sound, do.View))
+				wrong = append(wrong, fmt.Sprintf("%s did not answer a %s that it cannot do (%s)", u.ID, do.Type(), nameIn(do)))
 			case e.Kind != bus.Failed || e.Reason == "" || e.Detail == "":
-				wrong = append(wrong, fmt.Sprintf("%s answered a %s that it cannot do (%s%s%s) with %q, reason %q and detail %q", u.ID, do.Type, do.Face, do.Sound, do.View, e.Kind, e.Reason, e.Detail))
+				wrong = append(wrong, fmt.Sprintf("%s answered a %s that it cannot do (%s) with %q, reason %q and detail %q", u.ID, do.Type(), nameIn(do), e.Kind, e.Reason, e.Detail))
 			}
 		}
 	}
 	return strings.Join(wrong, "; ")
+}
+
+// nameIn returns the name of what an action shows or plays; empty if it names nothing.
+func nameIn(do score.Action) string {
+	switch do := do.Do.(type) {
+	case score.Face:
+		return do.Face
+	case score.Sound:
+		return do.Sound
+	case score.Screen:
+		return do.View
+	}
+	return ""
 }
 
 func notAnswered(c *checker) string {

@@ -58,10 +58,10 @@ type (
 )
 
 // impossible is an action that the simulated body refuses.
-var impossible = score.Action{Type: score.TypeFace, Face: "none"}
+var impossible = score.Action{Do: score.Face{Face: "none"}}
 
 func (b stiffNeck) Start(c driver.Command) {
-	if c.Do.Type == score.TypeHead && (c.Do.YawRad == nil || *c.Do.YawRad != 0) {
+	if head, is := c.Do.Do.(score.Head); is && (head.YawRad == nil || *head.YawRad != 0) {
 		c.Do, c.Unit = &impossible, "face"
 	}
 	b.Sim.Start(c)
@@ -78,14 +78,14 @@ func (b headAlways) Order(o driver.Order) {
 var tenfold = regexp.MustCompile(`"yaw_rad":(-?)0\.([0-9])`)
 
 func (b needsColour) Start(c driver.Command) {
-	if c.Do.Type == score.TypeLED && c.Do.Colour == "" {
+	if led, is := c.Do.Do.(score.LED); is && led.Colour == "" {
 		c.Do, c.Unit = &impossible, "face"
 	}
 	b.Sim.Start(c)
 }
 
 func (b *endsSpeech) Start(c driver.Command) {
-	switch c.Do.Type {
+	switch c.Do.Type() {
 	case score.TypeSay:
 		b.speech.Store(c.Key)
 	case score.TypeSound:
@@ -95,7 +95,7 @@ func (b *endsSpeech) Start(c driver.Command) {
 }
 
 func (b *talksOn) Start(c driver.Command) {
-	if c.Do.Type == score.TypeSay {
+	if c.Do.Type() == score.TypeSay {
 		now := time.Now().UnixMilli()
 		if now-b.last.Swap(now) < 1000 {
 			return
@@ -125,7 +125,7 @@ func (b homesAlways) Calibrate(context.Context, driver.Map) (driver.Calibration,
 }
 
 func (b nothingFits) Start(c driver.Command) {
-	if c.Do.Type == score.TypeFace || c.Do.Type == score.TypeLED {
+	if t := c.Do.Type(); t == score.TypeFace || t == score.TypeLED {
 		c.Do, c.Unit = &impossible, "face"
 	}
 	b.Sim.Start(c)
@@ -212,8 +212,8 @@ func (b twiceBody) Start(c driver.Command) {
 func (b deafToStop) Stop(uint64) {}
 
 func (b anyFace) Start(c driver.Command) {
-	if do := *c.Do; do.Type == score.TypeFace {
-		do.Face = "smile"
+	if do := *c.Do; do.Type() == score.TypeFace {
+		do.Do = score.Face{Face: "smile"}
 		c.Do = &do
 	}
 	b.Sim.Start(c)
@@ -227,8 +227,8 @@ func (b noHalt) Order(o driver.Order) {
 }
 
 func (b wrongReason) Start(c driver.Command) {
-	if do := *c.Do; do.Type == score.TypeHead {
-		do = score.Action{Type: score.TypeFace, Face: "smile"}
+	if do := *c.Do; do.Type() == score.TypeHead {
+		do = score.Action{Do: score.Face{Face: "smile"}}
 		c.Do, c.Unit, c.Holds = &do, "face", false
 	}
 	b.Sim.Start(c)

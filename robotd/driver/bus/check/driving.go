@@ -53,7 +53,7 @@ func startEndsVelocity(c *checker) string {
 	u, _, _ := c.drive()
 	limit := int64(60_000)
 	zero := 0.0
-	key := c.start(u.ID, true, "", score.Action{Type: score.TypeDrive, VXMPS: &zero, WZRadPS: &zero, EndMS: &limit})
+	key := c.start(u.ID, true, "", score.Action{EndMS: &limit, Do: score.Drive{VXMPS: &zero, WZRadPS: &zero}})
 	c.pass(300 * time.Millisecond) // the velocity before is valid for 400 ms
 	_, now, _ := c.drive()
 	from := math.Abs(value(now.VXMPS))

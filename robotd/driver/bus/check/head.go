@@ -74,8 +74,8 @@ func (c *checker) turn(u schema.Unit, axis int, share, speed float64) (key uint6
 	limit := turnLimit
 	reach := reachOf(u)[axis]
 	to = reach.Min + share*(reach.Max-reach.Min)
-	do := score.Action{Type: score.TypeHead, TimeoutMS: &limit, Speed: &speed}
-	*[]**float64{&do.YawRad, &do.PitchRad, &do.RollRad}[axis] = &to
+	do := score.Action{TimeoutMS: &limit, Do: score.Head{Speed: &speed}}
+	do.SetNumber(axes[axis], to)
 	return c.start(u.ID, true, "", do), to
 }
 
