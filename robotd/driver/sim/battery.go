@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"troupe/robotd/driver"
+	"troupe/schema"
 )
+
+var batteryKind = kind{unit: schema.Unit{ID: battery, Kind: schema.UnitBattery}}
 
 // drainBattery simulates dt of the battery, which charges while the robot stands at
 // a dock that works.

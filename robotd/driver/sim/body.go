@@ -44,31 +44,6 @@ var points = map[string]place{
 // PointNames lists the points of the body's own map.
 func PointNames() []string { return names(points) }
 
-// sounds lists the built-in recordings with their lengths.
-var sounds = map[string]time.Duration{
-	"chime":    1200 * time.Millisecond,
-	"fanfare":  3 * time.Second,
-	"applause": 4 * time.Second,
-	"drumroll": 2500 * time.Millisecond,
-	"birds":    6 * time.Second,
-	"bell":     1500 * time.Millisecond,
-}
-
-// motions lists the motions of the head: the directions through which it turns, as yaw, pitch
-// and roll.
-var motions = map[string][][3]float64{
-	"look-around": {{0.8, 0, 0}, {-0.8, 0, 0}, {}},
-	"nod":         {{0, -0.3, 0}, {0, 0.1, 0}, {0, -0.3, 0}, {}},
-	"shake":       {{0.3, 0, 0}, {-0.3, 0, 0}, {0.3, 0, 0}, {}},
-}
-
-var (
-	views  = []string{"clock", "home", "map"}
-	images = []string{"logo"}
-)
-
-var faces = []string{"laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"}
-
 // The limits of the body.
 const (
 	maxSpeed  = 0.6 // m/s
@@ -103,32 +78,41 @@ var (
 	height = schema.Range{Min: 0.9, Max: 1.1}
 )
 
+// kind is how the body simulates the units of a kind.
+type kind struct {
+	unit  schema.Unit // as the body describes it; shared, read-only
+	pairs bool        // Config.Pairs gives the body a second one
+	shows string      // what it shows at first; empty: it does not show one thing
+	start func(*Sim, driver.Command)
+	fail  func(s *Sim, why string) // fails its commands, unless it shows one thing or moves
+}
+
+// kinds lists them in the order of the body's units.
+var kinds = []kind{speakerKind, faceKind, ledKind, headKind, driveKind, screenKind, batteryKind}
+
+// kind returns how a unit is simulated.
+func (s *Sim) kind(id string) (kind, bool) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.unit.Kind == s.kindOf(id) })
+	if i < 0 {
+		return kind{}, false
+	}
+	return kinds[i], true
+}
+
 // Body describes the body.
 func (s *Sim) Body() driver.Body {
 	b := driver.Body{
 		Model: "troupe-sim", Serial: s.config.Serial, Hardware: "simulated", Driver: "sim",
-		Units: []schema.Unit{
-			{ID: speaker, Kind: schema.UnitSpeaker, Sounds: names(sounds)},
-			{ID: face, Kind: schema.UnitFace, Faces: slices.Clone(faces)},
-			{ID: led, Kind: schema.UnitLED},
-			{ID: head, Kind: schema.UnitHead, YawRad: &schema.Range{Min: yaw.Min, Max: yaw.Max},
-				PitchRad: &schema.Range{Min: pitch.Min, Max: pitch.Max}, RollRad: &schema.Range{Min: roll.Min, Max: roll.Max},
-				Motions: names(motions)},
-			{ID: drive, Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: lean.Min, Max: lean.Max}, RollRad: &schema.Range{Min: lean.Min, Max: lean.Max},
-				HeightM: &schema.Range{Min: height.Min, Max: height.Max}, MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: stopping},
-			{ID: screen, Kind: schema.UnitScreen, Views: slices.Clone(views), Images: slices.Clone(images)},
-			{ID: battery, Kind: schema.UnitBattery},
-		},
 		Points:    []string{},
 		Languages: []string{"en", "de", "fr", "es"},
 	}
-	if s.config.Pairs {
-		for _, u := range b.Units {
-			switch u.Kind {
-			case schema.UnitHead, schema.UnitFace, schema.UnitLED, schema.UnitScreen:
-				u.ID += twinSuffix
-				b.Units = append(b.Units, u)
-			}
+	for _, k := range kinds {
+		b.Units = append(b.Units, k.unit)
+	}
+	for _, k := range kinds {
+		if s.config.Pairs && k.pairs {
+			k.unit.ID += twinSuffix
+			b.Units = append(b.Units, k.unit)
 		}
 	}
 	if !s.config.NoMap {
@@ -159,5 +143,5 @@ func names[T any](m map[string]T) []string {
 		list = append(list, name)
 	}
 	slices.Sort(list)
-	return list
+	return slices.Clip(list)
 }

@@ -15,18 +15,6 @@ type cruise struct {
 	v, w float64
 }
 
-// startDrive hands a command to the drive.
-func (s *Sim) startDrive(c driver.Command) {
-	switch do := c.Do.Do.(type) {
-	case score.Drive:
-		s.startCruise(c, do)
-	case score.Pose:
-		s.startPose(c, do)
-	default:
-		s.startTrip(c)
-	}
-}
-
 func (s *Sim) startCruise(c driver.Command, do score.Drive) {
 	if why, detail := s.motionRefusal(&s.movers[0]); why != "" {
 		s.failed(c.Key, why, detail)

@@ -9,6 +9,24 @@ import (
 	"troupe/schema/score"
 )
 
+var driveKind = kind{
+	unit: schema.Unit{ID: drive, Kind: schema.UnitDrive, PitchRad: &lean, RollRad: &lean, HeightM: &height,
+		MaxSpeedMPS: maxSpeed, MaxTurnRadPS: maxTurn, BrakingMPS2: stopping},
+	start: (*Sim).startDrive,
+}
+
+// startDrive hands a command to the drive.
+func (s *Sim) startDrive(c driver.Command) {
+	switch do := c.Do.Do.(type) {
+	case score.Drive:
+		s.startCruise(c, do)
+	case score.Pose:
+		s.startPose(c, do)
+	default:
+		s.startTrip(c)
+	}
+}
+
 // trip is a running goto: turn towards the place, drive there, and then turn to the
 // heading if angled is set.
 type trip struct {

@@ -36,23 +36,12 @@ func (s *Sim) setBroken(unit, what string) {
 		return
 	}
 	s.brokenUnits[unit] = what
-	switch l := s.displays[unit]; {
-	case unit == speaker:
-		for _, v := range s.voices {
-			s.failed(v.key, schema.ReasonUnitError, what)
-		}
-		s.voices = nil
-	case l != nil:
+	if k, ok := s.kind(unit); ok && k.fail != nil {
+		k.fail(s, what)
+	} else if l := s.displays[unit]; l != nil {
 		s.breakDisplay(l, what)
 	}
 	s.emit(driver.Event{Kind: driver.Unit, Unit: unit, State: driver.Error, Detail: what})
-}
-
-func (s *Sim) breakDisplay(l *display, what string) {
-	if l.key != 0 {
-		s.failed(l.key, schema.ReasonUnitError, what)
-		l.release(l.key)
-	}
 }
 
 // SetBattery sets the battery level, 0..1.

@@ -10,6 +10,19 @@ import (
 	"troupe/schema/score"
 )
 
+var headKind = kind{
+	unit:  schema.Unit{ID: head, Kind: schema.UnitHead, YawRad: &yaw, PitchRad: &pitch, RollRad: &roll, Motions: names(motions)},
+	pairs: true, start: (*Sim).startHead,
+}
+
+// motions lists the motions of the head: the directions through which it turns, as yaw, pitch
+// and roll.
+var motions = map[string][][3]float64{
+	"look-around": {{0.8, 0, 0}, {-0.8, 0, 0}, {}},
+	"nod":         {{0, -0.3, 0}, {0, 0.1, 0}, {0, -0.3, 0}, {}},
+	"shake":       {{0.3, 0, 0}, {-0.3, 0, 0}, {0.3, 0, 0}, {}},
+}
+
 // gaze is the present and the wanted direction of a head: yaw, pitch, roll in
 // radians.
 type gaze struct {
@@ -22,6 +35,38 @@ type gaze struct {
 	shown   [3]float64    // reported last
 	since   time.Duration // the last report
 }
+
+// startHead hands a command to a head.
+func (s *Sim) startHead(c driver.Command) {
+	m := s.mover(c.Unit)
+	if do, ok := c.Do.Do.(score.Motion); ok {
+		s.startMotion(m, c, do)
+		return
+	}
+	s.startGaze(m, c)
+}
+
+// startMotion turns a head through the directions of a motion.
+func (s *Sim) startMotion(m *mover, c driver.Command, do score.Motion) {
+	if why, detail := s.motionRefusal(m); why != "" {
+		s.failed(c.Key, why, detail)
+		return
+	}
+	path, known := motions[do.Motion]
+	if !known {
+		s.failed(c.Key, schema.ReasonOutOfRange, "there is no motion "+do.Motion)
+		return
+	}
+	s.abort(m.id, schema.ReasonSuperseded, "a newer command moves the "+m.id)
+	g := &m.gaze
+	g.to, g.path, g.speed, g.key, g.active = path[0], path[1:], headSpeed/2, c.Key, true
+	if do.Speed != nil {
+		g.speed = min(headSpeed/2*max(*do.Speed, 0.1), headSpeed)
+	}
+}
+
+// rest ends the command of a head.
+func (g *gaze) rest() { g.key, g.active, g.path = 0, false, nil }
 
 func (s *Sim) startGaze(m *mover, c driver.Command) {
 	if why, detail := s.motionRefusal(m); why != "" {

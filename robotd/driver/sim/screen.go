@@ -9,6 +9,15 @@ import (
 	"troupe/schema/score"
 )
 
+var screenKind = kind{
+	unit: schema.Unit{ID: screen, Kind: schema.UnitScreen, Views: views, Images: images}, pairs: true, shows: "home", start: (*Sim).startScreen,
+}
+
+var (
+	views  = []string{"clock", "home", "map"}
+	images = []string{"logo"}
+)
+
 func (s *Sim) startScreen(c driver.Command) {
 	do, _ := c.Do.Do.(score.Screen)
 	what := do.View

@@ -106,15 +106,10 @@ func New(c Config) *Sim {
 	s.movers = append(s.movers, mover{id: drive})
 	s.units = s.Body().Units
 	for _, u := range s.units {
-		switch u.Kind {
-		case schema.UnitHead:
+		if k, _ := s.kind(u.ID); k.shows != "" {
+			s.displays[u.ID] = &display{base: k.shows}
+		} else if u.Kind.Moves() && u.ID != drive {
 			s.movers = append(s.movers, mover{id: u.ID})
-		case schema.UnitFace:
-			s.displays[u.ID] = &display{base: "neutral"}
-		case schema.UnitLED:
-			s.displays[u.ID] = &display{base: "off"}
-		case schema.UnitScreen:
-			s.displays[u.ID] = &display{base: "home"}
 		}
 	}
 	for i := range s.movers {
@@ -291,20 +286,9 @@ func (s *Sim) start(c driver.Command) {
 		s.failed(c.Key, schema.ReasonBadRequest, "the command has no action")
 		return
 	}
-	switch kind := s.kindOf(c.Unit); kind {
-	case schema.UnitDrive:
-		s.startDrive(c)
-	case schema.UnitHead:
-		s.startHead(s.mover(c.Unit), c)
-	case schema.UnitSpeaker:
-		s.startVoice(c)
-	case schema.UnitFace:
-		s.startFace(c)
-	case schema.UnitLED:
-		s.startLED(c)
-	case schema.UnitScreen:
-		s.startScreen(c)
-	default:
+	if k, _ := s.kind(c.Unit); k.start != nil {
+		k.start(s, c)
+	} else {
 		s.failed(c.Key, schema.ReasonBadRequest, "the "+c.Unit+" knows no "+string(c.Do.Type()))
 	}
 }

@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -11,6 +9,20 @@ import (
 	"troupe/schema"
 	"troupe/schema/score"
 )
+
+var speakerKind = kind{
+	unit: schema.Unit{ID: speaker, Kind: schema.UnitSpeaker, Sounds: names(sounds)}, start: (*Sim).startVoice, fail: (*Sim).failVoices,
+}
+
+// sounds lists the built-in recordings with their lengths.
+var sounds = map[string]time.Duration{
+	"chime":    1200 * time.Millisecond,
+	"fanfare":  3 * time.Second,
+	"applause": 4 * time.Second,
+	"drumroll": 2500 * time.Millisecond,
+	"birds":    6 * time.Second,
+	"bell":     1500 * time.Millisecond,
+}
 
 // voice is a text or a sound that is playing.
 type voice struct {
@@ -83,64 +95,9 @@ func (s *Sim) stopVoice(key uint64) {
 	s.voices = slices.DeleteFunc(s.voices, func(v *voice) bool { return v.key == key })
 }
 
-// display is a unit that shows one thing: the value it was set to, or the value that
-// a running command holds over it.
-type display struct {
-	base, held string
-	key        uint64   // of the command that holds it; 0 if none
-	choices    []string // ids of the choices that this command offers
-}
-
-func (l *display) shown() string {
-	if l.key != 0 {
-		return l.held
+func (s *Sim) failVoices(why string) {
+	for _, v := range s.voices {
+		s.failed(v.key, schema.ReasonUnitError, why)
 	}
-	return l.base
-}
-
-// release ends the hold of the command key; the display shows its base value again.
-func (l *display) release(key uint64) {
-	if l.key == key {
-		l.key, l.held, l.choices = 0, "", nil
-	}
-}
-
-// setDisplay carries out a command for a display.
-func (s *Sim) setDisplay(l *display, c driver.Command, what string) {
-	if l.key != 0 {
-		s.failed(l.key, schema.ReasonSuperseded, "something else is shown")
-		l.release(l.key)
-	}
-	switch {
-	case s.hung[c.Unit]:
-	case c.Holds:
-		l.key, l.held = c.Key, what
-	default:
-		l.base = what
-		s.done(c.Key)
-	}
-}
-
-func (s *Sim) startFace(c driver.Command) {
-	do, _ := c.Do.Do.(score.Face)
-	if !slices.Contains(faces, do.Face) && c.Asset == "" {
-		s.failed(c.Key, schema.ReasonOutOfRange, "there is no face "+do.Face)
-		return
-	}
-	s.setDisplay(s.displays[c.Unit], c, do.Face)
-}
-
-func (s *Sim) startLED(c driver.Command) {
-	do, _ := c.Do.Do.(score.LED)
-	what := do.Colour
-	if do.Pattern != "" {
-		what += " " + do.Pattern
-	}
-	if do.PeriodMS > 0 {
-		what += fmt.Sprintf(" every %d ms", do.PeriodMS)
-	}
-	if do.LED != "" {
-		what += " on " + do.LED
-	}
-	s.setDisplay(s.displays[c.Unit], c, strings.TrimSpace(what))
+	s.voices = nil
 }
