@@ -73,12 +73,57 @@ const (
 	UnitSensor  UnitKind = "sensor" // takes no actions; only its faults and its temperature are reported
 )
 
-// UnitKinds lists them all.
-var UnitKinds = []UnitKind{UnitSpeaker, UnitFace, UnitLED, UnitScreen, UnitHead, UnitDrive, UnitBattery, UnitSensor}
+// UnitKindRow is what holds of all units of a kind.
+type UnitKindRow struct {
+	Kind   UnitKind
+	Moves  bool // they can move the robot or a part of it: the safety core permits or forbids exactly these
+	Sounds bool // they are heard, so acts must leave them alone in E_STOP
 
-// Moves reports whether units of this kind can move the robot or a part of it. The
-// safety core permits or forbids exactly these.
-func (k UnitKind) Moves() bool { return k == UnitHead || k == UnitDrive }
+	// What their faults and temperatures mean unless a setting says otherwise.
+	Severity     DeviceSeverity
+	Temperatures Thresholds
+}
+
+// These temperatures lie below those at which a unit switches itself off, so that the robot rests
+// before it has to stop.
+var usualTemperatures = Thresholds{Warm: 60, Hot: 70, Critical: 80}
+
+// UnitKindTable lists the kinds. A battery is critical because nothing but rest helps one that is
+// damaged or hot.
+var UnitKindTable = []UnitKindRow{
+	{Kind: UnitSpeaker, Sounds: true, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitFace, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitLED, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitScreen, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitHead, Moves: true, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitDrive, Moves: true, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitBattery, Severity: SeverityCritical, Temperatures: Thresholds{Warm: 45, Hot: 55, Critical: 65}},
+	{Kind: UnitSensor, Severity: SeveritySerious, Temperatures: usualTemperatures},
+}
+
+// UnitKinds lists their names.
+var UnitKinds = func() (names []UnitKind) {
+	for _, r := range UnitKindTable {
+		names = append(names, r.Kind)
+	}
+	return names
+}()
+
+// Row returns the row of a kind. One that this release does not know neither moves nor sounds.
+func (k UnitKind) Row() UnitKindRow {
+	for _, r := range UnitKindTable {
+		if r.Kind == k {
+			return r
+		}
+	}
+	return UnitKindRow{Kind: k, Severity: SeveritySerious, Temperatures: usualTemperatures}
+}
+
+// Moves reports whether units of this kind can move the robot or a part of it.
+func (k UnitKind) Moves() bool { return k.Row().Moves }
+
+// Sounds reports whether units of this kind are heard.
+func (k UnitKind) Sounds() bool { return k.Row().Sounds }
 
 // Unit is one device of a robot with its own limits. A catalogue (Faces, Sounds, Views,
 // Images) is empty if the unit accepts any name. A unit performs only the motions that it
@@ -103,6 +148,11 @@ type Unit struct {
 	BrakingMPS2  float64  `json:"braking_mps2,omitzero" doc:"its deceleration when nothing moves it any more"`
 }
 
+// Catalogues returns the lists of names and formats of u.
+func (u *Unit) Catalogues() []*[]string {
+	return []*[]string{&u.Faces, &u.Sounds, &u.Motions, &u.Views, &u.Images, &u.Formats}
+}
+
 // Speeds returns the maximum speeds of a drive, those of a slow one if it states none.
 func (u *Unit) Speeds() (mps, radps float64) {
 	return cmp.Or(u.MaxSpeedMPS, 0.3), cmp.Or(u.MaxTurnRadPS, 0.5)
@@ -120,9 +170,12 @@ func (u *Unit) Turning() Range {
 	return Range{Min: -radps, Max: radps}
 }
 
+// HasVolume reports whether u can be made louder and quieter.
+func (u *Unit) HasVolume() bool { return u.Kind.Sounds() && !u.FixedVolume }
+
 // HasVolume reports whether one of units is a speaker whose volume can be changed.
 func HasVolume(units []Unit) bool {
-	return slices.ContainsFunc(units, func(u Unit) bool { return u.Kind == UnitSpeaker && !u.FixedVolume })
+	return slices.ContainsFunc(units, func(u Unit) bool { return u.HasVolume() })
 }
 
 // FindUnit returns the unit of a kind that an order means: the one that it names, or else

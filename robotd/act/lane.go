@@ -67,7 +67,7 @@ func (g Gate) blocks(l Lane, k schema.UnitKind) schema.Reason {
 	switch {
 	case k.Moves() && l != g.Mover:
 		return g.Moves
-	case k == schema.UnitSpeaker && l != g.Speaker:
+	case k.Sounds() && l != g.Speaker:
 		return g.Sounds
 	}
 	return ""

@@ -185,7 +185,7 @@ func (b *State) UnitStates() []schema.UnitState {
 				s.Detail += ", charging"
 			}
 		}
-		if u.Kind == schema.UnitSpeaker && !u.FixedVolume && b.volume.Given && s.Detail == "" {
+		if u.HasVolume() && b.volume.Given && s.Detail == "" {
 			s.Detail = "volume " + strconv.Itoa(int(b.volume.Value*100+0.5)) + " %"
 		}
 		out = append(out, s)

@@ -22,7 +22,7 @@ func (b *State) Command(still safety.Standstill, by safety.Issuer, o *act.Effect
 		return driver.Command{}, shut, still.Refusal(o.Unit, class)
 	}
 	do := o.Do
-	if class == safety.Sounds && !b.units[i].FixedVolume {
+	if b.units[i].HasVolume() {
 		do = b.atVolume(do)
 	}
 	do, waits := b.located(do)

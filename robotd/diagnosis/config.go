@@ -10,28 +10,20 @@ type Config struct {
 	Safeguards   map[schema.Safeguard]bool        // those that are not listed are on
 }
 
-// SeverityOf is what a fault of a unit means. A battery is critical because nothing but rest
-// helps one that is damaged or hot.
+// SeverityOf is what a fault of a unit means.
 func (c *Config) SeverityOf(u schema.Unit) schema.DeviceSeverity {
 	if s, set := c.Severity[u.ID]; set {
 		return s
 	}
-	if u.Kind == schema.UnitBattery {
-		return schema.SeverityCritical
-	}
-	return schema.SeveritySerious
+	return u.Kind.Row().Severity
 }
 
-// ThresholdsOf are the temperatures that count for a unit. They lie below those at which a
-// unit switches itself off, so that the robot rests before it has to stop.
+// ThresholdsOf are the temperatures that count for a unit.
 func (c *Config) ThresholdsOf(u schema.Unit) schema.Thresholds {
 	if t, set := c.Temperatures[u.ID]; set {
 		return t
 	}
-	if u.Kind == schema.UnitBattery {
-		return schema.Thresholds{Warm: 45, Hot: 55, Critical: 65}
-	}
-	return schema.Thresholds{Warm: 60, Hot: 70, Critical: 80}
+	return u.Kind.Row().Temperatures
 }
 
 // SafeguardOn reports whether a safeguard is switched on.

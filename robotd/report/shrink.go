@@ -157,9 +157,9 @@ func shrinkCaps(d *schema.Caps, step int) bool {
 	units := d.Units[:min(len(d.Units), n)] // the first of a kind is the one that a command means without an id
 	d.Units = append(make([]schema.Unit, 0, len(units)), units...)
 	for i := range d.Units {
-		u := &d.Units[i]
-		u.Faces, u.Sounds, u.Motions = first(u.Faces, n), first(u.Sounds, n), first(u.Motions, n)
-		u.Views, u.Images, u.Formats = first(u.Views, n), first(u.Images, n), first(u.Formats, n)
+		for _, names := range d.Units[i].Catalogues() {
+			*names = first(*names, n)
+		}
 	}
 	d.Points, d.Labels = first(d.Points, n), nil
 	d.TaughtPoints = d.TaughtPoints[:min(len(d.TaughtPoints), n)]

@@ -7,7 +7,7 @@ func ClassOf(k schema.UnitKind) Class {
 	switch {
 	case k.Moves():
 		return Moves
-	case k == schema.UnitSpeaker:
+	case k.Sounds():
 		return Sounds
 	}
 	return Shows

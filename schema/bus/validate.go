@@ -92,7 +92,7 @@ func (d *Describe) check(c *checks) {
 			// Robots would accept every story for it, and the head would fail each action.
 			c.add(at, CodeMissing, "unit "+u.ID+" is a head and describes no angles that it reaches", `describe those of its axes, such as "yaw_rad":{"min":-1,"max":1}`)
 		}
-		if u.FixedVolume && u.Kind != schema.UnitSpeaker {
+		if u.FixedVolume && !u.Kind.Sounds() {
 			c.add(at+"/fixed_volume", CodeBadValue, "unit "+u.ID+" is a "+string(u.Kind), "only a speaker has a volume")
 		}
 		for _, axis := range []struct {
