@@ -12,6 +12,7 @@ import (
 	"troupe/fleetd/presence"
 	"troupe/fleetd/store"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // View keeps the newest documents of all robots, and what follows from them. It is a cache:
@@ -115,25 +116,22 @@ func (v *View) Caps(id string) *schema.Caps {
 func (v *View) Catalogue() library.Catalogue {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var sounds, faces names
+	byKind := map[score.AssetKind]*names{score.AssetSound: {}, score.AssetFace: {}}
 	for _, e := range v.robots {
 		if !e.adopted || e.caps == nil {
 			continue
 		}
 		for _, u := range e.caps.Units {
-			switch u.Kind {
-			case schema.UnitSpeaker:
-				sounds.join(u.Sounds)
-			case schema.UnitFace:
-				faces.join(u.Faces)
-			case schema.UnitScreen:
-				if len(u.Images) > 0 { // an earlier release does not list them
-					faces.join(u.Images)
-				}
+			files := score.KindOf(u.Kind).Files
+			if files == nil {
+				continue
+			}
+			if of, names, known := files(&u); known {
+				byKind[of].join(names)
 			}
 		}
 	}
-	return library.Catalogue{Sounds: sounds.list(), Faces: faces.list()}
+	return library.Catalogue{Sounds: byKind[score.AssetSound].list(), Faces: byKind[score.AssetFace].list()}
 }
 
 // names joins the catalogues of units; a unit without one accepts any name.

@@ -54,9 +54,8 @@ func (t Step) beginShutdown() {
 			return
 		}
 	}
-	heads, poses := t.restActs()
-	for _, a := range []*score.Act{heads, poses} { // a pose that fails leaves the heads alone
-		if len(a.Actions) > 0 {
+	for _, k := range score.Kinds { // a pose that fails leaves the heads alone
+		if a := t.restAct(k); len(a.Actions) > 0 {
 			t.pushSafetyAct(act.Entry{Act: a})
 		}
 	}
@@ -68,31 +67,18 @@ func (t Step) unusable(unit string) bool {
 	return t.Lanes.UnitDisabled(unit) || t.Health.Unusable(unit) != ""
 }
 
-// restActs returns the acts that bring the heads to the middle and what takes poses upright, as far
-// as the body has such units and they are not disabled.
-func (t Step) restActs() (heads, poses *score.Act) {
-	heads, poses = &score.Act{ID: "heads-to-rest"}, &score.Act{ID: "poses-to-rest"}
-	zero := 0.0
-	only := func(r *schema.Range) *float64 {
-		if r == nil {
-			return nil
-		}
-		return &zero
-	}
+// restAct returns the act that brings the units of a kind to rest, as far as they are not disabled.
+func (t Step) restAct(k score.Kind) *score.Act {
+	a := &score.Act{ID: k.RestAct}
 	for _, u := range t.Body.Units() {
-		switch {
-		case t.unusable(u.ID):
-		case u.Kind == schema.UnitHead:
-			ahead := score.Axes{YawRad: only(u.YawRad), PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)}
-			if ahead == (score.Axes{}) { // it does not say which axes it has
-				ahead.YawRad, ahead.PitchRad = &zero, &zero
-			}
-			heads.Actions = append(heads.Actions, score.Action{Unit: u.ID, Do: score.Head{Axes: ahead}})
-		case u.Kind == schema.UnitDrive && (u.PitchRad != nil || u.RollRad != nil):
-			poses.Actions = append(poses.Actions, score.Action{Unit: u.ID, Do: score.Pose{Axes: score.Axes{PitchRad: only(u.PitchRad), RollRad: only(u.RollRad)}}})
+		if u.Kind != k.Unit || k.Rest == nil || t.unusable(u.ID) {
+			continue
+		}
+		if do := k.Rest(&u); do != nil {
+			a.Actions = append(a.Actions, score.Action{Unit: u.ID, Do: do})
 		}
 	}
-	return heads, poses
+	return a
 }
 
 // Why a robot is in E_STOP, in its own words.

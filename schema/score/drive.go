@@ -51,7 +51,19 @@ var drive = Kind{Unit: schema.UnitDrive, Actions: []ActionRow{
 			{Name: "wz_radps", Min: -6.4, Max: 6.4, Reach: (*schema.Unit).Turning, Doc: "turns to the left", Default: "0", Example: `0.5`},
 			unitField,
 		}},
-}}
+},
+	RestAct: "poses-to-rest",
+	Rest: func(u *schema.Unit) Do {
+		if u.PitchRad == nil && u.RollRad == nil {
+			return nil
+		}
+		return Pose{Axes{PitchRad: zeroIf(u.PitchRad), RollRad: zeroIf(u.RollRad)}}
+	},
+	Gentle: func(*schema.Unit) Action {
+		return Action{EndMS: &gentleMS, Do: Drive{VXMPS: new(float64), WZRadPS: new(float64)}}
+	},
+	Impossible: func(*schema.Unit) []Action { return []Action{speech} },
+}
 
 // Pose leans, turns and raises the body.
 type Pose struct {

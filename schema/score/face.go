@@ -1,6 +1,10 @@
 package score
 
-import "troupe/schema"
+import (
+	"slices"
+
+	"troupe/schema"
+)
 
 // face is what a face shows.
 var face = Kind{Unit: schema.UnitFace, Actions: []ActionRow{
@@ -12,7 +16,16 @@ var face = Kind{Unit: schema.UnitFace, Actions: []ActionRow{
 			{Name: "face", Required: true, Form: FormName, Doc: "an asset, or a face that the robot has", Example: `smile`},
 			unitField,
 		}},
-}}
+},
+	Files:  func(u *schema.Unit) (AssetKind, []string, bool) { return AssetFace, u.Faces, true },
+	Gentle: func(u *schema.Unit) Action { return Action{Do: Face{append(slices.Clip(u.Faces), "smile")[0]}} },
+	Impossible: func(u *schema.Unit) (all []Action) {
+		if len(u.Faces) > 0 {
+			all = append(all, Action{Do: Face{"no-such-face"}})
+		}
+		return all
+	},
+}
 
 // Face shows a face.
 type Face struct {

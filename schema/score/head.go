@@ -15,7 +15,27 @@ var head = Kind{Unit: schema.UnitHead, Actions: []ActionRow{
 			{Name: "speed", Min: 0, Max: 1, Reach: upToTwice, Doc: "share of the maximum speed of the head", Default: "1", Example: `0.5`},
 			unitField,
 		}},
-}}
+},
+	RestAct: "heads-to-rest",
+	Rest: func(u *schema.Unit) Do {
+		ahead := Axes{YawRad: zeroIf(u.YawRad), PitchRad: zeroIf(u.PitchRad), RollRad: zeroIf(u.RollRad)}
+		if ahead == (Axes{}) { // it does not say which axes it has
+			ahead.YawRad, ahead.PitchRad = new(float64), new(float64)
+		}
+		return Head{Axes: ahead}
+	},
+	Gentle: func(*schema.Unit) Action {
+		return Action{TimeoutMS: &gentleMS, Do: Head{Axes: Axes{YawRad: new(float64)}}}
+	},
+	Impossible: func(u *schema.Unit) []Action {
+		all := []Action{speech}
+		if u.YawRad != nil {
+			beyond := u.YawRad.Max + 1
+			all = append(all, Action{TimeoutMS: &gentleMS, Do: Head{Axes: Axes{YawRad: &beyond}}})
+		}
+		return all
+	},
+}
 
 // Head turns a head. It has no height.
 type Head struct {

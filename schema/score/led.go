@@ -19,7 +19,9 @@ var led = Kind{Unit: schema.UnitLED, Actions: []ActionRow{
 			{Name: "period_ms", Min: 100, Max: 10_000, Doc: "duration of one repetition of the pattern", Default: "as the led has it", Example: `2000`},
 			unitField,
 		}},
-}}
+},
+	Gentle: func(*schema.Unit) Action { return Action{Do: LED{Colour: "#102030"}} },
+}
 
 // LED lights a led.
 type LED struct {

@@ -26,7 +26,22 @@ var screen = Kind{Unit: schema.UnitScreen, Actions: []ActionRow{
 			{Name: "choices", Doc: "1 to 8 answers; the action ends when a person chooses one, and needs timeout_ms", Example: `[{id: again, text: {en: Again}}, {id: stop, text: {en: Stop}}]`},
 			unitField,
 		}},
-}}
+},
+	// An earlier release lists no images.
+	Files: func(u *schema.Unit) (AssetKind, []string, bool) { return AssetFace, u.Images, len(u.Images) > 0 },
+	Gentle: func(u *schema.Unit) Action {
+		if len(u.Views) > 0 {
+			return Action{Do: Screen{View: u.Views[0]}}
+		}
+		return Action{Do: Screen{Text: Text{"en": "one"}}}
+	},
+	Impossible: func(u *schema.Unit) (all []Action) {
+		if len(u.Views) > 0 {
+			all = append(all, Action{Do: Screen{View: "no-such-view"}})
+		}
+		return all
+	},
+}
 
 // Screen shows a view, a text or an image.
 type Screen struct {

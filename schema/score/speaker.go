@@ -31,7 +31,19 @@ var speaker = Kind{Unit: schema.UnitSpeaker, Actions: []ActionRow{
 			{Name: "loop", Doc: "plays it again and again until end_ms", Default: "false", Example: `true`},
 			unitField,
 		}},
-}}
+},
+	Files:      func(u *schema.Unit) (AssetKind, []string, bool) { return AssetSound, u.Sounds, true },
+	Gentle:     func(*schema.Unit) Action { return Action{TimeoutMS: &gentleMS, Do: Say{Text: Text{"en": "one"}}} },
+	Impossible: wrongForSpeaker,
+}
+
+func wrongForSpeaker(u *schema.Unit) []Action {
+	all := []Action{{Do: Face{"smile"}}}
+	if len(u.Sounds) > 0 {
+		all = append(all, Action{TimeoutMS: &gentleMS, Do: Sound{Sound: "no-such-sound"}})
+	}
+	return all
+}
 
 // Say says a text.
 type Say struct {

@@ -29,6 +29,40 @@ const (
 type Kind struct {
 	Unit    schema.UnitKind // empty: actions that no unit performs, or the unit that lists them
 	Actions []ActionRow
+
+	// Files returns the names of the files of a kind that a unit has built in; known: it says which.
+	Files func(u *schema.Unit) (of AssetKind, names []string, known bool)
+	// Rest brings a unit to rest at a soft stop, in an act of the name RestAct; nil if it needs nothing.
+	Rest    func(u *schema.Unit) Do
+	RestAct string
+	// Gentle is an action that a unit carries out and that hardly anybody notices. Impossible lists
+	// some that it refuses. With them tests try every kind of unit.
+	Gentle     func(u *schema.Unit) Action
+	Impossible func(u *schema.Unit) []Action
+}
+
+// gentleMS is enough for a gentle action; speech is one for every unit that cannot speak to refuse.
+var (
+	gentleMS = int64(5000)
+	speech   = Action{TimeoutMS: &gentleMS, Do: Say{Text: Text{"en": "one"}}}
+)
+
+// zeroIf returns 0 for an axis that a unit has.
+func zeroIf(r *schema.Range) *float64 {
+	if r == nil {
+		return nil
+	}
+	return new(float64)
+}
+
+// KindOf returns the kind of a unit; one without actions if its units perform none.
+func KindOf(unit schema.UnitKind) Kind {
+	for _, k := range Kinds {
+		if k.Unit == unit && unit != "" {
+			return k
+		}
+	}
+	return Kind{Unit: unit}
 }
 
 // ActionRow describes one type of action.

@@ -43,16 +43,20 @@ func (b *Bus) measure(u *unit, now *bus.UnitState) {
 		u.celsius = *now.Celsius
 		b.out.Push(driver.Event{Kind: driver.Sensed, Signal: driver.Heat, Name: u.about.ID, Level: u.celsius})
 	}
-	switch u.about.Kind {
-	case schema.UnitBattery:
-		if !u.measured || math.Abs(*now.Level-u.level) >= 0.01 || now.Charging != u.charging {
-			u.measured, u.level, u.charging = true, *now.Level, now.Charging
-			b.out.Push(driver.Event{Kind: driver.Battery, Level: u.level, Charging: u.charging})
-		}
-	case schema.UnitDrive:
-		b.drove(u, now)
-	case schema.UnitHead:
-		b.turned(u, now)
+	if measure := measures[u.about.Kind]; measure != nil {
+		measure(b, u, now)
+	}
+}
+
+// measures report what only units of a kind measure.
+var measures = map[schema.UnitKind]func(*Bus, *unit, *bus.UnitState){
+	schema.UnitBattery: (*Bus).charged, schema.UnitDrive: (*Bus).drove, schema.UnitHead: (*Bus).turned,
+}
+
+func (b *Bus) charged(u *unit, now *bus.UnitState) {
+	if !u.measured || math.Abs(*now.Level-u.level) >= 0.01 || now.Charging != u.charging {
+		u.measured, u.level, u.charging = true, *now.Level, now.Charging
+		b.out.Push(driver.Event{Kind: driver.Battery, Level: u.level, Charging: u.charging})
 	}
 }
 

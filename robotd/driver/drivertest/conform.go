@@ -166,11 +166,16 @@ func badCommands(t *testing.T, s *harness) {
 	s.b.Start(driver.Command{Key: s.key, Unit: s.unit(schema.UnitSpeaker)})
 	empty := s.key
 	keys := []uint64{
-		empty, s.start("no-such-unit", hello()), s.start(s.unit(schema.UnitDrive), hello()), s.start(s.unit(schema.UnitSpeaker), far()),
-		s.start(s.unit(schema.UnitHead), look(100)), s.start(s.unit(schema.UnitFace), score.Action{Do: score.Face{Face: "no-such-face"}}),
-		s.start(s.unit(schema.UnitSpeaker), score.Action{Do: score.Sound{Sound: "no-such-sound"}}),
+		empty, s.start("no-such-unit", hello()), s.start(s.unit(schema.UnitSpeaker), far()), s.start(s.unit(schema.UnitHead), look(100)),
 		s.start(s.unit(schema.UnitDrive), score.Action{Do: score.Goto{Point: "no-such-point"}}),
 		s.start(s.unit(schema.UnitDrive), score.Action{Do: score.Goto{}}),
+	}
+	for _, u := range s.b.Body().Units {
+		if impossible := score.KindOf(u.Kind).Impossible; impossible != nil {
+			for _, do := range impossible(&u) {
+				keys = append(keys, s.start(u.ID, do))
+			}
+		}
 	}
 	s.pass(time.Second)
 	for _, k := range keys {

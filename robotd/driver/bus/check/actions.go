@@ -11,35 +11,26 @@ import (
 	"troupe/schema/score"
 )
 
-// gentle is an action that moves a unit as little as possible.
-func gentle(u schema.Unit) score.Action {
-	limit, zero := int64(5000), 0.0
-	switch u.Kind {
-	case schema.UnitHead:
-		return score.Action{TimeoutMS: &limit, Do: score.Head{Axes: score.Axes{YawRad: &zero}}}
-	case schema.UnitDrive:
-		return score.Action{EndMS: &limit, Do: score.Drive{VXMPS: &zero, WZRadPS: &zero}}
-	case schema.UnitSpeaker:
-		return score.Action{TimeoutMS: &limit, Do: score.Say{Text: score.Text{"en": "one"}}}
-	case schema.UnitFace:
-		return score.Action{Do: score.Face{Face: append(u.Faces, "smile")[0]}}
-	case schema.UnitScreen:
-		if len(u.Views) > 0 {
-			return score.Action{Do: score.Screen{View: u.Views[0]}}
-		}
-		return score.Action{Do: score.Screen{Text: score.Text{"en": "one"}}}
-	}
-	return score.Action{Do: score.LED{Colour: "#102030"}}
+// gentle is an action that moves a unit as little as possible; holds: it takes its time.
+func gentle(u schema.Unit) (do score.Action, holds bool) {
+	do = score.KindOf(u.Kind).Gentle(&u)
+	return do, do.EndMS != nil || do.TimeoutMS != nil
+}
+
+// startGently starts a gentle action.
+func (c *checker) startGently(u schema.Unit, text string) (key uint64) {
+	do, holds := gentle(u)
+	return c.start(u.ID, holds, text, do)
 }
 
 // carriesOut lets every unit do something harmless.
 func carriesOut(c *checker) string {
 	var wrong []string
 	for _, u := range c.about.Units {
-		if u.Kind == schema.UnitBattery || u.Kind == schema.UnitSensor || u.Kind.Moves() {
+		if !isShown(u) {
 			continue
 		}
-		if why := c.notDone(u.ID, c.start(u.ID, u.Kind == schema.UnitSpeaker, "one", gentle(u))); why != "" {
+		if why := c.notDone(u.ID, c.startGently(u, "one")); why != "" {
 			wrong = append(wrong, why)
 		}
 	}
@@ -84,7 +75,7 @@ const long = "one two three four five six seven eight nine ten"
 func soundBesideSpeech(c *checker) string {
 	u, _ := c.find(schema.UnitSpeaker)
 	limit := int64(5000)
-	speech := c.start(u.ID, true, long, gentle(u))
+	speech := c.startGently(u, long)
 	c.pass(300 * time.Millisecond)
 	sound := c.start(u.ID, true, "", score.Action{TimeoutMS: &limit, Do: score.Sound{Sound: u.Sounds[0]}})
 	if why := c.notDone("the speech", speech); why != "" {
@@ -106,9 +97,9 @@ func speaksAndPlays(c *checker) bool {
 
 func supersedes(c *checker) string {
 	u, _ := c.find(schema.UnitSpeaker)
-	first := c.start(u.ID, true, long, gentle(u))
+	first := c.startGently(u, long)
 	c.pass(100 * time.Millisecond)
-	second := c.start(u.ID, true, "one", gentle(u))
+	second := c.startGently(u, "one")
 	e, ok := c.answer(first, time.Second)
 	if why := c.notDone("the newer start", second); why != "" {
 		return why
@@ -125,22 +116,23 @@ func supersedes(c *checker) string {
 // unknownFields sends a start as a robotd of a later release may.
 func unknownFields(c *checker) string {
 	u, _ := c.quick()
-	do := gentle(u)
+	do, holds := gentle(u)
 	c.key++
-	payload := encode(bus.Start{V: bus.Version, Key: c.key, Unit: u.ID, Holds: u.Kind == schema.UnitSpeaker, Text: "one", Do: &do})
+	payload := encode(bus.Start{V: bus.Version, Key: c.key, Unit: u.ID, Holds: holds, Text: "one", Do: &do})
 	c.send(bus.InStart, 1, append([]byte(`{"of_a_later_release":true,`), payload[1:]...))
 	return c.notDone(u.ID, c.key)
 }
 
-// quick returns the first unit that speaks or shows something.
+// isShown reports whether a unit speaks or shows something.
+func isShown(u schema.Unit) bool { return score.KindOf(u.Kind).Gentle != nil && !u.Kind.Moves() }
+
+// quick returns the first such unit.
 func (c *checker) quick() (schema.Unit, bool) {
-	for _, u := range c.about.Units {
-		switch u.Kind {
-		case schema.UnitSpeaker, schema.UnitFace, schema.UnitLED, schema.UnitScreen:
-			return u, true
-		}
+	i := slices.IndexFunc(c.about.Units, isShown)
+	if i < 0 {
+		return schema.Unit{}, false
 	}
-	return schema.Unit{}, false
+	return c.about.Units[i], true
 }
 
 func shows(c *checker) bool {
@@ -150,9 +142,9 @@ func shows(c *checker) bool {
 
 func answersOnce(c *checker) string {
 	u, _ := c.quick()
-	holds := u.Kind == schema.UnitSpeaker
-	key := c.start(u.ID, holds, "one", gentle(u))
-	c.sendStart(key, u.ID, holds, "one", gentle(u))
+	do, holds := gentle(u)
+	key := c.start(u.ID, holds, "one", do)
+	c.sendStart(key, u.ID, holds, "one", do)
 	c.answer(key, answerLimit)
 	c.pass(time.Second)
 	if n := len(c.answers[key]); n != 1 {
@@ -167,32 +159,13 @@ func refuses(c *checker) string {
 			return why
 		}
 	}
-	limit := int64(2000)
 	var wrong []string
 	for _, u := range c.about.Units {
-		var bad []score.Action
-		switch {
-		case u.Kind == schema.UnitBattery || u.Kind == schema.UnitSensor:
+		impossible := score.KindOf(u.Kind).Impossible
+		if impossible == nil {
 			continue
-		case u.Kind == schema.UnitSpeaker:
-			bad = append(bad, score.Action{Do: score.Face{Face: "smile"}})
-		case u.Kind.Moves():
-			bad = append(bad, score.Action{TimeoutMS: &limit, Do: score.Say{Text: score.Text{"en": "one"}}})
 		}
-		if len(u.Faces) > 0 {
-			bad = append(bad, score.Action{Do: score.Face{Face: "no-such-face"}})
-		}
-		if len(u.Sounds) > 0 {
-			bad = append(bad, score.Action{TimeoutMS: &limit, Do: score.Sound{Sound: "no-such-sound"}})
-		}
-		if len(u.Views) > 0 {
-			bad = append(bad, score.Action{Do: score.Screen{View: "no-such-view"}})
-		}
-		if u.YawRad != nil && u.Kind == schema.UnitHead {
-			beyond := u.YawRad.Max + 1
-			bad = append(bad, score.Action{TimeoutMS: &limit, Do: score.Head{Axes: score.Axes{YawRad: &beyond}}})
-		}
-		for _, do := range bad {
+		for _, do := range impossible(&u) {
 			e, ok := c.answer(c.start(u.ID, do.TimeoutMS != nil, "one", do), answerLimit)
 			switch {
 			case !ok:
@@ -220,7 +193,8 @@ func nameIn(do score.Action) string {
 
 func notAnswered(c *checker) string {
 	u, _ := c.quick()
-	key := c.start(u.ID, true, long, gentle(u))
+	do, _ := gentle(u)
+	key := c.start(u.ID, true, long, do)
 	c.pass(100 * time.Millisecond)
 	if len(c.answers[key]) > 0 {
 		return fmt.Sprintf("%s answered a start that holds at once", u.ID)

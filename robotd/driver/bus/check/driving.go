@@ -8,7 +8,6 @@ import (
 
 	"troupe/schema"
 	"troupe/schema/bus"
-	"troupe/schema/score"
 )
 
 func (c *checker) underWay() string {
@@ -52,8 +51,9 @@ func startEndsVelocity(c *checker) string {
 	}
 	u, _, _ := c.drive()
 	limit := int64(60_000)
-	zero := 0.0
-	key := c.start(u.ID, true, "", score.Action{EndMS: &limit, Do: score.Drive{VXMPS: &zero, WZRadPS: &zero}})
+	do, _ := gentle(u)
+	do.EndMS = &limit
+	key := c.start(u.ID, true, "", do)
 	c.pass(300 * time.Millisecond) // the velocity before is valid for 400 ms
 	_, now, _ := c.drive()
 	from := math.Abs(value(now.VXMPS))

@@ -39,7 +39,7 @@ func refusesDisabled(c *checker) string {
 		if !u.Kind.Moves() {
 			continue
 		}
-		e, ok := c.answer(c.start(u.ID, true, "", gentle(u)), answerLimit)
+		e, ok := c.answer(c.startGently(u, ""), answerLimit)
 		switch {
 		case !ok:
 			wrong = append(wrong, fmt.Sprintf("in idle a start for %s was not answered within %v", u.ID, answerLimit))
