@@ -22,6 +22,7 @@ var drive = Kind{Unit: schema.UnitDrive, Actions: []ActionRow{
 		Timeout: true, OnResume: ResumeRestart, EstimateMS: 2000,
 		Ends:    "when reached",
 		Example: `{type: pose, start_ms: 0, timeout_ms: 4000, pitch_rad: 0.1}`,
+		Begin:   "timeout_ms: 4000, pitch_rad: 0.1",
 		Fields: []Field{
 			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Reach: yawOf, Doc: "the body turns to the left", Default: "as it is", Example: `0.1`},
 			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Reach: pitchOf, Doc: "the body leans back; less than 0: forward, as in a bow", Default: "as it is", Example: `0.1`},
@@ -33,6 +34,7 @@ var drive = Kind{Unit: schema.UnitDrive, Actions: []ActionRow{
 		End: true, Timeout: true, OnResume: ResumeContinue, EstimateMS: 15_000, UsualMS: 60_000, Drives: true,
 		Ends:    "on arrival, when it fails, or at end_ms",
 		Example: `{type: goto, start_ms: 0, timeout_ms: 60000, point: entrance}`,
+		Begin:   "timeout_ms: 60_000, point: ''",
 		Fields: []Field{
 			{Name: "point", Form: FormName, Doc: "a named point; this, or x_m and y_m", Example: `entrance`},
 			{Name: "x_m", Min: -10_000, Max: 10_000, Reach: anywhere, Doc: "a place on the map, with y_m", Example: `2.5`},
@@ -45,6 +47,7 @@ var drive = Kind{Unit: schema.UnitDrive, Actions: []ActionRow{
 		End: true, OnResume: ResumeSkip, Drives: true, RestMS: DriveRestMS,
 		Ends:    "at end_ms; its velocity is zero in the last 100 ms before",
 		Example: `{type: drive, start_ms: 0, end_ms: 2000, vx_mps: 0.2}`,
+		Begin:   "end_ms: 2000, vx_mps: 0.2",
 		Fields: []Field{
 			{Name: "vx_mps", Min: -3, Max: 3, Reach: (*schema.Unit).Forward, Doc: "forward", Default: "0", Example: `0.3`},
 			{Name: "vy_mps", Min: -3, Max: 3, Reach: sideways, Doc: "to the left, for a drive that can", Default: "0", Example: `0.1`},

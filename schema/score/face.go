@@ -12,6 +12,7 @@ var face = Kind{Unit: schema.UnitFace, Actions: []ActionRow{
 		AtOnce: true, End: true, OnResume: ResumeContinue,
 		Ends:    "at once, or at end_ms: then the face before it returns",
 		Example: `{type: face, start_ms: 0, end_ms: 3000, face: smile}`,
+		Begin:   "face: ''",
 		Fields: []Field{
 			{Name: "face", Required: true, Form: FormName, Doc: "an asset, or a face that the robot has", Example: `smile`},
 			unitField,

@@ -5,10 +5,12 @@ var noUnit = Kind{Actions: []ActionRow{
 	{Do: Wait{}, Class: ClassWait, Method: MethodMultiple,
 		End: true, OnResume: ResumeContinue,
 		Ends:    "at end_ms",
-		Example: `{type: wait, start_ms: 0, end_ms: 12000}`},
+		Example: `{type: wait, start_ms: 0, end_ms: 12000}`,
+		Begin:   "end_ms: 2000"},
 	{Do: PerformAct{}, Class: ClassGroup, Method: MethodMultiple,
 		Ends:    "when every action of that act has ended",
 		Example: `{type: act, start_ms: 0, act: bow, with: {depth: low}}`,
+		Begin:   "act: ''",
 		Fields: []Field{
 			{Name: "act", Required: true, Form: FormName, Doc: "the act to perform", Example: `bow`},
 			{Name: "with", Doc: "values of the parameters of that act; they may refer to parameters of this one", Default: "its defaults", Example: `{guest: "${guest}"}`},
@@ -16,6 +18,7 @@ var noUnit = Kind{Actions: []ActionRow{
 	{Do: Group{}, Class: ClassGroup, Method: MethodMultiple,
 		Ends:    "when every action in it has ended",
 		Example: `{type: group, start_ms: 2000, actions: [{type: face, start_ms: 0, face: smile}, {type: wait, start_ms: 0, end_ms: 3000}]}`,
+		Begin:   "actions: []",
 		Fields:  []Field{{Name: "actions", Doc: "actions whose start_ms counts from the start of the group", Example: `[{type: face, start_ms: 0, face: smile}]`}}},
 }}
 

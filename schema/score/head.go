@@ -8,6 +8,7 @@ var head = Kind{Unit: schema.UnitHead, Actions: []ActionRow{
 		End: true, Timeout: true, OnResume: ResumeRestart, EstimateMS: 1500,
 		Ends:    "when reached, or at end_ms",
 		Example: `{type: head, start_ms: 0, timeout_ms: 2000, yaw_rad: 0.4, pitch_rad: -0.1}`,
+		Begin:   "timeout_ms: 2000, yaw_rad: 0.4",
 		Fields: []Field{
 			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Reach: yawOf, Doc: "to the left", Default: "as it is", Example: `0.4`},
 			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Reach: pitchOf, Doc: "up", Default: "as it is", Example: `-0.1`},

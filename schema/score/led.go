@@ -12,6 +12,7 @@ var led = Kind{Unit: schema.UnitLED, Actions: []ActionRow{
 		AtOnce: true, End: true, OnResume: ResumeContinue,
 		Ends:    "at once, or at end_ms",
 		Example: `{type: led, start_ms: 0, end_ms: 6000, colour: "#20c0ff", pattern: breathe, period_ms: 2000}`,
+		Begin:   "end_ms: 3000, colour: '#20c0ff'",
 		Fields: []Field{
 			{Name: "led", Form: FormName, Doc: "one led of the unit", Default: "all", Example: `left`},
 			{Name: "colour", Form: FormColour, Doc: "#rrggbb, in quotes; every pattern but rainbow needs it", Example: `"#20c0ff"`},

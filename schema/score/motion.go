@@ -12,6 +12,7 @@ var listed = Kind{Actions: []ActionRow{
 		Timeout: true, OnResume: ResumeRestart, EstimateMS: 3000, Listed: true,
 		Ends:    "when the unit reports that it is done",
 		Example: `{type: motion, start_ms: 0, timeout_ms: 4000, motion: nod}`,
+		Begin:   "timeout_ms: 4000, motion: ''",
 		Fields: []Field{
 			{Name: "motion", Required: true, Form: FormName, Doc: "a motion that a unit of the robot lists", Example: `nod`},
 			{Name: "speed", Min: 0.1, Max: 2, Reach: upToTwice, Doc: "as a multiple of the usual speed", Default: "1", Example: `1.5`},

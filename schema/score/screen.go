@@ -19,6 +19,7 @@ var screen = Kind{Unit: schema.UnitScreen, Actions: []ActionRow{
 		AtOnce: true, End: true, Timeout: true, OnResume: ResumeContinue, EstimateMS: 10_000, OpenEnd: true,
 		Ends:    "at once, at end_ms, or at a choice",
 		Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
+		Begin:   "end_ms: 3000, text: {}",
 		Fields: []Field{
 			{Name: "view", Form: FormName, Doc: "a view that the robot has", Example: `map`},
 			{Name: "text", Doc: "text on the screen, by language", Example: `{en: "This way"}`},

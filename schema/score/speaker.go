@@ -14,6 +14,7 @@ var speaker = Kind{Unit: schema.UnitSpeaker, Actions: []ActionRow{
 		End: true, Timeout: true, OnResume: ResumeRestart, UsualMS: 8000,
 		Ends:    "when spoken, or at end_ms",
 		Example: `{type: say, start_ms: 500, timeout_ms: 8000, text: {en: "Welcome to ${house}.", de: "Willkommen."}}`,
+		Begin:   "timeout_ms: 8000, text: {}",
 		Fields: []Field{
 			{Name: "text", Required: true, Doc: "what is said, by language", Example: `{en: "Welcome ${guest}", de: "Willkommen"}`},
 			{Name: "voice", Form: FormPlain, Doc: "a voice of the speaker", Default: "its usual one", Example: `clara`},
@@ -25,6 +26,7 @@ var speaker = Kind{Unit: schema.UnitSpeaker, Actions: []ActionRow{
 		End: true, Timeout: true, OnResume: ResumeContinue, EstimateMS: 3000, OpenEnd: true,
 		Ends:    "when played, or at end_ms",
 		Example: `{type: sound, start_ms: 0, timeout_ms: 5000, sound: fanfare, volume: 0.5}`,
+		Begin:   "timeout_ms: 5000, sound: ''",
 		Fields: []Field{
 			{Name: "sound", Required: true, Form: FormName, Doc: "an asset, or a sound that the robot has", Example: `fanfare`},
 			{Name: "volume", Min: 0, Max: 1, Doc: "share of the volume of the speaker", Default: "1", Example: `0.5`},

@@ -91,6 +91,7 @@ type ActionRow struct {
 	Fields  []Field
 	Ends    string // when it ends, for people
 	Example string // an action as YAML
+	Begin   string // fields of a new action, as YAML; {} is an empty text. Its author fills in the rest
 
 	rivals []Class // classes of the actions that may compete with it, its own first
 }

@@ -21,6 +21,7 @@ import { useNavigate } from 'react-router';
 
 import { useShellTexts } from '../../shell/text';
 import { useLanguage } from '../../text/language';
+import type { ActionType } from '../../units.gen';
 import { nameOf, useEntries } from '../library/api';
 import { NewDialog } from '../library/NewDialog';
 import { newAction } from './defaults';
@@ -45,7 +46,7 @@ export const icons: Record<string, ComponentType<{ size?: number }>> = {
   wait: IconClock,
   act: IconMasksTheater,
   group: IconUsersGroup,
-};
+} satisfies Record<ActionType, ComponentType<{ size?: number }>>;
 
 /** After a press of the mouse the next words are meant for the first field of what was added. With keys, more can be added. */
 function toFields() {

@@ -1,4 +1,5 @@
 import { type Multilingual, textIn } from '../../text/multilingual';
+import { actionStarts, type ActionType } from '../../units.gen';
 import { shown, withUnit } from './fields/units';
 import type { Fields } from './model';
 import type { TurnTexts } from './turnText';
@@ -6,37 +7,8 @@ import { turned } from './turns';
 
 /** What a new action of a type begins with; its author fills in the rest. */
 export function newAction(type: string, language: string): Fields {
-  const at = { type, start_ms: 0 };
-  switch (type) {
-    case 'say':
-      return { ...at, timeout_ms: 8000, text: { [language]: '' } };
-    case 'sound':
-      return { ...at, timeout_ms: 5000, sound: '' };
-    case 'face':
-      return { ...at, face: '' };
-    case 'led':
-      return { ...at, end_ms: 3000, colour: '#20c0ff' };
-    case 'screen':
-      return { ...at, end_ms: 3000, text: { [language]: '' } };
-    case 'head':
-      return { ...at, timeout_ms: 2000, yaw_rad: 0.4 };
-    case 'motion':
-      return { ...at, timeout_ms: 4000, motion: '' };
-    case 'pose':
-      return { ...at, timeout_ms: 4000, pitch_rad: 0.1 };
-    case 'goto':
-      return { ...at, timeout_ms: 60_000, point: '' };
-    case 'drive':
-      return { ...at, end_ms: 2000, vx_mps: 0.2 };
-    case 'wait':
-      return { ...at, end_ms: 2000 };
-    case 'group':
-      return { ...at, actions: [] };
-    case 'act':
-      return { ...at, act: '' };
-    default:
-      return at;
-  }
+  const start: Fields = { ...structuredClone(actionStarts[type as ActionType]) };
+  return { type, start_ms: 0, ...start, ...(start.text !== undefined && { text: { [language]: '' } }) };
 }
 
 /** The names of fields for people, and the directions of turns. */

@@ -1,4 +1,5 @@
 import { texts } from '../../text/language';
+import type { ActionType } from '../../units.gen';
 
 export const useEditorTexts = texts(
   {
@@ -50,7 +51,7 @@ export const useEditorTexts = texts(
       wait: 'does nothing for a time',
       act: 'performs another act',
       group: 'several actions beside each other',
-    },
+    } satisfies Record<ActionType, string>,
     palette: 'Add',
     paletteFind: 'Search',
     paletteAct: 'Acts of the library',

@@ -1,4 +1,5 @@
 import { texts } from '../../text/language';
+import type { ActionClass } from '../../units.gen';
 
 export const useTimelineTexts = texts(
   {
@@ -28,7 +29,7 @@ export const useTimelineTexts = texts(
       body: 'body',
       group: 'group',
       wait: 'wait',
-    },
+    } satisfies Record<ActionClass | 'act', string>,
   },
   {
     timeline: 'Zeitachse',
