@@ -79,26 +79,25 @@ type UnitKindRow struct {
 	Moves  bool // they can move the robot or a part of it: the safety core permits or forbids exactly these
 	Sounds bool // they are heard, so acts must leave them alone in E_STOP
 
-	// What their faults and temperatures mean unless a setting says otherwise.
-	Severity     DeviceSeverity
-	Temperatures Thresholds
+	Severity     DeviceSeverity // of their faults, unless a setting says otherwise; empty = serious
+	Temperatures Thresholds     // likewise; zero = usual
 }
 
-// These temperatures lie below those at which a unit switches itself off, so that the robot rests
-// before it has to stop.
-var usualTemperatures = Thresholds{Warm: 60, Hot: 70, Critical: 80}
+// UsualTemperatures lie below those at which a unit switches itself off, so that the robot rests before
+// it has to stop.
+var UsualTemperatures = Thresholds{Warm: 60, Hot: 70, Critical: 80}
 
 // UnitKindTable lists the kinds. A battery is critical because nothing but rest helps one that is
 // damaged or hot.
 var UnitKindTable = []UnitKindRow{
-	{Kind: UnitSpeaker, Sounds: true, Severity: SeveritySerious, Temperatures: usualTemperatures},
-	{Kind: UnitFace, Severity: SeveritySerious, Temperatures: usualTemperatures},
-	{Kind: UnitLED, Severity: SeveritySerious, Temperatures: usualTemperatures},
-	{Kind: UnitScreen, Severity: SeveritySerious, Temperatures: usualTemperatures},
-	{Kind: UnitHead, Moves: true, Severity: SeveritySerious, Temperatures: usualTemperatures},
-	{Kind: UnitDrive, Moves: true, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitSpeaker, Sounds: true},
+	{Kind: UnitFace},
+	{Kind: UnitLED},
+	{Kind: UnitScreen},
+	{Kind: UnitHead, Moves: true},
+	{Kind: UnitDrive, Moves: true},
 	{Kind: UnitBattery, Severity: SeverityCritical, Temperatures: Thresholds{Warm: 45, Hot: 55, Critical: 65}},
-	{Kind: UnitSensor, Severity: SeveritySerious, Temperatures: usualTemperatures},
+	{Kind: UnitSensor},
 }
 
 // UnitKinds lists their names.
@@ -116,7 +115,7 @@ func (k UnitKind) Row() UnitKindRow {
 			return r
 		}
 	}
-	return UnitKindRow{Kind: k, Severity: SeveritySerious, Temperatures: usualTemperatures}
+	return UnitKindRow{Kind: k}
 }
 
 // Moves reports whether units of this kind can move the robot or a part of it.

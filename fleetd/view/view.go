@@ -122,12 +122,12 @@ func (v *View) Catalogue() library.Catalogue {
 			continue
 		}
 		for _, u := range e.caps.Units {
-			files := score.KindOf(u.Kind).Files
-			if files == nil {
-				continue
-			}
-			if of, names, known := files(&u); known {
-				byKind[of].join(names)
+			for _, row := range score.KindOf(u.Kind).Actions {
+				for _, f := range row.Fields {
+					if f.File != "" && !(f.MayLack && len(f.Names(&u)) == 0) {
+						byKind[f.File].join(f.Names(&u))
+					}
+				}
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package diagnosis
 
-import "troupe/schema"
+import (
+	"cmp"
+
+	"troupe/schema"
+)
 
 // Config is what is configured of the diagnosis. The zero value is that of a robot without
 // configuration.
@@ -15,7 +19,7 @@ func (c *Config) SeverityOf(u schema.Unit) schema.DeviceSeverity {
 	if s, set := c.Severity[u.ID]; set {
 		return s
 	}
-	return u.Kind.Row().Severity
+	return cmp.Or(u.Kind.Row().Severity, schema.SeveritySerious)
 }
 
 // ThresholdsOf are the temperatures that count for a unit.
@@ -23,7 +27,7 @@ func (c *Config) ThresholdsOf(u schema.Unit) schema.Thresholds {
 	if t, set := c.Temperatures[u.ID]; set {
 		return t
 	}
-	return u.Kind.Row().Temperatures
+	return cmp.Or(u.Kind.Row().Temperatures, schema.UsualTemperatures)
 }
 
 // SafeguardOn reports whether a safeguard is switched on.

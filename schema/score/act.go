@@ -186,7 +186,7 @@ func (c *checks) references(p string, x *Action, declared map[string]Parameter, 
 			}
 		}
 	}
-	with := x.With()
+	with := get[map[string]string](x, "with")
 	for _, name := range slices.Sorted(maps.Keys(with)) {
 		c.text(at(p, "with", name), with[name], MaxText)
 		check(at(p, "with", name), with[name])

@@ -36,7 +36,7 @@ type Action struct {
 type Do interface{ Type() ActionType }
 
 // What a type of action has beside its row, if it differs from others: checks of its own for an
-// act and for a robot, an estimated duration, and what people and the library read of it.
+// act and for a robot, what is wrong if no unit performs it, an estimated duration, and a few words.
 type (
 	checker interface {
 		check(c *checks, p string, x *Action, given map[string]bool)
@@ -45,17 +45,10 @@ type (
 		fit(c *checks, p string, x *Action, caps schema.Caps, u schema.Unit)
 	}
 	lacker interface {
-		lack(c *checks, p string, caps schema.Caps) // no unit performs it
+		lack(c *checks, p string, caps schema.Caps)
 	}
 	estimator interface{ estimateMS() int64 }
 	shower    interface{ shown(langs []string) string }
-	namer     interface{ named(p string) []Named }
-	// worded has texts, in which parameters are replaced.
-	worded interface {
-		text() Text
-		choices() []Choice
-		replaced(replace func(Text) Text) Do
-	}
 )
 
 // Unknown is a type of action that this release does not have. All of its fields are misplaced.
@@ -72,64 +65,59 @@ func (x *Action) Type() ActionType {
 }
 
 // Text returns what x says or shows, by language.
-func (x *Action) Text() Text {
-	if w, ok := x.Do.(worded); ok {
-		return w.text()
-	}
-	t, _ := x.misplaced["text"].(Text)
-	return t
-}
+func (x *Action) Text() Text { return get[Text](x, "text") }
 
 // Choices returns the answers that x offers.
-func (x *Action) Choices() []Choice {
-	if w, ok := x.Do.(worded); ok && w.choices() != nil {
-		return w.choices()
-	}
-	list, _ := x.misplaced["choices"].([]Choice)
-	return list
-}
-
-// With returns the values that x gives to the parameters of an act.
-func (x *Action) With() map[string]string {
-	if n, ok := x.Do.(PerformAct); ok {
-		return n.With
-	}
-	with, _ := x.misplaced["with"].(map[string]string)
-	return with
-}
+func (x *Action) Choices() []Choice { return get[[]Choice](x, "choices") }
 
 // Inner returns the actions in x, which is a group; or not one, to whose actions the validator objects.
-func (x *Action) Inner() []Action {
-	if g, ok := x.Do.(Group); ok {
-		return g.Actions
-	}
-	list, _ := x.misplaced["actions"].([]Action)
-	return list
-}
+func (x *Action) Inner() []Action { return get[[]Action](x, "actions") }
 
 // SetInner replaces the actions in x.
-func (x *Action) SetInner(list []Action) {
-	if _, ok := x.Do.(Group); ok {
-		x.Do = Group{list}
-	} else if x.misplaced["actions"] != nil {
-		x.misplaced = maps.Clone(x.misplaced)
-		x.misplaced["actions"] = list
-	}
-}
+func (x *Action) SetInner(list []Action) { x.set("actions", list) }
+
+// SetNumber sets a number of x, if its type has it.
+func (x *Action) SetNumber(name string, v float64) { x.set(name, &v) }
 
 // ReplaceTexts replaces the texts of x.
 func (x *Action) ReplaceTexts(replace func(Text) Text) {
-	if w, ok := x.Do.(worded); ok {
-		x.Do = w.replaced(replace)
+	x.set("text", replace(x.Text()))
+	choices := slices.Clone(x.Choices())
+	for i := range choices {
+		choices[i].Text = replace(choices[i].Text)
 	}
+	x.set("choices", choices)
 }
 
-func replaceChoices(list []Choice, replace func(Text) Text) []Choice {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Text = replace(list[i].Text)
+// get returns a field of x that depends on its type, whether its type has it or not.
+func get[T any](x *Action, name string) T {
+	if x.Do != nil {
+		own := reflect.ValueOf(x.Do)
+		if place, ok := placesIn[own.Type()][name]; ok {
+			v, _ := own.FieldByIndex(place).Interface().(T)
+			return v
+		}
 	}
-	return list
+	v, _ := x.misplaced[name].(T)
+	return v
+}
+
+// set sets a field of x, if x has it. It leaves copies of x as they are.
+func (x *Action) set(name string, v any) {
+	if x.misplaced[name] != nil {
+		x.misplaced = maps.Clone(x.misplaced)
+		x.misplaced[name] = v
+		return
+	}
+	if x.Do == nil {
+		return
+	}
+	if place, ok := placesIn[reflect.TypeOf(x.Do)][name]; ok {
+		own := reflect.New(reflect.TypeOf(x.Do)).Elem()
+		own.Set(reflect.ValueOf(x.Do))
+		own.FieldByIndex(place).Set(reflect.ValueOf(v))
+		x.Do = own.Interface().(Do)
+	}
 }
 
 // Wire is the Go type of an action as files and messages have it: one object with the fields of

@@ -95,12 +95,14 @@ func (a Act) Named() []Named {
 }
 
 // Named lists the sounds and faces that x names, when p is the pointer of x.
-func (x *Action) Named(p string) []Named {
-	n, ok := x.Do.(namer)
-	if !ok {
-		return nil
+func (x *Action) Named(p string) (all []Named) {
+	row, _ := RowOf(x.Type())
+	for _, f := range row.Fields {
+		if name := get[string](x, f.Name); f.File != "" && name != "" {
+			all = append(all, Named{at(p, f.Name), f.File, name})
+		}
 	}
-	return slices.DeleteFunc(n.named(p), func(n Named) bool { return n.Name == "" })
+	return all
 }
 
 // reaches returns a function that reports whether any of acts names an asset.

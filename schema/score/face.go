@@ -14,11 +14,11 @@ var face = Kind{Unit: schema.UnitFace, Actions: []ActionRow{
 		Example: `{type: face, start_ms: 0, end_ms: 3000, face: smile}`,
 		Begin:   "face: ''",
 		Fields: []Field{
-			{Name: "face", Required: true, Form: FormName, Doc: "an asset, or a face that the robot has", Example: `smile`},
+			{Name: "face", Required: true, Form: FormName, File: AssetFace, Names: func(u *schema.Unit) []string { return u.Faces },
+				Doc: "an asset, or a face that the robot has", Example: `smile`},
 			unitField,
 		}},
 },
-	Files:  func(u *schema.Unit) (AssetKind, []string, bool) { return AssetFace, u.Faces, true },
 	Gentle: func(u *schema.Unit) Action { return Action{Do: Face{append(slices.Clip(u.Faces), "smile")[0]}} },
 	Impossible: func(u *schema.Unit) (all []Action) {
 		if len(u.Faces) > 0 {
@@ -35,9 +35,4 @@ type Face struct {
 
 func (Face) Type() ActionType { return TypeFace }
 
-func (f Face) shown([]string) string  { return f.Face }
-func (f Face) named(p string) []Named { return []Named{{at(p, "face"), AssetFace, f.Face}} }
-
-func (f Face) fit(c *checks, p string, _ *Action, caps schema.Caps, u schema.Unit) {
-	c.catalogue(at(p, "face"), "face", f.Face, u.Faces, caps)
-}
+func (f Face) shown([]string) string { return f.Face }

@@ -24,7 +24,7 @@ type setField struct {
 func (x *Action) setFields() []setField {
 	var out []setField
 	for i, f := range typeFields {
-		if v := reflect.ValueOf(x.value(f)); v.IsValid() && !v.IsZero() {
+		if v := reflect.ValueOf(get[any](x, f)); v.IsValid() && !v.IsZero() {
 			out = append(out, newSetField(f, v))
 		}
 		if i == 0 && x.Unit != "" {
@@ -41,17 +41,6 @@ var typeFields = func() (names []string) {
 	}
 	return names
 }()
-
-// value returns a field of x that depends on its type, whether its type has it or not; nil if there is none.
-func (x *Action) value(name string) any {
-	if x.Do != nil {
-		own := reflect.ValueOf(x.Do)
-		if place, ok := placesIn[own.Type()][name]; ok {
-			return own.FieldByIndex(place).Interface()
-		}
-	}
-	return x.misplaced[name]
-}
 
 func newSetField(name string, v reflect.Value) setField {
 	switch v.Kind() {
@@ -79,8 +68,8 @@ func (x *Action) Numbers() iter.Seq[Number] {
 	return func(yield func(Number) bool) {
 		row, _ := RowOf(x.Type())
 		for _, name := range typeFields {
-			v, ok := x.value(name).(*float64)
-			if !ok || v == nil {
+			v := get[*float64](x, name)
+			if v == nil {
 				continue
 			}
 			f, _ := row.field(name)
@@ -92,19 +81,6 @@ func (x *Action) Numbers() iter.Seq[Number] {
 				return
 			}
 		}
-	}
-}
-
-// SetNumber sets a number of x, if its type has it. It leaves copies of x as they are.
-func (x *Action) SetNumber(name string, v float64) {
-	if x.Do == nil {
-		return
-	}
-	own := reflect.New(reflect.TypeOf(x.Do)).Elem()
-	own.Set(reflect.ValueOf(x.Do))
-	if place, ok := placesIn[own.Type()][name]; ok {
-		own.FieldByIndex(place).Set(reflect.ValueOf(&v))
-		x.Do = own.Interface().(Do)
 	}
 }
 

@@ -29,6 +29,11 @@ func Fit(a Act, caps schema.Caps) []schema.Problem {
 			if d, ok := x.Do.(fitter); ok {
 				d.fit(&c, p, x, caps, u)
 			}
+			for _, f := range row.Fields {
+				if name := get[string](x, f.Name); f.Names != nil && (f.Required || name != "") {
+					c.catalogue(at(p, f.Name), f.Name, name, f.Names(&u), caps)
+				}
+			}
 		} else if !caps.Truncated {
 			c.noUnit(p, x, caps)
 		}

@@ -57,7 +57,7 @@ func TestNestedActIsAGroupWithItsParameters(t *testing.T) {
 	if all := strings.Join(got, "\n"); all != want {
 		t.Errorf("expanded to\n%s\nwant\n%s", all, want)
 	}
-	if x := acts["twice"].Actions[0]; x.Type() != TypeAct || x.With()["guest"] != "dear ${who}" {
+	if x := acts["twice"].Actions[0]; x.Type() != TypeAct || x.Do.(PerformAct).With["guest"] != "dear ${who}" {
 		t.Errorf("the library's act was changed: %+v", x)
 	}
 	if moved, ps := acts["twice"].Expand(In(acts)); len(ps) > 0 || moved.Resolve(Step{With: map[string]string{"who": "Bea"}}).Actions[0].Inner()[0].Text()["en"] != "Hello dear Bea" {

@@ -21,15 +21,14 @@ var screen = Kind{Unit: schema.UnitScreen, Actions: []ActionRow{
 		Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
 		Begin:   "end_ms: 3000, text: {}",
 		Fields: []Field{
-			{Name: "view", Form: FormName, Doc: "a view that the robot has", Example: `map`},
+			{Name: "view", Form: FormName, Names: func(u *schema.Unit) []string { return u.Views }, Doc: "a view that the robot has", Example: `map`},
 			{Name: "text", Doc: "text on the screen, by language", Example: `{en: "This way"}`},
-			{Name: "image", Form: FormName, Doc: "an asset, or an image that the robot has", Example: `poster`},
+			{Name: "image", Form: FormName, File: AssetFace, MayLack: true, Names: func(u *schema.Unit) []string { return u.Images },
+				Doc: "an asset, or an image that the robot has", Example: `poster`},
 			{Name: "choices", Doc: "1 to 8 answers; the action ends when a person chooses one, and needs timeout_ms", Example: `[{id: again, text: {en: Again}}, {id: stop, text: {en: Stop}}]`},
 			unitField,
 		}},
 },
-	// An earlier release lists no images.
-	Files: func(u *schema.Unit) (AssetKind, []string, bool) { return AssetFace, u.Images, len(u.Images) > 0 },
 	Gentle: func(u *schema.Unit) Action {
 		if len(u.Views) > 0 {
 			return Action{Do: Screen{View: u.Views[0]}}
@@ -53,16 +52,6 @@ type Screen struct {
 }
 
 func (Screen) Type() ActionType { return TypeScreen }
-
-func (s Screen) text() Text        { return s.Text }
-func (s Screen) choices() []Choice { return s.Choices }
-
-func (s Screen) replaced(replace func(Text) Text) Do {
-	s.Text, s.Choices = replace(s.Text), replaceChoices(s.Choices, replace)
-	return s
-}
-
-func (s Screen) named(p string) []Named { return []Named{{at(p, "image"), AssetFace, s.Image}} }
 
 func (s Screen) shown(langs []string) string {
 	text := cmp.Or(s.View, s.Image)
@@ -126,12 +115,6 @@ func (s Screen) check(c *checks, p string, x *Action, given map[string]bool) {
 	}
 }
 
-func (s Screen) fit(c *checks, p string, x *Action, caps schema.Caps, u schema.Unit) {
+func (s Screen) fit(c *checks, p string, x *Action, caps schema.Caps, _ schema.Unit) {
 	x.texts(p, func(pointer string, t Text) { c.fitText(pointer, t, caps) })
-	if s.View != "" {
-		c.catalogue(at(p, "view"), "view", s.View, u.Views, caps)
-	}
-	if s.Image != "" {
-		c.catalogue(at(p, "image"), "image", s.Image, u.Images, caps)
-	}
 }

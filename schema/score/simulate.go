@@ -160,7 +160,7 @@ func (s *simulation) waits(g, k *simAction) bool {
 	if k.row.Shares() {
 		return false
 	}
-	for _, class := range k.row.rivals {
+	for _, class := range []Class{k.row.Class, ClassHead, ClassBody} {
 		if other := s.holds[lane{class, k.action.Unit}]; other != nil && other.row.Competes(k.row) {
 			k.waitedFor, k.startEstimated = other, k.startEstimated || other.endEstimated()
 			return true

@@ -28,13 +28,13 @@ var speaker = Kind{Unit: schema.UnitSpeaker, Actions: []ActionRow{
 		Example: `{type: sound, start_ms: 0, timeout_ms: 5000, sound: fanfare, volume: 0.5}`,
 		Begin:   "timeout_ms: 5000, sound: ''",
 		Fields: []Field{
-			{Name: "sound", Required: true, Form: FormName, Doc: "an asset, or a sound that the robot has", Example: `fanfare`},
+			{Name: "sound", Required: true, Form: FormName, File: AssetSound, Names: func(u *schema.Unit) []string { return u.Sounds },
+				Doc: "an asset, or a sound that the robot has", Example: `fanfare`},
 			{Name: "volume", Min: 0, Max: 1, Doc: "share of the volume of the speaker", Default: "1", Example: `0.5`},
 			{Name: "loop", Doc: "plays it again and again until end_ms", Default: "false", Example: `true`},
 			unitField,
 		}},
 },
-	Files:      func(u *schema.Unit) (AssetKind, []string, bool) { return AssetSound, u.Sounds, true },
 	Gentle:     func(*schema.Unit) Action { return Action{TimeoutMS: &gentleMS, Do: Say{Text: Text{"en": "one"}}} },
 	Impossible: wrongForSpeaker,
 }
@@ -66,10 +66,7 @@ type Sound struct {
 
 func (Sound) Type() ActionType { return TypeSound }
 
-func (s Say) text() Text                          { return s.Text }
-func (s Say) choices() []Choice                   { return nil }
-func (s Say) replaced(replace func(Text) Text) Do { s.Text = replace(s.Text); return s }
-func (s Say) shown(langs []string) string         { return strconv.Quote(s.Text.In(langs...)) }
+func (s Say) shown(langs []string) string { return strconv.Quote(s.Text.In(langs...)) }
 
 func (s Say) check(c *checks, p string, _ *Action, given map[string]bool) {
 	if given["text"] && len(s.Text) == 0 {
@@ -97,8 +94,7 @@ func (s Say) estimateMS() int64 {
 	return int64(float64(longest) * 1000 / guessCharsPerSecond / rate)
 }
 
-func (s Sound) shown([]string) string  { return s.Sound }
-func (s Sound) named(p string) []Named { return []Named{{at(p, "sound"), AssetSound, s.Sound}} }
+func (s Sound) shown([]string) string { return s.Sound }
 
 func (s Sound) check(c *checks, p string, x *Action, _ map[string]bool) {
 	if s.Loop && x.EndMS == nil {
@@ -108,8 +104,4 @@ func (s Sound) check(c *checks, p string, x *Action, _ map[string]bool) {
 		}
 		c.add(at(p, field), CodeNeedsEnd, "a sound that loops never ends by itself", hint)
 	}
-}
-
-func (s Sound) fit(c *checks, p string, _ *Action, caps schema.Caps, u schema.Unit) {
-	c.catalogue(at(p, "sound"), "sound", s.Sound, u.Sounds, caps)
 }

@@ -30,8 +30,6 @@ type Kind struct {
 	Unit    schema.UnitKind // empty: actions that no unit performs, or the unit that lists them
 	Actions []ActionRow
 
-	// Files returns the names of the files of a kind that a unit has built in; known: it says which.
-	Files func(u *schema.Unit) (of AssetKind, names []string, known bool)
 	// Rest brings a unit to rest at a soft stop, in an act of the name RestAct; nil if it needs nothing.
 	Rest    func(u *schema.Unit) Do
 	RestAct string
@@ -92,17 +90,19 @@ type ActionRow struct {
 	Ends    string // when it ends, for people
 	Example string // an action as YAML
 	Begin   string // fields of a new action, as YAML; {} is an empty text. Its author fills in the rest
-
-	rivals []Class // classes of the actions that may compete with it, its own first
 }
 
 // Field is one field of a file: of a type of action, or of an object in Objects.
 type Field struct {
 	Name     string
 	Required bool
-	Min, Max float64  // limits of a number; equal = not a number, or any
-	OneOf    []string // the allowed words; empty = any
-	Form     Form     // the form of a text
+	Min, Max float64   // limits of a number; equal = not a number, or any
+	OneOf    []string  // the allowed words; empty = any
+	Form     Form      // the form of a text
+	File     AssetKind // it names a file, or what the unit has built in
+	// Names is the catalogue of a unit from which it comes. MayLack: earlier releases do not send it.
+	Names   func(*schema.Unit) []string
+	MayLack bool
 	// Reach is the range of a number of an action that a unit takes; nil = Min to Max.
 	Reach func(*schema.Unit) schema.Range
 
@@ -138,9 +138,6 @@ func rowsOf(kinds []Kind) (table []ActionRow) {
 			table = append(table, row)
 		}
 	}
-	for i := range table {
-		table[i].rivals = table[i].competing(table)
-	}
 	return table
 }
 
@@ -164,16 +161,6 @@ func (r ActionRow) Moves() bool { return r.Unit.Moves() || r.Listed }
 // of one class, or one turns the head while the other is a motion, which a head may perform.
 func (r ActionRow) Competes(with ActionRow) bool {
 	return r.Class == with.Class || (r.Listed || with.Listed) && r.Moves() && with.Moves()
-}
-
-func (r ActionRow) competing(table []ActionRow) []Class {
-	classes := []Class{r.Class}
-	for _, other := range table {
-		if r.Competes(other) && !slices.Contains(classes, other.Class) {
-			classes = append(classes, other.Class)
-		}
-	}
-	return classes
 }
 
 // NeedsUnit reports whether a unit performs actions of this row.
