@@ -34,7 +34,7 @@ import { detailOf, summary } from './defaults';
 import { duplicate, find, flat, group, type Item, locate, move, moveBy, positionOf, remove, ungroup } from './model';
 import { useNameOf } from '../library/api';
 import { useSummaryWords } from './names';
-import { icons } from './Palette';
+import { icons } from './actions';
 import { useEditorTexts } from './text';
 import { tick } from './selection';
 import { isDraftAct, isUnfinished } from './unfinished';

@@ -1,29 +1,13 @@
 import { Button, ScrollArea, Skeleton, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
-import {
-  IconArrowsMove,
-  IconBulb,
-  IconClock,
-  IconDeviceTablet,
-  IconUserCircle,
-  IconMasksTheater,
-  IconMessage,
-  IconMoodSmile,
-  IconPlus,
-  IconRoute,
-  IconSearch,
-  IconSteeringWheel,
-  IconStretching,
-  IconUsersGroup,
-  IconVolume,
-} from '@tabler/icons-react';
+import { IconMasksTheater, IconPlus, IconSearch } from '@tabler/icons-react';
 import { type ComponentType, useState, type MouseEvent } from 'react';
 import { useNavigate } from 'react-router';
 
 import { useShellTexts } from '../../shell/text';
 import { useLanguage } from '../../text/language';
-import type { ActionType } from '../../units.gen';
 import { nameOf, useEntries } from '../library/api';
 import { NewDialog } from '../library/NewDialog';
+import { icons, useActionTexts } from './actions';
 import { newAction } from './defaults';
 import { insert, itemOf, positionAfter } from './model';
 import { useNames } from './names';
@@ -31,22 +15,6 @@ import { pathFrom } from './origin';
 import { actionTypes, type Schema } from './schemas';
 import { useEditorTexts } from './text';
 import type { Editor } from './useEditor';
-
-export const icons: Record<string, ComponentType<{ size?: number }>> = {
-  say: IconMessage,
-  sound: IconVolume,
-  face: IconMoodSmile,
-  led: IconBulb,
-  screen: IconDeviceTablet,
-  head: IconUserCircle,
-  motion: IconStretching,
-  pose: IconArrowsMove,
-  goto: IconRoute,
-  drive: IconSteeringWheel,
-  wait: IconClock,
-  act: IconMasksTheater,
-  group: IconUsersGroup,
-} satisfies Record<ActionType, ComponentType<{ size?: number }>>;
 
 /** After a press of the mouse the next words are meant for the first field of what was added. With keys, more can be added. */
 function toFields() {
@@ -67,7 +35,7 @@ export function Palette({ editor, schema, onAdded }: { editor: Editor; schema: S
   const [filter, setFilter] = useState('');
   const [beginning, setBeginning] = useState(false);
   const { kind, doc, selected, mayEdit } = editor;
-  const does = t.does as Record<string, string>;
+  const does: Record<string, string> = useActionTexts().does;
   const has = (...texts: (string | undefined)[]) => texts.join(' ').toLowerCase().includes(filter.trim().toLowerCase());
 
   const add = (fields: Record<string, unknown>) => {

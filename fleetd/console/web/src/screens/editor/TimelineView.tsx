@@ -8,6 +8,7 @@ import { languageName, sameLanguage } from '../../text/multilingual';
 import { type Timeline, useNameOf } from '../library/api';
 import { jump } from './Problems';
 import { beside, colorIn, least, otherLanguages, rowsOf, tick, wordsOf } from './timeline';
+import { useActionTexts } from './actions';
 import { useTimelineTexts } from './timelineText';
 import type { Editor } from './useEditor';
 import { useNames } from './names';
@@ -131,7 +132,7 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
   const acts = place(spans);
   const actNames = useNameOf('act');
   const reader = useLanguage((s) => s.language);
-  const laneNames: Record<string, string> = t.lanes;
+  const laneNames: Record<string, string> = useActionTexts().lanes;
   const turns = useTurnTexts();
   const scroll = useRef<HTMLDivElement>(null);
   const mark = useRef<HTMLSpanElement>(null);
@@ -156,7 +157,7 @@ function Lanes({ editor, timeline, cursor }: { editor: Editor; timeline: Timelin
         </div>
         {spans.length > 0 && (
           <div className="lane">
-            <span className="lane-name">{t.lanes.act}</span>
+            <span className="lane-name">{laneNames.act}</span>
             <div className="lane-bars" style={{ height: acts.height }}>
               {spans.map((s, k) => (
                 <button

@@ -1,5 +1,4 @@
 import { texts } from '../../text/language';
-import type { ActionType } from '../../units.gen';
 
 export const useEditorTexts = texts(
   {
@@ -37,21 +36,6 @@ export const useEditorTexts = texts(
     exportZIP: 'Export as ZIP',
     commandLine: 'Command line…',
     deleted: (who: string) => `This was deleted by ${who}. Recover it in the list, or change it to bring it back.`,
-    does: {
-      say: 'speaks a text',
-      sound: 'plays a sound',
-      face: 'shows a face',
-      led: 'lights up in a color',
-      screen: 'shows a text, a view or an image',
-      head: 'turns the head',
-      motion: 'plays a motion',
-      pose: 'leans, or changes its height',
-      goto: 'drives to a place',
-      drive: 'drives with a velocity',
-      wait: 'does nothing for a time',
-      act: 'performs another act',
-      group: 'several actions beside each other',
-    } satisfies Record<ActionType, string>,
     palette: 'Add',
     paletteFind: 'Search',
     paletteAct: 'Acts of the library',
@@ -197,21 +181,6 @@ export const useEditorTexts = texts(
     commandLine: 'Befehlszeile…',
     deleted: (who) =>
       `Dies wurde von ${who} gelöscht. Stellen Sie es in der Liste wieder her, oder ändern Sie es, um es zurückzuholen.`,
-    does: {
-      say: 'spricht einen Text',
-      sound: 'spielt einen Klang',
-      face: 'zeigt ein Gesicht',
-      led: 'leuchtet in einer Farbe',
-      screen: 'zeigt einen Text, eine Ansicht oder ein Bild',
-      head: 'dreht den Kopf',
-      motion: 'spielt eine Bewegung',
-      pose: 'neigt sich oder ändert seine Höhe',
-      goto: 'fährt zu einem Ort',
-      drive: 'fährt mit einer Geschwindigkeit',
-      wait: 'tut eine Zeit lang nichts',
-      act: 'führt einen anderen Akt auf',
-      group: 'mehrere Aktionen nebeneinander',
-    },
     palette: 'Hinzufügen',
     paletteFind: 'Suchen',
     paletteAct: 'Akte der Bibliothek',

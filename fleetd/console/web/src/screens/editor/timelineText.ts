@@ -1,5 +1,4 @@
 import { texts } from '../../text/language';
-import type { ActionClass } from '../../units.gen';
 
 export const useTimelineTexts = texts(
   {
@@ -18,18 +17,6 @@ export const useTimelineTexts = texts(
     inLanguage: (language: string) => `in ${language}`,
     language: 'Language of the texts',
     others: (wanted: string, shown: string) => `Texts without ${wanted} are shown in ${shown}.`,
-    lanes: {
-      act: 'act',
-      speech: 'speech',
-      sound: 'sound',
-      face: 'face',
-      led: 'lights',
-      screen: 'screen',
-      head: 'head',
-      body: 'body',
-      group: 'group',
-      wait: 'wait',
-    } satisfies Record<ActionClass | 'act', string>,
   },
   {
     timeline: 'Zeitachse',
@@ -47,17 +34,5 @@ export const useTimelineTexts = texts(
     inLanguage: (language) => `auf ${language}`,
     language: 'Sprache der Texte',
     others: (wanted, shown) => `Texte, die es nicht auf ${wanted} gibt, stehen hier auf ${shown}.`,
-    lanes: {
-      act: 'Akt',
-      speech: 'Sprache',
-      sound: 'Klang',
-      face: 'Gesicht',
-      led: 'Licht',
-      screen: 'Bildschirm',
-      head: 'Kopf',
-      body: 'Körper',
-      group: 'Gruppe',
-      wait: 'Warten',
-    },
   },
 );
