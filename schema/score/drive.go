@@ -25,7 +25,8 @@ var drive = Kind{Unit: schema.UnitDrive, Actions: []ActionRow{
 		Begin:   "timeout_ms: 4000, pitch_rad: 0.1",
 		Fields: []Field{
 			{Name: "yaw_rad", Min: -3.2, Max: 3.2, Reach: yawOf, Doc: "the body turns to the left", Default: "as it is", Example: `0.1`},
-			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Reach: pitchOf, Doc: "the body leans back; less than 0: forward, as in a bow", Default: "as it is", Example: `0.1`},
+			{Name: "pitch_rad", Min: -1.6, Max: 1.6, Reach: pitchOf,
+				Doc: "the body leans back; less than 0: forward, as in a bow", Default: "as it is", Example: `0.1`},
 			{Name: "roll_rad", Min: -1.6, Max: 1.6, Reach: rollOf, Doc: "the body leans to the side", Default: "as it is", Example: `0.1`},
 			{Name: "height_m", Min: 0, Max: 2, Reach: heightOf, Doc: "height of the body", Default: "as it is", Example: `1.1`},
 			unitField,
@@ -40,7 +41,8 @@ var drive = Kind{Unit: schema.UnitDrive, Actions: []ActionRow{
 			{Name: "x_m", Min: -10_000, Max: 10_000, Reach: anywhere, Doc: "a place on the map, with y_m", Example: `2.5`},
 			{Name: "y_m", Min: -10_000, Max: 10_000, Reach: anywhere, Doc: "a place on the map, with x_m", Example: `-1`},
 			{Name: "theta_rad", Min: -3.2, Max: 3.2, Reach: anywhere, Doc: "heading at the end", Default: "as it arrives", Example: `1.57`},
-			{Name: "speed_mps", Min: 0.05, Max: 3, Reach: (*schema.Unit).Forward, Doc: "the greatest speed on the way", Default: "the robot's own", Example: `0.4`},
+			{Name: "speed_mps", Min: 0.05, Max: 3, Reach: (*schema.Unit).Forward,
+				Doc: "the greatest speed on the way", Default: "the robot's own", Example: `0.4`},
 			unitField,
 		}},
 	{Do: Drive{}, Class: ClassBody, Method: MethodNoSameType,
@@ -158,7 +160,8 @@ func (d Drive) check(c *checks, p string, x *Action, given map[string]bool) {
 	}
 	if x.EndMS != nil && x.TimeoutMS == nil {
 		if n := *x.EndMS - x.StartMS; n < MinDriveMS || n > MaxDriveMS {
-			c.add(at(p, "end_ms"), CodeOutOfRange, fmt.Sprintf("it drives for %d ms, which is not between %d and %d", n, MinDriveMS, MaxDriveMS), "go to a point for a longer way")
+			c.add(at(p, "end_ms"), CodeOutOfRange,
+				fmt.Sprintf("it drives for %d ms, which is not between %d and %d", n, MinDriveMS, MaxDriveMS), "go to a point for a longer way")
 		}
 	}
 }

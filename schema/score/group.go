@@ -13,13 +13,15 @@ var noUnit = Kind{Actions: []ActionRow{
 		Begin:   "act: ''",
 		Fields: []Field{
 			{Name: "act", Required: true, Form: FormName, Doc: "the act to perform", Example: `bow`},
-			{Name: "with", Doc: "values of the parameters of that act; they may refer to parameters of this one", Default: "its defaults", Example: `{guest: "${guest}"}`},
+			{Name: "with", Doc: "values of the parameters of that act; they may refer to parameters of this one", Default: "its defaults",
+				Example: `{guest: "${guest}"}`},
 		}},
 	{Do: Group{}, Class: ClassGroup, Method: MethodMultiple,
 		Ends:    "when every action in it has ended",
 		Example: `{type: group, start_ms: 2000, actions: [{type: face, start_ms: 0, face: smile}, {type: wait, start_ms: 0, end_ms: 3000}]}`,
 		Begin:   "actions: []",
-		Fields:  []Field{{Name: "actions", Doc: "actions whose start_ms counts from the start of the group", Example: `[{type: face, start_ms: 0, face: smile}]`}}},
+		Fields: []Field{{Name: "actions", Doc: "actions whose start_ms counts from the start of the group",
+			Example: `[{type: face, start_ms: 0, face: smile}]`}}},
 }}
 
 // Wait lasts, and does nothing.

@@ -21,11 +21,13 @@ var screen = Kind{Unit: schema.UnitScreen, Actions: []ActionRow{
 		Example: `{type: screen, start_ms: 0, timeout_ms: 20000, text: {en: "Again?"}, choices: [{id: again, text: {en: "Yes"}}]}`,
 		Begin:   "end_ms: 3000, text: {}",
 		Fields: []Field{
-			{Name: "view", Form: FormName, Names: func(u *schema.Unit) []string { return u.Views }, Doc: "a view that the robot has", Example: `map`},
+			{Name: "view", Form: FormName, Names: func(u *schema.Unit) []string { return u.Views },
+				Doc: "a view that the robot has", Example: `map`},
 			{Name: "text", Doc: "text on the screen, by language", Example: `{en: "This way"}`},
 			{Name: "image", Form: FormName, File: AssetFace, MayLack: true, Names: func(u *schema.Unit) []string { return u.Images },
 				Doc: "an asset, or an image that the robot has", Example: `poster`},
-			{Name: "choices", Doc: "1 to 8 answers; the action ends when a person chooses one, and needs timeout_ms", Example: `[{id: again, text: {en: Again}}, {id: stop, text: {en: Stop}}]`},
+			{Name: "choices", Doc: "1 to 8 answers; the action ends when a person chooses one, and needs timeout_ms",
+				Example: `[{id: again, text: {en: Again}}, {id: stop, text: {en: Stop}}]`},
 			unitField,
 		}},
 },
@@ -100,7 +102,8 @@ func (s Screen) check(c *checks, p string, x *Action, given map[string]bool) {
 		c.add(at(p, field), CodeNeedsEnd, "a screen with choices does not say how long it waits for one", hint)
 	}
 	if n := len(s.Choices); n == 0 || n > MaxChoices {
-		c.add(at(p, "choices"), CodeOutOfRange, fmt.Sprintf("%d choices are not between 1 and %d", n, MaxChoices), "write them as [{id: again, text: {en: Again}}]")
+		c.add(at(p, "choices"), CodeOutOfRange, fmt.Sprintf("%d choices are not between 1 and %d", n, MaxChoices),
+			"write them as [{id: again, text: {en: Again}}]")
 	}
 	for i, choice := range s.Choices {
 		q := at(p, "choices", i)

@@ -122,7 +122,8 @@ const (
 )
 
 // unitField names the unit, for a robot that has several of the kind.
-var unitField = Field{Name: "unit", Form: FormName, Doc: "the unit that performs it, by its id in caps", Default: "the first that can", Example: "head-2"}
+var unitField = Field{Name: "unit", Form: FormName, Doc: "the unit that performs it, by its id in caps",
+	Default: "the first that can", Example: "head-2"}
 
 // Kinds lists every kind of unit that performs actions, and what no unit of a certain kind performs.
 var Kinds = []Kind{speaker, face, led, screen, head, listed, drive, noUnit}

@@ -96,7 +96,8 @@ func (c *checks) fitAxes(p, itHas string, axes Axes, u *schema.Unit) {
 		case a.in == nil:
 			c.add(at(p, a.name), CodeBeyondUnit, itHas+" no "+a.name, "leave it out for this robot")
 		case !a.in.Holds(*a.want):
-			c.add(at(p, a.name), CodeBeyondUnit, fmt.Sprintf("%v %s is outside this robot's %v to %v", *a.want, a.unit, a.in.Min, a.in.Max), "stay within it")
+			c.add(at(p, a.name), CodeBeyondUnit,
+				fmt.Sprintf("%v %s is outside this robot's %v to %v", *a.want, a.unit, a.in.Min, a.in.Max), "stay within it")
 		}
 	}
 }

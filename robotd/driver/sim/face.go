@@ -8,7 +8,9 @@ import (
 	"troupe/schema/score"
 )
 
-var faceKind = kind{unit: schema.Unit{ID: face, Kind: schema.UnitFace, Faces: faces}, pairs: true, shows: "neutral", start: (*Sim).startFace}
+var faceKind = kind{
+	unit: schema.Unit{ID: face, Kind: schema.UnitFace, Faces: faces}, pairs: true, shows: "neutral", start: (*Sim).startFace,
+}
 
 var faces = []string{"laugh", "neutral", "sad", "sleepy", "smile", "surprised", "thinking", "wink"}
 
