@@ -14,8 +14,8 @@ import (
 )
 
 // performAction performs one action; a newer one of its class replaces it.
-func (t Step) performAction(o effect.Dispatch, asked verb.Action, do score.Action, unit schema.Unit) {
-	timeout := asked.TimeLimit()
+func (t Step) performAction(o effect.Dispatch, do score.Action, unit schema.Unit) {
+	timeout := o.Verb.Within
 	sound, _ := do.Do.(score.Sound)
 	switch {
 	case sound.Loop: // no unit ends a loop

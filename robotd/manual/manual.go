@@ -111,10 +111,10 @@ func (t Step) CarryOut() {
 	kind := o.Verb.Unit
 	unit, has := t.Body.First(kind)
 	var do score.Action
-	asked, single := o.Args.(verb.Action)
+	single := o.Verb.Does != nil
 	_, whole := o.Args.(verb.WholeAct)
 	if single {
-		do = asked.Action(t.cfg.Languages)
+		do = o.Verb.Action(o.Args, t.cfg.Languages)
 		unit, _ = t.performer(o, &do)
 		unit.Kind = kind // also if none can
 	}
@@ -135,10 +135,10 @@ func (t Step) CarryOut() {
 		t.setVolume(o, a.Volume)
 	case verb.WholeAct:
 		t.perform(o, a)
-	case verb.Action:
-		t.performAction(o, a, do, unit)
 	default:
-		if !t.takeTaught(o) {
+		if single {
+			t.performAction(o, do, unit)
+		} else if !t.takeTaught(o) {
 			t.refuse(o, schema.ReasonUnknownVerb, "", "this robot does not know "+o.Verb.ID())
 		}
 	}

@@ -74,19 +74,19 @@ func (x *Action) Choices() []Choice { return get[[]Choice](x, "choices") }
 func (x *Action) Inner() []Action { return get[[]Action](x, "actions") }
 
 // SetInner replaces the actions in x.
-func (x *Action) SetInner(list []Action) { x.set("actions", list) }
+func (x *Action) SetInner(list []Action) { x.Set("actions", list) }
 
 // SetNumber sets a number of x, if its type has it.
-func (x *Action) SetNumber(name string, v float64) { x.set(name, &v) }
+func (x *Action) SetNumber(name string, v float64) { x.Set(name, &v) }
 
 // ReplaceTexts replaces the texts of x.
 func (x *Action) ReplaceTexts(replace func(Text) Text) {
-	x.set("text", replace(x.Text()))
+	x.Set("text", replace(x.Text()))
 	choices := slices.Clone(x.Choices())
 	for i := range choices {
 		choices[i].Text = replace(choices[i].Text)
 	}
-	x.set("choices", choices)
+	x.Set("choices", choices)
 }
 
 // get returns a field of x that depends on its type, whether its type has it or not.
@@ -102,8 +102,8 @@ func get[T any](x *Action, name string) T {
 	return v
 }
 
-// set sets a field of x, if x has it. It leaves copies of x as they are.
-func (x *Action) set(name string, v any) {
+// Set sets a field of x that depends on its type, if x has it. It leaves copies of x as they are.
+func (x *Action) Set(name string, v any) {
 	if x.misplaced[name] != nil {
 		x.misplaced = maps.Clone(x.misplaced)
 		x.misplaced[name] = v

@@ -2,7 +2,7 @@ package verb
 
 import (
 	"cmp"
-	"time"
+	"reflect"
 
 	"troupe/schema"
 	"troupe/schema/score"
@@ -14,14 +14,31 @@ type StopManual struct {
 	Why string `json:"why" doc:"shown to people and kept in the event"`
 }
 
-// Action is implemented by the arguments of manual verbs that are one action of an
-// act.
-type Action interface {
-	Args
-	// Action returns what to do; languages are those of the robot, its own first.
-	Action(languages []string) score.Action
-	// TimeLimit is how long the unit may take; 0 if it takes effect at once.
-	TimeLimit() time.Duration
+// Action returns the action that args ask for: that of Does, with the arguments that have names of its
+// fields. languages are those of the robot, its own first.
+func (v *Verb) Action(args Args, languages []string) score.Action {
+	x, in, language := score.Action{Do: v.Does}, reflect.ValueOf(args), languages[0]
+	if given := in.FieldByName("Language"); given.IsValid() {
+		language = cmp.Or(given.String(), language)
+	}
+	for i, a := range v.shape.args {
+		switch value := in.Field(v.shape.fields[i]).Interface().(type) {
+		case Number:
+			if value.Given {
+				x.Set(a.Name, &value.Value)
+			}
+		case Text:
+			if value != "" || a.Required {
+				x.Set(a.Name, score.Text{language: string(value)})
+			}
+		default:
+			x.Set(a.Name, value)
+		}
+	}
+	if unit := in.FieldByName("Unit"); unit.IsValid() {
+		x.Unit = unit.String()
+	}
+	return x
 }
 
 // Goto is for manual/goto.
@@ -35,14 +52,6 @@ type Goto struct {
 	Unit     string `json:"unit" doc:"which drive, by its id in caps; the first if left out"`
 }
 
-// Action implements Action.
-func (a Goto) Action([]string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.Goto{Point: a.Point, XM: a.XM.Pointer(), YM: a.YM.Pointer(), ThetaRad: a.ThetaRad.Pointer(), SpeedMPS: a.SpeedMPS.Pointer()}}
-}
-
-// TimeLimit implements Action.
-func (Goto) TimeLimit() time.Duration { return 5 * time.Minute }
-
 // Head is for manual/head.
 type Head struct {
 	sealed
@@ -52,14 +61,6 @@ type Head struct {
 	Speed    Number `json:"speed" doc:"0 to 1, as a share of the maximum"`
 	Unit     string `json:"unit" doc:"which head, by its id in caps; the first if left out"`
 }
-
-// Action implements Action.
-func (a Head) Action([]string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.Head{Axes: score.Axes{YawRad: a.YawRad.Pointer(), PitchRad: a.PitchRad.Pointer(), RollRad: a.RollRad.Pointer()}, Speed: a.Speed.Pointer()}}
-}
-
-// TimeLimit implements Action.
-func (Head) TimeLimit() time.Duration { return 10 * time.Second }
 
 // Say is for manual/say.
 type Say struct {
@@ -72,14 +73,6 @@ type Say struct {
 	Unit     string `json:"unit" doc:"which speaker, by its id in caps; the first if left out"`
 }
 
-// Action implements Action.
-func (a Say) Action(languages []string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.Say{Text: score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}, Voice: a.Voice, Volume: a.Volume.Pointer(), Rate: a.Rate.Pointer()}}
-}
-
-// TimeLimit implements Action.
-func (Say) TimeLimit() time.Duration { return time.Minute }
-
 // Sound is for manual/sound.
 type Sound struct {
 	sealed
@@ -88,14 +81,6 @@ type Sound struct {
 	Loop   bool   `json:"loop" doc:"repeat, for a minute at most"`
 	Unit   string `json:"unit" doc:"which speaker, by its id in caps; the first if left out"`
 }
-
-// Action implements Action.
-func (a Sound) Action([]string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.Sound{Sound: a.Sound, Volume: a.Volume.Pointer(), Loop: a.Loop}}
-}
-
-// TimeLimit implements Action.
-func (Sound) TimeLimit() time.Duration { return time.Minute }
 
 // SetVolume is for manual/volume.
 type SetVolume struct {
@@ -110,14 +95,6 @@ type Face struct {
 	Unit string `json:"unit" doc:"which face, by its id in caps; the first if left out"`
 }
 
-// Action implements Action.
-func (a Face) Action([]string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.Face{Face: a.Face}}
-}
-
-// TimeLimit implements Action.
-func (Face) TimeLimit() time.Duration { return 0 }
-
 // LED is for manual/led.
 type LED struct {
 	sealed
@@ -127,14 +104,6 @@ type LED struct {
 	LED      string `json:"led" doc:"id of the LED; all if left out"`
 	Unit     string `json:"unit" doc:"which strip of leds, by its id in caps; the first if left out"`
 }
-
-// Action implements Action.
-func (a LED) Action([]string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.LED{LED: a.LED, Colour: a.Colour, Pattern: a.Pattern, PeriodMS: a.PeriodMS}}
-}
-
-// TimeLimit implements Action.
-func (LED) TimeLimit() time.Duration { return 0 }
 
 // View is for manual/view.
 type View struct {
@@ -146,18 +115,6 @@ type View struct {
 	Unit     string `json:"unit" doc:"which screen, by its id in caps; the first if left out"`
 }
 
-// Action implements Action.
-func (a View) Action(languages []string) score.Action {
-	do := score.Screen{View: a.View, Image: a.Image}
-	if a.Text != "" {
-		do.Text = score.Text{cmp.Or(a.Language, languages[0]): string(a.Text)}
-	}
-	return score.Action{Unit: a.Unit, Do: do}
-}
-
-// TimeLimit implements Action.
-func (View) TimeLimit() time.Duration { return 0 }
-
 // HeadMotion is for manual/head-motion.
 type HeadMotion struct {
 	sealed
@@ -165,14 +122,6 @@ type HeadMotion struct {
 	Speed  Number `json:"speed" doc:"0.1 to 2, relative to the usual speed"`
 	Unit   string `json:"unit" doc:"which head, by its id in caps; the first that has the motion if left out"`
 }
-
-// Action implements Action.
-func (a HeadMotion) Action([]string) score.Action {
-	return score.Action{Unit: a.Unit, Do: score.Motion{Motion: a.Motion, Speed: a.Speed.Pointer()}}
-}
-
-// TimeLimit implements Action.
-func (HeadMotion) TimeLimit() time.Duration { return 30 * time.Second }
 
 // SavePoint is for manual/point-save.
 type SavePoint struct {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 var (
@@ -127,30 +128,38 @@ var All = []Verb{
 		Purpose:  "end all manual commands and driving; the stick must be released before it counts again",
 		Examples: []string{""}}),
 	takes[Goto](Verb{Group: "manual", Name: "goto", Class: ClassManual, Roles: operators, TTL: 2 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitDrive,
+		Does: score.Goto{}, Within: 5 * time.Minute,
 		Purpose:  "go to a point or a place",
 		Examples: []string{"dock", `{"args":{"x_m":1.5,"y_m":0,"theta_rad":3.14,"speed_mps":0.3}}`}}),
 	takes[Head](Verb{Group: "manual", Name: "head", Class: ClassManual, Roles: operators, TTL: 2 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitHead,
+		Does: score.Head{}, Within: 10 * time.Second,
 		Purpose:  "turn the head",
 		Examples: []string{`{"args":{"yaw_rad":0.5,"pitch_rad":-0.2}}`}}),
 	takes[Say](Verb{Group: "manual", Name: "say", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitSpeaker,
+		Does: score.Say{}, Within: time.Minute,
 		Purpose:  "say something",
 		Examples: []string{"Good morning", `{"args":{"text":"Guten Morgen","language":"de","volume":0.5}}`}}),
 	takes[Sound](Verb{Group: "manual", Name: "sound", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitSpeaker,
+		Does: score.Sound{}, Within: time.Minute,
 		Purpose:  "play a sound",
 		Examples: []string{"bell", `{"args":{"sound":"bell","volume":0.5}}`}}),
 	takes[SetVolume](Verb{Group: "manual", Name: "volume", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitSpeaker,
 		Purpose:  "set the volume of everything that the robot plays",
 		Examples: []string{"0.5"}}),
 	takes[Face](Verb{Group: "manual", Name: "face", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitFace,
+		Does:     score.Face{},
 		Purpose:  "show a face",
 		Examples: []string{"smile"}}),
 	takes[LED](Verb{Group: "manual", Name: "led", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitLED,
+		Does:     score.LED{},
 		Purpose:  "set colour and pattern of the LEDs",
 		Examples: []string{`{"args":{"colour":"#20c0ff","pattern":"blink","period_ms":800}}`}}),
 	takes[View](Verb{Group: "manual", Name: "view", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitScreen,
+		Does:     score.Screen{},
 		Purpose:  "show a view, a text or an image on the screen",
 		Examples: []string{"map", `{"args":{"text":"Back at three","language":"en"}}`}}),
 	takes[HeadMotion](Verb{Group: "manual", Name: "head-motion", Class: ClassManual, Roles: operators, TTL: 2 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual, Unit: schema.UnitHead,
+		Does: score.Motion{}, Within: 30 * time.Second,
 		Purpose:  "let the head make one of its motions",
 		Examples: []string{"nod", `{"args":{"motion":"look-around","speed":0.5}}`}}),
 	takes[ManualAct](Verb{Group: "manual", Name: "act", Class: ClassManual, Roles: operators, TTL: 5 * time.Second, Journal: JournalBefore, Part: PartManual, Need: NeedManual,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // Class groups verbs by what they concern. Within the mode class a newer command supersedes an
@@ -87,6 +88,8 @@ type Verb struct {
 	Part        Part
 	Need        Need
 	Unit        schema.UnitKind // a robot has the verb only with such a unit; empty = every robot
+	Does        score.Do        // it is one action of an act, of this type; nil = it is not
+	Within      time.Duration   // how long the unit may take for that action; 0 = it takes effect at once
 	Purpose     string
 	Examples    []string // payloads that are accepted, as people write them
 	shape       *shape
