@@ -260,32 +260,15 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return err
 	}
 	h.fetcher = newFetcher(running, cfg, h.link, h.mqtt, h.loop, log)
-	h.writer.link, h.writer.local = h.link, h.local
-	go h.writer.run()
-	go h.latches.run()
-	go h.localLog.run()
-	go record.Run()
-	h.work.Go(h.listen)
+	h.start(&cfg)
 	onPage.open(h.local)
-	h.work.Go(func() { h.mqtt.watch(running, h.link) })
-	h.work.Go(func() { cfg.clock.saveFleetTime(running) })
-	h.work.Go(func() { h.loop.flight.watch(running, h.loop) })
 	h.work.Go(func() { inputs.playScenario(running, cfg.Scenario, cmp.Or(cfg.Sim.Speed, 1), scenario) })
-	h.work.Go(func() {
-		(&renewer{
-			data: cfg.dir(), now: cfg.clock.now, log: log, send: func(ev event.Event) { h.loop.send(running, ev) },
-			renewed: func() { h.link.ReplaceSession(errors.New("certificate renewed")) },
-		}).run(running)
-	})
 	h.carryOut(first, false)
 	ended := make(chan error, 1)
 	go func() { ended <- h.loop.run(ctx, endGrace, cfg.ready) }()
 	h.work.Go(func() { cfg.ServiceManager.notifyServiceManager(ctx, running, h.loop, h.local) })
 
-	// First the units are ordered to stop, or off if a mode hangs. Then these end, in this order: what
-	// sends events to the loop; the body; the writer, the latches and the recorder, so that what they
-	// got is on the disk; the connection, because the last presence comes after everything else.
-	select {
+	select { // the units are ordered to stop, or off if a mode hangs
 	case err = <-ended:
 		body.Order(driver.ToStop)
 	case call := <-guard.hung:
@@ -296,16 +279,44 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	}
 	end()
 	closePage()
+	err = h.close(err, closeBody, cfg.Wake)
+	closeBody = func() error { return nil }
+	return err
+}
+
+// start starts the goroutines of the parts.
+func (h *effectRunner) start(cfg *Config) {
+	h.writer.link, h.writer.local = h.link, h.local
+	go h.writer.run()
+	go h.latches.run()
+	go h.localLog.run()
+	go h.exports.recorder.Run()
+	h.work.Go(h.listen)
+	h.work.Go(func() { h.mqtt.watch(h.ctx, h.link) })
+	h.work.Go(func() { cfg.clock.saveFleetTime(h.ctx) })
+	h.work.Go(func() { h.loop.flight.watch(h.ctx, h.loop) })
+	h.work.Go(func() {
+		(&renewer{
+			data: cfg.dir(), now: cfg.clock.now, log: h.log, send: func(ev event.Event) { h.loop.send(h.ctx, ev) },
+			renewed: func() { h.link.ReplaceSession(errors.New("certificate renewed")) },
+		}).run(h.ctx)
+	})
+}
+
+// close ends these, in this order: what sends events to the loop; the body; the writer, the latches and the
+// recorder, so that what they got is on the disk; the connection, because the last presence comes after
+// everything else. err is why the loop ended.
+func (h *effectRunner) close(err error, closeBody func() error, wake Wake) error {
 	h.fetcher.close()
 	h.downloads.close()
 	h.calls.close()
 	h.exports.close()
 	h.endCalibration()
 	err = errors.Join(err, closeBody())
-	closeBody = func() error { return nil }
 	h.writer.in.close()
 	h.latches.close()
 	h.localLog.close()
+	record := h.exports.recorder
 	record.Close()
 	diskCtx, cancelDisk := context.WithTimeout(context.Background(), diskGrace)
 	defer cancelDisk()
@@ -313,14 +324,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		select {
 		case <-done:
 		case <-diskCtx.Done(): // a disk that hangs must not prevent the last presence
-			log.Error("disk does not answer: the last writes may be lost")
+			h.log.Error("disk does not answer: the last writes may be lost")
 		}
 	}
 	h.work.Wait()
 	closeCtx, cancelClose := context.WithTimeout(context.Background(), closeGrace)
 	defer cancelClose()
-	if err := h.link.Close(closeCtx, h.farewell(err, cfg.Wake)); err != nil {
-		log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", err)
+	if err := h.link.Close(closeCtx, h.farewell(err, wake)); err != nil {
+		h.log.Warn("last presence not confirmed by the broker; the last will may replace it", "error", err)
 	}
 	return err
 }
