@@ -161,17 +161,8 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 			Bus: k.String("bus"), Adapters: k.Strings("bus_adapters"), Listen: k.String("bus_listen"),
 		},
 	}
-	for _, key := range sameAsFleet {
-		switch v := k.Get(key).(type) {
-		case string: // JSON, or nothing
-			if v != "" {
-				c.Values[key] = jsontext.Value(v)
-			}
-		default: // of a file, or a default
-			if c.Values[key], err = json.Marshal(v); err != nil {
-				return c, level, fmt.Errorf("%s: %w", key, err)
-			}
-		}
+	if err := c.readValues(k); err != nil {
+		return c, level, err
 	}
 	if len(brokers) > 0 {
 		c.Broker, c.FallbackBrokers = brokers[0], brokers[1:]
@@ -183,33 +174,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 			fault("time_zone: %v", err)
 		}
 	}
-	for _, name := range k.Strings("modes") {
-		i := slices.IndexFunc(optional, func(m mode.Installed) bool { return string(m.ID) == name })
-		if i < 0 {
-			fault("modes: there is no mode %q to add; there is %s", name, optionalNames())
-			continue
-		}
-		c.Modes = append(c.Modes, optional[i])
-	}
-	inBounds := func(key string) {
-		if row, _ := schema.ConfigKeyOf(key); row.Check(jsontext.Value(k.String(key))) != "" {
-			fault("%s: %s", key, row.Check(jsontext.Value(k.String(key))))
-		}
-	}
-	rules := mode.Defaults()
-	for _, m := range rules.Selectable() {
-		key := "link_loss." + string(m)
-		switch v := schema.LinkLoss(k.String(key)); v {
-		case schema.LinkLossSafe, schema.LinkLossContinue:
-			c.Link.Loss[m] = v
-		default:
-			fault("%s: %q is neither safe nor continue", key, v)
-		}
-		key = "link_timeout_ms." + string(m)
-		inBounds(key)
-		c.Link.Timeout[m] = time.Duration(k.Int64(key)) * time.Millisecond
-	}
-	inBounds(lifeHumansLost)
+	faults = append(append(faults, c.readModes(k)...), inBounds(k, lifeHumansLost))
 	for _, text := range k.Strings("trust_key") {
 		key, err := sign.ParseKey(text)
 		if err != nil {
@@ -251,4 +216,56 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 		faults = append(faults, err)
 	}
 	return c, level, errors.Join(faults...)
+}
+
+// readValues reads the settings that have the form of the fleet's.
+func (c *Config) readValues(k *koanf.Koanf) (err error) {
+	for _, key := range sameAsFleet {
+		switch v := k.Get(key).(type) {
+		case string: // JSON, or nothing
+			if v != "" {
+				c.Values[key] = jsontext.Value(v)
+			}
+		default: // of a file, or a default
+			if c.Values[key], err = json.Marshal(v); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// readModes reads which modes there are, and the rules of each, and returns all errors in them.
+func (c *Config) readModes(k *koanf.Koanf) (faults []error) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	for _, name := range k.Strings("modes") {
+		i := slices.IndexFunc(optional, func(m mode.Installed) bool { return string(m.ID) == name })
+		if i < 0 {
+			fault("modes: there is no mode %q to add; there is %s", name, optionalNames())
+			continue
+		}
+		c.Modes = append(c.Modes, optional[i])
+	}
+	rules := mode.Defaults()
+	for _, m := range rules.Selectable() {
+		key := "link_loss." + string(m)
+		switch v := schema.LinkLoss(k.String(key)); v {
+		case schema.LinkLossSafe, schema.LinkLossContinue:
+			c.Link.Loss[m] = v
+		default:
+			fault("%s: %q is neither safe nor continue", key, v)
+		}
+		key = "link_timeout_ms." + string(m)
+		faults = append(faults, inBounds(k, key))
+		c.Link.Timeout[m] = time.Duration(k.Int64(key)) * time.Millisecond
+	}
+	return faults
+}
+
+func inBounds(k *koanf.Koanf, key string) error {
+	row, _ := schema.ConfigKeyOf(key)
+	if why := row.Check(jsontext.Value(k.String(key))); why != "" {
+		return fmt.Errorf("%s: %s", key, why)
+	}
+	return nil
 }
