@@ -110,6 +110,25 @@ func robotDetail(_ *shell, out io.Writer, d view.Detail) {
 			writeRow(w, name, inCommands(value, d.ID))
 		}
 	}
+	robotNow(line, d)
+	robotWork(line, d)
+	robotHolders(line, d)
+	unavailableModes(line, d)
+	for _, text := range alertLines(d.Alerts) { // often the same concerns several units
+		line("alert", text)
+	}
+	robotBody(line, d)
+	if d.LastEvent != nil {
+		line("last event", strings.TrimSpace(d.LastEvent.TS.String()+" "+d.LastEvent.Type+" "+string(d.LastEvent.Level)))
+	}
+	_ = w.Flush() // a write error shows at the next write
+}
+
+// addFact adds one line to the facts about a robot, unless its value is empty.
+type addFact func(name, value string)
+
+// robotNow says which robot it is, whether it is there and whether it may move.
+func robotNow(line addFact, d view.Detail) {
 	line("robot", d.ID)
 	line("labels", labelText(d.Labels))
 	line("presence", d.Presence.Status+": "+d.Presence.Why)
@@ -130,6 +149,10 @@ func robotDetail(_ *shell, out io.Writer, d view.Detail) {
 	if d.StateOutdated {
 		line("state", "out of date: the robot has published a newer one than that of "+d.StateAt.String()+"; mode and safety are from its heartbeat")
 	}
+}
+
+// robotWork says what the robot performs and what it shall perform.
+func robotWork(line addFact, d view.Detail) {
 	line("ato", autoText(d.Robot))
 	line("story", storyText(d.Robot))
 	if d.State != nil && d.State.Life != nil {
@@ -145,6 +168,10 @@ func robotDetail(_ *shell, out io.Writer, d view.Detail) {
 	if a := d.Activities; a != nil {
 		line("activities", activitiesText(*a))
 	}
+}
+
+// robotHolders says who controls or pauses the robot.
+func robotHolders(line addFact, d view.Detail) {
 	if k := d.Control; k != nil {
 		line("controlled by", strings.TrimPrefix(k.By+" at ", " at ")+k.Holder+", "+k.Scope)
 	}
@@ -158,24 +185,30 @@ func robotDetail(_ *shell, out io.Writer, d view.Detail) {
 	for _, i := range d.Interrupts {
 		line("interrupt", "handler "+i.Handler+", requested by "+i.Interrupter+", id "+i.ID)
 	}
-	if d.Modes != nil {
-		unavailable, whys := map[string][]string{}, []string(nil)
-		for _, m := range d.Modes.Modes {
-			if len(m.WhyNot) > 0 && m.ID != schema.ModeSafe { // people cannot ask for safe
-				why := orElse(m.WhyNot[0].Detail, m.WhyNot[0].Reason.Describe().Text)
-				if unavailable[why] == nil {
-					whys = append(whys, why)
-				}
-				unavailable[why] = append(unavailable[why], string(m.ID))
+}
+
+// unavailableModes says which modes people cannot ask for. Often the same keeps the robot from all of them.
+func unavailableModes(line addFact, d view.Detail) {
+	if d.Modes == nil {
+		return
+	}
+	unavailable, whys := map[string][]string{}, []string(nil)
+	for _, m := range d.Modes.Modes {
+		if len(m.WhyNot) > 0 && m.ID != schema.ModeSafe { // people cannot ask for safe
+			why := orElse(m.WhyNot[0].Detail, m.WhyNot[0].Reason.Describe().Text)
+			if unavailable[why] == nil {
+				whys = append(whys, why)
 			}
-		}
-		for _, why := range whys { // often the same keeps the robot from all modes
-			line("unavailable", "cannot go to "+strings.Join(unavailable[why], ", ")+": "+why)
+			unavailable[why] = append(unavailable[why], string(m.ID))
 		}
 	}
-	for _, text := range alertLines(d.Alerts) { // often the same concerns several units
-		line("alert", text)
+	for _, why := range whys {
+		line("unavailable", "cannot go to "+strings.Join(unavailable[why], ", ")+": "+why)
 	}
+}
+
+// robotBody says what the robot is, and how its units are.
+func robotBody(line addFact, d view.Detail) {
 	if d.Caps != nil {
 		line("body", strings.TrimSpace(d.Caps.Robot.Model+" "+d.Caps.Robot.Serial))
 		line("software", d.Caps.Software.Robotd)
@@ -204,8 +237,4 @@ func robotDetail(_ *shell, out io.Writer, d view.Detail) {
 			}
 		}
 	}
-	if d.LastEvent != nil {
-		line("last event", strings.TrimSpace(d.LastEvent.TS.String()+" "+d.LastEvent.Type+" "+string(d.LastEvent.Level)))
-	}
-	_ = w.Flush() // a write error shows at the next write
 }
