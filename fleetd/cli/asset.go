@@ -140,11 +140,10 @@ func (sh *shell) putAsset(ctx context.Context, path, name, why string) (up api.U
 	}
 	r := sh.request("put-asset", given{"name": name, "why": why})
 	a := r.http()
+	line := sh.progress(path, "KiB")
+	defer line.clear()
 	a.body, a.file, a.timeout = binaryBody(body), path, uploadTimeout
-	if isTerminal(sh.Err) {
-		a.onSent = func(n int) { fmt.Fprintf(unsanitized(sh.Err), "\r%s: %d of %d KiB\x1b[K", path, n>>10, len(body)>>10) }
-		defer fmt.Fprint(unsanitized(sh.Err), "\r\x1b[K")
-	}
+	a.onSent = func(n int) { line.show(n>>10, len(body)>>10) }
 	return up, sh.call(ctx, a, &up)
 }
 

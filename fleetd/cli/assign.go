@@ -73,7 +73,8 @@ func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait tim
 	}
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	bar := sh.progress(1, "robots accept the story")
+	line := sh.progress("the story is accepted", "robots")
+	defer line.clear()
 	var got robotList
 	for over := false; !over; {
 		got = robotList{} // json.Unmarshal keeps fields that the answer omits
@@ -86,8 +87,7 @@ func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait tim
 				decided++
 			}
 		}
-		bar.ChangeMax(len(got.Robots))
-		_ = bar.Set(decided) // only drawing can fail
+		line.show(decided, len(got.Robots))
 		if decided == len(got.Robots) {
 			break
 		}
@@ -97,7 +97,7 @@ func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait tim
 		case <-time.After(pollInterval):
 		}
 	}
-	_ = bar.Exit() // clears the line for the table
+	line.clear()
 	if err := sh.show(got, func(w io.Writer) { convergenceTable(w, got.Robots) }); err != nil {
 		return err
 	}

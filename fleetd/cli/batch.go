@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"troupe/fleetd/api"
 	"troupe/fleetd/command"
 	"troupe/fleetd/selector"
@@ -123,8 +121,8 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 	}
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	bar := sh.progress(b.Total, commandText(b.Verb))
-	defer bar.Exit()
+	line := sh.progress(commandText(b.Verb), "robots")
+	defer line.clear()
 	for b.Outcome == command.OutcomeRunning {
 		select {
 		case <-ctx.Done():
@@ -146,18 +144,9 @@ func (sh *shell) await(ctx context.Context, b api.Batch, wait time.Duration) (ap
 				settled += n
 			}
 		}
-		_ = bar.Set(settled) // only drawing can fail
+		line.show(settled, b.Total)
 	}
 	return b, nil
-}
-
-// progress makes a progress bar on the standard error, silent unless that is a terminal.
-func (sh *shell) progress(total int, what string) *progressbar.ProgressBar {
-	if !isTerminal(sh.Err) {
-		return progressbar.DefaultSilent(int64(total))
-	}
-	return progressbar.NewOptions(total, progressbar.OptionSetWriter(unsanitized(sh.Err)), progressbar.OptionSetDescription(what),
-		progressbar.OptionClearOnFinish(), progressbar.OptionShowCount())
 }
 
 // seenOf returns the commands to robots that fleetd has seen, or that answered.

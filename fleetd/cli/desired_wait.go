@@ -40,7 +40,8 @@ type robotDesired struct {
 func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string, wait time.Duration) error {
 	until, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	bar := sh.progress(len(robots), "robots report")
+	line := sh.progress("reported", "robots")
+	defer line.clear()
 	slices.Sort(robots)
 	all := make([]robotDesired, len(robots))
 	for over := false; !over; {
@@ -61,7 +62,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 				open++
 			}
 		}
-		_ = bar.Set(len(robots) - open) // only drawing can fail
+		line.show(len(robots)-open, len(robots))
 		if open == 0 {
 			break
 		}
@@ -71,7 +72,7 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 		case <-time.After(pollInterval):
 		}
 	}
-	_ = bar.Exit() // clears the line for the table
+	line.clear()
 	if err := sh.show(map[string]any{"desired": all}, func(out io.Writer) {
 		t := newTable(out)
 		defer t.Flush()

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"troupe/fleetd/records"
@@ -53,7 +52,8 @@ func getRecord(sh *shell, c *cobra.Command) finish {
 func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Record, error) {
 	until, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	var bar *progressbar.ProgressBar
+	line := sh.progress(r.Robot, "KiB")
+	defer line.clear()
 	for {
 		switch r.State {
 		case records.Done:
@@ -61,11 +61,7 @@ func (sh *shell) awaitRecord(ctx context.Context, r records.Record) (records.Rec
 		case records.Failed:
 			return r, errors.New(r.Why)
 		case records.Sending:
-			if bar == nil {
-				bar = sh.progress(int(r.Size), "bytes of "+r.Robot)
-				defer bar.Exit() //nolint:gocritic // once
-			}
-			_ = bar.Set64(r.Bytes) // only drawing can fail
+			line.show(int(r.Bytes>>10), int(r.Size>>10))
 		}
 		select {
 		case <-ctx.Done():
@@ -96,7 +92,7 @@ func (sh *shell) downloadRecord(ctx context.Context, r records.Record, path stri
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer file.Cleanup() //nolint:errcheck // of what was not finished
+	defer file.Cleanup() // of what was not finished
 	n, err := io.Copy(file, response.Body)
 	again := fmt.Sprintf("; fleetd robot record %s --id %s downloads it again", r.Robot, r.ID)
 	switch {

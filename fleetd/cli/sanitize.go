@@ -35,7 +35,7 @@ func (p sanitizingWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// unsanitized returns the writer below a sanitizingWriter, for progress bars and colours.
+// unsanitized returns the writer below a sanitizingWriter, for progress lines and colours.
 func unsanitized(w io.Writer) io.Writer {
 	switch p := w.(type) {
 	case screen:
