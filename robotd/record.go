@@ -112,7 +112,7 @@ has no limit on the other side.`,
 			if err != nil {
 				return fmt.Errorf("write %s: %w", file, err)
 			}
-			defer pending.Cleanup() //nolint:errcheck // of what was not finished
+			defer pending.Cleanup() // of what was not finished
 			n, incomplete := recorder.Export(pending, spans, begin, end)
 			if n == 0 {
 				return errors.Join(errNothingRecorded(spans), incomplete)

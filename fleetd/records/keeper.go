@@ -59,12 +59,12 @@ type kept struct {
 func New(d Deps) *Keeper {
 	if d.Create == nil {
 		d.Create = func(path string) (io.WriteCloser, error) {
-			f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // a path of the folder
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // a path of the folder
 			return syncedFile{f}, err
 		}
 	}
 	k := &Keeper{Deps: d}
-	k.folderErr = errors.Join(os.MkdirAll(d.Dir, 0o700), os.Chmod(d.Dir, 0o700)) //nolint:gosec // a folder needs the right to enter it
+	k.folderErr = errors.Join(os.MkdirAll(d.Dir, 0o700), os.Chmod(d.Dir, 0o700)) // a folder needs the right to enter it
 	if k.folderErr == nil {
 		k.folderErr = k.restore()
 	}

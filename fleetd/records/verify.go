@@ -27,7 +27,7 @@ type contents struct {
 
 // verify reads a whole file and checks the checksum of each chunk.
 func verify(path string) (c contents, err error) {
-	f, err := os.Open(path) //nolint:gosec // a path of the folder
+	f, err := os.Open(path) // a path of the folder
 	if err != nil {
 		return c, err
 	}
@@ -66,7 +66,7 @@ func verify(path string) (c contents, err error) {
 			if err != nil {
 				return c, err
 			}
-			at := time.Unix(0, int64(m.LogTime)) //nolint:gosec // until 2262
+			at := time.Unix(0, int64(m.LogTime)) // until 2262
 			if c.records == 0 || at.Before(c.from) {
 				c.from = at
 			}

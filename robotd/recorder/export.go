@@ -45,7 +45,7 @@ func List(dir string) ([]Span, error) {
 // indexed returns what the index of a closed file says of it, but not how many records are
 // missing.
 func indexed(path string) (c Contents, ok bool) {
-	f, err := os.Open(path) //nolint:gosec // a path of the ring
+	f, err := os.Open(path) // a path of the ring
 	if err != nil {
 		return c, false
 	}
@@ -61,7 +61,7 @@ func indexed(path string) (c Contents, ok bool) {
 	}
 	c = Contents{Closed: true, Messages: info.Statistics.MessageCount, Chunks: len(info.ChunkIndexes), Topics: map[string]uint64{}}
 	if c.Messages > 0 {
-		c.From, c.To = time.Unix(0, int64(info.Statistics.MessageStartTime)).UTC(), time.Unix(0, int64(info.Statistics.MessageEndTime)).UTC() //nolint:gosec // until 2262
+		c.From, c.To = time.Unix(0, int64(info.Statistics.MessageStartTime)).UTC(), time.Unix(0, int64(info.Statistics.MessageEndTime)).UTC() // until 2262
 	}
 	for id, n := range info.Statistics.ChannelMessageCounts {
 		if ch := info.Channels[id]; ch != nil {
@@ -147,14 +147,14 @@ func Verify(path string) (Contents, error) {
 	if stated == nil || stated.MessageCount != c.Messages || int(stated.ChunkCount) != len(inFile) {
 		return c, errors.New("its index does not say what is in it")
 	}
-	f, err := os.Open(path) //nolint:gosec // a path that a person named
+	f, err := os.Open(path) // a path that a person named
 	if err != nil {
 		return c, err
 	}
 	defer f.Close()
 	for _, i := range inFile { // each points at a chunk
 		var op [1]byte
-		if _, err := f.ReadAt(op[:], int64(i.ChunkStartOffset)); err != nil || mcap.OpCode(op[0]) != mcap.OpChunk { //nolint:gosec // checked by ReadAt
+		if _, err := f.ReadAt(op[:], int64(i.ChunkStartOffset)); err != nil || mcap.OpCode(op[0]) != mcap.OpChunk { // checked by ReadAt
 			return c, fmt.Errorf("its index points at byte %d, where no chunk begins", i.ChunkStartOffset)
 		}
 	}

@@ -83,7 +83,7 @@ type writer struct {
 }
 
 func openFile(path string) (outFile, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // a path of the ring
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // a path of the ring
 }
 
 // write adds a record, encoded as data. After an error the next one begins a new file.
@@ -117,7 +117,7 @@ func (w *writer) write(at time.Time, r Record, data []byte) error {
 	}
 	w.seq[channel]++
 	before := len(w.mcap.ChunkIndexes)
-	t := uint64(at.UnixNano()) //nolint:gosec // after 1970
+	t := uint64(at.UnixNano()) // after 1970
 	if err := w.mcap.WriteMessage(&mcap.Message{ChannelID: channel, Sequence: w.seq[channel], LogTime: t, PublishTime: t, Data: data}); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", w.path, err), w.abandon())
 	}

@@ -184,7 +184,7 @@ func (c *Contents) count(ch *mcap.Channel, m *mcap.Message) {
 	}
 }
 
-func logTime(m *mcap.Message) time.Time { return time.Unix(0, int64(m.LogTime)).UTC() } //nolint:gosec // until 2262
+func logTime(m *mcap.Message) time.Time { return time.Unix(0, int64(m.LogTime)).UTC() } // until 2262
 
 // copier writes messages of several files into one.
 type copier struct {
@@ -206,7 +206,7 @@ func (c *copier) message(s *mcap.Schema, ch *mcap.Channel, m *mcap.Message) erro
 		text := s.Name + "\x00" + string(s.Data)
 		key += text
 		if schema, known = c.schemas[text]; !known {
-			schema = uint16(len(c.schemas) + 1) //nolint:gosec // a few
+			schema = uint16(len(c.schemas) + 1) // a few
 			c.schemas[text] = schema
 			if err := c.to.WriteSchema(&mcap.Schema{ID: schema, Name: s.Name, Encoding: s.Encoding, Data: s.Data}); err != nil {
 				return err
@@ -215,7 +215,7 @@ func (c *copier) message(s *mcap.Schema, ch *mcap.Channel, m *mcap.Message) erro
 	}
 	id, known := c.ids[key]
 	if !known {
-		id = uint16(len(c.ids) + 1) //nolint:gosec // a few
+		id = uint16(len(c.ids) + 1) // a few
 		c.ids[key] = id
 		if err := c.to.WriteChannel(&mcap.Channel{ID: id, SchemaID: schema, Topic: ch.Topic, MessageEncoding: ch.MessageEncoding, Metadata: ch.Metadata}); err != nil {
 			return err
@@ -229,7 +229,7 @@ func (c *copier) message(s *mcap.Schema, ch *mcap.Channel, m *mcap.Message) erro
 
 // readFile reads one file of a ring.
 func readFile(path string, v visitor) (Contents, error) {
-	f, err := os.Open(path) //nolint:gosec // a path of the ring, or one that a person named
+	f, err := os.Open(path) // a path of the ring, or one that a person named
 	if err != nil {
 		return Contents{}, err
 	}

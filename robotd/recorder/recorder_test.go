@@ -685,7 +685,7 @@ func BenchmarkBareWrite(b *testing.B) {
 func BenchmarkPut(b *testing.B) {
 	r := New(b.TempDir(), LimitMin, About{}, quiet)
 	go func() {
-		for range r.queue { //nolint:revive // nothing is slower than this
+		for range r.queue { // nothing is slower than this
 		}
 	}()
 	b.ReportAllocs()
