@@ -31,7 +31,7 @@ const online = `{"state":"online","session":"s1","boot":"b1"}`
 // if any.
 var scripts = map[string]struct {
 	say    func(robot, fleetd *Client)
-	breach string
+	violation string
 }{
 	"a well-behaved robot": {func(r, d *Client) {
 		r.Retain(r1+"presence", online)
@@ -94,8 +94,8 @@ func TestEachContractViolationIsFound(t *testing.T) {
 			rec := record(t, dial)
 			s.say(connectTo(t, dial, "r1"), connectTo(t, dial, "fleetd"))
 			found := strings.Join(rec.end(), "\n")
-			if s.breach == "" && found != "" || s.breach != "" && !strings.Contains(found, s.breach) {
-				t.Errorf("found %q, want %q", found, s.breach)
+			if s.violation == "" && found != "" || s.violation != "" && !strings.Contains(found, s.violation) {
+				t.Errorf("found %q, want %q", found, s.violation)
 			}
 		})
 	}

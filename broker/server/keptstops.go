@@ -30,7 +30,7 @@ const (
 // otherwise. They are not retained messages, which every later subscriber would get for ever.
 //
 // Nobody gets a stop again that they acknowledged, on whichever of their connections: it may have been
-// released meanwhile, and would latch anew.
+// released meanwhile, and would latch again.
 type keptStops struct {
 	mu    sync.Mutex
 	stops []*keptStop // oldest first
@@ -188,7 +188,7 @@ func (g *guard) keepLiveStop(topic string, payload []byte, qos byte) {
 }
 
 // dropReleasedStops drops those live stops that a document of fleetd releases: a robot that connects now would latch
-// them anew.
+// them again.
 func (g *guard) dropReleasedStops(c *client, pk packets.Packet) {
 	if !g.stops.some.Load() || c.Role != schema.RoleFleetd {
 		return

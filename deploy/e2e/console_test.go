@@ -30,14 +30,14 @@ func TestEveryConsoleLineOfThePages(t *testing.T) {
 			p := readPage(t, path)
 			runs := make([][]printed, len(p.sessions))
 			t.Cleanup(func() { // when all sessions have ended
-				anew := map[*session][]printed{}
+				rerun := map[*session][]printed{}
 				for i, s := range p.sessions {
 					if runs[i] != nil {
-						anew[s] = runs[i]
+						rerun[s] = runs[i]
 					}
 				}
-				if golden.Updating() && len(anew) > 0 {
-					golden.Compare(t, p.path, p.rewritten(anew))
+				if golden.Updating() && len(rerun) > 0 {
+					golden.Compare(t, p.path, p.rewritten(rerun))
 				}
 			})
 			for i, s := range p.sessions {

@@ -20,27 +20,27 @@ func TestRobotdNotifiesTheServiceManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = manager.Close() })
-	told := newTranscript()
+	notices := newTranscript()
 	go func() {
 		text := make([]byte, 1024)
 		for {
 			n, err := manager.Read(text)
 			if err != nil {
-				told.end()
+				notices.end()
 				return
 			}
-			told.add(string(text[:n]))
+			notices.add(string(text[:n]))
 		}
 	}()
 	is := func(want string) func(string) bool { return func(line string) bool { return line == want } }
 	robot := launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", t.TempDir(), "--broker", "mqtt://127.0.0.1:1"}, nil, func(cmd *exec.Cmd) {
 		cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=1000000")
 	})
-	told.await(t, "robotd", "READY", is("READY=1"))
-	told.await(t, "robotd", "a status", func(line string) bool {
+	notices.await(t, "robotd", "READY", is("READY=1"))
+	notices.await(t, "robotd", "a status", func(line string) bool {
 		return strings.HasPrefix(line, "STATUS=") && strings.Contains(line, "DISABLED, no broker")
 	})
-	fed := func() int { return strings.Count(told.String(), "WATCHDOG=1") }
+	fed := func() int { return strings.Count(notices.String(), "WATCHDOG=1") }
 	for before := fed(); fed() < before+3; {
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -53,5 +53,5 @@ func TestRobotdNotifiesTheServiceManager(t *testing.T) {
 	}
 	robot.signal(syscall.SIGCONT)
 	robot.terminate()
-	told.await(t, "robotd", "STOPPING", is("STOPPING=1"))
+	notices.await(t, "robotd", "STOPPING", is("STOPPING=1"))
 }

@@ -20,7 +20,7 @@ import (
 	"troupe/fleetd/provider/providertest"
 )
 
-// newProviderPage starts an OpenID Connect provider, and fleetd anew as its client.
+// newProviderPage starts an OpenID Connect provider, and restarts fleetd as its client.
 func newProviderPage(s *secured) *webPage {
 	s.t.Helper()
 	at := httptest.NewUnstartedServer(nil)

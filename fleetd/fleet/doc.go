@@ -5,7 +5,7 @@
 // The parts are packages of their own, such as view, dispatch, latch, publish, teleop, records,
 // accounts and replica; docs/architecture.md lists them. None of them knows this package.
 //
-// The database is the source of truth. Whatever fleetd owns on the broker is published anew
+// The database is the source of truth. Whatever fleetd owns on the broker is published again
 // at every connect. Without the database robots go on and can be stopped; without the broker
 // fleetd reports that it knows nothing.
 package fleet

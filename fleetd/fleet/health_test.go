@@ -66,5 +66,5 @@ func TestHealthIsAnsweredWhenTheDiskStalls(t *testing.T) {
 	}
 	asked.Wait()
 	release()
-	w.until("the disk is well again", func() bool { status, _, _ := w.send("GET", "/healthz", ""); return status == 200 })
+	w.until("the disk works again", func() bool { status, _, _ := w.send("GET", "/healthz", ""); return status == 200 })
 }

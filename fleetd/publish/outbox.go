@@ -188,12 +188,12 @@ func (o *outboxPublisher) send(db Store) {
 			return
 		}
 		r := result{document: d, window: o.window}
-		flights := o.ctx
-		ctx, cancel := context.WithTimeout(flights, ackTimeout)
+		running := o.ctx
+		ctx, cancel := context.WithTimeout(running, ackTimeout)
 		if d.PayloadInBlob { // its order among others is the window's: they wait until it is confirmed
 			go func() {
 				defer cancel()
-				o.report(flights, r, o.publishBlob(ctx, db, d.Outgoing))
+				o.report(running, r, o.publishBlob(ctx, db, d.Outgoing))
 			}()
 			continue
 		}
@@ -206,7 +206,7 @@ func (o *outboxPublisher) send(db Store) {
 		}
 		go func() {
 			defer cancel()
-			o.report(flights, r, wait(ctx))
+			o.report(running, r, wait(ctx))
 		}()
 		o.takeResults()
 	}
@@ -214,11 +214,11 @@ func (o *outboxPublisher) send(db Store) {
 
 // report hands the result of a publication to the owner of the window, unless the owner has reset
 // the window meanwhile.
-func (o *outboxPublisher) report(flights context.Context, r result, err error) {
+func (o *outboxPublisher) report(running context.Context, r result, err error) {
 	r.err = err
 	select {
 	case o.results <- r:
-	case <-flights.Done():
+	case <-running.Done():
 	}
 }
 
@@ -257,7 +257,7 @@ func (o *outboxPublisher) takeResults() {
 // takeResult records how the publication of a document ended.
 func (o *outboxPublisher) takeResult(r result) {
 	if r.window != o.window {
-		return // of an earlier connection: published anew
+		return // of an earlier connection: published again
 	}
 	now := o.deps.Now()
 	if r.err != nil {

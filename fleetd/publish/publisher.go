@@ -101,7 +101,7 @@ func (p *Publisher) Run(ctx context.Context, db Store) {
 // Wake has the outbox read, since a transaction has put something there.
 func (p *Publisher) Wake() { signal(p.outbox.wake) }
 
-// PublishAll has everything published anew, since the leader's connection is a new one.
+// PublishAll publishes everything again, since the leader's connection is a new one.
 func (p *Publisher) PublishAll() { signal(p.outbox.reconnected) }
 
 // Enqueue queues one more document.

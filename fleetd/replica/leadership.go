@@ -260,7 +260,7 @@ func (l *Leadership) End() {
 	l.resign(context.Background())
 }
 
-// applyRole decides anew, logs a change of role, and opens or closes the leader's connection.
+// applyRole decides again, logs a change of role, and opens or closes the leader's connection.
 func (l *Leadership) applyRole() leader.Decision {
 	now := l.deps.Now()
 	session := l.deps.Session()

@@ -43,8 +43,8 @@ const (
 // stop may come back, in the database and on robots, and has to be released again.
 //
 // The broker delivers a message that is published with the retain flag to connected
-// subscribers without that flag. So the sweeper subscribes anew, over a connection of its
-// own: when this instance begins to lead or connects anew while it leads, after each live stop,
+// subscribers without that flag. So the sweeper subscribes again, over a connection of its
+// own: when this instance begins to lead or reconnects while it leads, after each live stop,
 // and after an alert of a robot about a retained message.
 type Sweeper struct {
 	deps Deps

@@ -23,7 +23,7 @@ const (
 	// pollInterval is how often the publisher reads the revocations without a wake-up: another instance may
 	// have revoked something.
 	pollInterval = time.Second
-	// crlAge is the age at which the CRL is signed anew, so that the CRL of a broker that reads it
+	// crlAge is the age at which the CRL is signed again, so that the CRL of a broker that reads it
 	// does not expire: it would keep its revocations and miss later ones.
 	crlAge = 24 * time.Hour
 )

@@ -133,7 +133,7 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 	if got := step(decommission.Archived); got.Step != decommission.DeletingDocuments || !got.EndedAt.IsZero() {
 		t.Errorf("with a late desired state it is %+v", got)
 	}
-	if told := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); told {
+	if published := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); published {
 		t.Error("the late desired document is not deleted")
 	}
 	var deletions []int64
@@ -143,7 +143,7 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 	if err := s.MarkSent(t.Context(), deletions, at(43)); err != nil {
 		t.Fatal(err)
 	}
-	if told := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); !told {
+	if published := must[bool](t)(s.DecommissionPublished(t.Context(), "r1")); !published {
 		t.Error("the decommission waits for a document of another robot")
 	}
 	if got := step(decommission.Archived); got.Step != decommission.Archived {

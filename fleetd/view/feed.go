@@ -105,7 +105,7 @@ func (v *View) Subscribe(what Fields, gather time.Duration) *Feed {
 	return f
 }
 
-// updateSummary computes the robot's summary anew and adds what changed to the feeds. It is called under
+// updateSummary computes the robot's summary again and adds what changed to the feeds. It is called under
 // the lock after each change of an entry.
 func (v *View) updateSummary(id string, e *entry) {
 	e.changedAt = v.deps.Now()

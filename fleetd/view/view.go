@@ -157,7 +157,7 @@ func (n *names) list() []string {
 	return slices.Sorted(maps.Keys(n.known))
 }
 
-// change runs do on the robot's entry, computes its presence and its summary anew.
+// change runs do on the robot's entry, computes its presence and its summary again.
 func (v *View) change(id string, now time.Time, do func(*entry)) PresenceChange {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -190,7 +190,7 @@ func (c PresenceChange) BecameReachable() bool { return c.after.Reachable() && !
 // BecameUnreachable reports whether the robot became unreachable.
 func (c PresenceChange) BecameUnreachable() bool { return c.before.Reachable() && !c.after.Reachable() }
 
-// Tick computes the presence of all robots anew: it depends on the time.
+// Tick computes the presence of all robots again: it depends on the time.
 func (v *View) Tick(now time.Time) (changes []PresenceChange) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -10,7 +10,7 @@
 // program cannot open the same directory. The package never repairs, empties or
 // replaces a damaged robot.db: Open fails, and its error says what to do. Damaged
 // latches do not keep the robot from starting: Open reports LatchesLost, and the next
-// SaveLatches writes their file anew.
+// SaveLatches rewrites their file.
 //
 // The package does not decide what is stored; it takes the saves of package effect.
 package disk

@@ -376,12 +376,12 @@ func TestMissingFolderIsNamedInError(t *testing.T) {
 }
 
 func TestParseFleetd(t *testing.T) {
-	for address, well := range map[string]bool{
+	for address, valid := range map[string]bool{
 		"https://fleetd.example:8443": true, "http://127.0.0.1:8080": true, "http://localhost:8080": true, "http://[::1]:8080": true,
 		"http://fleetd.example": false, "http://10.0.0.1:8080": false, "fleetd.example": false, "ftp://127.0.0.1": false, "": false,
 		"https://me:secret@fleetd.example": false, "https://fleetd.example/?a=b": false,
 	} {
-		if _, err := ParseFleetd(address); (err == nil) != well {
+		if _, err := ParseFleetd(address); (err == nil) != valid {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

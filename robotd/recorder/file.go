@@ -21,7 +21,7 @@ const (
 	syncEvery   = 10 * time.Second
 )
 
-// partSuffix ends the name of a file while it is written anew to close it.
+// partSuffix ends the name of a file while it is rewritten to close it.
 const partSuffix = ".part"
 
 // About is what the files say of their origin.

@@ -177,7 +177,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// reindexCutFile gives the newest file an index if a crash cut it off: it is written anew, with all
+// reindexCutFile gives the newest file an index if a crash cut it off: it is rewritten, with all
 // complete chunks. If that fails, it stays as it is, which readers understand, too.
 func (r *ring) reindexCutFile() (err error) {
 	last := len(r.files) - 1

@@ -239,7 +239,7 @@ func (t Step) Disconnected(fault string) {
 }
 
 // ClearSessionAlerts clears the alerts about what was found wrong with a session: the next session
-// raises them anew.
+// raises them again.
 func (t Step) ClearSessionAlerts() {
 	for _, a := range slices.Clone(t.alerts.list) {
 		switch a.Type {

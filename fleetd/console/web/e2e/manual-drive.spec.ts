@@ -3,7 +3,7 @@ import type { Browser, Page } from '@playwright/test';
 import { holdKey } from './hands';
 import { expect, inShard, live, test, type World } from './world';
 
-/** What the page sent and was told, with times since 1970. */
+/** What the page sent and received, with times since 1970. */
 interface Log {
   frames: { at: number; vx: number }[];
   vx: number;
@@ -48,8 +48,8 @@ async function open(page: Page, world: World): Promise<void> {
 
 /**
  * Holds the key W until the robot drives that fast. On a machine that is slow for a moment fleetd hears nothing and
- * stops the robot, or gives control back: then everything is done anew. One that stays slow never lets it become
- * fast; then it is enough that it moves, and the printed speed tells.
+ * stops the robot, or gives control back: then everything starts again. One that stays slow never lets it become
+ * fast; then it is enough that it moves, and the printed speed shows that.
  */
 async function drives(page: Page, mps: number): Promise<void> {
   const patient = Date.now() + 30_000;

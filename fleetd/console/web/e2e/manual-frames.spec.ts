@@ -392,7 +392,7 @@ test('a gamepad whose axes are deflected before the first touch drives nothing u
   await sources.gamepad!.push(page);
   expect(moving(await t.pass(500))).toBe(true);
 
-  // held while control is taken anew, and while the connection comes back
+  // held while control is taken again, and while the connection comes back
   await page.getByRole('button', { name: 'Give back' }).press('Enter');
   await t.takeControlAgain();
   expect(still(await t.pass(500))).toBe(true);

@@ -19,7 +19,7 @@ async function takeControl(page: Page, world: World): Promise<void> {
 
 test.afterEach(({ page }) => page.close({ runBeforeUnload: false }));
 
-test('another page takes over after a question, and the first one is told', async ({ page, world, browser }) => {
+test('another page takes over after a question, and the first one says so', async ({ page, world, browser }) => {
   await takeControl(page, world);
   const other = await browser.newPage();
   await other.goto('/robots/r1/manual');
@@ -155,7 +155,7 @@ test('in a window of 1366 x 768 what a person drives with is in view at once, no
   expect([Math.round(at.x + at.width), Math.round(at.y + at.height)]).toEqual([1366, 768]);
 });
 
-test('everything that a person does by hand is answered by the robot, by keyboard alone', async ({ page, world }) => {
+test('everything that a person does manually is answered by the robot, by keyboard alone', async ({ page, world }) => {
   await page.goto('/robots/r1'); // nothing below uses a pointer
   await world.cli('mode', 'set', 'mnl', 'r1', '--wait');
   await world.cli('safety', 'enable', 'r1', '--wait');

@@ -5,7 +5,7 @@ import { Census, RobotMap } from './robots';
 
 const robot = (id: string, more: Partial<Robot> = {}) => ({ id, ...more }) as Robot;
 
-test('a change tells only those who watch that robot, and those who watch all', () => {
+test('a change notifies only listeners to that robot, and those to all', () => {
   const map = new RobotMap();
   map.reset([robot('r1'), robot('r2')]);
   const [one, other, all] = [vi.fn(), vi.fn(), vi.fn()];
@@ -22,10 +22,10 @@ test('a change tells only those who watch that robot, and those who watch all', 
 test('a removed robot leaves the list, and the screens that show it are notified', () => {
   const map = new RobotMap();
   map.reset([robot('r1'), robot('r2')]);
-  const tell = vi.fn();
-  map.subscribe('r2', tell);
+  const notify = vi.fn();
+  map.subscribe('r2', notify);
   map.apply([robot('r2', { gone: true })]);
-  expect(tell).toHaveBeenCalled();
+  expect(notify).toHaveBeenCalled();
   expect(map.everything().map((r) => r.id)).toEqual(['r1']);
   map.reset([]);
   expect(map.get('r1')).toBeUndefined();
@@ -40,20 +40,20 @@ test('the list is the same array until something changes', () => {
   expect(map.everything()).not.toBe(before);
 });
 
-test('in a large fleet, those who count are told once a second', () => {
+test('in a large fleet, counters are notified once a second', () => {
   vi.useFakeTimers();
   const map = new RobotMap();
   const census = new Census(map);
-  const tell = vi.fn();
-  census.subscribe(tell);
+  const notify = vi.fn();
+  census.subscribe(notify);
   const all = Array.from({ length: 1000 }, (_, i) => robot(`r${i}`));
   map.reset(all);
-  expect(tell).toHaveBeenCalledTimes(1);
+  expect(notify).toHaveBeenCalledTimes(1);
   for (let i = 0; i < 4; i++) map.apply([robot(`r${i}`, { mode: 'mnl' })]);
-  expect(tell).toHaveBeenCalledTimes(1);
+  expect(notify).toHaveBeenCalledTimes(1);
   expect(census.now()[0]?.mode).toBeUndefined();
   vi.advanceTimersByTime(1000);
-  expect(tell).toHaveBeenCalledTimes(2);
+  expect(notify).toHaveBeenCalledTimes(2);
   expect(census.now()[0]?.mode).toBe('mnl');
   map.reset(all.slice(0, 5));
   vi.advanceTimersByTime(1000);

@@ -35,8 +35,8 @@ export class RobotMap {
 
   private changed(ids: readonly string[]): void {
     this.listIsOld = true;
-    for (const id of ids) this.one.get(id)?.forEach((tell) => tell());
-    this.all.forEach((tell) => tell());
+    for (const id of ids) this.one.get(id)?.forEach((notify) => notify());
+    this.all.forEach((notify) => notify());
   }
 
   get(id: string): Robot | undefined {
@@ -53,16 +53,16 @@ export class RobotMap {
   }
 
   /** Calls back after each change of one robot, or of any with id undefined. */
-  subscribe(id: string | undefined, tell: () => void): () => void {
+  subscribe(id: string | undefined, notify: () => void): () => void {
     if (id === undefined) {
-      this.all.add(tell);
-      return () => this.all.delete(tell);
+      this.all.add(notify);
+      return () => this.all.delete(notify);
     }
     const listeners = this.one.get(id) ?? new Set();
     this.one.set(id, listeners);
-    listeners.add(tell);
+    listeners.add(notify);
     return () => {
-      listeners.delete(tell);
+      listeners.delete(notify);
       if (listeners.size === 0) this.one.delete(id);
     };
   }
@@ -73,7 +73,7 @@ export const robots = new RobotMap();
 /** The newest summary of one robot; undefined if fleetd does not know it. */
 export function useRobot(id: string): Robot | undefined {
   return useSyncExternalStore(
-    (tell) => robots.subscribe(id, tell),
+    (notify) => robots.subscribe(id, notify),
     () => robots.get(id),
   );
 }
@@ -100,12 +100,12 @@ export class Census {
     return this.list;
   };
 
-  subscribe = (tell: () => void): (() => void) => {
+  subscribe = (notify: () => void): (() => void) => {
     this.list = this.now();
-    this.listeners.add(tell);
+    this.listeners.add(notify);
     this.end ??= this.map.subscribe(undefined, this.changed);
     return () => {
-      this.listeners.delete(tell);
+      this.listeners.delete(notify);
       if (this.listeners.size > 0) return;
       this.end?.();
       this.end = undefined;
@@ -124,7 +124,7 @@ export class Census {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.list = this.map.everything();
-    this.listeners.forEach((tell) => tell());
+    this.listeners.forEach((notify) => notify());
   };
 }
 

@@ -13,7 +13,7 @@ class FakeSource {
   addEventListener(name: string, take: (e: { data: string }) => void) {
     this.on.set(name, take);
   }
-  tell(name: string, body: object) {
+  send(name: string, body: object) {
     this.on.get(name)!({ data: JSON.stringify(body) });
   }
   close() {
@@ -41,7 +41,7 @@ afterEach(() => {
 
 test('a hidden tab gives its stream up, and has it again when it is shown', () => {
   startStream();
-  theOne().tell('robots', { robots: [] });
+  theOne().send('robots', { robots: [] });
   expect(useLive.getState().connection).toBe('live');
   show(false);
   expect(FakeSource.open.size).toBe(0);
@@ -49,20 +49,20 @@ test('a hidden tab gives its stream up, and has it again when it is shown', () =
   show(true);
   show(true);
   expect(FakeSource.open.size).toBe(1);
-  theOne().tell('robots', { robots: [] });
+  theOne().send('robots', { robots: [] });
   expect(useLive.getState().connection).toBe('live');
 });
 
 test('what a hidden tab shows counts as old until robots arrive, and soon after it is shown again as lost', () => {
   vi.useFakeTimers();
   startStream();
-  theOne().tell('robots', { robots: [] });
+  theOne().send('robots', { robots: [] });
   show(false);
   const hiddenAt = Date.now();
   vi.advanceTimersByTime(3_600_000);
   expect(useLive.getState()).toMatchObject({ connection: 'connecting', lostAt: hiddenAt });
   show(true);
-  theOne().tell('fleetd', { ts: new Date().toISOString() }); // the status comes before the robots
+  theOne().send('fleetd', { ts: new Date().toISOString() }); // the status comes before the robots
   vi.advanceTimersByTime(shownAgain - 1);
   expect(useLive.getState().connection).toBe('connecting');
   vi.advanceTimersByTime(1);
@@ -70,7 +70,7 @@ test('what a hidden tab shows counts as old until robots arrive, and soon after 
   show(false);
   show(true);
   expect(useLive.getState().connection).toBe('lost');
-  theOne().tell('robots', { robots: [] });
+  theOne().send('robots', { robots: [] });
   expect(useLive.getState()).toMatchObject({ connection: 'live', lostAt: 0 });
   vi.advanceTimersByTime(shownAgain);
   expect(useLive.getState().connection).toBe('live');

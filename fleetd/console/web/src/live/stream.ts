@@ -12,7 +12,7 @@ const pause = 1500;
 /** ms for which a tab that is shown again may be without robots until the connection counts as lost. */
 export const shownAgain = 2000;
 
-/** What is shown is current only while it is live. 'lost' is also told above every screen. */
+/** What is shown is current only while it is live. 'lost' is also said above every screen. */
 export type Connection = 'connecting' | 'live' | 'lost';
 
 interface Live {
@@ -72,7 +72,7 @@ async function reopen(): Promise<void> {
   if (wanted && !source && !document.hidden) open();
 }
 
-function heard(): void {
+function received(): void {
   clearTimeout(watchdog);
   watchdog = window.setTimeout(lost, silence);
 }
@@ -80,10 +80,10 @@ function heard(): void {
 function open(): void {
   const s = new EventSource(addressOf('/api/v1/stream'));
   source = s;
-  heard();
+  received();
   const on = <T>(name: string, take: (body: T) => void) =>
     s.addEventListener(name, (e) => {
-      heard();
+      received();
       take(JSON.parse((e as MessageEvent<string>).data) as T);
     });
   on<Status>('fleetd', (fleetd) => useLive.setState({ fleetd, fleetdAt: Date.now() }));

@@ -20,7 +20,7 @@ const useTexts = texts(
   },
 );
 
-/** What is shown in place of a screen that threw an error. Both ways on load the console anew. */
+/** What is shown in place of a screen that threw an error. Both ways on reload the console. */
 export function Failed() {
   const t = useTexts();
   const error = useRouteError();

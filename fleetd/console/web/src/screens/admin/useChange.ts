@@ -2,7 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-/** Sends a change, says that it was accepted, and reads the list anew. */
+/** Sends a change, says that it was accepted, and reads the list again. */
 export function useChange(list: string) {
   const client = useQueryClient();
   const [error, setError] = useState<unknown>();

@@ -19,7 +19,7 @@ export function useKeys(
 ): string | undefined {
   const [active, setActive] = useState<string>();
   // What a key means is decided by the rows on the screen: the list changes with every message of a
-  // robot, and an effect that attached the listener anew would come later than the rows.
+  // robot, and an effect that attached the listener again would come later than the rows.
   const now = useRef({ ids, onOpen, active });
   useLayoutEffect(() => {
     now.current = { ids, onOpen, active };

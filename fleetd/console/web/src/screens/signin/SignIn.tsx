@@ -11,7 +11,7 @@ import { nextOf } from './next';
 import { refusalOf } from './refusal';
 import { useSignInTexts } from './text';
 
-/** Asks who somebody is. The page is loaded anew afterwards, so that nothing of the last person stays. */
+/** Asks who somebody is. The page is reloaded afterwards, so that nothing of the last person stays. */
 export default function SignIn() {
   const t = useSignInTexts();
   const [user, setUser] = useState('');
