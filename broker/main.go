@@ -67,14 +67,16 @@ list, as of --ws-origin, are separated by commas.`,
 	f.String("client-ca", "", "PEM file with the CAs of the clients' certificates")
 	f.String("crl", "", "file with the certificate revocation lists of these CAs, PEM or DER")
 	f.String("http", "127.0.0.1:9101", "address for /healthz, /status, /clients and /metrics; empty disables it")
-	f.StringSlice("http-host", nil, "host name allowed in requests to --http besides localhost and IP addresses, such as that of a scraper's target; may be repeated")
+	f.StringSlice("http-host", nil, "host name allowed in requests to --http besides localhost and IP addresses, "+
+		"such as that of a scraper's target; may be repeated")
 	f.String("users", "", "file with lines \"name role [argon2id-hash]\"; the role of a console names its robot: console:r1")
 	f.Bool("dev", false, "accept every client without a password; only on addresses of this machine")
 	f.String("namespace", string(schema.DefaultNamespace), "first level of every topic")
 	f.String("log-level", "info", "debug, info, warn or error")
 	root.AddCommand(
 		aclCommand(), explainCommand(),
-		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file", Args: cobra.NoArgs,
+		&cobra.Command{Use: "hash-password", Short: "read a password from standard input and print its hash for the users file",
+			Args: cobra.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error { return hashPassword(cmd) }},
 		&cobra.Command{Use: "version", Short: "print the version", Args: cobra.NoArgs,
 			Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "broker", build.Revision()) }},

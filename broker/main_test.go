@@ -85,7 +85,8 @@ func TestListsInTheEnvironmentAreSeparatedByCommas(t *testing.T) {
 		}
 	}
 	for origin, want := range map[string]int{"https://console.example": 101, "https://panel.example": 101, "https://evil.example": 403} {
-		upgrade := http.Header{"Origin": {origin}, "Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}, "Sec-Websocket-Protocol": {"mqtt"}}
+		upgrade := http.Header{"Origin": {origin}, "Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
+			"Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}, "Sec-Websocket-Protocol": {"mqtt"}}
 		if got := status("http://"+found[2]+"/mqtt", "", upgrade); got != want {
 			t.Errorf("origin %s: status %d, want %d", origin, got, want)
 		}

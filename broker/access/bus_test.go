@@ -4,7 +4,8 @@ import "testing"
 
 func TestClientsOfABusUseItsTopicsAndNoOthers(t *testing.T) {
 	r := Bus()
-	for topic, want := range map[string]bool{"bus/base/out/state": true, "bus/robotd/presence": true, "bus/+/out/#": true, "#": true, "troupe/v1/robots/r1/state": false, "buses/x": false} {
+	for topic, want := range map[string]bool{"bus/base/out/state": true, "bus/robotd/presence": true, "bus/+/out/#": true, "#": true,
+		"troupe/v1/robots/r1/state": false, "buses/x": false} {
 		if got := r.MayRead(topic); got != want {
 			t.Errorf("may read %s: %v", topic, got)
 		}

@@ -125,7 +125,8 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 	own := name == c.Name && (!dotted || validSuffix(suffix))
 	switch {
 	case user.Role == schema.RoleRobot && (!own || dotted && suffix != BlobSuffix && suffix != DoctorSuffix):
-		return Identity{}, refuse(CodeID, "client id %.64q of robot %s: it must be %[2]s, or %[2]s.%[3]s for blobs, or %[2]s.%[4]s for robotd doctor; "+
+		return Identity{}, refuse(CodeID, "client id %.64q of robot %s: it must be %[2]s, or %[2]s.%[3]s for blobs, "+
+			"or %[2]s.%[4]s for robotd doctor; "+
 			"other programs need a user of another role", c.ClientID, c.Name, BlobSuffix, DoctorSuffix)
 	case user.Role == schema.RoleRobot && !c.Clean:
 		return Identity{}, refuse(CodeID, "robot %s must ask for a clean session: old commands must not be replayed", name)
@@ -138,7 +139,8 @@ func Identify(c Connect, user User, random string) (Identity, *Refusal) {
 		digest := sha256.Sum256([]byte(c.ClientID))
 		id.ClientID = c.Name + "." + hex.EncodeToString(digest[:8])
 	default:
-		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, a dot and a suffix of a-z, 0-9, -, . and _",
+		return Identity{}, refuse(CodeID, "client id %.64q of user %s with role %s: it must be %[2]s, or %[2]s, a dot and a suffix of a-z, "+
+			"0-9, -, . and _",
 			c.ClientID, c.Name, user.Role)
 	}
 	return id, nil

@@ -76,7 +76,8 @@ func TestMosquittoRulesEqualRights(t *testing.T) {
 		m.Size = 0
 		want = want || own.Judge(m).Decision != Refuse
 		if user.Role == schema.RoleFleetd || user.Role == schema.RoleAdmin {
-			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop || row.Kind == schema.TopicFleetStopCmd // to delete what only mosquitto retains
+			// to delete what only mosquitto retains
+			want = want || row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop || row.Kind == schema.TopicFleetStopCmd
 		}
 		if got := rules.may(user.Name, "write", m.Topic); got != want {
 			t.Errorf("%s may write %s: mosquitto %v, troupe %v", user.Name, m.Topic, got, want)

@@ -44,7 +44,8 @@ func (i issuer) list(t testing.TB, next time.Time, serials ...int64) []byte {
 	t.Helper()
 	l := &x509.RevocationList{Number: big.NewInt(1), ThisUpdate: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC), NextUpdate: next}
 	for _, s := range serials {
-		l.RevokedCertificateEntries = append(l.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: big.NewInt(s), RevocationTime: l.ThisUpdate})
+		l.RevokedCertificateEntries = append(l.RevokedCertificateEntries,
+			x509.RevocationListEntry{SerialNumber: big.NewInt(s), RevocationTime: l.ThisUpdate})
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, l, i.cert, i.key)
 	if err != nil {
@@ -74,7 +75,8 @@ func TestRevocationListAppliesToItsIssuerOnly(t *testing.T) {
 	if both.Len() != 3 || !both.NextUpdate().Equal(early) {
 		t.Errorf("%d revoked, next update %v", both.Len(), both.NextUpdate())
 	}
-	for c, want := range map[*x509.Certificate]bool{of(one, 7): true, of(one, 8): true, of(two, 9): true, of(two, 7): false, of(one, 9): false} {
+	for c, want := range map[*x509.Certificate]bool{of(one, 7): true, of(one, 8): true, of(two, 9): true, of(two, 7): false,
+		of(one, 9): false} {
 		if got := both.Revokes(c); got != want {
 			t.Errorf("%v of %x: revoked %v", c.SerialNumber, c.RawIssuer, got)
 		}
@@ -101,7 +103,8 @@ func TestRevocationListWithoutValidSignatureIsRefused(t *testing.T) {
 		"neither PEM nor DER":                 []byte("nonsense"),
 		"a signature with one changed byte":   slices.Concat(good[:len(good)-1], []byte{good[len(good)-1] ^ 1}),
 	} {
-		if l, err := ParseRevocationLists(file, []*x509.Certificate{ours.cert}); err == nil || l.Len() > 0 && why != "ours and of a CA with the same name" {
+		if l, err := ParseRevocationLists(file, []*x509.Certificate{ours.cert}); err == nil ||
+			l.Len() > 0 && why != "ours and of a CA with the same name" {
 			t.Errorf("%s: %v, %d revoked", why, err, l.Len())
 		}
 	}
@@ -121,7 +124,8 @@ func FuzzParseRevocationLists(f *testing.F) {
 
 func TestNewerListReplacesOnlyThatOfItsFleetID(t *testing.T) {
 	list := func(rev, fleetID, names, serials string) []byte {
-		return []byte(`{"rev":` + rev + `,"fleet_id":"` + fleetID + `","names":[` + names + `],"serials":[` + serials + `],"ts":"2030-01-01T00:00:00.000Z"}`)
+		return []byte(`{"rev":` + rev + `,"fleet_id":"` + fleetID + `","names":[` + names + `],"serials":[` + serials +
+			`],"ts":"2030-01-01T00:00:00.000Z"}`)
 	}
 	first, why := (&Revoked{}).Replace(list("3", "a", `"r1"`, `"ab"`))
 	if why != "" || !first.Revokes("r1", "") || !first.Revokes("r2", "ab") || first.Revokes("r2", "") || first.Revokes("ab", "r1") {
@@ -156,7 +160,8 @@ func TestNewerListReplacesOnlyThatOfItsFleetID(t *testing.T) {
 		t.Errorf("the lists of %d fleets are accepted, or the first one is dropped for them", n)
 	}
 	for what, payload := range map[string][]byte{
-		"older": list("2", "a", "", ""), "empty": nil, "not JSON": []byte("x"), "no rev": list("0", "a", "", ""), "no fleet id": list("9", "", "", ""),
+		"older": list("2", "a", "", ""), "empty": nil, "not JSON": []byte("x"), "no rev": list("0", "a", "", ""),
+		"no fleet id":     list("9", "", "", ""),
 		"an invalid name": list("9", "a", `"R1"`, ""),
 	} {
 		if next, why := second.Replace(payload); why == "" || next != nil {

@@ -161,7 +161,8 @@ func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams, s
 	}
 	switch {
 	case stop && p.Retain:
-		return Verdict{Decision: Strip, Reason: schema.ReasonRetainedCommand, Detail: "the stop was passed on without the retain flag: commands are not retained"}
+		return Verdict{Decision: Strip, Reason: schema.ReasonRetainedCommand,
+			Detail: "the stop was passed on without the retain flag: commands are not retained"}
 	case stop:
 		return Verdict{Decision: Pass}
 	case p.Retain && (row.Kind == schema.TopicCmd || row.Kind == schema.TopicTeleop):
@@ -171,7 +172,8 @@ func (r *Rights) judge(p Publish, row schema.Topic, params schema.TopicParams, s
 	case row.Retain && !p.Retain:
 		return refusal(schema.ReasonBadRequest, "messages on this topic are documents: send them with the retain flag")
 	case !row.Retain && p.Retain:
-		return Verdict{Decision: Strip, Reason: schema.ReasonBadRequest, Detail: "the message was passed on without the retain flag: nothing is retained on this topic"}
+		return Verdict{Decision: Strip, Reason: schema.ReasonBadRequest,
+			Detail: "the message was passed on without the retain flag: nothing is retained on this topic"}
 	}
 	return Verdict{Decision: Pass, Exempt: exemptFromLimits(row.Kind)}
 }

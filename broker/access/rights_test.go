@@ -70,7 +70,8 @@ var tableTopics = rapid.Custom(func(t *rapid.T) string {
 		"{rid}": rapid.SampledFrom([]string{"r1", "r2", "R1", "+"}), "{cid}": rapid.SampledFrom([]string{"op1", "op2", "r1", "fleetd", "admin"}),
 		"{sha256}": rapid.SampledFrom([]string{strings.Repeat("a", 64), "x"}),
 		"{name}":   rapid.SampledFrom([]string{"drive", "a b"}),
-		"{group}":  rapid.SampledFrom([]string{"safety", "mode", "sys", "intent", "x"}), "{verb}": rapid.SampledFrom([]string{"stop", "set", "adopt", "enable", "x"}),
+		"{group}":  rapid.SampledFrom([]string{"safety", "mode", "sys", "intent", "x"}),
+		"{verb}":   rapid.SampledFrom([]string{"stop", "set", "adopt", "enable", "x"}),
 	}
 	levels := strings.Split(row.Pattern, "/")
 	for i, l := range levels {
@@ -92,7 +93,8 @@ var identities = rapid.Custom(func(t *rapid.T) Identity {
 })
 
 func message(t *rapid.T) Publish {
-	return Publish{Topic: tableTopics.Draw(t, "topic"), Retain: rapid.Bool().Draw(t, "retain"), Size: rapid.SampledFrom([]int{0, 1, 600, 10 << 10, 400 << 10}).Draw(t, "size")}
+	return Publish{Topic: tableTopics.Draw(t, "topic"), Retain: rapid.Bool().Draw(t, "retain"),
+		Size: rapid.SampledFrom([]int{0, 1, 600, 10 << 10, 400 << 10}).Draw(t, "size")}
 }
 
 func TestPassingMessagesAreGrantedByTheTables(t *testing.T) {
@@ -113,7 +115,8 @@ func TestPassingMessagesAreGrantedByTheTables(t *testing.T) {
 			t.Fatalf("%+v by %+v: not in the topic table, but %+v", m, id, v)
 		}
 		granted := slices.ContainsFunc(row.Publish, func(g schema.Grant) bool {
-			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name) && (id.Role != schema.RoleConsole || params.RID == "" || params.RID == id.Robot)
+			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name) &&
+				(id.Role != schema.RoleConsole || params.RID == "" || params.RID == id.Robot)
 		})
 		deletes := row.Retain && m.Retain && m.Size == 0 && (id.Role == schema.RoleFleetd || id.Role == schema.RoleAdmin)
 		kept := m.Retain && v.Decision == Pass
@@ -144,10 +147,12 @@ func stopTopic(topic string) bool {
 
 func TestStopFromAllowedRoleAlwaysPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		role := rapid.SampledFrom([]schema.Role{schema.RoleOperator, schema.RoleResponder, schema.RoleStop, schema.RoleFleetd, schema.RoleAdmin}).Draw(t, "role")
+		role := rapid.SampledFrom([]schema.Role{schema.RoleOperator, schema.RoleResponder, schema.RoleStop, schema.RoleFleetd,
+			schema.RoleAdmin}).Draw(t, "role")
 		stop := rapid.SampledFrom([]string{"stop", "soft-stop", "halt", "estop"}).Draw(t, "verb")
 		m := message(t)
-		m.Topic = rapid.SampledFrom([]string{ns.Topic(schema.TopicCmd, "r1", "me", "safety", stop), ns.Topic(schema.TopicFleetStopCmd, "me")}).Draw(t, "topic")
+		m.Topic = rapid.SampledFrom([]string{ns.Topic(schema.TopicCmd, "r1", "me", "safety", stop),
+			ns.Topic(schema.TopicFleetStopCmd, "me")}).Draw(t, "topic")
 		v := rightsOf(role, "me").Judge(m)
 		if v.Decision == Refuse || !v.Exempt || m.Retain != (v.Decision == Strip) {
 			t.Fatalf("%+v by %s: %+v", m, role, v)
@@ -156,17 +161,20 @@ func TestStopFromAllowedRoleAlwaysPasses(t *testing.T) {
 }
 
 func TestPresenceAndDocumentsThatLatchStopsAreExempt(t *testing.T) {
-	if v := rightsOf(schema.RoleRobot, "r1").Judge(Publish{Topic: ns.Topic(schema.TopicPresence, "r1"), Retain: true, Size: 300}); v.Decision != Pass || !v.Exempt {
+	if v := rightsOf(schema.RoleRobot, "r1").Judge(
+		Publish{Topic: ns.Topic(schema.TopicPresence, "r1"), Retain: true, Size: 300}); v.Decision != Pass || !v.Exempt {
 		t.Errorf("presence of a robot: %+v", v)
 	}
-	for _, topic := range []string{ns.Topic(schema.TopicFleetPresence), ns.Topic(schema.TopicDesiredStop, "r1"), ns.Topic(schema.TopicFleetStop)} {
+	for _, topic := range []string{ns.Topic(schema.TopicFleetPresence), ns.Topic(schema.TopicDesiredStop, "r1"),
+		ns.Topic(schema.TopicFleetStop)} {
 		for _, size := range []int{0, 300} {
 			if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: topic, Retain: true, Size: size}); v.Decision != Pass || !v.Exempt {
 				t.Errorf("%s of %d bytes: %+v", topic, size, v)
 			}
 		}
 	}
-	if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Exempt {
+	if v := rightsOf(schema.RoleFleetd, "fleetd").Judge(
+		Publish{Topic: ns.Topic(schema.TopicDesiredStory, "r1"), Retain: true, Size: 300}); v.Exempt {
 		t.Errorf("a desired story is exempt from limits: %+v", v)
 	}
 }
@@ -200,9 +208,11 @@ func TestConsoleOperatesItsOwnRobotOnly(t *testing.T) {
 		}
 	}
 	for topic, want := range map[string]bool{
-		"robots/r1/state": true, "robots/r1/desired/stop": true, "robots/r1/cmd/op2/mode/set": true, "robots/r1/ack/op2": true, "robots/r1/#": true,
-		"fleet/stop": true, "fleet/presence": true, "fleet/heartbeat/fleetd": true, "clients/op1/notice": true, "robots/+/state": true,
-		"robots/r2/state": false, "robots/r2/presence": false, "robots/r2/#": false, "clients/op2/notice": false, "fleet/revoked": false, "fleet/cmd/op2/stop": false,
+		"robots/r1/state": true, "robots/r1/desired/stop": true, "robots/r1/cmd/op2/mode/set": true, "robots/r1/ack/op2": true,
+		"robots/r1/#": true,
+		"fleet/stop":  true, "fleet/presence": true, "fleet/heartbeat/fleetd": true, "clients/op1/notice": true, "robots/+/state": true,
+		"robots/r2/state": false, "robots/r2/presence": false, "robots/r2/#": false, "clients/op2/notice": false, "fleet/revoked": false,
+		"fleet/cmd/op2/stop": false,
 	} {
 		if got := own.MayRead(ns.Root() + topic); got != want {
 			t.Errorf("may read %s: %v", topic, got)
@@ -221,7 +231,8 @@ func TestOnlyFleetSideSendsFleetHeartbeat(t *testing.T) {
 		fleetd := role == schema.RoleFleetd || role == schema.RoleAdmin
 		for topic, want := range map[string]bool{
 			ns.Topic(schema.TopicFleetHeartbeat, "me"): fleetd, ns.Topic(schema.TopicFleetHeartbeat, "fleetd"): false,
-			ns.Topic(schema.TopicLocalHeartbeat, "r1", "me"): role == schema.RoleConsole, ns.Topic(schema.TopicLocalHeartbeat, "r2", "me"): false, ns.Topic(schema.TopicLocalHeartbeat, "r1", "op2"): false,
+			ns.Topic(schema.TopicLocalHeartbeat, "r1", "me"): role == schema.RoleConsole, ns.Topic(schema.TopicLocalHeartbeat, "r2", "me"): false,
+			ns.Topic(schema.TopicLocalHeartbeat, "r1", "op2"): false,
 		} {
 			if got := r.Judge(Publish{Topic: topic, Size: 100}).Decision == Pass; got != want {
 				t.Errorf("%s may publish on %s: %v", role, topic, got)
@@ -245,7 +256,8 @@ func TestWillMayOnlyReportLossOrStop(t *testing.T) {
 		id, m := identities.Draw(t, "who"), message(t)
 		row, at, _ := ns.Match(m.Topic)
 		asked, _ := verb.Of(at.Group, at.Verb)
-		presence := m.Size > 0 && (row.Kind == schema.TopicPresence && id.Role == schema.RoleRobot && at.RID == id.Name || row.Kind == schema.TopicFleetPresence)
+		presence := m.Size > 0 && (row.Kind == schema.TopicPresence && id.Role == schema.RoleRobot && at.RID == id.Name ||
+			row.Kind == schema.TopicFleetPresence)
 		stop := row.Kind == schema.TopicFleetStopCmd || row.Kind == schema.TopicCmd && asked.Class == verb.ClassStop
 		switch v := Compile(id, ns).JudgeWill(m); {
 		case v.Decision == Strip:
@@ -294,7 +306,8 @@ func TestReadingFollowsTheTopicTable(t *testing.T) {
 		}
 		row, params, ok := ns.Match(topic)
 		want := ok && slices.ContainsFunc(row.Read, func(g schema.Grant) bool {
-			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name) && (id.Role != schema.RoleConsole || params.RID == "" || params.RID == id.Robot)
+			return g.Role == id.Role && (g.Own == "" || params.Get(g.Own) == id.Name) &&
+				(id.Role != schema.RoleConsole || params.RID == "" || params.RID == id.Robot)
 		})
 		if want && !got || got && ok && !want {
 			t.Fatalf("%+v may read %s: %v, want %v", id, topic, got, want)
@@ -313,7 +326,8 @@ func TestUnknownRolesHaveNoRights(t *testing.T) {
 
 // What people said is for those who answer them, and only the robot says what it heard.
 func TestIntentsAreReadByThoseWhoAnswerThem(t *testing.T) {
-	intent, post := ns.Topic(schema.TopicIntent, "r1"), func(client string) string { return ns.Topic(schema.TopicCmd, "r1", client, "intent", "post") }
+	intent, post := ns.Topic(schema.TopicIntent, "r1"),
+		func(client string) string { return ns.Topic(schema.TopicCmd, "r1", client, "intent", "post") }
 	for role, reads := range map[schema.Role]bool{
 		schema.RoleFleetd: true, schema.RoleAdmin: true, schema.RoleOperator: true, schema.RoleResponder: true,
 		schema.RoleObserver: false, schema.RoleStop: false, schema.RoleRobot: false,
@@ -339,7 +353,8 @@ func TestIntentsAreReadByThoseWhoAnswerThem(t *testing.T) {
 			t.Errorf("a responder may publish %s", what)
 		}
 	}
-	if r := rightsOf(schema.RoleRobot, "r1"); r.Judge(Publish{Topic: intent}).Decision != Pass || r.Judge(Publish{Topic: intent, Retain: true}).Decision == Pass {
+	if r := rightsOf(schema.RoleRobot, "r1"); r.Judge(Publish{Topic: intent}).Decision != Pass ||
+		r.Judge(Publish{Topic: intent, Retain: true}).Decision == Pass {
 		t.Error("r1 publishes what it heard, and never retained")
 	}
 }

@@ -29,7 +29,8 @@ type Users struct {
 }
 
 // Roles are the roles that a users file may assign; the broker's own is not one of them.
-var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder, schema.RoleConsole, schema.RoleOperator, schema.RoleAdmin}
+var Roles = []schema.Role{schema.RoleRobot, schema.RoleFleetd, schema.RoleObserver, schema.RoleStop, schema.RoleResponder,
+	schema.RoleConsole, schema.RoleOperator, schema.RoleAdmin}
 
 // ParseUsers reads lines of "name role [argon2id-hash]"; empty lines and lines that begin
 // with # are skipped. The role of a console includes its robot, as in console:r1. A line

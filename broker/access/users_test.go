@@ -72,9 +72,11 @@ func TestUsersFileDefinesUsers(t *testing.T) {
 
 func TestDevDerivesRoleFromName(t *testing.T) {
 	for name, want := range map[string]schema.Role{
-		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator, "resp1": schema.RoleResponder, "stop1": schema.RoleStop,
+		"": schema.RoleObserver, "obs": schema.RoleObserver, "op1": schema.RoleOperator, "op9": schema.RoleOperator,
+		"resp1": schema.RoleResponder, "stop1": schema.RoleStop,
 		"admin": schema.RoleAdmin, "fleetd": schema.RoleFleetd, "r1": schema.RoleRobot, "op10": schema.RoleRobot,
-		"fleetd-a": schema.RoleFleetd, "fleetd-": schema.RoleFleetd, "fleetda": schema.RoleRobot, "console-r1": schema.RoleConsole, "console-": schema.RoleRobot,
+		"fleetd-a": schema.RoleFleetd, "fleetd-": schema.RoleFleetd, "fleetda": schema.RoleRobot, "console-r1": schema.RoleConsole,
+		"console-": schema.RoleRobot,
 	} {
 		if u, ok := Dev().Find(name); !ok || u.Role != want {
 			t.Errorf("%q is %s, want %s", name, u.Role, want)
@@ -112,7 +114,8 @@ func FuzzParseUsers(f *testing.F) {
 
 func TestClientIDBelongsToUserName(t *testing.T) {
 	names := rapid.SampledFrom([]string{"", "r1", "r2", "op1", "op2", "obs", "fleetd", "guest", "R1", "#"})
-	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r1.doctor", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x", "fleetd", "op1.", ".op1", "op1.+"})
+	ids := rapid.SampledFrom([]string{"", "r1", "r1.blob", "r1.doctor", "r2", "op1", "op1.a", "op1.a.b", "op2", "obs.1", "guest", "guest.x",
+		"fleetd", "op1.", ".op1", "op1.+"})
 	rapid.Check(t, func(t *rapid.T) {
 		c := Connect{Protocol: 4, KeepAlive: 60, Clean: rapid.Bool().Draw(t, "clean"), Name: names.Draw(t, "name"), ClientID: ids.Draw(t, "id")}
 		user, known := Dev().Find(c.Name)
@@ -132,7 +135,8 @@ func TestClientIDBelongsToUserName(t *testing.T) {
 		if c.Name != "" && id.Name != c.Name || c.Name == "" && id.Name != guest {
 			t.Fatalf("%+v is %+v", c, id)
 		}
-		if id.Role == schema.RoleRobot && (!c.Clean || id.ClientID != id.Name && id.ClientID != id.Name+".blob" && id.ClientID != id.Name+".doctor") {
+		if id.Role == schema.RoleRobot && (!c.Clean ||
+			id.ClientID != id.Name && id.ClientID != id.Name+".blob" && id.ClientID != id.Name+".doctor") {
 			t.Fatalf("robot %+v is %+v", c, id)
 		}
 	})

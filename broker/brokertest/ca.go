@@ -38,7 +38,8 @@ type CA struct {
 func NewCA(t testing.TB) *CA {
 	t.Helper()
 	a := &CA{t: t, folder: t.TempDir(), key: newKey(t)}
-	a.cert = a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(48 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}, &a.key.PublicKey)
+	a.cert = a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(48 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign}, &a.key.PublicKey)
 	a.Write("ca.pem", encode("CERTIFICATE", a.cert.Raw))
 	a.IssueServer(24 * time.Hour)
 	a.Revoke()
@@ -83,7 +84,8 @@ func (a *CA) Revoke(certs ...tls.Certificate) {
 	a.t.Helper()
 	list := &x509.RevocationList{Number: big.NewInt(a.serial()), ThisUpdate: time.Now(), NextUpdate: time.Now().Add(30 * 24 * time.Hour)}
 	for _, c := range certs {
-		list.RevokedCertificateEntries = append(list.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: c.Leaf.SerialNumber, RevocationTime: time.Now()})
+		list.RevokedCertificateEntries = append(list.RevokedCertificateEntries,
+			x509.RevocationListEntry{SerialNumber: c.Leaf.SerialNumber, RevocationTime: time.Now()})
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, list, a.cert, a.key)
 	if err != nil {
@@ -126,7 +128,8 @@ func (a *CA) TLS(own ...tls.Certificate) *tls.Config {
 // Configure makes a broker listen for MQTT over TLS and accept certificates of this CA.
 func (a *CA) Configure(c *server.Config) {
 	c.MQTTS = "127.0.0.1:0"
-	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"), CRL: a.Path("crl.pem")}
+	c.Files = server.Files{Users: c.Files.Users, Cert: a.Path("server.pem"), Key: a.Path("server.key.pem"), ClientCA: a.Path("ca.pem"),
+		CRL: a.Path("crl.pem")}
 }
 
 // TLSProxy is a TLS proxy with the present server certificate in front of a broker without

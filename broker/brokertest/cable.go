@@ -94,7 +94,8 @@ func (c *Cable) Forget(filter string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.ends {
-		_, _ = e.Conn.Write(Packet(packetUnsubscribe, appendString([]byte{forgetID >> 8, forgetID & 0xff}, filter))) // a connection that has ended has no subscription to lose
+		// a connection that has ended has no subscription to lose
+		_, _ = e.Conn.Write(Packet(packetUnsubscribe, appendString([]byte{forgetID >> 8, forgetID & 0xff}, filter)))
 	}
 }
 
@@ -153,7 +154,8 @@ func (e *cableEnd) Read(b []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if first&0xf0 == packetPublish && e.isDropped(first, body) || first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
+		if first&0xf0 == packetPublish && e.isDropped(first, body) ||
+			first == packetUnsuback && bytes.Equal(body, []byte{forgetID >> 8, forgetID & 0xff}) {
 			continue
 		}
 		e.delay()

@@ -99,7 +99,8 @@ func connect(t testing.TB, dial Dialer, h ConnectPacket, tap func(Message), opti
 		return nil, body[1]
 	}
 	_ = conn.SetDeadline(time.Time{})
-	c := &Client{t: t, id: h.ClientID, conn: conn, done: make(chan struct{}), changed: make(chan struct{}), answers: map[uint32][]byte{}, tap: tap}
+	c := &Client{t: t, id: h.ClientID, conn: conn, done: make(chan struct{}), changed: make(chan struct{}), answers: map[uint32][]byte{},
+		tap: tap}
 	go c.read(r)
 	t.Cleanup(c.Close)
 	return c, 0

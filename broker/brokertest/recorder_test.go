@@ -22,7 +22,8 @@ func event(n int) string {
 }
 
 func beat(n, second int) Message {
-	return Message{Topic: "troupe/v1/fleet/heartbeat/fleetd", Payload: fmt.Appendf(nil, `{"ts":"2026-01-31T09:30:0%d.000Z","session":"s1","seq":%d}`, second, n)}
+	return Message{Topic: "troupe/v1/fleet/heartbeat/fleetd",
+		Payload: fmt.Appendf(nil, `{"ts":"2026-01-31T09:30:0%d.000Z","session":"s1","seq":%d}`, second, n)}
 }
 
 const online = `{"state":"online","session":"s1","boot":"b1"}`
@@ -41,13 +42,15 @@ var scripts = map[string]struct {
 		d.Retain("troupe/v1/blobs/"+digest("x"), "x")
 		r.Retain(r1+"presence", "")
 	}, ""},
-	"an undeclared topic":     {func(r, _ *Client) { r.Publish(r1+"mood", "{}") }, "not in the topic table"},
-	"a missing member":        {func(r, _ *Client) { r.Retain(r1+"presence", `{"state":"online"}`) }, "invalid payload"},
-	"an unknown member":       {func(r, _ *Client) { r.Retain(r1+"presence", `{"state":"online","session":"s","boot":"b","mood":1}`) }, "invalid payload"},
-	"broken JSON":             {func(r, _ *Client) { r.Publish(r1+"event", "{{{") }, "invalid payload"},
-	"an unknown argument":     {func(_, d *Client) { d.Publish(r1+"cmd/fleetd/mode/set", `{"args":{"mood":"good"}}`) }, "invalid payload"},
-	"an undeclared verb":      {func(_, d *Client) { d.Publish(r1+"cmd/fleetd/mode/sing", "") }, "not in the verb table"},
-	"a wrong QoS":             {func(r, _ *Client) { r.Send(Message{Topic: r1 + "event", Payload: []byte(event(1))}) }, "QoS 0, declared with 1"},
+	"an undeclared topic": {func(r, _ *Client) { r.Publish(r1+"mood", "{}") }, "not in the topic table"},
+	"a missing member":    {func(r, _ *Client) { r.Retain(r1+"presence", `{"state":"online"}`) }, "invalid payload"},
+	"an unknown member": {func(r, _ *Client) { r.Retain(r1+"presence", `{"state":"online","session":"s","boot":"b","mood":1}`) },
+		"invalid payload"},
+	"broken JSON":         {func(r, _ *Client) { r.Publish(r1+"event", "{{{") }, "invalid payload"},
+	"an unknown argument": {func(_, d *Client) { d.Publish(r1+"cmd/fleetd/mode/set", `{"args":{"mood":"good"}}`) }, "invalid payload"},
+	"an undeclared verb":  {func(_, d *Client) { d.Publish(r1+"cmd/fleetd/mode/sing", "") }, "not in the verb table"},
+	"a wrong QoS": {func(r, _ *Client) { r.Send(Message{Topic: r1 + "event", Payload: []byte(event(1))}) },
+		"QoS 0, declared with 1"},
 	"a document not retained": {func(r, _ *Client) { r.Publish(r1+"presence", online) }, "without the retain flag"},
 	"a retained event":        {func(r, _ *Client) { r.Retain(r1+"event", event(1)) }, "is retained, but must not be"},
 	"a document too big":      {func(r, _ *Client) { r.Retain(r1+"presence", online+strings.Repeat(" ", 600)) }, "at most 512"},

@@ -45,7 +45,8 @@ func (d *dispatcher) coalesce(m Message, now time.Time) bool {
 	i := slices.IndexFunc(d.coalesced, func(a *coalesced) bool { return a.key == key })
 	if i < 0 {
 		if len(d.coalesced) >= maxCoalesceKeys {
-			d.coalesced = slices.DeleteFunc(d.coalesced, func(a *coalesced) bool { a.refill(now); return a.held == nil && a.tokens == coalesceBurst })
+			d.coalesced = slices.DeleteFunc(d.coalesced,
+				func(a *coalesced) bool { a.refill(now); return a.held == nil && a.tokens == coalesceBurst })
 		}
 		if len(d.coalesced) >= maxCoalesceKeys {
 			return false

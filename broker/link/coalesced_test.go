@@ -55,7 +55,8 @@ func TestFloodOfOneStopIsCoalesced(t *testing.T) {
 		if len(stops) < coalesceBurst || len(stops) > coalesceBurst+60 {
 			t.Errorf("%d of %d stops were handed over", len(stops), presses)
 		}
-		if stops[0] != "a/stop 0" || stops[coalesceBurst-1] != fmt.Sprint("a/stop ", coalesceBurst-1) || stops[len(stops)-1] != fmt.Sprint("a/stop ", presses-1) {
+		if stops[0] != "a/stop 0" || stops[coalesceBurst-1] != fmt.Sprint("a/stop ", coalesceBurst-1) ||
+			stops[len(stops)-1] != fmt.Sprint("a/stop ", presses-1) {
 			t.Errorf("the first ones or the newest one are missing: %q", stops)
 		}
 		if lines := strings.Count(log.String(), "\n"); lines < 1 || lines > 3 || !strings.Contains(log.String(), "times=") {

@@ -43,7 +43,8 @@ func parseURL(raw string) (address, error) {
 	port, known := defaultPorts[u.Scheme]
 	overWebSocket := u.Scheme == "ws" || u.Scheme == "wss"
 	if !known || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && !overWebSocket {
-		return address{}, fmt.Errorf("broker URL %q: want mqtt://host:port, mqtts://host:port, ws://host:port/path or wss://host:port/path", schema.PrintableURL(raw))
+		return address{}, fmt.Errorf("broker URL %q: want mqtt://host:port, mqtts://host:port, ws://host:port/path or wss://host:port/path",
+			schema.PrintableURL(raw))
 	}
 	if u.Port() != "" {
 		port = u.Port()

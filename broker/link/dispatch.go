@@ -36,8 +36,9 @@ type dispatcher struct {
 }
 
 func newDispatcher(c Config) *dispatcher {
-	return &dispatcher{limit: c.Queue, log: c.Logger, dedupKey: c.DedupKey, limitedLog: &logLimiter{log: c.Logger}, onMessage: c.OnMessage, onState: c.OnState,
-		wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &dispatcher{limit: c.Queue, log: c.Logger, dedupKey: c.DedupKey, limitedLog: &logLimiter{log: c.Logger}, onMessage: c.OnMessage,
+		onState: c.OnState,
+		wake:    make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // nextNumber numbers a received message. It is called right after reading: a message may

@@ -74,7 +74,8 @@ func (m presenceMessage) Retained() bool  { return m.retained }
 // corrects it.
 func TestOverwrittenPresenceIsHandedOverWhenTheSessionIsUp(t *testing.T) {
 	c := Config{Queue: 8, Logger: slog.New(slog.DiscardHandler), Urgent: func(string) bool { return false }}
-	s := &session{cfg: &c, dispatcher: newDispatcher(c), presence: &Message{Topic: "presence", Payload: []byte("own")}, echoed: make(chan struct{})}
+	s := &session{cfg: &c, dispatcher: newDispatcher(c), presence: &Message{Topic: "presence", Payload: []byte("own")},
+		echoed: make(chan struct{})}
 	receive := func(payload string, retained bool) {
 		s.handle(presenceMessage{libraryMessage{topic: "presence"}, payload, retained})
 	}

@@ -54,7 +54,8 @@ func TestLinkFallsBackToOtherBrokersInOrder(t *testing.T) {
 func TestLinkFallsBackIfFirstBrokerIsDown(t *testing.T) {
 	b := brokertest.Start(t)
 	l, err := link.Open(t.Context(), link.Config{
-		URL: unusedURL(t), FallbackURLs: []string{b.URL()}, Name: "r1", ClientID: "r1", BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+		URL: unusedURL(t), FallbackURLs: []string{b.URL()}, Name: "r1", ClientID: "r1", BackoffMin: time.Millisecond,
+		BackoffMax: 20 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

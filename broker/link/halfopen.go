@@ -35,7 +35,8 @@ func (e *halfOpenProbe) check() error {
 		e.timer.Reset(max(e.s.cfg.Quiet-quiet, e.s.cfg.Quiet/10))
 		return nil
 	case !e.askedAt.IsZero():
-		return fmt.Errorf("%w: nothing received for %v, and no echo of the presence within %v", ErrHalfOpen, quiet.Round(time.Second), e.s.cfg.ConnectTimeout)
+		return fmt.Errorf("%w: nothing received for %v, and no echo of the presence within %v", ErrHalfOpen, quiet.Round(time.Second),
+			e.s.cfg.ConnectTimeout)
 	}
 	select {
 	case e.s.out <- outgoing{Message: *e.s.presence}:

@@ -26,7 +26,8 @@ func robotOfBoot(boot string, dial brokertest.Dialer, u *userLog) link.Config {
 	cfg := robotConfig(dial, u)
 	say := func(state string) func(string) link.Message {
 		return func(session string) link.Message {
-			return link.Message{Topic: presence, QoS: 1, Retain: true, Payload: fmt.Appendf(nil, `{"state":%q,"session":%q,"boot":%q}`, state, session, boot)}
+			return link.Message{Topic: presence, QoS: 1, Retain: true,
+				Payload: fmt.Appendf(nil, `{"state":%q,"session":%q,"boot":%q}`, state, session, boot)}
 		}
 	}
 	cfg.Will, cfg.Presence = say("lost"), say("online")

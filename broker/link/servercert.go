@@ -22,7 +22,8 @@ func CheckServerCertificate(pair tls.Certificate, now time.Time) error {
 	case now.After(leaf.NotAfter):
 		return fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
 	case now.Before(leaf.NotBefore):
-		return fmt.Errorf("the certificate is valid from %s, and now it is %s: %w", leaf.NotBefore.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339), ErrNotYetValid)
+		return fmt.Errorf("the certificate is valid from %s, and now it is %s: %w", leaf.NotBefore.UTC().Format(time.RFC3339),
+			now.UTC().Format(time.RFC3339), ErrNotYetValid)
 	case len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) > 0 && !slices.ContainsFunc(leaf.ExtKeyUsage, serves):
 		return errors.New("the certificate is not a server certificate: its extended key usage lacks serverAuth")
 	}

@@ -99,7 +99,8 @@ func (s *session) acknowledge() {
 }
 
 func (s *session) handle(m mqtt.Message) {
-	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(), N: s.dispatcher.nextNumber(), At: time.Now()}
+	msg := Message{Topic: m.Topic(), Payload: m.Payload(), QoS: m.Qos(), Retain: m.Retained(), Duplicate: m.Duplicate(),
+		N: s.dispatcher.nextNumber(), At: time.Now()}
 	if s.cfg.Urgent(msg.Topic) {
 		if !s.dispatcher.pushUrgent(msg) {
 			s.dispatcher.limitedLog.add("urgent queue full: an older message of the topic was replaced, or the queue grew", msg.Topic)

@@ -26,7 +26,8 @@ func selfSigned(t *testing.T, name string) (tls.Certificate, *x509.CertPool) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -107,14 +108,16 @@ func TestChangedCertificateIsUsedAtNextConnect(t *testing.T) {
 	second, _ := selfSigned(t, "second")
 	present := first
 	var mu sync.Mutex
-	url, shown, cut := tlsProxy(t, brokertest.Start(t), &tls.Config{Certificates: []tls.Certificate{server}, ClientAuth: tls.RequestClientCert})
+	url, shown, cut := tlsProxy(t, brokertest.Start(t),
+		&tls.Config{Certificates: []tls.Certificate{server}, ClientAuth: tls.RequestClientCert})
 	cfg := robotConfig(nil, &userLog{})
 	cfg.URL = url
 	cfg.TLS = func() (*tls.Config, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		c := present
-		return &tls.Config{RootCAs: trusted, GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &c, nil }}, nil
+		return &tls.Config{RootCAs: trusted,
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &c, nil }}, nil
 	}
 	l := open(t, cfg)
 	waitUp(t, l)

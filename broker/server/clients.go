@@ -53,7 +53,8 @@ func (s *Server) clientInfo(c *conn) (clientInfo, bool) {
 	st := clientInfo{
 		ClientID: who.ClientID, Name: who.Name, Role: who.Role, Robot: who.Robot,
 		Since: c.since.UTC(), Address: remote(c.raw), Transport: "in-process",
-		Subscriptions: cl.State.Subscriptions.Len(), Pending: c.tally.queued.Load(), Unacknowledged: cl.State.Inflight.Len(), Dropped: c.tally.dropped.Load(),
+		Subscriptions: cl.State.Subscriptions.Len(), Pending: c.tally.queued.Load(), Unacknowledged: cl.State.Inflight.Len(),
+		Dropped: c.tally.dropped.Load(),
 	}
 	if c.endpoint != nil {
 		st.Transport = c.endpoint.kind

@@ -59,7 +59,8 @@ func TestClientsListsConnections(t *testing.T) {
 	fleetd := b.Client(t, "fleetd")
 	connectStalled(t, b, 300)
 	story := strings.Repeat("x", 8<<10)
-	for stalled := (clientInfo{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] { // until the queue stays full
+	// until the queue stays full
+	for stalled := (clientInfo{}); stalled.Dropped == 0 || stalled.Pending < 32; stalled = clientsOf(t, b)["admin"] {
 		fleetd.Retain(r1+"desired/story", story)
 	}
 
@@ -67,12 +68,14 @@ func TestClientsListsConnections(t *testing.T) {
 	if len(by) != 4 {
 		t.Errorf("%d clients: %+v", len(by), by)
 	}
-	if c := by["r1"]; c.Name != "r1" || c.Role != "robot" || c.Transport != "mqtts" || !strings.HasPrefix(c.Address, "127.0.0.1:") || c.Subscriptions != 2 || c.Dropped != 0 ||
+	if c := by["r1"]; c.Name != "r1" || c.Role != "robot" || c.Transport != "mqtts" || !strings.HasPrefix(c.Address, "127.0.0.1:") ||
+		c.Subscriptions != 2 || c.Dropped != 0 ||
 		c.Certificate == nil || c.Certificate.Serial != own.Leaf.SerialNumber.Text(16) || !c.Certificate.Ends.Equal(own.Leaf.NotAfter) ||
 		c.Since.Before(before) || c.Since.After(time.Now()) {
 		t.Errorf("the robot: %+v", c)
 	}
-	if c := by["console-r1"]; c.Name != "console-r1" || c.Role != "console" || c.Robot != "r1" || c.Transport != "in-process" || c.Certificate != nil {
+	if c := by["console-r1"]; c.Name != "console-r1" || c.Role != "console" || c.Robot != "r1" || c.Transport != "in-process" ||
+		c.Certificate != nil {
 		t.Errorf("the console: %+v", c)
 	}
 	if c := by["admin"]; c.Transport != "mqtt" || c.Subscriptions != 1 || c.Pending < 32 || c.Unacknowledged < 32 || c.Dropped < 1 {
@@ -80,7 +83,8 @@ func TestClientsListsConnections(t *testing.T) {
 	}
 	robot.Close()
 	brokertest.Eventually(t, "the robot is gone", func() bool { _, there := clientsOf(t, b)["r1"]; return !there })
-	if resp, err := http.Post("http://"+b.HTTPAddr()+"/clients", "", nil); err != nil || resp.Body.Close() != nil || resp.StatusCode != http.StatusMethodNotAllowed {
+	if resp, err := http.Post("http://"+b.HTTPAddr()+"/clients", "", nil); err != nil || resp.Body.Close() != nil ||
+		resp.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %v, %v", resp, err)
 	}
 }

@@ -133,7 +133,8 @@ func (c Config) complete() (Config, error) {
 	case c.Files.CRL != "" && c.Files.ClientCA == "":
 		return c, errors.New("--crl needs --client-ca: the list must be signed by that CA")
 	case c.MaxInflight < 1 || c.MaxInflight > math.MaxUint16 || c.MaxQueued < 1 || c.MaxQueued > math.MaxInt32:
-		return c, fmt.Errorf("%d queued and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged", c.MaxQueued, c.MaxInflight, math.MaxUint16)
+		return c, fmt.Errorf("%d queued and %d unacknowledged deliveries to a client: want at least 1, and at most %d unacknowledged",
+			c.MaxQueued, c.MaxInflight, math.MaxUint16)
 	}
 	if err := c.checkAddresses(); err != nil {
 		return c, err

@@ -89,14 +89,17 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 	switch {
 	case errors.Is(err, errOtherRole):
 		g.counters.add(otherRole)
-		g.throttledLog.add(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err, "connected_role", old.client.Load().Role, "connected_remote", remote(old.raw))
+		g.throttledLog.add(slog.LevelError, "connect refused", "name taken", c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote,
+			"why", err, "connected_role", old.client.Load().Role, "connected_remote", remote(old.raw))
 		if g.clashNotices.Allow() {
-			g.notify(c.Name, schema.Notice{Reason: schema.ReasonForbidden, Detail: fmt.Sprintf("a client of role %s tried to connect with this name from %s and was refused", c.Role, cl.Net.Remote), Count: 1})
+			g.notify(c.Name, schema.Notice{Reason: schema.ReasonForbidden,
+				Detail: fmt.Sprintf("a client of role %s tried to connect with this name from %s and was refused", c.Role, cl.Net.Remote), Count: 1})
 		}
 		return false
 	case errors.Is(err, errNameFull), errors.Is(err, errNoSlot):
 		g.counters.add(noSlot)
-		g.throttledLog.add(slog.LevelWarn, "connect refused", err.Error(), c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote, "why", err)
+		g.throttledLog.add(slog.LevelWarn, "connect refused", err.Error(), c.Name, "client", cl.ID, "role", c.Role, "remote", cl.Net.Remote,
+			"why", err)
 		_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 		cl.Stop(packets.ErrServerUnavailable)
 		return false
@@ -105,7 +108,8 @@ func (g *guard) OnConnectAuthenticate(cl *mqtt.Client, _ packets.Packet) bool {
 		g.throttledLog.add(slog.LevelError, "connect refused", "old connection open", c.Name, "client", cl.ID, "why", err)
 		return false
 	case old != nil:
-		g.throttledLog.add(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "old_remote", remote(old.raw), "new_remote", cl.Net.Remote)
+		g.throttledLog.add(slog.LevelWarn, "session taken over", "", cl.ID, "client", cl.ID, "old_remote", remote(old.raw), "new_remote",
+			cl.Net.Remote)
 	}
 	// A right that was lost since identify checked it is noticed here or by recheckAll.
 	if why := g.whyRefused(connOf(cl), c); why != "" {
@@ -126,7 +130,8 @@ func (g *guard) connectsTooOften(cl *mqtt.Client, c *client) bool {
 		return false
 	}
 	g.counters.add(connectFlapping)
-	g.throttledLog.add(slog.LevelWarn, "connect refused", "too often", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why", "connects too often", "pause", connectInterval)
+	g.throttledLog.add(slog.LevelWarn, "connect refused", "too often", cl.ID, "client", cl.ID, "remote", cl.Net.Remote, "why",
+		"connects too often", "pause", connectInterval)
 	_ = g.srv.SendConnack(cl, packets.ErrServerUnavailable, false, nil)
 	cl.Stop(packets.ErrServerUnavailable)
 	return true
@@ -208,10 +213,12 @@ func (g *guard) byPassword(nc *conn, name string, password []byte, c *client) *a
 	case !known:
 		return access.UnknownUser(name)
 	case unproven:
-		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: that is accepted only from this machine; add the hash of a password to its line of the users file (broker hash-password)", name)}
+		return &access.Refusal{Code: access.CodeLogin, Detail: fmt.Sprintf("user %q has no password and presented no certificate: "+
+			"that is accepted only from this machine; add the hash of a password to its line of the users file (broker hash-password)", name)}
 	case a == isWrong:
 		g.counters.add(passwordWrong)
-		return &access.Refusal{Code: access.CodeLogin, Detail: "wrong password: give the client the right one, or its line of the users file another hash (broker hash-password)"}
+		return &access.Refusal{Code: access.CodeLogin, Detail: "wrong password: give the client the right one, " +
+			"or its line of the users file another hash (broker hash-password)"}
 	}
 	c.user = user
 	return nil

@@ -66,7 +66,8 @@ func TestConnectIdentityRules(t *testing.T) {
 func TestSessionCannotBeTakenWithAnotherName(t *testing.T) {
 	b := start(t)
 	robot := b.Client(t, "r1")
-	for _, h := range []brokertest.ConnectPacket{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"}, {Name: "r1", ClientID: "r1", Protocol: 5}} {
+	for _, h := range []brokertest.ConnectPacket{{ClientID: "r1"}, {Name: "op1", ClientID: "r1"}, {Name: "r2", ClientID: "r1"},
+		{Name: "r1", ClientID: "r1", Protocol: 5}} {
 		if c, _ := brokertest.TryConnect(t, b.Dial, h); c != nil {
 			c.Ping()
 		}

@@ -10,10 +10,12 @@ func TestConsoleReachesItsRobotOnly(t *testing.T) {
 	b := start(t)
 	console, own, other, fleetd := b.Client(t, "console-r1"), b.Client(t, "r1"), b.Client(t, "r2"), b.Client(t, "fleetd")
 	own.Subscribe("troupe/v1/robots/r1/cmd/#", "troupe/v1/robots/r1/heartbeat/+", "troupe/v1/fleet/heartbeat/+")
-	other.Subscribe("troupe/v1/robots/r2/cmd/#", "troupe/v1/robots/r2/heartbeat/+", "troupe/v1/fleet/heartbeat/+", "troupe/v1/fleet/cmd/+/stop")
+	other.Subscribe("troupe/v1/robots/r2/cmd/#", "troupe/v1/robots/r2/heartbeat/+", "troupe/v1/fleet/heartbeat/+",
+		"troupe/v1/fleet/cmd/+/stop")
 	console.Subscribe("troupe/v1/#")
 	for _, topic := range []string{
-		"robots/r2/cmd/console-r1/mode/set", "robots/r2/cmd/console-r1/safety/stop", "robots/r1/cmd/op1/mode/set", "robots/r1/cmd/console-r1/sys/adopt",
+		"robots/r2/cmd/console-r1/mode/set", "robots/r2/cmd/console-r1/safety/stop", "robots/r1/cmd/op1/mode/set",
+		"robots/r1/cmd/console-r1/sys/adopt",
 		"robots/r2/heartbeat/console-r1", "fleet/heartbeat/console-r1", "fleet/cmd/console-r1/stop", "robots/r1/state", "robots/r1/desired/mode",
 	} {
 		console.Publish("troupe/v1/"+topic, "{}")

@@ -127,7 +127,8 @@ func (g *guard) OnPublishDropped(cl *mqtt.Client, pk packets.Packet) {
 		return
 	}
 	g.countDropped(cl, c, pk.TopicName)
-	if who := c.client.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain && (pk.FixedHeader.Qos > 0 || g.isCommand(pk.TopicName)) {
+	if who := c.client.Load(); who != nil && who.Role == schema.RoleRobot && !pk.FixedHeader.Retain &&
+		(pk.FixedHeader.Qos > 0 || g.isCommand(pk.TopicName)) {
 		g.cut(cl, c, queueFull, errQueueFull)
 		return
 	}

@@ -273,8 +273,10 @@ func TestRobotIsCutIfACommandDoesNotFit(t *testing.T) {
 		packet      func(topic, payload string, i int) []byte
 	}{
 		{"QoS 1", r1 + "cmd/stop1/safety/stop", func(topic, payload string, i int) []byte { return publishQoS1(topic, payload, 0, i) }},
-		{"QoS 0", r1 + "cmd/stop1/safety/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
-		{"to all with QoS 0", "troupe/v1/fleet/cmd/stop1/stop", func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
+		{"QoS 0", r1 + "cmd/stop1/safety/stop",
+			func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
+		{"to all with QoS 0", "troupe/v1/fleet/cmd/stop1/stop",
+			func(topic, payload string, _ int) []byte { return brokertest.Packet(0x30, publish(topic, payload)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -111,7 +111,8 @@ const hangUpTimeout = time.Second
 
 func TestCloseWaitsAtMostDrainTimeout(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		b := brokertest.Start(t, brokertest.InProcess, withoutRobotRates, func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
+		b := brokertest.Start(t, brokertest.InProcess, withoutRobotRates,
+			func(c *server.Config) { c.WriteTimeout, c.DrainTimeout = time.Hour, 3*time.Second })
 		_, reads := slowSubscriber(t, b, 40)
 		defer reads()
 		began := time.Now()

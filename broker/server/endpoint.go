@@ -48,9 +48,11 @@ func (c *Config) checkAddresses() error {
 		}
 		switch {
 		case c.Dev && !loopback(*addr):
-			return fmt.Errorf("address %q: --dev accepts every client, so only addresses of this machine are allowed, such as 127.0.0.1:%s", *addr, k.port)
+			return fmt.Errorf("address %q: --dev accepts every client, so only addresses of this machine are allowed, such as 127.0.0.1:%s", *addr,
+				k.port)
 		case !k.encrypted && !c.Plaintext && !loopback(*addr):
-			return fmt.Errorf("address %q: others could read and change messages to robots; use --%ss, or --plaintext on a network that you control", *addr, k.kind)
+			return fmt.Errorf("address %q: others could read and change messages to robots; use --%ss, or --plaintext on a network that you control",
+				*addr, k.kind)
 		case k.encrypted && c.Files.Cert == "":
 			return fmt.Errorf("--%s needs --tls-cert and --tls-key", k.kind)
 		}
@@ -59,7 +61,8 @@ func (c *Config) checkAddresses() error {
 	case c.Dev && !loopback(c.HTTP):
 		return fmt.Errorf("address %q: --dev accepts every client, so only addresses of this machine are allowed, such as 127.0.0.1:9101", c.HTTP)
 	case !c.Plaintext && !loopback(c.HTTP):
-		return fmt.Errorf("address %q: others could read the state of the fleet; use 127.0.0.1:9101, or --plaintext on a network that you control", c.HTTP)
+		return fmt.Errorf("address %q: others could read the state of the fleet; "+
+			"use 127.0.0.1:9101, or --plaintext on a network that you control", c.HTTP)
 	}
 	return nil
 }
@@ -76,7 +79,8 @@ func listenAll(cfg Config, k *fileWatcher) ([]*endpoint, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s address: %w", strings.ToUpper(kind.kind), err), closeEndpoints(endpoints))
 		}
-		endpoints = append(endpoints, &endpoint{kind: kind.kind, local: loopback(addr), ln: ln, handshake: handshakeOf(kind.encrypted, kind.ws, k, cfg.Origins)})
+		endpoints = append(endpoints, &endpoint{kind: kind.kind, local: loopback(addr), ln: ln,
+			handshake: handshakeOf(kind.encrypted, kind.ws, k, cfg.Origins)})
 	}
 	return endpoints, nil
 }

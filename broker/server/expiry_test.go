@@ -33,7 +33,8 @@ type authority struct {
 
 func newAuthority(t *testing.T) *authority {
 	a := &authority{t: t}
-	pair := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "root"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, 24*time.Hour)
+	pair := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "root"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign}, 24*time.Hour)
 	a.key, a.cert = pair.PrivateKey.(*ecdsa.PrivateKey), pair.Leaf
 	return a
 }
@@ -66,7 +67,8 @@ func (a *authority) robot(name string, life time.Duration) tls.Certificate {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{urn}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, life)
+	return a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: name}, URIs: []*url.URL{urn},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, life)
 }
 
 // hello is a robot's CONNECT, with a keep-alive of 300 s and its presence as will.
@@ -83,7 +85,8 @@ func hello(name string) []byte {
 func TestConnectionEndsWithItsCertificate(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		a := newAuthority(t)
-		own := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, time.Hour)
+		own := a.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "broker"}, DNSNames: []string{"broker"},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, time.Hour)
 		pool := x509.NewCertPool()
 		pool.AddCert(a.cert)
 		k := &fileWatcher{}

@@ -42,7 +42,8 @@ func (e exposure) checkUsers(users access.Users) error {
 	if len(names) > 1 {
 		has = "have"
 	}
-	return fmt.Errorf("%s %s no password, and other machines can reach %s: add a hash to the line (broker hash-password); robots and fleetd instances may have a certificate instead (--client-ca)",
+	return fmt.Errorf("%s %s no password, and other machines can reach %s: add a hash to the line (broker hash-password); "+
+		"robots and fleetd instances may have a certificate instead (--client-ca)",
 		strings.Join(names, ", "), has, strings.Join(e.remote, ", "))
 }
 

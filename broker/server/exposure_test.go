@@ -18,9 +18,10 @@ var someHash = argon2id.HashPassword("secret", [argon2id.SaltBytes]byte{5}).Stri
 func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logBuffer
-	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+someHash+"\nr1 robot\nfleetd fleetd\n"), ca.Configure, func(c *server.Config) {
-		c.MQTTS, c.WSS, c.WS, c.MQTT, c.Plaintext = "0.0.0.0:0", "0.0.0.0:0", "0.0.0.0:0", "127.0.0.1:0", true
-	})
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+someHash+"\nr1 robot\nfleetd fleetd\n"), ca.Configure,
+		func(c *server.Config) {
+			c.MQTTS, c.WSS, c.WS, c.MQTT, c.Plaintext = "0.0.0.0:0", "0.0.0.0:0", "0.0.0.0:0", "127.0.0.1:0", true
+		})
 	at := func(kind string) string {
 		_, port, err := net.SplitHostPort(b.AddrOf(kind))
 		if err != nil {
@@ -67,7 +68,8 @@ func TestNameWithoutProofIsRefusedFromOtherMachines(t *testing.T) {
 	}
 
 	ca.Write("users", []byte("op1 operator\nr1 robot\n"))
-	brokertest.Eventually(t, "the log of op1 without a password", func() bool { return log.holds("changed file refused") && log.holds("op1 has no password") })
+	brokertest.Eventually(t, "the log of op1 without a password",
+		func() bool { return log.holds("changed file refused") && log.holds("op1 has no password") })
 	if got := code(brokertest.OverTLS(at("mqtts"), ca.TLS()), connect("op1")); got != 4 {
 		t.Errorf("op1 after its hash was removed: code %d", got)
 	}
@@ -83,8 +85,10 @@ func TestStartIsRefusedWithUnprovableNames(t *testing.T) {
 		cfg         server.Config
 		refused     string // empty: the broker starts
 	}{
-		{"every role, no CA", "fleetd fleetd\nop1 operator " + someHash + "\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: pair}, "fleetd, r1"},
-		{"an operator, who cannot have a certificate", "op1 operator\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, "op1 has no password"},
+		{"every role, no CA", "fleetd fleetd\nop1 operator " + someHash + "\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: pair},
+			"fleetd, r1"},
+		{"an operator, who cannot have a certificate", "op1 operator\nr1 robot\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA},
+			"op1 has no password"},
 		{"with --plaintext", "op1 operator\n", server.Config{MQTT: "0.0.0.0:0", Plaintext: true}, "op1 has no password"},
 		{"over WebSocket", "obs observer\n", server.Config{WSS: ":0", Files: withCA}, "obs has no password"},
 		{"roles with certificates", "r1 robot\nfleetd fleetd\n", server.Config{MQTTS: "0.0.0.0:0", Files: withCA}, ""},

@@ -147,16 +147,20 @@ func (k *fileWatcher) reload() {
 func (k *fileWatcher) warn() {
 	now := k.current.Load()
 	if names := k.exposure.impersonable(now.users); len(names) > 0 {
-		k.log.Warn("users without a password can be impersonated by any local process; add a hash to their lines (broker hash-password), remove the lines of clients with certificates, or close this machine's own addresses (--mqtt '')", "names", shorten(names))
+		k.log.Warn("users without a password can be impersonated by any local process; add a hash to their lines (broker hash-password), "+
+			"remove the lines of clients with certificates, or close this machine's own addresses (--mqtt '')", "names", shorten(names))
 	}
 	for what, end := range now.expiries() {
 		switch left := time.Until(end); {
 		case left <= 0 && what == "crl":
-			k.log.Error("CRL has expired: later revocations are missing from it (no client is refused for that); fleetd writes ca/crl.pem every day: see whether it runs, and copy that file here", "at", end.UTC().Format(time.RFC3339))
+			k.log.Error("CRL has expired: later revocations are missing from it (no client is refused for that); "+
+				"fleetd writes ca/crl.pem every day: see whether it runs, and copy that file here", "at", end.UTC().Format(time.RFC3339))
 		case left <= 0:
-			k.log.Error("certificate has expired: clients refuse the broker, or the broker refuses them; renew it", "what", what, "at", end.UTC().Format(time.RFC3339))
+			k.log.Error("certificate has expired: clients refuse the broker, or the broker refuses them; renew it", "what", what, "at",
+				end.UTC().Format(time.RFC3339))
 		case left < expiryWarning && what == "crl":
-			k.log.Warn("CRL expires soon; fleetd writes ca/crl.pem every day: see whether it runs, and copy that file here", "at", end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
+			k.log.Warn("CRL expires soon; fleetd writes ca/crl.pem every day: see whether it runs, and copy that file here", "at",
+				end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
 		case left < expiryWarning:
 			k.log.Warn("certificate expires soon; renew it", "what", what, "at", end.UTC().Format(time.RFC3339), "days_left", wholeDays(left))
 		}

@@ -72,7 +72,8 @@ func guessPasswords(t *testing.T, b *brokertest.Broker, address, name string, n 
 // button: neither from other addresses nor from their own.
 func TestPasswordGuessersKeepNobodyOut(t *testing.T) {
 	hash := func(password string) argon2id.Hash { return argon2id.HashPassword(password, [16]byte{1}) }
-	b := start(t, brokertest.Users(t, fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
+	b := start(t, brokertest.Users(t,
+		fmt.Sprintf("btn stop %s\nop1 operator %s\nop2 operator %s\nop3 operator %s\n", hash("b"), hash("1"), hash("2"), hash("3"))))
 	var let, refused atomic.Int64
 	for _, address := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
 		guessPasswords(t, b, address, "op3", 34, &let, &refused)
@@ -149,7 +150,8 @@ func connectMany(t *testing.T, b *brokertest.Broker, sockets int) (all []net.Con
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		if _, err := c.Write(append(brokertest.ConnectPacket{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(), subscribeToAll()...)); err != nil {
+		if _, err := c.Write(append(brokertest.ConnectPacket{Name: "admin", ClientID: fmt.Sprint("admin.", i)}.Bytes(),
+			subscribeToAll()...)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(c, make([]byte, 4+5)); err != nil { // CONNACK, SUBACK
@@ -179,7 +181,8 @@ func TestQueuesOfOneNameAreBounded(t *testing.T) {
 		waiting += c.Pending
 	}
 	if waiting < 2*pending || waiting > 5*pending+sockets {
-		t.Errorf("%d messages wait for %d connections that do not read, with %d in a queue: want four full queues at most", waiting, sockets, pending)
+		t.Errorf("%d messages wait for %d connections that do not read, with %d in a queue: want four full queues at most", waiting, sockets,
+			pending)
 	}
 	fleetd.Ping() // nothing is being delivered any more
 	before := b.Status()

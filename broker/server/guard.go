@@ -75,7 +75,8 @@ func (g *guard) ID() string { return "guard" }
 func (g *guard) Provides(b byte) bool {
 	return bytes.Contains([]byte{
 		mqtt.OnConnect, mqtt.OnConnectAuthenticate, mqtt.OnSessionEstablished, mqtt.OnDisconnect,
-		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill, mqtt.OnWillSent,
+		mqtt.OnACLCheck, mqtt.OnSubscribe, mqtt.OnSubscribed, mqtt.OnPublish, mqtt.OnPublishDropped, mqtt.OnQosPublish, mqtt.OnWill,
+		mqtt.OnWillSent,
 		mqtt.OnRetainMessage, mqtt.OnPacketRead, mqtt.OnPacketEncode, mqtt.OnPacketSent, mqtt.OnPacketProcessed,
 	}, []byte{b})
 }
@@ -151,7 +152,8 @@ func (g *guard) OnSubscribe(cl *mqtt.Client, pk packets.Packet) packets.Packet {
 		case !again && len(has) >= most:
 			why = fmt.Sprintf("more than %d subscriptions", most)
 		case !g.searches.allow(c.Name):
-			g.report(c, subscribeRefused, schema.ReasonOverloaded, f.Filter, fmt.Sprintf("subscribe: more than %d filters per second", g.rates.search))
+			g.report(c, subscribeRefused, schema.ReasonOverloaded, f.Filter,
+				fmt.Sprintf("subscribe: more than %d filters per second", g.rates.search))
 			f.Filter = ""
 			continue
 		}
@@ -207,7 +209,8 @@ func (g *guard) OnPublish(cl *mqtt.Client, pk packets.Packet) (packets.Packet, e
 		g.report(c, eventOf(v.Reason), v.Reason, pk.TopicName, v.Detail)
 	}
 	if pk.FixedHeader.Retain && !g.retained.begin(pk.TopicName, len(pk.Payload), must) {
-		g.report(c, noSpace, schema.ReasonNoSpace, pk.TopicName, fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
+		g.report(c, noSpace, schema.ReasonNoSpace, pk.TopicName,
+			fmt.Sprintf("the limit of %d MiB of retained documents is reached", g.retained.maxBytes>>20))
 		return pk, packets.CodeSuccessIgnore
 	}
 	g.dropReleasedStops(c, pk)
@@ -232,7 +235,8 @@ func (g *guard) notifyUndelivered(c *client, pk packets.Packet) {
 	command, _ := verb.Decode(v, pk.Payload) // with whatever problems, its id is empty or valid
 	g.reportNotice(c, noReceiver, schema.Notice{
 		Reason: schema.ReasonUndelivered, Topic: pk.TopicName, ID: command.ID,
-		Detail: "no robot " + params.RID + " is connected to this broker, which keeps no command for later; send it again when the robot is online",
+		Detail: "no robot " + params.RID + " is connected to this broker, which keeps no command for later; " +
+			"send it again when the robot is online",
 	})
 }
 
@@ -328,7 +332,8 @@ func (g *guard) report(c *client, e event, r schema.Reason, topic, detail string
 func (g *guard) reportNotice(c *client, e event, n schema.Notice) {
 	g.counters.add(e)
 	c.unreported++
-	g.throttledLog.add(slog.LevelWarn, "refused", string(n.Reason), c.Name, "client", c.ClientID, "reason", n.Reason, "topic", n.Topic, "detail", n.Detail)
+	g.throttledLog.add(slog.LevelWarn, "refused", string(n.Reason), c.Name, "client", c.ClientID, "reason", n.Reason, "topic", n.Topic,
+		"detail", n.Detail)
 	if e == framesOverRate && !c.frameNotices.Allow() || !c.notices.Allow() {
 		return
 	}
@@ -364,14 +369,16 @@ func (g *guard) notifyTakenOver(old *conn) {
 	if _, reads := cl.State.Subscriptions.Get(topic); !reads {
 		return
 	}
-	payload, err := schema.Encode(schema.Notice{TS: schema.TimeOf(time.Now()), Reason: schema.ReasonTakenOver, Detail: schema.ReasonTakenOver.Describe().Text})
+	payload, err := schema.Encode(schema.Notice{TS: schema.TimeOf(time.Now()), Reason: schema.ReasonTakenOver,
+		Detail: schema.ReasonTakenOver.Describe().Text})
 	if err != nil {
 		g.log.Error("encode notice", "error", err)
 		return
 	}
 	// Write it directly: the library would append it to a queue that is no longer written.
 	var b bytes.Buffer
-	pk := packets.Packet{ProtocolVersion: cl.Properties.ProtocolVersion, FixedHeader: packets.FixedHeader{Type: packets.Publish}, TopicName: topic, Payload: payload}
+	pk := packets.Packet{ProtocolVersion: cl.Properties.ProtocolVersion, FixedHeader: packets.FixedHeader{Type: packets.Publish},
+		TopicName: topic, Payload: payload}
 	if err := pk.PublishEncode(&b); err != nil {
 		g.log.Error("encode notice", "error", err)
 		return

@@ -29,14 +29,19 @@ func TestProvidesListsEveryHookMethod(t *testing.T) {
 		"SetOptions": mqtt.SetOptions, "OnSysInfoTick": mqtt.OnSysInfoTick, "OnStarted": mqtt.OnStarted, "OnStopped": mqtt.OnStopped,
 		"OnConnectAuthenticate": mqtt.OnConnectAuthenticate, "OnACLCheck": mqtt.OnACLCheck, "OnConnect": mqtt.OnConnect,
 		"OnSessionEstablish": mqtt.OnSessionEstablish, "OnSessionEstablished": mqtt.OnSessionEstablished, "OnDisconnect": mqtt.OnDisconnect,
-		"OnAuthPacket": mqtt.OnAuthPacket, "OnPacketRead": mqtt.OnPacketRead, "OnPacketEncode": mqtt.OnPacketEncode, "OnPacketSent": mqtt.OnPacketSent,
+		"OnAuthPacket": mqtt.OnAuthPacket, "OnPacketRead": mqtt.OnPacketRead, "OnPacketEncode": mqtt.OnPacketEncode,
+		"OnPacketSent":      mqtt.OnPacketSent,
 		"OnPacketProcessed": mqtt.OnPacketProcessed, "OnSubscribe": mqtt.OnSubscribe, "OnSubscribed": mqtt.OnSubscribed,
 		"OnSelectSubscribers": mqtt.OnSelectSubscribers, "OnUnsubscribe": mqtt.OnUnsubscribe, "OnUnsubscribed": mqtt.OnUnsubscribed,
-		"OnPublish": mqtt.OnPublish, "OnPublished": mqtt.OnPublished, "OnPublishDropped": mqtt.OnPublishDropped, "OnRetainMessage": mqtt.OnRetainMessage,
-		"OnRetainPublished": mqtt.OnRetainPublished, "OnQosPublish": mqtt.OnQosPublish, "OnQosComplete": mqtt.OnQosComplete, "OnQosDropped": mqtt.OnQosDropped,
-		"OnPacketIDExhausted": mqtt.OnPacketIDExhausted, "OnWill": mqtt.OnWill, "OnWillSent": mqtt.OnWillSent, "OnClientExpired": mqtt.OnClientExpired,
+		"OnPublish": mqtt.OnPublish, "OnPublished": mqtt.OnPublished, "OnPublishDropped": mqtt.OnPublishDropped,
+		"OnRetainMessage":   mqtt.OnRetainMessage,
+		"OnRetainPublished": mqtt.OnRetainPublished, "OnQosPublish": mqtt.OnQosPublish, "OnQosComplete": mqtt.OnQosComplete,
+		"OnQosDropped":        mqtt.OnQosDropped,
+		"OnPacketIDExhausted": mqtt.OnPacketIDExhausted, "OnWill": mqtt.OnWill, "OnWillSent": mqtt.OnWillSent,
+		"OnClientExpired":   mqtt.OnClientExpired,
 		"OnRetainedExpired": mqtt.OnRetainedExpired, "StoredClients": mqtt.StoredClients, "StoredSubscriptions": mqtt.StoredSubscriptions,
-		"StoredInflightMessages": mqtt.StoredInflightMessages, "StoredRetainedMessages": mqtt.StoredRetainedMessages, "StoredSysInfo": mqtt.StoredSysInfo,
+		"StoredInflightMessages": mqtt.StoredInflightMessages, "StoredRetainedMessages": mqtt.StoredRetainedMessages,
+		"StoredSysInfo": mqtt.StoredSysInfo,
 	}
 	g := &guard{}
 	typ := reflect.TypeOf(g)
@@ -84,7 +89,8 @@ func (*acceptAll) OnPacketSent(cl *mqtt.Client, _ packets.Packet, _ []byte) {
 // refuses MQTT 5, but MQTT 3.1.1 may have such packets, too.
 func TestLibraryPanicEndsOnlyItsConnection(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		srv := mqtt.New(&mqtt.Options{Capabilities: capabilities(Config{MaxClients: 10}), Logger: slog.New(slog.DiscardHandler), SysTopicResendInterval: 60})
+		srv := mqtt.New(&mqtt.Options{Capabilities: capabilities(Config{MaxClients: 10}), Logger: slog.New(slog.DiscardHandler),
+			SysTopicResendInterval: 60})
 		if err := srv.AddHook(&acceptAll{}, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -108,19 +108,27 @@ func TestRefusedPublishes(t *testing.T) {
 		m      brokertest.Message
 		reason schema.Reason
 	}{
-		{"a retained command", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte("ato"), QoS: 1, Retain: true}, schema.ReasonRetainedCommand},
-		{"a command of QoS 2 that is retained", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte("ato"), QoS: 2, Retain: true}, schema.ReasonRetainedCommand},
+		{"a retained command", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte("ato"), QoS: 1, Retain: true},
+			schema.ReasonRetainedCommand},
+		{"a command of QoS 2 that is retained", op,
+			brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte("ato"), QoS: 2, Retain: true}, schema.ReasonRetainedCommand},
 		{"a command of 9 KiB", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/set", Payload: []byte(big), QoS: 1}, schema.ReasonTooBig},
 		{"a verb for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/mode/enable", Payload: []byte("ato"), QoS: 1}, schema.ReasonForbidden},
-		{"a verb that no table lists and that may be for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/sys/sing", QoS: 1}, schema.ReasonUnknownVerb},
-		{"a stop client with a verb that no table lists", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/sing", QoS: 1}, schema.ReasonUnknownVerb},
+		{"a verb that no table lists and that may be for admins", op, brokertest.Message{Topic: r1 + "cmd/op1/sys/sing", QoS: 1},
+			schema.ReasonUnknownVerb},
+		{"a stop client with a verb that no table lists", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/sing", QoS: 1},
+			schema.ReasonUnknownVerb},
 		{"a stop client that enables", stop, brokertest.Message{Topic: r1 + "cmd/stop1/safety/enable", QoS: 1}, schema.ReasonForbidden},
 		{"an observer that commands", obs, brokertest.Message{Topic: r1 + "cmd/obs/safety/stop", QoS: 1}, schema.ReasonForbidden},
 		{"a robot that commands", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/cmd/r1/mode/set", QoS: 1}, schema.ReasonForbidden},
-		{"a robot with another robot's presence", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/presence", QoS: 1, Retain: true}, schema.ReasonForbidden},
-		{"a robot that deletes the fleet's story", robot, brokertest.Message{Topic: r1 + "desired/story", QoS: 1, Retain: true}, schema.ReasonForbidden},
-		{"a robot that publishes a blob", robot, brokertest.Message{Topic: "troupe/v1/blobs/" + strings.Repeat("a", 64), QoS: 1, Retain: true}, schema.ReasonForbidden},
-		{"a document that is not retained", robot, brokertest.Message{Topic: r1 + "presence", Payload: []byte(online), QoS: 1}, schema.ReasonBadRequest},
+		{"a robot with another robot's presence", robot, brokertest.Message{Topic: "troupe/v1/robots/r2/presence", QoS: 1, Retain: true},
+			schema.ReasonForbidden},
+		{"a robot that deletes the fleet's story", robot, brokertest.Message{Topic: r1 + "desired/story", QoS: 1, Retain: true},
+			schema.ReasonForbidden},
+		{"a robot that publishes a blob", robot, brokertest.Message{Topic: "troupe/v1/blobs/" + strings.Repeat("a", 64), QoS: 1, Retain: true},
+			schema.ReasonForbidden},
+		{"a document that is not retained", robot, brokertest.Message{Topic: r1 + "presence", Payload: []byte(online), QoS: 1},
+			schema.ReasonBadRequest},
 		{"a topic that is not in the table", robot, brokertest.Message{Topic: r1 + "mood", QoS: 1}, schema.ReasonForbidden},
 		{"a topic outside the namespace", op, brokertest.Message{Topic: "x", QoS: 1}, schema.ReasonForbidden},
 	}
@@ -152,7 +160,8 @@ func TestStopPassesWithAnyPayloadAndIsNeverRetained(t *testing.T) {
 	robot.Subscribe(r1 + "cmd/#")
 	stop.Subscribe("troupe/v1/clients/+/notice")
 	for _, m := range []brokertest.Message{
-		{Payload: []byte("{{{"), QoS: 1}, {QoS: 1}, {Payload: []byte("x"), QoS: 0}, {Payload: []byte("x"), QoS: 2}, {Payload: []byte("x"), QoS: 1, Retain: true},
+		{Payload: []byte("{{{"), QoS: 1}, {QoS: 1}, {Payload: []byte("x"), QoS: 0}, {Payload: []byte("x"), QoS: 2},
+		{Payload: []byte("x"), QoS: 1, Retain: true},
 		{Payload: bytes.Repeat([]byte("x"), 100<<10), QoS: 1}, {Payload: []byte("again"), QoS: 1, Duplicate: true},
 	} {
 		m.Topic = r1 + "cmd/stop1/safety/stop"

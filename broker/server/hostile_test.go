@@ -119,7 +119,8 @@ func (s *siege) truncated() {
 	for _, level := range []byte{4, 5} {
 		connect := attacker
 		connect.Protocol = level
-		for _, p := range append(packets(7, "troupe/v1/#", "troupe/v1/robots/far/cmd/op3/sys/ping", "x"), connect.Bytes(), []byte{0xf0, 2, 0x18, 0}, []byte{0xe0, 2, 0, 0}) {
+		for _, p := range append(packets(7, "troupe/v1/#", "troupe/v1/robots/far/cmd/op3/sys/ping", "x"), connect.Bytes(),
+			[]byte{0xf0, 2, 0x18, 0}, []byte{0xe0, 2, 0, 0}) {
 			for n := range len(p) - 2 {
 				s.attack(connect, brokertest.Packet(p[0], p[2:2+n]))
 			}
@@ -135,7 +136,8 @@ func (s *siege) wrongIdentities() {
 			s.attack(brokertest.ConnectPacket{Name: thief, ClientID: "r1"})
 		}
 		for _, topic := range []string{r1 + "cmd/op1/mode/set", r1 + "presence", "troupe/v1/#", "$SYS/x", "troupe/v1/fleet/presence"} {
-			s.attack(brokertest.ConnectPacket{Name: "op3", ClientID: "op3", Will: &brokertest.Message{Topic: topic, Payload: []byte("forged"), QoS: 1, Retain: i%2 == 0}})
+			s.attack(brokertest.ConnectPacket{Name: "op3", ClientID: "op3",
+				Will: &brokertest.Message{Topic: topic, Payload: []byte("forged"), QoS: 1, Retain: i%2 == 0}})
 		}
 		if i%10 == 0 {
 			s.answers("wrong identities ")
@@ -279,7 +281,8 @@ func FuzzPacketsAfterConnect(f *testing.F) {
 
 func FuzzFirstPacket(f *testing.F) {
 	f.Add(attacker.Bytes())
-	f.Add(brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Protocol: 5, Will: &brokertest.Message{Topic: r1 + "presence", Retain: true}}.Bytes())
+	f.Add(brokertest.ConnectPacket{Name: "r1", ClientID: "r1", Protocol: 5,
+		Will: &brokertest.Message{Topic: r1 + "presence", Retain: true}}.Bytes())
 	f.Add([]byte(strings.Repeat("\x10\xff", 4)))
 	fuzzBroker(f, nil)
 }

@@ -92,7 +92,8 @@ func (l *listener) accept(d *endpoint) {
 // start admits a connection, or closes it when a limit is reached. d is nil for an
 // in-process connection.
 func (l *listener) start(nc net.Conn, d *endpoint) {
-	c := &conn{Conn: nc, raw: nc, endpoint: d, since: time.Now(), counters: l.counters, gate: &l.gate, done: make(chan struct{}), flushed: make(chan struct{})}
+	c := &conn{Conn: nc, raw: nc, endpoint: d, since: time.Now(), counters: l.counters, gate: &l.gate, done: make(chan struct{}),
+		flushed: make(chan struct{})}
 	c.markFlushed = sync.OnceFunc(func() { close(c.flushed) })
 	c.timeout.Store(int64(l.limits.write))
 	c.unsent.sending = make(chan struct{}, 1)

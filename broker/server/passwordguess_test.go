@@ -26,7 +26,8 @@ func TestRightPasswordIsAcceptedWhileOthersGuess(t *testing.T) {
 		name := fmt.Sprint("op", i)
 		for n := range guesses {
 			guessers.Go(func() {
-				if c, code := brokertest.TryConnect(t, from(b, address), brokertest.ConnectPacket{Name: name, ClientID: name, Password: fmt.Sprint("guess ", n)}); c != nil || code != 4 {
+				if c, code := brokertest.TryConnect(t, from(b, address),
+					brokertest.ConnectPacket{Name: name, ClientID: name, Password: fmt.Sprint("guess ", n)}); c != nil || code != 4 {
 					t.Errorf("%s: wrong password answered with code %d", name, code)
 				}
 			})

@@ -175,7 +175,8 @@ func (g *guard) queuePlaceholder(cl *mqtt.Client, c *conn) {
 		return
 	}
 	if err := g.publish(placeholderTopic+cl.ID, []byte(topic), qos, false); err != nil {
-		g.log.Error("retained document not queued for a slow client; it may miss the newest version", "client", cl.ID, "topic", topic, "error", err)
+		g.log.Error("retained document not queued for a slow client; it may miss the newest version", "client", cl.ID, "topic", topic, "error",
+			err)
 	}
 }
 

@@ -25,7 +25,8 @@ type retainedByUser struct {
 func (g *guard) recordWriter(c *client, pk packets.Packet) {
 	g.byUser.mu.Lock()
 	defer g.byUser.mu.Unlock()
-	if c == nil || len(pk.Payload) == 0 || c.serial != "" || c.Role == schema.RoleRobot || c.Role == schema.RoleFleetd || g.latchesStop(pk.TopicName) {
+	if c == nil || len(pk.Payload) == 0 || c.serial != "" || c.Role == schema.RoleRobot || c.Role == schema.RoleFleetd ||
+		g.latchesStop(pk.TopicName) {
 		delete(g.byUser.by, pk.TopicName)
 		return
 	}

@@ -230,7 +230,8 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	var log logBuffer
 	reload := make(chan os.Signal, 1)
-	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+argon2id.HashPassword("a", [argon2id.SaltBytes]byte{3}).String()+"\n"), ca.Configure, func(c *server.Config) { c.Reload = reload })
+	b := brokertest.Start(t, log.into, usersOf(ca, "op1 operator "+argon2id.HashPassword("a", [argon2id.SaltBytes]byte{3}).String()+"\n"),
+		ca.Configure, func(c *server.Config) { c.Reload = reload })
 	good, bad := ca.IssueClient(schema.RoleRobot, "r1"), ca.IssueClient(schema.RoleRobot, "r2")
 	refused := func(h brokertest.ConnectPacket, own ...tls.Certificate) bool {
 		c, code := byTLS(t, b, ca, h, own...)
@@ -256,7 +257,8 @@ func TestUnreadableFilesChangeNothing(t *testing.T) {
 	}{
 		{"a revoked robot", brokertest.ConnectPacket{ClientID: "r2"}, []tls.Certificate{bad}, true},
 		{"a robot without a certificate", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, nil, true},
-		{"a robot with a certificate of another CA", brokertest.ConnectPacket{ClientID: "r1"}, []tls.Certificate{brokertest.NewCA(t).IssueClient(schema.RoleRobot, "r1")}, true},
+		{"a robot with a certificate of another CA", brokertest.ConnectPacket{ClientID: "r1"},
+			[]tls.Certificate{brokertest.NewCA(t).IssueClient(schema.RoleRobot, "r1")}, true},
 		{"a person without the password", brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, nil, true},
 		{"a robot of the fleet", brokertest.ConnectPacket{ClientID: "r1"}, []tls.Certificate{good}, false},
 		{"a person with the password", brokertest.ConnectPacket{Name: "op1", ClientID: "op1", Password: "a"}, nil, false},
@@ -300,7 +302,8 @@ func TestDocumentsOfRemovedUserAreDeleted(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{topic("stop"): `"of ann"`, topic("config"): `"of ben"`, topic("places"): `"of ben"`, "troupe/v1/robots/r1/state": `"of r1"`}
+	want := map[string]string{topic("stop"): `"of ann"`, topic("config"): `"of ben"`, topic("places"): `"of ben"`,
+		"troupe/v1/robots/r1/state": `"of r1"`}
 	all := maps.Clone(want)
 	all[topic("mode")] = `"of ann"`
 	finds(all)

@@ -73,7 +73,8 @@ func TestRobotMayPublishAllItsDocumentsAtOnce(t *testing.T) {
 				said++
 			}
 		}
-		if s := b.Status(); said < 8 || s["publishes_over_byte_rate"]+s["publishes_over_rate"]+s["publishes_too_big"]+s["publishes_forbidden"] != 0 {
+		if s := b.Status(); said < 8 ||
+			s["publishes_over_byte_rate"]+s["publishes_over_rate"]+s["publishes_too_big"]+s["publishes_forbidden"] != 0 {
 			t.Errorf("%d documents published, status %v", said, s)
 		}
 	})

@@ -103,7 +103,8 @@ func (g *guard) exceedsRate(c *client, v access.Verdict, m access.Publish) (e ev
 	row, params, _ := g.ns.Match(m.Topic)
 	switch {
 	case row.Kind == schema.TopicCmd && !g.senderRates.command(c, params.RID):
-		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited", g.rates.command, g.senderRates.robots(c))
+		return overRate, fmt.Sprintf("more than %d commands per second to one robot, or to all robots beyond %d; stops are not limited",
+			g.rates.command, g.senderRates.robots(c))
 	case row.Kind == schema.TopicTeleop && !g.senderRates.frame(c, params.RID):
 		return framesOverRate, fmt.Sprintf("more than %d frames per second to one robot; stops are not limited", g.rates.frame)
 	case c.messages == nil || row.Kind == schema.TopicAck:

@@ -45,7 +45,8 @@ func TestCommandFloodIsLimitedAndStopArrives(t *testing.T) {
 		if got := len(robot.Inbox("#")); got != 40 {
 			t.Errorf("the robot receives %d of 1000 commands, want 40", got)
 		}
-		if n := notice(t, op); n.Reason != schema.ReasonOverloaded || !strings.Contains(n.Detail, "20 commands per second to one robot, or to all robots beyond 256;") {
+		if n := notice(t, op); n.Reason != schema.ReasonOverloaded ||
+			!strings.Contains(n.Detail, "20 commands per second to one robot, or to all robots beyond 256;") {
 			t.Errorf("notice %+v", n)
 		}
 		admin := b.Client(t, "admin")
@@ -136,7 +137,8 @@ func TestCommandsToManyRobotsShareARateAndStopsArrive(t *testing.T) {
 		synctest.Wait()
 		commands, stops := len(watcher.Inbox("troupe/v1/robots/+/cmd/op1/sys/ping")), len(watcher.Inbox("troupe/v1/robots/+/cmd/op1/safety/stop"))
 		if commands != 3*256+40 || stops != 1000 {
-			t.Errorf("%d of 3000 commands to 1000 robots were delivered, want 3 to each of 256 and 40 to all others; %d of 1000 stops", commands, stops)
+			t.Errorf("%d of 3000 commands to 1000 robots were delivered, want 3 to each of 256 and 40 to all others; %d of 1000 stops", commands,
+				stops)
 		}
 		time.Sleep(time.Second)
 		flood(t, op, 256, func(i int) []byte { return packet(to(1000+i, "sys/ping"), "") })

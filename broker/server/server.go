@@ -107,8 +107,9 @@ func newGuard(cfg Config, k *fileWatcher, srv *mqtt.Server, n *counters) *guard 
 	g := &guard{
 		creds: k, ns: cfg.Namespace, bus: cfg.Bus, log: cfg.Logger, throttledLog: &logThrottle{log: cfg.Logger}, counters: n, srv: srv,
 		rates: rates{
-			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurstSeconds * cfg.RobotRate, bytes: cfg.RobotBytes, bytesBurst: schema.RobotBytesBurstSeconds * cfg.RobotBytes,
-			command: cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
+			robot: cfg.RobotRate, robotBurst: schema.RobotMessagesBurstSeconds * cfg.RobotRate, bytes: cfg.RobotBytes,
+			bytesBurst: schema.RobotBytesBurstSeconds * cfg.RobotBytes,
+			command:    cfg.CommandRate, frame: cfg.FrameRate, fleet: cfg.MaxClients,
 			refused: 20, refusedBurst: 200,
 			notice: 5, noticeBurst: 20,
 			subscriptions: 256, robotSubscriptions: 32, search: 5, searchBurst: 1024,
@@ -137,7 +138,8 @@ func newListener(cfg Config, endpoints []*endpoint, g *guard) *listener {
 	return &listener{
 		limits: limits{
 			connect: cfg.ConnectTimeout, write: cfg.WriteTimeout,
-			total: cfg.MaxClients + cfg.MaxWaiting, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, perSecond: cfg.MaxAccepts, perSecondIP: cfg.MaxAcceptsIP,
+			total: cfg.MaxClients + cfg.MaxWaiting, waiting: cfg.MaxWaiting, waitingIP: cfg.MaxWaitingIP, perSecond: cfg.MaxAccepts,
+			perSecondIP: cfg.MaxAcceptsIP,
 		},
 		acceptRate:   rate.NewLimiter(rate.Limit(cfg.MaxAccepts), acceptBurst*cfg.MaxAccepts),
 		acceptRateIP: limiters[netip.Addr]{limit: rate.Limit(cfg.MaxAcceptsIP), burst: acceptBurst * cfg.MaxAcceptsIP},

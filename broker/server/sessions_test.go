@@ -171,7 +171,8 @@ func TestRetainedBytesAreLimited(t *testing.T) {
 	stops("")
 	// So is the list of revocations: it takes effect when it arrives, so a reader must find
 	// it.
-	list := `{"rev":1,"fleet_id":"fleetd","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) + `"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
+	list := `{"rev":1,"fleet_id":"fleetd","names":["` + strings.TrimSuffix(strings.Repeat(strings.Repeat("a", 60)+`","`, 600), `","`) +
+		`"],"serials":[],"ts":"2026-05-17T09:30:00.000Z"}`
 	fleetd.Retain("troupe/v1/fleet/revoked", list)
 	asks := b.Client(t, "admin", brokertest.WithID("admin.asks"))
 	asks.Subscribe("troupe/v1/fleet/revoked")
@@ -194,9 +195,12 @@ func TestInvalidTopicsAreNotRouted(t *testing.T) {
 	watcher := b.Client(t, "admin")
 	watcher.TrySubscribe(1, "#", "$SYS/#", "/#", "+/+/#")
 	for name, topic := range map[string]string{
-		"empty": "", "a NUL": "troupe/v1/\x00", "invalid UTF-8": "troupe/v1/\xff\xfe", "a surrogate": "troupe/v1/\xed\xa0\x80", "a wildcard": r1 + "cmd/+/safety/stop",
-		"a filter for all": "#", "a broker topic": "$SYS/broker/version", "a shared subscription": "$share/g/troupe/v1/robots/r1/event", "a leading slash": "/troupe/v1/robots/r1/event",
-		"a trailing slash": r1 + "event/", "empty levels": "troupe/v1/robots//event", "too deep": strings.Repeat("a/", 5000) + "a", "too long": strings.Repeat("a", 65000),
+		"empty": "", "a NUL": "troupe/v1/\x00", "invalid UTF-8": "troupe/v1/\xff\xfe", "a surrogate": "troupe/v1/\xed\xa0\x80",
+		"a wildcard":       r1 + "cmd/+/safety/stop",
+		"a filter for all": "#", "a broker topic": "$SYS/broker/version", "a shared subscription": "$share/g/troupe/v1/robots/r1/event",
+		"a leading slash":  "/troupe/v1/robots/r1/event",
+		"a trailing slash": r1 + "event/", "empty levels": "troupe/v1/robots//event", "too deep": strings.Repeat("a/", 5000) + "a",
+		"too long":   strings.Repeat("a", 65000),
 		"upper case": "troupe/v1/robots/R1/event", "a control character": r1 + "event\n",
 	} {
 		for _, qos := range []byte{0, 1} {

@@ -34,7 +34,8 @@ func serveStatus(ln net.Listener, s *Server) *status {
 	})
 	mux.Handle("GET /metrics", metricsHandler(s))
 	h := &status{addr: ln.Addr().String(), done: make(chan error, 1), srv: &http.Server{
-		Handler: allowHosts(s.cfg.HTTPHosts, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: allowHosts(s.cfg.HTTPHosts, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 	}}
 	go func() { h.done <- h.srv.Serve(ln) }()
 	return h
@@ -53,7 +54,8 @@ func allowHosts(hosts []string, next http.Handler) http.Handler {
 		_, notIP := netip.ParseAddr(host)
 		same := func(name string) bool { return strings.EqualFold(name, strings.TrimSuffix(host, ".")) }
 		if r.Host != "" && notIP != nil && !same("localhost") && !slices.ContainsFunc(hosts, same) { // HTTP 1.0 has no Host
-			http.Error(w, fmt.Sprintf("host %q is not allowed: start the broker with --http-host for every host name in requests", r.Host), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("host %q is not allowed: start the broker with --http-host for every host name in requests", r.Host),
+				http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

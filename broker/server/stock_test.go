@@ -143,7 +143,8 @@ func (s *stockBroker) Status() map[string]int64 {
 	i := s.srv.Info.Clone()
 	return map[string]int64{
 		"clients": i.ClientsConnected, "subscriptions": i.Subscriptions, "retained": i.Retained,
-		"deliveries_dropped": i.MessagesDropped, "inflight": i.Inflight, "inflight_dropped": i.InflightDropped, "packets_received": i.PacketsReceived,
+		"deliveries_dropped": i.MessagesDropped, "inflight": i.Inflight, "inflight_dropped": i.InflightDropped,
+		"packets_received": i.PacketsReceived,
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 func TestRobotWithReservedNameIsRefused(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, usersOf(ca, "op7 operator "+someHash+"\nhall-fleetd fleetd\nr3 robot\n"), ca.Configure)
-	for name, want := range map[string]byte{"fleetd": 5, "fleetd-b": 5, "admin": 5, "op1": 5, "op7": 5, "hall-fleetd": 5, "r3": 0, "r4": 0, "op12": 0} {
+	for name, want := range map[string]byte{"fleetd": 5, "fleetd-b": 5, "admin": 5, "op1": 5, "op7": 5, "hall-fleetd": 5, "r3": 0, "r4": 0,
+		"op12": 0} {
 		if c, code := byTLS(t, b, ca, brokertest.ConnectPacket{ClientID: name}, ca.IssueClient(schema.RoleRobot, name)); code != want {
 			t.Errorf("a robot with a certificate for %s: code %d, want %d", name, code, want)
 		} else if c != nil {

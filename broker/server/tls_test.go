@@ -29,7 +29,8 @@ func usersOf(ca *brokertest.CA, text string) func(*server.Config) {
 }
 
 // byTLS connects over TLS with a certificate.
-func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.ConnectPacket, own ...tls.Certificate) (*brokertest.Client, byte) {
+func byTLS(t *testing.T, b *brokertest.Broker, ca *brokertest.CA, h brokertest.ConnectPacket, own ...tls.Certificate) (*brokertest.Client,
+	byte) {
 	t.Helper()
 	return brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), ca.TLS(own...)), h)
 }
@@ -58,7 +59,8 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 		{"a robot", brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}, []tls.Certificate{robot}, 0},
 		{"a robot that gives no user name", brokertest.ConnectPacket{ClientID: "r1"}, []tls.Certificate{robot}, 0},
 		{"a robot's blob connection", brokertest.ConnectPacket{ClientID: "r1.blob"}, []tls.Certificate{robot}, 0},
-		{"a fleetd instance", brokertest.ConnectPacket{Name: "fleetd", ClientID: "fleetd"}, []tls.Certificate{ca.IssueClient(schema.RoleFleetd, "fleetd")}, 0},
+		{"a fleetd instance", brokertest.ConnectPacket{Name: "fleetd", ClientID: "fleetd"},
+			[]tls.Certificate{ca.IssueClient(schema.RoleFleetd, "fleetd")}, 0},
 		{"a person with a line in the users file", brokertest.ConnectPacket{Name: "op1", ClientID: "op1"}, nil, 0},
 
 		{"a robot with another's name", brokertest.ConnectPacket{Name: "r2", ClientID: "r2"}, []tls.Certificate{robot}, 5},
@@ -81,11 +83,13 @@ func TestCertificateDeterminesIdentity(t *testing.T) {
 	}
 	unknown := other.IssueClient(schema.RoleRobot, "r1")
 	expired := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
-	server := ca.IssueClient(schema.RoleRobot, "r1", func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
+	server := ca.IssueClient(schema.RoleRobot, "r1",
+		func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} })
 	for why, own := range map[string]tls.Certificate{"of another CA": unknown, "that has expired": expired, "for servers": server} {
 		config := ca.TLS()
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
-		if _, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config), brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}); code == 0 {
+		if _, code := brokertest.TryConnect(t, brokertest.OverTLS(b.AddrOf("mqtts"), config),
+			brokertest.ConnectPacket{Name: "r1", ClientID: "r1"}); code == 0 {
 			t.Errorf("accepted a certificate %s", why)
 		}
 	}

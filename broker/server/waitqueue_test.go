@@ -40,7 +40,8 @@ func TestWaitQueueIsFairAndBounded(t *testing.T) {
 				}
 				continue
 			}
-			w := &waiter{claimant: newClaimant(hostAddr(rapid.ByteRange(1, 5).Draw(t, "address")), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"))}
+			w := &waiter{claimant: newClaimant(hostAddr(rapid.ByteRange(1, 5).Draw(t, "address")),
+				rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"))}
 			for _, o := range q.add(w, clean) {
 				for _, other := range q.waiting {
 					if length(other.from) > length(o.from)+1 {

@@ -21,9 +21,12 @@ func webSocket(c *server.Config) { c.WS = "127.0.0.1:0" }
 func TestMQTTOverWebSocket(t *testing.T) {
 	ca := brokertest.NewCA(t)
 	b := brokertest.Start(t, webSocket, ca.Configure, func(c *server.Config) { c.WSS = "127.0.0.1:0" })
-	watcher := brokertest.Connect(t, brokertest.OverWebSocket("ws://"+b.AddrOf("ws")+"/mqtt", nil), brokertest.ConnectPacket{Name: "obs", ClientID: "obs.ws"})
+	watcher := brokertest.Connect(t, brokertest.OverWebSocket("ws://"+b.AddrOf("ws")+"/mqtt", nil),
+		brokertest.ConnectPacket{Name: "obs", ClientID: "obs.ws"})
 	watcher.Subscribe(r1 + "#")
-	robot, code := brokertest.TryConnect(t, brokertest.OverWebSocket("wss://"+b.AddrOf("wss")+"/mqtt", ca.TLS(ca.IssueClient(schema.RoleRobot, "r1"))), brokertest.ConnectPacket{ClientID: "r1"})
+	robot, code := brokertest.TryConnect(t,
+		brokertest.OverWebSocket("wss://"+b.AddrOf("wss")+"/mqtt", ca.TLS(ca.IssueClient(schema.RoleRobot, "r1"))),
+		brokertest.ConnectPacket{ClientID: "r1"})
 	if code != 0 {
 		t.Fatalf("code %d", code)
 	}
@@ -86,7 +89,8 @@ func TestUnknownOriginIsRefused(t *testing.T) {
 
 func TestInvalidUpgradeRequestIsRefused(t *testing.T) {
 	b := brokertest.Start(t, webSocket, func(c *server.Config) { c.ConnectTimeout = time.Hour })
-	upgrade := "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+	upgrade := "Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 	for request, want := range map[string]int{
 		"GET /other HTTP/1.1\r\n" + upgrade + "Sec-WebSocket-Protocol: mqtt\r\n\r\n": http.StatusNotFound,
 		"GET /mqtt HTTP/1.1\r\n" + upgrade + "Sec-WebSocket-Protocol: chat\r\n\r\n":  http.StatusBadRequest,

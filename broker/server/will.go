@@ -91,7 +91,8 @@ func (g *guard) sendWillOf(cl *mqtt.Client) {
 			g.log.Error("sending a will panicked", "client", cl.ID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
-	_ = g.srv.InjectPacket(cl, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}}) // the library sends the will and then refuses the packet
+	// the library sends the will and then refuses the packet
+	_ = g.srv.InjectPacket(cl, packets.Packet{FixedHeader: packets.FixedHeader{Type: packets.Connect}})
 }
 
 func (g *guard) OnWillSent(cl *mqtt.Client, pk packets.Packet) {
@@ -117,7 +118,8 @@ func (g *guard) willOfKicked(nc *conn, will mqtt.Will) mqtt.Will {
 	presence := schema.Presence{State: schema.PresenceLost, Session: p.Session, Boot: p.Boot, Reason: nc.kicked.Load().reason}
 	payload, err := schema.Encode(presence)
 	if err != nil {
-		g.log.Error("presence \"lost\" of a disconnected client not encoded; none is published", "client", nc.client.Load().ClientID, "error", err)
+		g.log.Error("presence \"lost\" of a disconnected client not encoded; none is published", "client", nc.client.Load().ClientID, "error",
+			err)
 		return mqtt.Will{}
 	}
 	will.Payload = payload

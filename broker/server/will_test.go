@@ -22,7 +22,8 @@ func TestForbiddenWillsAreRefused(t *testing.T) {
 	}{
 		{"r1", brokertest.Message{Topic: r1 + "presence", QoS: 1, Retain: true}, true},
 		{"fleetd", brokertest.Message{Topic: "troupe/v1/fleet/presence", QoS: 1, Retain: true}, true},
-		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: 1}, true}, // a stop button that stops the robot when its connection is lost
+		// a stop button that stops the robot when its connection is lost
+		{"op1", brokertest.Message{Topic: r1 + "cmd/op1/safety/stop", QoS: 1}, true},
 
 		{"r1", brokertest.Message{Topic: r1 + "presence", QoS: 1, Retain: true, Payload: []byte(online)}, false},
 		{"r1", brokertest.Message{Topic: r1 + "presence", QoS: 1, Retain: true, Payload: []byte("gone")}, false},

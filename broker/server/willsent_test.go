@@ -43,7 +43,8 @@ func TestWillIsSentAfterPanic(t *testing.T) {
 	watcher := b.Client(t, "obs")
 	watcher.Subscribe(r1 + "presence")
 	connect := func() *brokertest.Client {
-		return b.Client(t, "r1", brokertest.WithWill(brokertest.Message{Topic: r1 + "presence", Payload: []byte(lost("s")), QoS: 1, Retain: true}))
+		return b.Client(t, "r1", brokertest.WithWill(
+			brokertest.Message{Topic: r1 + "presence", Payload: []byte(lost("s")), QoS: 1, Retain: true}))
 	}
 	for round := range 3 {
 		robot := connect()
@@ -74,11 +75,15 @@ func TestStopOfAWillIsSentAtTakeOverUnlessTheNewConnectionArmsIt(t *testing.T) {
 			now  []func(*brokertest.ConnectPacket)
 			sent bool
 		}{
-			"the same will":       {now: []func(*brokertest.ConnectPacket){armed}},
-			"no will":             {sent: true},
-			"another payload":     {now: []func(*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 1, Payload: []byte("x")})}, sent: true},
-			"a will for another":  {now: []func(*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: "troupe/v1/robots/r2/cmd/op1/safety/stop", QoS: 1, Payload: []byte("lost")})}, sent: true},
-			"a will that is weak": {now: []func(*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 0, Payload: []byte("lost")})}},
+			"the same will": {now: []func(*brokertest.ConnectPacket){armed}},
+			"no will":       {sent: true},
+			"another payload": {now: []func(
+				*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 1, Payload: []byte("x")})}, sent: true},
+			"a will for another": {now: []func(
+				*brokertest.ConnectPacket){brokertest.WithWill(
+				brokertest.Message{Topic: "troupe/v1/robots/r2/cmd/op1/safety/stop", QoS: 1, Payload: []byte("lost")})}, sent: true},
+			"a will that is weak": {now: []func(
+				*brokertest.ConnectPacket){brokertest.WithWill(brokertest.Message{Topic: topic, QoS: 0, Payload: []byte("lost")})}},
 		} {
 			b := start(t)
 			robot := b.Client(t, "r1")

@@ -70,7 +70,8 @@ func originAllowed(origin, origins []string) bool {
 }
 
 // Dial opens a ws or wss URL over a connection that dial makes.
-func Dial(ctx context.Context, url string, dial func(ctx context.Context, network, addr string) (net.Conn, error), config *tls.Config) (net.Conn, error) {
+func Dial(ctx context.Context, url string, dial func(ctx context.Context, network, addr string) (net.Conn, error),
+	config *tls.Config) (net.Conn, error) {
 	d := websocket.Dialer{
 		NetDialContext: dial, TLSClientConfig: config, Subprotocols: []string{subprotocol},
 		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize,

@@ -50,7 +50,8 @@ func TestFramesFormOneStream(t *testing.T) {
 		"a frame without a mask":         {"\x82\x01a", "", false},
 	} {
 		// The frames come after the response: one that comes with the request is refused.
-		ws, err := Accept(&sequence{closedPeer: &closedPeer{}, readers: []io.Reader{strings.NewReader(request), strings.NewReader(c.frames)}}, nil)
+		ws, err := Accept(&sequence{closedPeer: &closedPeer{}, readers: []io.Reader{strings.NewReader(request), strings.NewReader(c.frames)}},
+			nil)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
