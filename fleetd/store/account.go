@@ -14,7 +14,8 @@ func (t *Tx) Accounts(ctx context.Context) (all auth.Accounts, err error) {
 	if all.Users, err = t.Users(ctx); err != nil {
 		return all, err
 	}
-	if all.Tokens, err = queryAll(ctx, t.reads, scanAccessToken, `SELECT id, digest, user_name, name, roles, created_at, expires_at FROM access_tokens ORDER BY created_at, id`); err != nil {
+	if all.Tokens, err = queryAll(ctx, t.reads, scanAccessToken,
+		`SELECT id, digest, user_name, name, roles, created_at, expires_at FROM access_tokens ORDER BY created_at, id`); err != nil {
 		return all, fmt.Errorf("list tokens: %w", err)
 	}
 	if all.Sessions, err = queryAll(ctx, t.reads, func(scan func(...any) error) (s auth.Session, err error) {
@@ -114,7 +115,8 @@ func (t *Tx) AddAccessToken(ctx context.Context, token auth.Token) error {
 
 // DeleteAccessToken deletes a token and returns it, or ErrNotFound.
 func (t *Tx) DeleteAccessToken(ctx context.Context, id string) (auth.Token, error) {
-	token, err := queryOne(ctx, t.reads, scanAccessToken, `DELETE FROM access_tokens WHERE id = $1 RETURNING id, digest, user_name, name, roles, created_at, expires_at`, id)
+	token, err := queryOne(ctx, t.reads, scanAccessToken,
+		`DELETE FROM access_tokens WHERE id = $1 RETURNING id, digest, user_name, name, roles, created_at, expires_at`, id)
 	if err != nil {
 		return token, fmt.Errorf("delete the token %s: %w", id, err)
 	}

@@ -16,7 +16,8 @@ func (r reads) activitySets(ctx context.Context, robots string, w where) ([]libr
 		err = scan(&s.Robot, &s.DesiredRev, &s.Document, &s.Previous, &changed, &s.ChangedBy)
 		s.ChangedAt = timeOf(changed)
 		return s, err
-	}, "SELECT w.robot, w.rev, w.payload, w.previous, w.changed_at, w.changed_by FROM desired w WHERE w.kind = 'desired_activities' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
+	}, "SELECT w.robot, w.rev, w.payload, w.previous, w.changed_at, w.changed_by FROM desired w WHERE w.kind = 'desired_activities' AND "+
+		"w.robot IN ("+robots+") ORDER BY w.robot", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the activities of robots: %w", err)
 	}
@@ -89,7 +90,8 @@ func (t *Tx) saveSets(ctx context.Context, c library.Changes) error {
 	if err := t.writeSetFiles(ctx, robots, needed); err != nil {
 		return err
 	}
-	if _, err := writeRows(ctx, t, robots, setFileColumns[:1], `DELETE FROM assigned_activities WHERE robot IN (SELECT robot FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, robots, setFileColumns[:1],
+		`DELETE FROM assigned_activities WHERE robot IN (SELECT robot FROM given)`); err != nil {
 		return fmt.Errorf("remove the activities of %d robots: %w", len(robots), err)
 	}
 	if _, err := writeRows(ctx, t, activities, assignedColumns, `INSERT INTO assigned_activities (robot, kind, activity, rev, place)

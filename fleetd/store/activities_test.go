@@ -115,7 +115,8 @@ func activitiesAreAssigned(t *testing.T, address string) {
 	wantEqual(t, "no set", activitiesOf(t, s, "r1"), "[]")
 
 	err := s.Tx(t.Context(), func(tx *store.Tx) error {
-		return tx.Apply(t.Context(), library.Changes{Sets: []library.ActivitySet{{Robot: "r3", DesiredRev: 1, Activities: []library.Pin{{ID: "greet", Rev: 9}}, Document: []byte("{}")}}}, at(9))
+		return tx.Apply(t.Context(), library.Changes{Sets: []library.ActivitySet{{Robot: "r3", DesiredRev: 1,
+			Activities: []library.Pin{{ID: "greet", Rev: 9}}, Document: []byte("{}")}}}, at(9))
 	})
 	if !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a revision that was never published: %v", err)

@@ -30,7 +30,8 @@ func (t *Tx) AckAlert(ctx context.Context, a AlertAck) error {
 		a.Robot, a.Alert, int64(a.First), micros(a.At), a.By, a.Note); err != nil {
 		return fmt.Errorf("acknowledge alert %s of %s: %w", a.Alert, a.Robot, err)
 	}
-	if _, err := t.exec(ctx, `DELETE FROM alert_acks WHERE at < (SELECT at FROM alert_acks ORDER BY at DESC LIMIT 1 OFFSET $1)`, maxAlertAcks); err != nil {
+	if _, err := t.exec(ctx, `DELETE FROM alert_acks WHERE at < (SELECT at FROM alert_acks ORDER BY at DESC LIMIT 1 OFFSET $1)`,
+		maxAlertAcks); err != nil {
 		return fmt.Errorf("delete old acknowledgements of alerts: %w", err)
 	}
 	return nil

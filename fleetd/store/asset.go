@@ -131,7 +131,8 @@ func (t *Tx) saveFiles(ctx context.Context, files []library.File, now time.Time)
 		}
 		for i := range parts {
 			body := f.Body[i*partBytes : min((i+1)*partBytes, len(f.Body))]
-			if _, err := t.exec(ctx, `INSERT INTO file_parts (sha256, part, body) VALUES ($1, $2, $3) ON CONFLICT (sha256, part) DO NOTHING`, f.SHA256, i, body); err != nil {
+			if _, err := t.exec(ctx, `INSERT INTO file_parts (sha256, part, body) VALUES ($1, $2, $3) ON CONFLICT (sha256, part) DO NOTHING`,
+				f.SHA256, i, body); err != nil {
 				return fmt.Errorf("save a part of file %s: %w", f.SHA256, err)
 			}
 		}
@@ -163,7 +164,8 @@ func (r reads) fileSizes(ctx context.Context) (map[string]int64, error) {
 		sha  string
 		size int64
 	}
-	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) { return v, scan(&v.sha, &v.size) }, `SELECT sha256, size FROM files`)
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) { return v, scan(&v.sha, &v.size) },
+		`SELECT sha256, size FROM files`)
 	if err != nil {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
@@ -184,7 +186,8 @@ const unreferencedFiles = `created_at < $1 AND NOT EXISTS (SELECT 1 FROM assets 
 // many.
 func (s *Store) PruneFiles(ctx context.Context, then time.Time) (n int64, err error) {
 	err = s.Tx(ctx, func(tx *Tx) error {
-		if _, err := tx.exec(ctx, `DELETE FROM file_parts WHERE sha256 IN (SELECT sha256 FROM files WHERE `+unreferencedFiles+`)`, micros(then)); err != nil {
+		if _, err := tx.exec(ctx, `DELETE FROM file_parts WHERE sha256 IN (SELECT sha256 FROM files WHERE `+unreferencedFiles+`)`,
+			micros(then)); err != nil {
 			return err
 		}
 		n, err = tx.exec(ctx, `DELETE FROM files WHERE `+unreferencedFiles, micros(then))

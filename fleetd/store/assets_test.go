@@ -114,7 +114,8 @@ func filesOfStoriesAreEnqueued(t *testing.T, address string) {
 	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: gong.SHA256}, {Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}}
 	apply(t, s, c)
 	want := map[string]string{gong.SHA256: string(gong.Body), c.Revisions[0].SHA256: string(c.Revisions[0].Body)}
-	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))), "published again": withBodies(t, s, must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())))} {
+	for what, out := range map[string][]store.Outgoing{"now": withBodies(t, s, must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))),
+		"published again": withBodies(t, s, must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context())))} {
 		got := map[string]string{}
 		for _, o := range out {
 			if o.Topic == schema.TopicBlob {
@@ -154,7 +155,8 @@ func unreferencedFilesAreRemoved(t *testing.T, address string) {
 	for what, row := range map[string]struct {
 		file library.File
 		kept bool
-	}{"that a story needs": {gong, true}, "that has a name": {bell, true}, "that nothing leads to": {drum, false}, "that came lately": {late, true}} {
+	}{"that a story needs": {gong, true}, "that has a name": {bell, true}, "that nothing leads to": {drum, false},
+		"that came lately": {late, true}} {
 		f, err := s.File(t.Context(), row.file.SHA256)
 		if row.kept != (err == nil) || !row.kept && !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the file %s: %v", what, err)
@@ -184,7 +186,8 @@ func filesOfSetsAreKept(t *testing.T, address string) {
 	set := hex.EncodeToString(sum[:])
 	assign := func(rev int64, files ...library.File) {
 		t.Helper()
-		c := plan.Changes{Topic: schema.TopicDesiredActivities, Documents: []plan.Robot{{ID: "r1", Current: plan.Document{Rev: rev, Payload: []byte("{}")}}}}
+		c := plan.Changes{Topic: schema.TopicDesiredActivities,
+			Documents: []plan.Robot{{ID: "r1", Current: plan.Document{Rev: rev, Payload: []byte("{}")}}}}
 		for _, f := range files {
 			c.Blob, c.SHA256 = body, set
 			c.Files = append(c.Files, score.Asset{SHA256: f.SHA256, Size: int64(len(f.Body))})
@@ -264,7 +267,8 @@ func unusedBlobsAreRemovedFromTheBroker(t *testing.T, address string) {
 	forgets("and only once", 30+day-day, 30+day)
 
 	// Published again, unused, and needed again before the day is over.
-	again := library.Changes{Defaults: []library.Default{desiredStory("r1", 3, "s1", 1)}, Outbox: []library.Message{{Topic: schema.TopicBlob, Target: bell.SHA256}}}
+	again := library.Changes{Defaults: []library.Default{desiredStory("r1", 3, "s1", 1)},
+		Outbox: []library.Message{{Topic: schema.TopicBlob, Target: bell.SHA256}}}
 	apply(t, s, again)
 	apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 4, "", 0)}})
 	forgets("bell is needed no more", 40+day-day, 40+day)

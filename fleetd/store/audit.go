@@ -56,7 +56,8 @@ const selectAudit = `SELECT id, at, who, what, target, detail, principal, addres
 
 func scanEntryOfAudit(scan func(...any) error) (e audit.Entry, err error) {
 	var at int64
-	err = scan(&e.ID, &at, &e.Who, &e.What, &e.Target, &e.Detail, &e.Principal, &e.Address, &e.Via, &e.Why, &e.Before, &e.After, &e.Outcome, &e.Of, &e.Seq, &e.Prev, &e.Hash)
+	err = scan(&e.ID, &at, &e.Who, &e.What, &e.Target, &e.Detail, &e.Principal, &e.Address, &e.Via, &e.Why, &e.Before, &e.After, &e.Outcome,
+		&e.Of, &e.Seq, &e.Prev, &e.Hash)
 	e.At = timeOf(at)
 	return e, err
 }

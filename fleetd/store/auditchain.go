@@ -188,7 +188,8 @@ func (t *Tx) linkOld(ctx context.Context, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := writeRows(ctx, t, old, entryColumnsOfAudit[:1], `DELETE FROM audit WHERE seq = 0 AND id IN (SELECT id FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, old, entryColumnsOfAudit[:1],
+		`DELETE FROM audit WHERE seq = 0 AND id IN (SELECT id FROM given)`); err != nil {
 		return 0, err
 	}
 	t.notes = append(t.notes, old...)

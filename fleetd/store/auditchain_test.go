@@ -97,7 +97,8 @@ func auditIsOneChainForAll(t *testing.T, address string) {
 		fast.Go(func() {
 			for i := range rounds {
 				if err := stores[w%len(stores)].Tx(context.Background(), func(tx *store.Tx) error {
-					return tx.Note(context.Background(), at(i), audit.Note{What: "label", Target: fmt.Sprint(w)}, audit.Note{What: "more", Target: fmt.Sprint(w)})
+					return tx.Note(context.Background(), at(i), audit.Note{What: "label", Target: fmt.Sprint(w)},
+						audit.Note{What: "more", Target: fmt.Sprint(w)})
 				}); err != nil {
 					t.Errorf("writer %d: %v", w, err)
 				}

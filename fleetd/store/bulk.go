@@ -99,7 +99,8 @@ func (u unprepared) QueryContext(ctx context.Context, args ...any) (*sql.Rows, e
 	return u.tx.QueryContext(ctx, u.query, args...)
 }
 
-func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], query string, run func(context.Context, statement, []any) error) error {
+func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], query string,
+	run func(context.Context, statement, []any) error) error {
 	if len(rows) == 0 {
 		return nil
 	}

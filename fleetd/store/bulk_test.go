@@ -118,9 +118,11 @@ func badRowFailsItsBatch(t *testing.T, address string) {
 		wantErr(t, "events with one of an unknown robot", s.AddEvents(t.Context(), events), store.ErrNotFound)
 		b, commands := batch("b1", ids...)
 		commands[bad].Robot = "unknown"
-		wantErr(t, "a batch with an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }), store.ErrNotFound)
+		wantErr(t, "a batch with an unknown robot", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }),
+			store.ErrNotFound)
 		commands[bad] = commands[(bad+1)%many]
-		wantErr(t, "a batch with one id twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }), store.ErrConflict)
+		wantErr(t, "a batch with one id twice", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddBatch(t.Context(), b, commands) }),
+			store.ErrConflict)
 	}
 	wantEqual(t, "documents", len(must[[]store.Document](t)(s.Documents(t.Context(), ""))), 0)
 	wantEqual(t, "events", len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))), 0)
@@ -145,12 +147,14 @@ func newestDocumentOfABatchIsKept(t *testing.T, address string) {
 		}
 		switch documents[0].Body[0] {
 		case 'o':
-			wantEqual(t, "documents", must[[]store.Document](t)(s.Documents(t.Context(), "")), []store.Document{document("r1", "new", 13), document("r2", "two", 14)})
+			wantEqual(t, "documents", must[[]store.Document](t)(s.Documents(t.Context(), "")),
+				[]store.Document{document("r1", "new", 13), document("r2", "two", 14)})
 		case 'n':
 			wantEqual(t, "documents after one was emptied", len(must[[]store.Document](t)(s.Documents(t.Context(), "r1"))), 0)
 			wantEqual(t, "last seen", seconds(must[store.Robot](t)(s.Robot(t.Context(), "r1")).LastSeen), 20)
 		default:
-			wantEqual(t, "of two at one time", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{document("r1", "very last", 30)})
+			wantEqual(t, "of two at one time", must[[]store.Document](t)(s.Documents(t.Context(), "r1")),
+				[]store.Document{document("r1", "very last", 30)})
 		}
 	}
 }

@@ -206,7 +206,8 @@ func (r reads) Commands(ctx context.Context, q CommandQuery) ([]command.Command,
 // OpenCommands lists the commands of an instance that were created at or after then and are
 // not final, the oldest first: it continues them after a restart.
 func (r reads) OpenCommands(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
-	all, err := queryAll(ctx, r, scanCommand, selectCommands+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	all, err := queryAll(ctx, r, scanCommand, selectCommands+" WHERE ended_at = 0 AND owner = $1 AND created_at >= $2 ORDER BY created_at, id",
+		owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands: %w", err)
 	}
@@ -229,7 +230,8 @@ func (r reads) CommandsByID(ctx context.Context, ids []string) ([]command.Comman
 
 // OpenCommandsOfOthers is OpenCommands for all other instances.
 func (r reads) OpenCommandsOfOthers(ctx context.Context, owner string, then time.Time) ([]command.Command, error) {
-	all, err := queryAll(ctx, r, scanCommand, selectCommands+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
+	all, err := queryAll(ctx, r, scanCommand,
+		selectCommands+" WHERE ended_at = 0 AND owner <> $1 AND created_at >= $2 ORDER BY created_at, id", owner, micros(then))
 	if err != nil {
 		return nil, fmt.Errorf("list open commands of other fleetd instances: %w", err)
 	}

@@ -32,7 +32,8 @@ func commandsAreReadBack(t *testing.T, address string) {
 	id := c.ID
 	c.State, c.Because, c.Sends, c.SentAt, c.Reached = command.Running, "the robot is at it", 2, at(5), true
 	c.AnsweredAt, c.Queries, c.QueriedAt = at(6), 1, at(7)
-	c.Answer = &schema.Ack{TS: schema.TimeOf(at(6)), Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusInProgress, Detail: "„half“"}
+	c.Answer = &schema.Ack{TS: schema.TimeOf(at(6)), Session: "s", ID: &id, Verb: "mode/set", Status: schema.StatusInProgress,
+		Detail: "„half“"}
 	if err := s.SaveCommands(t.Context(), []command.Command{c}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,8 @@ func commandsAreFound(t *testing.T, address string) {
 	} {
 		wantEqual(t, "commands", names(must[[]command.Command](t)(s.Commands(t.Context(), c.q))), c.want)
 	}
-	wantEqual(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(1)))), []string{"b2-r1", "b3-r1"})
+	wantEqual(t, "open commands", names(must[[]command.Command](t)(s.OpenCommands(t.Context(), "fleetd-a", at(1)))),
+		[]string{"b2-r1", "b3-r1"})
 	batches := must[[]command.Batch](t)(s.Batches(t.Context(), store.BatchQuery{Limit: 2}))
 	if len(batches) != 2 || batches[0].ID != "b3" || batches[1].ID != "b2" {
 		t.Errorf("batches %+v", batches)
@@ -172,9 +174,11 @@ func commandsHaveAnOwner(t *testing.T, address string) {
 		wantEqual(t, "of "+owner, names(must[[]command.Command](t)(s.OpenCommands(t.Context(), owner, time.Time{}))), want[0])
 		wantEqual(t, "of others than "+owner, names(must[[]command.Command](t)(s.OpenCommandsOfOthers(t.Context(), owner, time.Time{}))), want[1])
 	}
-	wantEqual(t, "by their ids", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), []string{"b3-r1", "none", "b1-r2"}))), []string{"b1-r2", "b3-r1"})
+	wantEqual(t, "by their ids", names(must[[]command.Command](t)(s.CommandsByID(t.Context(), []string{"b3-r1", "none", "b1-r2"}))),
+		[]string{"b1-r2", "b3-r1"})
 	wantEqual(t, "by no id", len(must[[]command.Command](t)(s.CommandsByID(t.Context(), nil))), 0)
-	wantEqual(t, "of others, newer", names(must[[]command.Command](t)(s.OpenCommandsOfOthers(t.Context(), "fleetd", at(1)))), []string{"b2-r1", "b3-r1"})
+	wantEqual(t, "of others, newer", names(must[[]command.Command](t)(s.OpenCommandsOfOthers(t.Context(), "fleetd", at(1)))),
+		[]string{"b2-r1", "b3-r1"})
 }
 
 func names(commands []command.Command) []string {
@@ -202,11 +206,13 @@ func batchIsAtomic(t *testing.T, address string) {
 
 func auditKeepsNotes(t *testing.T, address string) {
 	s := storetest.Open(t, address)
-	first, second := audit.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"}, audit.Note{Who: "bob", What: "delete", Outcome: audit.Refused}
+	first, second := audit.Note{Who: "anna", What: "publish", Target: "story s1", Detail: "for „Sunday“"},
+		audit.Note{Who: "bob", What: "delete", Outcome: audit.Refused}
 	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(1), first, second) })
 	transact(t, s, func(tx *store.Tx) error { return tx.Note(t.Context(), at(2), first) })
 	named := audit.Note{
-		Source: audit.Source{Principal: "token-7", Address: "10.0.0.7", Via: audit.ViaToken}, Who: "eve", What: "label", Target: "robot r1", Why: "moved",
+		Source: audit.Source{Principal: "token-7", Address: "10.0.0.7", Via: audit.ViaToken}, Who: "eve", What: "label", Target: "robot r1",
+		Why:    "moved",
 		Detail: "hall=b", Before: `{"hall":"a"}`, After: `{"hall":"b"}`, Outcome: audit.Done, Of: "an-id",
 	}
 	transact(t, s, func(tx *store.Tx) error {
@@ -215,7 +221,8 @@ func auditKeepsNotes(t *testing.T, address string) {
 	})
 	all := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{}))
 	first.Outcome, first.Via, second.Via = audit.Done, audit.ViaFleetd, audit.ViaFleetd
-	acted := audit.Note{Source: audit.Source{Principal: "carl", Address: "10.0.0.8", Via: audit.ViaWeb}, Who: "Carl C.", What: "save", Outcome: audit.Done}
+	acted := audit.Note{Source: audit.Source{Principal: "carl", Address: "10.0.0.8", Via: audit.ViaWeb}, Who: "Carl C.", What: "save",
+		Outcome: audit.Done}
 	var notes []audit.Note
 	for _, e := range all {
 		notes = append(notes, e.Note)

@@ -57,7 +57,8 @@ func fleetOf(t *testing.T, s *Store, robots, stories int) (ids []string) {
 		if err := putAsset(t, tx, "gong", "1"); err != nil {
 			return err
 		}
-		for _, text := range []string{actA, "act: b\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", storyText("x", "a", "b"), storyText("z", "a", "b")} {
+		for _, text := range []string{actA, "act: b\nactions: [{type: wait, start_ms: 0, end_ms: 1000}]\n", storyText("x", "a", "b"),
+			storyText("z", "a", "b")} {
 			if err := publishText(t, tx, text); err != nil {
 				return err
 			}
@@ -97,11 +98,15 @@ func otherStories(robots []string, n int) (c library.Changes) {
 		if err != nil {
 			panic(err)
 		}
-		c.Entries = append(c.Entries, library.Entry{Kind: library.KindStory, ID: id, Draft: []byte(storyText(id, "c")), DraftRev: 1, Rev: 1, ChangedAt: noon})
-		c.Revisions = append(c.Revisions, library.Revision{Kind: library.KindStory, ID: id, Rev: 1, SHA256: sum, Size: int64(len(body)), Body: body, CreatedAt: noon})
+		c.Entries = append(c.Entries, library.Entry{Kind: library.KindStory, ID: id, Draft: []byte(storyText(id, "c")), DraftRev: 1, Rev: 1,
+			ChangedAt: noon})
+		c.Revisions = append(c.Revisions,
+			library.Revision{Kind: library.KindStory, ID: id, Rev: 1, SHA256: sum, Size: int64(len(body)), Body: body, CreatedAt: noon})
 	}
 	for i, robot := range robots {
-		c.Defaults = append(c.Defaults, library.Default{Robot: robot, DesiredRev: 1, Story: fmt.Sprintf("other-%d", i%n), Rev: 1, Apply: schema.ApplyNextAct, Document: []byte("{}"), ChangedAt: noon})
+		c.Defaults = append(c.Defaults,
+			library.Default{Robot: robot, DesiredRev: 1, Story: fmt.Sprintf("other-%d", i%n), Rev: 1, Apply: schema.ApplyNextAct,
+				Document: []byte("{}"), ChangedAt: noon})
 	}
 	return c
 }
@@ -111,10 +116,11 @@ var anna = audit.Attribution{Who: "anna", At: noon}
 // publishText saves and publishes an act or a story.
 func publishText(t *testing.T, tx *Tx, text string) error {
 	kind, id, _ := strings.Cut(strings.SplitN(text, "\n", 2)[0], ": ")
-	if err := plan(t, tx, library.ForDraft(library.Kind(kind), []byte(text)), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-		saved, problems := library.Save(rows, library.Kind(kind), []byte(text), nil, anna)
-		return saved.Changes, problems
-	}); err != nil {
+	if err := plan(t, tx, library.ForDraft(library.Kind(kind), []byte(text)), selector.Selector{},
+		func(rows library.Rows) (library.Changes, []schema.Problem) {
+			saved, problems := library.Save(rows, library.Kind(kind), []byte(text), nil, anna)
+			return saved.Changes, problems
+		}); err != nil {
 		return err
 	}
 	return publish(t, tx, library.Kind(kind), id)
@@ -122,12 +128,15 @@ func publishText(t *testing.T, tx *Tx, text string) error {
 
 func putAsset(t *testing.T, tx *Tx, name, text string) error {
 	return plan(t, tx, library.ForPutAsset(name), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-		up, problems := library.PutAsset(rows, name, []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"+text), anna)
+		up, problems := library.PutAsset(rows, name,
+			[]byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00"+text),
+			anna)
 		return up.Changes, problems
 	})
 }
 
-func plan(t *testing.T, tx *Tx, read library.Reading, robots selector.Selector, decide func(library.Rows) (library.Changes, []schema.Problem)) error {
+func plan(t *testing.T, tx *Tx, read library.Reading, robots selector.Selector,
+	decide func(library.Rows) (library.Changes, []schema.Problem)) error {
 	rows, err := tx.LibraryFor(t.Context(), read, robots)
 	if err != nil {
 		return err
@@ -186,10 +195,11 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 	}
 	order := stop.Request{ID: "s-1", Level: schema.StopStop, Robots: ten, At: noon}
 	remove := func(tx *Tx) error {
-		return plan(t, tx, library.ForDelete(library.KindAct, "a"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-			r, problems := library.Delete(rows, library.KindAct, "a", &library.Expect{Stories: 2, Robots: 10}, anna)
-			return r.Changes, problems
-		})
+		return plan(t, tx, library.ForDelete(library.KindAct, "a"), selector.Selector{},
+			func(rows library.Rows) (library.Changes, []schema.Problem) {
+				r, problems := library.Delete(rows, library.KindAct, "a", &library.Expect{Stories: 2, Robots: 10}, anna)
+				return r.Changes, problems
+			})
 	}
 	return []namedChange{
 		{"assign", func(tx *Tx) error { return assign(t, tx, "z", selector.IDs(ten...)) }},
@@ -204,7 +214,8 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			}
 			return tx.ApplyDesired(t.Context(), c, by)
 		}},
-		{"stop", stops(stop.Need{Requests: []stop.Request{order}}, func(rows stop.Rows) (stop.Changes, error) { return stop.Persist(rows, []stop.Request{order}, noon) })},
+		{"stop", stops(stop.Need{Requests: []stop.Request{order}},
+			func(rows stop.Rows) (stop.Changes, error) { return stop.Persist(rows, []stop.Request{order}, noon) })},
 		{"release", stops(stop.Need{Release: []string{"s-1"}}, func(rows stop.Rows) (stop.Changes, error) {
 			c, problems, err := stop.Release(rows, []string{"s-1"}, stop.Elsewhere{}, "anna", "", noon)
 			if len(problems) > 0 {
@@ -226,10 +237,11 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 		}},
 		{"delete an act", remove},
 		{"recover an act", func(tx *Tx) error {
-			return plan(t, tx, library.ForRecover(library.KindAct, "a"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-				saved, problems := library.Recover(rows, library.KindAct, "a", anna)
-				return saved.Changes, problems
-			})
+			return plan(t, tx, library.ForRecover(library.KindAct, "a"), selector.Selector{},
+				func(rows library.Rows) (library.Changes, []schema.Problem) {
+					saved, problems := library.Recover(rows, library.KindAct, "a", anna)
+					return saved.Changes, problems
+				})
 		}},
 		{"publish a story again", func(tx *Tx) error { return publishText(t, tx, storyText("x", "b")) }},
 		{"delete an asset", func(tx *Tx) error {
@@ -238,10 +250,11 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			})
 		}},
 		{"delete a story", func(tx *Tx) error {
-			return plan(t, tx, library.ForDelete(library.KindStory, "z"), selector.Selector{}, func(rows library.Rows) (library.Changes, []schema.Problem) {
-				r, problems := library.Delete(rows, library.KindStory, "z", &library.Expect{Stories: 1, Robots: 10, Clear: []string{"z"}}, anna)
-				return r.Changes, problems
-			})
+			return plan(t, tx, library.ForDelete(library.KindStory, "z"), selector.Selector{},
+				func(rows library.Rows) (library.Changes, []schema.Problem) {
+					r, problems := library.Delete(rows, library.KindStory, "z", &library.Expect{Stories: 1, Robots: 10, Clear: []string{"z"}}, anna)
+					return r.Changes, problems
+				})
 		}},
 	}
 }
@@ -293,9 +306,11 @@ func TestBatchIsOneStatement(t *testing.T) {
 			var commands []command.Command
 			var messages []library.Message
 			for i, id := range ids[:n] {
-				documents = append(documents, Document{Robot: id, Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: noon.Add(time.Duration(batch) * time.Second)})
+				documents = append(documents, Document{Robot: id, Kind: schema.TopicState, Body: []byte("{}"),
+					ReceivedAt: noon.Add(time.Duration(batch) * time.Second)})
 				events = append(events, Event{Robot: id, Boot: "b", Seq: int64(batch), ReceivedAt: noon})
-				commands = append(commands, command.Command{ID: fmt.Sprintf("c%d-%d", batch, i), Batch: fmt.Sprint(batch), Robot: id, State: command.Queued})
+				commands = append(commands, command.Command{ID: fmt.Sprintf("c%d-%d", batch, i), Batch: fmt.Sprint(batch), Robot: id,
+					State: command.Queued})
 				messages = append(messages, library.Message{Topic: schema.TopicDesiredStory, Target: id})
 			}
 			counted := map[string]int64{}

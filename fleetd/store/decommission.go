@@ -129,7 +129,8 @@ func (t *Tx) archive(ctx context.Context, robot string, now time.Time) error {
 		return fmt.Errorf("look for late desired documents of %s: %w", robot, err)
 	}
 	if late > 0 {
-		if _, err := t.exec(ctx, `UPDATE decommissions SET step = $2, ended_at = 0 WHERE robot = $1`, robot, string(decommission.DeletingDocuments)); err != nil {
+		if _, err := t.exec(ctx, `UPDATE decommissions SET step = $2, ended_at = 0 WHERE robot = $1`, robot,
+			string(decommission.DeletingDocuments)); err != nil {
 			return fmt.Errorf("hold the decommission of %s: %w", robot, err)
 		}
 		return t.enqueueDeletions(ctx, robot, decommission.DesiredTopics(), now)

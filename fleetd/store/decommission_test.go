@@ -22,7 +22,8 @@ func beginDecommission(t testing.TB, s *store.Store, robot string, now time.Time
 func archive(t testing.TB, s *store.Store, robot string, now time.Time) {
 	t.Helper()
 	d := beginDecommission(t, s, robot, now)
-	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired, decommission.DeletingDocuments, decommission.Archived} {
+	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired,
+		decommission.DeletingDocuments, decommission.Archived} {
 		transact(t, s, func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, now) })
 		d.Step = to
 	}
@@ -33,7 +34,8 @@ func decommissionRunsStepByStep(t *testing.T, address string) {
 	fill(t, s)
 	before := len(must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0)))
 	d := beginDecommission(t, s, "r1", at(40))
-	wantEqual(t, "a decommission", d, decommission.Decommission{Robot: "r1", Step: decommission.Begun, StepAt: at(40), BegunAt: at(40), By: "anna", Why: "worn out"})
+	wantEqual(t, "a decommission", d,
+		decommission.Decommission{Robot: "r1", Step: decommission.Begun, StepAt: at(40), BegunAt: at(40), By: "anna", Why: "worn out"})
 	wantErr(t, "a second one", s.Tx(t.Context(), func(tx *store.Tx) error {
 		return tx.BeginDecommission(t.Context(), "r1", "bert", "", at(41))
 	}), store.ErrConflict)
@@ -121,11 +123,13 @@ func lateDesiredDocumentsAreDeleted(t *testing.T, address string) {
 		d = must[decommission.Decommission](t)(s.Decommission(t.Context(), "r1"))
 		return d
 	}
-	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired, decommission.DeletingDocuments} {
+	for _, to := range []decommission.Step{decommission.StopSent, decommission.Revoked, decommission.DeletingDesired,
+		decommission.DeletingDocuments} {
 		step(to)
 	}
 	apply(t, s, library.Changes{
-		Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)}, Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
+		Defaults: []library.Default{desiredStory("r1", 2, "s1", 2)},
+		Outbox:   []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":2}`)}},
 	})
 	sendAll(t, s, at(42))
 	apply(t, s, library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredConfig, Target: "r2", Payload: []byte(`{"rev":2}`)}}})
@@ -226,7 +230,8 @@ func TestStepsOfAnEarlierReleaseAreRenamed(t *testing.T) {
 		fill(t, s)
 		beginDecommission(t, s, "r1", at(40))
 		for was, is := range map[string]decommission.Step{
-			"stopped": decommission.StopSent, "desired_emptied": decommission.DeletingDesired, "emptied": decommission.DeletingDocuments, "revoked": decommission.Revoked,
+			"stopped": decommission.StopSent, "desired_emptied": decommission.DeletingDesired, "emptied": decommission.DeletingDocuments,
+			"revoked": decommission.Revoked,
 		} {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)

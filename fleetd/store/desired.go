@@ -77,7 +77,9 @@ func (t *Tx) DesiredRows(ctx context.Context, topic schema.TopicKind, sel select
 		}
 	}
 	for _, r := range robots {
-		rows.Robots = append(rows.Robots, desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID].Document, Previous: newest[r.ID].previous, Reported: t.store.reportedOf(r.ID, topic)})
+		rows.Robots = append(rows.Robots,
+			desired.Robot{ID: r.ID, Labels: r.Labels, Current: newest[r.ID].Document, Previous: newest[r.ID].previous,
+				Reported: t.store.reportedOf(r.ID, topic)})
 	}
 	return rows, nil
 }
@@ -282,18 +284,21 @@ func (t *Tx) saveSetFiles(ctx context.Context, c desired.Changes) error {
 // writeSetFiles writes the blob of each robot's set, which has no digest if the robot has no
 // set any more, and the files of these sets.
 func (t *Tx) writeSetFiles(ctx context.Context, robots, files []setFile) error {
-	if _, err := writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_set_files WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, robots, setFileColumns[:2],
+		`DELETE FROM desired_set_files WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
 		return fmt.Errorf("write the files of sets: %w", err)
 	}
 	if _, err := writeRows(ctx, t, files, setFileColumns, `INSERT INTO desired_set_files (robot, kind, sha256)
 		SELECT robot, kind, sha256 FROM given WHERE true ON CONFLICT (robot, kind, sha256) DO NOTHING`); err != nil {
 		return fmt.Errorf("write the files of sets: %w", err)
 	}
-	if _, err := writeRows(ctx, t, robots, setFileColumns[:2], `DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, robots, setFileColumns[:2],
+		`DELETE FROM desired_sets WHERE (robot, kind) IN (SELECT robot, kind FROM given)`); err != nil {
 		return fmt.Errorf("remove the sets of %d robots: %w", len(robots), err)
 	}
 	robots = slices.DeleteFunc(slices.Clone(robots), func(f setFile) bool { return f.sha256 == "" })
-	if _, err := writeRows(ctx, t, robots, setFileColumns, `INSERT INTO desired_sets (robot, kind, sha256) SELECT robot, kind, sha256 FROM given`); err != nil {
+	if _, err := writeRows(ctx, t, robots, setFileColumns,
+		`INSERT INTO desired_sets (robot, kind, sha256) SELECT robot, kind, sha256 FROM given`); err != nil {
 		return fmt.Errorf("write the sets of %d robots: %w", len(robots), err)
 	}
 	return nil

@@ -59,7 +59,8 @@ func fill(t testing.TB, s *store.Store) {
 	c := published(2)
 	c.Defaults = []library.Default{desiredStory("r1", 1, "s1", 1), desiredStory("r2", 4, "", 0)}
 	c.Defaults[1].Apply = ""
-	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256}, {Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)}}
+	c.Outbox = []library.Message{{Topic: schema.TopicBlob, Target: c.Revisions[0].SHA256},
+		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)}}
 	c.Notes = []library.Note{{Who: "anna", What: "assign", Target: "s1", Detail: "r1"}}
 	c.Files = []library.File{file("gong", small)}
 	c.Assets = []library.Asset{asset("gong", c.Files[0], 2)}
@@ -73,10 +74,12 @@ func fill(t testing.TB, s *store.Store) {
 	})
 	addTokens(t, s, token("d1", "r1", 7))
 	addCertificates(t, s, certificate("a1", "r1", 8))
-	if err := s.SaveDocuments(t.Context(), []store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte(`{"a":1}`), ReceivedAt: at(5)}}); err != nil {
+	if err := s.SaveDocuments(t.Context(),
+		[]store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte(`{"a":1}`), ReceivedAt: at(5)}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AddEvents(t.Context(), []store.Event{{Robot: "r1", Boot: "b", Seq: 1, Type: "mode_changed", Body: []byte(`{}`), ReceivedAt: at(6)}}); err != nil {
+	if err := s.AddEvents(t.Context(),
+		[]store.Event{{Robot: "r1", Boot: "b", Seq: 1, Type: "mode_changed", Body: []byte(`{}`), ReceivedAt: at(6)}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -115,12 +118,14 @@ func change(t testing.TB, tx *store.Tx) {
 }
 
 func batch(id string, robots ...string) (command.Batch, []command.Command) {
-	b := command.Batch{ID: id, Verb: "mode/set", Args: map[string]any{"mode": "ato"}, Selector: "--all", Total: len(robots), CreatedAt: at(4), By: "anna", Source: audit.Source{Principal: "local"}, Why: "opening"}
+	b := command.Batch{ID: id, Verb: "mode/set", Args: map[string]any{"mode": "ato"}, Selector: "--all", Total: len(robots), CreatedAt: at(4),
+		By: "anna", Source: audit.Source{Principal: "local"}, Why: "opening"}
 	var commands []command.Command
 	for _, robot := range robots {
 		commands = append(commands, command.Command{
-			ID: id + "-" + robot, Batch: id, Owner: "fleetd-a", Robot: robot, Verb: b.Verb, Payload: []byte(`{"id":"x"}`), CreatedAt: at(4), ExpiresAt: at(34),
-			State: command.Queued, Because: "made",
+			ID: id + "-" + robot, Batch: id, Owner: "fleetd-a", Robot: robot, Verb: b.Verb, Payload: []byte(`{"id":"x"}`), CreatedAt: at(4),
+			ExpiresAt: at(34),
+			State:     command.Queued, Because: "made",
 		})
 	}
 	return b, commands

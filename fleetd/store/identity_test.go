@@ -21,7 +21,8 @@ func token(digest, robot string, second int) enrol.Token {
 }
 
 func certificate(serial, robot string, second int) enrol.Certificate {
-	return enrol.Certificate{Serial: serial, Robot: robot, How: enrol.ByToken, PEM: "-----BEGIN " + serial, IssuedAt: at(second), NotBefore: at(second - 3600), NotAfter: at(second + 7776000)}
+	return enrol.Certificate{Serial: serial, Robot: robot, How: enrol.ByToken, PEM: "-----BEGIN " + serial, IssuedAt: at(second),
+		NotBefore: at(second - 3600), NotAfter: at(second + 7776000)}
 }
 
 func addTokens(t testing.TB, s *store.Store, tokens ...enrol.Token) {
@@ -52,7 +53,8 @@ func tokensAreReadBack(t *testing.T, address string) {
 	wantEqual(t, "another robot's", must[enrol.Token](t)(s.Token(t.Context(), "d3")), other)
 	_, err := s.Token(t.Context(), "d9")
 	wantErr(t, "an unknown token", err, store.ErrNotFound)
-	wantErr(t, "the same digest again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddToken(t.Context(), first) }), store.ErrConflict)
+	wantErr(t, "the same digest again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddToken(t.Context(), first) }),
+		store.ErrConflict)
 }
 
 // Of several concurrent uses of one token, one succeeds.
@@ -97,7 +99,8 @@ func certificatesAreReadBack(t *testing.T, address string) {
 	newer.How = enrol.ByRenewal
 	addCertificates(t, s, old, certificate("b1", "r8", 3), newer)
 	wantEqual(t, "the certificates of r7", must[[]enrol.Certificate](t)(s.Certificates(t.Context(), "r7")), []enrol.Certificate{newer, old})
-	wantErr(t, "the same serial number again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddCertificate(t.Context(), old) }), store.ErrConflict)
+	wantErr(t, "the same serial number again", s.Tx(t.Context(), func(tx *store.Tx) error { return tx.AddCertificate(t.Context(), old) }),
+		store.ErrConflict)
 }
 
 func revoke(t testing.TB, s *store.Store, robot string, now time.Time) {
@@ -119,7 +122,8 @@ func fleetRevokedIsImported(t *testing.T, address string) {
 	addCertificates(t, s, certificate("a1", "r7", 1), certificate("a2", "r8", 2))
 	revoke(t, s, "r7", at(10))
 	transact(t, s, func(tx *store.Tx) error {
-		if err := tx.ImportRevocation(t.Context(), schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
+		if err := tx.ImportRevocation(t.Context(),
+			schema.Revoked{Rev: 30, Names: []string{"r7", "r9"}, Serials: []string{"a1", "a2", "c3", "no serial"}}, at(20)); err != nil {
 			return err
 		}
 		return tx.EnqueueRevocation(t.Context(), s.FleetID(), at(20))
@@ -151,7 +155,8 @@ func fullFleetRevokedIsAudited(t *testing.T, address string) {
 		}
 		return tx.EnqueueRevocation(t.Context(), s.FleetID(), at(20))
 	})
-	if notes := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})); len(notes) != 1 || notes[0].What != "revoke" || !strings.Contains(notes[0].Detail, "full") {
+	if notes := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})); len(notes) != 1 || notes[0].What != "revoke" ||
+		!strings.Contains(notes[0].Detail, "full") {
 		t.Errorf("audit entries %+v", notes)
 	}
 }
@@ -176,7 +181,8 @@ func revocationCoversTokensAndCertificates(t *testing.T, address string) {
 	if one := must[enrol.Token](t)(s.Token(t.Context(), "d2")); !one.ExpiresAt.After(at(10)) {
 		t.Error("another robot's token has expired")
 	}
-	wantEqual(t, "the revoked names", must[[]enrol.RevokedName](t)(s.RevokedNames(t.Context())), []enrol.RevokedName{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
+	wantEqual(t, "the revoked names", must[[]enrol.RevokedName](t)(s.RevokedNames(t.Context())),
+		[]enrol.RevokedName{{Robot: "r7", At: at(10), By: "anna", Why: "stolen"}})
 	if n := len(must[[]enrol.Certificate](t)(s.Revoked(t.Context(), at(10)))); n != 2 {
 		t.Errorf("%d revoked certificates, want 2", n)
 	}
@@ -209,12 +215,14 @@ func fleetRevokedIsPublished(t *testing.T, address string) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	wantEqual(t, "the list", list, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"}, TS: schema.TimeOf(at(11))})
+	wantEqual(t, "the list", list, schema.Revoked{Rev: 2, FleetID: s.FleetID(), Names: []string{"r7", "r8"}, Serials: []string{"a1"},
+		TS: schema.TimeOf(at(11))})
 	unsent := must[[]store.Outgoing](t)(s.Unsent(t.Context(), 0, 0))
 	if len(unsent) != 2 || unsent[1].Topic != schema.TopicRevoked || unsent[1].Target != "" || string(unsent[1].Payload) != string(payload) {
 		t.Errorf("the outbox holds %+v", unsent)
 	}
-	wantEqual(t, "what a new broker receives first", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))[0], store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
+	wantEqual(t, "what a new broker receives first", must[[]store.Outgoing](t)(s.RetainedDocuments(t.Context()))[0],
+		store.Outgoing{Topic: schema.TopicRevoked, Payload: payload})
 }
 
 func archivedRobotIsAdoptedAgain(t *testing.T, address string) {

@@ -73,7 +73,8 @@ func (s *Store) TryLead(ctx context.Context, name string, now time.Time) (*Leade
 
 func (l *LeaderLock) lastLeader(ctx context.Context) (last Leader, err error) {
 	var began, resigned int64
-	err = l.conn.QueryRow(ctx, `SELECT term, name, since, resigned_at FROM leader WHERE only_row = 1`).Scan(&last.Term, &last.Name, &began, &resigned)
+	err = l.conn.QueryRow(ctx, `SELECT term, name, since, resigned_at FROM leader WHERE only_row = 1`).Scan(&last.Term, &last.Name, &began,
+		&resigned)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return Leader{}, fmt.Errorf("read the leader: %w", err)
 	}
@@ -180,7 +181,8 @@ func (l *LeaderLock) Resign(ctx context.Context, now time.Time) error {
 	var err error
 	if l.conn != nil {
 		if _, err = l.conn.Exec(ctx, note, l.Term, micros(now)); err == nil {
-			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock)) // at once, not only when the server notices the closed connection
+			// at once, not only when the server notices the closed connection
+			_, err = l.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, int64(leaderLock))
 		}
 	} else {
 		err = l.store.plainTx(ctx, func(tx *Tx) error {

@@ -74,7 +74,8 @@ func onlyOneInstanceLeads(t *testing.T, address string) {
 		t.Fatalf("after a resignation: %+v", second)
 	}
 	wantEqual(t, "before the second", before, store.Leader{Term: 1, Name: "fleetd-a", Since: at(1), ResignedAt: at(3)})
-	wantEqual(t, "who leads now", must[store.PollResult](t)(s.Poll(t.Context(), store.PollResult{})).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
+	wantEqual(t, "who leads now", must[store.PollResult](t)(s.Poll(t.Context(), store.PollResult{})).Leader,
+		store.Leader{Term: 2, Name: "fleetd-b", Since: at(5)})
 }
 
 // An instance that ends without resigning, as a killed one does, is recognized by the next
@@ -92,7 +93,8 @@ func droppedLeadIsLost(t *testing.T, address string) {
 	if err := l.Resign(t.Context(), at(3)); err != nil {
 		t.Fatal(err)
 	}
-	wantEqual(t, "who leads", must[store.PollResult](t)(s.Poll(t.Context(), store.PollResult{})).Leader, store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
+	wantEqual(t, "who leads", must[store.PollResult](t)(s.Poll(t.Context(), store.PollResult{})).Leader,
+		store.Leader{Term: 2, Name: "fleetd-b", Since: at(2)})
 }
 
 func changesNameRobots(t *testing.T, address string) {
@@ -122,7 +124,8 @@ func changesNameRobots(t *testing.T, address string) {
 	label("r2", "museum")
 	named("a label", "r2")
 	named("once")
-	enqueue(library.Message{Topic: schema.TopicDesiredStory, Target: "r1"}, library.Message{Topic: schema.TopicDesiredMode, Target: "r3"}, library.Message{Topic: schema.TopicDesiredMode, Target: "r1"})
+	enqueue(library.Message{Topic: schema.TopicDesiredStory, Target: "r1"}, library.Message{Topic: schema.TopicDesiredMode, Target: "r3"},
+		library.Message{Topic: schema.TopicDesiredMode, Target: "r1"})
 	label("r3", "shop")
 	named("desired documents and a label", "r1", "r3")
 	enqueue(library.Message{Topic: schema.TopicFleetStop})
@@ -184,7 +187,8 @@ func changesAreCounted(t *testing.T, address string) {
 		return tx.Apply(t.Context(), library.Changes{Outbox: []library.Message{{Topic: schema.TopicDesiredStory, Target: "r1"}}}, at(1))
 	})
 	rises("a desired state", true)
-	if err := s.SaveDocuments(t.Context(), []store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: at(2)}}); err != nil {
+	if err := s.SaveDocuments(t.Context(),
+		[]store.Document{{Robot: "r1", Kind: schema.TopicState, Body: []byte("{}"), ReceivedAt: at(2)}}); err != nil {
 		t.Fatal(err)
 	}
 	rises("what a robot says", false)

@@ -18,7 +18,8 @@ func scanEntry(scan func(...any) error) (library.Entry, error) {
 	var e library.Entry
 	var problems []byte
 	var changed, deleted int64
-	err := scan(&e.Kind, &e.ID, &e.Draft, &e.DraftRev, &e.DraftSHA256, &problems, &e.Rev, &changed, &e.ChangedBy, &deleted, &e.DeletedBy, &e.DeletedWhy)
+	err := scan(&e.Kind, &e.ID, &e.Draft, &e.DraftRev, &e.DraftSHA256, &problems, &e.Rev, &changed, &e.ChangedBy, &deleted, &e.DeletedBy,
+		&e.DeletedWhy)
 	if err != nil {
 		return e, err
 	}
@@ -207,7 +208,8 @@ func (t *Tx) saveDefaults(ctx context.Context, defaults []library.Default) error
 	if err := t.saveDesired(ctx, rows); err != nil {
 		return err
 	}
-	if _, err := writeRows(ctx, t, without, assignedStoryColumns[:1], `DELETE FROM defaults WHERE robot IN (SELECT robot FROM given)`); err != nil {
+	if _, err := writeRows(ctx, t, without, assignedStoryColumns[:1],
+		`DELETE FROM defaults WHERE robot IN (SELECT robot FROM given)`); err != nil {
 		return fmt.Errorf("remove default stories: %w", err)
 	}
 	if _, err := writeRows(ctx, t, with, assignedStoryColumns, `INSERT INTO defaults (robot, kind, story, rev, apply)

@@ -38,7 +38,8 @@ func libraryIsReadBack(t *testing.T, address string) {
 	_, err = s.Blob(t.Context(), "none")
 	wantErr(t, "an unknown blob", err, store.ErrNotFound)
 	first.Body, second.Body = nil, nil
-	wantEqual(t, "revisions", must[[]library.Revision](t)(s.Revisions(t.Context(), library.KindStory, "s1")), []library.Revision{second, first})
+	wantEqual(t, "revisions", must[[]library.Revision](t)(s.Revisions(t.Context(), library.KindStory, "s1")),
+		[]library.Revision{second, first})
 }
 
 // rowsText lists the rows that a plan got, in their order.
@@ -88,7 +89,8 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		t.Fatal(problems)
 	}
 	apply(t, s, library.Changes{
-		Entries:  []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"), DraftRev: 1, ChangedAt: at(1)}},
+		Entries: []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"), DraftRev: 1,
+			ChangedAt: at(1)}},
 		Defaults: []library.Default{{Robot: "r4", DesiredRev: 1, ChangedAt: at(1)}},
 	})
 	a, b, sound, x := refTo(library.KindAct, "a"), refTo(library.KindAct, "b"), refTo(library.KindAsset, "gong"), refTo(library.KindStory, "x")
@@ -110,7 +112,8 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 			r.Newest(library.KindAct, "a", "none")
 			r.Newest(library.KindStory, "x", "y", "gone")
 		}, selector.Selector{}, "a gone x y a@1 gone@1 x@2"},
-		{"only entries", func(r library.Reader) { r.Entries(library.KindAct, "a"); r.Entries(library.KindStory, "x") }, selector.Selector{}, "a x"},
+		{"only entries", func(r library.Reader) { r.Entries(library.KindAct, "a"); r.Entries(library.KindStory, "x") }, selector.Selector{},
+			"a x"},
 		{"pins", func(r library.Reader) {
 			r.Newest(library.KindStory, "x")
 			for _, rev := range []int64{1, 2, 9} {
@@ -225,7 +228,8 @@ func revisionsAreImmutable(t *testing.T, address string) {
 		return tx.Apply(t.Context(), library.Changes{Revisions: []library.Revision{other}}, at(9))
 	})
 	wantErr(t, "publishing a revision again", err, store.ErrConflict)
-	wantEqual(t, "the revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 1)), revision(library.KindStory, "s1", 1))
+	wantEqual(t, "the revision", must[library.Revision](t)(s.Revision(t.Context(), library.KindStory, "s1", 1)),
+		revision(library.KindStory, "s1", 1))
 	_, err = s.Blob(t.Context(), "other")
 	wantErr(t, "the other blob", err, store.ErrNotFound)
 

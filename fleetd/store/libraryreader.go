@@ -15,7 +15,8 @@ import (
 func (t *Tx) LibraryFor(ctx context.Context, read library.Reading, robots selector.Selector) (library.Rows, error) {
 	r := libraryReader{
 		ctx: ctx, tx: t, robots: robots, rows: library.Rows{Reported: t.store.reportedOf},
-		entries: map[library.Ref]bool{}, newest: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{}, sets: map[string]bool{},
+		entries: map[library.Ref]bool{}, newest: map[library.Ref]bool{}, revisions: map[revisionKey]bool{}, defaults: map[string]bool{},
+		sets: map[string]bool{},
 	}
 	if err := t.queryRow(ctx, `SELECT fleet_id FROM fleet WHERE only_row = 1`).Scan(&r.rows.FleetID); err != nil {
 		return r.rows, fmt.Errorf("read the fleet id: %w", err)
@@ -173,7 +174,8 @@ func (r *libraryReader) readSets(robots string, w where, withRevisions bool) {
 // readAssignedStories reads the assigned stories of the robots that a query lists, and, with withRevisions,
 // the revisions that are assigned. w has the arguments of the query.
 func (r *libraryReader) readAssignedStories(robots string, w where, withRevisions bool) {
-	for _, d := range readRows(r, "list default stories", scanAssignedStory, selectAssignedStories+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args) {
+	for _, d := range readRows(r, "list default stories", scanAssignedStory,
+		selectAssignedStories+" WHERE w.kind = 'desired_story' AND w.robot IN ("+robots+") ORDER BY w.robot", w.args) {
 		if !r.defaults[d.Robot] {
 			r.defaults[d.Robot] = true
 			r.rows.Defaults = append(r.rows.Defaults, d)

@@ -146,7 +146,8 @@ func TestTerminatedLeadConnectionToPostgresIsNoticedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'troupe-fleetd-lead'`); err != nil {
+	if _, err := conn.Exec(t.Context(),
+		`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'troupe-fleetd-lead'`); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; !errors.Is(err, store.ErrLeadLost) {

@@ -89,7 +89,8 @@ func (r reads) UnsentStops(ctx context.Context, after int64, limit int) ([]Outgo
 
 // UnsentOf is Unsent for the rows of one target up to a number.
 func (r reads) UnsentOf(ctx context.Context, target string, after, upTo int64, limit int) ([]Outgoing, error) {
-	all, err := queryAll(ctx, r, scanOutgoing, outgoingSelect+` AND seq <= $2 AND target = $3 ORDER BY seq LIMIT $4`, after, upTo, target, limitOf(limit))
+	all, err := queryAll(ctx, r, scanOutgoing, outgoingSelect+` AND seq <= $2 AND target = $3 ORDER BY seq LIMIT $4`, after, upTo, target,
+		limitOf(limit))
 	if err != nil {
 		return nil, fmt.Errorf("read the outbox for %q: %w", target, err)
 	}
@@ -111,7 +112,8 @@ func (s *Store) MarkSent(ctx context.Context, seqs []int64, now time.Time) error
 		number("sent_at", func(int64) int64 { return micros(now) }),
 	}
 	err := s.plainTx(ctx, func(tx *Tx) error {
-		_, err := writeRows(ctx, tx, seqs, columns, `UPDATE outbox SET sent_at = given.sent_at FROM given WHERE outbox.seq = given.seq AND outbox.sent_at = 0`)
+		_, err := writeRows(ctx, tx, seqs, columns,
+			`UPDATE outbox SET sent_at = given.sent_at FROM given WHERE outbox.seq = given.seq AND outbox.sent_at = 0`)
 		return err
 	})
 	if err != nil {
@@ -136,7 +138,8 @@ func (s *Store) PruneSent(ctx context.Context, then time.Time) (n int64, err err
 // DesiredDocuments lists the desired documents of some robots, of each the stops first. Robots
 // that are being decommissioned, or were, have none.
 func (r reads) DesiredDocuments(ctx context.Context, robots selector.Selector) ([]Outgoing, error) {
-	w := where{conditions: []string{"r.archived_at = 0", "NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at = 0)"}}
+	w := where{conditions: []string{"r.archived_at = 0", "NOT EXISTS (SELECT 1 FROM decommissions d WHERE d.robot = w.robot AND d.ended_at " +
+		"= 0)"}}
 	w.addSelector(robots)
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (o Outgoing, err error) {
 		return o, scan(&o.Topic, &o.Target, &o.Payload)

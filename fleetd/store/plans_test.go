@@ -97,7 +97,9 @@ func remove(kind library.Kind, id string) step {
 		if len(problems) > 0 {
 			return library.Changes{}, problems
 		}
-		r, problems := library.Delete(rows, kind, id, &library.Expect{Stories: len(dry.Impact.Stories), Activities: len(dry.Impact.Activities), Robots: dry.Impact.Robots, Clear: dry.Impact.Clears}, anna)
+		r, problems := library.Delete(rows, kind, id,
+			&library.Expect{Stories: len(dry.Impact.Stories), Activities: len(dry.Impact.Activities), Robots: dry.Impact.Robots,
+				Clear: dry.Impact.Clears}, anna)
 		return r.Changes, problems
 	}}
 }
@@ -134,7 +136,8 @@ func plansAreApplied(t *testing.T, address string) {
 			published = append(published, fmt.Sprintf("%s/%d %s/%d", o.Target, desired.Rev, desired.Story.ID, desired.Story.Rev))
 		}
 	}
-	wantEqual(t, "published documents", published, []string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
+	wantEqual(t, "published documents", published,
+		[]string{"blob x/1", "r1/1 x/1", "blob z/1", "r2/1 z/1", "blob x/2", "r1/2 x/2", "r2/2 nothing"})
 	z := must[library.Entry](t)(s.Entry(t.Context(), library.KindStory, "z"))
 	if !z.Deleted() {
 		t.Errorf("the emptied story is %+v", z)

@@ -16,7 +16,8 @@ func TestPruningUsesIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for query, index := range map[string]string{oldEvents: "events_by_time", oldRoutineEvents: "events_routine", oldBatches: "batches_by_time"} {
+	for query, index := range map[string]string{oldEvents: "events_by_time", oldRoutineEvents: "events_routine",
+		oldBatches: "batches_by_time"} {
 		plan, err := queryAll(t.Context(), s.reads, func(scan func(...any) error) (step string, err error) {
 			var id, parent, unused int64
 			return step, scan(&id, &parent, &unused, &step)
@@ -24,7 +25,8 @@ func TestPruningUsesIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := strings.Join(plan, "\n"); !strings.Contains(text, index) || strings.Contains(text, "SCAN") || strings.Contains(text, "TEMP B-TREE") {
+		if text := strings.Join(plan, "\n"); !strings.Contains(text, index) || strings.Contains(text, "SCAN") ||
+			strings.Contains(text, "TEMP B-TREE") {
 			t.Errorf("%s\nhas the plan\n%s", query, text)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // pruned calls step until it removes nothing, and returns how many rows each call removed.
-func pruned(t *testing.T, step func(ctx context.Context, then time.Time, limit int) (int64, error), then time.Time, limit int) (rows []int64) {
+func pruned(t *testing.T, step func(ctx context.Context, then time.Time, limit int) (int64, error), then time.Time,
+	limit int) (rows []int64) {
 	t.Helper()
 	for {
 		n := must[int64](t)(step(t.Context(), then, limit))

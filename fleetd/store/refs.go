@@ -37,7 +37,8 @@ func (t *Tx) saveRefs(ctx context.Context, of library.Ref, rev int64, refs []lib
 	for i, to := range refs {
 		rows[i] = refRow{of, rev, to}
 	}
-	if _, err := writeRows(ctx, t, rows, refColumns, `INSERT INTO refs (kind, id, rev, ref_kind, ref_id) SELECT kind, id, rev, ref_kind, ref_id FROM given`); err != nil {
+	if _, err := writeRows(ctx, t, rows, refColumns,
+		`INSERT INTO refs (kind, id, rev, ref_kind, ref_id) SELECT kind, id, rev, ref_kind, ref_id FROM given`); err != nil {
 		return fmt.Errorf("save references of %s %s: %w", of.Kind, of.ID, err)
 	}
 	return nil

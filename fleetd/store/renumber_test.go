@@ -40,7 +40,8 @@ func overtakenDesiredDocumentsAreRenumbered(t *testing.T, address string) {
 		return c
 	}
 	apply(func(rows plan.Rows) (plan.Changes, []schema.Problem) {
-		return plan.Plan(rows, plan.Request{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}}, audit.Attribution{Who: "anna", At: at(5)})
+		return plan.Plan(rows, plan.Request{Places: &plan.Set{ID: "hall", Body: []byte(`{"schema":1,"points":{}}`)}},
+			audit.Attribution{Who: "anna", At: at(5)})
 	})
 	again := func(rows plan.Rows) (plan.Changes, []schema.Problem) {
 		return plan.Renumber(schema.TopicDesiredPlaces, rows, audit.Attribution{Who: "fleetd", At: at(6)})

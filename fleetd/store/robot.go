@@ -123,7 +123,8 @@ const selectRobots = `SELECT r.id, r.first_seen, r.last_seen, COALESCE(w.rev, 0)
 func scanRobot(scan func(...any) error) (Robot, error) {
 	r := Robot{Labels: map[string]string{}}
 	var first, last int64
-	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256, &r.ActivitiesRev, &r.ActivitiesSHA256, &r.ConfigRev, &r.ModeRev, &r.PlacesRev)
+	err := scan(&r.ID, &first, &last, &r.DesiredRev, &r.Story, &r.StoryRev, &r.SHA256, &r.ActivitiesRev, &r.ActivitiesSHA256, &r.ConfigRev,
+		&r.ModeRev, &r.PlacesRev)
 	r.FirstSeen, r.LastSeen = timeOf(first), timeOf(last)
 	return r, err
 }
@@ -153,7 +154,8 @@ func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error)
 			robots[i].Labels[l.key] = l.value
 		}
 	}
-	activities, err := queryAll(ctx, r, scanAssigned, assignedSelect+" JOIN robots r ON r.id = p.robot"+w.String()+" ORDER BY p.robot, p.place", w.args...)
+	activities, err := queryAll(ctx, r, scanAssigned,
+		assignedSelect+" JOIN robots r ON r.id = p.robot"+w.String()+" ORDER BY p.robot, p.place", w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the activities of robots: %w", err)
 	}
@@ -238,7 +240,8 @@ func (r reads) Documents(ctx context.Context, robot string) ([]Document, error) 
 		err = scan(&d.Robot, &d.Kind, &d.Body, &at)
 		d.ReceivedAt = timeOf(at)
 		return d, err
-	}, "SELECT d.robot, d.kind, d.body, d.received_at FROM documents d JOIN robots r ON r.id = d.robot"+w.String()+" ORDER BY d.robot, d.kind", w.args...)
+	}, "SELECT d.robot, d.kind, d.body, d.received_at FROM documents d JOIN robots r ON r.id = d.robot"+w.String()+" ORDER BY d.robot, d.kind",
+		w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list documents: %w", err)
 	}
@@ -252,7 +255,8 @@ func (s *Store) SaveDocuments(ctx context.Context, documents []Document) error {
 	saved, deleted, seen := splitNewest(documents)
 	err := s.plainTx(ctx, func(tx *Tx) error {
 		for _, d := range deleted {
-			if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind), micros(d.ReceivedAt)); err != nil {
+			if _, err := tx.exec(ctx, `DELETE FROM documents WHERE robot = $1 AND kind = $2 AND received_at <= $3`, d.Robot, string(d.Kind),
+				micros(d.ReceivedAt)); err != nil {
 				return err
 			}
 		}

@@ -13,13 +13,14 @@ func TestRepeatedDocumentIsRecognized(t *testing.T) {
 		body    string
 		repeats bool
 	}{
-		"the same bytes":         {was, true},
-		"another time":           {strings.Replace(was, "09:30", "09:31", 1), true},
-		"another number":         {strings.Replace(was, ":7", ":8", 1), true},
-		"another session":        {strings.Replace(was, "s1", "s2", 1), true},
-		"all three":              {`{"ts":"x","session":"y","state_seq":9,"mode":{"active":"ato"},"battery":{"percent":80}}`, true},
-		"no session":             {strings.Replace(was, `"session":"s1",`, "", 1), false},
-		"another order":          {`{"session":"s1","ts":"2026-05-17T09:30:00Z","state_seq":7,"mode":{"active":"ato"},"battery":{"percent":80}}`, false},
+		"the same bytes":  {was, true},
+		"another time":    {strings.Replace(was, "09:30", "09:31", 1), true},
+		"another number":  {strings.Replace(was, ":7", ":8", 1), true},
+		"another session": {strings.Replace(was, "s1", "s2", 1), true},
+		"all three":       {`{"ts":"x","session":"y","state_seq":9,"mode":{"active":"ato"},"battery":{"percent":80}}`, true},
+		"no session":      {strings.Replace(was, `"session":"s1",`, "", 1), false},
+		"another order": {`{"session":"s1","ts":"2026-05-17T09:30:00Z","state_seq":7,"mode":{"active":"ato"},"battery":{"percent":80}}`,
+			false},
 		"it ends in its time":    {was[:len(was)-1] + `,"ts":"x"}`, false},
 		"another value":          {strings.Replace(was, "80", "79", 1), false},
 		"a time further inside":  {strings.Replace(was, `"percent"`, `"ts"`, 1), false},
@@ -31,7 +32,8 @@ func TestRepeatedDocumentIsRecognized(t *testing.T) {
 		"half of it":             {was[:60], false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, after := Document{Robot: "r1", Kind: schema.TopicState, Body: []byte(was)}, Document{Robot: "r1", Kind: schema.TopicState, Body: []byte(c.body)}
+			before, after := Document{Robot: "r1", Kind: schema.TopicState, Body: []byte(was)},
+				Document{Robot: "r1", Kind: schema.TopicState, Body: []byte(c.body)}
 			if after.Repeats(before) != c.repeats || before.Repeats(after) != c.repeats {
 				t.Errorf("repeats: %v, and the other way %v", after.Repeats(before), before.Repeats(after))
 			}

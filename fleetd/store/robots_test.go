@@ -55,7 +55,8 @@ func newerDocumentIsKept(t *testing.T, address string) {
 			t.Fatal(err)
 		}
 	}
-	save(document("r1", schema.TopicState, "one", 10), document("r1", schema.TopicCaps, "caps", 11), document("r2", schema.TopicState, "other", 12))
+	save(document("r1", schema.TopicState, "one", 10), document("r1", schema.TopicCaps, "caps", 11),
+		document("r2", schema.TopicState, "other", 12))
 	save(document("r1", schema.TopicState, "two", 13))
 	save(document("r1", schema.TopicState, "late", 12)) // written late by a slower writer
 	wantEqual(t, "the documents of r1", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{
@@ -69,28 +70,35 @@ func newerDocumentIsKept(t *testing.T, address string) {
 	}
 	save(document("r1", schema.TopicState, "", 12)) // older than the saved document
 	save(document("r1", schema.TopicCaps, "", 20))
-	wantEqual(t, "what is left", must[[]store.Document](t)(s.Documents(t.Context(), "r1")), []store.Document{document("r1", schema.TopicState, "two", 13)})
+	wantEqual(t, "what is left", must[[]store.Document](t)(s.Documents(t.Context(), "r1")),
+		[]store.Document{document("r1", schema.TopicState, "two", 13)})
 
-	err := s.SaveDocuments(t.Context(), []store.Document{document("r2", schema.TopicState, "newer", 30), document("r9", schema.TopicState, "x", 30)})
+	err := s.SaveDocuments(t.Context(),
+		[]store.Document{document("r2", schema.TopicState, "newer", 30), document("r9", schema.TopicState, "x", 30)})
 	wantErr(t, "an unknown robot", err, store.ErrNotFound)
-	wantEqual(t, "the other document of the call", must[[]store.Document](t)(s.Documents(t.Context(), "r2")), []store.Document{document("r2", schema.TopicState, "other", 12)})
+	wantEqual(t, "the other document of the call", must[[]store.Document](t)(s.Documents(t.Context(), "r2")),
+		[]store.Document{document("r2", schema.TopicState, "other", 12)})
 }
 
 func event(robot, boot string, seq int64, kind string, second int) store.Event {
-	return store.Event{Robot: robot, Boot: boot, Seq: seq, Type: kind, Level: "level " + kind, Body: fmt.Appendf(nil, `{"seq":%d}`, seq), ReceivedAt: at(second)}
+	return store.Event{Robot: robot, Boot: boot, Seq: seq, Type: kind, Level: "level " + kind, Body: fmt.Appendf(nil, `{"seq":%d}`, seq),
+		ReceivedAt: at(second)}
 }
 
 func eventsAreKeptOnce(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	robots(t, s, "r1")
 	first := event("r1", "b1", 1, "mode_changed", 1)
-	for _, events := range [][]store.Event{{first}, {event("r1", "b1", 1, "something_else", 9), event("r1", "b2", 1, "mode_changed", 2)}, nil} {
+	for _, events := range [][]store.Event{{first}, {event("r1", "b1", 1, "something_else", 9), event("r1", "b2", 1, "mode_changed", 2)},
+		nil} {
 		if err := s.AddEvents(t.Context(), events); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wantEqual(t, "events", must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})), []store.Event{event("r1", "b2", 1, "mode_changed", 2), first})
-	wantErr(t, "an unknown robot", s.AddEvents(t.Context(), []store.Event{event("r1", "b3", 1, "x", 1), event("r9", "b1", 1, "x", 1)}), store.ErrNotFound)
+	wantEqual(t, "events", must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{})),
+		[]store.Event{event("r1", "b2", 1, "mode_changed", 2), first})
+	wantErr(t, "an unknown robot", s.AddEvents(t.Context(), []store.Event{event("r1", "b3", 1, "x", 1), event("r9", "b1", 1, "x", 1)}),
+		store.ErrNotFound)
 	if n := len(must[[]store.Event](t)(s.Events(t.Context(), store.EventQuery{}))); n != 2 {
 		t.Errorf("%d events after a refusal, want 2", n)
 	}
@@ -176,7 +184,8 @@ func drawSelector(rt *rapid.T, ids, keys, values []string) selector.Selector {
 	case 2:
 		var s selector.Selector
 		for range rapid.IntRange(1, 3).Draw(rt, "labels") {
-			s.Labels = append(s.Labels, selector.Label{Key: rapid.SampledFrom(keys).Draw(rt, "key"), Value: rapid.SampledFrom(values).Draw(rt, "value")})
+			s.Labels = append(s.Labels, selector.Label{Key: rapid.SampledFrom(keys).Draw(rt, "key"),
+				Value: rapid.SampledFrom(values).Draw(rt, "value")})
 		}
 		return s
 	}

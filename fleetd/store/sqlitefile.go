@@ -67,11 +67,14 @@ func prepareFile(path, mark string, log *slog.Logger) (created bool, err error) 
 	switch {
 	case size > 0:
 	case walSize > 0: // SQLite would delete it
-		return false, fmt.Errorf("%w: the file is empty or missing, but its WAL %s-wal is not; restore the backup, or remove the WAL to begin a new fleet", ErrDamaged, path)
+		return false, fmt.Errorf("%w: the file is empty or missing, but its WAL %s-wal is not; restore the backup, "+
+			"or remove the WAL to begin a new fleet", ErrDamaged, path)
 	case there && (mark == markFleet || mark == ""):
-		return false, fmt.Errorf("%w: the file is empty, and %s.lock shows that a fleetd used it; restore the backup, or remove both to begin a new fleet", ErrDamaged, path)
+		return false, fmt.Errorf("%w: the file is empty, and %s.lock shows that a fleetd used it; restore the backup, "+
+			"or remove both to begin a new fleet", ErrDamaged, path)
 	case mark == markFleet:
-		return false, fmt.Errorf("%w: the file is missing, and %s.lock shows that a fleetd used it; restore the backup, or remove the lock to begin a new fleet", ErrDamaged, path)
+		return false, fmt.Errorf("%w: the file is missing, and %s.lock shows that a fleetd used it; restore the backup, "+
+			"or remove the lock to begin a new fleet", ErrDamaged, path)
 	}
 	if !there {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, ownerOnly)
@@ -107,7 +110,8 @@ func restrictMode(path string, log *slog.Logger) {
 		return
 	}
 	if err := os.Chmod(path, ownerOnly); err != nil {
-		log.Warn("database file is accessible to other users, and its mode cannot be changed", "file", path, "mode", info.Mode().Perm(), "error", err)
+		log.Warn("database file is accessible to other users, and its mode cannot be changed", "file", path, "mode", info.Mode().Perm(), "error",
+			err)
 		return
 	}
 	log.Warn("database file was accessible to other users; its mode was changed", "file", path, "was", info.Mode().Perm(), "mode", ownerOnly)
@@ -135,12 +139,14 @@ func checkFile(ctx context.Context, path string, log *slog.Logger) error {
 	case err == nil:
 		err = errors.New(strings.ReplaceAll(found, "\n", " "))
 	case within.Err() != nil && ctx.Err() == nil:
-		log.Warn("database checked in part; to check all of it, stop fleetd and run sqlite3 FILE 'PRAGMA quick_check'", "file", path, "after", FileCheckTimeout)
+		log.Warn("database checked in part; to check all of it, stop fleetd and run sqlite3 FILE 'PRAGMA quick_check'", "file", path, "after",
+			FileCheckTimeout)
 		return nil
 	default:
 		if code := sqliteCode(err) & 0xff; code != 11 && code != 26 { // SQLITE_CORRUPT, SQLITE_NOTADB
 			return fmt.Errorf("check the database: %w", err)
 		}
 	}
-	return fmt.Errorf("%w: %w; nothing was changed; restore the backup, or without one begin a new file with what sqlite3 %s .dump can still read", ErrDamaged, err, path)
+	return fmt.Errorf("%w: %w; nothing was changed; restore the backup, or without one begin a new file with what sqlite3 %s .dump can "+
+		"still read", ErrDamaged, err, path)
 }

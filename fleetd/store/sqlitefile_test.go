@@ -146,7 +146,8 @@ func filledFile(t *testing.T, path string) []byte {
 	s := storetest.Open(t, "sqlite:"+path)
 	if err := s.Tx(t.Context(), func(tx *store.Tx) error {
 		for n := range 600 {
-			if err := tx.Note(t.Context(), storetest.Start.Add(time.Duration(n)*time.Second), library.Note{Who: "anna", What: "publish", Target: fmt.Sprint(n), Detail: strings.Repeat("because ", 30)}); err != nil {
+			if err := tx.Note(t.Context(), storetest.Start.Add(time.Duration(n)*time.Second),
+				library.Note{Who: "anna", What: "publish", Target: fmt.Sprint(n), Detail: strings.Repeat("because ", 30)}); err != nil {
 				return err
 			}
 		}

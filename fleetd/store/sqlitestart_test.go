@@ -24,7 +24,8 @@ func TestMissingSQLiteFileOfAFleetIsRefused(t *testing.T) {
 	}
 	for range 2 { // a refusal changes nothing, so the next start is refused as well
 		_, err := open(t, "sqlite:"+path)
-		if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "restore the backup") || !strings.Contains(err.Error(), path+".lock") {
+		if !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "restore the backup") ||
+			!strings.Contains(err.Error(), path+".lock") {
 			t.Fatalf("a missing file: %v", err)
 		}
 	}

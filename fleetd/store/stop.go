@@ -34,7 +34,8 @@ func (r reads) LatchedStops(ctx context.Context) ([]stop.Latch, error) {
 
 // ReleasedStops lists the stops that were released at or after since.
 func (r reads) ReleasedStops(ctx context.Context, since time.Time) ([]stop.Latch, error) {
-	all, err := queryAll(ctx, r, scanStop, selectStops+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot", micros(since))
+	all, err := queryAll(ctx, r, scanStop, selectStops+" WHERE released_at > 0 AND released_at >= $1 ORDER BY released_at, id, robot",
+		micros(since))
 	if err != nil {
 		return nil, fmt.Errorf("list released stops: %w", err)
 	}
@@ -162,7 +163,8 @@ func (t *Tx) readLatched(ctx context.Context, rows *stop.Rows, robots where) err
 	documents.conditions = append(slices.Clone(robots.conditions), "kind = 'desired_stop'")
 	revs, err := queryAll(ctx, t.reads, func(scan func(...any) error) (v rev, err error) {
 		return v, scan(&v.robot, &v.n)
-	}, `SELECT robot, rev FROM desired`+documents.String()+` UNION ALL SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`, documents.args...)
+	}, `SELECT robot, rev FROM desired`+documents.String()+` UNION ALL SELECT '', rev FROM fleet_documents WHERE kind = 'fleet_stop'`,
+		documents.args...)
 	if err != nil {
 		return fmt.Errorf("read the revisions of stops: %w", err)
 	}

@@ -103,7 +103,8 @@ func latchedStopsAreReleased(t *testing.T, address string) {
 		first = append(first, string(o.Topic)+" "+o.Target)
 	}
 	wantEqual(t, "what the broker must hold", first, []string{"fleet_stop ", "desired_stop r1", "desired_stop r2"})
-	if notes := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})); len(notes) != 3 || notes[0].What != "release" || notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
+	if notes := must[[]audit.Entry](t)(s.Audit(t.Context(), store.AuditQuery{})); len(notes) != 3 || notes[0].What != "release" ||
+		notes[0].Who != "ben" || notes[0].Target != "stop s-1" {
 		t.Errorf("audit entries %+v", notes)
 	}
 }
@@ -121,7 +122,8 @@ func stopsForReadsWhatIsNeeded(t *testing.T, address string) {
 	})
 	random := rand.New(rand.NewPCG(1, 2))
 	order := func(now int) stop.Request {
-		o := stop.Request{ID: fmt.Sprint("s-", random.IntN(5)), Level: schema.StopStop, At: at(now - random.IntN(3)), NoOwnID: random.IntN(3) == 0}
+		o := stop.Request{ID: fmt.Sprint("s-", random.IntN(5)), Level: schema.StopStop, At: at(now - random.IntN(3)),
+			NoOwnID: random.IntN(3) == 0}
 		switch random.IntN(5) {
 		case 0:
 			o.All = true

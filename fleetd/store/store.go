@@ -122,7 +122,8 @@ func (s *Store) start(ctx context.Context, now time.Time, log *slog.Logger) erro
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
-	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(s.fillRefs(), s.linkAll())}
+	options := []goose.ProviderOption{goose.WithSlog(log), goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(s.fillRefs(), s.linkAll())}
 	if s.dialect.migrateLocked {
 		locker, err := s.dialect.locker()
 		if err != nil {
@@ -205,10 +206,12 @@ func (s *Store) refuseUnreadable(ctx context.Context, provider *goose.Provider) 
 	case err != nil:
 		return fmt.Errorf("read the database's version: %w", err)
 	case current > known:
-		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd knows versions up to %d; run the fleetd that made it or a later one, or restore the backup from before the upgrade",
+		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd knows versions up to %d; "+
+			"run the fleetd that made it or a later one, or restore the backup from before the upgrade",
 			s.pools.place, ErrNewer, current, known)
 	case current > 0 && current < oldestVersion:
-		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd reads versions from %d; run the fleetd that created it, or begin with an empty database and publish the stories again",
+		return fmt.Errorf("open %s: %w: its schema version is %d, and this fleetd reads versions from %d; run the fleetd that created it, "+
+			"or begin with an empty database and publish the stories again",
 			s.pools.place, ErrOlder, current, oldestVersion)
 	}
 	return nil

@@ -203,9 +203,10 @@ func desiredDocumentsAreListed(t *testing.T, address string) {
 		{Topic: schema.TopicDesiredStory, Target: "r1", Payload: []byte(`{"rev":1}`)},
 		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
 	})
-	wantEqual(t, "the desired documents of r2", must[[]store.Outgoing](t)(s.DesiredDocuments(t.Context(), selector.IDs("r2", "r9"))), []store.Outgoing{
-		{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
-	})
+	wantEqual(t, "the desired documents of r2", must[[]store.Outgoing](t)(s.DesiredDocuments(t.Context(), selector.IDs("r2", "r9"))),
+		[]store.Outgoing{
+			{Topic: schema.TopicDesiredStory, Target: "r2", Payload: []byte(`{"rev":4}`)},
+		})
 	holdStops(t, s, 9, stop.Request{ID: "s-1", Level: schema.StopStop, Robots: []string{"r2"}, At: at(9)})
 	var kinds []schema.TopicKind
 	for _, o := range must[[]store.Outgoing](t)(s.DesiredDocuments(t.Context(), selector.IDs("r2", "r9"))) {

@@ -101,14 +101,16 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		act(t, s, "b")
 		story(t, s, "x", "a", "b")
 		story(t, s, "x", "b")
-		apply(t, s, library.Changes{Entries: []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"), DraftRev: 1, ChangedAt: at(1)}}})
+		apply(t, s, library.Changes{Entries: []library.Entry{{Kind: library.KindStory, ID: "y", Draft: []byte("story: y\nacts: [{act: a}]\n"),
+			DraftRev: 1, ChangedAt: at(1)}}})
 		robots(t, s, "r1")
 		apply(t, s, library.Changes{Defaults: []library.Default{desiredStory("r1", 7, "x", 1)}})
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 		refs := func(db *sql.DB) (all []string) {
-			rows, err := db.QueryContext(t.Context(), `SELECT kind || ' ' || id || ' ' || rev || ': ' || ref_kind || ' ' || ref_id FROM refs ORDER BY 1`)
+			rows, err := db.QueryContext(t.Context(),
+				`SELECT kind || ' ' || id || ' ' || rev || ': ' || ref_kind || ' ' || ref_id FROM refs ORDER BY 1`)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +131,9 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 		db := raw(t, address)
 		wantEqual(t, "references", refs(db), want)
 		undoAudit(t, db)
-		for _, undo := range []string{`DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`, `ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`, `DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
+		for _, undo := range []string{`DROP TABLE sessions`, `DROP TABLE access_tokens`, `DROP TABLE users`,
+			`ALTER TABLE fleet DROP COLUMN accounts_rev`, `DROP TABLE assigned_activities`, `DROP TABLE refs`, `DROP INDEX events_by_level`,
+			`DROP INDEX events_routine`, `ALTER TABLE events DROP COLUMN routine`, `ALTER TABLE events DROP COLUMN level`,
 			`DROP TABLE robot_changes`, `ALTER TABLE fleet DROP COLUMN named_changes`} {
 			execute(t, db, undo)
 		}
@@ -147,7 +151,11 @@ func TestUpdateFindsTheReferencesOfTheLibrary(t *testing.T) {
 // undoAudit makes the audit as it was before it was a chain.
 func undoAudit(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, undo := range []string{`ALTER TABLE files DROP COLUMN details`, `ALTER TABLE desired DROP COLUMN replaced_at`, `DROP INDEX desired_by_assignment`, `ALTER TABLE desired DROP COLUMN assigned_at`, `ALTER TABLE desired DROP COLUMN assigned_by`, `ALTER TABLE desired DROP COLUMN previous`, `DROP TABLE login_codes`, `DROP TABLE alert_acks`, `DROP TABLE previous_stories`, `DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`, `ALTER TABLE batches DROP COLUMN outcome_at`} {
+	for _, undo := range []string{`ALTER TABLE files DROP COLUMN details`, `ALTER TABLE desired DROP COLUMN replaced_at`,
+		`DROP INDEX desired_by_assignment`, `ALTER TABLE desired DROP COLUMN assigned_at`, `ALTER TABLE desired DROP COLUMN assigned_by`,
+		`ALTER TABLE desired DROP COLUMN previous`, `DROP TABLE login_codes`, `DROP TABLE alert_acks`, `DROP TABLE previous_stories`,
+		`DROP INDEX audit_by_seq`, `DROP INDEX audit_unlinked`, `DROP INDEX commands_open_of_batch`,
+		`ALTER TABLE batches DROP COLUMN outcome_at`} {
 		execute(t, db, undo)
 	}
 	for _, column := range []string{"address", "via", "why", "changed_from", "changed_to", "outcome", "of_id", "seq", "prev", "hash"} {

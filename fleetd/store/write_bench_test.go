@@ -19,7 +19,8 @@ import (
 
 const benchRobots = 1000
 
-var benchKinds = []schema.TopicKind{schema.TopicState, schema.TopicCaps, schema.TopicPresence, schema.TopicReportedStory, schema.TopicReportedConfig}
+var benchKinds = []schema.TopicKind{schema.TopicState, schema.TopicCaps, schema.TopicPresence, schema.TopicReportedStory,
+	schema.TopicReportedConfig}
 
 // benchDocuments is one document of 1 KiB of each kind of each robot.
 func benchDocuments() []store.Document {
@@ -110,7 +111,8 @@ func bareUnnest(ctx context.Context, conn *pgx.Conn, documents []store.Document)
 	var bodies [][]byte
 	var at []int64
 	for _, d := range documents {
-		robots, kinds, bodies, at = append(robots, d.Robot), append(kinds, string(d.Kind)), append(bodies, d.Body), append(at, d.ReceivedAt.UnixMicro())
+		robots, kinds, bodies, at = append(robots, d.Robot), append(kinds, string(d.Kind)), append(bodies, d.Body),
+			append(at, d.ReceivedAt.UnixMicro())
 	}
 	_, err := conn.Exec(ctx, `INSERT INTO documents (robot, kind, body, received_at)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[], $4::bigint[])`+onNewer, robots, kinds, bodies, at)

@@ -53,7 +53,8 @@ func TestTimePassesInABubbleWhileTheServerOwesNothing(t *testing.T) {
 		}
 		time.AfterFunc(time.Minute, cable.Cut)
 		began = time.Now()
-		if _, err := conn.WaitForNotification(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) || time.Since(began) != time.Minute {
+		if _, err := conn.WaitForNotification(t.Context()); err == nil || errors.Is(err, os.ErrDeadlineExceeded) ||
+			time.Since(began) != time.Minute {
 			t.Errorf("a connection that was cut ended with %v after %v", err, time.Since(began))
 		}
 		if _, err := pgx.ConnectConfig(t.Context(), config); err == nil {
