@@ -168,7 +168,8 @@ func TestServerWithoutRangesSendsWholeFile(t *testing.T) {
 func TestDamagedPartIsDetectedAndRemoved(t *testing.T) {
 	d := newFakeFleetd(t, serves(content))
 	for what, lies := range map[string][]byte{
-		"a wrong beginning": bytes.Repeat([]byte("x"), 5000), "wrong but complete": bytes.Repeat([]byte("x"), len(content)), "too much": append(bytes.Clone(content), "more"...),
+		"a wrong beginning": bytes.Repeat([]byte("x"), 5000), "wrong but complete": bytes.Repeat([]byte("x"), len(content)),
+		"too much": append(bytes.Clone(content), "more"...),
 	} {
 		path := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(path, lies, 0o600); err != nil {
@@ -196,13 +197,15 @@ func TestWrongAnswersAreRejected(t *testing.T) {
 		says   string
 		kept   bool // the part stays on the disk
 	}{
-		"other bytes": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), len(content))) }, schema.ReasonBadDigest, "does not have the digest", false},
+		"other bytes": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Repeat([]byte("x"), len(content))) },
+			schema.ReasonBadDigest, "does not have the digest", false},
 		"one byte more": {func(w http.ResponseWriter, _ *http.Request) {
 			head(w, len(content)+1)
 			_, _ = w.Write(append(bytes.Clone(content), 0))
 		}, schema.ReasonUnavailable, "300002", false},
-		"one byte less": {func(w http.ResponseWriter, _ *http.Request) { head(w, len(content)-1); _, _ = w.Write(content[1:]) }, schema.ReasonUnavailable, "300000", false},
-		"nothing":       {func(w http.ResponseWriter, _ *http.Request) { head(w, 0) }, schema.ReasonUnavailable, "0 bytes", false},
+		"one byte less": {func(w http.ResponseWriter, _ *http.Request) { head(w, len(content)-1); _, _ = w.Write(content[1:]) },
+			schema.ReasonUnavailable, "300000", false},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { head(w, 0) }, schema.ReasonUnavailable, "0 bytes", false},
 		"without a length, too little": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(content[:100_000])
 			w.(http.Flusher).Flush()
@@ -226,7 +229,8 @@ func TestWrongAnswersAreRejected(t *testing.T) {
 			http.Redirect(w, r, elsewhere.url.JoinPath(r.URL.Path).String(), http.StatusFound)
 		}, schema.ReasonUnavailable, "elsewhere", false},
 		"not found": {http.NotFound, schema.ReasonUnavailable, "404", false},
-		"a fault":   {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "oh", http.StatusInternalServerError) }, schema.ReasonUnavailable, "500", false},
+		"a fault": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "oh", http.StatusInternalServerError) },
+			schema.ReasonUnavailable, "500", false},
 		"a refusal with its reason": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"type":"/problems/certificate-refused","detail":"robot r7 was revoked"}`)
@@ -282,7 +286,8 @@ func TestUnreachableServerIsReportedAsUnavailable(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if reason, detail, _ := get(t, NewFleetd(u, nil), fileOf(content), filepath.Join(t.TempDir(), "f")); reason != schema.ReasonUnavailable || !strings.Contains(detail, u.String()) {
+	if reason, detail, _ := get(t, NewFleetd(u, nil), fileOf(content), filepath.Join(t.TempDir(), "f")); reason != schema.ReasonUnavailable ||
+		!strings.Contains(detail, u.String()) {
 		t.Errorf("%q %s", reason, detail)
 	}
 }
@@ -370,7 +375,8 @@ func TestPartIsRemovedOnFullDisk(t *testing.T) {
 }
 
 func TestMissingFolderIsNamedInError(t *testing.T) {
-	if reason, detail, _ := get(t, newFakeFleetd(t, serves(content)).Fleetd, fileOf(content), filepath.Join(t.TempDir(), "none", "f")); reason != schema.ReasonInternal || !strings.Contains(detail, "none") {
+	if reason, detail, _ := get(t, newFakeFleetd(t, serves(content)).Fleetd, fileOf(content),
+		filepath.Join(t.TempDir(), "none", "f")); reason != schema.ReasonInternal || !strings.Contains(detail, "none") {
 		t.Errorf("%q %s", reason, detail)
 	}
 }

@@ -20,7 +20,8 @@ func TestSendEndsWithWhatFleetdSays(t *testing.T) {
 	}{
 		"taken": {func(w http.ResponseWriter, r *http.Request) {
 			got, err := io.ReadAll(r.Body)
-			if r.Method != http.MethodPut || r.URL.Path != schema.RecordsPath+"key-1" || r.ContentLength != int64(len(content)) || err != nil || !bytes.Equal(got, content) {
+			if r.Method != http.MethodPut || r.URL.Path != schema.RecordsPath+"key-1" || r.ContentLength != int64(len(content)) || err != nil ||
+				!bytes.Equal(got, content) {
 				http.Error(w, "wrong", http.StatusBadRequest)
 				return
 			}

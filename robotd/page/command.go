@@ -25,7 +25,8 @@ func (s *Server) do(w http.ResponseWriter, r *http.Request, token string, _ answ
 	}
 	a.Action, a.At = action, schema.TimeOf(s.Now())
 	s.sessions.answered(token, a)
-	s.Logger.Info("page: command", "action", action, "from", r.RemoteAddr, "verb", a.Verb, "status", a.Status, "reason", a.Reason, "detail", a.Detail)
+	s.Logger.Info("page: command", "action", action, "from", r.RemoteAddr, "verb", a.Verb, "status", a.Status, "reason", a.Reason, "detail",
+		a.Detail)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
@@ -53,7 +54,8 @@ func (s *Server) perform(r *http.Request, action string) (a answer, known bool) 
 	case "volume":
 		percent, err := strconv.Atoi(r.PostFormValue("volume"))
 		if err != nil {
-			return answer{Verb: "manual/volume", Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: "the volume is no number"}, true
+			return answer{Verb: "manual/volume", Status: schema.StatusRejected, Reason: schema.ReasonBadRequest, Detail: "the volume is no number"},
+				true
 		}
 		return s.askInControl(ctx, "manual/volume", map[string]any{"volume": float64(percent) / 100}), true
 	case "face":
@@ -121,7 +123,8 @@ func (s *Server) release(r *http.Request) answer {
 			ids = append(ids, l.ID)
 		}
 		slices.Sort(ids)
-		return refused(schema.ReasonLatched, "the fleet holds "+strings.Join(ids, ", ")+"; release it in the fleet's console, or with fleetd stop release "+strings.Join(ids, " ")+" --why REASON")
+		return refused(schema.ReasonLatched, "the fleet holds "+strings.Join(ids,
+			", ")+"; release it in the fleet's console, or with fleetd stop release "+strings.Join(ids, " ")+" --why REASON")
 	}
 	return answer{Status: schema.StatusSucceeded}
 }

@@ -74,7 +74,8 @@ type Server struct {
 const (
 	maxBody = 4 << 10
 	// policy lets the page load its own files only.
-	policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+		"base-uri 'none'; frame-ancestors 'none'"
 )
 
 //go:embed static
@@ -115,7 +116,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		if !s.known(r.Host) {
-			http.Error(w, "this robot does not know the name "+r.Host+": use its IP address, or start robotd with --page-host", http.StatusMisdirectedRequest)
+			http.Error(w, "this robot does not know the name "+r.Host+": use its IP address, or start robotd with --page-host",
+				http.StatusMisdirectedRequest)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)

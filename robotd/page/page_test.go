@@ -63,12 +63,15 @@ func (f *fake) Heartbeat(context.Context) { f.beats++ }
 func standing() *fake {
 	return &fake{view: View{
 		Snapshot: effect.Snapshot{
-			State: &schema.State{Safety: schema.StateSafety{State: schema.SafetyDisabled}, Mode: schema.StateMode{Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning}, Link: schema.StateLink{State: schema.LinkUp}},
+			State: &schema.State{Safety: schema.StateSafety{State: schema.SafetyDisabled},
+				Mode: schema.StateMode{Active: schema.ModeMnl, Intended: schema.ModeMnl, Phase: schema.PhaseRunning},
+				Link: schema.StateLink{State: schema.LinkUp}},
 			Modes: []schema.Mode{
 				{ID: schema.ModeMnl, Selectable: true, LinkTimeoutMS: 5000},
 				{ID: schema.ModeAto, WhyNot: []schema.WhyNot{{Reason: schema.ReasonNoDefaultStory, Detail: "no story <b>yet</b>"}}},
 			},
-			Caps: &schema.Caps{Units: []schema.Unit{{ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}}, {ID: "speaker", Kind: schema.UnitSpeaker}}},
+			Caps: &schema.Caps{Units: []schema.Unit{{ID: "face", Kind: schema.UnitFace, Faces: []string{"smile"}},
+				{ID: "speaker", Kind: schema.UnitSpeaker}}},
 			Mono: 4132 * time.Millisecond, Boot: "boot-1", Volume: 0.4,
 		},
 	}}
@@ -159,11 +162,13 @@ func TestOnlyWhoKnowsThePasswordGetsIn(t *testing.T) {
 		t.Fatalf("the file of the password: %v, %v", info, err)
 	}
 	for _, path := range []string{"/do/stop", "/do/enable"} {
-		if status, _, h := s.send("POST", path, ""); status != http.StatusSeeOther || h.Get("Location") != "/sign-in?not-sent="+strings.TrimPrefix(path, "/do/") {
+		if status, _, h := s.send("POST", path, ""); status != http.StatusSeeOther ||
+			h.Get("Location") != "/sign-in?not-sent="+strings.TrimPrefix(path, "/do/") {
 			t.Errorf("%s without a session was answered %d", path, status)
 		}
 	}
-	if status, body, _ := s.send("POST", "/sign-in", "password=wrong"); status != http.StatusForbidden || !strings.Contains(body, "not the password") {
+	if status, body, _ := s.send("POST", "/sign-in", "password=wrong"); status != http.StatusForbidden ||
+		!strings.Contains(body, "not the password") {
 		t.Errorf("a wrong password was answered %d: %s", status, body)
 	}
 	if s.robot.beats > 0 || len(s.robot.asked) > 0 {
@@ -194,9 +199,11 @@ func TestRobotWithoutBodySaysWhatItWaitsForAndHasOnlyStop(t *testing.T) {
 		For: "adapter <talker> is not there: start it", On: "mqtt://127.0.0.1:1884", Since: s.now.Add(-12 * time.Second),
 		Latches: []schema.StopLatch{{ID: "local-a", By: "local", Why: "children"}},
 	}
-	s.shows("The robot waits for its body", "adapter &lt;talker&gt; is not there: start it", "waited for 12 s on <code>mqtt://127.0.0.1:1884</code>", "children", `action="/do/stop"`)
+	s.shows("The robot waits for its body", "adapter &lt;talker&gt; is not there: start it",
+		"waited for 12 s on <code>mqtt://127.0.0.1:1884</code>", "children", `action="/do/stop"`)
 	_, page, _ := s.send("GET", "/", "", func(r *http.Request) { r.Header.Set("Accept-Language", "de") })
-	if !strings.Contains(page, "Der Roboter wartet auf seinen Körper") || strings.Contains(page, "/do/enable") || strings.Contains(page, "/do/mode") {
+	if !strings.Contains(page, "Der Roboter wartet auf seinen Körper") || strings.Contains(page, "/do/enable") ||
+		strings.Contains(page, "/do/mode") {
 		t.Errorf("the page in German is\n%s", page)
 	}
 	s.send("POST", "/do/release", "")
@@ -222,11 +229,13 @@ func TestCommandWithoutSessionIsSaidNotToBeSent(t *testing.T) {
 	if _, body, _ := s.send("GET", "/sign-in?not-sent=stop", ""); !strings.Contains(body, notSent) || !strings.Contains(body, field) {
 		t.Errorf("to sign in: %s", body)
 	}
-	if _, body, _ := s.send("POST", "/sign-in", "password=wrong&not-sent=stop"); !strings.Contains(body, notSent) || !strings.Contains(body, field) {
+	if _, body, _ := s.send("POST", "/sign-in", "password=wrong&not-sent=stop"); !strings.Contains(body, notSent) ||
+		!strings.Contains(body, field) {
 		t.Errorf("after a wrong password: %s", body)
 	}
 	for _, path := range []string{"/sign-in", "/sign-in?not-sent=dance"} {
-		if status, body, _ := s.send("GET", path, ""); status != http.StatusOK || strings.Contains(body, "not sent") || strings.Contains(body, "not-sent") {
+		if status, body, _ := s.send("GET", path, ""); status != http.StatusOK || strings.Contains(body, "not sent") ||
+			strings.Contains(body, "not-sent") {
 			t.Errorf("%s is answered %d: %s", path, status, body)
 		}
 	}
@@ -264,7 +273,8 @@ func TestPasswordCannotBeGuessed(t *testing.T) {
 	for range addressBurst {
 		s.send("POST", "/sign-in", "password=wrong")
 	}
-	if status, body, _ := s.send("POST", "/sign-in", "password="+s.password()); status != http.StatusTooManyRequests || !strings.Contains(body, "Too many") {
+	if status, body, _ := s.send("POST", "/sign-in", "password="+s.password()); status != http.StatusTooManyRequests ||
+		!strings.Contains(body, "Too many") {
 		t.Errorf("attempt %d was answered %d", addressBurst+1, status)
 	}
 	s.now = s.now.Add(addressInterval)
@@ -414,7 +424,8 @@ func TestOtherSitesCanDoNothing(t *testing.T) {
 		t.Errorf("sent to the robot: %v", s.robot.asked)
 	}
 	for _, host := range []string{"localhost", "localhost:8090", "192.168.1.7:8090", "[::1]:8090", "R1.museum.example"} {
-		if status, _, h := s.send("GET", "/", "", func(r *http.Request) { r.Host = host }); status == http.StatusMisdirectedRequest || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
+		if status, _, h := s.send("GET", "/", "", func(r *http.Request) { r.Host = host }); status == http.StatusMisdirectedRequest ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s was answered %d with %v", host, status, h)
 		}
 	}
@@ -422,7 +433,8 @@ func TestOtherSitesCanDoNothing(t *testing.T) {
 
 func TestButtonsSendCommandsAndShowTheAnswer(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.robot.answers = map[string]schema.Ack{"mode/set": {Status: schema.StatusRejected, Reason: schema.ReasonNoDefaultStory, Detail: "assign <one>"}}
+	s.robot.answers = map[string]schema.Ack{"mode/set": {Status: schema.StatusRejected, Reason: schema.ReasonNoDefaultStory,
+		Detail: "assign <one>"}}
 	for _, b := range []struct{ action, form, asked, shown string }{
 		{"stop", "", "safety/stop", "<strong>Stop</strong>: done"},
 		{"enable", "seen=4132&boot=boot-1", "safety/enable", "<strong>Enable</strong>: done"},
@@ -455,7 +467,8 @@ func TestButtonsSendCommandsAndShowTheAnswer(t *testing.T) {
 
 func TestVolumeWithoutControlIsRefused(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.robot.answers = map[string]schema.Ack{"control/acquire": {Status: schema.StatusRejected, Reason: schema.ReasonNotInControl, Detail: "anna has control of this robot"}}
+	s.robot.answers = map[string]schema.Ack{"control/acquire": {Status: schema.StatusRejected, Reason: schema.ReasonNotInControl,
+		Detail: "anna has control of this robot"}}
 	s.send("POST", "/do/volume", "volume=35")
 	if !slices.Equal(s.robot.asked, []string{"control/acquire"}) {
 		t.Errorf("sent %v", s.robot.asked)
@@ -474,7 +487,8 @@ func TestVolumeIsOfferedOnlyIfItCanBeSet(t *testing.T) {
 
 func TestPageSaysWhyNot(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.shows(`<button id="release" disabled`, "no stop is latched", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;", "the mode in charge ends after 5 s")
+	s.shows(`<button id="release" disabled`, "no stop is latched", `<button id="mode-ato" disabled`, "no story &lt;b&gt;yet&lt;/b&gt;",
+		"the mode in charge ends after 5 s")
 	s.robot.view.State.Safety.Latches = []schema.StopLatch{{ID: "k1", By: "anna", Why: "visitor on the stage"}}
 	s.robot.view.State.Safety.State = schema.SafetyEStop
 	s.shows(`<button id="enable" disabled`, "release the stop first", "visitor on the stage", `<button id="release">`, `<button id="reset">`)
@@ -498,7 +512,8 @@ func TestPageSaysThatTheStoryFails(t *testing.T) {
 func TestEnableSaysThatTheStoryGoesOn(t *testing.T) {
 	f := standing()
 	state := f.view.State
-	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_disabled"}}}
+	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"},
+		PauseHolders: []schema.Pause{{Token: "safety", Why: "safety_disabled"}}}
 	s := open(t, f).signIn()
 	const goesOn, notNeeded = "the story goes on at once, and the robot moves", "not needed: Enable lets the story go on"
 	s.shows(`<button id="enable" aria-describedby="note-enable"`, goesOn, `<button id="continue" disabled`, notNeeded)
@@ -521,7 +536,8 @@ func TestEnableSaysThatTheStoryGoesOn(t *testing.T) {
 
 func TestPageSaysThatAStopLatches(t *testing.T) {
 	s := open(t, standing()).signIn()
-	s.robot.answers = map[string]schema.Ack{"safety/stop": {Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged, Detail: "the robot already is in DISABLED"}}
+	s.robot.answers = map[string]schema.Ack{"safety/stop": {Status: schema.StatusSucceeded, Reason: schema.ReasonUnchanged,
+		Detail: "the robot already is in DISABLED"}}
 	s.send("POST", "/do/stop", "")
 	latch := s.robot.args[0].(map[string]any)["latch"].(string)
 	s.shows("<strong>Stop</strong>: done <span dir=\"auto\">latched as " + latch)
@@ -550,13 +566,16 @@ func TestPageSaysWhatItsEndMeans(t *testing.T) {
 func TestPageLeadsFromAFailedUnitBackToTheStory(t *testing.T) {
 	f := standing()
 	state := f.view.State
-	state.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonUnitError, CauseDetail: "unit head: puppet: the adapter is silent"}
-	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"}, PauseHolders: []schema.Pause{{Token: "safety", Why: "needs_reset", NeedsContinue: true}}}
+	state.Safety = schema.StateSafety{State: schema.SafetyEStop, Cause: schema.ReasonUnitError,
+		CauseDetail: "unit head: puppet: the adapter is silent"}
+	state.Auto = schema.StateAuto{Status: schema.AutoPaused, Story: &schema.StoryRef{ID: "tour"},
+		PauseHolders: []schema.Pause{{Token: "safety", Why: "needs_reset", NeedsContinue: true}}}
 	state.Auto.FailedRounds = 1 // the one that the fault ended
 	state.Units = []schema.UnitState{{ID: "head", State: "error"}}
 	f.view.Modes[1].WhyNot[0].Detail = "safety/reset, then safety/enable, then auto/continue"
 	s := open(t, f).signIn()
-	s.shows(`Because of <span dir="auto">unit head: puppet: the adapter is silent`, "its fault is gone; it needs a reset", "Paused by <strong dir=\"auto\">safety</strong>: <span dir=\"auto\">the robot is stopped",
+	s.shows(`Because of <span dir="auto">unit head: puppet: the adapter is silent`, "its fault is gone; it needs a reset",
+		"Paused by <strong dir=\"auto\">safety</strong>: <span dir=\"auto\">the robot is stopped",
 		`<button id="continue" disabled`, "enable it first", "Not now: Reset, then Enable, then Continue the story")
 	if _, body, _ := s.send("GET", "/", ""); strings.Contains(body, "Every act of the story fails") {
 		t.Error("a story that is paused fails")
@@ -632,7 +651,8 @@ func TestWrongFolderIsAnError(t *testing.T) {
 // A program with the password learns the state; it is no operator.
 func TestStatusNeedsThePasswordAndIsNoOperator(t *testing.T) {
 	s := open(t, standing())
-	if status, _, _ := s.send("GET", "/status", "", func(r *http.Request) { r.SetBasicAuth("robotd", "wrong") }); status != http.StatusUnauthorized {
+	if status, _, _ := s.send("GET", "/status", "",
+		func(r *http.Request) { r.SetBasicAuth("robotd", "wrong") }); status != http.StatusUnauthorized {
 		t.Errorf("a wrong password was answered %d", status)
 	}
 	at := strings.TrimPrefix(s.url, "http://")

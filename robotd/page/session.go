@@ -150,7 +150,8 @@ func (s *Server) token(r *http.Request) string {
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, token string, seconds int) {
-	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: token, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: token, Path: "/", MaxAge: seconds, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
 }
 
 // signedIn serves people who are signed in, and leads all others to sign in. They learn there that

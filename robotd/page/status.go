@@ -39,7 +39,8 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	}
 	_, password, given := r.BasicAuth()
 	if !given || password == "" {
-		http.Error(w, "send the password of the page (Basic); it is in the file "+PasswordFile+" in the robot's data directory", http.StatusUnauthorized)
+		http.Error(w, "send the password of the page (Basic); it is in the file "+PasswordFile+" in the robot's data directory",
+			http.StatusUnauthorized)
 		return
 	}
 	switch ok, tooMany, err := s.checkPassword(r, password); {

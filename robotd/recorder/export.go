@@ -61,7 +61,8 @@ func indexed(path string) (c Contents, ok bool) {
 	}
 	c = Contents{Closed: true, Messages: info.Statistics.MessageCount, Chunks: len(info.ChunkIndexes), Topics: map[string]uint64{}}
 	if c.Messages > 0 {
-		c.From, c.To = time.Unix(0, int64(info.Statistics.MessageStartTime)).UTC(), time.Unix(0, int64(info.Statistics.MessageEndTime)).UTC() // until 2262
+		// until 2262
+		c.From, c.To = time.Unix(0, int64(info.Statistics.MessageStartTime)).UTC(), time.Unix(0, int64(info.Statistics.MessageEndTime)).UTC()
 	}
 	for id, n := range info.Statistics.ChannelMessageCounts {
 		if ch := info.Channels[id]; ch != nil {
@@ -154,7 +155,8 @@ func Verify(path string) (Contents, error) {
 	defer f.Close()
 	for _, i := range inFile { // each points at a chunk
 		var op [1]byte
-		if _, err := f.ReadAt(op[:], int64(i.ChunkStartOffset)); err != nil || mcap.OpCode(op[0]) != mcap.OpChunk { // checked by ReadAt
+		// checked by ReadAt
+		if _, err := f.ReadAt(op[:], int64(i.ChunkStartOffset)); err != nil || mcap.OpCode(op[0]) != mcap.OpChunk {
 			return c, fmt.Errorf("its index points at byte %d, where no chunk begins", i.ChunkStartOffset)
 		}
 	}

@@ -80,7 +80,8 @@ func TestExtractOfARobotWithoutRecordingsNamesNoTime(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := New(t.TempDir(), LimitMin, About{Robot: "r1"}, quiet)
 		go r.Run()
-		if _, _, err := r.Extract(t.Context(), time.Now(), 1<<20); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "there is no recording yet") {
+		if _, _, err := r.Extract(t.Context(), time.Now(), 1<<20); !errors.Is(err, ErrNothing) ||
+			!strings.Contains(err.Error(), "there is no recording yet") {
 			t.Error(err)
 		}
 		r.Close()

@@ -34,7 +34,8 @@ func newMCAP(w io.Writer) (*mcap.Writer, *mcap.WriterOptions, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the compressor: %w", err)
 	}
-	opts := &mcap.WriterOptions{IncludeCRC: true, Chunked: true, ChunkSize: chunkBytes, Compressor: mcap.NewCustomCompressor(mcap.CompressionZSTD, z)}
+	opts := &mcap.WriterOptions{IncludeCRC: true, Chunked: true, ChunkSize: chunkBytes,
+		Compressor: mcap.NewCustomCompressor(mcap.CompressionZSTD, z)}
 	m, err := mcap.NewWriter(w, opts)
 	if err == nil {
 		err = m.WriteHeader(&mcap.Header{Library: "troupe robotd"})
@@ -47,7 +48,8 @@ func newMCAP(w io.Writer) (*mcap.Writer, *mcap.WriterOptions, error) {
 
 // begin writes what the files say of their origin, and the schema of every channel.
 func begin(m *mcap.Writer, about About) error {
-	if err := m.WriteMetadata(&mcap.Metadata{Name: "robotd", Metadata: map[string]string{"robot": about.Robot, "boot": about.Boot, "version": about.Version}}); err != nil {
+	if err := m.WriteMetadata(&mcap.Metadata{Name: "robotd",
+		Metadata: map[string]string{"robot": about.Robot, "boot": about.Boot, "version": about.Version}}); err != nil {
 		return err
 	}
 	for i, c := range channels {
@@ -118,7 +120,8 @@ func (w *writer) write(at time.Time, r Record, data []byte) error {
 	w.seq[channel]++
 	before := len(w.mcap.ChunkIndexes)
 	t := uint64(at.UnixNano()) // after 1970
-	if err := w.mcap.WriteMessage(&mcap.Message{ChannelID: channel, Sequence: w.seq[channel], LogTime: t, PublishTime: t, Data: data}); err != nil {
+	if err := w.mcap.WriteMessage(&mcap.Message{ChannelID: channel, Sequence: w.seq[channel], LogTime: t, PublishTime: t,
+		Data: data}); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", w.path, err), w.abandon())
 	}
 	if len(w.mcap.ChunkIndexes) > before {

@@ -10,7 +10,8 @@ import (
 
 func TestEachRecordIsALineForPeople(t *testing.T) {
 	for i, want := range []string{
-		"ENABLED ato performing, battery run, drive run, face run, head run, led run, screen run, speaker run, demanded 0.30 m/s -0.10 rad/s, sent 0.30 m/s -0.10 rad/s, measured 0.30 m/s -0.10 rad/s",
+		"ENABLED ato performing, battery run, drive run, face run, head run, led run, screen run, speaker run, demanded 0.30 m/s -0.10 rad/s, " +
+			"sent 0.30 m/s -0.10 rad/s, measured 0.30 m/s -0.10 rad/s",
 		"head: error (too hot)",
 		`start head: {"type":"head","start_ms":0,"yaw_rad":1.5} demanded {"type":"head","start_ms":0,"yaw_rad":9}`,
 		"run",
@@ -32,7 +33,8 @@ func TestEachRecordIsALineForPeople(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", channels[channelOf(r)-1].topic, got, want)
 		}
 	}
-	refused, err := encode(Answer{Client: "op1", Ack: []byte(`{"id":"a2","verb":"manual/goto","status":"REJECTED","reason":"out_of_range","pointer":"/args/x_m","detail":"100 is outside"}`)})
+	refused, err := encode(Answer{Client: "op1",
+		Ack: []byte(`{"id":"a2","verb":"manual/goto","status":"REJECTED","reason":"out_of_range","pointer":"/args/x_m","detail":"100 is outside"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +46,8 @@ func TestEachRecordIsALineForPeople(t *testing.T) {
 func TestTheEndOfAnActionNamesItsUnit(t *testing.T) {
 	var lines Lines
 	var got []string
-	for _, a := range []Action{{What: "start", Key: 7, Unit: "speaker", Text: "hello"}, {What: "failed", Key: 7, Reason: schema.ReasonTimeout, Detail: "no report"}} {
+	for _, a := range []Action{{What: "start", Key: 7, Unit: "speaker", Text: "hello"},
+		{What: "failed", Key: 7, Reason: schema.ReasonTimeout, Detail: "no report"}} {
 		text, err := encode(a)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +63,8 @@ func TestAnActionIsDemandedOnlyIfItDiffersFromWhatWasSent(t *testing.T) {
 	const sent = `{"type":"say","text":{"en":"Hello","de":"Hallo"},"volume":0.5}`
 	for demanded, want := range map[string]string{
 		`{"type":"say","volume":0.5,"text":{"de":"Hallo","en":"Hello"}}`: "start speaker: " + sent,
-		`{"type":"say","text":{"de":"Hallo","en":"Hello"},"volume":0.8}`: "start speaker: " + sent + ` demanded {"type":"say","text":{"de":"Hallo","en":"Hello"},"volume":0.8}`,
+		`{"type":"say","text":{"de":"Hallo","en":"Hello"},"volume":0.8}`: "start speaker: " + sent +
+			` demanded {"type":"say","text":{"de":"Hallo","en":"Hello"},"volume":0.8}`,
 	} {
 		message := `{"what":"start","key":7,"unit":"speaker","demanded":` + demanded + `,"sent":` + sent + `}`
 		if got := (&Lines{}).Of("/action", []byte(message)); got != want {

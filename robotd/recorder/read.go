@@ -59,7 +59,8 @@ func read(from io.Reader, v visitor) (c Contents, err error) {
 		c.Cut = io.ErrUnexpectedEOF // robotd ended before it wrote more
 		return c, nil
 	}
-	lexer, err := mcap.NewLexer(begin, &mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: maxRecordBytes, MaxDecompressedChunkSize: maxChunkBytes})
+	lexer, err := mcap.NewLexer(begin,
+		&mcap.LexerOptions{ValidateChunkCRCs: true, MaxRecordSize: maxRecordBytes, MaxDecompressedChunkSize: maxChunkBytes})
 	if err != nil {
 		return c, damaged{fmt.Errorf("it is no MCAP file: %w", err)}
 	}
@@ -107,7 +108,8 @@ func cutOff(err error, rest *bufio.Reader) bool {
 	return errors.Is(more, io.EOF)
 }
 
-func (c *Contents) take(token mcap.TokenType, record []byte, v visitor, schemas map[uint16]*mcap.Schema, channels map[uint16]*mcap.Channel) error {
+func (c *Contents) take(token mcap.TokenType, record []byte, v visitor, schemas map[uint16]*mcap.Schema,
+	channels map[uint16]*mcap.Channel) error {
 	switch token {
 	case mcap.TokenSchema:
 		s, err := mcap.ParseSchema(record)
@@ -217,7 +219,8 @@ func (c *copier) message(s *mcap.Schema, ch *mcap.Channel, m *mcap.Message) erro
 	if !known {
 		id = uint16(len(c.ids) + 1) // a few
 		c.ids[key] = id
-		if err := c.to.WriteChannel(&mcap.Channel{ID: id, SchemaID: schema, Topic: ch.Topic, MessageEncoding: ch.MessageEncoding, Metadata: ch.Metadata}); err != nil {
+		if err := c.to.WriteChannel(&mcap.Channel{ID: id, SchemaID: schema, Topic: ch.Topic, MessageEncoding: ch.MessageEncoding,
+			Metadata: ch.Metadata}); err != nil {
 			return err
 		}
 	}

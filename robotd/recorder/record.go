@@ -146,7 +146,8 @@ const droppedTopic = "/dropped"
 
 // channels lists them by their number in a file, from 1.
 var channels = []channel{
-	{SampleTopic, reflect.TypeFor[Sample](), "the robot's state after each tick and each change of the safety state: safety, mode, units, set-points, speed"},
+	{SampleTopic, reflect.TypeFor[Sample](), "the robot's state after each tick and each change of the safety state: safety, mode, units, " +
+		"set-points, speed"},
 	{"/unit", reflect.TypeFor[Unit](), "a unit's state, on each change"},
 	{"/action", reflect.TypeFor[Action](), "start and end of each action of a unit"},
 	{"/order", reflect.TypeFor[Order](), "orders of the safety core to the units that move"},

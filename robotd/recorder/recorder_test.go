@@ -103,7 +103,8 @@ func TestLibraryReadsEachRecordAndItsSchemaHolds(t *testing.T) {
 	n := 0
 	err = mcap.Range(it, func(s *mcap.Schema, c *mcap.Channel, m *mcap.Message) error {
 		want, err := encode(all[n])
-		if err != nil || !bytes.Equal(m.Data, want) || c.Topic != channels[channelOf(all[n])-1].topic || c.MessageEncoding != "json" || s.Encoding != "jsonschema" {
+		if err != nil || !bytes.Equal(m.Data, want) || c.Topic != channels[channelOf(all[n])-1].topic || c.MessageEncoding != "json" ||
+			s.Encoding != "jsonschema" {
 			t.Errorf("%s: %s, want %s (%v)", c.Topic, m.Data, want, err)
 		}
 		n++

@@ -59,7 +59,8 @@ type actPerformanceEnd struct {
 // Queue is the part of the state document with the acts that are queued, the running one first, and
 // with those that ended last.
 func (s *State) Queue(queued []schema.QueuedAct) schema.StateQueue {
-	q := schema.StateQueue{Queued: queued, Waiting: []string{}, Completed: []string{}, Failed: append([]schema.FailedAct{}, s.acts.failures...)}
+	q := schema.StateQueue{Queued: queued, Waiting: []string{}, Completed: []string{},
+		Failed: append([]schema.FailedAct{}, s.acts.failures...)}
 	for _, c := range s.acts.completed {
 		q.Completed = append(q.Completed, c.Act)
 	}

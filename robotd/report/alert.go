@@ -39,7 +39,8 @@ func (t Step) RaiseAlert(n effect.RaiseAlert, unit bool) {
 		}
 	}
 	t.alerts.seq++
-	a := schema.Alert{ID: alertID(t.alerts.seq), Type: n.Kind, Level: n.Level, Source: n.Source, FirstTS: t.Now.Wall, Detail: n.Detail, Hint: n.Hint}
+	a := schema.Alert{ID: alertID(t.alerts.seq), Type: n.Kind, Level: n.Level, Source: n.Source, FirstTS: t.Now.Wall, Detail: n.Detail,
+		Hint: n.Hint}
 	if unit {
 		a.Refs = []schema.Ref{{Kind: schema.RefUnit, ID: n.Source}}
 	}

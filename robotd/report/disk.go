@@ -26,7 +26,9 @@ func (t Step) NoteDiskWrite(refused schema.Reason) {
 		return
 	}
 	t.disk.wroteSince, t.disk.okAt = false, t.Now.Mono+DiskAlertClearsAfter
-	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused), "make room on it, or see with robotd doctor whether it is broken; until then the robot obeys stops and begins no command that it has to write down")
+	t.Raise("disk_refuses", schema.AlertError, "disk", "the robot's disk refuses to write: "+string(refused),
+		"make room on it, or see with robotd doctor whether it is broken; until then the robot obeys stops and begins no command that it has "+
+			"to write down")
 }
 
 // ClearDiskAlert clears the alert when the disk has refused nothing for DiskAlertClearsAfter.
@@ -47,7 +49,8 @@ func (t Step) NoteRecorderState(ev event.Recorder) {
 		t.Clear("recorder_fails", "recorder")
 		return
 	}
-	t.Raise("recorder_fails", schema.AlertWarn, "recorder", "the flight recorder cannot write: what happens now is not recorded", "make room on the robot's disk; see the robot's log")
+	t.Raise("recorder_fails", schema.AlertWarn, "recorder", "the flight recorder cannot write: what happens now is not recorded",
+		"make room on the robot's disk; see the robot's log")
 }
 
 // RecordsDropped is how many records the flight recorder lost.

@@ -38,10 +38,13 @@ func (t Step) MessageDropped(ev event.MessageDropped) {
 		if source == "" {
 			source, what = "mqtt", "a topic that is not in the contract"
 		}
-		t.Raise(droppedAlert, schema.AlertError, source, fmt.Sprintf("the broker refuses the robot's messages on %s: %s", what, ev.Reason.Describe().Text), "what is shown of "+what+" is old; see the robot's log")
+		t.Raise(droppedAlert, schema.AlertError, source,
+			fmt.Sprintf("the broker refuses the robot's messages on %s: %s", what, ev.Reason.Describe().Text),
+			"what is shown of "+what+" is old; see the robot's log")
 		return
 	}
-	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many", "dropped documents are published again; find the client that sends too many commands or desired documents")
+	t.Raise(droppedAlert, schema.AlertWarn, "mqtt", "the broker drops some messages of this robot: there are too many",
+		"dropped documents are published again; find the client that sends too many commands or desired documents")
 	l := &t.republish
 	l.last = t.Now.Mono
 	if l.due == 0 {

@@ -109,7 +109,8 @@ func (e *events) takeMissing() dropped {
 
 func (t Step) emit(row schema.EventRow, source, cause, req string, data any) {
 	t.events.seq++
-	e := schema.Event{TS: t.Now.Wall, Boot: t.boot, Seq: t.events.seq, Type: row.Type, Level: row.Level, Source: source, Cause: cause, ReqID: req}
+	e := schema.Event{TS: t.Now.Wall, Boot: t.boot, Seq: t.events.seq, Type: row.Type, Level: row.Level, Source: source, Cause: cause,
+		ReqID: req}
 	if data != nil {
 		e.Data = effect.Encode(data)
 	}

@@ -27,7 +27,8 @@ type history struct {
 func newHistory() *history {
 	cfg := config.Defaults("r1")
 	s := New(&cfg, "b", clock.Now{})
-	return &history{Step: Step{State: &s, Out: &effect.List{}}, offered: map[string]int64{}, saved: map[string]int64{}, named: map[string]int64{}}
+	return &history{Step: Step{State: &s, Out: &effect.List{}}, offered: map[string]int64{}, saved: map[string]int64{},
+		named: map[string]int64{}}
 }
 
 // add offers an event and reports whether it was saved.
@@ -137,7 +138,8 @@ func TestSimInputsDisplaceNoTransition(t *testing.T) {
 			h.Now.Mono += time.Second / 30
 			h.add(t, "sim_input")
 		}
-		for _, kind := range []string{"alert_raised", "interrupt_started", "auto_changed", "act_skipped", "interrupt_finished", "auto_changed", "alert_cleared"} {
+		for _, kind := range []string{"alert_raised", "interrupt_started", "auto_changed", "act_skipped", "interrupt_finished", "auto_changed",
+			"alert_cleared"} {
 			if !h.add(t, kind) {
 				t.Errorf("%s was dropped", kind)
 			}

@@ -28,7 +28,8 @@ const duplicateIdentity = "duplicate_identity"
 // published when the robot is connected again, and stays until ClearDuplicateIdentity finds that the
 // other one is gone.
 func (t Step) DuplicateIdentitySeen(ev event.DuplicateIdentity) {
-	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why, "look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
+	t.Raise(duplicateIdentity, schema.AlertError, "mqtt", ev.Why,
+		"look for a second robot with this name, such as one with a cloned disk, and give it a name of its own")
 }
 
 // ClearDuplicateIdentity clears the alert when no other client has connected under the robot's name
@@ -52,7 +53,8 @@ func (t Step) PresenceSeen(ev event.PresenceSeen) {
 		t.presence.wrong = "presence_of_earlier_session"
 	} else {
 		t.presence.wrong = "overwritten"
-		t.Raise("presence_overwritten", schema.AlertWarn, "robotd", "somebody else wrote this robot's presence", "look for a second robot with this name")
+		t.Raise("presence_overwritten", schema.AlertWarn, "robotd", "somebody else wrote this robot's presence",
+			"look for a second robot with this name")
 	}
 	t.RepairPresence()
 }

@@ -82,7 +82,8 @@ func (t Step) HistoryRead(ev event.HistoryRead) {
 		}
 	}
 	if first == 0 {
-		t.endReplay(schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot", Detail: "no event of boot " + r.boot + " is kept"})
+		t.endReplay(schema.Verdict{Status: schema.StatusFailed, Reason: schema.ReasonUnknownID, Pointer: "/args/boot",
+			Detail: "no event of boot " + r.boot + " is kept"})
 		return
 	}
 	if r.from < first {

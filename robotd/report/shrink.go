@@ -86,7 +86,8 @@ func shrinkState(d *schema.State, step int) bool {
 	case 4:
 		d.Alerts, d.Units, d.Signals, d.Diagnosis = []schema.Alert{}, []schema.UnitState{}, nil, nil
 		if d.Life != nil {
-			d.Life = &schema.StateLife{State: d.Life.State, Reason: d.Life.Reason, Since: d.Life.Since, Focused: d.Life.Focused, Launchpad: d.Life.Launchpad}
+			d.Life = &schema.StateLife{State: d.Life.State, Reason: d.Life.Reason, Since: d.Life.Since, Focused: d.Life.Focused,
+				Launchpad: d.Life.Launchpad}
 		}
 	case 5:
 		for i := range d.Auto.PauseHolders {
@@ -256,7 +257,8 @@ func shrinkAck(a *schema.Ack, step int) bool {
 
 func shrinkEvent(e *schema.Event, step int) bool {
 	e.Data, e.Truncated = nil, true
-	e.Type, e.Source, e.Cause, e.ReqID = schema.SanitizeText(e.Type), schema.SanitizeText(e.Source), schema.SanitizeText(e.Cause), schema.SanitizeText(e.ReqID)
+	e.Type, e.Source, e.Cause, e.ReqID = schema.SanitizeText(e.Type), schema.SanitizeText(e.Source), schema.SanitizeText(e.Cause),
+		schema.SanitizeText(e.ReqID)
 	return step < 1
 }
 

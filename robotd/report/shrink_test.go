@@ -36,7 +36,8 @@ func TestLastReductionStepAlwaysFits(t *testing.T) {
 		if most := schema.TopicOf(k).MaxBytes; before <= most || len(payload) > most {
 			t.Errorf("%s: %d bytes of %d, from %d: %.500s", k, len(payload), most, before, payload)
 		}
-		if d, ok := doc.(*schema.State); ok && (d.Safety.State == "" || d.Mode.Active == "" || d.Auto.Status == "" || !d.Truncated || len(d.Safety.Latches) != 30) {
+		if d, ok := doc.(*schema.State); ok && (d.Safety.State == "" || d.Mode.Active == "" || d.Auto.Status == "" || !d.Truncated ||
+			len(d.Safety.Latches) != 30) {
 			t.Errorf("a bare state says %+v", d)
 		}
 	}
@@ -76,7 +77,8 @@ func monstrous(k schema.TopicKind) any {
 }
 
 // own are fields whose values the robot makes itself, or checks.
-var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Role", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Arguments", "Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
+var own = []string{"Session", "Boot", "Client", "Holder", "Name", "Role", "Kind", "Fetching", "ActsDigest", "SHA256", "Verbs", "Arguments",
+	"Notes", "Protocol", "Scope", "RestartNeeded", "EffectiveActs", "Pruned"}
 
 func filled[T any]() *T {
 	v := new(T)
