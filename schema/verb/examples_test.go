@@ -17,11 +17,15 @@ func strictly[T any](b []byte) []schema.Problem {
 // strict decodes messages of this project's programs, in which an unknown field would be a
 // mistake.
 var strict = map[string]func([]byte) []schema.Problem{
-	"Presence": strictly[schema.Presence], "Heartbeat": strictly[schema.Heartbeat], "State": strictly[schema.State], "Modes": strictly[schema.Modes], "Caps": strictly[schema.Caps],
-	"ReportedStory": strictly[schema.ReportedStory], "ReportedConfig": strictly[schema.ReportedConfig], "ReportedMode": strictly[schema.ReportedMode], "ReportedSet": strictly[schema.ReportedSet],
+	"Presence": strictly[schema.Presence], "Heartbeat": strictly[schema.Heartbeat], "State": strictly[schema.State],
+	"Modes": strictly[schema.Modes], "Caps": strictly[schema.Caps],
+	"ReportedStory": strictly[schema.ReportedStory], "ReportedConfig": strictly[schema.ReportedConfig],
+	"ReportedMode": strictly[schema.ReportedMode], "ReportedSet": strictly[schema.ReportedSet],
 	"Event": strictly[schema.Event], "Ack": strictly[schema.Ack], "Notice": strictly[schema.Notice], "Telemetry": strictly[schema.Telemetry],
-	"DesiredStory": strictly[schema.DesiredStory], "DesiredConfig": strictly[schema.DesiredConfig], "DesiredMode": strictly[schema.DesiredMode], "DesiredSet": strictly[schema.DesiredSet],
-	"DesiredStop": strictly[schema.DesiredStop], "FleetStop": strictly[schema.FleetStop], "StopRequest": strictly[schema.StopRequest], "Revoked": strictly[schema.Revoked],
+	"DesiredStory": strictly[schema.DesiredStory], "DesiredConfig": strictly[schema.DesiredConfig],
+	"DesiredMode": strictly[schema.DesiredMode], "DesiredSet": strictly[schema.DesiredSet],
+	"DesiredStop": strictly[schema.DesiredStop], "FleetStop": strictly[schema.FleetStop], "StopRequest": strictly[schema.StopRequest],
+	"Revoked": strictly[schema.Revoked],
 }
 
 var (
@@ -84,7 +88,8 @@ func TestExamplesInTopicsAreValid(t *testing.T) {
 			wrong(n, line, schema.Errors(ps))
 		}
 	}
-	for kind, least := range map[string]int{"Ack": 15, "Request": 8, "Notice": 1, "Telemetry": 3, "Presence": 1, "FleetStop": 1, "DesiredStop": 1} {
+	for kind, least := range map[string]int{"Ack": 15, "Request": 8, "Notice": 1, "Telemetry": 3, "Presence": 1, "FleetStop": 1,
+		"DesiredStop": 1} {
 		if read[kind] < least {
 			t.Errorf("found %d examples of %s, want %d: has their format in topics.md changed?", read[kind], kind, least)
 		}

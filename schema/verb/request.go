@@ -55,10 +55,12 @@ func (v Verb) decodeWord(args reflect.Value, word string) []schema.Problem {
 		word = schema.SanitizeText(word)
 	}
 	if len(known) > 0 && known[0].Type != TypeText && len(word) > schema.MaxShortText {
-		return []schema.Problem{schema.NewProblem("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxShortText), "send JSON: {\"args\":{...}}")}
+		return []schema.Problem{schema.NewProblem("", "too_long", fmt.Sprintf("a bare word has at most %d bytes", schema.MaxShortText),
+			"send JSON: {\"args\":{...}}")}
 	}
 	if !schema.Printable(word) {
-		return []schema.Problem{schema.NewProblem("", "syntax", "the payload is neither JSON nor a printable word", "send a word such as ato, or a JSON object, without a byte order mark")}
+		return []schema.Problem{schema.NewProblem("", "syntax", "the payload is neither JSON nor a printable word",
+			"send a word such as ato, or a JSON object, without a byte order mark")}
 	}
 	if len(known) == 0 {
 		return []schema.Problem{schema.NewProblem("", "unknown_argument", v.ID()+" takes no argument", "send an empty payload")}
@@ -166,7 +168,8 @@ func readText(field reflect.Value, t Type, raw jsontext.Value, pointer string, s
 	text, found := schema.ReadText(raw, pointer, bound, stop)
 	field.SetString(text)
 	if t == TypeUUID && len(found) == 0 && !schema.ValidUUID(text) {
-		found = append(found, schema.NewProblem(pointer, "bad_id", fmt.Sprintf("%q is not a UUID in lower case", text), "write it as b108326f-f261-4a6b-ad48-fee8efb991ba"))
+		found = append(found, schema.NewProblem(pointer, "bad_id", fmt.Sprintf("%q is not a UUID in lower case", text),
+			"write it as b108326f-f261-4a6b-ad48-fee8efb991ba"))
 	}
 	return found
 }

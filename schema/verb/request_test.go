@@ -10,7 +10,9 @@ import (
 	"troupe/schema"
 )
 
-var seeds = []string{"", "ato", "{}", "{{{", `{"id":"k1","args":{"mode":"ato","restart":true}}`, `{"ts":"2026-01-01T00:00:00Z","ttl_ms":5}`, `{"args":{"echo":[1,{"a":null}]}}`, `{"id":"00","args":{"mode":""}}`, `{"args":{"actions":[{"type":"face","start_ms":1.50e3}],"with":{"b":"\u0041","a":""}}}`, "\x00", "7"}
+var seeds = []string{"", "ato", "{}", "{{{", `{"id":"k1","args":{"mode":"ato","restart":true}}`, `{"ts":"2026-01-01T00:00:00Z","ttl_ms":5}`,
+	`{"args":{"echo":[1,{"a":null}]}}`, `{"id":"00","args":{"mode":""}}`,
+	`{"args":{"actions":[{"type":"face","start_ms":1.50e3}],"with":{"b":"\u0041","a":""}}}`, "\x00", "7"}
 
 // FuzzDecode feeds arbitrary payloads to every verb: what is accepted is written
 // and read again as the same request.
@@ -162,8 +164,10 @@ func TestTextsOfStopAreTruncatedNotRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SampledFrom([]string{"stop", "halt", "estop"}).Draw(t, "verb")
 		verb := Must("safety", v)
-		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{strings.Repeat("x", 17000), strings.Repeat("\x01", 256), strings.Repeat("\"", 300), "\x1b[2J", "\ufeff"}))
-		sent := schema.Envelope{ID: "k1", By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Batch: text.Draw(t, "batch"), Session: text.Draw(t, "session")}
+		text := rapid.OneOf(rapid.String(),
+			rapid.SampledFrom([]string{strings.Repeat("x", 17000), strings.Repeat("\x01", 256), strings.Repeat("\"", 300), "\x1b[2J", "\ufeff"}))
+		sent := schema.Envelope{ID: "k1", By: text.Draw(t, "by"), Why: text.Draw(t, "why"), Batch: text.Draw(t, "batch"),
+			Session: text.Draw(t, "session")}
 		why := text.Draw(t, "reason")
 		payload, err := Encode(verb, Request{sent, Stop{Why: why, Latch: "l1"}})
 		if err != nil {
@@ -171,7 +175,8 @@ func TestTextsOfStopAreTruncatedNotRefused(t *testing.T) {
 		}
 		got, ps := Decode(verb, payload)
 		want := Request{
-			schema.Envelope{ID: "k1", By: schema.SanitizeText(sent.By), Why: schema.SanitizeText(sent.Why), Batch: schema.SanitizeText(sent.Batch), Session: schema.SanitizeText(sent.Session)},
+			schema.Envelope{ID: "k1", By: schema.SanitizeText(sent.By), Why: schema.SanitizeText(sent.Why), Batch: schema.SanitizeText(sent.Batch),
+				Session: schema.SanitizeText(sent.Session)},
 			Stop{Why: schema.SanitizeText(why), Latch: "l1"},
 		}
 		if len(ps) != 0 || got != want {
@@ -182,7 +187,8 @@ func TestTextsOfStopAreTruncatedNotRefused(t *testing.T) {
 
 func TestRequestSurvivesEncoding(t *testing.T) {
 	v := Must("mode", "set")
-	want := Request{schema.Envelope{ID: "k1", TS: 1_700_000_000_123, TTLMS: 500, By: "ann", Why: "opening", Batch: "b1", Session: "s1", Seq: 3, If: schema.Precondition{Mode: schema.ModeMnl, StateSeq: 8, Session: "s2", StoryRev: 2}}, SetMode{Mode: schema.ModeAto, Restart: true}}
+	want := Request{schema.Envelope{ID: "k1", TS: 1_700_000_000_123, TTLMS: 500, By: "ann", Why: "opening", Batch: "b1", Session: "s1", Seq: 3,
+		If: schema.Precondition{Mode: schema.ModeMnl, StateSeq: 8, Session: "s2", StoryRev: 2}}, SetMode{Mode: schema.ModeAto, Restart: true}}
 	b, err := Encode(v, want)
 	if err != nil {
 		t.Fatal(err)
@@ -205,8 +211,10 @@ func TestVerbsOfOpenGroupsAreForOperators(t *testing.T) {
 			t.Errorf("%s is not for responders; it belongs in another group", v.ID())
 		}
 	}
-	if AllowsUnknown("safety", schema.RoleStop) || AllowsUnknown("sys", schema.RoleOperator) || AllowsUnknown("robot", schema.RoleOperator) || !AllowsUnknown("mode", schema.RoleOperator) ||
-		!AllowsUnknown("intent", schema.RoleResponder) || AllowsUnknown("act", schema.RoleResponder) || AllowsUnknown("mode", schema.RoleResponder) || AllowsUnknown("intent", schema.RoleStop) || AllowsUnknown("intent", schema.RoleObserver) {
+	if AllowsUnknown("safety", schema.RoleStop) || AllowsUnknown("sys", schema.RoleOperator) || AllowsUnknown("robot", schema.RoleOperator) ||
+		!AllowsUnknown("mode", schema.RoleOperator) ||
+		!AllowsUnknown("intent", schema.RoleResponder) || AllowsUnknown("act", schema.RoleResponder) ||
+		AllowsUnknown("mode", schema.RoleResponder) || AllowsUnknown("intent", schema.RoleStop) || AllowsUnknown("intent", schema.RoleObserver) {
 		t.Error("the roles that may send unlisted verbs have changed")
 	}
 }

@@ -119,7 +119,8 @@ func takes[T Args](v Verb) Verb {
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		is := strings.Split(f.Tag.Get("verb"), ",")
-		s.args = append(s.args, Arg{Name: name, Type: kind, Required: slices.Contains(is, "required"), Secret: slices.Contains(is, "secret"), Purpose: f.Tag.Get("doc")})
+		s.args = append(s.args, Arg{Name: name, Type: kind, Required: slices.Contains(is, "required"), Secret: slices.Contains(is, "secret"),
+			Purpose: f.Tag.Get("doc")})
 		s.fields = append(s.fields, i)
 	}
 	v.shape = s
