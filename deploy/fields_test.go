@@ -81,7 +81,8 @@ func TestNoStructHasTooManyFields(t *testing.T) {
 }
 
 func TestStructWithTooManyFieldsIsFound(t *testing.T) {
-	source := "package p\ntype narrow struct { " + strings.Repeat("a, b int\n", mostFields/2) + "}\ntype wide struct { narrow\n" + strings.Repeat("a, b int\n", mostFields/2) + "}\n"
+	source := "package p\ntype narrow struct { " + strings.Repeat("a, b int\n", mostFields/2) + "}\ntype wide struct { narrow\n" +
+		strings.Repeat("a, b int\n", mostFields/2) + "}\n"
 	wide, err := wideStructs(fstest.MapFS{"p/p.go": {Data: []byte(source)}})
 	if err != nil || len(wide) != 1 || wide["p.wide"] != mostFields+1 {
 		t.Errorf("found %v, %v", wide, err)

@@ -179,7 +179,8 @@ func checkOneGoroutine(s *source, report func(string, ...any)) {
 	ast.Inspect(s.tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			report("line %d starts a goroutine in a pure package: return the decision, and let the assembling package wait", s.set.Position(n.Pos()).Line)
+			report("line %d starts a goroutine in a pure package: return the decision, and let the assembling package wait",
+				s.set.Position(n.Pos()).Line)
 		case *ast.SelectorExpr:
 			if n.Sel.Name == "Parallel" && s.test {
 				report("line %d runs tests of a pure package in parallel: leave t.Parallel out", s.set.Position(n.Pos()).Line)
@@ -208,7 +209,8 @@ func (rules importRules) checkModeNames(s *source, report func(string, ...any)) 
 			}
 		}
 		if named != "" {
-			report("line %d: names the mode %s: let its package below %s say what is different about it, see mode.Installed", s.set.Position(n.Pos()).Line, named, m.within)
+			report("line %d: names the mode %s: let its package below %s say what is different about it, see mode.Installed",
+				s.set.Position(n.Pos()).Line, named, m.within)
 		}
 		return true
 	})
@@ -231,7 +233,8 @@ func (rules importRules) checkFields(s *source, report func(string, ...any)) {
 					return false
 				}
 				if rules.isAssembly(s, n) {
-					report("line %d: a field holds the assembly: pass what the component needs of it through its constructor", s.set.Position(field.Pos()).Line)
+					report("line %d: a field holds the assembly: pass what the component needs of it through its constructor",
+						s.set.Position(field.Pos()).Line)
 				}
 				_, qualified := n.(*ast.SelectorExpr)
 				return !qualified // the name after the dot belongs to another package
@@ -263,7 +266,8 @@ func (rules importRules) isAssembly(s *source, n ast.Node) bool {
 func (rules importRules) checkPackageName(s *source, report func(string, ...any)) {
 	name := strings.TrimSuffix(s.name, "_test")
 	if slices.Contains(vaguePackageNames, name) || slices.Contains(vaguePackageNames, path.Base(s.folder)) {
-		report("the package name %s does not say what the package does: name it by what it decides, or move its parts to the packages that use them", name)
+		report("the package name %s does not say what the package does: name it by what it decides, "+
+			"or move its parts to the packages that use them", name)
 	}
 	if name != "main" && name != path.Base(s.folder) {
 		report("package %s is in folder %s: give both the same name", name, s.folder)
@@ -307,7 +311,8 @@ func (rules importRules) checkOwnImport(s *source, index int, own string, report
 	from, _, _ := strings.Cut(s.folder, "/")
 	other, _, _ := strings.Cut(own, "/")
 	if from != other && !isWithin(own, rules.programImports[from]) {
-		report("imports %s, but of the other programs %s may import only %q: share types through schema, or communicate over MQTT", own, from, rules.programImports[from])
+		report("imports %s, but of the other programs %s may import only %q: share types through schema, or communicate over MQTT", own, from,
+			rules.programImports[from])
 	}
 }
 

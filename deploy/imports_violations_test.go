@@ -122,20 +122,24 @@ func TestEveryViolationIsReported(t *testing.T) {
 
 func TestAllowedImportIsNotReported(t *testing.T) {
 	found, files, err := sampleRules().check(fstest.MapFS{
-		"schema/word.go":              {Data: []byte(`package schema; import ("time"; "net/url"; "net/netip"); type D time.Duration; var U url.URL; var A netip.Addr`)},
-		"robotd/mode/mode.go":         {Data: []byte(`package mode; import ("troupe/schema"; _ "strings"); const ato = schema.ModeAto + "ato"`)},
-		"robotd/mode/mode_test.go":    {Data: []byte(`package mode_test; import (_ "os"; _ "troupe/robotd/mode"; _ "troupe/broker/brokertest")`)},
-		"robotd/mode/bubble_test.go":  {Data: []byte(`package mode; import ("time"; "testing/synctest"); var _ = synctest.Wait; func f() { time.Sleep(1) }`)},
+		"schema/word.go": {Data: []byte(
+			`package schema; import ("time"; "net/url"; "net/netip"); type D time.Duration; var U url.URL; var A netip.Addr`)},
+		"robotd/mode/mode.go":      {Data: []byte(`package mode; import ("troupe/schema"; _ "strings"); const ato = schema.ModeAto + "ato"`)},
+		"robotd/mode/mode_test.go": {Data: []byte(`package mode_test; import (_ "os"; _ "troupe/robotd/mode"; _ "troupe/broker/brokertest")`)},
+		"robotd/mode/bubble_test.go": {Data: []byte(
+			`package mode; import ("time"; "testing/synctest"); var _ = synctest.Wait; func f() { time.Sleep(1) }`)},
 		"robotd/mode/testdata/bad.go": {Data: []byte(`this is not Go`)},
 		".cache/bad.go":               {Data: []byte(`nor this`)},
 		"robotd/disk/disk.go":         {Data: []byte(`package disk; import ("os"; "time"); var _ = os.Open; var x = time.NewTimer`)},
-		"robotd/robot/robot.go":       {Data: []byte(`package robot; import ("time"; _ "troupe/broker/link"; _ "troupe/robotd/disk"); var x = time.Now; type Robot struct { each func(*Robot); other disk.Robot }; func f(*Robot) {}`)},
-		"robotd/bodytest/body.go":     {Data: []byte(`package bodytest; import _ "troupe/robotd/mode"`)},
-		"broker/link/link.go":         {Data: []byte(`package link; import _ "github.com/eclipse/paho.mqtt.golang"`)},
-		"broker/server/server.go":     {Data: []byte(`package server; import _ "github.com/mochi-mqtt/server/v2"`)},
-		"deploy/e2e/whole_test.go":    {Data: []byte(`package e2e; import ("time"; _ "troupe/robotd/robot"); func f() { time.Sleep(1) }`)},
-		"robotd/robot/robot_test.go":  {Data: []byte(`package robot; import "troupe/schema"; type world struct { *Robot }; var mode = schema.ModeAto`)},
-		"robotd/main.go":              {Data: []byte(`package main; import _ "troupe/robotd/robot"`)},
+		"robotd/robot/robot.go": {Data: []byte(
+			`package robot; import ("time"; _ "troupe/broker/link"; _ "troupe/robotd/disk"); var x = time.Now; type Robot struct { each func(*Robot); other disk.Robot }; func f(*Robot) {}`)},
+		"robotd/bodytest/body.go":  {Data: []byte(`package bodytest; import _ "troupe/robotd/mode"`)},
+		"broker/link/link.go":      {Data: []byte(`package link; import _ "github.com/eclipse/paho.mqtt.golang"`)},
+		"broker/server/server.go":  {Data: []byte(`package server; import _ "github.com/mochi-mqtt/server/v2"`)},
+		"deploy/e2e/whole_test.go": {Data: []byte(`package e2e; import ("time"; _ "troupe/robotd/robot"); func f() { time.Sleep(1) }`)},
+		"robotd/robot/robot_test.go": {Data: []byte(
+			`package robot; import "troupe/schema"; type world struct { *Robot }; var mode = schema.ModeAto`)},
+		"robotd/main.go": {Data: []byte(`package main; import _ "troupe/robotd/robot"`)},
 	})
 	if err != nil || len(found) != 0 || files != 12 {
 		t.Fatalf("%d files read, %v, reported:\n%s", files, err, strings.Join(found, "\n"))

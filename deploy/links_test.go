@@ -128,7 +128,8 @@ func (m markdown) addHeading(text string) {
 }
 
 func TestMarkdownLinksAreFound(t *testing.T) {
-	page := parseMarkdown("# The `top` of it\n[a](b.md#c), [web](https://x.example) and `[not](this)`\n```sh\n# no heading\n[nor](this)\n```\n## Again\n## Again\n")
+	page := parseMarkdown("# The `top` of it\n[a](b.md#c), [web](https://x.example) and `[not](this)`\n```sh\n# no heading\n[nor](this)\n" +
+		"```\n## Again\n## Again\n")
 	if len(page.links) != 1 || page.links[0] != (markdownLink{2, "b.md#c"}) {
 		t.Errorf("links: %v", page.links)
 	}

@@ -83,11 +83,13 @@ import "testing"
 func TestBroken(t *testing.T) { undefined() }
 `,
 	}, "./...")
-	if status == 0 || !strings.HasPrefix(lastLine(out), "DONE ") || !strings.Contains(lastLine(out), "failures") || !strings.Contains(lastLine(out), "error") {
+	if status == 0 || !strings.HasPrefix(lastLine(out), "DONE ") || !strings.Contains(lastLine(out), "failures") ||
+		!strings.Contains(lastLine(out), "error") {
 		t.Errorf("status %d: %s", status, lastLine(out))
 	}
 	_, end, _ := strings.Cut(out, "=== Failed")
-	for _, want := range []string{"TestBad", "first of two lines", "second of two lines", "TestOuter/inner", "inside", "unexpected state", "leaked a goroutine", "undefined: undefined"} {
+	for _, want := range []string{"TestBad", "first of two lines", "second of two lines", "TestOuter/inner", "inside", "unexpected state",
+		"leaked a goroutine", "undefined: undefined"} {
 		if !strings.Contains(end, want) {
 			t.Errorf("%q is missing at the end:\n%s", want, out)
 		}
@@ -104,7 +106,8 @@ func TestWebConsole(t *testing.T) {
 	t.Run("shell", func(t *testing.T) { t.Log("passed at once") })
 }
 `}, "./...")
-	if want := "passed only on retry:\n    robots: a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) || strings.Contains(out, "passed at once") {
+	if want := "passed only on retry:\n    robots: a \"quoted\" spec, with a comma\n"; status != 0 || !strings.Contains(out, want) ||
+		strings.Contains(out, "passed at once") {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
 }
@@ -123,14 +126,16 @@ func TestOuter(t *testing.T) {
 }
 `
 	status, out := testRun(t, map[string]string{"a/a_test.go": late}, "-count=1", "./...")
-	if want := "passed only on retry:\n    example/a.TestOuter"; status != 0 || !strings.Contains(out, want) || !strings.Contains(out, "later than the test waits") {
+	if want := "passed only on retry:\n    example/a.TestOuter"; status != 0 || !strings.Contains(out, want) ||
+		!strings.Contains(out, "later than the test waits") {
 		t.Errorf("status %d, want %q in\n%s", status, want, out)
 	}
 	always := "package b\nimport \"testing\"\nfunc TestBad(t *testing.T) { t.Error(\"wrong\") }\n"
 	if status, out := testRun(t, map[string]string{"b/b_test.go": always}, "./..."); status == 0 || strings.Contains(out, "passed only") {
 		t.Errorf("a test that always fails is named as passed:\n%s", out)
 	}
-	races := "package c\nimport \"testing\"\nvar n int\nfunc TestRaces(t *testing.T) { done := make(chan bool); go func() { n++; close(done) }(); n++; <-done }\n"
+	races := "package c\nimport \"testing\"\nvar n int\nfunc TestRaces(t *testing.T) { done := make(chan bool); go func() { n++; " +
+		"close(done) }(); n++; <-done }\n"
 	if status, out := testRun(t, map[string]string{"c/c_test.go": races}, "-race", "./..."); status == 0 || strings.Contains(out, "2 runs") {
 		t.Errorf("status %d of a test that races, want one run:\n%s", status, out)
 	}
@@ -142,7 +147,8 @@ func TestRunThatProvesNothingFails(t *testing.T) {
 		file, text, says string
 		args             []string
 	}{
-		"skipped test": {"a/a_test.go", "package a\nimport \"testing\"\nfunc TestGood(t *testing.T) {}\nfunc TestLeftOut(t *testing.T) { t.Skip(\"no database here\") }\n",
+		"skipped test": {"a/a_test.go", "package a\nimport \"testing\"\nfunc TestGood(t *testing.T) {}\n" +
+			"func TestLeftOut(t *testing.T) { t.Skip(\"no database here\") }\n",
 			"skipped, which counts as failed:\n    example/a TestLeftOut\n", []string{"./..."}},
 		"no test":         {"a/a.go", "package a\n", "no test passed, which proves nothing", []string{"./..."}},
 		"no such package": {"a/a.go", "package a\n", "[setup failed]", []string{"./nowhere"}},

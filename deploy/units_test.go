@@ -35,10 +35,12 @@ func TestServicesAreUnderstoodAndConfined(t *testing.T) {
 		if err := os.WriteFile(at, program.ReplaceAll(text, []byte("ExecStart=/bin/true")), 0o600); err != nil { // it is not installed here
 			t.Fatal(err)
 		}
-		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", at).CombinedOutput(); err != nil || strings.Contains(string(out), at) {
+		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", at).CombinedOutput(); err != nil ||
+			strings.Contains(string(out), at) {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
-		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold="+exposure, at).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--no-pager", "--offline=yes", "--threshold="+exposure,
+			at).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
 	}

@@ -61,8 +61,10 @@ func command() *cobra.Command {
 	f.StringVar(&cfg.HTTP, "http", "127.0.0.1:8080", "address for the page and the HTTP interface; port 0 takes a free one")
 	f.StringVar(&cfg.Data, "data", "./.demo", "directory for the robots' disks, the SQLite database and the log")
 	f.StringVar(&cfg.Database, "database", "sqlite", "sqlite, or postgres://... of an empty database")
-	f.StringVar(&cfg.Scenario, "scenario", "", "YAML file of what happens to the robots, each entry at its time (topics.md has its format); it begins when all perform")
-	f.Float64Var(&cfg.Speed, "speed", 1, "how many times as fast as in reality the scenario's clock runs, and batteries and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time")
+	f.StringVar(&cfg.Scenario, "scenario", "", "YAML file of what happens to the robots, each entry at its time (topics.md has its "+
+		"format); it begins when all perform")
+	f.Float64Var(&cfg.Speed, "speed", 1, "how many times as fast as in reality the scenario's clock runs, "+
+		"and batteries and temperatures change, 1 to 100; acts, heartbeats and safety keep their own time")
 	f.StringVar(&cfg.Story, "story", "", "the shipped story that every robot performs; by default they take all in turn")
 	f.StringVar(&cfg.Body, "body", stage.BodySim, "sim, or laptop: this machine speaks and shows a face as the body of r1")
 	f.StringVar(&cfg.Adapters, "adapters", "deploy/adapters", "directory of the adapters, for --body laptop")
@@ -84,7 +86,8 @@ func run(ctx context.Context, cfg stage.Config, level slog.Level, logFile string
 	cfg.Say = func(line string) { fmt.Fprintf(terminal, "%5.1f s  %s\n", time.Since(started).Seconds(), line) }
 	cfg.Ready = func(at stage.Addresses) {
 		fmt.Fprint(out, readyText(at))
-		fmt.Fprintf(terminal, "%5.1f s  ready; Ctrl-C ends the demo; started again with --data %s it continues\n", time.Since(started).Seconds(), cfg.Data)
+		fmt.Fprintf(terminal, "%5.1f s  ready; Ctrl-C ends the demo; started again with --data %s it continues\n", time.Since(started).Seconds(),
+			cfg.Data)
 	}
 	context.AfterFunc(ctx, func() { fmt.Fprintln(terminal, "\nending; press Ctrl-C again to end at once") })
 	return stage.Run(ctx, cfg)
@@ -117,7 +120,8 @@ func openLog(folder, path string, terminal io.Writer) (io.WriteCloser, error) {
 func readyText(at stage.Addresses) string {
 	host, port, _ := net.SplitHostPort(at.MQTT)
 	broker := fmt.Sprintf("-h %s -p %s", host, port)
-	ask := fmt.Sprintf("mosquitto_rr %s -V mqttv311 -i op1 -u op1 -q 1 -t %[2]scmd/op1/mode/set -e %[2]sack/op1 -m ", broker, "troupe/v1/robots/r1/")
+	ask := fmt.Sprintf("mosquitto_rr %s -V mqttv311 -i op1 -u op1 -q 1 -t %[2]scmd/op1/mode/set -e %[2]sack/op1 -m ", broker,
+		"troupe/v1/robots/r1/")
 	var b strings.Builder
 	fmt.Fprintf(&b, "ready mqtt=%s http=%s\n", at.MQTT, at.HTTP)
 	fmt.Fprintf(&b, "mosquitto_sub %s -u obs -i obs.1 -v -t 'troupe/v1/#'   # watch everything\n", broker)

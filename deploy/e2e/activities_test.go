@@ -24,8 +24,10 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 		for name, text := range map[string]string{
 			"hello.yaml": "act: hello\nactions: [{type: face, start_ms: 0, end_ms: 500, face: smile}]\n",
 			"wink.yaml":  "act: wink\nactions: [{type: wait, start_ms: 0, end_ms: 500}]\n",
-			"greet.yaml": "activity: greet\nname: {en: Greet}\nrepeat: once\nnature: interactive\nlaunch: {when: people > 0, for: 2s, cooldown: 1m}\nacts: [{act: hello}, {act: wink}]\n",
-			"rest.yaml":  "activity: rest\nname: {en: Rest}\nrepeat: once\nnature: solitary\nlaunch: {when: people == 0, cooldown: 1m}\nacts: [{act: wink}]\n",
+			"greet.yaml": "activity: greet\nname: {en: Greet}\nrepeat: once\nnature: interactive\n" +
+				"launch: {when: people > 0, for: 2s, cooldown: 1m}\nacts: [{act: hello}, {act: wink}]\n",
+			"rest.yaml": "activity: rest\nname: {en: Rest}\nrepeat: once\nnature: solitary\nlaunch: {when: people == 0, cooldown: 1m}\n" +
+				"acts: [{act: wink}]\n",
 		} {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -50,7 +52,8 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 			return regexp.MustCompile(`robot +people > 0 is not true: people is `).MatchString(w.mustRunCLI("activity", "explain", "r1", "greet"))
 		})
 
-		if r := w.runCLI("act", "delete", "wink"); r.code == 0 || !strings.Contains(r.err, "--expect-stories 0 --expect-activities 2 --expect-robots 1") {
+		if r := w.runCLI("act", "delete", "wink"); r.code == 0 || !strings.Contains(r.err,
+			"--expect-stories 0 --expect-activities 2 --expect-robots 1") {
 			t.Fatalf("without the numbers: %+v", r)
 		}
 		w.mustRunCLI("act", "delete", "wink", "--expect-activities", "2", "--expect-robots", "1")
@@ -79,7 +82,8 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 			}
 		}
 		w.mustRunCLI("activity", "publish", "-f", lacking)
-		if out := w.mustRunCLI("activity", "assign", "greet,show", "r1", "--dry-run"); !strings.Contains(out, `warning: r1 cannot perform show: /acts/walk/actions/0/point: this robot has no point "attic"`) {
+		if out := w.mustRunCLI("activity", "assign", "greet,show", "r1", "--dry-run"); !strings.Contains(out,
+			`warning: r1 cannot perform show: /acts/walk/actions/0/point: this robot has no point "attic"`) {
 			t.Errorf("the dry run: %s", out)
 		}
 		if r := w.runCLI("activity", "assign", "greet,show", "r1", "--wait"); r.code != 1 || !strings.Contains(r.out, "without show: ") {
@@ -94,6 +98,7 @@ func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 		}
 
 		w.mustRunCLI("activity", "withdraw", "r1", "--wait")
-		awaitDocument(w, robotTopic("r1", "reported/activities"), "none", func(r schema.ReportedSet) bool { return r.Phase == schema.DeployWithdrawn && r.Active == nil })
+		awaitDocument(w, robotTopic("r1", "reported/activities"), "none",
+			func(r schema.ReportedSet) bool { return r.Phase == schema.DeployWithdrawn && r.Active == nil })
 	})
 }

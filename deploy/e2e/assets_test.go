@@ -23,7 +23,8 @@ func (w *world) writeStoryWithSound() (folder string, sound []byte) {
 	const size = 1 << 20
 	var b bytes.Buffer
 	b.WriteString("RIFF....WAVEfmt ")
-	for _, v := range []any{uint32(16), uint16(1), uint16(2), uint32(192_000), uint32(768_000), uint16(4), uint16(16), []byte("data"), uint32(size)} {
+	for _, v := range []any{uint32(16), uint16(1), uint16(2), uint32(192_000), uint32(768_000), uint16(4), uint16(16), []byte("data"),
+		uint32(size)} {
 		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
 			w.t.Fatal(err)
 		}
@@ -59,7 +60,8 @@ func (w *world) assetPath(rid string, sound []byte, folder ...string) string {
 func (w *world) awaitSoundPlayed(rid string) {
 	w.t.Helper()
 	w.awaitState(rid, "done with the sound", func(s schema.State) bool {
-		return s.Auto.Story != nil && s.Auto.Story.ID == "gala" && len(s.Queue.Completed) > 0 && s.Queue.Completed[0] == "sing" && len(s.Queue.Failed) == 0
+		return s.Auto.Story != nil && s.Auto.Story.ID == "gala" && len(s.Queue.Completed) > 0 && s.Queue.Completed[0] == "sing" &&
+			len(s.Queue.Failed) == 0
 	})
 }
 
@@ -132,7 +134,8 @@ func TestLargeSoundReachesRobotThatIsKilledWhileFetching(t *testing.T) {
 		start()
 		w.awaitAdopted("r1")
 
-		if out := w.mustRunCLI("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(out, "asset opera uploaded (audio/wav, 1048620 bytes") {
+		if out := w.mustRunCLI("asset", "put", filepath.Join(folder, "sounds", "opera.wav")); !strings.Contains(out,
+			"asset opera uploaded (audio/wav, 1048620 bytes") {
 			w.t.Errorf("put prints\n%s", out)
 		}
 		w.mustRunCLI("story", "publish", "-f", folder)

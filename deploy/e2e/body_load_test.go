@@ -35,15 +35,18 @@ func TestBodyLoad(t *testing.T) {
 	w := newWorld(t, ownBroker)
 	port := strconv.Itoa(mosquittotest.FreePort(t))
 	var sent atomic.Int64
-	launch(t, "many", mosquittotest.PythonWithPaho(t), []string{"-B", filepath.Join("testdata", "many.py"), "--bus", "mqtt://127.0.0.1:" + port},
+	launch(t, "many", mosquittotest.PythonWithPaho(t),
+		[]string{"-B", filepath.Join("testdata", "many.py"), "--bus", "mqtt://127.0.0.1:" + port},
 		func(line string) {
 			if n, err := strconv.ParseInt(strings.TrimPrefix(line, "messages "), 10, 64); err == nil {
 				sent.Store(n)
 			}
 		}, func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "UNITS="+strconv.Itoa(units)) })
-	continued := []string{"--recorder-mib", strconv.Itoa(ringMiB), "--link-loss-mnl", "continue", "--link-loss-ato", "continue"} // nobody sends heartbeats
+	// nobody sends heartbeats
+	continued := []string{"--recorder-mib", strconv.Itoa(ringMiB), "--link-loss-mnl", "continue", "--link-loss-ato", "continue"}
 	loads := []*bodyLoad{
-		{id: "r1", body: "bus", flags: []string{"--body", "bus", "--bus", "mqtt://127.0.0.1:" + port, "--bus-listen", "127.0.0.1:" + port, "--bus-adapters", "many"}},
+		{id: "r1", body: "bus", flags: []string{"--body", "bus", "--bus", "mqtt://127.0.0.1:" + port, "--bus-listen", "127.0.0.1:" + port,
+			"--bus-adapters", "many"}},
 		{id: "r2", body: "sim", flags: []string{"--sim-at", "dock"}},
 	}
 	for _, l := range loads {
@@ -51,7 +54,8 @@ func TestBodyLoad(t *testing.T) {
 		w.awaitState(l.id, "calibrated", func(s schema.State) bool { return s.Mode.Calibrated && s.Mode.Active == schema.ModeMnl })
 		l.perform()
 	}
-	fmt.Printf("%d processors; robotd with body bus serves the bus itself, and the %d units are one process in Python; robotd with body sim has %d units\n",
+	fmt.Printf("%d processors; robotd with body bus serves the bus itself, and the %d units are one process in Python; "+
+		"robotd with body sim has %d units\n",
 		runtime.NumCPU(), units, loads[1].units)
 	for _, l := range loads {
 		l.begin()
@@ -79,7 +83,8 @@ func TestBodyLoad(t *testing.T) {
 		if l.ring > ringMiB<<20 {
 			t.Errorf("the recorder's ring of %s had %d bytes, its bound is %d", l.id, l.ring, ringMiB<<20)
 		}
-		fmt.Printf("%s: %.1f %% of a core, RSS %.1f MiB at the start, %.1f MiB at the end, %.1f MiB at most; recorder's ring at most %d of %d KiB; %d acts, %d stops\n",
+		fmt.Printf("%s: %.1f %% of a core, RSS %.1f MiB at the start, %.1f MiB at the end, %.1f MiB at most; "+
+			"recorder's ring at most %d of %d KiB; %d acts, %d stops\n",
 			l.body, l.cpu, mib(l.rss0), mib(l.rss), mib(l.peak), l.ring>>10, ringMiB<<10, l.acts(), l.stops)
 	}
 }
@@ -129,7 +134,8 @@ func (l *bodyLoad) perform() {
 		}
 		acts[a.ID] = a
 	}
-	s, problems := score.ParseStory([]byte("story: to-and-fro\nname: {en: To and fro}\nlanguages: [en]\nrepeat: loop\nacts: [{act: to-desk}, {act: to-dock}]\n"))
+	s, problems := score.ParseStory([]byte("story: to-and-fro\nname: {en: To and fro}\nlanguages: [en]\nrepeat: loop\n" +
+		"acts: [{act: to-desk}, {act: to-dock}]\n"))
 	if len(schema.Errors(problems)) > 0 {
 		l.w.t.Fatal(problems)
 	}

@@ -36,7 +36,8 @@ func newBusWorld(t *testing.T) *busWorld {
 		t.Fatal(err)
 	}
 	w.url = "mqtt://" + s.Addr()
-	w.bus, err = link.Open(context.Background(), link.Config{URL: w.url, Subscribe: []link.Subscription{{Filter: bus.Out("base", bus.OutState)}}, OnMessage: w.see})
+	w.bus, err = link.Open(context.Background(),
+		link.Config{URL: w.url, Subscribe: []link.Subscription{{Filter: bus.Out("base", bus.OutState)}}, OnMessage: w.see})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,8 @@ func (w *busWorld) drive() {
 		w.goal++
 		point := []string{"stage", "fountain"}[w.goal%2]
 		w.mustRequest("op1", "r1", "safety/enable", "")
-		w.publish("op1", robotTopic("r1", "cmd/op1/act/perform"), fmt.Sprintf(`{"id":"g%d","args":{"actions":[{"type":"goto","start_ms":0,"point":%q,"timeout_ms":60000}]}}`, w.goal, point))
+		w.publish("op1", robotTopic("r1", "cmd/op1/act/perform"),
+			fmt.Sprintf(`{"id":"g%d","args":{"actions":[{"type":"goto","start_ms":0,"point":%q,"timeout_ms":60000}]}}`, w.goal, point))
 		moves := false
 		w.until("the base to move, or a stop because a tick was late", func() bool {
 			s, _ := w.state()
@@ -133,7 +135,8 @@ func TestFaultsOfAnAdapterStopTheRobotUntilAReset(t *testing.T) {
 		says, hint string
 	}{
 		{"kill -9", func() { w.base.signal(syscall.SIGKILL) }, w.startBase, "the adapter is gone", "start the adapter"},
-		{"SIGSTOP", func() { w.base.signal(syscall.SIGSTOP) }, func() { w.base.signal(syscall.SIGCONT) }, "no state for 200 ms", "restart the adapter"},
+		{"SIGSTOP", func() { w.base.signal(syscall.SIGSTOP) }, func() { w.base.signal(syscall.SIGCONT) }, "no state for 200 ms",
+			"restart the adapter"},
 		{"a flood of 10,000 messages in a second", func() {
 			s, _ := w.state()
 			for range 50 { // 200 in 20 ms
@@ -159,19 +162,23 @@ func TestFaultsOfAnAdapterStopTheRobotUntilAReset(t *testing.T) {
 			s, _ := w.state()
 			w.inject(bus.OutState, fmt.Sprintf(`{"v":1,"session":%q,"seq":1,"t_ms":1,"units":{}}`, s.Session), 1)
 		}, func() {}, "time went back", "restart the adapter"},
-		{"two processes for one unit", func() { second = w.newBase() }, func() { second.kill() }, "process", "end one of the two"}, // whichever of the two is noticed first
+		// whichever of the two is noticed first
+		{"two processes for one unit", func() { second = w.newBase() }, func() { second.kill() }, "process", "end one of the two"},
 	} {
 		w.drive()
 		_, before := w.state()
 		mark, began := w.observer.mark(), time.Now()
 		c.begin()
 		var after time.Duration
-		s := awaitDocumentAfter(w.world, mark, robotTopic("r1", "state"), c.what+": the drive to be in error and the robot stopped", func(s schema.State) bool {
-			u, a := unitOf(s, "drive"), alertOf(s, "unit_error", "drive")
-			return u.State == "error" && s.Safety.State == schema.SafetyEStop && strings.Contains(a.Detail, c.says) && strings.Contains(a.Detail, c.hint) && a.Hint != ""
-		})
+		s := awaitDocumentAfter(w.world, mark, robotTopic("r1", "state"), c.what+": the drive to be in error and the robot stopped",
+			func(s schema.State) bool {
+				u, a := unitOf(s, "drive"), alertOf(s, "unit_error", "drive")
+				return u.State == "error" && s.Safety.State == schema.SafetyEStop && strings.Contains(a.Detail, c.says) &&
+					strings.Contains(a.Detail, c.hint) && a.Hint != ""
+			})
 		after = time.Since(began)
-		t.Logf("%s: %v later: %s (%s)", c.what, after.Round(time.Millisecond), alertOf(s, "unit_error", "drive").Detail, alertOf(s, "unit_error", "drive").Hint)
+		t.Logf("%s: %v later: %s (%s)", c.what, after.Round(time.Millisecond), alertOf(s, "unit_error", "drive").Detail,
+			alertOf(s, "unit_error", "drive").Hint)
 		if c.what != "kill -9" && c.what != "SIGSTOP" { // these tell nobody what they do
 			w.until(c.what+": the base to stand", func() bool { _, at := w.state(); return at.After(before) })
 		}
@@ -182,7 +189,8 @@ func TestFaultsOfAnAdapterStopTheRobotUntilAReset(t *testing.T) {
 		if now, _ := w.state(); *now.Units["drive"].SetVXMPS != 0 {
 			t.Errorf("%s: the base moves before a reset: %+v", c.what, now)
 		}
-		w.until(c.what+": a reset to be accepted", func() bool { return w.request("op1", "r1", "safety/reset", "").Status != schema.StatusRejected })
+		w.until(c.what+": a reset to be accepted",
+			func() bool { return w.request("op1", "r1", "safety/reset", "").Status != schema.StatusRejected })
 		w.awaitState("r1", c.what+" is over: reset", func(s schema.State) bool {
 			return s.Safety.State == schema.SafetyDisabled && unitOf(s, "drive").State == "idle"
 		})

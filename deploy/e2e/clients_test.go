@@ -122,7 +122,8 @@ const passwordFile = "password"
 func (w *world) signIn() {
 	w.t.Helper()
 	const before = "The password of the user admin is in the file  "
-	line := w.fleetd.log.await(w.t, "fleetd", "the file with the password of admin", func(line string) bool { return strings.Contains(line, before) })
+	line := w.fleetd.log.await(w.t, "fleetd", "the file with the password of admin",
+		func(line string) bool { return strings.Contains(line, before) })
 	_, written, _ := strings.Cut(line, before)
 	password, err := os.ReadFile(strings.TrimSpace(written))
 	if err != nil {

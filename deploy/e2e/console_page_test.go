@@ -66,7 +66,8 @@ func readPage(t testing.TB, path string) *page {
 				p.sessions = append(p.sessions, &session{})
 			}
 			if len(p.sessions) == 0 {
-				t.Fatalf("%s:%d: this command belongs to no session: begin the first block of the page with make, or with a fresh folder (mkdir ... && cd ...)", path, i+1)
+				t.Fatalf("%s:%d: this command belongs to no session: begin the first block of the page with make, or with a fresh folder (mkdir ... "+
+					"&& cd ...)", path, i+1)
 			}
 			of := p.sessions[len(p.sessions)-1]
 			of.typed = append(of.typed, last)

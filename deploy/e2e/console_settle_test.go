@@ -53,17 +53,20 @@ func (r *sessionRun) settle(mark int, grants int64, command string, lines []stri
 		}
 	case words[0] == "kill" && !r.isRobot(words): // only a robot's end is published
 	case words[0] == "kill":
-		awaitDocumentAfter(r.world, mark, robotTopic("+", "presence"), "a robot that is no longer online", func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
+		awaitDocumentAfter(r.world, mark, robotTopic("+", "presence"), "a robot that is no longer online",
+			func(p schema.Presence) bool { return p.State != schema.PresenceOnline })
 	case words[0] == "mosquitto_pub" && strings.Contains(command, "/desired/story "):
-		awaitDocumentAfter(r.world, mark, robotTopic("+", "reported/story"), "the robot's report on the desired state", func(r schema.ReportedStory) bool {
-			return r.Phase == schema.DeployActive || r.Phase == schema.DeployRejected
-		})
+		awaitDocumentAfter(r.world, mark, robotTopic("+", "reported/story"), "the robot's report on the desired state",
+			func(r schema.ReportedStory) bool {
+				return r.Phase == schema.DeployActive || r.Phase == schema.DeployRejected
+			})
 	case r.world != nil && strings.HasPrefix(command, "fleetd stop release "):
 		r.awaitReleased(words[3])
 	case r.world != nil && words[0] == "fleetd":
 		for _, line := range lines {
 			if row := strings.Fields(line); len(row) > 1 && row[1] == string(schema.StatusSucceeded) {
-				r.awaitRest(r.awaitAnswer(mark, robotTopic(row[0], "ack/+"), "the answer of "+row[0], func(a schema.Ack) bool { return a.Status.Final() }))
+				r.awaitRest(r.awaitAnswer(mark, robotTopic(row[0], "ack/+"), "the answer of "+row[0],
+					func(a schema.Ack) bool { return a.Status.Final() }))
 				if words[1] == "stop" {
 					r.awaitSeen(row[0])
 				}
@@ -105,7 +108,8 @@ func (r *sessionRun) awaitReleased(id string) {
 	eye.await(r.t, "every robot to release "+id, func() bool {
 		held := map[string]bool{}
 		for _, m := range eye.messages {
-			if s, problems := schema.Decode[schema.State]([]byte(m.Payload)); access.Matches(robotTopic("+", "state"), m.Topic) && len(problems) == 0 {
+			if s, problems := schema.Decode[schema.State]([]byte(m.Payload)); access.Matches(robotTopic("+", "state"), m.Topic) &&
+				len(problems) == 0 {
 				held[m.Topic] = slices.ContainsFunc(s.Safety.Latches, func(l schema.StopLatch) bool { return l.ID == id })
 			}
 		}
@@ -118,7 +122,8 @@ func (r *sessionRun) awaitReleased(id string) {
 func (r *sessionRun) awaitSeen(rid string) {
 	r.t.Helper()
 	for range 2 {
-		r.world.observer.awaitMessage(r.t, r.world.observer.mark(), robotTopic(rid, "heartbeat"), "a heartbeat of "+rid, func(message) bool { return true })
+		r.world.observer.awaitMessage(r.t, r.world.observer.mark(), robotTopic(rid, "heartbeat"), "a heartbeat of "+rid,
+			func(message) bool { return true })
 	}
 }
 

@@ -140,7 +140,8 @@ func (r *sessionRun) run(c *typed) printed {
 		}
 		lines, status := r.terminal.run(typed, limit, complete)
 		// Repeat a command that only reads, as a reader does, until its output fits.
-		for late := time.Now().Add(min(limit, waitLimit)); readsOnly.MatchString(c.command) && !c.pasted && !fits(lines) && time.Now().Before(late); {
+		for late := time.Now().Add(min(limit, waitLimit)); readsOnly.MatchString(c.command) && !c.pasted && !fits(lines) &&
+			time.Now().Before(late); {
 			lines, status = r.terminal.run(typed, limit, func([]string) bool { return true })
 		}
 		if c.pasted && status != 0 {
@@ -204,7 +205,8 @@ func (r *sessionRun) writeShownFile(c *typed) {
 	if !ok || len(c.shown) == 0 {
 		return
 	}
-	r.terminal.type_("[ -e " + name + " ] || mkdir -p $(dirname " + name + ") && cat > " + name + " <<'END'\n" + strings.Join(c.shown, "\n") + "\nEND")
+	r.terminal.type_("[ -e " + name + " ] || mkdir -p $(dirname " + name + ") && cat > " + name + " <<'END'\n" + strings.Join(c.shown, "\n") +
+		"\nEND")
 }
 
 // withFinal replaces a robot's first answer by its final one if the page shows that:

@@ -35,7 +35,8 @@ func TestSuccessIsAnsweredAfterTheStateThatShowsIt(t *testing.T) {
 		w.awaitActiveStory("r1", w.setDesiredStory("r1", 1, "round", "nod", "smile"))
 		mark := w.observer.mark()
 		for _, c := range []struct{ verb, word string }{
-			{"mode/set", "ato"}, {"safety/enable", ""}, {"auto/pause", ""}, {"auto/continue", ""}, {"safety/stop", ""}, {"mode/set", "mnl"}, {"control/acquire", "manual"}, {"manual/volume", "0.5"},
+			{"mode/set", "ato"}, {"safety/enable", ""}, {"auto/pause", ""}, {"auto/continue", ""}, {"safety/stop", ""}, {"mode/set", "mnl"},
+			{"control/acquire", "manual"}, {"manual/volume", "0.5"},
 		} {
 			w.mustRequest("op1", "r1", c.verb, c.word)
 		}

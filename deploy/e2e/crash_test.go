@@ -165,7 +165,8 @@ func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 		mark := w.observer.mark()
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
-		w.observer.awaitMessage(w.t, mark, robotTopic("r1", "cmd/fleetd/auto/pause"), "the command to be sent", func(message) bool { return true })
+		w.observer.awaitMessage(w.t, mark, robotTopic("r1", "cmd/fleetd/auto/pause"), "the command to be sent",
+			func(message) bool { return true })
 		w.fleetd.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
 		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })

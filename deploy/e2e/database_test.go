@@ -69,7 +69,8 @@ func TestFleetdRefusesANewerDatabase(t *testing.T) {
 	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
 		w.createDatabase()
 		w.sql(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (4711, TRUE)`)
-		expectContains(w.t, "a newer database", w.startRefused(), "newer than this fleetd", "4711", "run the fleetd that made it", "restore the backup")
+		expectContains(w.t, "a newer database", w.startRefused(), "newer than this fleetd", "4711", "run the fleetd that made it",
+			"restore the backup")
 		w.sql(`DELETE FROM goose_db_version WHERE version_id = 4711`)
 		w.startFleetd()
 	})
@@ -128,7 +129,8 @@ func TestFleetdFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 		}
 		// With the most permissive umask.
 		w.fleetd = launch(w.t, "fleetd", "/bin/sh", []string{"-c", `umask 0; exec "$0" "$@"`, program(w.t, "fleetd"), "serve", "--dev",
-			"--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")}, nil)
+			"--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops")},
+			nil)
 		w.fleetd.ready()
 		checkModes("new files")
 		w.fleetd.kill()
@@ -162,11 +164,13 @@ func TestFleetdPrunesItsHistory(t *testing.T) {
 				}
 				for _, state := range []command.State{command.Succeeded, command.Queued} {
 					id := name + "-" + strings.ToLower(string(state))
-					c := command.Command{ID: id + "-r1", Batch: id, Owner: "fleetd-of-old", Robot: "r1", Verb: "mode/set", Payload: []byte("{}"), CreatedAt: at, State: state, Because: "made"}
+					c := command.Command{ID: id + "-r1", Batch: id, Owner: "fleetd-of-old", Robot: "r1", Verb: "mode/set", Payload: []byte("{}"),
+						CreatedAt: at, State: state, Because: "made"}
 					if state == command.Succeeded {
 						c.EndedAt = at
 					}
-					if err := tx.AddBatch(w.t.Context(), command.Batch{ID: id, Verb: "mode/set", Selector: "r1", Total: 1, CreatedAt: at, By: "anna"}, []command.Command{c}); err != nil {
+					if err := tx.AddBatch(w.t.Context(), command.Batch{ID: id, Verb: "mode/set", Selector: "r1", Total: 1, CreatedAt: at, By: "anna"},
+						[]command.Command{c}); err != nil {
 						return err
 					}
 				}

@@ -25,10 +25,12 @@ const (
 
 func TestDayOfTheDemoHoldsItsRules(t *testing.T) {
 	t.Parallel()
-	p := startDemo(t, "--robots", "2", "--data", t.TempDir(), "--scenario", "../demo/day.yaml", "--speed", daySpeed, "--story", "museum-welcome")
+	p := startDemo(t, "--robots", "2", "--data", t.TempDir(), "--scenario", "../demo/day.yaml", "--speed", daySpeed, "--story",
+		"museum-welcome")
 	w := worldAroundDemo(t, p)
 	w.awaitPerforming("r1")
-	p.log.awaitWithin(t, dayLimit, "demo", "the end of the day", func(line string) bool { return strings.Contains(line, "the scenario is over") })
+	p.log.awaitWithin(t, dayLimit, "demo", "the end of the day",
+		func(line string) bool { return strings.Contains(line, "the scenario is over") })
 	w.awaitState("r1", "at rest", func(s schema.State) bool { return s.Safety.State == schema.SafetyDisabled })
 
 	for _, rid := range []string{"r1", "r2"} {

@@ -28,7 +28,8 @@ func TestOnlineRobotIsDecommissionedOnConfirmation(t *testing.T) {
 	if refused := s.runCLI("robot", "decommission", "r7"); refused.code != 5 || !strings.Contains(refused.err, "--yes") {
 		t.Errorf("without --yes: status %d: %s", refused.code, refused.err)
 	}
-	if out := s.mustRunCLI("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out, "r7 is removed from the fleet") {
+	if out := s.mustRunCLI("robot", "decommission", "r7", "--yes", "--why", "worn out"); !strings.Contains(out,
+		"r7 is removed from the fleet") {
 		t.Errorf("decommission prints %s", out)
 	}
 	if out := s.mustRunCLI("robot", "list"); strings.Contains(out, "r7") || !strings.Contains(out, "r8") {
@@ -97,7 +98,8 @@ func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 		if s := w.runCLI("robot", "decommission", "r1", "--why", "sold"); s.code != 5 || !strings.Contains(s.err, "may be online") {
 			w.t.Errorf("without a broker and without --yes: status %d\n%s%s", s.code, s.out, s.err)
 		}
-		if s := w.runCLI("robot", "decommission", "r1", "--yes", "--why", "sold", "--wait", "1s"); s.code != 4 || !strings.Contains(s.out, "does not know whether it is connected") {
+		if s := w.runCLI("robot", "decommission", "r1", "--yes", "--why", "sold", "--wait", "1s"); s.code != 4 ||
+			!strings.Contains(s.out, "does not know whether it is connected") {
 			w.t.Errorf("without a broker: status %d\n%s%s", s.code, s.out, s.err)
 		}
 		w.fleetd.kill()

@@ -64,9 +64,10 @@ func (w *world) interruptDemo(p *process, robots ...string) {
 			return d.State == schema.PresenceOffline
 		})
 	}
-	awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be offline", func(d schema.Presence) bool {
-		return d.State == schema.PresenceOffline
-	})
+	awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetPresence), "fleetd to be offline",
+		func(d schema.Presence) bool {
+			return d.State == schema.PresenceOffline
+		})
 	if code := p.wait(); code != 0 {
 		w.t.Errorf("the demo ended with status %d", code)
 	}

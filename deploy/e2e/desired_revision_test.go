@@ -34,7 +34,8 @@ func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 		// This fleetd does not decide for a robot of another fleet, and shows why.
 		w.awaitActiveStory("r2", w.setDesiredStory("r2", 3, "round", "smile", "nod"))
 		w.mustRunCLI("story", "assign", "tale", "r2")
-		w.awaitRobot("r2", "another fleet's", func(r view.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongFleet })
+		w.awaitRobot("r2", "another fleet's",
+			func(r view.Robot) bool { return !r.Desired.Converged && r.Desired.Reason == schema.ReasonWrongFleet })
 	})
 }
 

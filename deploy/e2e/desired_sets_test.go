@@ -47,7 +47,8 @@ func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 		w.robots["r1"].kill()
 		mark := w.observer.mark()
 		w.runRobot("r1", "")
-		awaitDocumentAfter(w, mark, robotTopic("r1", "caps"), "r1 to know its places after a restart", func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "caps"), "r1 to know its places after a restart",
+			func(c schema.Caps) bool { return slices.Contains(c.Points, "door") })
 	})
 }
 
@@ -91,7 +92,8 @@ func TestRobotThatRequiresSignaturesReleasesStopsOnlyBySignedDocuments(t *testin
 
 		w.fleetd.kill()
 		w.startFleetd("--sign-key", key)
-		signed := awaitDocument(w, stopTopic, "the robot's stops, signed", func(d schema.DesiredStop) bool { return d.Sig != nil && len(d.Stops) == 2 })
+		signed := awaitDocument(w, stopTopic, "the robot's stops, signed",
+			func(d schema.DesiredStop) bool { return d.Sig != nil && len(d.Stops) == 2 })
 		awaitDocument(w, fleetTopic, "the stop of all, signed", func(d schema.FleetStop) bool { return d.Sig != nil && d.Active })
 
 		// Another client that may write these topics.

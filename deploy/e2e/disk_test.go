@@ -73,7 +73,8 @@ func TestRobotOnDamagedDataRefusesOrRuns(t *testing.T) {
 				t.Parallel()
 				what, damaged := disktest.Damage(seed, file) // not earlier: this test's memory counts in the maximum of a child process
 				dir := t.TempDir()
-				if err := errors.Join(os.WriteFile(filepath.Join(dir, "robot.db"), damaged, 0o600), os.WriteFile(filepath.Join(dir, "robot.latches"), latches, 0o600)); err != nil {
+				if err := errors.Join(os.WriteFile(filepath.Join(dir, "robot.db"), damaged, 0o600),
+					os.WriteFile(filepath.Join(dir, "robot.latches"), latches, 0o600)); err != nil {
 					t.Fatal(err)
 				}
 				began := time.Now()
@@ -130,7 +131,8 @@ func startOnce(t *testing.T, robotd, dir string) (output string, code int, kilob
 // like a full disk.
 func limitFileSize(t testing.TB, p *process, bytes string) {
 	t.Helper()
-	if out, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid), "--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
+	if out, err := exec.Command("prlimit", "--pid", strconv.Itoa(p.cmd.Process.Pid),
+		"--fsize="+bytes+":unlimited").CombinedOutput(); err != nil {
 		t.Fatalf("prlimit (Debian: util-linux): %v\n%s", err, out)
 	}
 }
@@ -142,7 +144,8 @@ func (w *world) sendLiveStop(rid, id string) (ack schema.Ack) {
 	w.t.Helper()
 	mark := w.observer.mark()
 	w.publish("op1", schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1"), fmt.Sprintf(`{"id":%q,"robots":[%q]}`, id, rid))
-	return awaitDocumentAfter(w, mark, robotTopic(rid, "ack/op1"), rid+" to answer the stop", func(a schema.Ack) bool { return a.ID != nil && *a.ID == id })
+	return awaitDocumentAfter(w, mark, robotTopic(rid, "ack/op1"), rid+" to answer the stop",
+		func(a schema.Ack) bool { return a.ID != nil && *a.ID == id })
 }
 
 func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
@@ -174,7 +177,8 @@ func TestLatchedStopOutlastsAFullDiskAndAKill(t *testing.T) {
 		w.awaitPresence("r1", schema.PresenceLost)
 		mark := w.observer.mark()
 		w.runRobot("r1", "")
-		awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be back",
+			func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 		w.awaitLatches("r1", "gate-7")
 		w.expectEnableRefused("r1", "gate-7")
 	})
@@ -189,12 +193,16 @@ func TestDiskThatRefusesWritesIsReported(t *testing.T) {
 		if ack := w.sendLiveStop("r1", "gate-7"); ack.Status != schema.StatusSucceeded || ack.Reason != schema.ReasonNotPersisted {
 			t.Errorf("the stop was answered %s", jsonText(ack))
 		}
-		w.awaitState("r1", "stopped, with a latch that a restart would lose", func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
+		w.awaitState("r1", "stopped, with a latch that a restart would lose",
+			func(s schema.State) bool { return s.Safety.NotPersisted && len(s.Safety.Latches) == 1 })
 		w.robots["r1"].kill()
 		w.awaitPresence("r1", schema.PresenceLost)
 		mark := w.observer.mark()
-		w.robots["r1"] = launch(t, "r1", "prlimit", []string{"--fsize=0:unlimited", program(t, "robotd"), "--id", "r1", "--broker", w.robotProxies["r1"].url(), "--data", filepath.Join(w.folder, "r1")}, nil)
-		awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be back", func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+		w.robots["r1"] = launch(t, "r1", "prlimit",
+			[]string{"--fsize=0:unlimited", program(t, "robotd"), "--id", "r1", "--broker", w.robotProxies["r1"].url(), "--data",
+				filepath.Join(w.folder, "r1")}, nil)
+		awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be back",
+			func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 		w.awaitLatches("r1", "unwritable-disk")
 		limitFileSize(t, w.robots["r1"], "unlimited")
 		w.awaitState("r1", "stopped, with a latch that survives a restart", func(s schema.State) bool { return !s.Safety.NotPersisted })

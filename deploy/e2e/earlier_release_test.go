@@ -60,7 +60,8 @@ var earlierSources = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("deploy/compat/EARLIER has no line with the 40 hex digits of a commit")
 	}
 	if output, err := exec.Command("git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n%sin a clone without all history, run git fetch --unshallow", commit, err, output)
+		return "", fmt.Errorf("find the earlier release, commit %s of deploy/compat/EARLIER: %w\n"+
+			"%sin a clone without all history, run git fetch --unshallow", commit, err, output)
 	}
 	to, err := filepath.Abs(filepath.Join(programFolder, "earlier", commit))
 	if err != nil {

@@ -51,16 +51,21 @@ func faultTable() []faultRow {
 	left, right, stage, dock := fmt.Sprintf(look, "0.5"), fmt.Sprintf(look, "-0.5"), fmt.Sprintf(tour, "stage"), fmt.Sprintf(tour, "dock")
 	table := []faultRow{
 		{"drive", "an obstacle in the way that it sees in time: a goto waits, and fails",
-			[]string{"cmd control/acquire", "begin o1 " + stage, "moving", `sim obstacle {"on":true,"ahead_m":1}`, "ends o1 FAILED obstructed", "safety ENABLED", "unit drive run"},
+			[]string{"cmd control/acquire", "begin o1 " + stage, "moving", `sim obstacle {"on":true,"ahead_m":1}`, "ends o1 FAILED obstructed",
+				"safety ENABLED", "unit drive run"},
 			[]string{`sim obstacle {"on":false}`, "cmd control/release"}},
 		{"drive", "an obstacle nearer than it can brake: it halts by its own means, and the robot with it",
-			[]string{"cmd control/acquire", "begin o2 " + dock, "moving", `sim obstacle {"on":true}`, "event safety_changed HALT", "ends o2 CANCELLED stopped", "safety E_STOP", "unit drive error an obstacle is in the way", "alert unit_error drive", "refused unit_error safety/reset"},
+			[]string{"cmd control/acquire", "begin o2 " + dock, "moving", `sim obstacle {"on":true}`, "event safety_changed HALT",
+				"ends o2 CANCELLED stopped", "safety E_STOP", "unit drive error an obstacle is in the way", "alert unit_error drive",
+				"refused unit_error safety/reset"},
 			[]string{`sim obstacle {"on":false}`, "unit drive error", "reset", "safety DISABLED", "cmd safety/enable", "cmd control/release"}},
 		{"stop input", "pressed: E_STOP, and only a person at the robot leads out",
 			[]string{`sim stop-input {"name":"back","pressed":true}`, "safety E_STOP", "unit drive error a stop input is pressed"},
-			[]string{`sim stop-input {"name":"back","pressed":false}`, "unit drive error", "refused local_only safety/reset", "button", "safety DISABLED", "cmd safety/enable"}},
+			[]string{`sim stop-input {"name":"back","pressed":false}`, "unit drive error", "refused local_only safety/reset", "button",
+				"safety DISABLED", "cmd safety/enable"}},
 		{"battery", "low: a robot in ato goes to charge",
-			[]string{`sim battery {"level":0.5}`, "unit battery idle 50 %", `sim dock {"works":false}`, "cmd mode/set ato", "auto idle", `sim battery {"level":0.15}`, "interrupt power power", "auto paused", "event alert_raised battery"},
+			[]string{`sim battery {"level":0.5}`, "unit battery idle 50 %", `sim dock {"works":false}`, "cmd mode/set ato", "auto idle",
+				`sim battery {"level":0.15}`, "interrupt power power", "auto paused", "event alert_raised battery"},
 			[]string{`sim dock {"works":true}`, "unit battery idle charging", `sim battery {"level":0.9}`, "calm", "auto idle", "cmd mode/set mnl"}},
 		{"all", "motion and speech are slow: an act does not end in time",
 			[]string{`sim slow {"pace":0.05}`, "begin s1 " + left, "event act_warning timeout", "ends s1 SUCCEEDED"},
@@ -78,62 +83,83 @@ func faultTable() []faultRow {
 			[]string{"cmd mode/set ato", "auto idle", `sim press {"choice":"help"}`, "interrupt service screen"},
 			[]string{`sim press {"choice":"done"}`, "event screen_choice done", "calm", "auto idle", "cmd mode/set mnl"}},
 		{"light sensor", "it gets dark", []string{`sim dark {"on":true}`, "signal dark"}, []string{`sim dark {"on":false}`, "calm"}},
-		{"microphone", "a person wants something for which the robot has no reaction", []string{`sim intent {"name":"sing","confidence":0.9}`, `event intent "name":"sing"`}, []string{"calm"}},
+		{"microphone", "a person wants something for which the robot has no reaction",
+			[]string{`sim intent {"name":"sing","confidence":0.9}`, `event intent "name":"sing"`}, []string{"calm"}},
 		{"camera", "persons are near", []string{`sim people {"count":2}`, "signal people"}, []string{`sim people {"count":0}`, "calm"}},
 		{"microphone", "noise", []string{`sim sound {"on":true,"noise_db":62}`, "signal sound"}, []string{`sim sound {"on":false}`, "calm"}},
 	}
 	for stop, state := range map[string]string{"soft-stop": "SOFT_STOP", "stop": "STOP", "halt": "HALT", "estop": "E_STOP"} {
 		row := faultRow{"drive", "asks for " + stop,
-			[]string{fmt.Sprintf(`sim ask-stop {"unit":"drive","stop":%q}`, stop), "event safety_changed " + state}, []string{"safety DISABLED", "cmd safety/enable"}}
+			[]string{fmt.Sprintf(`sim ask-stop {"unit":"drive","stop":%q}`, stop), "event safety_changed " + state},
+			[]string{"safety DISABLED", "cmd safety/enable"}}
 		if stop == "halt" || stop == "estop" {
 			row.recovery = []string{"safety E_STOP", "reset", "safety DISABLED", "cmd safety/enable"}
 		}
 		table = append(table, row)
 	}
-	for _, u := range []struct{ unit, act, again string }{{"speaker", hello, hello}, {"face", smile, smile}, {"led", blue, blue}, {"screen", clock, clock}, {"head", right, left}, {"drive", stage, dock}} {
+	for _, u := range []struct{ unit, act, again string }{{"speaker", hello, hello}, {"face", smile, smile}, {"led", blue, blue},
+		{"screen", clock, clock}, {"head", right, left}, {"drive", stage, dock}} {
 		table = append(table, faultRow{u.unit, "a command fails",
-			[]string{fmt.Sprintf(`sim fail-next {"unit":%q,"reason":"overloaded"}`, u.unit), "begin f-" + u.unit + " " + u.act, "ends f-" + u.unit + " FAILED overloaded"},
+			[]string{fmt.Sprintf(`sim fail-next {"unit":%q,"reason":"overloaded"}`, u.unit), "begin f-" + u.unit + " " + u.act,
+				"ends f-" + u.unit + " FAILED overloaded"},
 			[]string{"begin g-" + u.unit + " " + u.again, "ends g-" + u.unit + " SUCCEEDED"}})
 	}
-	uses := map[string]string{"speaker": `manual/say {"args":{"text":"hello"}}`, "face": `manual/face smile`, "led": `manual/led {"args":{"colour":"#20c0ff"}}`, "screen": `manual/view clock`}
+	uses := map[string]string{"speaker": `manual/say {"args":{"text":"hello"}}`, "face": `manual/face smile`,
+		"led": `manual/led {"args":{"colour":"#20c0ff"}}`, "screen": `manual/view clock`}
 	for _, unit := range slices.Sorted(maps.Keys(uses)) {
 		table = append(table, faultRow{unit, "broken: taken from acts until it is repaired",
-			[]string{"cmd control/acquire", into("break", unit, `"what":"loose wire"`), "device " + unit + " disabled device_disabled", "refused device_disabled " + uses[unit]},
+			[]string{"cmd control/acquire", into("break", unit, `"what":"loose wire"`), "device " + unit + " disabled device_disabled",
+				"refused device_disabled " + uses[unit]},
 			[]string{into("repair", unit, ""), "device " + unit, "cmd control/release"}})
 	}
 	for _, unit := range []string{"face", "led", "screen"} {
 		table = append(table, faultRow{unit, "hangs: taken from acts until a person says that it answers again",
 			[]string{"cmd control/acquire", into("hang", unit, `"on":true`), "send " + uses[unit], "device " + unit + " disabled device_disabled"},
-			[]string{into("hang", unit, `"on":false`), "device " + unit + " disabled device_disabled", "cmd sys/ack-fault " + unit, "device " + unit, "cmd control/release"}})
+			[]string{into("hang", unit, `"on":false`), "device " + unit + " disabled device_disabled", "cmd sys/ack-fault " + unit, "device " + unit,
+				"cmd control/release"}})
 	}
-	for _, u := range []struct{ unit, act, end string }{{"head", right, "SUCCEEDED"}, {"speaker", hello, "SUCCEEDED"}, {"drive", strings.Replace(stage, "60000", "1000", 1), "FAILED timeout"}} {
+	for _, u := range []struct{ unit, act, end string }{{"head", right, "SUCCEEDED"}, {"speaker", hello, "SUCCEEDED"},
+		{"drive", strings.Replace(stage, "60000", "1000", 1), "FAILED timeout"}} {
 		table = append(table, faultRow{u.unit, "hangs: an act cuts off what it does, and fails if it leads somewhere",
 			[]string{into("hang", u.unit, `"on":true`), "begin h-" + u.unit + " " + u.act, "ends h-" + u.unit + " " + u.end, "event act_ timeout"},
 			[]string{into("hang", u.unit, `"on":false`)}})
 	}
 	table = append(table, faultRow{"head", "hangs for three actions in a row: an alert until it finishes one",
-		[]string{into("hang", "head", `"on":true`), "begin l1 " + left, "ends l1 SUCCEEDED", "begin l2 " + right, "ends l2 SUCCEEDED", "begin l3 " + left, "ends l3 SUCCEEDED", "device head none device_late"},
+		[]string{into("hang", "head", `"on":true`), "begin l1 " + left, "ends l1 SUCCEEDED", "begin l2 " + right, "ends l2 SUCCEEDED",
+			"begin l3 " + left, "ends l3 SUCCEEDED", "device head none device_late"},
 		[]string{into("hang", "head", `"on":false`), "begin l4 " + right, "ends l4 SUCCEEDED"}})
 	for _, unit := range []string{"head", "drive"} {
 		table = append(table, faultRow{unit, "broken: E_STOP, because it moves",
-			[]string{into("break", unit, `"what":"motor"`), "device " + unit + " disabled unit_error", "safety E_STOP", "refused unit_error safety/reset"},
+			[]string{into("break", unit, `"what":"motor"`), "device " + unit + " disabled unit_error", "safety E_STOP",
+				"refused unit_error safety/reset"},
 			[]string{into("repair", unit, ""), "device " + unit, "reset", "safety DISABLED", "cmd safety/enable"}})
 	}
-	for signal, safeguard := range map[string]schema.Safeguard{"push": schema.SafeguardPushed, "lift": schema.SafeguardMoved, "fall": schema.SafeguardFell} {
+	for signal, safeguard := range map[string]schema.Safeguard{"push": schema.SafeguardPushed, "lift": schema.SafeguardMoved,
+		"fall": schema.SafeguardFell} {
 		table = append(table, faultRow{"sensors", signal + ": nothing moves meanwhile",
-			[]string{"cmd control/acquire", fmt.Sprintf(`sim %s {"on":true}`, signal), fmt.Sprintf("device %s safeguard", safeguard), `refused safeguard manual/head {"args":{"yaw_rad":0.2}}`, "cmd manual/face smile"},
-			[]string{fmt.Sprintf(`sim %s {"on":false}`, signal), "device " + string(safeguard), `cmd manual/head {"args":{"yaw_rad":0.2}}`, "cmd control/release"}})
+			[]string{"cmd control/acquire", fmt.Sprintf(`sim %s {"on":true}`, signal), fmt.Sprintf("device %s safeguard", safeguard),
+				`refused safeguard manual/head {"args":{"yaw_rad":0.2}}`, "cmd manual/face smile"},
+			[]string{fmt.Sprintf(`sim %s {"on":false}`, signal), "device " + string(safeguard), `cmd manual/head {"args":{"yaw_rad":0.2}}`,
+				"cmd control/release"}})
 	}
 	return append(table,
 		faultRow{"battery", "broken: the robot comes to rest, and nobody may enable it until a person has seen to it",
-			[]string{into("break", "battery", `"what":"cell 3 is low"`), "device battery rest device_critical", "safety DISABLED", "refused unit_critical safety/enable"},
-			[]string{into("repair", "battery", ""), "device battery rest device_critical", "cmd sys/ack-fault battery", "device battery", "cmd safety/enable"}},
+			[]string{into("break", "battery", `"what":"cell 3 is low"`), "device battery rest device_critical", "safety DISABLED",
+				"refused unit_critical safety/enable"},
+			[]string{into("repair", "battery", ""), "device battery rest device_critical", "cmd sys/ack-fault battery", "device battery",
+				"cmd safety/enable"}},
 		faultRow{"battery", "too hot: the robot comes to rest until it has cooled",
-			[]string{into("heat", "battery", `"celsius":70`), "device battery rest critical device_critical", "safety DISABLED", "refused unit_critical safety/enable"},
+			[]string{into("heat", "battery", `"celsius":70`), "device battery rest critical device_critical", "safety DISABLED",
+				"refused unit_critical safety/enable"},
 			[]string{into("heat", "battery", `"celsius":30`), "device battery", "cmd safety/enable"}},
-		faultRow{"speaker", "warm: an alert", []string{into("heat", "speaker", `"celsius":62`), "device speaker none warm device_hot"}, []string{into("heat", "speaker", `"celsius":30`)}},
-		faultRow{"head", "hot: taken from acts until it has cooled", []string{into("heat", "head", `"celsius":72`), "device head disabled hot device_disabled"}, []string{into("heat", "head", `"celsius":30`)}},
-		faultRow{"drive", "too hot: taken from acts until it has cooled", []string{into("heat", "drive", `"celsius":82`), "device drive disabled critical device_disabled"}, []string{into("heat", "drive", `"celsius":30`)}},
+		faultRow{"speaker", "warm: an alert", []string{into("heat", "speaker", `"celsius":62`), "device speaker none warm device_hot"},
+			[]string{into("heat", "speaker", `"celsius":30`)}},
+		faultRow{"head", "hot: taken from acts until it has cooled",
+			[]string{into("heat", "head", `"celsius":72`), "device head disabled hot device_disabled"},
+			[]string{into("heat", "head", `"celsius":30`)}},
+		faultRow{"drive", "too hot: taken from acts until it has cooled",
+			[]string{into("heat", "drive", `"celsius":82`), "device drive disabled critical device_disabled"},
+			[]string{into("heat", "drive", `"celsius":30`)}},
 	)
 }
 
@@ -194,14 +220,16 @@ func (p *faultPlayer) step(line string) {
 	case "button":
 		p.until(p.what+": "+line, func() bool {
 			p.simInput("r1", "press", `{"choice":"reset"}`)
-			return slices.ContainsFunc(p.observer.since(p.mark, robotTopic("r1", "event")), func(m message) bool { return strings.Contains(m.Payload, `"to":"DISABLED"`) })
+			return slices.ContainsFunc(p.observer.since(p.mark, robotTopic("r1", "event")),
+				func(m message) bool { return strings.Contains(m.Payload, `"to":"DISABLED"`) })
 		})
 	case "send":
 		p.publish("op1", robotTopic("r1", "cmd/op1/"+name), payload)
 	case "begin":
 		p.publish("op1", robotTopic("r1", "cmd/op1/act/perform"), fmt.Sprintf(`{"id":%q,"args":%s}`, name, payload))
 	case "ends":
-		if a := p.awaitFinalAck(p.mark, "op1", "r1", name); strings.TrimSpace(string(a.Status)+" "+string(a.Reason)) != payload && string(a.Status) != payload {
+		if a := p.awaitFinalAck(p.mark, "op1", "r1", name); strings.TrimSpace(string(a.Status)+" "+string(a.Reason)) != payload &&
+			string(a.Status) != payload {
 			p.t.Errorf("%s: %s: %s", p.what, line, jsonText(a))
 		}
 	case "refused":
@@ -255,7 +283,8 @@ func faultShown(s schema.State, word, name, rest string) bool {
 	case "unit":
 		u := unitOf(s, name)
 		state, words, _ := strings.Cut(rest, " ")
-		return u.State == state && (words == "" && (u.Kind == "battery" || state != "error" || u.Detail == "") || words != "" && strings.Contains(u.Detail, words))
+		return u.State == state && (words == "" && (u.Kind == "battery" || state != "error" || u.Detail == "") ||
+			words != "" && strings.Contains(u.Detail, words))
 	}
 	panic("no such step: " + word)
 }

@@ -145,9 +145,11 @@ func TestObserverFollowsPerformance(t *testing.T) {
 			_ = json.Unmarshal(e.Data, &p)
 			return p
 		}
-		began := awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "an act begins", func(e schema.Event) bool { return e.Type == "act_started" && e.Level == schema.EventInfo })
+		began := awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "an act begins",
+			func(e schema.Event) bool { return e.Type == "act_started" && e.Level == schema.EventInfo })
 		awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "that act ends", func(e schema.Event) bool {
-			return e.Type == "act_ended" && data(e).Entry == data(began).Entry && data(e).Act == data(began).Act && data(e).Lane == "story" && data(e).Outcome != ""
+			return e.Type == "act_ended" && data(e).Entry == data(began).Entry && data(e).Act == data(began).Act && data(e).Lane == "story" &&
+				data(e).Outcome != ""
 		})
 		awaitDocumentAfter(w, 0, robotTopic("r1", "event"), "a round is over", func(e schema.Event) bool { return e.Type == "story_round" })
 
@@ -156,13 +158,15 @@ func TestObserverFollowsPerformance(t *testing.T) {
 		w.awaitRobot("r1", "without a story", func(r view.Robot) bool {
 			return r.Auto == schema.AutoStopped && r.AutoReason == schema.ReasonNoDefaultStory
 		})
-		if out := w.mustRunCLI("story", "assign", "round", "r1", "--wait"); !strings.Contains(out, "needs auto start") || strings.Contains(out, "fulfilled") {
+		if out := w.mustRunCLI("story", "assign", "round", "r1", "--wait"); !strings.Contains(out, "needs auto start") ||
+			strings.Contains(out, "fulfilled") {
 			w.t.Errorf("assign to a robot that stands stopped prints\n%s", out)
 		}
 		w.awaitState("r1", "it says what it waits for", func(s schema.State) bool { return s.Auto.Reason == schema.ReasonNeedsStart })
 		w.mustRunCLI("auto", "start", "r1", "--wait")
 		w.awaitPerforming("r1")
-		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "an act of the new story", func(e schema.Event) bool { return e.Type == "act_started" })
+		awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "an act of the new story",
+			func(e schema.Event) bool { return e.Type == "act_started" })
 		w.until("fleetd lists what happened by level", func() bool {
 			out := w.mustRunCLI("event", "list", "--robot", "r1", "--level", "info", "--limit", "1000")
 			return strings.Contains(out, "act_ended") && strings.Contains(out, "story_round") && !strings.Contains(out, "safety_changed")

@@ -88,7 +88,8 @@ func TestPersonGetsWhatARobotDid(t *testing.T) {
 		has := w.readRecord(file)
 		w.readAsFoxglove(file, has)
 		for topic, part := range map[string]string{
-			"/transition": `"to":"ENABLED"`, "/order": `"order":"stop"`, "/command": `stop`, "/answer": `"client":"fleetd"`, "/event": `"act_started"`,
+			"/transition": `"to":"ENABLED"`, "/order": `"order":"stop"`, "/command": `stop`, "/answer": `"client":"fleetd"`,
+			"/event": `"act_started"`,
 		} {
 			found := false
 			for _, m := range has[topic] {
@@ -164,7 +165,8 @@ func TestEnrolledRobotSendsItsRecord(t *testing.T) {
 		return len(s.readRecord(file)["/sample"]) > 0
 	})
 
-	own, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"), filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
+	own, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"),
+		filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,8 +174,10 @@ func TestEnrolledRobotSendsItsRecord(t *testing.T) {
 		certificates []tls.Certificate
 		status       int
 	}{"with a certificate": {[]tls.Certificate{own}, http.StatusNotFound}, "without one": {nil, http.StatusForbidden}} {
-		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{Certificates: c.certificates, InsecureSkipVerify: true}}}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://"+s.enrolAddress+schema.RecordsPath+"5f3c0e9a7b1d4c2e8f6a9b0c1d2e3f40", strings.NewReader("x"))
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+			TLSClientConfig: &tls.Config{Certificates: c.certificates, InsecureSkipVerify: true}}}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut,
+			"https://"+s.enrolAddress+schema.RecordsPath+"5f3c0e9a7b1d4c2e8f6a9b0c1d2e3f40", strings.NewReader("x"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,8 @@ func TestRobotIsEnrolledRevokedAndEnrolledAgain(t *testing.T) {
 	// The robot keeps running, and uses its new identity at the next attempt to connect.
 	s.enrol("r7", "--again")
 	s.awaitPresenceStatus("r7", "online")
-	if i := mustRunJSON[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 3 || i.Revoked != 0 || i.Certificates[2].Revoked == 0 {
+	if i := mustRunJSON[api.Identity](s.world, "robot", "identity", "r7"); len(i.Certificates) != 3 || i.Revoked != 0 ||
+		i.Certificates[2].Revoked == 0 {
 		t.Errorf("after the new enrolment it has %+v", i)
 	}
 }
@@ -73,7 +74,8 @@ func TestRevokedCertificateIsRefusedByANewBroker(t *testing.T) {
 	s := newSecured(t)
 	s.enrol("r7")
 	s.mustRunCLI("robot", "revoke", "r7", "--why", "stolen")
-	own, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"), filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
+	own, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"),
+		filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,8 @@ func TestRobotRenewsAnOldCertificateByItself(t *testing.T) {
 	s.runEnrolledRobot("r7")
 	s.awaitPresenceStatus("r7", "online")
 	s.until("r7 to renew", func() bool {
-		now, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"), filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
+		now, err := tls.LoadX509KeyPair(filepath.Join(s.dataDir("r7"), "identity", "cert.pem"),
+			filepath.Join(s.dataDir("r7"), "identity", "key.pem"))
 		return err == nil && now.Leaf.SerialNumber.Text(16) != old
 	})
 	s.robots["r7"].terminate()
@@ -171,7 +174,8 @@ func (s *secured) makeOldCertificate(rid string, age time.Duration) (serial stri
 	}
 	err = db.Tx(context.Background(), func(tx *store.Tx) error {
 		return tx.AddCertificate(context.Background(), enrol.Certificate{
-			Serial: ca.Serial(leaf), Robot: rid, How: enrol.ByToken, PEM: string(chain), IssuedAt: then, NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter,
+			Serial: ca.Serial(leaf), Robot: rid, How: enrol.ByToken, PEM: string(chain), IssuedAt: then, NotBefore: leaf.NotBefore,
+			NotAfter: leaf.NotAfter,
 		})
 	})
 	if err != nil {

@@ -62,7 +62,8 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		w.http = atA
 		batch := mustRunJSON[api.Batch](w, "auto", "pause", "r1", "--ttl", "60s")
 		w.http = atB
-		w.observer.awaitMessage(w.t, mark, robotTopic("r1", "cmd/fleetd-a/auto/pause"), "the command to be sent", func(message) bool { return true })
+		w.observer.awaitMessage(w.t, mark, robotTopic("r1", "cmd/fleetd-a/auto/pause"), "the command to be sent",
+			func(message) bool { return true })
 		a.kill()
 		w.robots["r1"].signal(syscall.SIGCONT)
 		w.awaitState("r1", "paused", func(s schema.State) bool { return s.Auto.Status == schema.AutoPaused && s.Auto.PauseCount == 1 })
@@ -85,9 +86,10 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 		if after.Boot == before.Boot {
 			w.t.Errorf("the presence is that of the killed instance: %s", jsonText(after))
 		}
-		awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted", func(s schema.FleetStop) bool {
-			return s.Active && s.ID == latched[0].ID
-		})
+		awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetStop), "the stop to be persisted",
+			func(s schema.FleetStop) bool {
+				return s.Active && s.ID == latched[0].ID
+			})
 		w.until("the result of the killed instance's command to be known", func() bool {
 			c := mustRunJSON[api.Batch](w, "command", "get", batch.ID).Commands[0]
 			return c.State == command.Succeeded && c.Instance == "fleetd-a"
@@ -158,7 +160,8 @@ func TestTwoInstancesWithCertificatesServeAFleetOnMosquitto(t *testing.T) {
 	s.publishStory("round", "nod", "smile")
 	s.mustRunCLI("story", "assign", "round", "r7", "r8", "--wait")
 	for _, rid := range []string{"r7", "r8"} {
-		if d := mustRunJSON[view.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil || d.Reported.Active.ID != "round" {
+		if d := mustRunJSON[view.Detail](s.world, "robot", "get", rid); !d.Desired.Converged || d.Reported == nil || d.Reported.Active == nil ||
+			d.Reported.Active.ID != "round" {
 			t.Errorf("%s has %s", rid, jsonText(d.Reported))
 		}
 	}

@@ -27,7 +27,9 @@ func (w *world) performLongTale() {
 // setIntents sets what r1 does about intents.
 func (w *world) setIntents(rev int, table string) {
 	w.t.Helper()
-	w.publish("admin", robotTopic("r1", "desired/config"), fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"ts":"2026-01-01T00:00:00.000Z","by":"e2e","values":{"intents":%s}}`, rev, manualFleetID, table), "-r")
+	w.publish("admin", robotTopic("r1", "desired/config"),
+		fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"ts":"2026-01-01T00:00:00.000Z","by":"e2e","values":{"intents":%s}}`, rev, manualFleetID, table),
+		"-r")
 	awaitDocument(w, robotTopic("r1", "reported/config"), "the table", func(c schema.ReportedConfig) bool {
 		return c.DesiredRev == int64(rev) && c.Phase == schema.DeployActive && len(c.Rejected) == 0
 	})
@@ -45,7 +47,8 @@ func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		w.performLongTale()
 		w.setIntents(1, `[{"intent":"greet","act":"smile","resulting_emotion":"joy"},{"intent":"perform","mode":"ato"}]`)
-		responder := launch(w.t, "responder", python, append([]string{filepath.Join(exampleFolder, "responder.py"), "r1"}, w.brokerFlags()...), nil,
+		responder := launch(w.t, "responder", python, append([]string{filepath.Join(exampleFolder, "responder.py"), "r1"}, w.brokerFlags()...),
+			nil,
 			func(cmd *exec.Cmd) { cmd.Env = append(cmd.Env, "PYTHONDONTWRITEBYTECODE=1") })
 		responder.ready()
 		said := func(line string) {
@@ -66,13 +69,15 @@ func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
 
 		// The responder answers what the table has no row for, in an interrupt of the story.
 		mark = w.observer.mark()
-		if a := w.request("op1", "r1", "intent/post", `{"args":{"name":"sing"}}`); a.Status != schema.StatusSucceeded || a.Reason != schema.ReasonUnknownIntent {
+		if a := w.request("op1", "r1", "intent/post", `{"args":{"name":"sing"}}`); a.Status != schema.StatusSucceeded ||
+			a.Reason != schema.ReasonUnknownIntent {
 			w.t.Errorf("the answer to an unknown intent is %s", jsonText(a))
 		}
 		w.awaitEvent(mark, "r1", "ai asks for the act", func(e schema.Event) bool { return e.Type == "interrupt_started" && e.Source == "ai" })
 		said("sing: SUCCEEDED")
 		w.awaitState("r1", "performing the story again", func(s schema.State) bool {
-			return s.Auto.Status == schema.AutoPerforming && slices.ContainsFunc(s.Queue.CompletedActs, func(a schema.QueuedAct) bool { return strings.HasPrefix(a.ReqID, "resp1/") })
+			return s.Auto.Status == schema.AutoPerforming &&
+				slices.ContainsFunc(s.Queue.CompletedActs, func(a schema.QueuedAct) bool { return strings.HasPrefix(a.ReqID, "resp1/") })
 		})
 
 		// The body hears, too: what it is not sure of is published, and the responder asks again.
@@ -92,7 +97,8 @@ func TestIntentsAreAnsweredByTableOrResponder(t *testing.T) {
 		// fleetd posts intents for programs and people; each of them is a command.
 		w.startFleetd()
 		w.awaitAdopted("r1")
-		if out := w.mustRunCLI("intent", "post", "r1", "--name", "sing", "--text", "Sing!", "--slots", "song=Ode", "--confidence", "0.9", "--wait"); !strings.Contains(out, "SUCCEEDED") {
+		if out := w.mustRunCLI("intent", "post", "r1", "--name", "sing", "--text", "Sing!", "--slots", "song=Ode", "--confidence", "0.9",
+			"--wait"); !strings.Contains(out, "SUCCEEDED") {
 			w.t.Errorf("fleetd intent post: %s", out)
 		}
 		said("sing: SUCCEEDED")

@@ -36,7 +36,8 @@ func TestLateEnableWithoutTSExpiresAndLateStopStops(t *testing.T) {
 					goOn()
 					return w.awaitFinalAck(mark, "op1", "r1", id)
 				}
-				if a := sendLate("safety/enable", `{"id":"late","ttl_ms":1000}`, "late"); a.Status != schema.StatusExpired || a.Reason != schema.ReasonExpired {
+				if a := sendLate("safety/enable", `{"id":"late","ttl_ms":1000}`, "late"); a.Status != schema.StatusExpired ||
+					a.Reason != schema.ReasonExpired {
 					w.t.Errorf("enable of ttl 1 s, delivered %v late: %s", gap, jsonText(a))
 				}
 				time.Sleep(time.Second)

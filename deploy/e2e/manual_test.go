@@ -108,7 +108,8 @@ func TestFleetdTakesControlOnBehalfOfAPerson(t *testing.T) {
 		w.awaitState("r1", "controlled by ann", func(s schema.State) bool {
 			return s.Control != nil && s.Control.Holder == "fleetd" && s.Control.By == "ann"
 		})
-		if s := w.runCLI("manual", "say", "r1", "--text", "hello", "--by", "bob", "--wait"); s.code == 0 || !strings.Contains(s.out, "not_in_control") {
+		if s := w.runCLI("manual", "say", "r1", "--text", "hello", "--by", "bob", "--wait"); s.code == 0 ||
+			!strings.Contains(s.out, "not_in_control") {
 			w.t.Errorf("bob: %+v", s)
 		}
 		w.mustRunCLI("manual", "say", "r1", "--text", "hello", "--by", "ann", "--wait")

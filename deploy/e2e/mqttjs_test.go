@@ -109,9 +109,12 @@ func TestJavaScriptClientGetsAnAnswer(t *testing.T) {
 			s    cliResult
 			says string
 		}{
-			"a verb of administrators": {run(endpoint.environs, endpoint.url, "op1", "r1", "sys/adopt"), "the broker: " + string(schema.ReasonForbidden)},
-			"an observer":              {run(endpoint.environs, endpoint.url, "obs", "r1", "mode/set", `{"args":{"mode":"mnl"}}`), "may only observe"},
-			"a wrong password":         {run(append(endpoint.environs, "PASSWORD=pleas"), endpoint.url, "op1", "r1", "safety/stop"), "does not take op1"},
+			"a verb of administrators": {run(endpoint.environs, endpoint.url, "op1", "r1", "sys/adopt"),
+				"the broker: " + string(schema.ReasonForbidden)},
+			"an observer": {run(endpoint.environs, endpoint.url, "obs", "r1", "mode/set", `{"args":{"mode":"mnl"}}`),
+				"may only observe"},
+			"a wrong password": {run(append(endpoint.environs, "PASSWORD=pleas"), endpoint.url, "op1", "r1", "safety/stop"),
+				"does not take op1"},
 		} {
 			if c.s.code != 1 || c.s.out != "" || !strings.Contains(c.s.err, c.says) || strings.Contains(c.s.err, "    at ") {
 				t.Errorf("%s: %s: status %d\n%s%s", endpoint.url, what, c.s.code, c.s.out, c.s.err)
@@ -166,10 +169,12 @@ func awaitCalibrated(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	observer := launch(t, "the observer", sub, []string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.observer", "-P", "please", "-t", robotTopic("r1", "state")}, nil)
+	observer := launch(t, "the observer", sub,
+		[]string{"-h", host, "-p", port, "-u", "obs", "-i", "obs.observer", "-P", "please", "-t", robotTopic("r1", "state")}, nil)
 	observer.log.await(t, "the observer", "r1 to be in mnl and calibrated", func(line string) bool {
 		var s schema.State
-		return json.Unmarshal([]byte(line), &s) == nil && s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning && s.Mode.Calibrated
+		return json.Unmarshal([]byte(line), &s) == nil && s.Mode.Active == schema.ModeMnl && s.Mode.Phase == schema.PhaseRunning &&
+			s.Mode.Calibrated
 	})
 	observer.terminate()
 }

@@ -30,7 +30,8 @@ const maxDelay = 15 * time.Second
 // connected to a broker it answers so, and sends the stop when it is.
 func (w *world) pressStop() {
 	w.t.Helper()
-	answer, err := http.Post(w.http+api.Prefix+"/stops", "application/json", strings.NewReader(`{"selector":{"all":true},"by":"anna","why":"children on the stage"}`))
+	answer, err := http.Post(w.http+api.Prefix+"/stops", "application/json",
+		strings.NewReader(`{"selector":{"all":true},"by":"anna","why":"children on the stage"}`))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -74,7 +75,8 @@ func TestFleetIsBackAfterTenBrokerKills(t *testing.T) {
 		watcher := brokertest.Connect(w.t, brokertest.TCP(w.address), brokertest.ConnectPacket{Name: "admin", ClientID: "admin.watch"})
 		watcher.Subscribe(robotTopic("+", "presence"), robotTopic("+", "state"))
 		back, stopped := map[string]time.Duration{}, map[string]time.Duration{}
-		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) && (len(back) < len(ids) || len(stopped) < len(ids)); time.Sleep(20 * time.Millisecond) {
+		for deadline := returned.Add(2 * maxDelay); time.Now().Before(deadline) &&
+			(len(back) < len(ids) || len(stopped) < len(ids)); time.Sleep(20 * time.Millisecond) {
 			watcher.Ping()
 			after := time.Since(returned)
 			for _, m := range watcher.Inbox("#") {

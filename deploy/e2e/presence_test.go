@@ -50,7 +50,8 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 		first := w.http
 		w.store = "sqlite:" + filepath.Join(w.folder, "other.db")
 		other := launch(w.t, "other", program(w.t, "fleetd"), []string{
-			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "other.stops"),
+			"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool",
+			filepath.Join(w.folder, "other.stops"),
 		}, nil)
 		second := "http://" + strings.TrimPrefix(other.ready()["http"], "http://")
 		w.until("one of them to report it", func() bool {
@@ -98,8 +99,10 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 			})
 			mark = w.observer.mark()
 			lateWill.Cut()
-			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "the late will", func(p schema.Presence) bool { return p.State == schema.PresenceLost })
-			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "its repair", func(p schema.Presence) bool { return isOnline(p) && p.Session == after.Session })
+			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "the late will",
+				func(p schema.Presence) bool { return p.State == schema.PresenceLost })
+			awaitDocumentAfter(w, mark, robotTopic("r1", "presence"), "its repair",
+				func(p schema.Presence) bool { return isOnline(p) && p.Session == after.Session })
 			awaitDocumentAfter(w, mark, robotTopic("r1", "event"), "the event of the repair", func(e schema.Event) bool {
 				return e.Type == "presence_repaired" && e.Cause == "presence_of_earlier_session"
 			})

@@ -35,7 +35,8 @@ func (w *world) runRobotsInProcess(n int, set ...func(*robot.Config)) (ids []str
 		id := fmt.Sprintf("r%d", i+1)
 		ids = append(ids, id)
 		running.Go(func() {
-			cfg := robot.Config{ID: id, Broker: all.url(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond}
+			cfg := robot.Config{ID: id, Broker: all.url(), Data: filepath.Join(w.folder, id), Driver: sim.New(sim.Config{}),
+				Tick: 100 * time.Millisecond}
 			for _, f := range set {
 				f(&cfg)
 			}
@@ -73,7 +74,8 @@ func (w *world) awaitAllRobots(what string, ids []string, holds func(view.Robot)
 func (w *world) awaitStoryOnAll(mark int, story string, ids []string) {
 	w.t.Helper()
 	for _, id := range ids {
-		awaitDocumentAfter(w, mark, robotTopic(id, "presence"), id+" to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
+		awaitDocumentAfter(w, mark, robotTopic(id, "presence"), id+" to be online",
+			func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 		awaitDocumentAfter(w, mark, robotTopic(id, "state"), "the state of "+id, func(s schema.State) bool { return s.Mode.Calibrated })
 		awaitDocumentAfter(w, mark, robotTopic(id, "reported/story"), id+" to have "+story, func(r schema.ReportedStory) bool {
 			return r.Phase == schema.DeployActive && r.Active != nil && r.Active.ID == story
@@ -105,7 +107,8 @@ func TestFleetReconnectsAfterBrokerRestartOnMosquitto(t *testing.T) {
 		mark := w.observer.mark()
 		w.startBroker()
 		for _, id := range ids {
-			w.observer.awaitMessage(w.t, mark, robotTopic(id, "desired/story"), "the desired story of "+id, func(m message) bool { return m.Payload != "" })
+			w.observer.awaitMessage(w.t, mark, robotTopic(id, "desired/story"), "the desired story of "+id,
+				func(m message) bool { return m.Payload != "" })
 		}
 		w.awaitStoryOnAll(mark, "round", ids)
 		w.awaitAllRobots("online and converged again", ids, converged)

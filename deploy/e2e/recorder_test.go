@@ -33,10 +33,12 @@ func TestKilledRobotLeavesReadableRecording(t *testing.T) {
 		if killed.Closed || killed.Err != nil || killed.Topics["/answer"] == 0 {
 			w.t.Fatalf("after kill -9: %+v", killed)
 		}
-		if out, err := exec.Command(program(w.t, "robotd"), "record", "verify", "--data", filepath.Join(w.folder, "r1")).CombinedOutput(); err != nil {
+		if out, err := exec.Command(program(w.t, "robotd"), "record", "verify", "--data",
+			filepath.Join(w.folder, "r1")).CombinedOutput(); err != nil {
 			w.t.Errorf("verify: %v\n%s", err, out)
 		}
-		if out, err := exec.Command(program(w.t, "robotd"), "record", "verify", "none.mcap").CombinedOutput(); err == nil || string(out) != "robotd: open none.mcap: no such file or directory\n" {
+		if out, err := exec.Command(program(w.t, "robotd"), "record", "verify", "none.mcap").CombinedOutput(); err == nil ||
+			string(out) != "robotd: open none.mcap: no such file or directory\n" {
 			w.t.Errorf("verify of a file that is not there: %v\n%s", err, out)
 		}
 		w.runRobot("r1", "robot.yaml")

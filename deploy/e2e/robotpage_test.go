@@ -86,7 +86,8 @@ func (v *visitor) await(text string) {
 func TestRobotWithoutBrokerIsUsedOnItsPage(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	robot := launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0"}, nil)
+	robot := launch(t, "r1", program(t, "robotd"),
+		[]string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0"}, nil)
 	v := visit(t, robot, data)
 	v.await("<code>mnl</code></p>")
 	if page := v.press("/do/enable", nil); !strings.Contains(page, "<strong>Enable</strong>: done") {
@@ -127,8 +128,9 @@ func TestRobotWithoutItsAdapterHasItsPage(t *testing.T) {
 	data, port := t.TempDir(), strconv.Itoa(mosquittotest.FreePort(t))
 	bus := "mqtt://127.0.0.1:" + port
 	start := func() *process {
-		return launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0",
-			"--body", "bus", "--bus", bus, "--bus-listen", "127.0.0.1:" + port, "--bus-adapters", "talker"}, nil)
+		return launch(t, "r1", program(t, "robotd"),
+			[]string{"--id", "r1", "--data", data, "--broker", "mqtt://127.0.0.1:1", "--page", "127.0.0.1:0",
+				"--body", "bus", "--bus", bus, "--bus-listen", "127.0.0.1:" + port, "--bus-adapters", "talker"}, nil)
 	}
 	robot := start()
 	v := visit(t, robot, data)

@@ -29,7 +29,8 @@ func newSecured(t *testing.T) *secured { return newSecuredIn(t, ownBroker) }
 func newSecuredIn(t *testing.T, k variant) *secured {
 	t.Helper()
 	folder := t.TempDir()
-	s := &secured{world: &world{t: t, variant: k, folder: folder, robots: map[string]*process{}, store: storetest.SQLiteAt(t, filepath.Join(folder, "fleet.db"))}, keys: filepath.Join(folder, "ca")}
+	s := &secured{world: &world{t: t, variant: k, folder: folder, robots: map[string]*process{},
+		store: storetest.SQLiteAt(t, filepath.Join(folder, "fleet.db"))}, keys: filepath.Join(folder, "ca")}
 	if k.postgres {
 		s.store = storetest.Postgres(t)
 	}
@@ -61,7 +62,8 @@ func (s *secured) startBroker(at string) {
 		return
 	}
 	s.broker = launch(s.t, "broker", program(s.t, "broker"), []string{
-		"--mqtt", "", "--http", "", "--mqtts", at, "--tls-cert", filepath.Join(s.folder, "broker.pem"), "--tls-key", filepath.Join(s.folder, "broker.key.pem"),
+		"--mqtt", "", "--http", "", "--mqtts", at, "--tls-cert", filepath.Join(s.folder, "broker.pem"), "--tls-key",
+		filepath.Join(s.folder, "broker.key.pem"),
 		"--client-ca", filepath.Join(s.keys, vault.IssuersFile), "--crl", filepath.Join(s.keys, vault.CRLFile),
 	}, nil)
 	s.address = s.broker.ready()["mqtts"]

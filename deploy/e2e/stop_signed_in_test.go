@@ -34,15 +34,18 @@ func TestStopNeedsASignInButNoDatabaseAtTheStartOfFleetd(t *testing.T) {
 		w.fleetd.kill()
 		database.connectTo("")
 		start()
-		w.fleetd.log.await(t, "fleetd", "that it knows its users", func(line string) bool { return strings.Contains(line, "using the accounts saved on this machine") })
-		for who, secret := range map[string]string{"nobody": "", "a wrong token": anna + "x", "a revoked token": lost.Secret, "a disabled user": ben} {
+		w.fleetd.log.await(t, "fleetd", "that it knows its users",
+			func(line string) bool { return strings.Contains(line, "using the accounts saved on this machine") })
+		for who, secret := range map[string]string{"nobody": "", "a wrong token": anna + "x", "a revoked token": lost.Secret,
+			"a disabled user": ben} {
 			w.token = secret
 			if s := w.runCLI("stop", "r1"); s.code == 0 || !strings.Contains(s.err, "sign in") {
 				t.Errorf("a stop by %s: status %d\n%s%s", who, s.code, s.out, s.err)
 			}
 		}
 		w.token = admin
-		for _, args := range [][]string{{"adopt", "r2"}, {"user", "add", "eve", "--role", "admin", "--no-password"}, {"token", "create", "more"}} {
+		for _, args := range [][]string{{"adopt", "r2"}, {"user", "add", "eve", "--role", "admin", "--no-password"},
+			{"token", "create", "more"}} {
 			if s := w.runCLI(args...); s.code == 0 || !strings.Contains(s.err, "database") {
 				t.Errorf("%s: status %d\n%s%s", strings.Join(args, " "), s.code, s.out, s.err)
 			}

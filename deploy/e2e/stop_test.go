@@ -96,7 +96,8 @@ func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 			for i := range order {
 				restart[order[i]]()
 			}
-			awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be calibrated again after "+order, func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
+			awaitDocumentAfter(w, mark, robotTopic("r1", "state"), "r1 to be calibrated again after "+order,
+				func(s schema.State) bool { return s.Mode.Active == schema.ModeMnl && s.Mode.Calibrated })
 			w.awaitLatches("r1", id)
 			w.awaitAdopted("r1")
 			w.expectEnableRefused("r1", id, "anna", "children on the stage")
@@ -128,11 +129,13 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 			w.publish("stop1", stopTopic, payload)
 			for _, rid := range []string{"r1", "r2"} {
 				w.awaitLatches(rid, "stop1")
-				awaitDocumentAfter(w, mark, robotTopic(rid, "ack/stop1"), rid+" to answer", func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
+				awaitDocumentAfter(w, mark, robotTopic(rid, "ack/stop1"), rid+" to answer",
+					func(a schema.Ack) bool { return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded })
 			}
-			awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have persisted it", func(a schema.Ack) bool {
-				return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded
-			})
+			awaitDocumentAfter(w, mark, schema.DefaultNamespace.Topic(schema.TopicFleetAck, "stop1"), "fleetd to have persisted it",
+				func(a schema.Ack) bool {
+					return a.Verb == "fleet/stop" && a.Status == schema.StatusSucceeded
+				})
 			w.expectEnableRefused("r1", "stop1")
 			w.awaitPersistedStops("stop1")
 			w.mustRunCLI("stop", "release", "stop1", "--why", "seen to")
@@ -145,7 +148,8 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 		w.fleetd.kill()
 		w.publish("stop1", stopTopic, `{"id":"gate-7","robots":["r2"],"level":"soft_stop","why":"gate 7 is open"}`)
 		w.awaitLatches("r2", "gate-7")
-		w.awaitState("r1", "still ENABLED", func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled && len(s.Safety.Latches) == 0 })
+		w.awaitState("r1", "still ENABLED",
+			func(s schema.State) bool { return s.Safety.State == schema.SafetyEnabled && len(s.Safety.Latches) == 0 })
 		w.startFleetd()
 		w.awaitPersistedStops("gate-7")
 		w.mustRunCLI("stop", "release", "gate-7", "--why", "gate 7 is shut")
@@ -206,7 +210,8 @@ func TestStopWorksWithoutDatabase(t *testing.T) {
 		second := w.stopRobots("--all")
 		w.awaitLatches("r1", first, second)
 		w.awaitLatches("r2", second)
-		if s := w.runCLI("stop", "list"); s.code != 3 || !strings.Contains(s.out, first) || !strings.Contains(s.out, "not persisted yet") || !strings.Contains(s.err, "may hold more stops") {
+		if s := w.runCLI("stop", "list"); s.code != 3 || !strings.Contains(s.out, first) || !strings.Contains(s.out, "not persisted yet") ||
+			!strings.Contains(s.err, "may hold more stops") {
 			w.t.Errorf("stop list: status %d\n%s%s", s.code, s.out, s.err)
 		}
 

@@ -63,7 +63,8 @@ func (w *world) publishRetained(topic string, bytes []byte) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if r := mosquittotest.Pub(w.t, w.toolsProxy.url(), "-V", "mqttv311", "-i", "admin", "-u", "admin", "-q", "1", "-r", "-t", topic, "-f", f.Name()); r.Code != 0 {
+	if r := mosquittotest.Pub(w.t, w.toolsProxy.url(), "-V", "mqttv311", "-i", "admin", "-u", "admin", "-q", "1", "-r", "-t", topic, "-f",
+		f.Name()); r.Code != 0 {
 		w.t.Fatalf("publish %d bytes on %s: %+v", len(bytes), topic, r)
 	}
 }
@@ -72,8 +73,9 @@ func (w *world) publishRetained(topic string, bytes []byte) {
 // robot.
 func (w *world) publishDesiredStory(rid, fleetID string, ref schema.StoryRef, size int, apply schema.Apply) {
 	w.t.Helper()
-	w.publish("admin", robotTopic(rid, "desired/story"), fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
-		ref.Rev, fleetID, ref.ID, ref.SHA256, size, apply), "-r")
+	w.publish("admin", robotTopic(rid, "desired/story"),
+		fmt.Sprintf(`{"rev":%d,"fleet_id":%q,"story":{"id":%q,"rev":%[1]d,"sha256":%[4]q,"size":%d},"apply":%q,"by":"e2e","ts":"2026-01-01T00:00:00.000Z"}`,
+			ref.Rev, fleetID, ref.ID, ref.SHA256, size, apply), "-r")
 }
 
 // awaitActiveStory waits until the story is active on the robot.

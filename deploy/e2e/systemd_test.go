@@ -33,9 +33,10 @@ func TestRobotdNotifiesTheServiceManager(t *testing.T) {
 		}
 	}()
 	is := func(want string) func(string) bool { return func(line string) bool { return line == want } }
-	robot := launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", t.TempDir(), "--broker", "mqtt://127.0.0.1:1"}, nil, func(cmd *exec.Cmd) {
-		cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=1000000")
-	})
+	robot := launch(t, "r1", program(t, "robotd"), []string{"--id", "r1", "--data", t.TempDir(), "--broker", "mqtt://127.0.0.1:1"}, nil,
+		func(cmd *exec.Cmd) {
+			cmd.Env = append(cmd.Env, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=1000000")
+		})
 	notices.await(t, "robotd", "READY", is("READY=1"))
 	notices.await(t, "robotd", "a status", func(line string) bool {
 		return strings.HasPrefix(line, "STATUS=") && strings.Contains(line, "DISABLED, no broker")

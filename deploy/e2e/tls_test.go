@@ -48,7 +48,8 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 	write("password", "robots-own\n")
 
 	brokerProcess := launch(t, "broker", broker, []string{
-		"--mqtt", "", "--http", "", "--mqtts", "127.0.0.1:0", "--wss", "127.0.0.1:0", "--tls-cert", in("broker.pem"), "--tls-key", in("broker.key.pem"),
+		"--mqtt", "", "--http", "", "--mqtts", "127.0.0.1:0", "--wss", "127.0.0.1:0", "--tls-cert", in("broker.pem"), "--tls-key",
+		in("broker.key.pem"),
 		"--client-ca", in("ca/ca.pem"), "--crl", in("ca/crl.pem"), "--users", in("users"),
 	}, nil)
 	port := func(kind string) string {
@@ -83,7 +84,8 @@ func TestFleetRunsBehindTLS(t *testing.T) {
 		return p.State == schema.PresenceOnline
 	})
 	launch(t, "r1", robotd, []string{
-		"--id", "r1", "--data", in("r1"), "--broker", "wss://localhost:" + port("wss"), "--broker-ca", in("ca/root.pem"), "--password-file", in("password"),
+		"--id", "r1", "--data", in("r1"), "--broker", "wss://localhost:" + port("wss"), "--broker-ca", in("ca/root.pem"), "--password-file",
+		in("password"),
 	}, nil)
 	awaitPresence(robotTopic("r1", "presence"), "r1 to be online", func(p schema.Presence) bool { return p.State == schema.PresenceOnline })
 

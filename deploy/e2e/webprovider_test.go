@@ -34,7 +34,8 @@ func newProviderPage(s *secured) *webPage {
 	}
 	var page *webPage
 	start := func() {
-		s.startFleetd("--public-url", page.server.URL, "--oidc-issuer", at.URL, "--oidc-client-id", providertest.ClientID, "--oidc-client-secret-file", secret,
+		s.startFleetd("--public-url", page.server.URL, "--oidc-issuer", at.URL, "--oidc-client-id", providertest.ClientID,
+			"--oidc-client-secret-file", secret,
 			"--oidc-name", "Museum", "--oidc-role", "guides=operator@museum", "--oidc-role", "writers=author", "--oidc-allow", "anna,ben,mia")
 	}
 	page = newWebPage(s.world, start)

@@ -210,7 +210,8 @@ func (w *world) runRobotsIn(mode schema.ModeID, configuration string, ids ...str
 func (w *world) startFleetd(more ...string) {
 	w.t.Helper()
 	w.fleetd = launch(w.t, "fleetd", program(w.t, "fleetd"), append([]string{
-		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool", filepath.Join(w.folder, "fleetd.stops"),
+		"serve", "--dev", "--http", "127.0.0.1:0", "--broker", w.fleetdProxy.url(), "--database", w.store, "--spool",
+		filepath.Join(w.folder, "fleetd.stops"),
 	}, more...), nil)
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }
@@ -236,7 +237,8 @@ func (w *world) awaitReportedStory(rid, what string, holds func(schema.ReportedS
 // awaitPresence waits until the robot's presence has that state.
 func (w *world) awaitPresence(rid string, state schema.PresenceState) {
 	w.t.Helper()
-	awaitDocument(w, robotTopic(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state), func(p schema.Presence) bool { return p.State == state })
+	awaitDocument(w, robotTopic(rid, "presence"), fmt.Sprintf("%s to be %s", rid, state),
+		func(p schema.Presence) bool { return p.State == state })
 }
 
 // scenarioFile returns the path of a file that the end-to-end tests share.

@@ -47,8 +47,10 @@ var completeBody = schema.Caps{
 		{ID: "speaker", Kind: schema.UnitSpeaker, Sounds: []string{"chime", "fanfare", "applause", "drumroll", "birds", "bell"}},
 		{ID: "face", Kind: schema.UnitFace, Faces: []string{"neutral", "smile", "laugh", "surprised", "sad", "wink", "sleepy", "thinking"}},
 		{ID: "led", Kind: schema.UnitLED},
-		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1.2, Max: 1.2}, PitchRad: &schema.Range{Min: -0.6, Max: 0.6}, RollRad: &schema.Range{Min: -0.3, Max: 0.3}, Motions: []string{"look-around", "nod", "shake"}},
-		{ID: "drive", Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: -0.15, Max: 0.15}, RollRad: &schema.Range{Min: -0.15, Max: 0.15}, HeightM: &schema.Range{Min: 0.9, Max: 1.1}, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5},
+		{ID: "head", Kind: schema.UnitHead, YawRad: &schema.Range{Min: -1.2, Max: 1.2}, PitchRad: &schema.Range{Min: -0.6, Max: 0.6},
+			RollRad: &schema.Range{Min: -0.3, Max: 0.3}, Motions: []string{"look-around", "nod", "shake"}},
+		{ID: "drive", Kind: schema.UnitDrive, PitchRad: &schema.Range{Min: -0.15, Max: 0.15}, RollRad: &schema.Range{Min: -0.15, Max: 0.15},
+			HeightM: &schema.Range{Min: 0.9, Max: 1.1}, MaxSpeedMPS: 0.6, MaxTurnRadPS: 1.5},
 		{ID: "screen", Kind: schema.UnitScreen, Views: []string{"clock", "home", "map"}, Images: []string{"logo"}},
 	},
 }
@@ -242,7 +244,8 @@ func TestShippedActivitiesHaveNoProblems(t *testing.T) {
 	if len(problems) > 0 || len(rows) != 3 {
 		t.Errorf("%+v, %v", rows, problems) // fewer if an intent asks for what does not ship
 	}
-	if rows, problems := intents.Parse(Intents([]string{"greet-visitor"})); len(problems) > 0 || len(rows) != 2 || rows[0].Activity != "greet-visitor" {
+	if rows, problems := intents.Parse(Intents([]string{"greet-visitor"})); len(problems) > 0 || len(rows) != 2 ||
+		rows[0].Activity != "greet-visitor" {
 		t.Errorf("robots without invite-to-tour: %+v, %v", rows, problems)
 	}
 }

@@ -53,7 +53,8 @@ func writeFiles(t *testing.T) string {
 		}
 	}
 	for _, u := range users.All() {
-		if out, err := exec.Command("mosquitto_passwd", "-b", filepath.Join(folder, "troupe.passwd"), u.Name, secret).CombinedOutput(); err != nil {
+		if out, err := exec.Command("mosquitto_passwd", "-b", filepath.Join(folder, "troupe.passwd"), u.Name,
+			secret).CombinedOutput(); err != nil {
 			t.Fatalf("mosquitto_passwd: %v\n%s", err, out)
 		}
 	}
@@ -78,7 +79,8 @@ func generalLines(t *testing.T, folder string) []string {
 
 func connect(t *testing.T, url, name string) *brokertest.Client {
 	t.Helper()
-	return brokertest.Connect(t, brokertest.TCP(strings.TrimPrefix(url, "mqtt://")), brokertest.ConnectPacket{Name: name, Password: secret, ClientID: name})
+	return brokertest.Connect(t, brokertest.TCP(strings.TrimPrefix(url, "mqtt://")),
+		brokertest.ConnectPacket{Name: name, Password: secret, ClientID: name})
 }
 
 func TestConnectNeedsThePassword(t *testing.T) {
@@ -132,7 +134,8 @@ func TestNewSubscriberGetsEveryDocumentOfALargeFleet(t *testing.T) {
 	for n := range documents {
 		fleetd.Retain(ns.Topic(schema.TopicDesiredStory, fmt.Sprintf("r%d", n)), `{"rev":1}`)
 	}
-	r := mosquittotest.Sub(t, url, "-u", "admin", "-P", secret, "-i", "admin", "-q", "1", "-t", ns.Topic(schema.TopicDesiredStory, "+"), "-C", fmt.Sprint(documents), "-W", "25")
+	r := mosquittotest.Sub(t, url, "-u", "admin", "-P", secret, "-i", "admin", "-q", "1", "-t", ns.Topic(schema.TopicDesiredStory, "+"), "-C",
+		fmt.Sprint(documents), "-W", "25")
 	if got := strings.Count(r.Stdout, "\n"); got != documents || r.Code != 0 {
 		t.Errorf("%d of %d documents: %s", got, documents, r.Stderr)
 	}

@@ -121,7 +121,8 @@ func newPlan(folders []folder, changed []string, all bool, s shard.Shard) (plan,
 	if s.Has(raceDemo) {
 		demo.packages, e2e.skip = e2e.packages, either(e2e.skip, demo.only)
 	}
-	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e}, races, parted, []run{plain, long, demo}), func(r run) bool { return len(r.packages) == 0 })
+	p.runs = slices.DeleteFunc(slices.Concat([]run{e2e}, races, parted, []run{plain, long, demo}),
+		func(r run) bool { return len(r.packages) == 0 })
 	return p, nil
 }
 

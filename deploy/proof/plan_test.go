@@ -79,7 +79,8 @@ func TestWhatRunsAtOnceIsRacedIfTheChangeReachesItOrInItsShard(t *testing.T) {
 }
 
 func TestTestsOfTheShardTogetherAreThoseOfEveryShard(t *testing.T) {
-	exist := []test{{endToEnd, "TestStop"}, {endToEnd, "TestEarlierRobotWorks"}, {endToEnd, "TestDemo"}, {"fleetd/cli", "TestScripts"}, {"schema", "TestFields"}}
+	exist := []test{{endToEnd, "TestStop"}, {endToEnd, "TestEarlierRobotWorks"}, {endToEnd, "TestDemo"}, {"fleetd/cli", "TestScripts"},
+		{"schema", "TestFields"}}
 	variants := map[string][]string{"TestStop": {"ownBroker", "postgres", "mosquitto"}}
 	of := func(s shard.Shard) []string {
 		p, err := newPlan(some, nil, false, s)
@@ -115,14 +116,16 @@ func TestFailedTestRunsAgainAsItRan(t *testing.T) {
 	}
 	for test, race := range map[string]bool{"TestScripts": false, "TestWatch": true} {
 		again := p.again("^"+test+"$", "fleetd/cli")
-		if len(again.runs) != 1 || again.runs[0].race != race || again.runs[0].only != "^"+test+"$" || !slices.Equal(again.runs[0].packages, []string{"fleetd/cli"}) {
+		if len(again.runs) != 1 || again.runs[0].race != race || again.runs[0].only != "^"+test+"$" ||
+			!slices.Equal(again.runs[0].packages, []string{"fleetd/cli"}) {
 			t.Errorf("%s runs again in %+v", test, again.runs)
 		}
 	}
 }
 
 func TestFilesBelongToTheNearestPackage(t *testing.T) {
-	got := foldersOf([]string{"README.md", "broker/server/limits.go", "broker/server/testdata/a/b.golden", "robotd/safety/step.go", "docs/operate.md"}, some)
+	got := foldersOf([]string{"README.md", "broker/server/limits.go", "broker/server/testdata/a/b.golden", "robotd/safety/step.go",
+		"docs/operate.md"}, some)
 	if want := []string{"broker/server", "robotd/safety"}; !slices.Equal(got, want) {
 		t.Errorf("the files belong to %q, want %q", got, want)
 	}
@@ -140,14 +143,17 @@ func TestThree(t *testing.T) {}
 		t.Fatal(err)
 	}
 	got, err := readVariants(at)
-	if err != nil || len(got) != 2 || !slices.Equal(got["TestOne"], []string{"ownBroker", "mosquitto"}) || !slices.Equal(got["TestTwo"], []string{"postgres"}) {
+	if err != nil || len(got) != 2 || !slices.Equal(got["TestOne"], []string{"ownBroker", "mosquitto"}) ||
+		!slices.Equal(got["TestTwo"], []string{"postgres"}) {
 		t.Errorf("the variants are %v, %v", got, err)
 	}
 }
 
 func TestGrowthOfATargetIsNamedOnAnyMachine(t *testing.T) {
-	recorded := times.All{{Kind: times.Target, Name: "check", CPU: 100 * time.Second}, {Kind: times.Target, Name: "specs", CPU: 200 * time.Second}, {Kind: times.Target, Name: "test", CPU: 400 * time.Second}}
-	now := times.All{{Kind: times.Target, Name: "check", CPU: 240 * time.Second}, {Kind: times.Target, Name: "specs", CPU: 700 * time.Second}, {Kind: times.Target, Name: "test", CPU: 960 * time.Second}}
+	recorded := times.All{{Kind: times.Target, Name: "check", CPU: 100 * time.Second},
+		{Kind: times.Target, Name: "specs", CPU: 200 * time.Second}, {Kind: times.Target, Name: "test", CPU: 400 * time.Second}}
+	now := times.All{{Kind: times.Target, Name: "check", CPU: 240 * time.Second}, {Kind: times.Target, Name: "specs", CPU: 700 * time.Second},
+		{Kind: times.Target, Name: "test", CPU: 960 * time.Second}}
 	var out strings.Builder
 	report(&out, now, recorded, "0123456789abcdef")
 	for line := range strings.Lines(out.String()) {

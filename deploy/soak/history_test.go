@@ -30,7 +30,8 @@ type history struct {
 }
 
 func newHistory() *history {
-	return &history{received: map[string]time.Time{}, finals: map[string][]string{}, effects: map[string]map[string]bool{}, beforeReady: map[string][]string{}, ready: map[string]bool{}}
+	return &history{received: map[string]time.Time{}, finals: map[string][]string{}, effects: map[string]map[string]bool{},
+		beforeReady: map[string][]string{}, ready: map[string]bool{}}
 }
 
 func (h *history) onReceived(conn string, topic string, payload []byte) {

@@ -27,7 +27,8 @@ func (d incident) String() string {
 const faultTime = 60 * time.Second
 
 var commands = []struct{ verb, args string }{
-	{"mode/set", `{"mode":"ato"}`}, {"mode/set", `{"mode":"ato"}`}, {"mode/set", `{"mode":"mnl"}`}, {"mode/set", `{"mode":"mnl","restart":true}`},
+	{"mode/set", `{"mode":"ato"}`}, {"mode/set", `{"mode":"ato"}`}, {"mode/set", `{"mode":"mnl"}`},
+	{"mode/set", `{"mode":"mnl","restart":true}`},
 	{"auto/pause", `{}`}, {"auto/continue", `{}`}, {"auto/stop", `{}`}, {"auto/skip", `{}`}, {"auto/start", `{}`},
 	{"safety/enable", `{}`}, {"safety/enable", `{}`}, {"safety/reset", `{}`},
 	{"interrupt/request", `{"handler":"service"}`}, {"sys/ping", `{}`},
@@ -45,12 +46,14 @@ func plan(seed uint64) []incident {
 			d.what, d.who, d.verb = "command", "op1", o.verb
 			d.payload = fmt.Sprintf(`{"id":"c%d","args":%s}`, n, o.args)
 			if chance := r.IntN(3); chance == 0 { // the message is sent twice
-				all = append(all, incident{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb, payload: d.payload})
+				all = append(all, incident{at: d.at + time.Duration(r.IntN(3000))*time.Millisecond, what: d.what, who: d.who, verb: d.verb,
+					payload: d.payload})
 			}
 		case p < 55: // an operator with fleetd
 			d.what, d.who, d.verb, d.payload = "fleet command", "fleetd", o.verb, o.args
 		case p < 59:
-			d.what, d.payload = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`, `"mode":{"mode":"ato","apply":"now"}`,
+			d.what, d.payload = "desired", []string{`"config":{"set":{"event_rate":19}}`, `"config":{"set":{"charged":0.9}}`,
+				`"mode":{"mode":"ato","apply":"now"}`,
 				`"mode":{"mode":"mnl","apply":"boot"}`, `"places":{"id":"hall","body":{"schema":1,"points":{"door":{"x_m":1,"y_m":0}}}}`, `"places":{}`,
 				`"config":{"set":{"interrupts.rules":[{"rule":"r","on":"press","when":"since_s(\"mode_changed\") > 1.0","interrupter":"ai","handler":"attend"}]}}`}[r.IntN(7)]
 		case p < 65:

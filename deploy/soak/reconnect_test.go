@@ -79,7 +79,8 @@ func TestLargeFleetReconnectsSpreadOverTime(t *testing.T) {
 		for n := range fleetSize {
 			id := fmt.Sprintf("r%d", n+1)
 			robots.Go(func() {
-				if err := robot.Run(ctx, robot.Config{ID: id, Dial: g.dialRobot, Data: filepath.Join(folder, id), Driver: sim.New(sim.Config{}), Tick: 100 * time.Millisecond}); err != nil {
+				if err := robot.Run(ctx, robot.Config{ID: id, Dial: g.dialRobot, Data: filepath.Join(folder, id), Driver: sim.New(sim.Config{}),
+					Tick: 100 * time.Millisecond}); err != nil {
 					t.Errorf("%s ended with %v", id, err)
 				}
 			})

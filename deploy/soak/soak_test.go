@@ -111,8 +111,10 @@ func runPlan(t *testing.T, seed uint64, database string) string {
 		reported := w.history.reportedStory()
 		// While the story does not run, no act ends for which a new story waits.
 		fulfilled := r.Desired.Story == nil || r.Desired.Converged || reported.Phase == schema.DeployWaiting
-		return r.Presence.Status == "online" && fulfilled && r.Desired.Phase == reported.Phase && r.Desired.ReportedRev == reported.DesiredRev && r.Desired.DesiredRev == reported.DesiredRev,
-			fmt.Sprintf("presence %s, desired state %+v; the robot reports revision %d %s", r.Presence.Status, r.Desired, reported.DesiredRev, reported.Phase)
+		return r.Presence.Status == "online" && fulfilled && r.Desired.Phase == reported.Phase && r.Desired.ReportedRev == reported.DesiredRev &&
+				r.Desired.DesiredRev == reported.DesiredRev,
+			fmt.Sprintf("presence %s, desired state %+v; the robot reports revision %d %s", r.Presence.Status, r.Desired, reported.DesiredRev,
+				reported.Phase)
 	})
 	w.until("every other desired document is answered", func() (bool, string) {
 		var list struct {

@@ -49,14 +49,16 @@ type world struct {
 }
 
 func newWorld(t *testing.T, seed uint64, database string) *world {
-	w := &world{T: t, folder: filepath.Dir(database), links: map[string]*faultyLink{}, random: map[string]func() float64{}, log: newPacketLog(), history: newHistory()}
+	w := &world{T: t, folder: filepath.Dir(database), links: map[string]*faultyLink{}, random: map[string]func() float64{},
+		log: newPacketLog(), history: newHistory()}
 	for _, name := range []string{"r1", "fleetd"} {
 		// From the time, not from a sequence: the scheduler decides which of the
 		// connections asks first.
 		w.random[name] = func() float64 {
 			return rand.New(rand.NewPCG(seed^hash(name), uint64(time.Since(w.log.began)))).Float64()
 		}
-		w.links[name] = &faultyLink{name: name, dial: w.dial, faults: &faults{seed: seed, counts: map[string]uint64{}}, log: w.log, conns: map[net.Conn]bool{}, opened: map[string]int{}}
+		w.links[name] = &faultyLink{name: name, dial: w.dial, faults: &faults{seed: seed, counts: map[string]uint64{}}, log: w.log,
+			conns: map[net.Conn]bool{}, opened: map[string]int{}}
 	}
 	w.links["r1"].observer = w.history
 	w.startBroker()
@@ -100,7 +102,8 @@ func (w *world) stopBroker() {
 
 func (w *world) startFleetd() {
 	f, err := fleet.Start(context.Background(), fleet.Config{
-		Dial: w.links["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true, Logger: logger(w.T, "fleetd"),
+		Dial: w.links["fleetd"].open, Random: w.random["fleetd"], Database: "sqlite:" + filepath.Join(w.folder, "fleet.db"), Dev: true,
+		Logger: logger(w.T, "fleetd"),
 		// So that no two of its tickers, which have periods of whole seconds, ever fire at the
 		// same instant.
 		BeforePart: func(part string) { w.takeTime("start of " + part) },
@@ -202,7 +205,8 @@ func (w *world) apply(d incident) {
 		w.startBroker()
 	case "takeover":
 		if conn, err := w.dial(context.Background()); err == nil {
-			other, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil }, brokertest.ConnectPacket{Name: d.who, ClientID: d.who})
+			other, code := brokertest.TryConnect(w.T, func(context.Context) (net.Conn, error) { return conn, nil },
+				brokertest.ConnectPacket{Name: d.who, ClientID: d.who})
 			if code == 0 {
 				time.Sleep(200 * time.Millisecond)
 				other.Cut()

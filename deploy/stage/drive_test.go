@@ -39,7 +39,8 @@ func TestDrivenRobotStandsWithin400msWhateverBreaks(t *testing.T) {
 		{"the connection is slow", func(_ *driveTest, d *device) { d.slowMS.Store(900) }, drive.Latency, false},
 		{"fleetd shuts down", func(p *driveTest, _ *device) { p.closeFleetd() }, drive.FleetdEnding, false},
 		{"fleetd loses the broker", func(p *driveTest, _ *device) { p.fleetds.Cut() }, drive.NoBroker, false},
-		{"fleetd is dead and its connections never close", func(p *driveTest, d *device) { p.fleetds.Swallow(); d.holds.Store(false) }, "", false},
+		{"fleetd is dead and its connections never close", func(p *driveTest, d *device) { p.fleetds.Swallow(); d.holds.Store(false) }, "",
+			false},
 		{"the robot loses the broker", func(p *driveTest, _ *device) { p.cable.Cut() }, "", false},
 		{"the robot's connection is dead and never closes", func(p *driveTest, _ *device) {
 			p.cable.DropExisting(brokertest.Everything)
@@ -122,12 +123,14 @@ func TestSecondOperatorIsRefusedAndTakeoverIsLogged(t *testing.T) {
 	inDriveTest(t, func(p *driveTest) {
 		ann := p.takeControl()
 		ann.drives(0.2)
-		if a := p.order("bob", "control/acquire", nil); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl || a.Lease == nil || a.Lease.By != "ann" {
+		if a := p.order("bob", "control/acquire", nil); a.Status != schema.StatusRejected || a.Reason != schema.ReasonNotInControl ||
+			a.Lease == nil || a.Lease.By != "ann" {
 			t.Errorf("bob was answered %+v", a)
 		}
 		second := p.connect(ann.lease)
 		<-second.over
-		if all := second.received(teleop.TypeEnded); len(all) != 1 || all[0].Cause != teleop.Refused || !strings.Contains(all[0].Detail, "another window") {
+		if all := second.received(teleop.TypeEnded); len(all) != 1 || all[0].Cause != teleop.Refused ||
+			!strings.Contains(all[0].Detail, "another window") {
 			t.Errorf("a second connection was told %+v", all)
 		}
 		if v := p.body.speed(); v.vx != 0.2 {

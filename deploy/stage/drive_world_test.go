@@ -101,7 +101,8 @@ func inDriveTest(t *testing.T, test func(p *driveTest)) {
 	t.Helper()
 	folder, database := t.TempDir(), storetest.SQLite(t)
 	bubble.Test(t, func(t *testing.T) {
-		p := &driveTest{testFleet: &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)}, web: newMemoryListener(), body: newSpeedometer()}
+		p := &driveTest{testFleet: &testFleet{T: t, broker: brokertest.Start(t, brokertest.InProcess), done: make(chan error, 1)},
+			web: newMemoryListener(), body: newSpeedometer()}
 		p.cable, p.fleetds = &brokertest.Cable{To: p.broker.Dial}, &brokertest.Cable{To: p.broker.Dial}
 		log := slog.New(slog.NewTextHandler(testlog.Writer(t, "stage"), nil))
 		var err error

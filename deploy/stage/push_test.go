@@ -39,7 +39,8 @@ func TestBodyStandsWhileItIsPushedAndThreeSecondsAfter(t *testing.T) {
 			looks := time.NewTicker(10 * time.Millisecond)
 			defer looks.Stop()
 			for began := time.Now(); time.Since(began) < lasts; <-looks.C {
-				if s := body.Snapshot(); s.V != 0 || s.W != 0 || s.X != first.X || s.Y != first.Y || s.Yaw != first.Yaw || s.Pitch != first.Pitch || s.Lean != first.Lean {
+				if s := body.Snapshot(); s.V != 0 || s.W != 0 || s.X != first.X || s.Y != first.Y || s.Yaw != first.Yaw || s.Pitch != first.Pitch ||
+					s.Lean != first.Lean {
 					t.Fatalf("%s it moves after %v: %+v, was %+v", how, time.Since(began), s, first)
 				}
 			}

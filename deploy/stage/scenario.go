@@ -52,7 +52,8 @@ func (s *scenario) start() {
 	}
 	from, to, lasts, _ := robot.ScenarioSpan(s.cfg.Scenario)
 	real := time.Duration(float64(lasts) / s.cfg.Speed).Round(time.Second)
-	s.cfg.Say(fmt.Sprintf("the scenario %s begins: %s to %s at speed %g, which takes %v. The speed is that of its clock, of batteries and of temperatures; acts, heartbeats and safety keep their own time", s.cfg.Scenario, from, to, s.cfg.Speed, real))
+	s.cfg.Say(fmt.Sprintf("the scenario %s begins: %s to %s at speed %g, which takes %v. The speed is that of its clock, "+
+		"of batteries and of temperatures; acts, heartbeats and safety keep their own time", s.cfg.Scenario, from, to, s.cfg.Speed, real))
 	close(s.begin)
 }
 
@@ -96,7 +97,8 @@ func (s *scenario) send(ctx context.Context, i int, e robot.Entry) {
 			refused = err.Error()
 		case batch.Commands[0].State == command.Rejected && batch.Commands[0].Answer != nil:
 			refused = string(batch.Commands[0].Answer.Reason) + ": " + batch.Commands[0].Answer.Detail
-		case batch.Commands[0].State != command.Succeeded && batch.Commands[0].State != command.Acked && batch.Commands[0].State != command.Running:
+		case batch.Commands[0].State != command.Succeeded && batch.Commands[0].State != command.Acked &&
+			batch.Commands[0].State != command.Running:
 			s.cfg.Say(fmt.Sprintf("%s to %s: %s %s", e.Verb, robotID(i), batch.Commands[0].State, batch.Commands[0].Because))
 		}
 		if refused == "" {

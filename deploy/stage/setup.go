@@ -37,7 +37,8 @@ type operatorSetup struct {
 }
 
 func (o *operatorSetup) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{o.awaitRobots, o.labelRobots, o.publishLibrary, o.assignStories, o.assignActivities, o.enableRobots, o.setAto, o.awaitPerformances} {
+	for _, step := range []func(context.Context) error{o.awaitRobots, o.labelRobots, o.publishLibrary, o.assignStories, o.assignActivities,
+		o.enableRobots, o.setAto, o.awaitPerformances} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -176,7 +177,8 @@ func (o *operatorSetup) enableRobots(ctx context.Context) error {
 
 // setAto sets mode ato on robots that are not in it.
 func (o *operatorSetup) setAto(ctx context.Context) error {
-	return o.sendCommand(ctx, "mode/set", `{"mode":"ato"}`, func(r view.Robot) bool { return r.Mode != schema.ModeAto && r.Desired.Story != nil },
+	return o.sendCommand(ctx, "mode/set", `{"mode":"ato"}`,
+		func(r view.Robot) bool { return r.Mode != schema.ModeAto && r.Desired.Story != nil },
 		"were set to mode ato: they perform")
 }
 
@@ -241,7 +243,8 @@ func (o *operatorSetup) awaitPerformances(ctx context.Context) error {
 		if r.Desired.Story == nil {
 			o.cfg.Say(r.ID + " has no default story: somebody removed it")
 		} else if !performs(r) && !o.refused[r.ID] {
-			o.cfg.Say(fmt.Sprintf("%s does not perform: mode %s, auto %s %s, safety %s, story %s %s", r.ID, r.Mode, r.Auto, r.AutoReason, r.Safety, r.Desired.Phase, r.Desired.Reason))
+			o.cfg.Say(fmt.Sprintf("%s does not perform: mode %s, auto %s %s, safety %s, story %s %s", r.ID, r.Mode, r.Auto, r.AutoReason, r.Safety,
+				r.Desired.Phase, r.Desired.Reason))
 		}
 	}
 	return nil

@@ -208,7 +208,8 @@ func (c *Config) startFleetd(ctx context.Context, fail context.CancelCauseFunc, 
 
 // startRobot starts robot number i, counted from 0. Its configuration makes it
 // perform its story at boot and also without a link to fleetd.
-func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, scenario *scenario, laptop *laptop, i int) *program {
+func (c *Config) startRobot(fail context.CancelCauseFunc, broker *server.Server, fleetd string, stories []score.Story, scenario *scenario,
+	laptop *laptop, i int) *program {
 	id := robotID(i)
 	cfg := robot.Config{
 		ID: id, Dial: broker.Dial, Fleetd: fleetd, Data: filepath.Join(c.Data, id), Version: "demo",

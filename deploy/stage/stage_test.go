@@ -133,10 +133,12 @@ func TestChangesByAPersonSurviveARestart(t *testing.T) {
 		robots := o.mustListRobots(t)
 		story = robots[1].Desired.Story.ID
 		// A person takes r1's story away and changes its labels; r2 is left alone.
-		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil, api.Assignment{Selector: selector.IDs("r1"), Attribution: audit.Attribution{Who: "ann"}}); err != nil {
+		if _, err := request[api.Assigned](t.Context(), o.fleetd, "POST", "/assignments", nil,
+			api.Assignment{Selector: selector.IDs("r1"), Attribution: audit.Attribution{Who: "ann"}}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := request[view.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil, map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
+		if _, err := request[view.Robot](t.Context(), o.fleetd, "PUT", "/robots/r1/labels", nil,
+			map[string]any{"labels": map[string]string{"site": "attic"}, "by": "ann"}); err != nil {
 			t.Fatal(err)
 		}
 	}); err != nil {
@@ -211,7 +213,8 @@ func TestRobotThatRebootsIsStartedAgain(t *testing.T) {
 		before := o.mustListRobots(t)
 		boots := []string{o.mustSeeBoot(t, "r1"), o.mustSeeBoot(t, "r2")}
 		for _, verb := range []string{"safety/stop", "sys/reboot"} {
-			batch, err := request[api.Batch](t.Context(), o.fleetd, "POST", "/commands", nil, map[string]any{"verb": verb, "selector": selector.IDs("r1"), "by": "ann"})
+			batch, err := request[api.Batch](t.Context(), o.fleetd, "POST", "/commands", nil,
+				map[string]any{"verb": verb, "selector": selector.IDs("r1"), "by": "ann"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +222,8 @@ func TestRobotThatRebootsIsStartedAgain(t *testing.T) {
 				t.Fatalf("%s: %s %s", verb, c.State, c.Because)
 			}
 			if verb == "safety/stop" { // it brakes; a reboot is refused meanwhile
-				if _, err := o.awaitEach(t.Context(), func(r view.Robot) bool { return r.ID != "r1" || r.Safety == schema.SafetyDisabled }); err != nil {
+				if _, err := o.awaitEach(t.Context(),
+					func(r view.Robot) bool { return r.ID != "r1" || r.Safety == schema.SafetyDisabled }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -379,7 +383,8 @@ func TestDatabaseIsShownWithoutPassword(t *testing.T) {
 func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 	for _, address := range []string{
 		"postgres://troupe:secret@127.0.0.1:1/troupe", "postgres://127.0.0.1:1/troupe?user=troupe&password=secret",
-		"host=127.0.0.1 password=secret", "postgres:troupe:secret@x", "postgres://x/troupe?password=secret&port=none", "postgres://u:secret%zz@x/troupe",
+		"host=127.0.0.1 password=secret", "postgres:troupe:secret@x", "postgres://x/troupe?password=secret&port=none",
+		"postgres://u:secret%zz@x/troupe",
 	} {
 		var log strings.Builder
 		began := time.Now()
