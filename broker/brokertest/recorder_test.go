@@ -31,7 +31,7 @@ const online = `{"state":"online","session":"s1","boot":"b1"}`
 // scripts are what clients publish, each with the violation that the recorder must find,
 // if any.
 var scripts = map[string]struct {
-	say    func(robot, fleetd *Client)
+	say       func(robot, fleetd *Client)
 	violation string
 }{
 	"a well-behaved robot": {func(r, d *Client) {
