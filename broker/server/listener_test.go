@@ -28,8 +28,7 @@ func closedByPeer(t *testing.T, c net.Conn) bool {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(brokertest.Timeout))
 	_, err := c.Read(make([]byte, 1))
-	ne, ok := err.(net.Error)
-	return err != nil && (!ok || !ne.Timeout())
+	return err != nil && !isTimeout(err)
 }
 
 func TestSilentConnectionIsCutAfterTenSeconds(t *testing.T) {

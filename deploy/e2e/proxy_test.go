@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -283,7 +284,7 @@ func TestProxyDeliversWhatWasSentBeforeItClosed(t *testing.T) {
 			t.Fatalf("acknowledgement %d of %d did not arrive", i+1, count)
 		}
 	}
-	if _, err := near.Read(one); err != io.EOF {
+	if _, err := near.Read(one); !errors.Is(err, io.EOF) {
 		t.Errorf("after the last byte, Read returns %v; want EOF", err)
 	}
 }

@@ -166,7 +166,7 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			fault := recover()
-			if fault == http.ErrAbortHandler {
+			if err, ok := fault.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(fault) // net/http ends the connection, so that the client sees that the answer is not whole
 			}
 			if fault != nil {
