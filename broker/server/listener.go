@@ -108,7 +108,7 @@ func (l *listener) start(nc net.Conn, d *endpoint) {
 		nc.Close()
 		return
 	}
-	go l.serve(c, addr)
+	go l.serve(c)
 }
 
 // exceedsRate returns why a connection comes too soon after others, or nothing. An address
@@ -190,7 +190,7 @@ func (l *listener) evictSilent(addr netip.Addr) bool {
 	return true
 }
 
-func (l *listener) serve(c *conn, addr netip.Addr) {
+func (l *listener) serve(c *conn) {
 	defer l.wg.Done()
 	defer func() {
 		c.Close()

@@ -239,7 +239,7 @@ func (n *narrator) line(e schema.Event, d eventFields) (kind, string) {
 	case "mode_fallback":
 		return kindMode, fmt.Sprintf("cannot be in mode %s: %s", modeName(d.From), reasonText(d))
 	case "control_taken", "control_lost":
-		return kindMode, controlText(e, d)
+		return kindMode, controlText(d)
 	case "control_free":
 		return kindMode, orElse(d.FromBy, d.From) + " has released control"
 	case "link_lost":

@@ -146,7 +146,7 @@ func modeName(id string) string {
 	return id
 }
 
-func controlText(e schema.Event, d eventFields) string {
+func controlText(d eventFields) string {
 	if who := orElse(d.ToBy, d.To); who != "" {
 		return who + " has control"
 	}

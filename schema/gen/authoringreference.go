@@ -16,7 +16,7 @@ func authorReference() string {
 		fmt.Fprintf(&b, "\n## %s\n%s\n\n", titles[o.Name], o.Doc)
 		b.WriteString(fieldTable(o.Type, o.Fields))
 		if o.Name == "action" {
-			b.WriteString(typeTables(o))
+			b.WriteString(typeTables())
 		}
 	}
 	b.WriteString("\n" + referenceConditions + keyTable())
@@ -28,7 +28,7 @@ var titles = map[string]string{
 	"step": "Act of a story or an activity", "activity": "Activity", "launch": "Launch of an activity",
 }
 
-func typeTables(common score.Object) string {
+func typeTables() string {
 	var b strings.Builder
 	for _, row := range score.Table {
 		unit := string(row.Unit)
