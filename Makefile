@@ -91,7 +91,7 @@ quick: $(proof) ## run the unit tests that a change reaches
 	GOGC=1600 GOMEMLIMIT=1GiB deploy/setup/test.sh -short -vet=off -ldflags=-w -p=6 -parallel=6 -timeout=5m -skip='Postgres|^TestRun|^TestScripts$$|^TestDocumentsOutliveADay$$|/postgres' $$packages
 
 # Two lanes beside each other: Go, and the console.
-check: setup ## gofmt, go vet, staticcheck, generated files as they would be generated, and the console
+check: setup ## gofmt, go vet, staticcheck, lint, generated files as they would be generated, and the console
 	@$(MAKE) --no-print-directory -j2 -Oline check-go check-web
 
 .PHONY: check-go check-web
@@ -100,8 +100,10 @@ check-go:
 	@echo "gofmt: ok"
 	@go vet -tags webconsole ./...
 	@echo "go vet: ok"
-	@"$$(go tool -n staticcheck)" -tags webconsole ./...
+	@"$$(go -C deploy/tools tool -n staticcheck)" -tags webconsole ./...
 	@echo "staticcheck: ok"
+	@go vet -vettool="$$(go -C deploy/tools tool -n lint)" -tags webconsole ./...
+	@echo "lint: ok"
 	@deploy/setup/generated.sh
 	@echo "generated files: ok"
 

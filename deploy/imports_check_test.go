@@ -78,7 +78,7 @@ func (rules importRules) check(root fs.FS) (found []string, files int, err error
 		}
 		base := path.Base(at)
 		if d.IsDir() {
-			if at != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules" || at == "bin") {
+			if at != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules" || at == "bin" || isModule(root, at)) {
 				return fs.SkipDir
 			}
 			return nil
@@ -98,6 +98,12 @@ func (rules importRules) check(root fs.FS) (found []string, files int, err error
 		return nil, files, err
 	}
 	return append(found, rules.checkTables()...), files, nil
+}
+
+// isModule reports whether a folder is a module of its own.
+func isModule(root fs.FS, at string) bool {
+	_, err := fs.Stat(root, path.Join(at, "go.mod"))
+	return err == nil
 }
 
 func parseFile(root fs.FS, at string) (*source, error) {

@@ -10,7 +10,7 @@
 # failed. The summary names each test that passed only then. Flags are written as -name=value.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-gotestsum=$(go -C "$root" tool -n gotestsum)
+gotestsum=$(go -C "$root/deploy/tools" tool -n gotestsum)
 
 scratch=$(mktemp -d)
 events=$scratch/events summary=$scratch/summary
