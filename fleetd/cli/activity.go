@@ -84,16 +84,13 @@ func activitiesText(a view.DesiredActivities) string {
 }
 
 func robotActivitiesTable(_ *shell, out io.Writer, got api.RobotActivities) {
-	w := newTable(out)
-	fmt.Fprintln(w, "ACTIVITY\tREVISION\tNATURE\tBODY\tNOW")
-	for _, a := range got.Activities {
+	writeTable(out, "ACTIVITY\tREVISION\tNATURE\tBODY\tNOW", got.Activities, func(a api.RobotActivity) []any {
 		body := "fits"
 		if errs := schema.Errors(a.Misfits); len(errs) > 0 {
 			body = "lacks: " + errs[0].Detail
 		}
-		writeRow(w, a.ID, a.Rev, string(a.Nature), body, nowText(a))
-	}
-	_ = w.Flush() // a write error shows at the next write
+		return []any{a.ID, a.Rev, string(a.Nature), body, nowText(a)}
+	})
 	if !got.Converged && got.DesiredRev > 0 {
 		fmt.Fprintln(out, "the robot does not have this set:", activitiesText(got.DesiredActivities))
 	}

@@ -164,16 +164,14 @@ func assetTable(_ *shell, out io.Writer, got api.AssetList) {
 		fmt.Fprintln(out, "no assets")
 		return
 	}
-	w := newTable(out)
-	fmt.Fprintln(w, "ASSET\tFORMAT\tLENGTH\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY")
-	for _, a := range got.Assets {
+	writeTable(out, "ASSET\tFORMAT\tLENGTH\tBYTES\tSHA256\tUSED BY\tCHANGED\tBY", got.Assets, func(a api.Asset) []any {
 		var users []string
 		for _, u := range a.Uses {
 			users = append(users, orElse(u.Story, u.Activity))
 		}
-		writeRow(w, a.Name, orElse(a.Format, a.Media), dash(extent(a)), a.Size, a.SHA256[:12], dash(strings.Join(slices.Compact(users), " ")), formatTime(a.At), dash(a.By))
-	}
-	_ = w.Flush() // a write error shows at the next write
+		by := dash(strings.Join(slices.Compact(users), " "))
+		return []any{a.Name, orElse(a.Format, a.Media), dash(extent(a)), a.Size, a.SHA256[:12], by, formatTime(a.At), dash(a.By)}
+	})
 }
 
 // extent is how long a sound is, or how large an image; empty if it is not known.

@@ -111,15 +111,7 @@ func (sh *shell) awaitConvergence(ctx context.Context, robots []string, wait tim
 			refused++
 		}
 	}
-	switch {
-	case well == len(got.Robots):
-		return nil
-	case well > 0:
-		return &failure{code: exitPartial}
-	case refused == len(got.Robots):
-		return &failure{code: exitError}
-	}
-	return &failure{code: exitTimeout}
+	return decided(well, refused, len(got.Robots))
 }
 
 // hasRefused reports whether the robot has refused the present desired story for good. A
@@ -130,9 +122,7 @@ func hasRefused(w view.DesiredStory) bool {
 }
 
 func convergenceTable(out io.Writer, robots []view.Robot) {
-	w := newTable(out)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tHAS\tDESIRED\tBECAUSE")
-	for _, r := range robots {
+	writeTable(out, "ROBOT\tPRESENCE\tHAS\tDESIRED\tBECAUSE", robots, func(r view.Robot) []any {
 		has := "-"
 		if r.Desired.Active != nil {
 			has = fmt.Sprintf("%s@%d", r.Desired.Active.ID, r.Desired.Active.Rev)
@@ -153,7 +143,6 @@ func convergenceTable(out io.Writer, robots []view.Robot) {
 		if d := r.Desired; d.Phase == schema.DeployWaiting && d.ReportedRev == d.DesiredRev && d.Reason == "" && d.Detail == "" {
 			why = waitsForAct
 		}
-		writeRow(w, r.ID, r.Presence.Status, has, desired, why)
-	}
-	_ = w.Flush() // a write error shows at the next write
+		return []any{r.ID, r.Presence.Status, has, desired, why}
+	})
 }

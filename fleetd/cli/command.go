@@ -72,22 +72,18 @@ func (sh *shell) awaitCancel(ctx context.Context, got api.CancelResult, wait tim
 }
 
 func batchesTable(_ *shell, out io.Writer, got api.BatchList) {
-	w := newTable(out)
-	fmt.Fprintln(w, "AT\tCOMMAND\tTO\tROBOTS\tBY\tWHY\tID")
-	for _, b := range got.Batches {
-		writeRow(w, formatTime(b.At), commandText(b.Verb), dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID)
-	}
-	_ = w.Flush() // a write error shows at the next write
+	writeTable(out, "AT\tCOMMAND\tTO\tROBOTS\tBY\tWHY\tID", got.Batches, func(b api.Batch) []any {
+		return []any{formatTime(b.At), commandText(b.Verb), dash(b.Selector), b.Total, dash(b.By), dash(b.Why), b.ID}
+	})
 }
 
 func (sh *shell) commandTable(out io.Writer, commands []api.Command) {
-	w := newTable(out)
-	fmt.Fprintln(w, sh.header("AT\tROBOT\tCOMMAND\tBY\tWHY\tSTATE\tRESULT\tBECAUSE\tID", "BATCH"))
-	for _, c := range commands {
-		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), dash(orElse(c.By, c.Principal)), dash(c.Why), c.State, dash(resultOf(c)), becauseText(c), c.ID}
-		writeRow(w, append(cells, sh.wide(c.Batch)...)...)
-	}
-	_ = w.Flush() // a write error shows at the next write
+	header := sh.header("AT\tROBOT\tCOMMAND\tBY\tWHY\tSTATE\tRESULT\tBECAUSE\tID", "BATCH")
+	writeTable(out, header, commands, func(c api.Command) []any {
+		asker := dash(orElse(c.By, c.Principal))
+		cells := []any{formatTime(c.At), c.Robot, commandText(c.Verb), asker, dash(c.Why), c.State, dash(resultOf(c)), becauseText(c), c.ID}
+		return append(cells, sh.wide(c.Batch)...)
+	})
 }
 
 func formatTime(t schema.Time) string {

@@ -167,12 +167,9 @@ func desiredResultLine(_ *shell, out io.Writer, done api.DesiredResult) {
 }
 
 func desiredTable(_ *shell, out io.Writer, list api.DesiredList) {
-	t := newTable(out)
-	fmt.Fprintln(t, "DESIRED\tREVISION\tVALUE\tREPORTED\tBECAUSE")
-	for _, w := range list.Desired {
-		writeRow(t, desiredLine(w)...)
-	}
-	_ = t.Flush() // a write error shows at the next write
+	writeTable(out, "DESIRED\tREVISION\tVALUE\tREPORTED\tBECAUSE", list.Desired, func(w api.DesiredState) []any {
+		return desiredLine(w)
+	})
 }
 
 // desiredLine returns the table cells of one desired document.

@@ -24,14 +24,11 @@ func listDesired(sh *shell, c *cobra.Command) finish {
 }
 
 func progressTable(_ *shell, out io.Writer, list api.ProgressList) {
-	t := newTable(out)
-	fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tOUTCOME\tBECAUSE")
-	for _, r := range list.Robots {
+	writeTable(out, "ROBOT\tREVISION\tREPORTED\tOUTCOME\tBECAUSE", list.Robots, func(r api.RobotProgress) []any {
 		says := "nothing yet"
 		if r.Phase != "" {
 			says = fmt.Sprintf("%s (revision %d)", r.Phase, r.ReportedRev)
 		}
-		writeRow(t, r.Robot, r.DesiredRev, says, r.Outcome, r.Detail)
-	}
-	_ = t.Flush() // a write error shows at the next write
+		return []any{r.Robot, r.DesiredRev, says, r.Outcome, r.Detail}
+	})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -74,13 +73,10 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	}
 	line.clear()
 	if err := sh.show(map[string]any{"desired": all}, func(out io.Writer) {
-		t := newTable(out)
-		defer t.Flush()
-		fmt.Fprintln(t, "ROBOT\tREVISION\tREPORTED\tBECAUSE")
-		for _, r := range all {
+		writeTable(out, "ROBOT\tREVISION\tREPORTED\tBECAUSE", all, func(r robotDesired) []any {
 			line := desiredLine(r.DesiredState)
-			writeRow(t, r.Robot, line[1], line[3], line[4])
-		}
+			return []any{r.Robot, line[1], line[3], line[4]}
+		})
 	}); err != nil {
 		return err
 	}
@@ -88,12 +84,17 @@ func (sh *shell) awaitDesired(ctx context.Context, topic string, robots []string
 	for _, r := range all {
 		count[progressOf(r.DesiredState).Outcome]++
 	}
+	return decided(count[desired.Accepted], count[desired.Refused], len(all))
+}
+
+// decided is how a command ends that waited until robots accept or refuse something.
+func decided(accepted, refused, all int) error {
 	switch {
-	case count[desired.Accepted] == len(all):
+	case accepted == all:
 		return nil
-	case count[desired.Accepted] > 0:
+	case accepted > 0:
 		return &failure{code: exitPartial}
-	case count[desired.Refused] == len(all):
+	case refused == all:
 		return &failure{code: exitError}
 	}
 	return &failure{code: exitTimeout}

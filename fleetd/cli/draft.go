@@ -123,27 +123,23 @@ func usesTable(_ *shell, out io.Writer, uses api.Uses) {
 		fmt.Fprintln(out, "nothing uses it")
 		return
 	}
-	w := newTable(out)
 	if len(uses.Performers) > 0 {
-		fmt.Fprintln(w, "USED BY\tREVISION\tDRAFT\tROBOTS")
-		for _, u := range uses.Performers {
+		writeTable(out, "USED BY\tREVISION\tDRAFT\tROBOTS", uses.Performers, func(u api.Performer) []any {
 			draft := "-"
 			if u.Draft {
 				draft = "yes"
 			}
-			writeRow(w, u.Kind+" "+u.ID, revisionCell(u.Rev), draft, dash(strings.Join(u.Robots, ", ")))
-		}
-	} else {
-		fmt.Fprintln(w, "ROBOT\tASSIGNED\tHAS\tNEWEST")
-		for _, h := range uses.Robots {
-			newest := "no"
-			if h.Newest {
-				newest = "yes"
-			}
-			writeRow(w, h.Robot, revisionCell(h.Rev), revisionCell(h.Active), newest)
-		}
+			return []any{u.Kind + " " + u.ID, revisionCell(u.Rev), draft, dash(strings.Join(u.Robots, ", "))}
+		})
+		return
 	}
-	_ = w.Flush() // a write error shows at the next write
+	writeTable(out, "ROBOT\tASSIGNED\tHAS\tNEWEST", uses.Robots, func(h api.RobotWith) []any {
+		newest := "no"
+		if h.Newest {
+			newest = "yes"
+		}
+		return []any{h.Robot, revisionCell(h.Rev), revisionCell(h.Active), newest}
+	})
 }
 
 func revisionCell(rev int64) string {

@@ -544,22 +544,19 @@ func columnsTable(out io.Writer, r operation.Row, answer reflect.Value) {
 		fmt.Fprintln(out, r.None)
 		return
 	}
-	w := newTable(out)
 	var headers []string
 	var places [][]string
 	for one := range strings.SplitSeq(r.Columns, " | ") {
 		parts := column.FindStringSubmatch(one)
 		headers, places = append(headers, parts[1]), append(places, parts[2:])
 	}
-	fmt.Fprintln(w, strings.Join(headers, "\t"))
-	for _, row := range rows {
+	writeTable(out, strings.Join(headers, "\t"), rows, func(row reflect.Value) []any {
 		cells := make([]any, len(places))
 		for i, place := range places {
 			cells[i] = dash(orElse(cellAt(row, place[0]), place[1]))
 		}
-		writeRow(w, cells...)
-	}
-	_ = w.Flush() // a write error shows at the next write
+		return cells
+	})
 }
 
 // cellAt is the text of a place in a row.

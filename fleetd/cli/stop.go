@@ -88,9 +88,7 @@ func stopTable(out io.Writer, stops []latch.LatchedStop) {
 		fmt.Fprintln(out, "no latched stops")
 		return
 	}
-	w := newTable(out)
-	fmt.Fprintln(w, "ID\tSINCE\tLEVEL\tON\tBY\tWHY")
-	for _, h := range stops {
+	writeTable(out, "ID\tSINCE\tLEVEL\tON\tBY\tWHY", stops, func(h latch.LatchedStop) []any {
 		on := strings.Join(h.Robots, " ")
 		switch {
 		case h.All:
@@ -106,7 +104,7 @@ func stopTable(out io.Writer, stops []latch.LatchedStop) {
 		if !h.Persisted {
 			why = strings.TrimSpace(why + " (not persisted yet)")
 		}
-		writeRow(w, h.ID, formatTime(h.Since), strings.ReplaceAll(string(h.Level), "_", "-"), dash(on), dash(schema.Asker(h.Client, h.By)), dash(why))
-	}
-	_ = w.Flush() // a write error shows at the next write
+		level := strings.ReplaceAll(string(h.Level), "_", "-")
+		return []any{h.ID, formatTime(h.Since), level, dash(on), dash(schema.Asker(h.Client, h.By)), dash(why)}
+	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -57,6 +58,16 @@ func newTable(out io.Writer) *table {
 		t.columns, t.colours = s.columns, s.colours
 	}
 	return t
+}
+
+// writeTable writes a table with a line for each row. The header has a tab between columns.
+func writeTable[T any](out io.Writer, header string, rows []T, cells func(T) []any) {
+	w := newTable(out)
+	fmt.Fprintln(w, header)
+	for _, row := range rows {
+		writeRow(w, cells(row)...)
+	}
+	_ = w.Flush() // a write error shows at the next write
 }
 
 func (t *table) Write(b []byte) (int, error) { return t.text.Write(b) }
