@@ -61,12 +61,18 @@ func contract(all []enums.Enum) string {
 	table(&b, "actions", "What an entry of the audit says was done", "Action", audit.Actions,
 		func(r audit.ActionRow) (string, string) { return string(r.Action), r.Text })
 	union(&b, "Verb", "A command to a robot", verb.IDs())
+	var kinds []string
+	for _, k := range schema.UnitKinds {
+		kinds = append(kinds, string(k))
+	}
+	union(&b, "UnitKind", "What a unit of a robot is", kinds)
+	b.WriteString("\n// The enums of messages.\n")
 	for _, e := range all {
 		values := make([]string, len(e.Values))
 		for i, v := range e.Values {
 			values[i] = v.Text
 		}
-		union(&b, e.Type, "", values)
+		fmt.Fprintf(&b, "export type %s = %s;\n", e.Type, oneOf(values))
 	}
 
 	b.WriteString("\n/** What causes a change, by the source of its event. */\nexport interface Causes {\n")
@@ -102,11 +108,7 @@ func table[Row any](b *strings.Builder, name, doc, union string, rows []Row, of 
 }
 
 func union(b *strings.Builder, name, doc string, values []string) {
-	b.WriteString("\n")
-	if doc != "" {
-		fmt.Fprintf(b, "/** %s. */\n", doc)
-	}
-	fmt.Fprintf(b, "export type %s = %s;\n", name, oneOf(values))
+	fmt.Fprintf(b, "\n/** %s. */\nexport type %s = %s;\n", doc, name, oneOf(values))
 }
 
 // causes lists the events of a machine.

@@ -264,62 +264,38 @@ export type Action = keyof typeof actions;
 /** A command to a robot. */
 export type Verb = 'safety/stop' | 'safety/soft-stop' | 'safety/halt' | 'safety/estop' | 'safety/enable' | 'safety/reset' | 'mode/set' | 'mode/pause' | 'mode/resume' | 'mode/kill' | 'mode/param' | 'mode/enable' | 'mode/disable' | 'controller/load' | 'controller/unload' | 'auto/start' | 'auto/stop' | 'auto/skip' | 'auto/pause' | 'auto/continue' | 'interrupt/request' | 'interrupt/cancel' | 'interrupter/run' | 'interrupter/stop' | 'life/set' | 'life/focus' | 'life/stop-focus' | 'life/stop-all' | 'life/safeguard' | 'life/launchpad' | 'life/plugin' | 'life/explain' | 'control/acquire' | 'control/renew' | 'control/release' | 'control/takeover' | 'manual/stop' | 'manual/goto' | 'manual/head' | 'manual/say' | 'manual/sound' | 'manual/volume' | 'manual/face' | 'manual/led' | 'manual/view' | 'manual/head-motion' | 'manual/act' | 'manual/point-save' | 'manual/point-delete' | 'manual/act-record' | 'manual/act-delete' | 'act/perform' | 'intent/post' | 'sys/ping' | 'sys/query' | 'sys/cancel' | 'sys/resync' | 'sys/replay' | 'sys/ack-fault' | 'sys/adopt' | 'log/on' | 'log/off' | 'record/export' | 'sys/reboot';
 
+/** What a unit of a robot is. */
+export type UnitKind = 'speaker' | 'face' | 'led' | 'screen' | 'head' | 'drive' | 'battery' | 'sensor';
+
+// The enums of messages.
 export type ModeID = 'str' | 'mnl' | 'ato' | 'safe';
-
 export type SafetyState = 'DISABLED' | 'ENABLED' | 'SOFT_STOP' | 'STOP' | 'HALT' | 'E_STOP' | 'RESET';
-
 export type SystemStatus = 'starting' | 'running' | 'stopping';
-
 export type ModePhase = 'running' | 'switching' | 'stopping' | 'failed';
-
 export type ModeStatus = 'disabled' | 'available' | 'starting' | 'running' | 'paused' | 'stopping' | 'failed' | 'unloaded';
-
 export type AutoStatus = 'halt' | 'idle' | 'paused' | 'stopped';
-
 export type LifeState = 'disabled' | 'solitary' | 'interactive' | 'safeguard';
-
 export type FocusFlag = 'stop_current' | 'stop_and_stack_current';
-
 export type Ability = 'awareness' | 'breathing' | 'blinking' | 'background_movement';
-
 export type Plugin = 'people' | 'touch' | 'sound' | 'light' | 'battery' | 'time' | 'robot' | 'intent';
-
 export type PluginGroup = 'solitary' | 'interactive';
-
 export type InterrupterState = 'stopped' | 'running' | 'halted';
-
 export type LinkState = 'never' | 'up' | 'degraded' | 'lost';
-
 export type LinkLoss = 'safe' | 'continue';
-
 export type PresenceState = 'online' | 'offline' | 'lost' | 'sleeping';
-
 export type Status = 'ACCEPTED' | 'IN_PROGRESS' | 'SUCCEEDED' | 'REJECTED' | 'FAILED' | 'CANCELLED' | 'EXPIRED' | 'SUPERSEDED';
-
 export type Result = 'ok' | 'MS_SUCCESS' | 'MS_INV_CMD' | 'MS_NOMODE' | 'MS_NOCALIB' | 'MS_NOTREADY' | 'CONTROLLER_LOADED' | 'CONTROLLER_UNLOADED' | 'UNKNOWN_CMD' | 'NO_OPERATION';
-
 export type Retry = 'never' | 'later' | 'after_fix';
-
 export type DeployPhase = 'idle' | 'fetching' | 'verifying' | 'validating' | 'staged' | 'waiting' | 'held' | 'activating' | 'active' | 'rejected' | 'failed' | 'rolled_back' | 'superseded' | 'withdrawn';
-
 export type Apply = 'next_act' | 'now' | 'next_start';
-
 export type AlertLevel = 'info' | 'warn' | 'error' | 'critical';
-
 export type EventLevel = 'info' | 'warn' | 'error' | 'safety';
-
 export type DeviceSeverity = 'negligible' | 'serious' | 'critical';
-
 export type Heat = 'normal' | 'warm' | 'hot' | 'critical';
-
 export type DeviceEffect = 'none' | 'disabled' | 'rest';
-
 export type Safeguard = 'pushed' | 'moved' | 'fell' | 'critical_diagnosis' | 'critical_temperature';
-
 export type RefKind = 'command' | 'latch' | 'client' | 'unit' | 'input' | 'alert' | 'interrupt' | 'pause';
-
 export type Feature = 'inline_actions' | 'replay' | 'assets' | 'signing' | 'teleop' | 'map' | 'homing' | 'require_sight';
-
 export type Role = 'robot' | 'fleetd' | 'observer' | 'stop' | 'responder' | 'operator' | 'console' | 'admin' | 'broker';
 
 /** What causes a change, by the source of its event. */

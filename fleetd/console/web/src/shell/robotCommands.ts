@@ -1,10 +1,11 @@
+import type { Verb } from '../contract';
 import { texts } from '../text/language';
 
 /** A command that the palette offers for one robot. */
 export interface RobotCommand {
   key: 'stop' | 'pause' | 'continue' | 'enable' | 'manual' | 'automatic';
   /** Its verb; the stop has none, since it is latched. */
-  verb?: string;
+  verb?: Verb;
   args?: Record<string, unknown>;
   right: 'stop' | 'command';
 }

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react';
 
 import type { Right } from '../api/me';
+import type { Verb } from '../contract';
 import type { useShellTexts } from './text';
 
 /** A screen as the frame lists it: its path, its entry in the navigation, and the right without which it is not shown. */
@@ -21,4 +22,4 @@ export interface ScreensProps {
 }
 
 /** Sends a command to a robot, and says by itself what becomes of it. */
-export type Send = (robot: string, verb: string, args: Record<string, unknown>, label: string) => Promise<unknown>;
+export type Send = (robot: string, verb: Verb, args: Record<string, unknown>, label: string) => Promise<unknown>;

@@ -2,6 +2,7 @@ import { Alert, Autocomplete, Group, TextInput } from '@mantine/core';
 import { IconPlayerRecord } from '@tabler/icons-react';
 import { useState } from 'react';
 
+import type { Verb } from '../../contract';
 import { useTimeline } from '../robot/acting';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
@@ -25,7 +26,7 @@ export function Acts({ drive }: { drive?: Drive }) {
     ...new Set([...(detail?.acts?.acts ?? []).map((a) => a.id), ...(timeline.data?.acts ?? []).map((a) => a.act)]),
   ];
   const recording = detail?.state?.recording;
-  const record = (what: 'start' | 'stop' | 'cancel', label: string): [string, Record<string, unknown>, string] => [
+  const record = (what: 'start' | 'stop' | 'cancel', label: string): [Verb, Record<string, unknown>, string] => [
     'manual/act-record',
     what === 'start' ? { do: what, act: name } : { do: what },
     t.recordSent(label, recording?.act ?? name),

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { verbLine } from '../../api/commandline';
+import type { Verb } from '../../contract';
 import { ActionButton, useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 
@@ -9,7 +10,7 @@ interface Props {
   /** What the command still lacks; empty if nothing. */
   lacks?: string;
   /** The command, and what people call that. */
-  sends: [verb: string, args: Record<string, unknown>, what: string];
+  sends: [verb: Verb, args: Record<string, unknown>, what: string];
   /** Called before it is sent. */
   first?: () => void;
   children: ReactNode;

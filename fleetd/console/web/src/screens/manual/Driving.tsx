@@ -3,6 +3,7 @@ import { IconArrowBackUp, IconArrowDown, IconArrowForwardUp, IconArrowUp } from 
 import nipplejs from 'nipplejs';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
+import { unitOf } from '../../live/units';
 import { usePage } from '../robot/page';
 import { BigStop } from './BigStop';
 import type { Velocity } from './deadman';
@@ -17,7 +18,7 @@ import { useManualTexts } from './text';
 export function Driving({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
   const { detail, robot } = usePage();
-  const unit = detail?.caps?.units.find((u) => u.kind === 'drive');
+  const unit = unitOf(detail?.caps?.units, 'drive');
   const may = robot.mode === 'mnl' && robot.safety === 'ENABLED';
   const place = useRef<HTMLDivElement>(null);
   // On a page longer than the screen, scroll to the stick when control is taken.

@@ -14,8 +14,10 @@ import {
 } from '@tabler/icons-react';
 import { useState } from 'react';
 
+import { unitOf } from '../../live/units';
 import type { Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
+import type { Verb } from '../../contract';
 import { useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
@@ -29,8 +31,8 @@ type Unit = Schemas['SchemaUnit'];
 /** Head and face of the robot, as far as it has them. */
 export function HeadAndFace({ drive }: { drive?: Drive }) {
   const units = usePage().detail?.caps?.units ?? [];
-  const head = units.find((u) => u.kind === 'head');
-  const face = units.find((u) => u.kind === 'face');
+  const head = unitOf(units, 'head');
+  const face = unitOf(units, 'face');
   return (
     <>
       {head && <Head unit={head} drive={drive} />}
@@ -47,7 +49,7 @@ function Head({ unit, drive }: { unit: Unit; drive?: Drive }) {
   const [pitch, setPitch] = useState(0);
   // The robot's left is on the left, also where a slider begins on the right.
   const side = useDirection().dir === 'rtl' ? 1 : -1;
-  const look = (y: number, p: number): [string, Record<string, unknown>, string] => [
+  const look = (y: number, p: number): [Verb, Record<string, unknown>, string] => [
     'manual/head',
     { ...(unit.yaw_rad && { yaw_rad: y }), ...(unit.pitch_rad && { pitch_rad: p }) },
     t.look,

@@ -1,6 +1,7 @@
 import { Box, CheckIcon, ColorInput, ColorSwatch, Group, Select, Slider, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 
+import { unitOf } from '../../live/units';
 import { useSend } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import { CommandButton } from './CommandButton';
@@ -24,10 +25,10 @@ const patterns = ['solid', 'blink', 'breathe', 'rainbow'] as const;
 /** Lights, sounds and speech of the robot, as far as it has them. */
 export function LightAndSound({ drive }: { drive?: Drive }) {
   const units = usePage().detail?.caps?.units ?? [];
-  const speaker = units.find((u) => u.kind === 'speaker');
+  const speaker = unitOf(units, 'speaker');
   return (
     <>
-      {units.some((u) => u.kind === 'led') && <Lights drive={drive} />}
+      {unitOf(units, 'led') && <Lights drive={drive} />}
       {speaker && <Sound sounds={speaker.sounds ?? []} settable={hasVolume(units)} drive={drive} />}
     </>
   );

@@ -2,6 +2,7 @@ import { create } from 'zustand';
 
 import { addressOf } from '../../base';
 import { api } from '../../api/client';
+import type { Verb } from '../../contract';
 import { type Cause, DeadMan, type Source, type Velocity } from './deadman';
 import { type At, extend } from './floor';
 import { Latency, zeroAt } from './latency';
@@ -268,7 +269,7 @@ export class Drive {
 }
 
 /** Sends a command of this page and returns the robot's answer. keepalive: also if the page is left. */
-export async function command(robot: string, verb: string, args: Record<string, unknown>, keepalive = false) {
+export async function command(robot: string, verb: Verb, args: Record<string, unknown>, keepalive = false) {
   const batch = await api.POST('/api/v1/commands', {
     params: { header: { Prefer: 'wait=5' } },
     body: { verb, args, selector: { ids: [robot] } },

@@ -1,3 +1,4 @@
+import type { Verb } from '../../contract';
 import { useWhyNot } from '../robot/ActionButton';
 import { usePage } from '../robot/page';
 import type { Drive } from './drive';
@@ -7,7 +8,7 @@ import { useManualTexts } from './text';
 const moves = /^manual\/(goto|head|head-motion)$/;
 
 /** Why a manual command is not possible: no right, nobody there, no control, or the robot's state forbids it. */
-export function useWhyNotManual(drive: Drive | undefined, verb = ''): string {
+export function useWhyNotManual(drive: Drive | undefined, verb: Verb | '' = ''): string {
   const t = useManualTexts();
   const { robot } = usePage();
   const general = useWhyNot('manual');
@@ -19,7 +20,7 @@ export function useWhyNotManual(drive: Drive | undefined, verb = ''): string {
 }
 
 /** Whether the robot takes a verb; true until that is known. */
-export function useTakes(verb: string): boolean {
+export function useTakes(verb: Verb): boolean {
   const caps = usePage().detail?.caps;
   return !caps || caps.verbs.includes(verb);
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 
 import { verbLine } from '../../api/commandline';
 import { useMay } from '../../api/me';
+import type { Verb } from '../../contract';
 import { useRightTexts } from '../../text/rights';
 import { usePage } from './page';
 import { send } from './sending';
@@ -16,7 +17,7 @@ interface Props extends ButtonProps {
   explain?: boolean;
   onClick?: () => unknown;
   /** The command that it sends to the robot of the page, and what people call that. */
-  sends?: [verb: string, args: Record<string, unknown>, what: string];
+  sends?: [verb: Verb, args: Record<string, unknown>, what: string];
   children: ReactNode;
   label?: string;
   /** The line of the command line that does the same, if it is no command; PartLines shows it. */
@@ -91,7 +92,7 @@ export function useWhyNot(right: Needed = 'command', later = false): string {
 
 /** Sends commands to the robot of the page. */
 export function useSend(): (
-  verb: string,
+  verb: Verb,
   args: Record<string, unknown>,
   label: string,
   why?: string,

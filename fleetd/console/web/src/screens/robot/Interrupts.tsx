@@ -2,6 +2,7 @@ import { Group, Select, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import { useState } from 'react';
 
 import { verbLine } from '../../api/commandline';
+import type { Verb } from '../../contract';
 import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { clock } from '../../text/time';
@@ -238,7 +239,7 @@ function Halted({ id }: { id: string }) {
 export function Toggle(p: {
   label: string;
   on: boolean;
-  verb: string;
+  verb: Verb;
   args: Record<string, unknown>;
   what: string;
   whyNot?: string;

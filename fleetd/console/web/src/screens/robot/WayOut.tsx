@@ -5,6 +5,7 @@ import { useNavigate } from 'react-router';
 
 import { api, type Robot } from '../../api/client';
 import { lineOf } from '../../api/lines';
+import type { Verb } from '../../contract';
 import { performing } from '../../live/performing';
 import { doesText, toneColor, useAbout, usePerformingTexts } from '../../live/PerformingBadge';
 import { askRelease } from '../../shell/askRelease';
@@ -204,7 +205,7 @@ function StepButton({ step, later }: { step: Step; later?: string }) {
     later === undefined
       ? ({ h: 48, explain: true, variant: 'filled' } as const)
       : ({ mih: 44, explain: true, variant: 'default' } as const);
-  const verb = (name: string, args: Record<string, unknown>, label: string, whyNot = '') => (
+  const verb = (name: Verb, args: Record<string, unknown>, label: string, whyNot = '') => (
     <ActionButton {...look} whyNot={command || later || whyNot} sends={[name, args, label]}>
       {label}
     </ActionButton>

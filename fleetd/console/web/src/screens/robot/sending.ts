@@ -5,6 +5,7 @@ import { api, type Schemas } from '../../api/client';
 import { verbLine } from '../../api/commandline';
 import { lineOf } from '../../api/lines';
 import { problemOf } from '../../api/problem';
+import type { Verb } from '../../contract';
 import { doesText, usePerformingTexts } from '../../live/PerformingBadge';
 import { robots } from '../../live/robots';
 import { toast } from '../../shell/toast';
@@ -94,7 +95,7 @@ function showToast(robot: string, sent: Sent): void {
 }
 
 /** Commands after which a person expects that the robot performs. */
-const toPerform = new Set(['safety/reset', 'safety/enable', 'auto/continue', 'auto/start', 'sys/ack-fault']);
+const toPerform = new Set<Verb>(['safety/reset', 'safety/enable', 'auto/continue', 'auto/start', 'sys/ack-fault']);
 /** ms after which what a robot reports includes what a command did. */
 const settled = 1000;
 
@@ -122,7 +123,7 @@ const sleep = (ms: number) => new Promise((after) => setTimeout(after, ms));
  */
 export async function send(
   robot: string,
-  verb: string,
+  verb: Verb,
   args: Record<string, unknown>,
   label: string,
   why?: string,

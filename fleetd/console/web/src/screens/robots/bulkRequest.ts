@@ -1,4 +1,5 @@
 import { lineOf } from '../../api/lines';
+import type { Verb } from '../../contract';
 import type { Selector } from './filter';
 
 /** What can be done to a selection of robots. */
@@ -8,7 +9,7 @@ export type BulkAction =
   | { kind: 'label'; set: Record<string, string>; unset: string[] };
 
 /** The command of an action. */
-export function commandOf(a: BulkAction & { kind: 'verb' }): { verb: string; args?: unknown } {
+export function commandOf(a: BulkAction & { kind: 'verb' }): { verb: Verb; args?: unknown } {
   switch (a.name) {
     case 'mode':
       return { verb: 'mode/set', args: { mode: a.mode } };
