@@ -57,7 +57,8 @@ type alert struct{ client, verb, detail string }
 
 // NoteRetainedStop notes that a live stop of a client was retained.
 func (s *State) NoteRetainedStop(client string) {
-	s.alerts = append(s.alerts, alert{client, verb.LiveStop, "a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
+	s.alerts = append(s.alerts, alert{client, verb.LiveStop,
+		"a stop was retained on the broker; it was obeyed and holds this robot again at each connection until it is removed"})
 }
 
 // RaiseAlerts raises the alerts that were noted.

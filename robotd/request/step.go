@@ -28,7 +28,8 @@ func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForc
 		v = verb.Verb{Group: a.Group, Name: a.Verb}
 	}
 	if limit := schema.TopicOf(schema.TopicCmd).MaxBytes; len(a.Payload) > limit {
-		t.refuse(v, a.Client, "", schema.Verdict{Reason: schema.ReasonTooBig, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)})
+		detail := fmt.Sprintf("%d bytes, at most %d are allowed", len(a.Payload), limit)
+		t.refuse(v, a.Client, "", schema.Verdict{Reason: schema.ReasonTooBig, Detail: detail})
 		return
 	}
 	req, problems := verb.Decode(v, a.Payload)
@@ -37,7 +38,8 @@ func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForc
 	switch {
 	case a.Retained:
 		why = schema.Verdict{Reason: schema.ReasonRetainedCommand, Detail: "commands are never retained; send it without the retain flag"}
-		t.alerts = append(t.alerts, alert{a.Client, v.ID(), "a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
+		t.alerts = append(t.alerts, alert{a.Client, v.ID(),
+			"a command was retained on the broker; it was refused, and comes again at each connection until it is removed"})
 	case !known:
 		why = schema.Verdict{Reason: schema.ReasonUnknownVerb, Detail: verbsText(a.Group)}
 	case len(problems) > 0:
@@ -52,7 +54,9 @@ func (t Step) Arrive(a event.Command, overtaken bool, late time.Duration, inForc
 
 // take takes a well-formed command, whose id it generates if there is none. It returns why the
 // command is refused, if it is.
-func (t Step) take(v verb.Verb, a event.Command, req *verb.Request, overtaken bool, late time.Duration, inForce verb.Args) (refused schema.Verdict) {
+func (t Step) take(
+	v verb.Verb, a event.Command, req *verb.Request, overtaken bool, late time.Duration, inForce verb.Args,
+) (refused schema.Verdict) {
 	sum, named := digest(v, a.Payload), req.ID != ""
 	if !named {
 		req.ID = t.makeID()
@@ -210,7 +214,8 @@ func (t Step) stop(v verb.Verb, a event.Command) {
 		}
 	}
 	if a.Retained {
-		t.alerts = append(t.alerts, alert{a.Client, v.ID(), "a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
+		t.alerts = append(t.alerts, alert{a.Client, v.ID(),
+			"a stop was retained on the broker; it was obeyed and stops this robot again at each connection until it is removed"})
 	}
 	t.cancelWaiting(v.ID()+" came before it was begun", refsTo(e))
 }
