@@ -60,14 +60,22 @@ func listedActions(t *testing.T, s *harness) {
 		if len(u.Motions) > 0 {
 			refuse(u.ID, score.Action{TimeoutMS: &limit, Do: score.Motion{Motion: "no-such-motion"}})
 		}
-		for _, name := range u.Views {
-			run(u.ID, score.Action{Do: score.Screen{View: name}})
-		}
-		for _, name := range u.Images {
-			run(u.ID, score.Action{Do: score.Screen{Image: name}})
-		}
-		if len(u.Views) > 0 {
-			refuse(u.ID, score.Action{Do: score.Screen{View: "no-such-view"}})
+		for _, row := range score.KindOf(u.Kind).Actions {
+			for _, f := range row.Fields {
+				if f.Names == nil || len(f.Names(&u)) == 0 {
+					continue
+				}
+				do := score.Action{Do: row.Do}
+				if !row.AtOnce {
+					do.TimeoutMS = &limit
+				}
+				for _, name := range f.Names(&u) {
+					do.Set(f.Name, name)
+					run(u.ID, do)
+				}
+				do.Set(f.Name, "no-such-"+f.Name)
+				refuse(u.ID, do)
+			}
 		}
 		if r := u.HeightM; r != nil && u.Kind == schema.UnitDrive {
 			run(u.ID, score.Action{TimeoutMS: &limit, Do: score.Pose{Axes: score.Axes{HeightM: &r.Min}}})

@@ -69,7 +69,7 @@ func Conform(t *testing.T, newBody func() Body) {
 	in("a velocity is clamped to the drive's limits", velocityLimited)
 	in("a velocity ends with the permission to move", velocityStopped)
 	in("a velocity of an act holds until its stop", velocityOfAct)
-	in("motions, poses and screens are as the units list them", listedActions)
+	in("motions, poses and catalogues are as the units list them", listedActions)
 	in("no method blocks on an unread event channel", neverBlocks)
 	in("calibration succeeds, and fails with a broken unit", calibrates)
 	in("calibration loads a map, and one that cannot be read changes nothing", loadsMap)
