@@ -224,9 +224,6 @@ type Summary struct {
 	Outcome Outcome
 }
 
-// Settled reports whether no change of the batch is to be expected.
-func (s Summary) Settled() bool { return s.Outcome != OutcomeRunning }
-
 // Summarise counts states and determines the outcome.
 func Summarise(states []State) Summary {
 	s := Summary{Total: len(states), By: map[State]int{}}
