@@ -208,7 +208,7 @@ func (a *auditor) see(ev event.Event, effects []effect.Effect) {
 			if e.To == string(schema.SafetyEnabled) && len(a.enables) == 0 {
 				a.fail("the robot is enabled by nobody, in %T", ev)
 			}
-			// Once it is used, or undone, the next time somebody has to ask anew, but for
+			// Once it is used, or undone, the next time somebody has to ask again, but for
 			// requests that still wait for their answer. That a stop comes to its end undoes
 			// nothing that was asked for after it.
 			if enabled := string(schema.SafetyEnabled); e.To == enabled || e.From == enabled {

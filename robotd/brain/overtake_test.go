@@ -101,7 +101,7 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 
 // TestRecordingAStopCancelsNoCommand has fleetd record a stop that is
 // latched on the robot already, while somebody asks for an enable. Nobody stopped the robot
-// anew and nobody released one, so what stands in the way is the latched stop.
+// again and nobody released one, so what stands in the way is the latched stop.
 func TestRecordingAStopCancelsNoCommand(t *testing.T) {
 	enable := event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`), N: 7}
 	for _, from := range []event.StopSource{event.RobotStops, event.FleetStops} {

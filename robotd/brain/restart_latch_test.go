@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// TestReleaseFromBeforeARestartLeavesALatchOfTheDisk has the fleet write down a latch of
+// TestReleaseFromBeforeARestartLeavesALatchOfTheDisk makes fleetd record a latch of
 // the robot's disk, the disk fail again at the next start, and the release of the first
 // one arrive after that.
 func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
@@ -53,7 +53,7 @@ func TestReleaseFromBeforeARestartLeavesALatchOfTheDisk(t *testing.T) {
 		}
 		boot(false)
 		if holds() {
-			t.Errorf("%s: it is held though the disk is well", id)
+			t.Errorf("%s: it is held though the disk works", id)
 		}
 	}
 }
