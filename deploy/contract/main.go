@@ -19,6 +19,7 @@ import (
 	"troupe/schema"
 	"troupe/schema/enums"
 	"troupe/schema/fsm"
+	"troupe/schema/score"
 	"troupe/schema/verb"
 )
 
@@ -66,6 +67,7 @@ func contract(all []enums.Enum) string {
 		kinds = append(kinds, string(k))
 	}
 	union(&b, "UnitKind", "What a unit of a robot is", kinds)
+	actions(&b)
 	b.WriteString("\n// The enums of messages.\n")
 	for _, e := range all {
 		values := make([]string, len(e.Values))
@@ -105,6 +107,20 @@ func table[Row any](b *strings.Builder, name, doc, union string, rows []Row, of 
 		fmt.Fprintf(b, "  %s: %s,\n", code, quote(text))
 	}
 	fmt.Fprintf(b, "};\nexport type %s = keyof typeof %s;\n", union, name)
+}
+
+// actions writes the types of actions with what a new one begins with, and their classes.
+func actions(b *strings.Builder) {
+	b.WriteString("\n/** The types of actions, each with the fields that a new one begins with. */\nexport const actionStarts = {\n")
+	var classes []string
+	for _, row := range score.Table {
+		fmt.Fprintf(b, "  %s: { %s },\n", row.Type, row.Begin)
+		if !slices.Contains(classes, string(row.Class)) {
+			classes = append(classes, string(row.Class))
+		}
+	}
+	b.WriteString("};\nexport type ActionType = keyof typeof actionStarts;\n")
+	union(b, "ActionClass", "The classes of actions, which are the lanes of a timeline", classes)
 }
 
 func union(b *strings.Builder, name, doc string, values []string) {

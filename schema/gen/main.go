@@ -53,9 +53,6 @@ func run() error {
 	if err := write(filepath.Join("..", "docs", "messages.md"), []byte(messageReference())); err != nil {
 		return err
 	}
-	if err := write(filepath.Join("..", "fleetd", "console", "web", "src", "units.gen.ts"), []byte(unitsTS())); err != nil {
-		return err
-	}
 	source, err := os.ReadFile("enum.go")
 	if err != nil {
 		return fmt.Errorf("read the enums: %w", err)

@@ -267,6 +267,27 @@ export type Verb = 'safety/stop' | 'safety/soft-stop' | 'safety/halt' | 'safety/
 /** What a unit of a robot is. */
 export type UnitKind = 'speaker' | 'face' | 'led' | 'screen' | 'head' | 'drive' | 'battery' | 'sensor';
 
+/** The types of actions, each with the fields that a new one begins with. */
+export const actionStarts = {
+  say: { timeout_ms: 8000, text: {} },
+  sound: { timeout_ms: 5000, sound: '' },
+  face: { face: '' },
+  led: { end_ms: 3000, colour: '#20c0ff' },
+  screen: { end_ms: 3000, text: {} },
+  head: { timeout_ms: 2000, yaw_rad: 0.4 },
+  motion: { timeout_ms: 4000, motion: '' },
+  pose: { timeout_ms: 4000, pitch_rad: 0.1 },
+  goto: { timeout_ms: 60_000, point: '' },
+  drive: { end_ms: 2000, vx_mps: 0.2 },
+  wait: { end_ms: 2000 },
+  act: { act: '' },
+  group: { actions: [] },
+};
+export type ActionType = keyof typeof actionStarts;
+
+/** The classes of actions, which are the lanes of a timeline. */
+export type ActionClass = 'speech' | 'sound' | 'face' | 'led' | 'screen' | 'head' | 'body' | 'wait' | 'group';
+
 // The enums of messages.
 export type ModeID = 'str' | 'mnl' | 'ato' | 'safe';
 export type SafetyState = 'DISABLED' | 'ENABLED' | 'SOFT_STOP' | 'STOP' | 'HALT' | 'E_STOP' | 'RESET';

@@ -16,7 +16,7 @@ import {
 import type { ComponentType } from 'react';
 
 import { texts } from '../../text/language';
-import type { ActionClass, ActionType } from '../../units.gen';
+import type { ActionClass, ActionType } from '../../contract';
 
 export const icons: Record<string, ComponentType<{ size?: number }>> = {
   say: IconMessage,

@@ -1,5 +1,5 @@
 import { type Multilingual, textIn } from '../../text/multilingual';
-import { actionStarts, type ActionType } from '../../units.gen';
+import { actionStarts, type ActionType } from '../../contract';
 import { shown, withUnit } from './fields/units';
 import type { Fields } from './model';
 import type { TurnTexts } from './turnText';
