@@ -52,21 +52,19 @@ var auditWords = map[string]string{
 }
 
 func auditTable(out io.Writer, entries []audit.Entry) {
-	w := newTable(out)
-	fmt.Fprintln(w, "AT\tWHO\tPRINCIPAL\tFROM\tWHAT\tTARGET\tOUTCOME\tWHY\tDETAIL")
-	for _, e := range entries {
+	writeTable(out, "AT\tWHO\tPRINCIPAL\tFROM\tWHAT\tTARGET\tOUTCOME\tWHY\tDETAIL", entries, func(e audit.Entry) []any {
 		detail := e.Detail
 		if detail == "" {
 			detail = strings.TrimSpace(e.Before + " -> " + e.After)
 			detail = strings.TrimPrefix(strings.TrimSuffix(detail, "->"), "-> ")
 		}
-		what := string(e.What)
+		what, from := string(e.What), strings.TrimSpace(string(e.Via)+" "+e.Address)
 		if words := auditWords[what]; words != "" {
 			what += " (" + words + ")"
 		}
-		writeRow(w, formatTime(schema.TimeOf(e.At)), dash(e.Who), dash(e.Principal), strings.TrimSpace(string(e.Via)+" "+e.Address), what, e.Target, string(e.Outcome), dash(e.Why), detail)
-	}
-	_ = w.Flush() // a write error shows at the next write
+		at := formatTime(schema.TimeOf(e.At))
+		return []any{at, dash(e.Who), dash(e.Principal), from, what, e.Target, string(e.Outcome), dash(e.Why), detail}
+	})
 }
 
 func (sh *shell) auditVerifyCommand() *cobra.Command {

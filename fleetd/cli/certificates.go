@@ -21,20 +21,14 @@ func revokeCertificate(sh *shell, c *cobra.Command) finish {
 
 func certificateTables(_ *shell, out io.Writer, s api.InstanceCertificates) {
 	if len(s.Own) > 0 {
-		w := newTable(out)
-		fmt.Fprintln(w, "NEEDED FOR\tNAME\tEXPIRES")
-		for _, c := range s.Own {
-			writeRow(w, c.Use, c.Name, c.Expires)
-		}
-		_ = w.Flush() // a write error shows at the next write
+		writeTable(out, "NEEDED FOR\tNAME\tEXPIRES", s.Own, func(c api.OwnCertificate) []any {
+			return []any{c.Use, c.Name, c.Expires}
+		})
 		fmt.Fprintln(out)
 	}
-	w := newTable(out)
-	fmt.Fprintln(w, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED")
-	for _, c := range s.Certificates {
-		writeRow(w, c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked)+" "+c.By+" "+c.Why)))
-	}
-	_ = w.Flush() // a write error shows at the next write
+	writeTable(out, "CERTIFICATE\tINSTANCE\tISSUED\tEXPIRES\tREVOKED", s.Certificates, func(c api.InstanceCertificate) []any {
+		return []any{c.Serial, dash(c.Name), c.Issued, c.Expires, dash(strings.TrimSpace(timeOrEmpty(c.Revoked) + " " + c.By + " " + c.Why))}
+	})
 }
 
 func revokedCertificateText(r api.RevokedCertificate) string {

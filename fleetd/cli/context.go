@@ -196,16 +196,13 @@ func (sh *shell) contextCommand() *cobra.Command {
 				rows = append(rows, row{name, name == all.Current, all.Contexts[name].Server, all.Contexts[name].User})
 			}
 			return sh.show(rows, func(out io.Writer) {
-				w := newTable(out)
-				defer w.Flush()
-				fmt.Fprintln(w, "CONTEXT\tCURRENT\tSERVER\tUSER")
-				for _, r := range rows {
+				writeTable(out, "CONTEXT\tCURRENT\tSERVER\tUSER", rows, func(r row) []any {
 					current := "-"
 					if r.Current {
 						current = "yes"
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, current, r.Server, r.User)
-				}
+					return []any{r.Name, current, r.Server, r.User}
+				})
 			})
 		}),
 	}

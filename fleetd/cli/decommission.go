@@ -113,17 +113,14 @@ func orphanTable(_ *shell, out io.Writer, l api.OrphanList) {
 		fmt.Fprintln(out, "no documents of unknown robots")
 		return
 	}
-	w := newTable(out)
-	fmt.Fprintln(w, "ROBOT\tPRESENCE\tOLDEST DOCUMENT\tTOPICS")
-	for _, o := range l.Orphans {
+	writeTable(out, "ROBOT\tPRESENCE\tOLDEST DOCUMENT\tTOPICS", l.Orphans, func(o view.StrayDocuments) []any {
 		var last []string
 		for _, topic := range o.Topics {
 			_, below, _ := strings.Cut(topic, "/robots/"+o.Robot+"/")
 			last = append(last, below)
 		}
-		writeRow(w, o.Robot, o.PresenceStatus, o.Seen, strings.Join(last, " "))
-	}
-	_ = w.Flush() // a write error shows at the next write
+		return []any{o.Robot, o.PresenceStatus, o.Seen, strings.Join(last, " ")}
+	})
 }
 
 func deletedText(o view.StrayDocuments) string {

@@ -110,12 +110,9 @@ func logLine(e api.Event) string {
 }
 
 func eventTable(out io.Writer, events []api.Event) {
-	w := newTable(out)
-	fmt.Fprintln(w, "AT\tROBOT\tLEVEL\tTYPE\tSOURCE\tCAUSE\tDATA")
-	for _, e := range events {
-		writeRow(w, formatTime(e.Received), e.Robot, dash(string(e.Level)), e.Type, e.Source, dash(e.Cause), eventData(e.Event))
-	}
-	_ = w.Flush() // a write error shows at the next write
+	writeTable(out, "AT\tROBOT\tLEVEL\tTYPE\tSOURCE\tCAUSE\tDATA", events, func(e api.Event) []any {
+		return []any{formatTime(e.Received), e.Robot, dash(string(e.Level)), e.Type, e.Source, dash(e.Cause), eventData(e.Event)}
+	})
 }
 
 func eventData(e schema.Event) string {

@@ -21,11 +21,8 @@ func pointTable(_ *shell, out io.Writer, l api.RobotPoints) {
 		fmt.Fprintln(out, "no points")
 		return
 	}
-	w := newTable(out)
-	defer w.Flush()
-	fmt.Fprintln(w, "POINT\tX\tY\tHEADING\tFROM")
 	metres := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	for _, p := range l.Points {
+	writeTable(out, "POINT\tX\tY\tHEADING\tFROM", l.Points, func(p api.RobotPoint) []any {
 		x, y, heading, from := "-", "-", "-", p.From
 		if p.At != nil {
 			if x, y = metres(p.At.XM), metres(p.At.YM); p.At.ThetaRad != nil {
@@ -38,8 +35,8 @@ func pointTable(_ *shell, out io.Writer, l api.RobotPoints) {
 		case p.From == api.PointTaught && l.TaughtMap != "":
 			from += " (on map sha256 " + l.TaughtMap[:min(len(l.TaughtMap), 12)] + ")"
 		}
-		writeRow(w, p.Name, x, y, heading, from)
-	}
+		return []any{p.Name, x, y, heading, from}
+	})
 }
 
 // pointFlags are points to add: taught ones of a robot, or by their coordinates.

@@ -93,14 +93,12 @@ func (sh *shell) robotTable(out io.Writer, l robotList) {
 		fmt.Fprintln(out, "no robots")
 		return
 	}
-	w := newTable(out)
-	fmt.Fprintln(w, sh.header("ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS", "ROUND TRIP", "CONTROL", "LIFE"))
-	for _, r := range l.Robots {
+	header := sh.header("ROBOT\tPRESENCE\tSEEN\tMODE\tSAFETY\tATO\tSTORY\tDESIRED\tALERTS\tLABELS", "ROUND TRIP", "CONTROL", "LIFE")
+	writeTable(out, header, l.Robots, func(r view.Robot) []any {
 		cells := []any{r.ID, presenceText(r), age(l.TS, r.Presence.LastSeen), dash(modeText(r)), dash(safetyText(r)), dash(autoText(r)), dash(storyText(r)),
 			dash(convergenceText(r.Desired)), dash(alertText(r)), dash(labelText(r.Labels))}
-		writeRow(w, append(cells, sh.wide(roundTripText(r), dash(controllerText(r)), dash(lifeState(r)))...)...)
-	}
-	_ = w.Flush() // a write error shows at the next write
+		return append(cells, sh.wide(roundTripText(r), dash(controllerText(r)), dash(lifeState(r)))...)
+	})
 }
 
 func robotDetail(_ *shell, out io.Writer, d view.Detail) {
