@@ -6,10 +6,12 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 
+	"troupe/fleetd/api"
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/robotd/auto"
@@ -93,7 +95,33 @@ func contract(all []enums.Enum) string {
 		fmt.Fprintf(&b, "  %s: [%s],\n", name, strings.Join(roles, ", "))
 	}
 	b.WriteString("} as const;\n")
+	commands(&b)
 	return b.String()
+}
+
+// commands writes how the command of each operation that changes something is made from a request.
+func commands(b *strings.Builder) {
+	b.WriteString("\n/** The command of an operation: its words, then where its arguments and flags are in a request; times are in ms there. */\n" +
+		"export const commands: Record<string, { words: string; args: string[]; flags: Record<string, string> }> = {\n")
+	for _, o := range api.Operations() {
+		if o.Use == "" || o.Method == http.MethodGet {
+			continue
+		}
+		words, arguments, flags := o.CommandLine()
+		var args, named []string
+		for _, a := range arguments {
+			args = append(args, quote(a.In+"."+a.Name))
+		}
+		for _, f := range flags {
+			// Robots, their number and the reason are at the end of every line.
+			if f.Flag != "" && !slices.Contains([]string{"dry_run", "expected_count", "why", "selector"}, f.Name) {
+				named = append(named, fmt.Sprintf("%s: %s", quote(f.Flag), quote(f.In+"."+f.Name)))
+			}
+		}
+		fmt.Fprintf(b, "  %s: {\n    words: %s,\n    args: [%s],\n    flags: { %s },\n  },\n",
+			quote(o.ID), quote(strings.Join(words, " ")), strings.Join(args, ", "), strings.Join(named, ", "))
+	}
+	b.WriteString("};\n")
 }
 
 // table writes the texts of a table by their codes, and the union of the codes.

@@ -1,5 +1,5 @@
 import { line, robotsOf, verbLine, whyAndExpect } from './commandline';
-import { type Command, commands } from './commands';
+import { commands } from '../contract';
 import type { Schemas } from './client';
 import type { operations } from './schema';
 
@@ -70,31 +70,7 @@ function library<K extends 'act' | 'story' | 'activity'>(kind: K) {
       ...(r.body.acts ?? []).map((a) => `--with-act=${a}`),
       ...why(r.body.why),
     ],
-    [`restore-${kind}`]: (r: Request<'restore-act'>) => [
-      kind,
-      'restore',
-      r.path.id,
-      `${r.path.rev}`,
-      ...why(r.body.why),
-    ],
-    [`duplicate-${kind}`]: (r: Request<'duplicate-act'>) => [
-      kind,
-      'duplicate',
-      r.path.id,
-      r.body.id,
-      ...why(r.body.why),
-    ],
-    [`recover-${kind}`]: (r: Request<'recover-act'>) => [kind, 'recover', r.path.id, ...why(r.body.why)],
-    [`delete-${kind}`]: (r: Request<'delete-act'>) => [
-      kind,
-      'delete',
-      r.path.id,
-      flag('expect-stories', r.query?.expected_stories || undefined),
-      flag('expect-activities', r.query?.expected_activities || undefined),
-      flag('expect-robots', r.query?.expected_robots || undefined),
-      ...(r.query?.clear ?? []).map((s) => `--yes-clear-default=${s}`),
-      ...why(r.query?.why),
-    ],
+
     [`save-${kind}`]: (r: Request<'save-act'>) => [kind, 'save', '-f', r.file, flag('over', r.over || undefined)],
   } as Table;
 }
@@ -106,20 +82,20 @@ interface Asked {
 }
 
 /** The words of a command that is made from its operation. Robots, their number and the reason come last. */
-function made(c: Command, asked: Asked): Words {
+function made(c: (typeof commands)[string], asked: Asked): Words {
   const at = (place: string): unknown => {
     const [where, name] = place.split('.') as [keyof Asked, string];
     return asked[where]?.[name];
   };
-  const flags = c.flags.map(([name, place]) => {
+  const flags = Object.entries(c.flags).map(([name, place]) => {
     const value = at(place);
     if (value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)) return;
     return value === true ? `--${name}` : `--${name}=${String(value).trim()}`;
   });
   const all = { ...asked.query, ...asked.body } as { selector?: Selector; expected_count?: number; why?: string };
   return [
-    ...c.words,
-    ...c.args.flatMap((place) => at(place) as string),
+    ...c.words.split(' '),
+    ...c.args.flatMap((place) => [at(place)].flat().map(String)),
     ...flags,
     ...(all.selector ? robotsOf(all.selector) : []),
     ...whyAndExpect(all.why ?? '', all.expected_count),
@@ -128,9 +104,6 @@ function made(c: Command, asked: Asked): Words {
 
 /** The words of commands that are written by hand and do the same as a request, by operation. */
 const table: Table = {
-  stop: ({ body: b }) => ['stop', ...robotsOf(b.selector), flag('level', b.level), ...why(b.why)],
-  'release-stops': ({ body: b }) => ['stop', 'release', ...(b.ids ?? []), ...why(b.why)],
-
   'set-labels': ({ path, body: b }) => [
     'robot',
     'label',
@@ -146,7 +119,7 @@ const table: Table = {
     ...(b.unset ?? []).map((k) => `${k}-`),
     ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
-  'adopt-robot': ({ path, body }) => ['adopt', path.id, ...why(body.why)],
+
   'ask-record': ({ path, body: b }) => [
     'robot',
     'record',
@@ -154,15 +127,8 @@ const table: Table = {
     flag('last', b.last_ms && `${b.last_ms / 60_000}m`),
     ...why(b.why),
   ],
-  'cancel-command': ({ path, body }) => ['command', 'cancel', path.id, ...why(body.why)],
+
   'delete-orphan': ({ path, query }) => ['robot', 'orphans', path.id, '--delete', ...why(query?.why)],
-  'make-enrolment-token': ({ path, body }) => [
-    'robot',
-    'enrol',
-    path.id,
-    flag('serial', body.serial),
-    ...why(body.why),
-  ],
 
   desired: (r) => ['desired', ...desired(r)],
   assign: ({ body: b }) => [
@@ -172,13 +138,7 @@ const table: Table = {
     ...robotsOf(b.selector),
     ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
-  'revert-assignment': ({ body: b }) => [
-    'story',
-    'revert',
-    flag('apply', b.apply),
-    ...robotsOf(b.selector),
-    ...whyAndExpect(b.why ?? '', b.expected_count),
-  ],
+
   'assign-activities': ({ body: b }) => [
     'activity',
     ...(b.activities?.length ? ['assign', b.activities.join(',')] : ['withdraw']),
@@ -214,7 +174,6 @@ const table: Table = {
     ...why(b.why),
   ],
   'put-asset': ({ path, query, file }) => ['asset', 'put', file, `--name=${path.name}`, ...why(query?.why)],
-  'delete-asset': ({ path, query }) => ['asset', 'delete', path.name, ...why(query?.why)],
 
   // Passwords are asked for, or read from a file.
   'add-user': ({ body: b }) => [
@@ -241,7 +200,7 @@ const table: Table = {
           ...why(b.why),
         ],
   'set-password': ({ path, body }) => ['user', 'password', path.name, ...why(body.why)],
-  'end-session': ({ path, query }) => ['session', 'end', path.id, ...why(query?.why)],
+
   'end-sessions': ({ query }) => ['session', 'end', '--all', flag('user', query?.user), ...why(query?.why)],
 };
 
