@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -158,10 +159,13 @@ var groups = map[string]string{
 	"token":   "access tokens, with which programs make requests as a user",
 }
 
+// operations are the rows, which are made once: every command of a verb takes one.
+var operations = sync.OnceValue(api.Operations)
+
 // addOperations adds the commands that are made from rows, below the groups that they name. A group that root does not
 // have is made.
 func (sh *shell) addOperations(root *cobra.Command) {
-	for _, o := range api.Operations() {
+	for _, o := range operations() {
 		if o.Use != "" {
 			addBelow(root, o, sh.operationCommand(o, nil, nil))
 		}
@@ -210,7 +214,7 @@ func addBelow(at *cobra.Command, o operation.Operation, c *cobra.Command) {
 // operationCommand makes the command of a row. What is fixed has no flag; own comes instead of what finishes has.
 func (sh *shell) operationCommand(o operation.Operation, fixed given, own func(*shell, *cobra.Command) finish) *cobra.Command {
 	words, arguments, flags := o.CommandLine()
-	flags = slices.DeleteFunc(flags, func(p operation.Param) bool { _, is := fixed[p.Name]; return is })
+	flags = slices.DeleteFunc(slices.Clone(flags), func(p operation.Param) bool { _, is := fixed[p.Name]; return is })
 	at := strings.Index(o.Use, words[len(words)-1])
 	c := &cobra.Command{
 		Use: o.Use[at:], Short: orElse(o.Short, lowerFirst(o.Summary)), Long: o.Long,
@@ -419,7 +423,7 @@ type given map[string]any
 
 // request makes a request for an operation, in the name of who uses the command line.
 func (sh *shell) request(id string, values given) rowRequest {
-	all := api.Operations()
+	all := operations()
 	i := slices.IndexFunc(all, func(o operation.Operation) bool { return o.ID == id })
 	r := rowRequest{operation: all[i], query: url.Values{}, body: map[string]any{}, path: map[string]string{}}
 	params := r.operation.Params()

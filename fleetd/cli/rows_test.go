@@ -44,9 +44,16 @@ func TestRowsShowWhatTheirAnswersHave(t *testing.T) {
 }
 
 // The help of a flag that is made from a row is what the description of the API says of its parameter.
-func TestEveryFlagSaysWhatItIs(t *testing.T) {
+func TestEveryCommandHasHelpThatSaysWhatEachFlagIs(t *testing.T) {
+	commands := 0
 	var look func(c *cobra.Command)
 	look = func(c *cobra.Command) {
+		commands++
+		var out, errs strings.Builder
+		line := append(strings.Fields(c.CommandPath())[1:], "--help")
+		if code := Main(t.Context(), Streams{Out: &out, Err: &errs}, "v0", line...); code != 0 || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0 {
+			t.Errorf("%s: code %d, %s %s", line, code, out.String(), errs.String())
+		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Usage == "" {
 				t.Errorf("%s --%s has no text", c.CommandPath(), f.Name)
@@ -57,4 +64,7 @@ func TestEveryFlagSaysWhatItIs(t *testing.T) {
 		}
 	}
 	look(commandLine(Streams{}, "v0"))
+	if commands < 150 {
+		t.Errorf("only %d commands", commands)
+	}
 }

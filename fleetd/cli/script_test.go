@@ -361,17 +361,3 @@ func TestPausesAndStopsAreShownWithWhatEndsThem(t *testing.T) {
 		}
 	}
 }
-
-func TestEveryCommandHasHelp(t *testing.T) {
-	for _, line := range []string{
-		"", "serve", "ca", "ca init", "ca server", "ca instance", "ca list", "ca revoke", "robot", "robot list", "robot get", "robot points", "desired places", "robot watch", "robot label", "robot enrol", "robot identity", "robot revoke", "robot decommission", "robot orphans", "act", "story", "act list", "story list", "story get", "validate", "schema", "publish",
-		"story publish", "story assign", "story withdraw", "story delete", "story recover", "mode set", "mode param", "interrupt", "interrupt request", "interrupter", "controller", "sys", "sys ack-fault", "sys reboot", "log", "auto start", "auto skip", "auto stop", "auto pause", "auto continue",
-		"safety enable", "safety reset", "stop", "stop list", "stop release", "adopt", "command list", "command get", "audit", "audit list", "audit verify", "audit export", "version",
-	} {
-		var out, errs strings.Builder
-		code := cli.Main(context.Background(), cli.Streams{Out: &out, Err: &errs}, "v0", append(strings.Fields(line), "--help")...)
-		if code != 0 || !strings.Contains(out.String(), "Usage:") || errs.Len() > 0 {
-			t.Errorf("help of %q: code %d, %s %s", line, code, out.String(), errs.String())
-		}
-	}
-}

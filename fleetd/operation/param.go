@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Param is one parameter of an operation.
@@ -26,8 +27,15 @@ type Param struct {
 // otherFlags are the flags that are not named like their parameters.
 var otherFlags = map[string]string{"expected_count": "expect", "by": "", "acts": "with-act"}
 
-// Params lists the parameters of an operation, those of the path first.
+// paramsByType are the parameters by the type of the input. Without them reflection takes a third of the time in which a
+// command starts.
+var paramsByType sync.Map
+
+// Params lists the parameters of an operation, those of the path first. The caller must not change the list.
 func (o Operation) Params() []Param {
+	if known, is := paramsByType.Load(o.In); is {
+		return known.([]Param)
+	}
 	var path, others []Param
 	for _, p := range paramsOf(o.In, "") {
 		if p.In == "path" {
@@ -36,7 +44,9 @@ func (o Operation) Params() []Param {
 			others = append(others, p)
 		}
 	}
-	return append(path, others...)
+	all := append(path, others...)
+	paramsByType.Store(o.In, all)
+	return all
 }
 
 // paramsOf lists the parameters among the fields of a struct; in is where they are if no tag says so.
@@ -102,7 +112,7 @@ func (p Param) isNamed(word string) bool {
 }
 
 // CommandLine returns the words of the command in Use, its arguments and its flags. ROBOT... stands for the robots that a
-// selector names, and is no argument.
+// selector names, and is no argument. The caller must not change the lists.
 func (o Operation) CommandLine() (words []string, arguments []Argument, flags []Param) {
 	flags = o.Params()
 	selects := slices.ContainsFunc(flags, func(p Param) bool { return p.Name == "selector" })
