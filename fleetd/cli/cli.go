@@ -153,7 +153,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 
 // readNumbersAsWritten makes the numeric flags of a command and of those below it refuse 010, which is 8 to pflag.
 func readNumbersAsWritten(c *cobra.Command) {
-	for _, flags := range []*pflag.FlagSet{c.PersistentFlags(), c.LocalNonPersistentFlags()} {
+	for _, flags := range []*pflag.FlagSet{c.PersistentFlags(), c.Flags()} {
 		flags.VisitAll(func(f *pflag.Flag) {
 			if schema.IsNumeric(f.Value.Type()) {
 				f.Value = schema.NumberFlag{Flag: f.Value}
