@@ -111,8 +111,10 @@ check-web:
 	@deploy/setup/web.sh
 	@echo "console: ok"
 
-gen: ## generate the tables, schemas and diagrams
+gen: ## generate the tables, schemas, diagrams, and the lists of routes and roles
 	@go generate ./...
+	@go test ./fleetd/fleet -run '^TestOpenAPI' -update
+	@go test ./fleetd/api -run '^TestRoles' -update
 
 web: setup ## build the console into the tree, after changes in fleetd/console/web
 	@cd fleetd/console/web && npm run --silent types && npm run --silent build

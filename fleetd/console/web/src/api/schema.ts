@@ -2024,6 +2024,7 @@ export interface components {
             activities: string[];
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description only show which robots would be updated */
             dry_run?: boolean;
             /**
              * Format: int64
@@ -2031,6 +2032,7 @@ export interface components {
              */
             expected_count?: number;
             selector: components["schemas"]["SelectorSelector"];
+            /** @description the reason, for the audit */
             why?: string;
         };
         Activity: {
@@ -2170,10 +2172,14 @@ export interface components {
             robots: string[];
         };
         Assignment: {
-            /** @enum {string} */
+            /**
+             * @description when it takes over; default next_act; now ends the running act; next_start waits until the present story has ended or is stopped
+             * @enum {string}
+             */
             apply?: "next_act" | "now" | "next_start";
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description only show which robots would be updated */
             dry_run?: boolean;
             /**
              * Format: int64
@@ -2188,6 +2194,7 @@ export interface components {
             selector: components["schemas"]["SelectorSelector"];
             /** @description empty = remove the default story */
             story?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         Audit: {
@@ -2198,6 +2205,7 @@ export interface components {
         AuditAttribution: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         AuditBroken: {
@@ -2389,6 +2397,7 @@ export interface components {
              * @example mode/set
              */
             verb: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         Condition: {
@@ -2425,6 +2434,7 @@ export interface components {
             by?: string;
             /** @description id of the copy: a-z, 0-9 and - */
             id: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         Credentials: {
@@ -2448,6 +2458,7 @@ export interface components {
         DecommissionRequest: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description the reason, for the audit */
             why?: string;
             /** @description also if the robot is or may be online: then it is stopped and disconnected */
             yes?: boolean;
@@ -2530,6 +2541,7 @@ export interface components {
             by?: string;
             /** @description change settings */
             config?: components["schemas"]["DesiredConfig"];
+            /** @description only show which robots would be updated */
             dry_run?: boolean;
             /**
              * Format: int64
@@ -2548,6 +2560,7 @@ export interface components {
              */
             previous?: "config" | "mode" | "places";
             selector: components["schemas"]["SelectorSelector"];
+            /** @description the reason, for the audit */
             why?: string;
         };
         DesiredResult: {
@@ -2899,6 +2912,7 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+            /** @description the reason, for the audit */
             why?: string;
         };
         LabelsRequest: {
@@ -2917,6 +2931,7 @@ export interface components {
             };
             /** @description keys to remove */
             unset?: string[];
+            /** @description the reason, for the audit */
             why?: string;
         };
         LabelsResult: {
@@ -2980,6 +2995,7 @@ export interface components {
              */
             level?: "stop" | "soft-stop" | "halt" | "estop";
             selector: components["schemas"]["SelectorSelector"];
+            /** @description the reason, for the audit */
             why?: string;
         };
         LatchedList: {
@@ -3082,6 +3098,7 @@ export interface components {
             roles?: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description default: yourself; for others administrators only */
             user?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         NewAsset: {
@@ -3097,17 +3114,22 @@ export interface components {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
             password: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         NewUser: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description name to show */
             display?: string;
             name: string;
             /** @description empty: the user cannot sign in with a password, but tokens work */
             password?: string;
+            /** @description one or several */
             roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
+            /** @description the user sees and commands robots with one of these values of the label site only */
             sites?: string[];
+            /** @description the reason, for the audit */
             why?: string;
         };
         OrphanList: {
@@ -3169,6 +3191,7 @@ export interface components {
             };
             /** @description what the person said; fleetd keeps it with the command, but not that of an intent that another client posts over MQTT */
             text?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         Presence: {
@@ -3198,6 +3221,7 @@ export interface components {
             /** @description only show what would change */
             dry_run?: boolean;
             texts: components["schemas"]["SourceText"][];
+            /** @description the reason, for the audit */
             why?: string;
         };
         Publications: {
@@ -3240,6 +3264,7 @@ export interface components {
              * @default 600000
              */
             last_ms: number;
+            /** @description the reason, for the audit */
             why?: string;
         };
         RecordsRecord: {
@@ -3313,12 +3338,13 @@ export interface components {
         };
         Reversion: {
             /**
-             * @description default: as the present story was assigned
+             * @description when it takes over; default: as the present story was assigned
              * @enum {string}
              */
             apply?: "next_act" | "now" | "next_start";
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description only show which robots would be updated */
             dry_run?: boolean;
             /**
              * Format: int64
@@ -3326,6 +3352,7 @@ export interface components {
              */
             expected_count?: number;
             selector: components["schemas"]["SelectorSelector"];
+            /** @description the reason, for the audit */
             why?: string;
         };
         Reverted: {
@@ -3362,6 +3389,7 @@ export interface components {
             by?: string;
             /** @description only show what it would revoke; otherwise why is required */
             dry_run?: boolean;
+            /** @description the reason, for the audit */
             why?: string;
         };
         Revoked: {
@@ -4837,6 +4865,7 @@ export interface components {
             acts?: string[];
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         TokenRequest: {
@@ -4849,6 +4878,7 @@ export interface components {
              * @description how long it is valid; default a day
              */
             valid_ms?: number;
+            /** @description the reason, for the audit */
             why?: string;
         };
         TokenState: {
@@ -4869,6 +4899,7 @@ export interface components {
             only?: string[];
             /** @description YAML, or JSON if it starts with { */
             text: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         Tried: {
@@ -4891,12 +4922,15 @@ export interface components {
             by?: string;
             /** @description true ends all sessions, and no token of the user works */
             disabled?: boolean;
+            /** @description name to show */
             display?: string;
+            /** @description instead of those that the user has */
             roles?: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description empty list = every robot */
             sites?: string[];
             /** @description the person of the OpenID Connect provider who signs in as this user, as the audit names the subject of a refused sign-in; empty = nobody */
             subject?: string;
+            /** @description the reason, for the audit */
             why?: string;
         };
         UserList: {
@@ -5119,6 +5153,7 @@ export interface operations {
     "delete-activity": {
         parameters: {
             query?: {
+                /** @description only show what it would do */
                 dry_run?: boolean;
                 /** @description stories that change */
                 expected_stories?: number;
@@ -5129,6 +5164,7 @@ export interface operations {
                 /** @description stories whose robots may be left without a default story */
                 clear?: string[];
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -5517,6 +5553,7 @@ export interface operations {
     "delete-act": {
         parameters: {
             query?: {
+                /** @description only show what it would do */
                 dry_run?: boolean;
                 /** @description stories that change */
                 expected_stories?: number;
@@ -5527,6 +5564,7 @@ export interface operations {
                 /** @description stories whose robots may be left without a default story */
                 clear?: string[];
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -5809,6 +5847,7 @@ export interface operations {
     "list-alerts": {
         parameters: {
             query?: {
+                /** @description only of this robot */
                 robot?: string;
                 /** @description only of robots whose label site is this */
                 site?: string;
@@ -5935,6 +5974,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -5974,6 +6014,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -6010,6 +6051,7 @@ export interface operations {
                 robot?: string;
                 /** @description only those of this time, such as that of an entry of the audit */
                 at?: string;
+                /** @description at most this many */
                 limit?: number;
             };
             header?: never;
@@ -6115,7 +6157,9 @@ export interface operations {
                 without?: string;
                 /** @description part of what it was done to */
                 target?: string;
+                /** @description through what it came */
                 via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
+                /** @description how it ended */
                 outcome?: "done" | "accepted" | "partly" | "refused" | "failed";
                 /** @description this entry, and those that say how it ended */
                 id?: string;
@@ -6125,6 +6169,7 @@ export interface operations {
                 until?: string;
                 /** @description next of the page before */
                 page_token?: string;
+                /** @description at most this many */
                 limit?: number;
             };
             header?: never;
@@ -6164,7 +6209,9 @@ export interface operations {
                 without?: string;
                 /** @description part of what it was done to */
                 target?: string;
+                /** @description through what it came */
                 via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
+                /** @description how it ended */
                 outcome?: "done" | "accepted" | "partly" | "refused" | "failed";
                 /** @description this entry, and those that say how it ended */
                 id?: string;
@@ -6172,6 +6219,7 @@ export interface operations {
                 since?: string;
                 /** @description before */
                 until?: string;
+                /** @description form of the file */
                 format?: "jsonl" | "csv";
             };
             header?: never;
@@ -6235,6 +6283,7 @@ export interface operations {
     "list-batches": {
         parameters: {
             query?: {
+                /** @description at most this many */
                 limit?: number;
             };
             header?: never;
@@ -6333,11 +6382,15 @@ export interface operations {
     "list-commands": {
         parameters: {
             query?: {
+                /** @description only commands of this batch */
                 batch?: string;
+                /** @description only commands to this robot */
                 robot?: string;
                 /** @description only of robots whose label site is this */
                 site?: string;
+                /** @description only commands in this state */
                 state?: "QUEUED" | "SENT" | "ACKED" | "RUNNING" | "SUCCEEDED" | "FAILED" | "REJECTED" | "CANCELLED" | "SUPERSEDED" | "EXPIRED" | "UNDELIVERED" | "UNKNOWN";
+                /** @description at most this many */
                 limit?: number;
             };
             header?: never;
@@ -6638,11 +6691,15 @@ export interface operations {
                 robot?: string;
                 /** @description only of robots whose label site is this */
                 site?: string;
+                /** @description only of this type */
                 type?: string;
                 /** @description one of these; several with commas */
                 level?: ("info" | "warn" | "error" | "safety")[];
+                /** @description only those that fleetd received at or after */
                 since?: string;
+                /** @description only those that fleetd received before */
                 until?: string;
+                /** @description at most this many */
                 limit?: number;
             };
             header?: never;
@@ -6779,6 +6836,7 @@ export interface operations {
                 /** @description for lists: Header=field says which field a column is, Header= ignores it */
                 map?: string[];
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -7072,6 +7130,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -8112,6 +8171,7 @@ export interface operations {
     "list-sessions": {
         parameters: {
             query?: {
+                /** @description of this user only */
                 user?: string;
             };
             header?: never;
@@ -8146,6 +8206,7 @@ export interface operations {
                 /** @description default: yourself; for others administrators only */
                 user?: string;
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -8178,6 +8239,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -8415,6 +8477,7 @@ export interface operations {
     "delete-story": {
         parameters: {
             query?: {
+                /** @description only show what it would do */
                 dry_run?: boolean;
                 /** @description stories that change */
                 expected_stories?: number;
@@ -8425,6 +8488,7 @@ export interface operations {
                 /** @description stories whose robots may be left without a default story */
                 clear?: string[];
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;
@@ -8776,6 +8840,7 @@ export interface operations {
     "list-tokens": {
         parameters: {
             query?: {
+                /** @description of this user only */
                 user?: string;
             };
             header?: never;
@@ -8841,6 +8906,7 @@ export interface operations {
         parameters: {
             query?: {
                 by?: string;
+                /** @description the reason, for the audit */
                 why?: string;
             };
             header?: never;

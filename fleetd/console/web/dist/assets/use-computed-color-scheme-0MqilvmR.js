@@ -1,1 +1,0 @@
-import{Fn as e,Hn as t}from"./index-CBLEKMb1.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
