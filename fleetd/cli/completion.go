@@ -60,7 +60,7 @@ func (sh *shell) complete(c *cobra.Command) {
 			return sh.ask(cmd, from, given), cobra.ShellCompDirectiveNoFileComp
 		}
 	}
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+	each := func(f *pflag.Flag) {
 		from, known := flagSources[f.Name]
 		switch {
 		case !known:
@@ -73,7 +73,9 @@ func (sh *shell) complete(c *cobra.Command) {
 		_ = c.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return sh.ask(cmd, from, given), cobra.ShellCompDirectiveNoFileComp
 		}) // an error: it has one already
-	})
+	}
+	c.PersistentFlags().VisitAll(each)
+	c.Flags().VisitAll(each)
 	for _, below := range c.Commands() {
 		sh.complete(below)
 	}
