@@ -61,7 +61,10 @@ func oneOfEach() []Record {
 	yaw, sent, sure := 9.0, 1.5, 0.8
 	return []Record{
 		sampleAt(1), Unit{Unit: "head", State: driver.Error, Detail: "too hot"},
-		Action{What: "start", Key: 7, Unit: "head", Demanded: &score.Action{Do: score.Head{Axes: score.Axes{YawRad: &yaw}}}, Sent: &score.Action{Do: score.Head{Axes: score.Axes{YawRad: &sent}}}},
+		Action{
+			What: "start", Key: 7, Unit: "head", Demanded: &score.Action{Do: score.Head{Axes: score.Axes{YawRad: &yaw}}},
+			Sent: &score.Action{Do: score.Head{Axes: score.Axes{YawRad: &sent}}},
+		},
 		Order{Order: driver.ToRun}, Command{Client: "op1", Verb: "safety/stop", Payload: []byte(`not JSON`)},
 		Answer{Client: "op1", Ack: []byte(`{"id":"a1","status":"SUCCEEDED"}`)},
 		Event{Payload: []byte(`{"ts":"2026-05-17T12:00:00.000Z","boot":"b1","seq":1,"type":"booted","level":"info","source":"robotd"}`)},

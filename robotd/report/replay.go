@@ -111,7 +111,8 @@ func (t Step) ContinueReplay() {
 	if len(r.events) > 0 {
 		t.Out.Do(effect.Publish{Topic: schema.TopicEvent, Payload: r.events[0]})
 		r.events, r.due = r.events[1:], t.Now.Mono+ReplayEvery
-		t.Out.Do(effect.Progress{Of: r.key, Percent: 100 * (r.total - len(r.events)) / r.total, Remaining: time.Duration(len(r.events)) * ReplayEvery})
+		left := time.Duration(len(r.events)) * ReplayEvery
+		t.Out.Do(effect.Progress{Of: r.key, Percent: 100 * (r.total - len(r.events)) / r.total, Remaining: left})
 	}
 	if len(r.events) == 0 {
 		t.endReplay(schema.Verdict{Status: schema.StatusSucceeded, Detail: t.replayed()})
