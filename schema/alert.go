@@ -7,7 +7,7 @@ type AlertRow struct {
 	Note string // goes on where Text ends, for those who read the message
 }
 
-// Alerts lists every type of alerts once. topics.md and the console's words are generated from it.
+// Alerts lists every type of alerts once. topics.md and the English meanings in the console are generated from it.
 var Alerts = []AlertRow{
 	{Type: "story_failing",
 		Text: "no act of the last round succeeded",

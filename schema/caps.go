@@ -77,7 +77,7 @@ const (
 type UnitKindRow struct {
 	Kind   UnitKind
 	Moves  bool // they can move the robot or a part of it: the safety core permits or forbids exactly these
-	Sounds bool // they are heard, so acts must leave them alone in E_STOP
+	Sounds bool // they are heard: in E_STOP only the safety core may use them
 
 	Severity     DeviceSeverity // of their faults, unless a setting says otherwise; empty = serious
 	Temperatures Thresholds     // likewise; zero = usual
@@ -157,13 +157,13 @@ func (u *Unit) Speeds() (mps, radps float64) {
 	return cmp.Or(u.MaxSpeedMPS, 0.3), cmp.Or(u.MaxTurnRadPS, 0.5)
 }
 
-// Forward returns the speeds that a drive may be told, backwards ones less than 0.
+// Forward returns the range of a drive's speed in m/s; less than 0 is backwards.
 func (u *Unit) Forward() Range {
 	mps, _ := u.Speeds()
 	return Range{Min: -mps, Max: mps}
 }
 
-// Turning returns the turns that a drive may be told.
+// Turning returns the range of a drive's turning speed in rad/s.
 func (u *Unit) Turning() Range {
 	_, radps := u.Speeds()
 	return Range{Min: -radps, Max: radps}

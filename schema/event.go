@@ -41,7 +41,7 @@ type EventRow struct {
 	Routine bool
 }
 
-// Events lists every type of events once. topics.md and the console's words are generated from it;
+// Events lists every type of events once. topics.md and the English meanings in the console are generated from it;
 // what a robot sends has the level of its row.
 var Events = []EventRow{
 	{Type: "booted", Level: EventInfo, Text: "robotd has started"},
@@ -58,8 +58,8 @@ var Events = []EventRow{
 		Text: "a stop was latched: the robot stays stopped until it is released"},
 	{Type: "stop_altered", Level: EventSafety, Data: "id, by, why", Text: "the level of a latched stop changed"},
 	{Type: "reset_refused", Level: EventWarn, Data: "reason, detail, count",
-		Text: "somebody pressed the button reset on the robot's body, `count` times, and nothing was reset",
-		Note: "; detail says what to do; for the same reason at most one event in 1 s"},
+		Text: "somebody pressed the button reset on the robot's body, and nothing was reset",
+		Note: "; count is how often, and detail says what to do; for the same reason at most one event in 1 s"},
 	{Type: "stop_released", Level: EventSafety, Data: "id, by, why, released_by",
 		Text: "a latched stop was released",
 		Note: "; by is who stopped, released_by who released it: a person, or fleetd if it names none, or the client or input at the " +
@@ -156,7 +156,7 @@ var Events = []EventRow{
 	{Type: "sim_scenario", Level: EventInfo, Data: "at, speed, note, command",
 		Text: "a scenario says what happens in the world of the simulated body, or what a person sends now"},
 	{Type: "sim_refused", Level: EventWarn, Data: "id, reason, detail",
-		Text: "an input for the simulated body was not understood; id is its name"},
+		Text: "an input for the simulated body was not understood", Note: "; id is its name"},
 	{Type: "diagnosis_changed", Level: EventWarn, Data: "effect, fault, heat, temperature_c",
 		Text: "a unit is out of order or too hot, or so no longer", Note: "; source is the unit"},
 

@@ -91,7 +91,7 @@ const (
 type ReasonText struct {
 	Reason Reason
 	Retry  Retry
-	Text   string // for people, who see no message
+	Text   string // shown to people who do not see the message that has the reason
 	Note   string // goes on where Text ends, for those who have the message with the reason
 }
 

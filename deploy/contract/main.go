@@ -1,5 +1,6 @@
 // Command contract writes the console's contract.ts: the codes of the tables of robots and of fleetd as
-// closed unions of TypeScript, with the English texts that the tables have. The compiler then demands
+// closed unions of TypeScript, with the English texts that the tables have, the roles that have each right, what a
+// new action begins with, and how the command of an operation is made from a request. The compiler then demands
 // words for each code in every language. Run it with `make gen`; CI fails if its output is not committed.
 package main
 

@@ -245,7 +245,7 @@ func matches(pattern, path string) bool {
 // nouns are the resources of paths, as the audit names them.
 var nouns = map[string]string{"robots": "robot", "stories": "story", "activities": "activity", "orphans": "documents of robot"}
 
-// target is what an operation on a path is done to: the resource that its first parameter
+// targetOf names what an operation on a path is done to: the resource that its first parameter
 // names.
 func targetOf(o operation.Row, path string) string {
 	p, q := strings.Split(o.Route(), "/"), strings.Split(path, "/")

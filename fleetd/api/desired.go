@@ -25,7 +25,7 @@ type DesiredRequest struct {
 	Mode          *desired.Mode     `json:"mode,omitempty" doc:"the mode after start-up" cli:"-"`
 	Places        *desired.Set      `json:"places,omitempty" doc:"map and named points" cli:"-"`
 	Points        *DesiredPoints    `json:"points,omitempty" doc:"points to add to the places that the robots have" cli:"-"`
-	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that" cli:"what"`
+	Previous      string            `json:"previous,omitempty" enum:"config,mode,places" doc:"give each robot back what it had before the newest change of these; a second request undoes that" cli:"kind"`
 	DryRun        bool              `json:"dry_run,omitempty" doc:"only show which robots would be updated"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots are selected"`
 	audit.Attribution

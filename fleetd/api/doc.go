@@ -7,8 +7,8 @@
 // commands, hold connections, compute presence or see the database: package change reads
 // and changes it.
 //
-// Guard puts the principal of each request into its context, register names the rights that
-// a route needs, and the handler gets the principal with its input (see caller).
+// Guard puts the principal of each request into its context, the row of an operation (see package operation) names the
+// rights that it needs, and the handler gets the principal with its input (see caller).
 //
 // An error of the client never becomes an internal error: it is a problem of a stable
 // type (see Kinds) that says where, what and what to do.

@@ -34,8 +34,9 @@ type entryAnswer struct {
 // names are what examples are about, by kind.
 var names = map[library.Kind][2]string{library.KindAct: {"welcome", "hello"}, library.KindStory: {"museum", "shop"}, library.KindActivity: {"greet", "wave"}}
 
-// ofKind completes the row of an operation that exists for acts, stories and activities. Its texts have the word KIND, and
-// its example NAME and OTHER. Columns that begin with ROBOTS are not of acts, which no robot is assigned.
+// ofKind completes the row of an operation that exists for acts, stories and activities. It replaces KIND in Use, Done,
+// Example and Columns by the kind, and NAME and OTHER in Example by names of entries. For acts it leaves out the column
+// ROBOTS, because no act is assigned to robots.
 func ofKind(kind library.Kind, plural string, r operation.Row) operation.Row {
 	r.ID, r.Path, r.Tag = r.ID+"-"+string(kind), "/"+plural+r.Path, plural
 	r.Example = strings.NewReplacer("KIND", string(kind), "NAME", names[kind][0], "OTHER", names[kind][1]).Replace(r.Example)

@@ -97,8 +97,8 @@ func (s *server) narrow(p auth.Principal, sel selector.Selector, stop bool) (sel
 	return sel, nil
 }
 
-// robotsFor is the robots that a request to change something selects and that its principal may change, as the database
-// knows them.
+// robotsFor narrows a selector to the robots that a principal may change, and replaces terms that the database does not
+// know by the names of the robots for which they hold now. It refuses what narrow refuses.
 func (s *server) robotsFor(p auth.Principal, sel selector.Selector) (selector.Selector, error) {
 	if found := sel.Problems(); len(found) > 0 {
 		return sel, refusal(inBody("/selector", found))

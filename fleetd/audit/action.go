@@ -1,7 +1,7 @@
 package audit
 
-// Action is what an entry says was done. That of a command to a robot has its verb behind it, and that of a refused
-// request that only reads is the id of the operation in words; all others are in Actions.
+// Action is what an entry says was done: one of Actions; for a command to a robot, ActionCommand and its verb; for a refused
+// request that only reads, the id of the operation in words; for a path that the API does not have, the HTTP method.
 type Action string
 
 const (

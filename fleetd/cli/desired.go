@@ -73,7 +73,7 @@ once, when it receives the document. It never overrules a stop, a lost link or a
 }
 
 func revertDesired(sh *shell, c *cobra.Command) finish {
-	c.Long = `Give each robot back the config, mode or places that it had before the newest change. A second
+	c.Long = `Give each robot back what it had before the newest change; KIND is config, mode or places. A second
 revert undoes that. Earlier ones are in the audit.`
 	c.Example = "  fleetd desired revert config -l site=museum --dry-run\n  fleetd desired revert places r1 --wait"
 	return awaitingDesired(sh, c)

@@ -126,7 +126,7 @@ func (sh *shell) verb(v verb.Verb) *cobra.Command {
 		return c
 	}
 	for _, a := range v.Args() {
-		if a.Name == "why" { // --why is a flag of every command, and sendCommand adds the argument
+		if a.Name == "why" { // --why is a flag of every command, and fleetd adds it to the arguments
 			continue
 		}
 		f, name := c.Flags(), flagOf(a)

@@ -98,7 +98,7 @@ func TestEveryOperationIsCalledByItsCommand(t *testing.T) {
 	for _, o := range described {
 		line, _ := o.Extensions["x-cli"].(string)
 		if line == "" {
-			continue // only robotd calls it; a test of fleetd/api lists these
+			continue // it has no command line: NoLine of its row says who calls it
 		}
 		words := strings.Fields(line)
 		if words[0] != "fleetd" {

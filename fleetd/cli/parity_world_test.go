@@ -37,7 +37,7 @@ type parity struct {
 	called   map[string]bool // operations
 }
 
-// changing lists the operations of the OpenAPI document that change something, by METHOD path.
+// changing lists the operations that change something: their ids, by METHOD path.
 func changing() map[string]string {
 	all := map[string]string{}
 	for _, o := range api.Operations() {

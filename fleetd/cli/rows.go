@@ -75,8 +75,9 @@ func says[T any](text func(T) string) func(*shell, io.Writer, any) {
 // finish is what a command does with its request and its arguments, instead of sending it and showing the answer.
 type finish func(ctx context.Context, args []string, r rowRequest) error
 
-// finishes are of the commands of rows that ask for a secret, refuse by themselves or make several requests. Each adds
-// the flags that are no parameters of its operation.
+// finishes are, by the id of the row, what sends the request of a command where sendEach is not enough: it asks for a
+// secret, demands a reason, waits for robots or makes several requests. It may add flags that are no parameters of the
+// operation.
 var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"adopt-robot":          waiting((*shell).awaitBatch),
 	"assign":               waiting((*shell).awaitAssigned),
@@ -136,7 +137,8 @@ func waiting[T any](await func(sh *shell, ctx context.Context, got T, wait time.
 	}
 }
 
-// parts are more commands of operations. Parameters that are fixed have these values, or none.
+// parts are further commands of operations, such as story withdraw of assign. A fixed parameter has no flag: its value is
+// always sent, and nil is never sent.
 var parts = []struct {
 	id, use, short string
 	fixed          given
@@ -147,7 +149,7 @@ var parts = []struct {
 	{"desired", "desired config [KEY=VALUE...] [ROBOT...]", "change the desired settings", given{"previous": nil}, desiredConfig},
 	{"desired", "desired mode MODE ROBOT...", "set the desired mode after start-up", given{"previous": nil}, desiredMode},
 	{"desired", "desired places ROBOT...", "set the desired map and named points", given{"previous": nil}, desiredPlaces},
-	{"desired", "desired revert WHAT ROBOT...", "give robots back the config, mode or places that they had before", nil, revertDesired},
+	{"desired", "desired revert KIND ROBOT...", "give robots back the config, mode or places that they had before", nil, revertDesired},
 }
 
 // groups are the commands that have only commands below them, and what they are about.
@@ -179,7 +181,8 @@ func (sh *shell) addOperations(root *cobra.Command) {
 	}
 }
 
-// addBelow adds the command of a row. If there is one without arguments already, that one takes those of the row, too.
+// addBelow adds the command of a row to its group. If the group has a command of this name already, the two become one:
+// activity list does what it did, and activity list ROBOT what the row says.
 func addBelow(at *cobra.Command, o operation.Operation, c *cobra.Command) {
 	words, _, _ := o.CommandLine()
 	below := func(word string) *cobra.Command {
@@ -280,6 +283,8 @@ func (sh *shell) operationCommand(o operation.Operation, fixed given, own func(*
 		for i, a := range arguments {
 			switch {
 			case i >= len(args) || a.In == "":
+			case strings.Trim(args[i], " ,") == "": // a variable that is not set; no story means to withdraw it
+				return usage("which %s? %q names none", strings.ToLower(a.Word), args[i])
 			case a.Again && a.In != "path":
 				ask.set(a.Param, args[i:])
 			case a.Joined:
@@ -468,8 +473,9 @@ func (sh *shell) sendEach(ctx context.Context, args []string, r rowRequest) erro
 	return r.each(args, func() error { return sh.sendRow(ctx, r) })
 }
 
-// each sends a request, or one for each of the arguments if its path has the last of them. What was shown, and failed,
-// does not keep the next ones from being sent.
+// each sends the request once, or once for each value of the last argument if that repeats and is in the path
+// (adopt ROBOT...). It goes on after a failure without text, which the output has shown, and stops at any other error. It
+// returns the first error.
 func (r *rowRequest) each(args []string, send func() error) (worst error) {
 	_, arguments, _ := r.operation.CommandLine()
 	last := len(arguments) - 1

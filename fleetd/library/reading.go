@@ -7,9 +7,8 @@ import (
 	"troupe/schema/score"
 )
 
-// Reader reads rows of the library in one transaction, each of them once. A call reads, with one or two
-// queries, what it names and what was not read before. So the cost of a plan depends neither on how many
-// other rows there are nor on how many a call names. After an error it reads nothing more.
+// Reader reads rows of the library in one transaction, and lists each once. How many queries a call takes depends neither
+// on how many rows there are nor on how many it names. After an error it reads nothing more.
 type Reader interface {
 	// Rows are what was read so far.
 	Rows() *Rows
@@ -33,6 +32,7 @@ type Reader interface {
 	// similar names.
 	Assets()
 	ActIDs()
+	// FileBytes reads how many bytes all files have together.
 	FileBytes()
 }
 

@@ -24,7 +24,8 @@ type Param struct {
 	Explode  bool // a list in the query repeats the name, and is not one value with commas
 }
 
-// otherFlags are the flags that are not named like their parameters.
+// otherFlags are the flags that are not named like their parameters; empty = no flag: --by is a flag of every command. The
+// tag cli takes precedence.
 var otherFlags = map[string]string{"expected_count": "expect", "by": "", "acts": "with-act"}
 
 // paramsByType are the parameters by the type of the input. Without them reflection takes a third of the time in which a

@@ -3,7 +3,9 @@
 // HTTP API, who may do it, what its entry in the audit says, its command, and the line that the console shows for it.
 //
 // An input is a struct as huma reads it: fields with the tag path or query, and a field Body whose fields have the
-// tag json. The tag doc says what a field is, also in the help of the flag that is made from it.
+// tag json. The tag doc says what a field is, also in the help of the flag that is made from it. The tag cli is
+// FLAG,UNIT,INITIAL: the flag if it is not named like the field (- = no flag), how it is written on the command line (see
+// Param.Unit), and what is sent if it is not given.
 package operation
 
 import (
@@ -36,7 +38,7 @@ type Row struct {
 	FleetWide bool
 	// AtRoot is set if Path is not below the prefix of the API.
 	AtRoot bool
-	// MaxBody bounds the body of a request, in bytes; 0 = 1 MiB.
+	// MaxBody bounds the body of a request, in bytes; 0 = 1 MiB. For more, api.Guard must allow the path, too.
 	MaxBody int64
 	// More completes the description for huma, such as with how long a body may take; may be nil.
 	More func(*huma.Operation)
@@ -44,25 +46,28 @@ type Row struct {
 	// Example is a command line that does it, without the name of the program; empty if it is Use. A test runs it. More
 	// lines are only in the help.
 	Example string
-	// Without says what that line does if it does not call the operation.
+	// Without is set if that line does not call the operation: what it does instead, such as "without fleetd".
 	Without string
 	// NoLine says who calls the operation, if it has no line.
 	NoLine string
 
 	// Use is set if the command is made from this row: its words, and its arguments in capitals. The arguments are
-	// the parameters of the path in their order, and then fields of the input by their names. One that ends with ...
-	// may be given several times. Every other field of the input is a flag.
+	// the parameters of the path in their order, and then fields of the input by their names. ROBOT... stands for the selector
+	// of the input, if it has one. One that ends with ... may be given several times. Every other field of the input is
+	// a flag, unless Param.Flag is empty.
 	Use string
 	// Short is the line about the command in the help; empty if it is the summary.
 	Short string
 	// Long is the help; empty if it is the summary and the description.
 	Long string
 	// Columns are those of the table that shows the answer: "SINCE first_ts | ROBOT robot", with the name that a
-	// field has in JSON, and those of the fields that contain it before it with a dot.
+	// field has in JSON, and those of the fields that contain it before it with a dot. A method of the row ends with ();
+	// =TEXT behind a place stands for an empty cell.
 	Columns string
 	// None is the text instead of a table without rows.
 	None string
-	// Done is the text after it was done, instead of a table: {id} is a parameter of the path, {.id} a field of the answer.
+	// Done is the text after it was done, instead of a table: {id} is a parameter of the path, {.id} a field of the answer;
+	// {.id=TEXT} is TEXT if it is empty, and methods are as in Columns.
 	Done string
 }
 

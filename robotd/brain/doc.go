@@ -14,9 +14,9 @@
 // The parts of the robot have a state of their own: safety, request, operatorlink, mode,
 // body, latch, manual, perform, desired, diagnosis, intent, life, signal, diskvalues and report.
 // They use machines (auto, interrupt, act and others) that decide one thing each.
-// None of them knows another, but for the types of safety, and that perform and life read signal and latch holds back answers of
-// request: brain passes to each the facts that it needs, and carries out the outputs that it returns. The order is the same for every
-// event:
+// A part knows no other part, except: several use the types and rules of safety (such as Gate), perform and life read
+// signal, latch holds back answers of request, and body reads a limit of request. Brain passes to each the facts that it
+// needs, and carries out the outputs that it returns. The order is the same for every event:
 //
 //	reports of the body and commands, safety, operator link, control, mode supervisor, manual,
 //	signals, life, interrupts, launchpad and activity, desired documents, ato, abilities,

@@ -100,7 +100,7 @@ func (s *modeStatus) answered(v schema.Verdict) (d modeDecision) {
 	return d
 }
 
-// startupEnded takes the end of start-up, and why it is not in the desired mode.
+// startupEnded takes the end of start-up; why is the reason if it did not end in the desired mode.
 func (s *modeStatus) startupEnded(f ModeFacts, why schema.Reason) (d modeDecision) {
 	switch {
 	case s.At() != schema.DeployWaiting:

@@ -52,7 +52,7 @@ type Body struct {
 type Command struct {
 	Key  uint64 // unique; never reused
 	Unit string
-	Do   *score.Action // shared, read-only
+	Do   *score.Action // the action; Do.Do is what it does, by its type. Shared, read-only
 	Text string        // say, screen: the text, in the robot's language
 	// Choices are the texts of the choices of a screen, in the robot's language. A person
 	// who chooses ends the command: it is Done with the id of the choice.
@@ -231,7 +231,7 @@ type Driver interface {
 	// Calibrate homes the units that need it and loads the map m; it is the only moment
 	// at which the map changes. A map that cannot be read or used, with the reason
 	// bad_map, leaves the one before in force. While a unit needs to be enabled first, it
-	// waits and reports Waits, each time anew. Homing moves the body, so robotd has to feed it meanwhile.
+	// waits and reports Waits, each time again. Homing moves the body, so robotd has to feed it meanwhile.
 	// Cancelling ctx ends the calibration.
 	Calibrate(ctx context.Context, m Map) (Calibration, error)
 	// Close stops all motion and ends every goroutine.

@@ -1,5 +1,5 @@
-// Package effect has the effects of a robot's steps: everything that a step can request
-// from the world outside.
+// Package effect has what the parts of a robot return from a step: effects, which leave the robot, and outputs, such as
+// Dispatch and Reply, which brain passes to other parts.
 package effect
 
 import (

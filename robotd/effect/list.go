@@ -111,7 +111,7 @@ type (
 	}
 	// PerformStory begins to perform the story, or ends it. Asked: somebody asked for the mode that begins it.
 	PerformStory struct{ On, Asked bool }
-	// AskStop asks the safety core for a stop, that of a mode or of robotd itself.
+	// AskStop asks the safety core for a stop, for the mode in charge, a unit or robotd itself.
 	AskStop struct {
 		Verb   string // of group safety; one that is no stop counts as stop
 		Source string // mode, unit or robotd

@@ -254,7 +254,7 @@ type (
 	// StopDocument is desired/stop or fleet/stop, as received.
 	StopDocument struct {
 		From     StopSource
-		Problem  string // why it cannot be decoded; then Rev and what follows are empty
+		Problem  string // why it cannot be decoded; then all other fields but From and N are empty
 		Rev      int64
 		FleetID  string
 		Stops    []schema.StopLatch   // at most one in fleet/stop

@@ -67,9 +67,9 @@ const (
 	Disable Kind = "disable"
 	Load    Kind = "load"
 	Unload  Kind = "unload"
-	Cancel  Kind = "cancel" // cancel the request with the id Req
+	Cancel  Kind = "cancel" // cancel the request with the key Req
 
-	Param Kind = "param" // set the parameter Name; Runner.SetParam does that, not Step
+	Param Kind = "param" // set the parameter Name; Step.decide gives it to Runner.SetParam, and the supervisor does not see it
 
 	Begin       Kind = "begin"    // robotd is ready: start calibration
 	Tick        Kind = "tick"     // time has passed

@@ -11,7 +11,7 @@ import (
 	"troupe/schema"
 )
 
-// State is what heartbeats told.
+// State is what the robot knows from heartbeats and from the connection over which they come.
 type State struct {
 	cfg        Config
 	link       Link

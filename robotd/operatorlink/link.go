@@ -1,5 +1,5 @@
-// Package operatorlink takes in the heartbeats of fleetd and of consoles, and what else tells of
-// their connection: whether operators can reach the robot through fleetd or through a console at
+// Package operatorlink takes in the heartbeats of fleetd and of consoles, and other signs of
+// the state of their connection: whether operators can reach the robot through fleetd or through a console at
 // the robot, such as its own page, the fleet's time, who the fleetd instances are, and how late a
 // message may be.
 //

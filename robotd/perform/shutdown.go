@@ -54,7 +54,8 @@ func (t Step) beginShutdown() {
 			return
 		}
 	}
-	for _, k := range score.Kinds { // a pose that fails leaves the heads alone
+	// One act for each kind, in the order of Kinds (heads, then the drive): one that fails does not end the others.
+	for _, k := range score.Kinds {
 		if a := t.restAct(k); len(a.Actions) > 0 {
 			t.pushSafetyAct(act.Entry{Act: a})
 		}

@@ -61,7 +61,7 @@ func indexed(path string) (c Contents, ok bool) {
 	}
 	c = Contents{Closed: true, Messages: info.Statistics.MessageCount, Chunks: len(info.ChunkIndexes), Topics: map[string]uint64{}}
 	if c.Messages > 0 {
-		// until 2262
+		// nanoseconds since 1970 fit an int64 until 2262
 		c.From, c.To = time.Unix(0, int64(info.Statistics.MessageStartTime)).UTC(), time.Unix(0, int64(info.Statistics.MessageEndTime)).UTC()
 	}
 	for id, n := range info.Statistics.ChannelMessageCounts {
@@ -155,7 +155,7 @@ func Verify(path string) (Contents, error) {
 	defer f.Close()
 	for _, i := range inFile { // each points at a chunk
 		var op [1]byte
-		// checked by ReadAt
+		// an offset that is not in the file is an error of ReadAt
 		if _, err := f.ReadAt(op[:], int64(i.ChunkStartOffset)); err != nil || mcap.OpCode(op[0]) != mcap.OpChunk {
 			return c, fmt.Errorf("its index points at byte %d, where no chunk begins", i.ChunkStartOffset)
 		}

@@ -119,7 +119,7 @@ func (w *writer) write(at time.Time, r Record, data []byte) error {
 	}
 	w.seq[channel]++
 	before := len(w.mcap.ChunkIndexes)
-	t := uint64(at.UnixNano()) // after 1970
+	t := uint64(at.UnixNano()) // not negative: at is after 1970
 	if err := w.mcap.WriteMessage(&mcap.Message{ChannelID: channel, Sequence: w.seq[channel], LogTime: t, PublishTime: t,
 		Data: data}); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", w.path, err), w.abandon())

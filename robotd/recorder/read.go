@@ -186,7 +186,7 @@ func (c *Contents) count(ch *mcap.Channel, m *mcap.Message) {
 	}
 }
 
-func logTime(m *mcap.Message) time.Time { return time.Unix(0, int64(m.LogTime)).UTC() } // until 2262
+func logTime(m *mcap.Message) time.Time { return time.Unix(0, int64(m.LogTime)).UTC() } // nanoseconds since 1970 fit an int64 until 2262
 
 // copier writes messages of several files into one.
 type copier struct {
@@ -208,7 +208,7 @@ func (c *copier) message(s *mcap.Schema, ch *mcap.Channel, m *mcap.Message) erro
 		text := s.Name + "\x00" + string(s.Data)
 		key += text
 		if schema, known = c.schemas[text]; !known {
-			schema = uint16(len(c.schemas) + 1) // a few
+			schema = uint16(len(c.schemas) + 1) // a file has a few, far below 65,536
 			c.schemas[text] = schema
 			if err := c.to.WriteSchema(&mcap.Schema{ID: schema, Name: s.Name, Encoding: s.Encoding, Data: s.Data}); err != nil {
 				return err
@@ -217,7 +217,7 @@ func (c *copier) message(s *mcap.Schema, ch *mcap.Channel, m *mcap.Message) erro
 	}
 	id, known := c.ids[key]
 	if !known {
-		id = uint16(len(c.ids) + 1) // a few
+		id = uint16(len(c.ids) + 1) // a file has a few, far below 65,536
 		c.ids[key] = id
 		if err := c.to.WriteChannel(&mcap.Channel{ID: id, SchemaID: schema, Topic: ch.Topic, MessageEncoding: ch.MessageEncoding,
 			Metadata: ch.Metadata}); err != nil {

@@ -9,7 +9,7 @@ type Phase string
 const (
 	Received     Phase = "received"
 	Saving       Phase = "saving"       // admitted; its record is being written to disk
-	Dispatched   Phase = "dispatched"   // Dispatch was emitted; no outcome yet
+	Dispatched   Phase = "dispatched"   // handed on with effect.Dispatch; no reply yet
 	Working      Phase = "working"      // begun; ACCEPTED has not been sent
 	Acknowledged Phase = "acknowledged" // begun, and ACCEPTED was sent
 	Done         Phase = "done"         // has its final answer

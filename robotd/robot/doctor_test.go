@@ -219,7 +219,7 @@ func TestEachUsualMistakeIsFound(t *testing.T) {
 			p.c.Page.Listen = other.Addr().String()
 		}, "page", FindingWarn, "is in use", "--page"},
 		{"a password that everybody may read", func(p *patient) {
-			if err := os.WriteFile(filepath.Join(p.c.Data, page.PasswordFile), []byte("x"), 0o644); err != nil { // that is the mistake
+			if err := os.WriteFile(filepath.Join(p.c.Data, page.PasswordFile), []byte("x"), 0o644); err != nil { // 0644: everybody may read it
 				p.t.Fatal(err)
 			}
 		}, "page", FindingWarn, "may read", "chmod 600"},

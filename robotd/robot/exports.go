@@ -51,7 +51,7 @@ func (x *exports) send(to string, from time.Time) (ev event.RecordExported, err 
 	if err != nil {
 		return ev, err
 	}
-	defer f.Close() // it has no name
+	defer f.Close() // this removes the file, which has no name
 	info, err := f.Stat()
 	if err != nil {
 		return ev, err

@@ -303,7 +303,7 @@ func (h *effectRunner) start(cfg *Config) {
 	})
 }
 
-// close ends these, in this order: what sends events to the loop; the body; the writer, the latches and the
+// close ends the parts of the robot in this order: what sends events to the loop; the body; the writer, the latches and the
 // recorder, so that what they got is on the disk; the connection, because the last presence comes after
 // everything else. err is why the loop ended.
 func (h *effectRunner) close(err error, closeBody func() error, wake Wake) error {

@@ -218,7 +218,7 @@ func configOf(k *koanf.Koanf) (c Config, level slog.Level, err error) {
 	return c, level, errors.Join(faults...)
 }
 
-// readValues reads the settings that have the form of the fleet's.
+// readValues reads the settings in sameAsFleet, whose values have the form that a desired configuration has.
 func (c *Config) readValues(k *koanf.Koanf) (err error) {
 	for _, key := range sameAsFleet {
 		switch v := k.Get(key).(type) {

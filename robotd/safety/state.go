@@ -9,7 +9,7 @@
 // It takes the requests of people in their order, gathers the stops that parts of the robot ask for,
 // and answers the commands. Which stops of people are latched is kept by package latch.
 //
-// The package does not know stories, names of modes or messages, and it drives no unit.
+// The core (CoreState) does not know stories, names of modes or messages, and the package drives no unit.
 // It is not an emergency stop: that is a certified circuit that cuts the power
 // regardless of this software. Time is an argument, counted from boot. CoreState is
 // comparable.

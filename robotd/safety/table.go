@@ -43,7 +43,7 @@ var States = []schema.SafetyState{
 var moving = fsm.In(schema.SafetyEnabled, schema.SafetySoftStop, schema.SafetyStop)
 
 // Table is the state table of the safety core. A value that is not a state has no row:
-// Step goes to E_STOP before it uses the table.
+// CoreState.step goes to E_STOP before it uses the table.
 var Table = fsm.Table[schema.SafetyState, Event]{
 	{From: fsm.In(schema.SafetyDisabled), On: EnableGranted, To: schema.SafetyEnabled, Why: "it was requested, and nothing prevents it"},
 

@@ -35,8 +35,9 @@ type Action struct {
 // Do is what an action does: the fields of its type. Each kind of unit has some, see Kinds.
 type Do interface{ Type() ActionType }
 
-// What a type of action has beside its row, if it differs from others: checks of its own for an
-// act and for a robot, what is wrong if no unit performs it, an estimated duration, and a few words.
+// Optional methods of a Do. check: rules for an act. fit: rules for a robot that has the unit. lack: the problem if no unit
+// performs it (default: the kind of unit is missing). estimateMS: an estimate that depends on the values (default: EstimateMS
+// of the row). shown: a few words for the timeline.
 type (
 	checker interface {
 		check(c *checks, p string, x *Action, given map[string]bool)
@@ -70,7 +71,8 @@ func (x *Action) Text() Text { return get[Text](x, "text") }
 // Choices returns the answers that x offers.
 func (x *Action) Choices() []Choice { return get[[]Choice](x, "choices") }
 
-// Inner returns the actions in x, which is a group; or not one, to whose actions the validator objects.
+// Inner returns the actions of a group. If a file gives actions to another type, it returns these too, so that the
+// validator can refuse them.
 func (x *Action) Inner() []Action { return get[[]Action](x, "actions") }
 
 // SetInner replaces the actions in x.

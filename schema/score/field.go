@@ -74,7 +74,11 @@ func (x *Action) Numbers() iter.Seq[Number] {
 			}
 			f, _ := row.field(name)
 			within := f.Reach
-			if within == nil {
+			switch {
+			case within != nil:
+			case f.Min == f.Max: // any
+				within = anywhere
+			default:
 				within = func(*schema.Unit) schema.Range { return schema.Range{Min: f.Min, Max: f.Max} }
 			}
 			if !yield(Number{name, *v, within}) {

@@ -1,6 +1,6 @@
 package score
 
-// noUnit is what no unit performs.
+// noUnit has the types of actions that need no unit: wait, act and group.
 var noUnit = Kind{Actions: []ActionRow{
 	{Do: Wait{}, Class: ClassWait, Method: MethodMultiple,
 		End: true, OnResume: ResumeContinue,

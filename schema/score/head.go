@@ -38,7 +38,7 @@ var head = Kind{Unit: schema.UnitHead, Actions: []ActionRow{
 	},
 }
 
-// Head turns a head. It has no height.
+// Head turns a head. Its row has no height_m, so the validator refuses Axes.HeightM.
 type Head struct {
 	Axes
 	Speed *float64 `json:"speed,omitzero"` // 0..1 of the unit's own

@@ -195,11 +195,11 @@ const degree = math.Pi / 180
 // number is a value that says where or how fast something moves; nil if it is not given.
 type number struct {
 	name, unit string
-	size       float64 // of the unit
+	size       float64 // of the unit of measure, in what value counts
 	value      *float64
 }
 
-// numbers lists those that are given, with angles in degrees.
+// numbers writes the numbers that are given, with angles in degrees.
 func numbers(list ...number) string {
 	var words []string
 	for _, n := range list {

@@ -6,7 +6,7 @@ import (
 	"troupe/schema"
 )
 
-// listed is what the unit does that lists it.
+// listed has the motions: a unit of any kind performs those that its caps list.
 var listed = Kind{Actions: []ActionRow{
 	{Do: Motion{}, Class: ClassBody, Method: MethodNoSameType,
 		Timeout: true, OnResume: ResumeRestart, EstimateMS: 3000, Listed: true,

@@ -33,13 +33,13 @@ type Kind struct {
 	// Rest brings a unit to rest at a soft stop, in an act of the name RestAct; nil if it needs nothing.
 	Rest    func(u *schema.Unit) Do
 	RestAct string
-	// Gentle is an action that a unit carries out and that hardly anybody notices. Impossible lists
-	// some that it refuses. With them tests try every kind of unit.
+	// Gentle returns an action that the unit carries out and hardly anybody notices. Impossible lists actions that it must
+	// refuse. The driver check (robotd driver check) and drivertest send both.
 	Gentle     func(u *schema.Unit) Action
 	Impossible func(u *schema.Unit) []Action
 }
 
-// gentleMS is enough for a gentle action; speech is one for every unit that cannot speak to refuse.
+// gentleMS is the time limit of these actions. speech is refused by every unit that cannot speak.
 var (
 	gentleMS = int64(5000)
 	speech   = Action{TimeoutMS: &gentleMS, Do: Say{Text: Text{"en": "one"}}}
@@ -89,7 +89,9 @@ type ActionRow struct {
 	Fields  []Field
 	Ends    string // when it ends, for people
 	Example string // an action as YAML
-	Begin   string // fields of a new action, as YAML; {} is an empty text. Its author fills in the rest
+	// Begin has fields of a new action, as members of an object in TypeScript: deploy/contract writes them for the
+	// console's editor. text: {} is an empty text. Its author fills in the rest.
+	Begin string
 }
 
 // Field is one field of a file: of a type of action, or of an object in Objects.
@@ -99,11 +101,12 @@ type Field struct {
 	Min, Max float64   // limits of a number; equal = not a number, or any
 	OneOf    []string  // the allowed words; empty = any
 	Form     Form      // the form of a text
-	File     AssetKind // it names a file, or what the unit has built in
-	// Names is the catalogue of a unit from which it comes. MayLack: earlier releases do not send it.
+	File     AssetKind // the value names an asset of this kind, or a built-in one of the unit; empty = no asset
+	// Names returns the unit's catalogue of allowed values; an empty one allows any. MayLack: robots of earlier releases do
+	// not send this catalogue, so fleetd draws nothing from an empty one.
 	Names   func(*schema.Unit) []string
 	MayLack bool
-	// Reach is the range of a number of an action that a unit takes; nil = Min to Max.
+	// Reach returns the range of this number that a unit can carry out; robotd limits set-points to it. nil = Min to Max.
 	Reach func(*schema.Unit) schema.Range
 
 	Doc     string // what it says, for authors

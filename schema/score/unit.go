@@ -45,7 +45,7 @@ type Axes struct {
 	HeightM  *float64 `json:"height_m,omitzero"` // of a pose: 0..2
 }
 
-// axis is one of them, and how far a unit goes.
+// axis is one angle or height of Axes with the range that a unit describes for it.
 type axis struct {
 	name, unit string
 	want       *float64
@@ -59,7 +59,7 @@ func (a Axes) of(u *schema.Unit) [4]axis {
 	}
 }
 
-// inWords writes them for people.
+// inWords writes the axes that are set, for people.
 func (a Axes) inWords() string {
 	return numbers(number{"yaw", "°", degree, a.YawRad}, number{"pitch", "°", degree, a.PitchRad},
 		number{"roll", "°", degree, a.RollRad}, number{"height", " m", 1, a.HeightM})

@@ -88,7 +88,7 @@ type Verb struct {
 	Part        Part
 	Need        Need
 	Unit        schema.UnitKind // a robot has the verb only with such a unit; empty = every robot
-	Does        score.Do        // it is one action of an act, of this type; nil = it is not
+	Does        score.Do        // the type of action that it performs once, without values; nil = none, or a whole act
 	Within      time.Duration   // how long the unit may take for that action; 0 = it takes effect at once
 	Purpose     string
 	Examples    []string // payloads that are accepted, as people write them

@@ -48,7 +48,7 @@ func (b *Bus) measure(u *unit, now *bus.UnitState) {
 	}
 }
 
-// measures report what only units of a kind measure.
+// measures has the function that reports what units of a kind measure beside their state and heat; other kinds have none.
 var measures = map[schema.UnitKind]func(*Bus, *unit, *bus.UnitState){
 	schema.UnitBattery: (*Bus).charged, schema.UnitDrive: (*Bus).drove, schema.UnitHead: (*Bus).turned,
 }

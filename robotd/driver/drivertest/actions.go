@@ -35,8 +35,8 @@ func velocityOfAct(t *testing.T, s *harness) {
 	s.wantAnswer(halted, driver.Failed, schema.ReasonStopped)
 }
 
-// listedActions checks that a body carries out what its units list: motions, views, images
-// and poses, and refuses what they do not list.
+// listedActions checks that a body carries out what its units list (motions, heights of poses, and each name of a
+// catalogue, such as sounds, faces, views and images), and refuses what they do not list.
 func listedActions(t *testing.T, s *harness) {
 	s.order(driver.ToRun)
 	limit := int64(20_000)

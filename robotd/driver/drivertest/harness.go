@@ -116,7 +116,7 @@ func (s *harness) wantState(unit string, want driver.State) {
 
 func far() score.Action { return place(5) }
 
-// place is where x and y are the same.
+// place returns a goto to the point (x, x), in metres on the map.
 func place(x float64) score.Action {
 	limit := int64(60_000)
 	return score.Action{TimeoutMS: &limit, Do: score.Goto{XM: &x, YM: &x}}

@@ -126,7 +126,7 @@ func unknownFields(c *checker) string {
 // isShown reports whether a unit speaks or shows something.
 func isShown(u schema.Unit) bool { return score.KindOf(u.Kind).Gentle != nil && !u.Kind.Moves() }
 
-// quick returns the first such unit.
+// quick returns the first unit that speaks or shows something.
 func (c *checker) quick() (schema.Unit, bool) {
 	i := slices.IndexFunc(c.about.Units, isShown)
 	if i < 0 {

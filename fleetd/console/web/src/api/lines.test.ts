@@ -129,6 +129,7 @@ for (const kind of ['act', 'story', 'activity'] as const) {
   row(`restore-${kind}`, { path: { ...id, rev: 2 }, body: {} });
   row(`duplicate-${kind}`, { path: id, body: { id: 'hello' } });
   row(`recover-${kind}`, { path: id, body: {} });
+  row(`delete-${kind}`, { path: id, query: { expected_stories: 0, expected_activities: 0, expected_robots: 0 } });
   row(`delete-${kind}`, { path: id, query: { expected_stories: 1, expected_robots: 2, clear: ['tour'], why } });
 }
 const texts = {

@@ -89,7 +89,7 @@ function made(c: (typeof commands)[string], asked: Asked): Words {
   };
   const flags = Object.entries(c.flags).map(([name, place]) => {
     const value = at(place);
-    if (value === undefined || value === '' || value === false || (Array.isArray(value) && value.length === 0)) return;
+    if (value === undefined || value === '' || value === 0 || value === false || (Array.isArray(value) && value.length === 0)) return;
     return value === true ? `--${name}` : `--${name}=${String(value).trim()}`;
   });
   const all = { ...asked.query, ...asked.body } as { selector?: Selector; expected_count?: number; why?: string };
@@ -102,7 +102,10 @@ function made(c: (typeof commands)[string], asked: Asked): Words {
   ];
 }
 
-/** The words of commands that are written by hand and do the same as a request, by operation. */
+/**
+ * The words of lines that their rows do not give: the command is not made from a row, is another one for some requests,
+ * or has a flag that is no parameter, or a duration. They come before the rows.
+ */
 const table: Table = {
   'set-labels': ({ path, body: b }) => [
     'robot',

@@ -1,5 +1,6 @@
 import type { Schemas } from '../api/client';
 import { type AlertWords, alertTitle } from './alerts';
+import { inButtons } from './buttons';
 import { reasonText } from './reasons';
 import { withTerm } from './terms';
 
@@ -20,7 +21,8 @@ export interface EventTables {
 /** What an event means, with the fields of its data that the words name in backticks and the act that it is about. */
 export function eventText(words: Words, { type, data }: Pick<Event, 'type' | 'data'>): string {
   const fields = (data ?? {}) as Record<string, unknown>;
-  const what = (words[type] ?? type.replaceAll('_', ' ')).replace(/`(\w+)`/g, (_, f: string) => String(fields[f] ?? f));
+  const said = inButtons(words[type] ?? type.replaceAll('_', ' '));
+  const what = said.replace(/`(\w+)`/g, (_, f: string) => String(fields[f] ?? f));
   const act = type.startsWith('act_') && fields.act;
   return [what, typeof act === 'string' && act].filter(Boolean).join(': ');
 }
