@@ -89,14 +89,7 @@ function made(c: (typeof commands)[string], asked: Asked): Words {
   };
   const flags = Object.entries(c.flags).map(([name, place]) => {
     const value = at(place);
-    if (
-      value === undefined ||
-      value === '' ||
-      value === 0 ||
-      value === false ||
-      (Array.isArray(value) && value.length === 0)
-    )
-      return;
+    if (!value || (Array.isArray(value) && value.length === 0)) return;
     return value === true ? `--${name}` : `--${name}=${String(value).trim()}`;
   });
   const all = { ...asked.query, ...asked.body } as { selector?: Selector; expected_count?: number; why?: string };

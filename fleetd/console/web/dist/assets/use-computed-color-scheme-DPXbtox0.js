@@ -1,0 +1,1 @@
+import{Yt as e,nn as t}from"./index-DMFFW1_I.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
