@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +17,6 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/selector"
-	"troupe/schema"
 )
 
 // texts print the answer of a command that is made from a row, where neither a table nor one sentence tells it.
@@ -393,223 +388,6 @@ func timeGiven(flag, text string) (string, error) {
 		return "", usage("--%s %s: write how long ago, such as 2h, or a time such as 2026-01-31T09:30:00Z", flag, text)
 	}
 	return at.UTC().Format(time.RFC3339Nano), nil
-}
-
-// rowRequest is a request for an operation.
-type rowRequest struct {
-	operation operation.Operation
-	path      map[string]string
-	query     url.Values
-	body      map[string]any
-}
-
-// set gives a parameter its value.
-func (r *rowRequest) set(p operation.Param, value any) {
-	switch p.In {
-	case "path":
-		r.path[p.Name] = fmt.Sprint(value)
-	case "query":
-		several, is := value.([]string)
-		switch {
-		case is && p.Explode:
-			r.query[p.Name] = several
-			return
-		case is:
-			value = strings.Join(several, ",")
-		}
-		r.query.Set(p.Name, fmt.Sprint(value))
-	default:
-		r.body[p.Name] = value
-	}
-}
-
-// given are values of parameters, by their names in the request. One that is zero is not sent, unless it is in the path.
-type given map[string]any
-
-// request makes a request for an operation, in the name of who uses the command line.
-func (sh *shell) request(id string, values given) rowRequest {
-	all := operations()
-	i := slices.IndexFunc(all, func(o operation.Operation) bool { return o.ID == id })
-	r := rowRequest{operation: all[i], query: url.Values{}, body: map[string]any{}, path: map[string]string{}}
-	params := r.operation.Params()
-	for name, value := range values {
-		p := params[slices.IndexFunc(params, func(p operation.Param) bool { return p.Name == name })]
-		if p.In == "path" || value != nil && !reflect.ValueOf(value).IsZero() {
-			r.set(p, value)
-		}
-	}
-	if i := slices.IndexFunc(params, func(p operation.Param) bool { return p.Name == "by" }); i >= 0 {
-		r.set(params[i], sh.by)
-	}
-	return r
-}
-
-// http is the request as it is sent.
-func (r *rowRequest) http() apiRequest {
-	path := r.operation.Route()
-	for name, value := range r.path {
-		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
-	}
-	a := apiRequest{method: r.operation.Method, path: path, query: r.query}
-	if _, hasBody := r.operation.In.FieldByName("Body"); hasBody {
-		a.body = r.body
-	}
-	return a
-}
-
-// do sends a request for an operation and decodes its answer.
-func (sh *shell) do(ctx context.Context, id string, values given, into any) error {
-	r := sh.request(id, values)
-	return sh.call(ctx, r.http(), into)
-}
-
-// doAndShow sends a request for an operation and shows the answer.
-func (sh *shell) doAndShow(ctx context.Context, id string, values given) error {
-	return sh.sendRow(ctx, sh.request(id, values))
-}
-
-// sendEach sends a request, or one for each of the arguments if its path has the last of them, and shows the answers.
-func (sh *shell) sendEach(ctx context.Context, args []string, r rowRequest) error {
-	return r.each(args, func() error { return sh.sendRow(ctx, r) })
-}
-
-// each sends the request once, or once for each value of the last argument if that repeats and is in the path
-// (adopt ROBOT...). It goes on after a failure without text, which the output has shown, and stops at any other error. It
-// returns the first error.
-func (r *rowRequest) each(args []string, send func() error) (worst error) {
-	_, arguments, _ := r.operation.CommandLine()
-	last := len(arguments) - 1
-	if last < 0 || !arguments[last].Again || arguments[last].In != "path" {
-		return send()
-	}
-	for _, arg := range args[last:] {
-		r.set(arguments[last].Param, arg)
-		err := send()
-		if f := (*failure)(nil); err != nil && (!errors.As(err, &f) || f.err != nil) {
-			return err
-		}
-		worst = cmp.Or(worst, err)
-	}
-	return worst
-}
-
-// sendRow sends a request and shows its answer.
-func (sh *shell) sendRow(ctx context.Context, r rowRequest) error {
-	o := r.operation
-	answer, has := o.Out.FieldByName("Body")
-	if !has {
-		if err := sh.call(ctx, r.http(), nil); err != nil {
-			return err
-		}
-		fmt.Fprintln(sh.Out, r.sentence(reflect.Value{}))
-		return nil
-	}
-	got := reflect.New(answer.Type)
-	if err := sh.call(ctx, r.http(), got.Interface()); err != nil {
-		return err
-	}
-	return sh.show(got.Interface(), func(out io.Writer) {
-		text, told := ofRow(texts, o.ID)
-		switch {
-		case told:
-			text(sh, out, got.Interface())
-		case o.Columns != "":
-			columnsTable(out, o.Row, got.Elem())
-		default:
-			fmt.Fprintln(out, r.sentence(got.Elem()))
-		}
-	})
-}
-
-// placeholder is a parameter of the path, or a place in the answer after a dot, and the text if it is empty.
-var placeholder = regexp.MustCompile(`\{(\.?)([\w.]+(?:\(\))?)(?:=([^}]+))?\}`)
-
-// sentence is what a row says when it is done.
-func (r *rowRequest) sentence(answer reflect.Value) string {
-	return placeholder.ReplaceAllStringFunc(r.operation.Done, func(found string) string {
-		parts := placeholder.FindStringSubmatch(found)
-		if parts[1] == "" {
-			return r.path[parts[2]]
-		}
-		return orElse(cellAt(answer, parts[2]), parts[3])
-	})
-}
-
-// column is one column of a table: its header, the place of its cells in JSON or a method of the row, and the text of
-// a cell that is empty.
-var column = regexp.MustCompile(`^(.+) ([\w.]+(?:\(\))?)(?:=(.+))?$`)
-
-// columnsTable writes what an answer lists, or the one thing that it is, as a table of these columns.
-func columnsTable(out io.Writer, r operation.Row, answer reflect.Value) {
-	rows := []reflect.Value{answer}
-	for f := range answer.Type().Fields() {
-		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() != reflect.String {
-			rows = rows[:0]
-			for i := range answer.FieldByIndex(f.Index).Len() {
-				rows = append(rows, answer.FieldByIndex(f.Index).Index(i))
-			}
-		}
-	}
-	if len(rows) == 0 && r.None != "" {
-		fmt.Fprintln(out, r.None)
-		return
-	}
-	var headers []string
-	var places [][]string
-	for one := range strings.SplitSeq(r.Columns, " | ") {
-		parts := column.FindStringSubmatch(one)
-		headers, places = append(headers, parts[1]), append(places, parts[2:])
-	}
-	writeTable(out, strings.Join(headers, "\t"), rows, func(row reflect.Value) []any {
-		cells := make([]any, len(places))
-		for i, place := range places {
-			cells[i] = dash(orElse(cellAt(row, place[0]), place[1]))
-		}
-		return cells
-	})
-}
-
-// cellAt is the text of a place in a row.
-func cellAt(v reflect.Value, place string) string {
-	for name := range strings.SplitSeq(place, ".") {
-		if method, is := strings.CutSuffix(name, "()"); is {
-			return fmt.Sprint(v.Addr().MethodByName(method).Call(nil)[0])
-		}
-		for v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return ""
-			}
-			v = v.Elem()
-		}
-		v = fieldNamed(v, name)
-	}
-	switch value := v.Interface().(type) {
-	case schema.Time:
-		return formatTime(value)
-	case bool:
-		if value {
-			return "yes"
-		}
-		return ""
-	}
-	if v.Kind() == reflect.Slice {
-		var all []string
-		for i := range v.Len() {
-			all = append(all, fmt.Sprint(v.Index(i)))
-		}
-		return strings.Join(all, ", ")
-	}
-	return fmt.Sprint(v)
-}
-
-// fieldNamed returns the field of a struct that has this name in JSON.
-func fieldNamed(v reflect.Value, name string) reflect.Value {
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
-			return v.FieldByIndex(f.Index)
-		}
-	}
-	panic(v.Type().String() + " has no field " + name)
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
