@@ -63,7 +63,7 @@ test('a stop of a filter is about the robots that it was sent to', () => {
   expect(titles()).toEqual(['Stop accepted for r1, r2', 'r1, r2 stand']);
 });
 
-test('a stop is told at once, is told as unanswered after 2 s, and can be sent again', async () => {
+test('a stop is shown at once, is shown as unanswered after 2 s, and can be sent again', async () => {
   robots.reset([row('r1', 'ENABLED')]);
   let answer!: (b: Batch) => void;
   stopped.mockReturnValue(new Promise<Batch>((resolve) => (answer = resolve)));
