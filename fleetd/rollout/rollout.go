@@ -1,0 +1,149 @@
+// Package rollout decides how a content reaches many robots: in waves, with gates between them. It decides only: Plan
+// makes the waves of a rollout, Step says from facts about its robots what changes now and which robots are offered the
+// content. The caller saves what changes in the transaction that assigns the content, so that a process that ends
+// between any two statements goes on where the last transaction stopped.
+package rollout
+
+import (
+	"time"
+
+	"troupe/fleetd/content"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+// Rollout is one content on its way to selected robots.
+type Rollout struct {
+	ID      string
+	Version int64 // rises with each change of the rollout, its waves or its robots; a change of another version is a conflict
+	Name    string
+	State   State
+	Why     string // why it is in this state: a person's reason, a threshold, a window
+	Cause   Cause
+	Content content.Content // resolved: revisions are given
+	Digest  string          // of Content
+	Robots  string          // the selector, for people
+	Spec    Spec            // complete: defaults are filled in
+	Seed    uint64          // orders the robots of a wave
+	Wave    int             // number of the running wave, from 0
+	Waves   []Wave
+
+	CreatedAt  time.Time
+	CreatedBy  string
+	ApprovedAt time.Time
+	ApprovedBy string
+	NotBefore  time.Time // it starts by itself then; zero = when somebody starts it
+	StartedAt  time.Time
+	EndedAt    time.Time
+	NextAt     time.Time // when Step has to run without any news; zero = never
+}
+
+// Cause is who or what started a rollout.
+type Cause string
+
+// The causes. An assignment is a rollout of one wave without gates.
+const (
+	ByPerson     Cause = "person"
+	ByAssignment Cause = "assignment"
+	ByPolicy     Cause = "policy"
+	BySchedule   Cause = "schedule"
+	ByFolder     Cause = "folder"
+)
+
+// Wave is a part of the robots, which comes after the waves before it.
+type Wave struct {
+	Number    int // from 0
+	Name      string
+	State     WaveState
+	Why       string
+	Gate      Gate
+	Total     int // robots
+	StartedAt time.Time
+	SoakFrom  time.Time
+	EndedAt   time.Time
+	Counts    map[RobotState]int // always equal a recount of the robots
+}
+
+// Robot is one robot of a rollout.
+type Robot struct {
+	ID    string
+	Wave  int
+	Place int // in its wave
+	State RobotState
+	Phase schema.DeployPhase // that it reported last about Rev
+	Why   string             // the robot's own sentence, or what fleetd waits for or gave up
+	Group string             // groups failures: a reason code such as misfit
+	Rev   int64              // of the desired document that it was offered; 0 = none yet
+	Had   *content.Content   // what it had before; nil until it is offered
+	Tries int                // offers
+
+	ChangedAt time.Time // of State
+	OfferedAt time.Time
+	ActiveAt  time.Time // when it first reported the content active, after the last offer
+	RetryAt   time.Time // the next offer after a failure that may pass; zero = none is due
+	// Spent is how long it has been online in its present phase: time during which it is offline does not count.
+	Spent    time.Duration
+	SpentAt  time.Time // when Spent was computed last
+	RetryFor time.Duration
+}
+
+// Gate is what the robots of a wave have to show before the next wave begins.
+type Gate struct {
+	SuccessPercent    float64 `json:"success_percent" minimum:"0" maximum:"100" doc:"of the reachable robots, CONFIRMED"`
+	MaxFailurePercent float64 `json:"max_failure_percent" minimum:"0" maximum:"100" doc:"of the decided robots: with more, the rollout pauses; 0 = no failure"`
+	MinDecided        int     `json:"min_decided" minimum:"0" doc:"with fewer decided robots and a failure, the wave is INCONCLUSIVE"`
+	SoakS             int64   `json:"soak_s" minimum:"0" maximum:"604800" doc:"seconds for which the wave is watched after its robots are confirmed"`
+}
+
+// WaveSpec asks for one wave: exactly one of Count, Percent and Robots.
+type WaveSpec struct {
+	Name    string             `json:"name,omitempty" maxLength:"63"`
+	Count   int                `json:"count,omitempty" minimum:"0" doc:"so many of the robots that no earlier wave has"`
+	Percent float64            `json:"percent,omitempty" minimum:"0" maximum:"100" doc:"so that this and all earlier waves have this part of all robots"`
+	Robots  *selector.Selector `json:"selector,omitempty" doc:"these of the robots that no earlier wave has, such as a test site"`
+	// Gate fields that differ from the default of the wave.
+	SuccessPercent    *float64 `json:"success_percent,omitempty" minimum:"0" maximum:"100"`
+	MaxFailurePercent *float64 `json:"max_failure_percent,omitempty" minimum:"0" maximum:"100"`
+	MinDecided        *int     `json:"min_decided,omitempty" minimum:"0"`
+	SoakS             *int64   `json:"soak_s,omitempty" minimum:"0" maximum:"604800"`
+}
+
+// OfflinePolicy says what becomes of robots that are not reachable when their turn comes.
+type OfflinePolicy string
+
+const (
+	OfflineWait OfflinePolicy = "wait" // they are offered the content, and counted when they return
+	OfflineSkip OfflinePolicy = "skip" // they end as EXPIRED_OFFLINE at once
+	OfflineFail OfflinePolicy = "fail" // they count as failed
+)
+
+// PinnedPolicy says what becomes of robots whose content of this kind a person pinned.
+type PinnedPolicy string
+
+const (
+	PinnedLeave   PinnedPolicy = "leave"   // they keep what they have
+	PinnedReplace PinnedPolicy = "replace" // they get the content and stay pinned, to it
+)
+
+// Spec is how a rollout goes. Zero values stand for the defaults.
+type Spec struct {
+	Waves []WaveSpec `json:"waves,omitempty" maxItems:"20" doc:"robots that no wave has are the last one; default: a canary of 1 %, 1 to 5 robots, then 10, 50 and 100 %"`
+	// AllAtOnce is one wave without gates, as an assignment is.
+	AllAtOnce bool `json:"all_at_once,omitempty" doc:"one wave without gates and without a limit of offers"`
+
+	OffersPerMin    int `json:"offers_per_min,omitempty" minimum:"0" maximum:"100000" doc:"default 60; doubled by each wave that passed"`
+	MaxOffersPerMin int `json:"max_offers_per_min,omitempty" minimum:"0" maximum:"100000" doc:"default 960"`
+
+	AcceptS   int64 `json:"accept_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds online until a robot reports about the offer; default 120"`
+	FetchS    int64 `json:"fetch_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds online for fetching and checking; default 600"`
+	ActivateS int64 `json:"activate_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds online from ready to active; default 120"`
+	ConfirmS  int64 `json:"confirm_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds from active to the second report, a soak apart; default 300 and the soak"`
+
+	Offline        OfflinePolicy `json:"offline,omitempty" enum:"wait,skip,fail" doc:"robots that are not reachable; default wait"`
+	OfflineExpiryS int64         `json:"offline_expiry_s,omitempty" minimum:"0" doc:"seconds after which robots that stay away end as EXPIRED_OFFLINE; default 30 days"`
+	Pinned         PinnedPolicy  `json:"pinned,omitempty" enum:"leave,replace" doc:"robots that a person pinned; default leave"`
+	InWindows      bool          `json:"in_windows,omitempty" doc:"only in the maintenance windows of each robot's site"`
+	OnlyIdle       bool          `json:"only_idle,omitempty" doc:"only robots that do not perform"`
+	Retries        *int          `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"offers after failures that may pass: transport, full disk, busy; default 3"`
+	WatchHealth    *bool         `json:"watch_health,omitempty" doc:"compare the updated robots with the others before the next wave; default true"`
+}

@@ -1,0 +1,17 @@
+-- +goose Up
+
+-- Which robots have which content, held for newcomers too.
+CREATE TABLE policies (
+    id         TEXT   PRIMARY KEY,
+    version    BIGINT NOT NULL, -- rises with every change
+    place      BIGINT NOT NULL, -- of several that select a robot, the lowest decides
+    selector   BYTEA  NOT NULL, -- JSON; labels only, or all
+    topic      TEXT   NOT NULL, -- kind of the desired documents
+    content    BYTEA  NOT NULL, -- JSON, resolved
+    enabled    BIGINT NOT NULL,
+    owner      TEXT   NOT NULL, -- the folder that it was applied from; empty = a person
+    changed_at BIGINT NOT NULL,
+    changed_by TEXT   NOT NULL,
+    why        TEXT   NOT NULL
+);
+CREATE INDEX policies_by_topic ON policies (topic, place);
