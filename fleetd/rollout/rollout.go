@@ -20,6 +20,7 @@ type Rollout struct {
 	State   State
 	Why     string // why it is in this state: a person's reason, a threshold, a window
 	Cause   Cause
+	CauseID string          // the policy, schedule or folder; empty if a person started it
 	Content content.Content // resolved: revisions are given
 	Digest  string          // of Content
 	Robots  string          // the selector, for people

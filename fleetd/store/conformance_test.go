@@ -84,6 +84,12 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"documents of unknown robots are deleted", documentsOfUnknownRobotsAreDeleted},
 		{"revoked names are listed", revokedNamesAreListed},
 
+		{"a rollout is read back", rolloutsAreReadBack},
+		{"a change of another version of a rollout is a conflict", rolloutOfAnotherVersionIsAConflict},
+		{"rollouts are selected", rolloutsAreSelected},
+		{"robots of a rollout are paged", rolloutRobotsArePaged},
+		{"pins are replaced and removed", pinsAreReplacedAndRemoved},
+
 		{"a command is read back", commandsAreReadBack},
 		{"a final command is not overwritten", finalCommandIsNotOverwritten},
 		{"commands are selected", commandsAreFound},

@@ -207,15 +207,19 @@ func (w *where) addSelector(s selector.Selector) {
 
 // addSites adds the condition that the robot of a row has one of these sites, if there are any.
 func (w *where) addSites(sites []string) {
-	if len(sites) == 0 {
-		return
+	if len(sites) > 0 {
+		w.addRobotSites("robot", sites)
 	}
+}
+
+// addRobotSites adds the condition that the robot of a column has one of these sites.
+func (w *where) addRobotSites(column string, sites []string) {
 	var robots where
 	robots.args = w.args
 	robots.addIf(true, "key = %s", auth.SiteLabel)
 	robots.addIn("value", sites)
 	w.args = robots.args
-	w.conditions = append(w.conditions, "robot IN (SELECT robot FROM labels"+robots.String()+")")
+	w.conditions = append(w.conditions, column+" IN (SELECT robot FROM labels"+robots.String()+")")
 }
 
 func (w *where) String() string {

@@ -66,6 +66,7 @@ CREATE TABLE rollout_robots (
     PRIMARY KEY (rollout, robot)
 );
 CREATE INDEX rollout_robots_by_state ON rollout_robots (rollout, state, wave, place);
+CREATE INDEX rollout_robots_by_place ON rollout_robots (rollout, wave, place);
 CREATE INDEX rollout_robots_of_robot ON rollout_robots (robot, rollout);
 
 -- What people pinned: policies and rollouts leave it as it is.

@@ -1,0 +1,497 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/content"
+	"troupe/fleetd/rollout"
+	"troupe/fleetd/selector"
+	"troupe/schema"
+)
+
+const selectRollouts = `SELECT o.id, o.version, o.name, o.state, o.why, o.cause, o.cause_id, o.content, o.digest, o.selector, o.spec, o.seed, o.wave,
+	o.created_at, o.created_by, o.approved_at, o.approved_by, o.not_before, o.started_at, o.ended_at, o.next_at FROM rollouts o`
+
+func scanRollout(scan func(...any) error) (o rollout.Rollout, err error) {
+	var body, spec []byte
+	var seed, created, approved, notBefore, started, ended, next int64
+	if err := scan(&o.ID, &o.Version, &o.Name, &o.State, &o.Why, &o.Cause, &o.CauseID, &body, &o.Digest, &o.Robots, &spec, &seed, &o.Wave,
+		&created, &o.CreatedBy, &approved, &o.ApprovedBy, &notBefore, &started, &ended, &next); err != nil {
+		return o, err
+	}
+	o.Seed = uint64(seed)
+	o.CreatedAt, o.ApprovedAt, o.NotBefore, o.StartedAt, o.EndedAt, o.NextAt = timeOf(created), timeOf(approved), timeOf(notBefore), timeOf(started), timeOf(ended), timeOf(next)
+	if o.Content, err = decodeColumn[content.Content](body, "content", "rollout "+o.ID); err != nil {
+		return o, err
+	}
+	o.Spec, err = decodeColumn[rollout.Spec](spec, "plan", "rollout "+o.ID)
+	return o, err
+}
+
+// decodeColumn decodes a column with JSON that fleetd wrote.
+func decodeColumn[T any](b []byte, what, of string) (T, error) {
+	v, problems := schema.Decode[T](b)
+	if errs := schema.Errors(problems); len(errs) > 0 {
+		return v, fmt.Errorf("read the %s of %s: %s", what, of, errs[0])
+	}
+	return v, nil
+}
+
+// RolloutQuery selects rollouts. Zero values select all.
+type RolloutQuery struct {
+	Open  bool          // only those that have not ended
+	State rollout.State // only those in this state
+	Robot string        // only those with this robot
+	Sites []string      // only those whose robots are all of these sites
+	Limit int
+}
+
+// Rollouts lists rollouts with their waves, the newest first.
+func (r reads) Rollouts(ctx context.Context, q RolloutQuery) ([]rollout.Rollout, error) {
+	var w where
+	if q.Open {
+		w.conditions = append(w.conditions, "o.ended_at = 0")
+	}
+	w.addIf(q.State != "", "o.state = %s", string(q.State))
+	w.addIf(q.Robot != "", "o.id IN (SELECT m.rollout FROM rollout_robots m WHERE m.robot = %s)", q.Robot)
+	w.addRobotsOfSites(q.Sites)
+	all, err := queryAll(ctx, r, scanRollout, selectRollouts+w.String()+" ORDER BY o.created_at DESC, o.id LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list rollouts: %w", err)
+	}
+	return all, r.addWaves(ctx, all)
+}
+
+// addRobotsOfSites adds the condition that all robots of the rollout o have one of these sites, if there are any.
+func (w *where) addRobotsOfSites(sites []string) {
+	if len(sites) == 0 {
+		return
+	}
+	ours := where{args: w.args}
+	ours.addRobotSites("m.robot", sites)
+	w.args = ours.args
+	w.conditions = append(w.conditions, "NOT EXISTS (SELECT 1 FROM rollout_robots m WHERE m.rollout = o.id AND NOT ("+ours.conditions[0]+"))")
+}
+
+// Rollout returns one rollout with its waves, or ErrNotFound.
+func (r reads) Rollout(ctx context.Context, id string) (rollout.Rollout, error) {
+	o, err := queryOne(ctx, r, scanRollout, selectRollouts+" WHERE o.id = $1", id)
+	if err != nil {
+		return o, fmt.Errorf("rollout %s: %w", id, err)
+	}
+	one := []rollout.Rollout{o}
+	err = r.addWaves(ctx, one)
+	return one[0], err
+}
+
+// addWaves reads the waves of rollouts.
+func (r reads) addWaves(ctx context.Context, all []rollout.Rollout) error {
+	if len(all) == 0 {
+		return nil
+	}
+	at := make(map[string]int, len(all))
+	ids := make([]string, len(all))
+	for i, o := range all {
+		at[o.ID], ids[i] = i, o.ID
+	}
+	var w where
+	w.addNamed("rollout", ids)
+	waves, err := queryAll(ctx, r, scanWave, "SELECT rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at FROM rollout_waves"+
+		w.String()+" ORDER BY rollout, number", w.args...)
+	if err != nil {
+		return fmt.Errorf("list the waves of rollouts: %w", err)
+	}
+	for _, v := range waves {
+		o := &all[at[v.rollout]]
+		o.Waves = append(o.Waves, v.Wave)
+	}
+	return nil
+}
+
+// waveRow is one wave of one rollout.
+type waveRow struct {
+	rollout string
+	rollout.Wave
+	gate, counts []byte
+}
+
+func scanWave(scan func(...any) error) (v waveRow, err error) {
+	var started, soak, ended int64
+	if err := scan(&v.rollout, &v.Number, &v.Name, &v.State, &v.Why, &v.gate, &v.Total, &v.counts, &started, &soak, &ended); err != nil {
+		return v, err
+	}
+	v.StartedAt, v.SoakFrom, v.EndedAt = timeOf(started), timeOf(soak), timeOf(ended)
+	if v.Gate, err = decodeColumn[rollout.Gate](v.gate, "gate", "a wave of rollout "+v.rollout); err != nil {
+		return v, err
+	}
+	v.Counts, err = decodeColumn[map[rollout.RobotState]int](v.counts, "counts", "a wave of rollout "+v.rollout)
+	return v, err
+}
+
+// RolloutVersion is what a cached rollout is compared with.
+type RolloutVersion struct {
+	ID      string
+	Version int64
+	State   rollout.State
+}
+
+// OpenRollouts lists the versions of the rollouts that have not ended, the oldest first.
+func (r reads) OpenRollouts(ctx context.Context) ([]RolloutVersion, error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v RolloutVersion, err error) {
+		return v, scan(&v.ID, &v.Version, &v.State)
+	}, `SELECT id, version, state FROM rollouts WHERE ended_at = 0 ORDER BY created_at, id`)
+	if err != nil {
+		return nil, fmt.Errorf("list open rollouts: %w", err)
+	}
+	return all, nil
+}
+
+// RolloutVersionOf is the present version of a rollout, or ErrNotFound.
+func (r reads) RolloutVersionOf(ctx context.Context, id string) (version int64, err error) {
+	err = mapNoRows(r.queryRow(ctx, `SELECT version FROM rollouts WHERE id = $1`, id).Scan(&version))
+	if err != nil {
+		return 0, fmt.Errorf("rollout %s: %w", id, err)
+	}
+	return version, nil
+}
+
+const selectRolloutRobots = `SELECT m.robot, m.wave, m.place, m.state, m.phase, m.why, m.reason, m.rev, m.had, m.tries,
+	m.changed_at, m.offered_at, m.active_at, m.retry_at, m.spent_us, m.spent_at, m.retry_us FROM rollout_robots m`
+
+func scanRolloutRobot(scan func(...any) error) (m rollout.Robot, err error) {
+	var had []byte
+	var changed, offered, active, retry, spent, spentAt, retryFor int64
+	if err := scan(&m.ID, &m.Wave, &m.Place, &m.State, &m.Phase, &m.Why, &m.Group, &m.Rev, &had, &m.Tries,
+		&changed, &offered, &active, &retry, &spent, &spentAt, &retryFor); err != nil {
+		return m, err
+	}
+	m.ChangedAt, m.OfferedAt, m.ActiveAt, m.RetryAt, m.SpentAt = timeOf(changed), timeOf(offered), timeOf(active), timeOf(retry), timeOf(spentAt)
+	m.Spent, m.RetryFor = time.Duration(spent)*time.Microsecond, time.Duration(retryFor)*time.Microsecond
+	if len(had) > 0 {
+		c, err := decodeColumn[content.Content](had, "earlier content", "robot "+m.ID)
+		if err != nil {
+			return m, err
+		}
+		m.Had = &c
+	}
+	return m, nil
+}
+
+// RolloutRobotQuery selects robots of one rollout.
+type RolloutRobotQuery struct {
+	Rollout string
+	States  []rollout.RobotState // empty = any
+	Wave    *int                 // nil = any
+	After   string               // the last robot of the page before; empty = the first page
+	Limit   int                  // 0 = all
+}
+
+// RolloutRobots lists robots of a rollout in the order of waves, and of their places in them.
+func (r reads) RolloutRobots(ctx context.Context, q RolloutRobotQuery) ([]rollout.Robot, error) {
+	var w where
+	w.addIf(true, "m.rollout = %s", q.Rollout)
+	if q.States != nil {
+		w.addIn("m.state", texts(q.States))
+	}
+	if q.Wave != nil {
+		w.addIf(true, "m.wave = %s", *q.Wave)
+	}
+	if q.After != "" {
+		w.addIf(true, "(m.wave, m.place) > (SELECT a.wave, a.place FROM rollout_robots a WHERE a.rollout = $1 AND a.robot = %s)", q.After)
+	}
+	query := selectRolloutRobots + w.String() + " ORDER BY m.wave, m.place"
+	if q.Limit > 0 {
+		query += " LIMIT " + w.arg(q.Limit)
+	}
+	all, err := queryAll(ctx, r, scanRolloutRobot, query, w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the robots of rollout %s: %w", q.Rollout, err)
+	}
+	return all, nil
+}
+
+func texts[T ~string](all []T) []string {
+	out := make([]string, len(all))
+	for i, v := range all {
+		out[i] = string(v)
+	}
+	return out
+}
+
+// RolloutFailures are the robots of a rollout that failed for one reason.
+type RolloutFailures struct {
+	Reason string
+	Count  int
+	Detail string   // the sentence of the first robot
+	Robots []string // the first few
+}
+
+// failuresShown is how many robots a group of failures names.
+const failuresShown = 5
+
+// RolloutFailures groups the robots of a rollout in these states by reason, the largest group first.
+func (r reads) RolloutFailures(ctx context.Context, id string, states []rollout.RobotState) (all []RolloutFailures, err error) {
+	type row struct {
+		RolloutFailures
+		robot string
+	}
+	var w where
+	w.addIf(true, "rollout = %s", id)
+	w.addIn("state", texts(states))
+	rows, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
+		return v, scan(&v.Reason, &v.Count, &v.Detail, &v.robot)
+	}, `SELECT reason, n, why, robot FROM (SELECT reason, why, robot, wave, place, COUNT(*) OVER (PARTITION BY reason) AS n,
+			ROW_NUMBER() OVER (PARTITION BY reason ORDER BY wave, place) AS i FROM rollout_robots`+w.String()+`) g
+		WHERE i <= `+w.arg(failuresShown)+` ORDER BY n DESC, reason, wave, place`, w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the failures of rollout %s: %w", id, err)
+	}
+	for _, v := range rows {
+		if n := len(all); n == 0 || all[n-1].Reason != v.Reason {
+			all = append(all, v.RolloutFailures)
+		}
+		last := &all[len(all)-1]
+		last.Robots = append(last.Robots, v.robot)
+	}
+	return all, nil
+}
+
+// RobotOfRollout is one robot of one rollout.
+type RobotOfRollout struct{ Rollout, Robot string }
+
+// RobotsOfOpenRollouts lists which of these robots are in these states in rollouts that have not ended and bring
+// documents on topic, by rollout and robot.
+func (r reads) RobotsOfOpenRollouts(ctx context.Context, topic schema.TopicKind, robots selector.Selector, states []rollout.RobotState) ([]RobotOfRollout, error) {
+	var w where
+	w.conditions = []string{"o.ended_at = 0"}
+	w.addIf(true, "o.topic = %s", string(topic))
+	w.addIn("m.state", texts(states))
+	w.addSelector(robots)
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v RobotOfRollout, err error) {
+		return v, scan(&v.Rollout, &v.Robot)
+	}, `SELECT m.rollout, m.robot FROM rollouts o JOIN rollout_robots m ON m.rollout = o.id JOIN robots r ON r.id = m.robot`+
+		w.String()+" ORDER BY m.rollout, m.robot", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list robots of open rollouts: %w", err)
+	}
+	return all, nil
+}
+
+// AddRollout adds a rollout with its waves and robots. Its version becomes 1.
+func (t *Tx) AddRollout(ctx context.Context, o rollout.Rollout, robots []rollout.Robot) error {
+	body, err := schema.Encode(o.Content)
+	if err != nil {
+		return fmt.Errorf("write the content of rollout %s: %w", o.ID, err)
+	}
+	spec, err := schema.Encode(o.Spec)
+	if err != nil {
+		return fmt.Errorf("write the plan of rollout %s: %w", o.ID, err)
+	}
+	if _, err := t.exec(ctx, `INSERT INTO rollouts (id, version, name, state, why, cause, cause_id, topic, content, digest, selector, spec, seed, wave, total,
+			created_at, created_by, approved_at, approved_by, not_before, started_at, ended_at, next_at)
+		VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
+		o.ID, o.Name, string(o.State), o.Why, string(o.Cause), o.CauseID, string(o.Content.Topic()), body, o.Digest, o.Robots, spec, int64(o.Seed), o.Wave, len(robots),
+		micros(o.CreatedAt), o.CreatedBy, micros(o.ApprovedAt), o.ApprovedBy, micros(o.NotBefore), micros(o.StartedAt), micros(o.EndedAt), micros(o.NextAt)); err != nil {
+		return fmt.Errorf("add rollout %s: %w", o.ID, err)
+	}
+	waves, err := waveRows(o)
+	if err != nil {
+		return err
+	}
+	if _, err := writeRows(ctx, t, waves, waveColumns, `INSERT INTO rollout_waves (rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at)
+		SELECT rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at FROM given`); err != nil {
+		return fmt.Errorf("add the waves of rollout %s: %w", o.ID, err)
+	}
+	rows, err := rolloutRobotRows(o.ID, robots)
+	if err != nil {
+		return err
+	}
+	if _, err := writeRows(ctx, t, rows, rolloutRobotColumns, `INSERT INTO rollout_robots (rollout, robot, wave, place, state, phase, why, reason, rev, had, tries,
+			changed_at, offered_at, active_at, retry_at, spent_us, spent_at, retry_us)
+		SELECT rollout, robot, wave, place, state, phase, why, reason, rev, had, tries,
+			changed_at, offered_at, active_at, retry_at, spent_us, spent_at, retry_us FROM given`); err != nil {
+		return fmt.Errorf("add the robots of rollout %s: %w", o.ID, err)
+	}
+	return nil
+}
+
+// SaveRollout saves changes of a rollout, its waves and its robots, and raises its version. If it does not have the
+// version of the changes any more, the error is ErrConflict.
+func (t *Tx) SaveRollout(ctx context.Context, c rollout.Changes) error {
+	o := c.Rollout
+	n, err := t.exec(ctx, `UPDATE rollouts SET version = version + 1, state = $3, why = $4, wave = $5, approved_at = $6, approved_by = $7,
+			not_before = $8, started_at = $9, ended_at = $10, next_at = $11 WHERE id = $1 AND version = $2`,
+		o.ID, o.Version, string(o.State), o.Why, o.Wave, micros(o.ApprovedAt), o.ApprovedBy, micros(o.NotBefore), micros(o.StartedAt), micros(o.EndedAt), micros(o.NextAt))
+	if err := expectOne(n, err, "rollout "+o.ID); err != nil {
+		return err
+	}
+	waves, err := waveRows(o)
+	if err != nil {
+		return err
+	}
+	n, err = writeRows(ctx, t, waves, waveColumns, `UPDATE rollout_waves SET state = given.state, why = given.why, counts = given.counts,
+			started_at = given.started_at, soak_from = given.soak_from, ended_at = given.ended_at
+		FROM given WHERE rollout_waves.rollout = given.rollout AND rollout_waves.number = given.number`)
+	if err := expectRows(int64(len(waves)), n, err, "the waves of rollout "+o.ID); err != nil {
+		return err
+	}
+	rows, err := rolloutRobotRows(o.ID, c.Robots)
+	if err != nil {
+		return err
+	}
+	n, err = writeRows(ctx, t, rows, rolloutRobotColumns, `UPDATE rollout_robots SET state = given.state, phase = given.phase, why = given.why,
+			reason = given.reason, rev = given.rev, had = given.had, tries = given.tries, changed_at = given.changed_at, offered_at = given.offered_at,
+			active_at = given.active_at, retry_at = given.retry_at, spent_us = given.spent_us, spent_at = given.spent_at, retry_us = given.retry_us
+		FROM given WHERE rollout_robots.rollout = given.rollout AND rollout_robots.robot = given.robot`)
+	return expectRows(int64(len(rows)), n, err, "robots of rollout "+o.ID)
+}
+
+func waveRows(o rollout.Rollout) (rows []waveRow, err error) {
+	for _, wave := range o.Waves {
+		v := waveRow{rollout: o.ID, Wave: wave}
+		if v.gate, err = schema.Encode(v.Gate); err != nil {
+			return nil, fmt.Errorf("write the gate of a wave of rollout %s: %w", o.ID, err)
+		}
+		if v.Counts == nil {
+			v.Counts = map[rollout.RobotState]int{}
+		}
+		if v.counts, err = schema.Encode(v.Counts); err != nil {
+			return nil, fmt.Errorf("write the counts of a wave of rollout %s: %w", o.ID, err)
+		}
+		rows = append(rows, v)
+	}
+	return rows, nil
+}
+
+var waveColumns = []column[waveRow]{
+	text("rollout", func(v waveRow) string { return v.rollout }),
+	number("number", func(v waveRow) int64 { return int64(v.Number) }),
+	text("name", func(v waveRow) string { return v.Name }),
+	text("state", func(v waveRow) string { return string(v.State) }),
+	text("why", func(v waveRow) string { return v.Why }),
+	binary("gate", func(v waveRow) []byte { return v.gate }),
+	number("total", func(v waveRow) int64 { return int64(v.Total) }),
+	binary("counts", func(v waveRow) []byte { return v.counts }),
+	number("started_at", func(v waveRow) int64 { return micros(v.StartedAt) }),
+	number("soak_from", func(v waveRow) int64 { return micros(v.SoakFrom) }),
+	number("ended_at", func(v waveRow) int64 { return micros(v.EndedAt) }),
+}
+
+// rolloutRobotRow is one robot of one rollout, as it is written.
+type rolloutRobotRow struct {
+	rollout string
+	rollout.Robot
+	had []byte
+}
+
+// rolloutRobotRows orders the rows by robot, so that two writers lock them in the same order.
+func rolloutRobotRows(id string, robots []rollout.Robot) (rows []rolloutRobotRow, err error) {
+	type encoded struct {
+		had  *content.Content
+		text []byte
+	}
+	var last encoded // robots that had the same mostly share one value
+	for _, robot := range robots {
+		v := rolloutRobotRow{rollout: id, Robot: robot}
+		if v.Had != nil {
+			if v.Had != last.had {
+				last.had = v.Had
+				if last.text, err = schema.Encode(v.Had); err != nil {
+					return nil, fmt.Errorf("write what robot %s had: %w", robot.ID, err)
+				}
+			}
+			v.had = last.text
+		}
+		rows = append(rows, v)
+	}
+	slices.SortFunc(rows, func(a, b rolloutRobotRow) int { return strings.Compare(a.ID, b.ID) })
+	return rows, nil
+}
+
+var rolloutRobotColumns = []column[rolloutRobotRow]{
+	text("rollout", func(v rolloutRobotRow) string { return v.rollout }),
+	text("robot", func(v rolloutRobotRow) string { return v.ID }),
+	number("wave", func(v rolloutRobotRow) int64 { return int64(v.Wave) }),
+	number("place", func(v rolloutRobotRow) int64 { return int64(v.Place) }),
+	text("state", func(v rolloutRobotRow) string { return string(v.State) }),
+	text("phase", func(v rolloutRobotRow) string { return string(v.Phase) }),
+	text("why", func(v rolloutRobotRow) string { return v.Why }),
+	text("reason", func(v rolloutRobotRow) string { return v.Group }),
+	number("rev", func(v rolloutRobotRow) int64 { return v.Rev }),
+	binary("had", func(v rolloutRobotRow) []byte { return v.had }),
+	number("tries", func(v rolloutRobotRow) int64 { return int64(v.Tries) }),
+	number("changed_at", func(v rolloutRobotRow) int64 { return micros(v.ChangedAt) }),
+	number("offered_at", func(v rolloutRobotRow) int64 { return micros(v.OfferedAt) }),
+	number("active_at", func(v rolloutRobotRow) int64 { return micros(v.ActiveAt) }),
+	number("retry_at", func(v rolloutRobotRow) int64 { return micros(v.RetryAt) }),
+	number("spent_us", func(v rolloutRobotRow) int64 { return v.Spent.Microseconds() }),
+	number("spent_at", func(v rolloutRobotRow) int64 { return micros(v.SpentAt) }),
+	number("retry_us", func(v rolloutRobotRow) int64 { return v.RetryFor.Microseconds() }),
+}
+
+// Pin says that a person pinned what a robot has of one kind of desired document: policies and rollouts leave it.
+type Pin struct {
+	Robot string
+	Topic schema.TopicKind
+	At    time.Time
+	By    string
+	Why   string
+}
+
+// PinQuery selects pins. Zero values select all.
+type PinQuery struct {
+	Robot string
+	Topic schema.TopicKind
+	Sites []string // only of robots of these sites
+}
+
+// Pins lists pins by robot and topic.
+func (r reads) Pins(ctx context.Context, q PinQuery) ([]Pin, error) {
+	var w where
+	w.addIf(q.Robot != "", "robot = %s", q.Robot)
+	w.addIf(q.Topic != "", "topic = %s", string(q.Topic))
+	w.addSites(q.Sites)
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (p Pin, err error) {
+		var at int64
+		err = scan(&p.Robot, &p.Topic, &at, &p.By, &p.Why)
+		p.At = timeOf(at)
+		return p, err
+	}, "SELECT robot, topic, at, by_who, why FROM pins"+w.String()+" ORDER BY robot, topic", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list pins: %w", err)
+	}
+	return all, nil
+}
+
+// SetPins adds pins, or replaces who set them and why.
+func (t *Tx) SetPins(ctx context.Context, pins []Pin) error {
+	if _, err := writeRows(ctx, t, pins, pinColumns, `INSERT INTO pins (robot, topic, at, by_who, why) SELECT robot, topic, at, by_who, why FROM given WHERE true
+		ON CONFLICT (robot, topic) DO UPDATE SET at = excluded.at, by_who = excluded.by_who, why = excluded.why`); err != nil {
+		return fmt.Errorf("write %d pins: %w", len(pins), err)
+	}
+	return nil
+}
+
+var pinColumns = []column[Pin]{
+	text("robot", func(p Pin) string { return p.Robot }),
+	text("topic", func(p Pin) string { return string(p.Topic) }),
+	number("at", func(p Pin) int64 { return micros(p.At) }),
+	text("by_who", func(p Pin) string { return p.By }),
+	text("why", func(p Pin) string { return p.Why }),
+}
+
+// RemovePin removes a pin, or returns ErrNotFound.
+func (t *Tx) RemovePin(ctx context.Context, robot string, topic schema.TopicKind) error {
+	n, err := t.exec(ctx, `DELETE FROM pins WHERE robot = $1 AND topic = $2`, robot, string(topic))
+	if err != nil {
+		return fmt.Errorf("remove a pin of %s: %w", robot, err)
+	}
+	if n == 0 {
+		return fmt.Errorf("pin %s of %s: %w", topic, robot, ErrNotFound)
+	}
+	return nil
+}
