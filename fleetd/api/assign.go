@@ -95,7 +95,10 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a Activ
 	if err != nil {
 		return nil, err
 	}
-	ask := library.ActivitiesAssignment{Activities: a.Activities, Expected: a.ExpectedCount}
+	ask := library.ActivitiesAssignment{Expected: a.ExpectedCount}
+	for _, id := range a.Activities {
+		ask.Activities = append(ask.Activities, library.Pin{ID: id})
+	}
 	done, total, problems, err := s.Desired.AssignActivities(ctx, p, robots, ask, a.DryRun, attribute(p, a.Attribution))
 	if err := s.failedSelected(err, "activities", a.Selector, problems, total); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ const setID = "activities"
 
 // ActivitiesAssignment sets the activities of robots.
 type ActivitiesAssignment struct {
-	Activities []string // the whole set, in the order in which people see it; empty = none
+	Activities []Pin // the whole set, in the order in which people see it; empty = none; a revision of 0 = the newest
 	Robots     []string
 	Expected   *int // number of robots that the caller expects; nil = any
 	Caps       CapsOf
@@ -25,40 +25,24 @@ type ActivitiesAssignment struct {
 
 // ActivitiesAssigned is the result of an ActivitiesAssignment.
 type ActivitiesAssigned struct {
-	Activities []Pin    // the revisions that are assigned, the newest of each
+	Activities []Pin    // the revisions that are assigned
 	Updated    []string // robots that get a new desired document
 	Unchanged  []string // robots that had this set already
 	Misfits    []Misfit // what robots in Updated lack for activities
 	Changes    Changes
 }
 
-// AssignActivities plans to pin robots to the newest published revisions of activities,
-// instead of the activities that they have. They keep these revisions when an activity is
-// published again, until it is assigned again. All activities of a set have the same
-// revision of an act.
+// AssignActivities plans to pin robots to published revisions of activities, instead of the
+// activities that they have. They keep these revisions when an activity is published again,
+// until it is assigned again. All activities of a set have the same revision of an act.
 func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (ActivitiesAssigned, []schema.Problem) {
 	s, problems := newSnapshot(rows)
 	if problems != nil {
 		return ActivitiesAssigned{}, problems
 	}
 	var out ActivitiesAssigned
-	for i, id := range a.Activities {
-		if slices.Contains(a.Activities[:i], id) {
-			problems = append(problems, schema.NewProblem(fmt.Sprintf("/activities/%d", i), score.CodeDuplicateID, id+" is named twice", "name each activity once"))
-			continue
-		}
-		v, found := s.assignable(Ref{KindActivity, id}, 0)
-		for _, p := range found {
-			p.Pointer = fmt.Sprintf("/activities/%d", i)
-			problems = append(problems, p)
-		}
-		out.Activities = append(out.Activities, Pin{id, v.Rev})
-	}
-	if problems != nil {
-		return ActivitiesAssigned{}, problems
-	}
-	set, problems := s.joinActivities(out.Activities)
-	if problems != nil {
+	var set joined
+	if out.Activities, set, problems = s.resolveActivities(a.Activities); problems != nil {
 		return ActivitiesAssigned{}, problems
 	}
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
@@ -93,6 +77,37 @@ func AssignActivities(rows Rows, a ActivitiesAssignment, by audit.Attribution) (
 	n.Before, n.After = before, audit.Robots(map[string][]string{joinPins(out.Activities): out.Updated})
 	out.Changes = s.changes
 	return out, nil
+}
+
+// resolveActivities returns activities with their revisions, and the set that robots get with them.
+func (s *snapshot) resolveActivities(wanted []Pin) (pins []Pin, set joined, problems []schema.Problem) {
+	for i, w := range wanted {
+		if slices.ContainsFunc(wanted[:i], func(p Pin) bool { return p.ID == w.ID }) {
+			problems = append(problems, schema.NewProblem(fmt.Sprintf("/activities/%d", i), score.CodeDuplicateID, w.ID+" is named twice", "name each activity once"))
+			continue
+		}
+		v, found := s.assignable(Ref{KindActivity, w.ID}, w.Rev)
+		for _, p := range found {
+			p.Pointer = fmt.Sprintf("/activities/%d", i)
+			problems = append(problems, p)
+		}
+		pins = append(pins, Pin{w.ID, v.Rev})
+	}
+	if problems == nil {
+		set, problems = s.joinActivities(pins)
+	}
+	return pins, set, problems
+}
+
+// ResolveActivities returns activities with the revisions that an assignment would give robots now, or why they cannot be
+// assigned.
+func ResolveActivities(rows Rows, wanted []Pin) ([]Pin, []schema.Problem) {
+	s, problems := newSnapshot(rows)
+	if problems != nil {
+		return nil, problems
+	}
+	pins, _, problems := s.resolveActivities(wanted)
+	return pins, problems
 }
 
 // joinPins formats revisions: greet@3, look@1.

@@ -37,21 +37,9 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	if problems != nil {
 		return Assigned{}, problems
 	}
-	switch a.Apply {
-	case "":
-		a.Apply = schema.ApplyNextAct
-	case schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
-	default:
-		return Assigned{}, []schema.Problem{schema.NewProblem("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply), "write next_act, now or next_start")}
-	}
 	var out Assigned
-	if a.Story != "" {
-		if out.Revision, problems = s.assignable(Ref{KindStory, a.Story}, a.Rev); problems != nil {
-			return Assigned{}, problems
-		}
-		a.Rev = out.Revision.Rev
-	} else {
-		a.Rev = 0
+	if a, out.Revision, problems = s.resolveStory(a); problems != nil {
+		return Assigned{}, problems
 	}
 	robots := slices.Compact(slices.Sorted(slices.Values(a.Robots)))
 	for _, robot := range robots {
@@ -82,6 +70,35 @@ func Assign(rows Rows, a Assignment, by audit.Attribution) (Assigned, []schema.P
 	n.Before, n.After = before, s.groupForAudit(out.Updated, story)
 	out.Changes = s.changes
 	return out, nil
+}
+
+// resolveStory returns an assignment with its revision and the way in which the story takes over.
+func (s *snapshot) resolveStory(a Assignment) (_ Assignment, v Revision, problems []schema.Problem) {
+	switch a.Apply {
+	case "":
+		a.Apply = schema.ApplyNextAct
+	case schema.ApplyNextAct, schema.ApplyNow, schema.ApplyNextStart:
+	default:
+		problems = append(problems, schema.NewProblem("/apply", "bad_value", fmt.Sprintf("%q is not a value of apply", a.Apply), "write next_act, now or next_start"))
+	}
+	if a.Story != "" {
+		var found []schema.Problem
+		v, found = s.assignable(Ref{KindStory, a.Story}, a.Rev)
+		problems = append(problems, found...)
+	}
+	a.Rev = v.Rev
+	return a, v, problems
+}
+
+// ResolveStory returns an assignment with the revision and apply that robots would get now, or why the story cannot be
+// assigned.
+func ResolveStory(rows Rows, a Assignment) (Assignment, []schema.Problem) {
+	s, problems := newSnapshot(rows)
+	if problems != nil {
+		return a, problems
+	}
+	a, _, problems = s.resolveStory(a)
+	return a, problems
 }
 
 // groupForAudit lists, for the audit, the robots by what each has.

@@ -38,7 +38,7 @@ func TestAssigningWhatARobotRejectedIsANewAttempt(t *testing.T) {
 		rows := w.rows()
 		rows.Reported = func(string, schema.TopicKind) schema.ReportedRev { return step.reported }
 		story, problems := Assign(rows, Assignment{Story: "tour", Robots: []string{"r1"}}, w.by(""))
-		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []string{"greet"}, Robots: []string{"r1"}}, w.by(""))
+		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []Pin{{ID: "greet"}}, Robots: []string{"r1"}}, w.by(""))
 		if len(problems)+len(found) > 0 || len(story.Updated) != step.updated || len(set.Updated) != step.updated {
 			t.Errorf("after %+v: %v %v, story %v, activities %v, want %d", step.reported, problems, found, story.Updated, set.Updated, step.updated)
 		}
@@ -80,7 +80,7 @@ func TestContentIsAssignedAgainWithAReleaseKey(t *testing.T) {
 		rows := w.rows()
 		rows.Signer.Key, rows.Signer.Release = key, step.release
 		story, problems := Assign(rows, Assignment{Story: "tour", Robots: []string{"r1"}}, w.by(""))
-		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []string{"greet"}, Robots: []string{"r1"}}, w.by(""))
+		set, found := AssignActivities(rows, ActivitiesAssignment{Activities: []Pin{{ID: "greet"}}, Robots: []string{"r1"}}, w.by(""))
 		if len(problems)+len(found) > 0 || len(story.Updated) != step.updated || len(set.Updated) != step.updated {
 			t.Errorf("release key %v: %v %v, story %v, activities %v, want %d", step.release != nil, problems, found, story.Updated, set.Updated, step.updated)
 		}

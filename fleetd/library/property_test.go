@@ -96,14 +96,14 @@ func (w *world) assign(rt *rapid.T, a Assignment) {
 
 func (w *world) assignSet(rt *rapid.T, a ActivitiesAssignment) {
 	by := w.by("")
-	assigned, problems := AssignActivities(w.rows(), a, by)
+	assigned, problems := AssignActivities(w.rows(a.Activities...), a, by)
 	needed, found := AssignActivities(w.read(ForActivities(a.Activities), a.Robots...), a, by)
 	alike(rt, "assign activities", assigned, needed, problems, found)
 	w.decided(rt, assigned.Changes, problems)
 	if len(problems) > 0 {
 		return
 	}
-	again, problems := AssignActivities(w.rows(), a, w.by(""))
+	again, problems := AssignActivities(w.rows(a.Activities...), a, w.by(""))
 	if len(problems) > 0 || !again.Changes.Empty() || len(again.Unchanged) != len(slices.Compact(slices.Sorted(slices.Values(a.Robots)))) {
 		rt.Fatalf("assigning %v twice: %+v, %v", a, again, problems)
 	}
@@ -155,7 +155,7 @@ func (w *world) request(rt *rapid.T) {
 		w.publish(rt, KindActivity, activity)
 	case "set":
 		robots := rapid.SliceOfN(rapid.SampledFrom([]string{"r1", "r2", "r3"}), 0, 2).Draw(rt, "robots")
-		w.assignSet(rt, ActivitiesAssignment{Activities: rapid.SampledFrom([][]string{nil, {"v"}, {"w"}, {"v", "w"}, {"v", "w"}, {"v", "v"}}).Draw(rt, "set"), Robots: robots})
+		w.assignSet(rt, ActivitiesAssignment{Activities: rapid.SampledFrom([][]Pin{nil, {{ID: "v"}}, {{ID: "w"}}, {{ID: "v"}, {ID: "w"}}, {{ID: "v", Rev: 1}, {ID: "w"}}, {{ID: "v", Rev: 2}}, {{ID: "v"}, {ID: "v"}}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
 		w.publish(rt, kind, id, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 2).Draw(rt, "with acts")...)
 	case "folder":

@@ -18,8 +18,8 @@ type Reader interface {
 	// Uses reads the entries of these kinds that refer to one of refs in their draft or in their newest
 	// revision, with that revision. Deleted entries are left out.
 	Uses(kinds []Kind, refs ...Ref)
-	// Revision reads one revision of a story.
-	Revision(pin Pin)
+	// Revisions reads single revisions of stories or activities.
+	Revisions(kind Kind, pins ...Pin)
 	// RobotStories reads the default stories of the robots of the plan, and with their revisions if wanted;
 	// RobotSets reads their activities.
 	RobotStories(withRevisions bool)
@@ -189,21 +189,30 @@ func ForAssignment(story string, rev int64) Reading {
 		r.Newest(KindStory, story)
 		r.Assets()
 		if rev > 0 {
-			r.Revision(Pin{story, rev})
+			r.Revisions(KindStory, Pin{story, rev})
 		}
 		r.Entries(KindAct, actsOfRevision(r.Rows(), Ref{KindStory, story}, rev)...) // which of its acts are deleted
 	}
 }
 
 // ForActivities reads what AssignActivities looks at.
-func ForActivities(activities []string) Reading {
+func ForActivities(activities []Pin) Reading {
 	return func(r Reader) {
 		r.RobotSets()
-		r.Newest(KindActivity, activities...)
+		var ids []string
+		var pinned []Pin
+		for _, p := range activities {
+			ids = append(ids, p.ID)
+			if p.Rev > 0 {
+				pinned = append(pinned, p)
+			}
+		}
+		r.Newest(KindActivity, ids...)
+		r.Revisions(KindActivity, pinned...)
 		r.Assets()
 		var acts []string
-		for _, id := range activities {
-			acts = append(acts, actsOfRevision(r.Rows(), Ref{KindActivity, id}, 0)...)
+		for _, p := range activities {
+			acts = append(acts, actsOfRevision(r.Rows(), Ref{KindActivity, p.ID}, p.Rev)...)
 		}
 		r.Entries(KindAct, acts...)
 	}

@@ -44,9 +44,7 @@ func ForReversion() Reading {
 			stories = append(stories, pin.ID)
 		}
 		r.Newest(KindStory, stories...)
-		for _, pin := range pins {
-			r.Revision(pin)
-		}
+		r.Revisions(KindStory, pins...)
 		var acts []string // which of them are deleted
 		for _, pin := range pins {
 			acts = append(acts, actsOfRevision(r.Rows(), Ref{KindStory, pin.ID}, pin.Rev)...)

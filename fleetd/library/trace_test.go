@@ -64,12 +64,16 @@ func (d *director) play(line string) string {
 		}
 	case "assign": // assign STORY[@REV] to ROBOT ... [expecting N]
 		d.assign(words)
-	case "set": // set ACTIVITY,...|nothing to ROBOT ...
+	case "set": // set ACTIVITY[@REV],...|nothing to ROBOT ...
 		a := ActivitiesAssignment{Robots: words[3:]}
 		if words[1] != "nothing" {
-			a.Activities = strings.Split(words[1], ",")
+			for one := range strings.SplitSeq(words[1], ",") {
+				id, rev, _ := strings.Cut(one, "@")
+				n, _ := strconv.ParseInt(rev, 10, 64) // 0 without a revision
+				a.Activities = append(a.Activities, Pin{id, n})
+			}
 		}
-		assigned, problems := AssignActivities(d.w.rows(), a, d.w.by(""))
+		assigned, problems := AssignActivities(d.w.rows(a.Activities...), a, d.w.by(""))
 		d.decided(assigned.Changes, problems)
 		if len(assigned.Unchanged) > 0 {
 			d.say("unchanged: %s", joinSorted(assigned.Unchanged))

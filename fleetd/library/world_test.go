@@ -113,14 +113,18 @@ func (r *worldReader) Uses(kinds []Kind, of ...Ref) {
 	}
 }
 
-func (r *worldReader) Revision(pin Pin) { r.add(revisionKey{Ref{KindStory, pin.ID}, pin.Rev}) }
+func (r *worldReader) Revisions(kind Kind, pins ...Pin) {
+	for _, pin := range pins {
+		r.add(revisionKey{Ref{kind, pin.ID}, pin.Rev})
+	}
+}
 
 func (r *worldReader) RobotStories(withRevisions bool) {
 	for _, robot := range r.robots {
 		if d, ok := r.w.defaults[robot]; ok {
 			r.rows.Defaults = append(r.rows.Defaults, d)
 			if withRevisions {
-				r.Revision(Pin{d.Story, d.Rev})
+				r.Revisions(KindStory, Pin{d.Story, d.Rev})
 			}
 		}
 	}
@@ -143,7 +147,7 @@ func (r *worldReader) Assigned(of ...Ref) {
 	for _, d := range r.w.defaults {
 		if d.Story != "" && among(KindStory, Pin{d.Story, d.Rev}) {
 			r.rows.Defaults = append(r.rows.Defaults, d)
-			r.Revision(Pin{d.Story, d.Rev})
+			r.Revisions(KindStory, Pin{d.Story, d.Rev})
 		}
 	}
 	for _, set := range r.w.sets {

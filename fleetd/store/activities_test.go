@@ -23,7 +23,11 @@ func activity(t testing.TB, s *store.Store, id string, acts ...string) {
 	publish(t, s, library.KindActivity, id, text)
 }
 
-func assignSet(activities []string, robots ...string) step {
+func assignSet(ids []string, robots ...string) step {
+	var activities []library.Pin
+	for _, id := range ids {
+		activities = append(activities, library.Pin{ID: id})
+	}
 	return step{library.ForActivities(activities), robots, func(rows library.Rows) (library.Changes, []schema.Problem) {
 		a, problems := library.AssignActivities(rows, library.ActivitiesAssignment{Activities: activities, Robots: robots}, anna)
 		return a.Changes, problems

@@ -117,7 +117,7 @@ func libraryForReadsWhatIsNeeded(t *testing.T, address string) {
 		{"pins", func(r library.Reader) {
 			r.Newest(library.KindStory, "x")
 			for _, rev := range []int64{1, 2, 9} {
-				r.Revision(library.Pin{ID: "x", Rev: rev})
+				r.Revisions(library.KindStory, library.Pin{ID: "x", Rev: rev})
 			}
 		}, selector.Selector{}, "x x@2 x@1"},
 		{"assets", func(r library.Reader) { r.Assets() }, selector.Selector{}, "gong"},

@@ -100,9 +100,16 @@ func (r *libraryReader) readEntries(w where, newest bool) {
 	}
 }
 
-func (r *libraryReader) Revision(pin library.Pin) {
-	if !r.revisions[revisionKey{library.Ref{Kind: library.KindStory, ID: pin.ID}, pin.Rev}] {
-		r.readRevisions(" WHERE v.kind = 'story' AND v.id = $1 AND v.rev = $2", []any{pin.ID, pin.Rev})
+func (r *libraryReader) Revisions(kind library.Kind, pins ...library.Pin) {
+	object := map[string][2]any{}
+	for i, pin := range pins {
+		if !r.revisions[revisionKey{library.Ref{Kind: kind, ID: pin.ID}, pin.Rev}] {
+			object[strconv.Itoa(i)] = [2]any{pin.ID, pin.Rev}
+		}
+	}
+	if len(object) > 0 {
+		r.readRevisions(" WHERE v.kind = $1 AND (v.id, v.rev) IN (SELECT value ->> 0, CAST(value ->> 1 AS BIGINT) FROM json_each($2))",
+			[]any{string(kind), jsonText(object)})
 	}
 }
 
