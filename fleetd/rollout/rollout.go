@@ -1,7 +1,35 @@
-// Package rollout decides how a content reaches many robots: in waves, with gates between them. It decides only: Plan
-// makes the waves of a rollout, Step says from facts about its robots what changes now and which robots are offered the
-// content. The caller saves what changes in the transaction that assigns the content, so that a process that ends
+// Package rollout decides how a content reaches many robots: in waves, with gates between them. It decides only: the
+// caller gathers facts, and saves what changes in the transaction that assigns the content, so that a process that ends
 // between any two statements goes on where the last transaction stopped.
+//
+// A plan and its rows:
+//
+//	func (Spec) Complete() (Spec, []schema.Problem)             // with defaults; NewPlan does it, too
+//	func NewPlan(Ask) (Plan, []schema.Problem)                  // waves, and who is left out and why
+//	func (Plan) Rollout(New) (Rollout, []Robot)                 // rows: READY, WAITING_FOR_APPROVAL, SCHEDULED or RUNNING
+//
+// Steps of the leader, once a second and after news:
+//
+//	func NewRun(Rollout, []Robot) *Run                  // from rows; after an error it is made again
+//	func Step(*Run, now time.Time, Facts) Changes           // judges robots, then waves, then offers
+//	func Assigned(*Run, Changes, map[string]Given, now time.Time) Changes
+//
+// For Changes.Offers and for each of Changes.Restore the caller plans an assignment within the same transaction, tells
+// Assigned what each robot got (robots that are not in the map were not given anything, and are tried again), and saves
+// what Assigned returns. Without offers, Changes of Step are saved as they are. After the commit the caller sets
+// Run.Rollout.Version to the saved one.
+//
+// Decisions of people, by any instance of fleetd:
+//
+//	func Decide(*Run, Decision, now time.Time) (Changes, []schema.Problem)
+//
+// Decide changes the rollout and its waves; only OnRetry needs and changes robots, so that for all others
+// NewRun(rollout, nil) will do. Step does the rest, such as cancelling the robots of a rollout that was aborted.
+//
+// An assignment to robots at once is a rollout, too: NewPlan with Spec.AllAtOnce, Plan.Rollout with Start, and Step with
+// empty Facts, which offers the content to every robot in the transaction of the assignment.
+//
+// For people: Rollout.Waits says what an open rollout waits for, Run.Health compares updated robots with the others.
 package rollout
 
 import (
@@ -20,7 +48,7 @@ type Rollout struct {
 	State   State
 	Why     string // why it is in this state: a person's reason, a threshold, a window
 	Cause   Cause
-	CauseID string          // the policy, schedule or folder; empty if a person started it
+	CauseID string          // the policy, schedule or folder; empty if there is none
 	Content content.Content // resolved: revisions are given
 	Digest  string          // of Content
 	Robots  string          // the selector, for people
@@ -36,7 +64,7 @@ type Rollout struct {
 	NotBefore  time.Time // it starts by itself then; zero = when somebody starts it
 	StartedAt  time.Time
 	EndedAt    time.Time
-	NextAt     time.Time // when Step has to run without any news; zero = never
+	NextAt     time.Time // when Step has to run without any news; zero = only news change something
 }
 
 // Cause is who or what started a rollout.
@@ -81,11 +109,11 @@ type Robot struct {
 	ChangedAt time.Time // of State
 	OfferedAt time.Time
 	ActiveAt  time.Time // when it first reported the content active, after the last offer
-	RetryAt   time.Time // the next offer after a failure that may pass; zero = none is due
-	// Spent is how long it has been online in its present phase: time during which it is offline does not count.
+	RetryAt   time.Time // the earliest next offer, of a robot in DEFERRED; zero = not known
+	// Spent is how long it was online in its present phase, until SpentAt: time during which it is offline does not count.
 	Spent    time.Duration
-	SpentAt  time.Time // when Spent was computed last
-	RetryFor time.Duration
+	SpentAt  time.Time     // since when it is online in its present phase, beyond Spent; zero = the clock does not run
+	RetryFor time.Duration // the wait before the next offer after a failure
 }
 
 // Gate is what the robots of a wave have to show before the next wave begins.
@@ -93,14 +121,18 @@ type Gate struct {
 	SuccessPercent    float64 `json:"success_percent" minimum:"0" maximum:"100" doc:"of the reachable robots, CONFIRMED"`
 	MaxFailurePercent float64 `json:"max_failure_percent" minimum:"0" maximum:"100" doc:"of the decided robots: with more, the rollout pauses; 0 = no failure"`
 	MinDecided        int     `json:"min_decided" minimum:"0" doc:"with fewer decided robots and a failure, the wave is INCONCLUSIVE"`
-	SoakS             int64   `json:"soak_s" minimum:"0" maximum:"604800" doc:"seconds for which the wave is watched after its robots are confirmed"`
+	SoakS             int64   `json:"soak_s" minimum:"0" maximum:"604800" doc:"seconds between the two reports of a robot that is CONFIRMED, and for which the wave is watched after its robots have the content"`
+	// What a person accepted by resuming the rollout after the wave failed or could not be decided.
+	AcceptedFailures int  `json:"accepted_failures,omitempty" doc:"failed robots that do not count any more, because a person resumed the rollout"`
+	Waived           bool `json:"waived,omitempty" doc:"a person resumed the rollout: neither the health nor the part of confirmed robots is looked at"`
 }
 
 // WaveSpec asks for one wave: exactly one of Count, Percent and Robots.
 type WaveSpec struct {
 	Name    string             `json:"name,omitempty" maxLength:"63"`
 	Count   int                `json:"count,omitempty" minimum:"0" doc:"so many of the robots that no earlier wave has"`
-	Percent float64            `json:"percent,omitempty" minimum:"0" maximum:"100" doc:"so that this and all earlier waves have this part of all robots"`
+	Percent float64            `json:"percent,omitempty" minimum:"0" maximum:"100" doc:"so that this and all earlier waves have this part of all robots, rounded up"`
+	Max     int                `json:"max,omitempty" minimum:"0" doc:"of a percent or a selector: at most so many robots; 0 = no limit"`
 	Robots  *selector.Selector `json:"selector,omitempty" doc:"these of the robots that no earlier wave has, such as a test site"`
 	// Gate fields that differ from the default of the wave.
 	SuccessPercent    *float64 `json:"success_percent,omitempty" minimum:"0" maximum:"100"`
@@ -113,7 +145,7 @@ type WaveSpec struct {
 type OfflinePolicy string
 
 const (
-	OfflineWait OfflinePolicy = "wait" // they are offered the content, and counted when they return
+	OfflineWait OfflinePolicy = "wait" // they are offered the content when they return; the rollout goes on without them
 	OfflineSkip OfflinePolicy = "skip" // they end as EXPIRED_OFFLINE at once
 	OfflineFail OfflinePolicy = "fail" // they count as failed
 )
@@ -124,6 +156,14 @@ type PinnedPolicy string
 const (
 	PinnedLeave   PinnedPolicy = "leave"   // they keep what they have
 	PinnedReplace PinnedPolicy = "replace" // they get the content and stay pinned, to it
+)
+
+// RefusedPolicy says what becomes of robots of which the plan says that they will refuse the content.
+type RefusedPolicy string
+
+const (
+	RefusedLeave RefusedPolicy = "leave" // they are offered nothing, and end as LEFT_OUT
+	RefusedOffer RefusedPolicy = "offer" // they are offered it, and decide themselves
 )
 
 // Spec is how a rollout goes. Zero values stand for the defaults.
@@ -143,6 +183,7 @@ type Spec struct {
 	Offline        OfflinePolicy `json:"offline,omitempty" enum:"wait,skip,fail" doc:"robots that are not reachable; default wait"`
 	OfflineExpiryS int64         `json:"offline_expiry_s,omitempty" minimum:"0" doc:"seconds after which robots that stay away end as EXPIRED_OFFLINE; default 30 days"`
 	Pinned         PinnedPolicy  `json:"pinned,omitempty" enum:"leave,replace" doc:"robots that a person pinned; default leave"`
+	Refused        RefusedPolicy `json:"refused,omitempty" enum:"leave,offer" doc:"robots that the plan says will refuse the content; default leave"`
 	InWindows      bool          `json:"in_windows,omitempty" doc:"only in the maintenance windows of each robot's site"`
 	OnlyIdle       bool          `json:"only_idle,omitempty" doc:"only robots that do not perform"`
 	Retries        *int          `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"offers after failures that may pass: transport, full disk, busy; default 3"`

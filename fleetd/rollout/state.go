@@ -63,6 +63,20 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(RollbackIncomplete), On: OnRollback, To: RollingBack, Why: "robots that could not have what they had before are tried again"},
 }
 
+// States lists every state of a rollout.
+var States = []State{
+	Draft, WaitingForApproval, Ready, Scheduled, Running, Paused, Succeeded, CompletedWithFailures, Aborted, RollingBack, RolledBack, RollbackIncomplete,
+}
+
+// Over reports whether nothing but a person's decision changes the state any more.
+func (s State) Over() bool {
+	switch s {
+	case Succeeded, CompletedWithFailures, Aborted, RolledBack, RollbackIncomplete:
+		return true
+	}
+	return false
+}
+
 // WaveState is how far a wave is.
 type WaveState string
 
@@ -74,8 +88,39 @@ const (
 	WavePassed       WaveState = "PASSED"
 	WaveFailed       WaveState = "FAILED"
 	WaveInconclusive WaveState = "INCONCLUSIVE"
-	WaveSkipped      WaveState = "SKIPPED" // it has no robot
+	WaveSkipped      WaveState = "SKIPPED" // it has no robot, or its turn never came
 )
+
+// WaveStates lists every state of a wave.
+var WaveStates = []WaveState{WavePlanned, WaveRunning, WaveSoaking, WavePassed, WaveFailed, WaveInconclusive, WaveSkipped}
+
+// The events of a wave.
+const (
+	OnWaveTurn     Event = "wave-turn"      // every wave before it has passed
+	OnWaveEmpty    Event = "wave-empty"     // its turn has come, and it has no robot
+	OnWaveActive   Event = "wave-active"    // enough of its reachable robots have the content
+	OnWavePassed   Event = "wave-passed"    // the soak is over, and its gate is open
+	OnWaveFailed   Event = "wave-failed"    // too many of its robots failed, or they are worse off than the others
+	OnWaveUnclear  Event = "wave-unclear"   // too few of its robots are decided
+	OnWaveResume   Event = "wave-resume"    // a person lets the rollout go on
+	OnWaveRetry    Event = "wave-retry"     // a person offers the content to its failed robots again
+	OnWaveEnd      Event = "wave-end"       // the rollout ends before the wave was decided
+	OnWaveNotBegun Event = "wave-not-begun" // the rollout ends before its turn
+)
+
+// WaveTable is the state machine of a wave.
+var WaveTable = fsm.Table[WaveState, Event]{
+	{From: fsm.In(WavePlanned), On: OnWaveTurn, To: WaveRunning, Why: "every wave before it has passed"},
+	{From: fsm.In(WavePlanned), On: OnWaveEmpty, To: WaveSkipped, Why: "it has no robot"},
+	{From: fsm.In(WaveRunning), On: OnWaveActive, To: WaveSoaking, Why: "enough of its reachable robots have the content; they are watched for the soak"},
+	{From: fsm.In(WaveRunning, WaveSoaking), On: OnWavePassed, To: WavePassed, Why: "its gate is open"},
+	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveFailed, To: WaveFailed, Why: "too many of its robots failed, or they are worse off than the others; after it passed, too, because robots return late"},
+	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveUnclear, To: WaveInconclusive, Why: "too few of its robots are decided to say more"},
+	{From: fsm.In(WaveFailed, WaveInconclusive), On: OnWaveResume, To: WaveRunning, Why: "a person looked at it, and lets it go on"},
+	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed, WaveFailed, WaveInconclusive), On: OnWaveRetry, To: WaveRunning, Why: "its failed robots are offered the content again"},
+	{From: fsm.In(WaveRunning, WaveSoaking), On: OnWaveEnd, To: WaveInconclusive, Why: "the rollout ended before it was decided"},
+	{From: fsm.In(WavePlanned), On: OnWaveNotBegun, To: WaveSkipped, Why: "the rollout ended before its turn"},
+}
 
 // RobotState is how far a robot of a rollout is.
 type RobotState string
@@ -84,7 +129,7 @@ type RobotState string
 const (
 	Planned        RobotState = "PLANNED"
 	Deferred       RobotState = "DEFERRED"        // it waits for a window, for its performance to end, or for the next try
-	WaitingOffline RobotState = "WAITING_OFFLINE" // its turn has come, and it is not reachable
+	WaitingOffline RobotState = "WAITING_OFFLINE" // its turn has come, or it was offered the content, and it is not reachable
 	Offered        RobotState = "OFFERED"         // the desired document is published; Phase is what the robot reports about it
 	Active         RobotState = "ACTIVE"          // it reports the content active, and is watched for the soak
 	Confirmed      RobotState = "CONFIRMED"       // it reported the content active twice, a soak apart
@@ -93,9 +138,10 @@ const (
 	Failed   RobotState = "FAILED"   // the robot could not fetch, save or activate it
 	TimedOut RobotState = "TIMED_OUT"
 	Reverted RobotState = "REVERTED" // it went back to what it had, by itself
-	Silent   RobotState = "SILENT"   // no heartbeat for three periods after it activated the content
+	Silent   RobotState = "SILENT"   // no heartbeat for three periods after it began to activate the content
 
 	Unchanged      RobotState = "UNCHANGED"       // it had the content already
+	LeftOut        RobotState = "LEFT_OUT"        // the plan says that it would refuse the content
 	Superseded     RobotState = "SUPERSEDED"      // it was given something newer meanwhile
 	Cancelled      RobotState = "CANCELLED"       // the rollout ended before its turn
 	ExpiredOffline RobotState = "EXPIRED_OFFLINE" // it stayed away
@@ -104,5 +150,89 @@ const (
 
 	Restoring   RobotState = "RESTORING"    // it is offered what it had before
 	Restored    RobotState = "RESTORED"     // it reports what it had before
-	NotRestored RobotState = "NOT_RESTORED" // it cannot have what it had before
+	NotRestored RobotState = "NOT_RESTORED" // it does not report what it had before, or cannot have it
 )
+
+// RobotStates lists every state of a robot.
+var RobotStates = []RobotState{
+	Planned, Deferred, WaitingOffline, Offered, Active, Confirmed,
+	Rejected, Failed, TimedOut, Reverted, Silent,
+	Unchanged, LeftOut, Superseded, Cancelled, ExpiredOffline, Decommissioned, Pinned,
+	Restoring, Restored, NotRestored,
+}
+
+// Failures are the states of robots that failed.
+var Failures = []RobotState{Rejected, Failed, TimedOut, Reverted, Silent}
+
+// HasFailed reports whether the robot counts as failed.
+func (s RobotState) HasFailed() bool {
+	switch s {
+	case Rejected, Failed, TimedOut, Reverted, Silent:
+		return true
+	}
+	return false
+}
+
+// Open reports whether the rollout waits for the robot.
+func (s RobotState) Open() bool {
+	switch s {
+	case Planned, Deferred, WaitingOffline, Offered, Active, Restoring:
+		return true
+	}
+	return false
+}
+
+// The events of a robot.
+const (
+	OnOffer        Event = "offer"        // its turn has come: it is assigned the content
+	OnUnchanged    Event = "unchanged"    // its turn has come, and it has the content already
+	OnDefer        Event = "defer"        // it has to wait, or failed in a way that may pass
+	OnOffline      Event = "offline"      // it is not reachable
+	OnOnline       Event = "online"       // it is reachable again, and has a document to fulfil
+	OnProgress     Event = "progress"     // it reports another phase, after fleetd gave up waiting
+	OnActive       Event = "active"       // it reports the content active
+	OnConfirm      Event = "confirm"      // it reports the content active, a soak later
+	OnReject       Event = "reject"       // it reports that it refuses the content, or a part of it
+	OnFail         Event = "fail"         // it reports that it could not get or save it, or may not be away
+	OnRevert       Event = "revert"       // it reports that it went back to what it had
+	OnTimeout      Event = "timeout"      // it is online, and takes too long
+	OnSilent       Event = "silent"       // no heartbeat arrives after it began to activate the content
+	OnLeaveOut     Event = "leave-out"    // the plan says that it would refuse the content
+	OnPinned       Event = "pinned"       // its turn has come, and a person pinned what it has
+	OnSupersede    Event = "supersede"    // it was given something newer
+	OnCancel       Event = "cancel"       // the rollout ends
+	OnExpire       Event = "expire"       // it stays away
+	OnDecommission Event = "decommission" // it left the fleet
+	OnRetryRobot   Event = "retry-robot"  // a person offers the content to failed robots again
+	OnRestore      Event = "restore"      // it is assigned what it had before
+	OnHasBack      Event = "has-back"     // it reports what it had before
+	OnNotBack      Event = "not-back"     // it cannot have what it had before, or does not report it
+)
+
+// RobotTable is the state machine of a robot of a rollout.
+var RobotTable = fsm.Table[RobotState, Event]{
+	{From: fsm.In(Planned), On: OnLeaveOut, To: LeftOut, Why: "the plan says that it would refuse the content"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnOffer, To: Offered, Why: "its turn has come"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnUnchanged, To: Unchanged, Why: "it has the content already"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnPinned, To: Pinned, Why: "a person pinned what it has"},
+	{From: fsm.In(Planned, WaitingOffline, Offered, Active), On: OnDefer, To: Deferred, Why: "it has to wait for a window, for the end of its performance, or for the next try"},
+	{From: fsm.In(Planned, Deferred, Offered), On: OnOffline, To: WaitingOffline, Why: "it is not reachable"},
+	{From: fsm.In(WaitingOffline), On: OnOnline, To: Offered, Why: "it is back, and finds its desired document"},
+	{From: fsm.In(TimedOut, Silent), On: OnProgress, To: Offered, Why: "it reports again after fleetd gave up waiting, and is judged anew"},
+	{From: fsm.In(Deferred, WaitingOffline, Offered, Rejected, Failed, TimedOut, Reverted, Silent), On: OnActive, To: Active, Why: "it reports the content active, whatever was the case before; it is watched for the soak"},
+	{From: fsm.In(Active), On: OnConfirm, To: Confirmed, Why: "it reports the content active still, a soak later"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, TimedOut, Silent), On: OnReject, To: Rejected, Why: "it refuses the content, or a part of it"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, TimedOut, Silent), On: OnFail, To: Failed, Why: "it could not fetch, save or activate the content, or is away although the rollout does not allow it"},
+	{From: fsm.In(WaitingOffline, Offered, Active, TimedOut, Silent), On: OnRevert, To: Reverted, Why: "it went back to what it had"},
+	{From: fsm.In(Offered, Active), On: OnTimeout, To: TimedOut, Why: "it is online, and takes too long"},
+	{From: fsm.In(Offered, Active), On: OnSilent, To: Silent, Why: "no heartbeat arrives after it began to activate the content"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnExpire, To: ExpiredOffline, Why: "it stays away"},
+	{From: fsm.In(Active), On: OnExpire, To: ExpiredOffline, Why: "it signed off and stays away"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, Restoring, NotRestored), On: OnSupersede, To: Superseded, Why: "it was given something newer, which stays"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered), On: OnCancel, To: Cancelled, Why: "the rollout ended before its turn, or before it was decided"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, Restoring, NotRestored), On: OnDecommission, To: Decommissioned, Why: "it left the fleet"},
+	{From: fsm.In(Rejected, Failed, TimedOut, Reverted, Silent), On: OnRetryRobot, To: Planned, Why: "a person offers it the content again"},
+	{From: fsm.In(Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, NotRestored), On: OnRestore, To: Restoring, Why: "it got the content, and is assigned what it had before"},
+	{From: fsm.In(Restoring), On: OnHasBack, To: Restored, Why: "it reports what it had before"},
+	{From: fsm.In(Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, NotRestored, Restoring), On: OnNotBack, To: NotRestored, Why: "it does not report what it had before, or cannot have it"},
+}
