@@ -13,6 +13,17 @@ const (
 	ActionWithdraw              Action = "withdraw"
 	ActionRevert                Action = "revert"
 	ActionDesired               Action = "desired"
+	ActionRollout               Action = "rollout"
+	ActionRolloutStart          Action = "rollout start"
+	ActionRolloutPause          Action = "rollout pause"
+	ActionRolloutResume         Action = "rollout resume"
+	ActionRolloutRetry          Action = "rollout retry"
+	ActionRolloutAbort          Action = "rollout abort"
+	ActionRolloutRollback       Action = "rollout rollback"
+	ActionRolloutApprove        Action = "rollout approve"
+	ActionRolloutEnd            Action = "rollout end"
+	ActionPin                   Action = "pin"
+	ActionUnpin                 Action = "unpin"
 	ActionPublishAgain          Action = "publish again"
 	ActionClearDefault          Action = "clear default"
 	ActionTakeActivity          Action = "take activity"
@@ -70,6 +81,17 @@ var Actions = []ActionRow{
 	{ActionWithdraw, "withdraw"},
 	{ActionRevert, "assign again what was before"},
 	{ActionDesired, "change what robots shall do"},
+	{ActionRollout, "plan a rollout"},
+	{ActionRolloutStart, "start a rollout"},
+	{ActionRolloutPause, "pause a rollout"},
+	{ActionRolloutResume, "let a rollout go on"},
+	{ActionRolloutRetry, "offer the content again to robots that failed"},
+	{ActionRolloutAbort, "abort a rollout"},
+	{ActionRolloutRollback, "give robots back what they had before a rollout"},
+	{ActionRolloutApprove, "approve a rollout"},
+	{ActionRolloutEnd, "end a rollout whose robots are decided"},
+	{ActionPin, "pin what a robot has"},
+	{ActionUnpin, "remove a pin"},
 	{ActionPublishAgain, "publish again for a robot that has a later revision"},
 	{ActionClearDefault, "remove a deleted story from robots"},
 	{ActionTakeActivity, "remove a deleted activity from robots"},
