@@ -206,11 +206,21 @@ func checkCount(rows Rows, expected *int) []schema.Problem {
 	return nil
 }
 
+// Check returns what is wrong with a request, whichever robots it is for.
+func Check(rows Rows, a Request) []schema.Problem {
+	p := plan{rows: rows}
+	return p.checkContent(a.withDefaults())
+}
+
 // check validates the request, and pins a set.
 func (p *plan) check(a Request) []schema.Problem {
 	if found := checkCount(p.rows, a.Expected); len(found) > 0 {
 		return found
 	}
+	return p.checkContent(a)
+}
+
+func (p *plan) checkContent(a Request) []schema.Problem {
 	switch {
 	case a.Config != nil:
 		return a.Config.check()
