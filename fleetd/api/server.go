@@ -120,6 +120,8 @@ func (s *server) operations() []operation.Operation {
 	s.lastAssignments(t)
 	s.robotActivities(t)
 	s.desired(t)
+	s.rollouts(t)
+	s.contentPins(t)
 	s.commands(t)
 	s.intents(t)
 	s.stops(t)

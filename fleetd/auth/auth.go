@@ -70,6 +70,7 @@ const (
 	Own                             // change one's own password and tokens
 	Try                             // perform a draft once on one robot
 	Records                         // get flight records of robots
+	Approve                         // approve rollouts of others
 	end
 
 	// SelfProving is the right of routes whose requests carry their own proof, such as a
@@ -83,7 +84,7 @@ const (
 )
 
 // rightNames are the names of the rights, in their order.
-var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release_stops", "administer", "audit", "own", "try", "records"}
+var rightNames = []string{"view", "edit", "assign", "command", "manual", "stop", "release_stops", "administer", "audit", "own", "try", "records", "approve"}
 
 // Names lists the names of the rights.
 func (r Rights) Names() []string {

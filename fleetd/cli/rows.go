@@ -153,6 +153,8 @@ var groups = map[string]string{
 	"desired": "desired state of robots: config, mode, places, revert, assignments, list, get",
 	"alert":   "present problems of robots: list, ack",
 	"session": "sign-ins in browsers",
+	"rollout": "contents on their way to robots in waves: plan, create, start, watch, pause, abort, rollback",
+	"pin":     "what people pinned on robots: list, set, remove",
 	"token":   "access tokens, with which programs make requests as a user",
 }
 

@@ -352,6 +352,7 @@ export const rolesWith = {
   own: ['viewer', 'operator', 'author', 'releaser', 'admin', 'auditor'],
   try: ['operator', 'author', 'admin'],
   records: ['operator', 'admin'],
+  approve: ['releaser', 'admin'],
 } as const;
 
 /** The command of an operation: its words, then where its arguments and flags are in a request; times are in ms there. */
@@ -465,6 +466,61 @@ export const commands: Record<string, { words: string; args: string[]; flags: Re
     words: 'story revert',
     args: [],
     flags: { 'apply': 'body.apply' },
+  },
+  'plan-rollout': {
+    words: 'rollout plan',
+    args: [],
+    flags: { 'name': 'body.name' },
+  },
+  'create-rollout': {
+    words: 'rollout create',
+    args: [],
+    flags: { 'name': 'body.name', 'digest': 'body.digest', 'supersede': 'body.supersede', 'start': 'body.start' },
+  },
+  'approve-rollout': {
+    words: 'rollout approve',
+    args: ['path.id', 'body.digest'],
+    flags: {  },
+  },
+  'start-rollout': {
+    words: 'rollout start',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'pause-rollout': {
+    words: 'rollout pause',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'resume-rollout': {
+    words: 'rollout resume',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'retry-rollout': {
+    words: 'rollout retry',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'abort-rollout': {
+    words: 'rollout abort',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'rollback-rollout': {
+    words: 'rollout rollback',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'set-pin': {
+    words: 'pin set',
+    args: ['path.id', 'path.kind'],
+    flags: {  },
+  },
+  'remove-pin': {
+    words: 'pin remove',
+    args: ['path.id', 'path.kind'],
+    flags: {  },
   },
   'cancel-command': {
     words: 'command cancel',

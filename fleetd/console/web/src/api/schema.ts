@@ -1020,6 +1020,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/pins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what people pinned on robots
+         * @description A pinned robot keeps what it has of that kind: policies and rollouts leave it.
+         */
+        get: operations["list-pins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/records/{key}": {
         parameters: {
             query?: never;
@@ -1303,6 +1323,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/robots/{id}/pins/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pin what a robot has of one kind
+         * @description Policies and rollouts then leave it as it is, until the pin is removed.
+         */
+        put: operations["set-pin"];
+        post?: never;
+        /**
+         * Remove the pin of a robot
+         * @description Its policy decides again what it has.
+         */
+        delete: operations["remove-pin"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/robots/{id}/points": {
         parameters: {
             query?: never;
@@ -1455,6 +1499,224 @@ export interface paths {
          * @description Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop.
          */
         post: operations["try-text"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rollouts, the newest first
+         * @description Every assignment is a rollout of one wave, so this is the history of what robots were given.
+         */
+        get: operations["list-rollouts"];
+        put?: never;
+        /**
+         * Create a rollout: a content for robots, in waves
+         * @description It waits until somebody starts it, unless start is set; above the number of robots that fleetd is started with, a second person has to approve it first. Send the digest and the counts that the plan showed.
+         */
+        post: operations["create-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show what a rollout would do
+         * @description Its waves, the robots that would refuse the content and why, those that it would take from open rollouts, and when it would end. Nothing is saved. The digest and the counts can be sent with the request that creates it.
+         */
+        post: operations["plan-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one rollout with its waves and failures */
+        get: operations["get-rollout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a rollout early
+         * @description No more robots are offered the content; robots that were offered it keep it, unless it is rolled back.
+         */
+        post: operations["abort-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a rollout of somebody else
+         * @description The request names the digest of the content, so what was looked at is what robots get. Who created the rollout cannot approve it.
+         */
+        post: operations["approve-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a rollout
+         * @description No robot is offered the content any more until it is resumed; robots that were offered it go on.
+         */
+        post: operations["pause-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a rollout
+         * @description It goes on where it was paused, also if a threshold paused it.
+         */
+        post: operations["resume-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Offer the content to the failed robots again
+         * @description They get it as a new revision.
+         */
+        post: operations["retry-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/robots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the robots of a rollout */
+        get: operations["list-rollout-robots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the robots of a rollout back what they had
+         * @description Each robot gets what it had itself, failed robots first.
+         */
+        post: operations["rollback-rollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rollouts/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a rollout
+         * @description Its first wave begins.
+         */
+        post: operations["start-rollout"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2083,6 +2345,14 @@ export interface components {
             /** @description an address of 127.0.0.1; the code in it counts once, for two minutes */
             redirect: string;
         };
+        Approval: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description of the content that was looked at; refused if the rollout has another one */
+            digest: string;
+            /** @description the reason, for the audit */
+            why?: string;
+        };
         Asset: {
             at: string;
             by?: string;
@@ -2429,6 +2699,43 @@ export interface components {
         ConditionKeys: {
             keys: components["schemas"]["ConditionKey"][];
         };
+        ContentActivities: {
+            /** @description in the order in which people see them; a revision of 0 = the newest, until the content is resolved */
+            pins: components["schemas"]["Pin"][];
+        };
+        ContentContent: {
+            activities?: components["schemas"]["ContentActivities"];
+            /** @description settings that change; the others stay */
+            config?: components["schemas"]["DesiredConfig"];
+            mode?: components["schemas"]["DesiredMode"];
+            places?: components["schemas"]["DesiredSet"];
+            story?: components["schemas"]["ContentStory"];
+        };
+        ContentPin: {
+            at: string;
+            by?: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            robot: string;
+            why?: string;
+        };
+        ContentPins: {
+            pins: components["schemas"]["ContentPin"][];
+        };
+        ContentStory: {
+            /**
+             * @description when it takes over; default next_act
+             * @enum {string}
+             */
+            apply?: "next_act" | "now" | "next_start";
+            /** @description empty = no default story */
+            id?: string;
+            /**
+             * Format: int64
+             * @description 0 = the newest, until the content is resolved
+             */
+            rev?: number;
+        };
         Copy: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
@@ -2440,6 +2747,17 @@ export interface components {
         Credentials: {
             password: string;
             user: string;
+        };
+        Decision: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots are affected
+             */
+            expected_count?: number;
+            /** @description the reason, for the audit */
+            why?: string;
         };
         Decommission: {
             begun: string;
@@ -2808,6 +3126,34 @@ export interface components {
             since?: string;
             why?: string;
         };
+        HealthCounts: {
+            /**
+             * Format: int64
+             * @description acts that failed
+             */
+            act_errors: number;
+            /**
+             * Format: int64
+             * @description acts that ended
+             */
+            acts: number;
+            /**
+             * Format: int64
+             * @description robots with an alert of level critical
+             */
+            critical: number;
+            /** Format: int64 */
+            interrupts: number;
+            /**
+             * Format: int64
+             * @description robots with a latched stop
+             */
+            latched: number;
+            /** Format: int64 */
+            offline: number;
+            /** Format: int64 */
+            robots: number;
+        };
         Identity: {
             certificates: components["schemas"]["Certificate"][];
             /** @description when it was revoked; brokers refuse it until it is enrolled again or adopted */
@@ -3117,6 +3463,34 @@ export interface components {
             /** @description the reason, for the audit */
             why?: string;
         };
+        NewRollout: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            content: components["schemas"]["ContentContent"];
+            /** @description refused if the content would have another digest now */
+            digest?: string;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots are selected
+             */
+            expected_count?: number;
+            /** @description for people; default the content in words */
+            name?: string;
+            /** @description it starts by itself then */
+            not_before?: string;
+            selector: components["schemas"]["SelectorSelector"];
+            /** @description waves, gates and limits; default: a canary, then 10, 50 and 100 % */
+            spec?: components["schemas"]["RolloutSpec"];
+            /** @description start it at once; it waits for its approval if it needs one */
+            start?: boolean;
+            /**
+             * Format: int64
+             * @description how many robots it takes from open rollouts of the same kind; refused if others than these would be taken
+             */
+            supersede?: number;
+            /** @description the reason, for the audit */
+            why?: string;
+        };
         NewUser: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
@@ -3161,6 +3535,11 @@ export interface components {
             rev?: number;
             /** @description robots with a revision of it that performs the act */
             robots: string[];
+        };
+        Pin: {
+            id?: string;
+            /** Format: int64 */
+            rev?: number;
         };
         Point: {
             /** Format: double */
@@ -3600,6 +3979,385 @@ export interface components {
              */
             rev?: number;
             robot: string;
+        };
+        RolloutDetail: {
+            approved_at?: string;
+            approved_by?: string;
+            /** @description what a person can do with it now: start, approve, pause, resume, retry, abort, rollback */
+            can: string[];
+            /**
+             * @description who or what began it
+             * @enum {string}
+             */
+            cause: "person" | "assignment" | "policy" | "schedule" | "folder";
+            /** @description the policy, the schedule or the folder */
+            cause_id?: string;
+            /** @description in a few words */
+            content: string;
+            /** @description robots by their state */
+            counts: {
+                [key: string]: number;
+            };
+            created_at: string;
+            created_by?: string;
+            /** @description of the content */
+            digest: string;
+            /** @description the content */
+            document: components["schemas"]["ContentContent"];
+            ended_at?: string;
+            /** @description failed robots by reason, the most first */
+            failures: components["schemas"]["RolloutFailure"][];
+            /** @description updated robots beside the others, while it runs */
+            health?: components["schemas"]["RolloutHealth"];
+            id: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            name: string;
+            /** @description when something happens without news, such as the end of a soak */
+            next_at?: string;
+            /** @description it starts by itself then */
+            not_before?: string;
+            selector?: string;
+            spec: components["schemas"]["RolloutSpec"];
+            started_at?: string;
+            /** @enum {string} */
+            state: "DRAFT" | "WAITING_FOR_APPROVAL" | "READY" | "SCHEDULED" | "RUNNING" | "PAUSED" | "SUCCEEDED" | "COMPLETED_WITH_FAILURES" | "ABORTED" | "ROLLING_BACK" | "ROLLED_BACK" | "ROLLBACK_INCOMPLETE";
+            /**
+             * Format: int64
+             * @description robots
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description rises with each change; the ETag
+             */
+            version: number;
+            /**
+             * Format: int64
+             * @description number of the present wave, from 0
+             */
+            wave: number;
+            /** Format: int64 */
+            wave_count: number;
+            waves: components["schemas"]["RolloutWave"][];
+            /** @description why it is in this state: a person's reason, or a threshold */
+            why?: string;
+        };
+        RolloutFailure: {
+            /** Format: int64 */
+            count: number;
+            /** @description a robot's own sentence */
+            detail: string;
+            reason: string;
+            /** @description the first 5 */
+            robots: string[];
+            /** @description state of the first robot */
+            state: string;
+        };
+        RolloutGate: {
+            /**
+             * Format: double
+             * @description of the decided robots: with more, the rollout pauses; 0 = no failure
+             */
+            max_failure_percent: number;
+            /**
+             * Format: int64
+             * @description with fewer decided robots and a failure, the wave is INCONCLUSIVE
+             */
+            min_decided: number;
+            /**
+             * Format: int64
+             * @description seconds for which the wave is watched after its robots are confirmed
+             */
+            soak_s: number;
+            /**
+             * Format: double
+             * @description of the reachable robots, CONFIRMED
+             */
+            success_percent: number;
+        };
+        RolloutHealth: {
+            rest: components["schemas"]["HealthCounts"];
+            updated: components["schemas"]["HealthCounts"];
+        };
+        RolloutList: {
+            rollouts: components["schemas"]["RolloutSummary"][];
+        };
+        RolloutPlan: {
+            /** @description with the revisions that are assigned */
+            content: components["schemas"]["ContentContent"];
+            /** @description of the content */
+            digest: string;
+            /** @description if nothing fails, and every robot is reachable */
+            expected_end?: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            /** @description a second person has to approve it */
+            needs_approval: boolean;
+            /** @description robots that are not reachable now */
+            offline: components["schemas"]["SomeRobots"];
+            /** @description robots that keep what a person pinned */
+            pinned: components["schemas"]["SomeRobots"];
+            /** @description robots that would refuse the content, at most 1000; they are counted as failed when their turn comes */
+            refused: components["schemas"]["RolloutRefusal"][];
+            /**
+             * Format: int64
+             * @description how many robots would refuse the content
+             */
+            refused_total: number;
+            selector: string;
+            /** @description with the defaults */
+            spec: components["schemas"]["RolloutSpec"];
+            /** @description robots that this rollout takes from open ones of the same kind */
+            superseding: components["schemas"]["RolloutSuperseded"][];
+            /** @description the content in a few words */
+            text: string;
+            /**
+             * Format: int64
+             * @description robots selected
+             */
+            total: number;
+            /** @description robots that have the content already */
+            unchanged: components["schemas"]["SomeRobots"];
+            warnings: components["schemas"]["SchemaProblem"][];
+            waves: components["schemas"]["RolloutPlanWave"][];
+        };
+        RolloutPlanWave: {
+            gate: components["schemas"]["RolloutGate"];
+            name: string;
+            /**
+             * Format: int64
+             * @description from 0
+             */
+            number: number;
+            /**
+             * Format: int64
+             * @description robots among them that would refuse the content
+             */
+            refused: number;
+            /** @description the first 5, in the order in which they are offered the content */
+            robots: string[];
+            /**
+             * Format: int64
+             * @description robots
+             */
+            total: number;
+        };
+        RolloutRefusal: {
+            detail: string;
+            /** @description groups robots: misfit, space, version */
+            reason: string;
+            robot: string;
+            /** Format: int64 */
+            wave: number;
+        };
+        RolloutRequest: {
+            content: components["schemas"]["ContentContent"];
+            /** @description for people; default the content in words */
+            name?: string;
+            selector: components["schemas"]["SelectorSelector"];
+            /** @description waves, gates and limits; default: a canary, then 10, 50 and 100 % */
+            spec?: components["schemas"]["RolloutSpec"];
+        };
+        RolloutRobot: {
+            changed_at?: string;
+            /** @description what it had before, in a few words */
+            had?: string;
+            /** @description that it reported last */
+            phase?: string;
+            /** @description groups failures */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description of the desired document that it was offered
+             */
+            rev?: number;
+            robot: string;
+            /** @enum {string} */
+            state: "PLANNED" | "DEFERRED" | "WAITING_OFFLINE" | "OFFERED" | "ACTIVE" | "CONFIRMED" | "REJECTED" | "FAILED" | "TIMED_OUT" | "REVERTED" | "SILENT" | "UNCHANGED" | "LEFT_OUT" | "SUPERSEDED" | "CANCELLED" | "EXPIRED_OFFLINE" | "DECOMMISSIONED" | "PINNED" | "RESTORING" | "RESTORED" | "NOT_RESTORED";
+            /**
+             * Format: int64
+             * @description offers
+             */
+            tries?: number;
+            /**
+             * Format: int64
+             * @description from 0
+             */
+            wave: number;
+            /** @description the robot's own sentence, or what it waits for */
+            why?: string;
+        };
+        RolloutRobots: {
+            /** @description for the parameter after; left out after the last robot */
+            next?: string;
+            robots: components["schemas"]["RolloutRobot"][];
+        };
+        RolloutSpec: {
+            /**
+             * Format: int64
+             * @description seconds online until a robot reports about the offer; default 120
+             */
+            accept_s?: number;
+            /**
+             * Format: int64
+             * @description seconds online from ready to active; default 120
+             */
+            activate_s?: number;
+            /** @description one wave without gates and without a limit of offers */
+            all_at_once?: boolean;
+            /**
+             * Format: int64
+             * @description seconds from active to the second report, a soak apart; default 300 and the soak
+             */
+            confirm_s?: number;
+            /**
+             * Format: int64
+             * @description seconds online for fetching and checking; default 600
+             */
+            fetch_s?: number;
+            /** @description only in the maintenance windows of each robot's site */
+            in_windows?: boolean;
+            /**
+             * Format: int64
+             * @description default 960
+             */
+            max_offers_per_min?: number;
+            /**
+             * Format: int64
+             * @description default 60; doubled by each wave that passed
+             */
+            offers_per_min?: number;
+            /**
+             * @description robots that are not reachable; default wait
+             * @enum {string}
+             */
+            offline?: "wait" | "skip" | "fail";
+            /**
+             * Format: int64
+             * @description seconds after which robots that stay away end as EXPIRED_OFFLINE; default 30 days
+             */
+            offline_expiry_s?: number;
+            /** @description only robots that do not perform */
+            only_idle?: boolean;
+            /**
+             * @description robots that a person pinned; default leave
+             * @enum {string}
+             */
+            pinned?: "leave" | "replace";
+            /**
+             * Format: int64
+             * @description offers after failures that may pass: transport, full disk, busy; default 3
+             */
+            retries?: number;
+            /** @description compare the updated robots with the others before the next wave; default true */
+            watch_health?: boolean;
+            /** @description robots that no wave has are the last one; default: a canary of 1 %, 1 to 5 robots, then 10, 50 and 100 % */
+            waves?: components["schemas"]["RolloutWaveSpec"][];
+        };
+        RolloutSummary: {
+            approved_at?: string;
+            approved_by?: string;
+            /** @description what a person can do with it now: start, approve, pause, resume, retry, abort, rollback */
+            can: string[];
+            /**
+             * @description who or what began it
+             * @enum {string}
+             */
+            cause: "person" | "assignment" | "policy" | "schedule" | "folder";
+            /** @description the policy, the schedule or the folder */
+            cause_id?: string;
+            /** @description in a few words */
+            content: string;
+            /** @description robots by their state */
+            counts: {
+                [key: string]: number;
+            };
+            created_at: string;
+            created_by?: string;
+            /** @description of the content */
+            digest: string;
+            ended_at?: string;
+            id: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            name: string;
+            /** @description when something happens without news, such as the end of a soak */
+            next_at?: string;
+            /** @description it starts by itself then */
+            not_before?: string;
+            selector?: string;
+            started_at?: string;
+            /** @enum {string} */
+            state: "DRAFT" | "WAITING_FOR_APPROVAL" | "READY" | "SCHEDULED" | "RUNNING" | "PAUSED" | "SUCCEEDED" | "COMPLETED_WITH_FAILURES" | "ABORTED" | "ROLLING_BACK" | "ROLLED_BACK" | "ROLLBACK_INCOMPLETE";
+            /**
+             * Format: int64
+             * @description robots
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description number of the present wave, from 0
+             */
+            wave: number;
+            /** Format: int64 */
+            wave_count: number;
+            /** @description why it is in this state: a person's reason, or a threshold */
+            why?: string;
+        };
+        RolloutSuperseded: {
+            name: string;
+            /** Format: int64 */
+            robots: number;
+            rollout: string;
+        };
+        RolloutWave: {
+            /** @description robots by their state */
+            counts: {
+                [key: string]: number;
+            };
+            ended_at?: string;
+            gate: components["schemas"]["RolloutGate"];
+            name: string;
+            /**
+             * Format: int64
+             * @description from 0
+             */
+            number: number;
+            soak_from?: string;
+            soak_until?: string;
+            started_at?: string;
+            /** @enum {string} */
+            state: "PLANNED" | "RUNNING" | "SOAKING" | "PASSED" | "FAILED" | "INCONCLUSIVE" | "SKIPPED";
+            /**
+             * Format: int64
+             * @description robots
+             */
+            total: number;
+            why?: string;
+        };
+        RolloutWaveSpec: {
+            /**
+             * Format: int64
+             * @description so many of the robots that no earlier wave has
+             */
+            count?: number;
+            /** Format: double */
+            max_failure_percent?: number;
+            /** Format: int64 */
+            min_decided?: number;
+            name?: string;
+            /**
+             * Format: double
+             * @description so that this and all earlier waves have this part of all robots
+             */
+            percent?: number;
+            /** @description these of the robots that no earlier wave has, such as a test site */
+            selector?: components["schemas"]["SelectorSelector"];
+            /** Format: int64 */
+            soak_s?: number;
+            /** Format: double */
+            success_percent?: number;
         };
         Saved: {
             entry: components["schemas"]["Entry"];
@@ -4755,6 +5513,12 @@ export interface components {
             more?: boolean;
             robots: components["schemas"]["Robot"][];
             ts: string;
+        };
+        SomeRobots: {
+            /** Format: int64 */
+            count: number;
+            /** @description the first 5 */
+            robots: string[];
         };
         SourceText: {
             /** @enum {string} */
@@ -7161,6 +7925,38 @@ export interface operations {
             };
         };
     };
+    "list-pins": {
+        parameters: {
+            query?: {
+                /** @description only of this robot */
+                robot?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentPins"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "send-record": {
         parameters: {
             query?: never;
@@ -7725,6 +8521,76 @@ export interface operations {
             };
         };
     };
+    "set-pin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                kind: "story" | "activities" | "config" | "mode" | "places";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuditAttribution"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentPin"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "remove-pin": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                kind: "story" | "activities" | "config" | "mode" | "places";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-points": {
         parameters: {
             query?: never;
@@ -8003,6 +8869,428 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Tried"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-rollouts": {
+        parameters: {
+            query?: {
+                /** @description only those in this state; open = those that have not ended */
+                state?: "open" | "DRAFT" | "WAITING_FOR_APPROVAL" | "READY" | "SCHEDULED" | "RUNNING" | "PAUSED" | "SUCCEEDED" | "COMPLETED_WITH_FAILURES" | "ABORTED" | "ROLLING_BACK" | "ROLLED_BACK" | "ROLLBACK_INCOMPLETE";
+                /** @description only those of this robot */
+                robot?: string;
+                /** @description at most this many */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "create-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRollout"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "plan-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RolloutRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutPlan"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-rollout": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the ETag of the answer that you have */
+                "If-None-Match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "abort-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "approve-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Approval"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "pause-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "resume-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "retry-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-rollout-robots": {
+        parameters: {
+            query?: {
+                /** @description only robots in this state, such as FAILED; failed = in one of the states of failures */
+                state?: string;
+                /** @description only robots of this wave, from 0; -1 = of all */
+                wave?: number;
+                /** @description only robots behind this one, as next of the answer before says */
+                after?: string;
+                /** @description at most this many */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutRobots"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "rollback-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "start-rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RolloutDetail"];
                 };
             };
             /** @description Error */
