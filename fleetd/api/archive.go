@@ -14,12 +14,6 @@ import (
 	"troupe/schema/score"
 )
 
-// extensions are the ends of the names of files.
-var extensions = map[library.Media]string{
-	library.MediaWAV: ".wav", library.MediaOgg: ".ogg", library.MediaMP3: ".mp3", library.MediaFLAC: ".flac",
-	library.MediaPNG: ".png", library.MediaJPEG: ".jpg", library.MediaJSON: ".json",
-}
-
 // exported is a file to download.
 type exported struct {
 	ContentType string `header:"Content-Type"`
@@ -44,7 +38,7 @@ func (s *server) exportLibrary(ctx context.Context, kind library.Kind, ids []str
 			return nil, s.fail(change.ErrNotFound, string(kind)+" "+id)
 		}
 	}
-	name := pluralOf(kind)
+	name := library.Plurals[kind]
 	if len(entries) == 1 {
 		name = entries[0].ID
 	}
@@ -72,10 +66,6 @@ func (s *server) exportLibrary(ctx context.Context, kind library.Kind, ids []str
 	return fileOf("application/yaml", name+".yaml", append(bytes.Join(texts, []byte("\n---\n")), '\n')), nil
 }
 
-func pluralOf(kind library.Kind) string {
-	return map[library.Kind]string{library.KindAct: "acts", library.KindStory: "stories", library.KindActivity: "activities"}[kind]
-}
-
 // archive packs entries with the acts and assets that they use, as a folder that publish and
 // import read.
 func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, error) {
@@ -101,7 +91,7 @@ func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, 
 		} else {
 			done[at] = true
 		}
-		if err := add(fmt.Sprintf("%s/%s.yaml", pluralOf(e.Kind), e.ID), e.Draft); err != nil {
+		if err := add(fmt.Sprintf("%s/%s.yaml", library.Plurals[e.Kind], e.ID), e.Draft); err != nil {
 			return nil, err
 		}
 		for _, ref := range library.RefsOfDraft(e.Kind, e.Draft) {
@@ -137,7 +127,7 @@ func (s *server) archive(ctx context.Context, entries []library.Entry) ([]byte, 
 			if err != nil {
 				return nil, err
 			}
-			if err := add(fmt.Sprintf("%ss/%s%s", media.Kind(), assets[i].Name, extensions[media]), body); err != nil {
+			if err := add(fmt.Sprintf("%ss/%s%s", media.Kind(), assets[i].Name, media.Extension()), body); err != nil {
 				return nil, err
 			}
 		}

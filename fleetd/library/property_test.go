@@ -30,6 +30,7 @@ func TestPlansKeepInvariantsForAnyRequests(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(rt, "requests") {
 			w.request(rt)
 			w.listUses(rt)
+			w.exportFolder(rt)
 		}
 	})
 }
@@ -140,7 +141,7 @@ func (w *world) request(rt *rapid.T) {
 	case 2:
 		kind, id = KindActivity, activity
 	}
-	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "save, publish and assign", "save, publish and assign", "save, publish and assign", "activity", "set", "set", "publish", "folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
+	switch rapid.SampledFrom([]string{"act", "story", "asset", "asset", "remove", "save, publish and assign", "save, publish and assign", "save, publish and assign", "activity", "set", "set", "publish", "folder", "apply folder", "apply folder", "assign", "delete", "delete", "recover"}).Draw(rt, "request") {
 	case "act":
 		w.save(rt, KindAct, actText(act, rapid.SampledFrom([]string{"smile", "wink", "smile+gong", "wink+bell", "wrong", "unreadable", "performs:a", "performs:b", "performs:d"}).Draw(rt, "what it does")))
 	case "story":
@@ -158,6 +159,8 @@ func (w *world) request(rt *rapid.T) {
 		w.assignSet(rt, ActivitiesAssignment{Activities: rapid.SampledFrom([][]Pin{nil, {{ID: "v"}}, {{ID: "w"}}, {{ID: "v"}, {ID: "w"}}, {{ID: "v", Rev: 1}, {ID: "w"}}, {{ID: "v", Rev: 2}}, {{ID: "v"}, {ID: "v"}}}).Draw(rt, "set"), Robots: robots})
 	case "publish":
 		w.publish(rt, kind, id, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 2).Draw(rt, "with acts")...)
+	case "apply folder":
+		w.applyFolder(rt)
 	case "folder":
 		w.publishAll(rt, []Source{
 			{KindStory, storyText(story, rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 2).Draw(rt, "acts"))},
