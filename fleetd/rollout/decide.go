@@ -17,6 +17,11 @@ type Decision struct {
 	NotBefore time.Time // of OnSchedule
 }
 
+// NeedsRobots reports whether Decide needs the robots of a rollout in this state.
+func (d Decision) NeedsRobots(s State) bool {
+	return d.On == OnRetry || d.On == OnRollback && s == RollbackIncomplete
+}
+
 // ofPeople are the events that people decide, as they are named for them.
 var ofPeople = []Event{OnApprove, OnSchedule, OnStart, OnPause, OnResume, OnRetry, OnAbort, OnRollback}
 
@@ -32,7 +37,7 @@ func Decide(r *Run, d Decision, now time.Time) (Changes, []schema.Problem) {
 		return Changes{}, found
 	}
 	o := &r.Rollout
-	why := d.Why
+	why, before := d.Why, o.State
 	r.move(d.On, why, now)
 	switch d.On {
 	case OnApprove:
@@ -46,6 +51,10 @@ func Decide(r *Run, d Decision, now time.Time) (Changes, []schema.Problem) {
 		r.waive(now)
 	case OnRetry:
 		r.retryFailed(now)
+	case OnRollback:
+		if before == RollbackIncomplete {
+			r.restoreAgain(now)
+		}
 	}
 	o.NextAt = now
 	r.note(d.On, why, d.By)
@@ -129,5 +138,15 @@ func (r *Run) retryFailed(now time.Time) {
 			w.SoakFrom, w.Gate.AcceptedFailures = time.Time{}, 0
 		}
 		r.next[b.Wave] = min(r.next[b.Wave], i)
+	}
+}
+
+// restoreAgain lets Step give robots what they had before, which could not have it.
+func (r *Run) restoreAgain(now time.Time) {
+	for i := range r.robots {
+		if b := &r.robots[i]; b.State == NotRestored && b.Had != nil {
+			b.RetryAt = now
+			r.change(i)
+		}
 	}
 }

@@ -75,6 +75,7 @@ func (h Health) Add(o Health) Health {
 // Changes are what Step or Decide decided: new rows to save, and robots to give something in the same transaction.
 type Changes struct {
 	Rollout Rollout // the new row, with its waves; its Version is that of the row that was read
+	Row     bool    // the row of the rollout or of a wave changes, apart from counts and NextAt
 	Robots  []Robot // the rows that change
 	// Offers and Restore are robots to assign something in the same transaction. Assigned then says what became of it.
 	Offers  []string
@@ -84,7 +85,7 @@ type Changes struct {
 
 // Empty reports whether nothing changes. A different NextAt alone need not be saved.
 func (c Changes) Empty() bool {
-	return len(c.Robots)+len(c.Offers)+len(c.Restore)+len(c.Notes) == 0
+	return !c.Row && len(c.Robots)+len(c.Offers)+len(c.Restore)+len(c.Notes) == 0
 }
 
 // Restore gives robots back what they had.

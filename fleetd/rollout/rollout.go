@@ -10,8 +10,8 @@
 //
 // Steps of the leader, once a second and after news:
 //
-//	func NewRun(Rollout, []Robot) *Run                  // from rows; after an error it is made again
-//	func Step(*Run, now time.Time, Facts) Changes           // judges robots, then waves, then offers
+//	func NewRun(Rollout, []Robot) *Run                          // from rows; after an error it is made again
+//	func Step(*Run, now time.Time, Facts) Changes               // judges robots, then waves, then offers
 //	func Assigned(*Run, Changes, map[string]Given, now time.Time) Changes
 //
 // For Changes.Offers and for each of Changes.Restore the caller plans an assignment within the same transaction, tells
@@ -23,8 +23,8 @@
 //
 //	func Decide(*Run, Decision, now time.Time) (Changes, []schema.Problem)
 //
-// Decide changes the rollout and its waves; only OnRetry needs and changes robots, so that for all others
-// NewRun(rollout, nil) will do. Step does the rest, such as cancelling the robots of a rollout that was aborted.
+// Decide changes the rollout and its waves. Unless Decision.NeedsRobots, NewRun(rollout, nil) will do. Step does the
+// rest, such as cancelling the robots of a rollout that was aborted: until then Rollout.EndedAt is zero, and NextAt is due.
 //
 // An assignment to robots at once is a rollout, too: NewPlan with Spec.AllAtOnce, Plan.Rollout with Start, and Step with
 // empty Facts, which offers the content to every robot in the transaction of the assignment.

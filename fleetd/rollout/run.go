@@ -21,6 +21,7 @@ type Run struct {
 	dirty   []bool
 	offers  []time.Time // of the last minute, oldest first
 	notes   []Note
+	row     bool // the row of the rollout or of a wave is to be saved
 }
 
 // NewRun makes a Run from rows; the robots in any order. Without robots only decisions other than OnRetry are possible.
@@ -32,7 +33,7 @@ func NewRun(r Rollout, robots []Robot) *Run {
 	for i, b := range run.robots {
 		run.index[b.ID] = i
 		run.first[b.Wave+1] = i + 1
-		if b.State != Planned && run.mayChange(b.State) {
+		if b.State != Planned && mayChange(b.State) {
 			run.watched = append(run.watched, i)
 		}
 		if !b.OfferedAt.IsZero() {
@@ -80,8 +81,9 @@ func (b *Robot) updated() bool {
 	return !b.ActiveAt.IsZero() && (b.State == Active || b.State == Confirmed || b.State.HasFailed())
 }
 
-// mayChange reports whether facts may change a robot of this state, as long as the rollout is open.
-func (r *Run) mayChange(s RobotState) bool { return s.Open() || s.HasFailed() }
+// mayChange reports whether facts may change a robot of this state, as long as the rollout is open: a robot that failed
+// may report the content active later.
+func mayChange(s RobotState) bool { return s.Open() || s.HasFailed() }
 
 // move changes the state of the rollout, and reports whether the table allows it. Without a reason it has that of the
 // table.
@@ -91,7 +93,7 @@ func (r *Run) move(on Event, why string, now time.Time) bool {
 		return false
 	}
 	o := &r.Rollout
-	o.State, o.Why = row.To, cmp.Or(why, row.Why)
+	o.State, o.Why, r.row = row.To, cmp.Or(why, row.Why), true
 	o.EndedAt = time.Time{}
 	if on == OnStart {
 		o.StartedAt = now
@@ -108,7 +110,7 @@ func (r *Run) moveWave(w *Wave, on Event, why string, now time.Time) bool {
 	if !ok {
 		return false
 	}
-	w.State, w.Why = row.To, cmp.Or(why, row.Why)
+	w.State, w.Why, r.row = row.To, cmp.Or(why, row.Why), true
 	switch row.To {
 	case WaveRunning:
 		if w.EndedAt = (time.Time{}); w.StartedAt.IsZero() {
@@ -136,10 +138,10 @@ func (r *Run) moveRobot(i int, on Event, why string, now time.Time) bool {
 		delete(counts, b.State)
 	}
 	counts[row.To]++
-	b.State, b.Why, b.ChangedAt = row.To, cmp.Or(why, row.Why), now
-	if !b.State.HasFailed() {
-		b.Group = ""
+	if b.State == Planned || !mayChange(b.State) && mayChange(row.To) {
+		r.watched = append(r.watched, i) // Step removes those that are over
 	}
+	b.State, b.Why, b.Group, b.ChangedAt = row.To, cmp.Or(why, row.Why), "", now
 	r.change(i)
 	return true
 }
@@ -159,7 +161,7 @@ func (r *Run) note(on Event, why, by string) {
 
 // take returns what has changed, and forgets it.
 func (r *Run) take() Changes {
-	c := Changes{Rollout: r.Rollout, Notes: r.notes}
+	c := Changes{Rollout: r.Rollout, Row: r.row, Notes: r.notes}
 	c.Rollout.Waves = cloneWaves(r.Rollout.Waves)
 	if len(r.changed) > 0 {
 		c.Robots = make([]Robot, 0, len(r.changed))
@@ -169,6 +171,6 @@ func (r *Run) take() Changes {
 			r.dirty[i] = false
 		}
 	}
-	r.changed, r.notes = r.changed[:0], nil
+	r.changed, r.notes, r.row = r.changed[:0], nil, false
 	return c
 }

@@ -229,7 +229,7 @@ var RobotTable = fsm.Table[RobotState, Event]{
 	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnExpire, To: ExpiredOffline, Why: "it stays away"},
 	{From: fsm.In(Active), On: OnExpire, To: ExpiredOffline, Why: "it signed off and stays away"},
 	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, Restoring, NotRestored), On: OnSupersede, To: Superseded, Why: "it was given something newer, which stays"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered), On: OnCancel, To: Cancelled, Why: "the rollout ended before its turn, or before it was decided"},
+	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active), On: OnCancel, To: Cancelled, Why: "the rollout ended before its turn, or while it was away or waited"},
 	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, Restoring, NotRestored), On: OnDecommission, To: Decommissioned, Why: "it left the fleet"},
 	{From: fsm.In(Rejected, Failed, TimedOut, Reverted, Silent), On: OnRetryRobot, To: Planned, Why: "a person offers it the content again"},
 	{From: fsm.In(Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, NotRestored), On: OnRestore, To: Restoring, Why: "it got the content, and is assigned what it had before"},
