@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"troupe/schema"
@@ -44,7 +45,7 @@ func verdict(b *Robot, rep Report) Event {
 		return OnRevert
 	case rep.Partial:
 		return OnReject
-	case rep.Active:
+	case rep.Active, rep.Phase == schema.DeployWithdrawn: // nothing is what it was given
 		return OnActive
 	}
 	return OnProgress
@@ -235,7 +236,7 @@ func (s *step) activate(i int, fact RobotFacts) {
 	b.ActiveAt, b.RetryAt, b.Spent, b.SpentAt = s.now, time.Time{}, 0, time.Time{}
 	soak := s.Rollout.Waves[b.Wave].Gate.soak()
 	if soak == 0 {
-		s.moveRobot(i, OnConfirm, "", s.now)
+		s.moveRobot(i, OnConfirm, "it reports the content active", s.now)
 		return
 	}
 	s.runClock(i, fact)
@@ -261,7 +262,7 @@ func (s *step) fail(i int, on Event, rep Report) {
 			group = groupParts
 		}
 	}
-	why := cmp.Or(rep.Detail, rep.Reason.Describe().Text, "it gave no reason")
+	why := rep.text()
 	running := s.Rollout.State == Running || s.Rollout.State == Paused
 	if on != OnRevert && mayPass(rep) && running && b.Tries <= *s.Rollout.Spec.Retries {
 		if s.moveRobot(i, OnDefer, why, s.now) {
@@ -274,6 +275,16 @@ func (s *step) fail(i int, on Event, rep Report) {
 	if s.moveRobot(i, on, why, s.now) {
 		b.Group, b.SpentAt = group, time.Time{}
 	}
+}
+
+// text is the robot's own sentence, or what its reason means.
+func (r Report) text() string {
+	if r.Detail != "" || r.Reason == "" {
+		return cmp.Or(r.Detail, "it gave no reason")
+	}
+	text, _, _ := strings.Cut(r.Reason.Describe().Text, "; ")
+	text, _, _ = strings.Cut(text, ". In a notice")
+	return text
 }
 
 // mayPass reports whether the same document may succeed later. A part that is refused does not become right.
@@ -408,14 +419,14 @@ func (s *step) judgeRestoring(i int, fact RobotFacts, there bool) {
 	waits := on == OnProgress && clockOf(b.Phase) == clockStopped
 	spec := &s.Rollout.Spec
 	switch {
-	case on == OnActive || waits || on == OnProgress && b.Phase == schema.DeployWithdrawn:
+	case on == OnActive || waits:
 		why := ""
 		if waits {
 			why = "it has what it had before, which takes over when it may"
 		}
 		s.moveRobot(i, OnHasBack, why, s.now)
 	case on == OnReject || on == OnFail || on == OnRevert:
-		if s.moveRobot(i, OnNotBack, cmp.Or(fact.Report.Detail, fact.Report.Reason.Describe().Text), s.now) {
+		if s.moveRobot(i, OnNotBack, fact.Report.text(), s.now) {
 			b.Group = string(fact.Report.Reason)
 		}
 	case !fact.Online:

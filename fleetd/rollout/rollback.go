@@ -82,8 +82,7 @@ func (s *step) restore() {
 	given := 0
 	for _, i := range append(failed, others...) {
 		if given == restoreBatch {
-			s.wake(s.now.Add(time.Millisecond))
-			break
+			break // the next step goes on
 		}
 		if s.restoreOne(i, digests) {
 			given++

@@ -118,9 +118,9 @@ type Robot struct {
 
 // Gate is what the robots of a wave have to show before the next wave begins.
 type Gate struct {
-	SuccessPercent    float64 `json:"success_percent" minimum:"0" maximum:"100" doc:"of the reachable robots, CONFIRMED"`
-	MaxFailurePercent float64 `json:"max_failure_percent" minimum:"0" maximum:"100" doc:"of the decided robots: with more, the rollout pauses; 0 = no failure"`
-	MinDecided        int     `json:"min_decided" minimum:"0" doc:"with fewer decided robots and a failure, the wave is INCONCLUSIVE"`
+	SuccessPercent    float64 `json:"success_percent" minimum:"0" maximum:"100" doc:"of the reachable robots that have to be CONFIRMED"`
+	MaxFailurePercent float64 `json:"max_failure_percent" minimum:"0" maximum:"100" doc:"of the robots that failed or have the content active: with more, the rollout pauses; 0 = no failure"`
+	MinDecided        int     `json:"min_decided" minimum:"0" doc:"with fewer robots that failed or have the content active, the wave is INCONCLUSIVE instead of FAILED"`
 	SoakS             int64   `json:"soak_s" minimum:"0" maximum:"604800" doc:"seconds between the two reports of a robot that is CONFIRMED, and for which the wave is watched after its robots have the content"`
 	// What a person accepted by resuming the rollout after the wave failed or could not be decided.
 	AcceptedFailures int  `json:"accepted_failures,omitempty" doc:"failed robots that do not count any more, because a person resumed the rollout"`

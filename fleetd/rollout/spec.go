@@ -23,6 +23,7 @@ const (
 
 // Defaults of Spec.
 const (
+	canaryName     = "canary"
 	canaryPercent  = 1
 	canaryMax      = 5
 	offersPerMin   = 60
@@ -145,7 +146,7 @@ func (s Spec) Complete() (Spec, []schema.Problem) {
 // completeWaves fills in the gates, and appends a wave of the remaining robots unless the last one has them.
 func completeWaves(given []WaveSpec) (waves []WaveSpec, found []schema.Problem) {
 	if len(given) == 0 {
-		given = []WaveSpec{{Name: "canary", Percent: canaryPercent, Max: canaryMax}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
+		given = []WaveSpec{{Percent: canaryPercent, Max: canaryMax}, {Percent: 10}, {Percent: 50}, {Percent: 100}}
 	}
 	waves = append(waves, given...)
 	if last := waves[len(waves)-1]; last.Percent != 100 || last.Max != 0 {
@@ -219,6 +220,8 @@ func completeWaves(given []WaveSpec) (waves []WaveSpec, found []schema.Problem) 
 			add("/soak_s", CodeBadValue, fmt.Sprintf("%d is not in 0 to %d", *w.SoakS, maxSoakS), fmt.Sprintf("leave it out for %d", gate.SoakS))
 		}
 		switch {
+		case w.Name == "" && i == 0 && len(waves) > 1:
+			w.Name = canaryName
 		case w.Name == "":
 			w.Name = fmt.Sprintf("wave %d", i+1)
 		case len(w.Name) > maxNameBytes:

@@ -56,6 +56,9 @@ func Step(r *Run, now time.Time, f Facts) Changes {
 		s.judgeAll()
 		s.restore()
 	}
+	if len(r.changed) > 0 || r.row {
+		s.wake(now.Add(time.Millisecond)) // what changed may allow more
+	}
 	o.NextAt = s.nextAt
 	c := r.take()
 	c.Offers, c.Restore = s.offer, s.back

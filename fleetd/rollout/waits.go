@@ -24,10 +24,13 @@ func (r Rollout) Waits() string {
 	default:
 		return ""
 	}
-	counts := map[RobotState]int{}
-	for _, w := range r.Waves[:min(r.Wave+1, len(r.Waves))] {
+	counts, total := map[RobotState]int{}, 0
+	for _, w := range r.Waves[:r.Wave+1] {
 		for state, n := range w.Counts {
-			counts[state] += n
+			if state.Open() {
+				counts[state] += n
+				total += n
+			}
 		}
 	}
 	var parts []string
@@ -36,21 +39,27 @@ func (r Rollout) Waits() string {
 		what  string
 	}{
 		{Planned, "to be offered the content"},
-		{Offered, "that were offered the content"},
-		{Active, "that are watched for the soak"},
-		{Deferred, "for a window, for the end of their performance, or for the next try"},
-		{WaitingOffline, "that are not reachable"},
-		{Restoring, "to report what they had before"},
+		{Offered, "offered the content"},
+		{Active, "watched for the soak"},
+		{Deferred, "until a window, the end of the performance, or the next try"},
+		{WaitingOffline, "not reachable"},
+		{Restoring, "offered what they had before"},
 	} {
 		if n := counts[of.state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", robotsText(n), of.what))
+			parts = append(parts, fmt.Sprintf("%d %s", n, of.what))
 		}
 	}
-	if w := r.Waves[r.Wave]; r.State == Running && w.State == WaveSoaking {
-		parts = append(parts, fmt.Sprintf("the soak of wave %q", w.Name))
+	text := "it waits for "
+	if total > 0 {
+		text += robotsText(total) + ": " + strings.Join(parts, ", ")
 	}
-	if len(parts) == 0 {
-		return "the next step of fleetd"
+	switch w := r.Waves[r.Wave]; {
+	case r.State == Running && w.State == WaveSoaking && total > 0:
+		return text + fmt.Sprintf("; and for the soak of wave %q", w.Name)
+	case r.State == Running && w.State == WaveSoaking:
+		return text + fmt.Sprintf("the soak of wave %q", w.Name)
+	case total == 0:
+		return text + "the next step of fleetd"
 	}
-	return "it waits for " + strings.Join(parts, ", for ")
+	return text
 }

@@ -56,7 +56,12 @@ func (s *step) score(i int) score {
 	return c
 }
 
-func (c score) decided() int { return c.confirmed + c.failed }
+// decided are the robots that failures are a part of. A robot that has the content active counts, because robots that
+// refuse it say so within seconds, and the others are confirmed after the soak only.
+func (c score) decided() int { return c.confirmed + c.active + c.failed }
+
+// reachable are the robots of which a part has to have the content.
+func (c score) reachable() int { return c.confirmed + c.failed + c.pending }
 
 func percentOf(part, whole int) float64 {
 	if whole == 0 {
@@ -92,7 +97,7 @@ func (s *step) judgeWave(i int) {
 		if w.open() == 0 {
 			s.moveWave(w, OnWavePassed, "every robot is decided", s.now)
 		}
-	case c.decided()+c.pending+c.away == 0:
+	case c.reachable()+c.away == 0:
 		s.judgeUntouched(i)
 	default:
 		s.judgeGate(w, c)
@@ -113,9 +118,8 @@ func (s *step) judgeUntouched(i int) {
 // not worse off than the others.
 func (s *step) judgeGate(w *Wave, c score) {
 	gate := w.Gate
-	reachable := c.decided() + c.pending
 	enough := func(n int) bool {
-		return percentOf(n, reachable) >= gate.SuccessPercent && (n > 0 || gate.SuccessPercent == 0)
+		return percentOf(n, c.reachable()) >= gate.SuccessPercent && (n > 0 || gate.SuccessPercent == 0)
 	}
 	if w.State == WaveRunning && (enough(c.active+c.confirmed) || gate.Waived && c.pending == 0) {
 		s.moveWave(w, OnWaveActive, "", s.now)
@@ -132,7 +136,7 @@ func (s *step) judgeGate(w *Wave, c score) {
 		s.pass(w)
 	case c.pending == 0 && c.failed > 0:
 		s.stop(w, OnWaveFailed, fmt.Sprintf("%s of its reachable robots are confirmed, and the gate asks for %s: %s",
-			percentText(percentOf(c.confirmed, reachable)), percentText(gate.SuccessPercent), s.reasons(w.Number)))
+			percentText(percentOf(c.confirmed, c.reachable())), percentText(gate.SuccessPercent), s.reasons(w.Number)))
 	}
 }
 
