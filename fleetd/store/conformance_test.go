@@ -87,6 +87,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"a rollout is read back", rolloutsAreReadBack},
 		{"a change of another version of a rollout is a conflict", rolloutOfAnotherVersionIsAConflict},
 		{"rollouts are selected", rolloutsAreSelected},
+		{"later rollouts of a kind are found", laterRolloutsAreFound},
 		{"robots of a rollout are paged", rolloutRobotsArePaged},
 		{"pins are replaced and removed", pinsAreReplacedAndRemoved},
 

@@ -225,6 +225,7 @@ func texts[T ~string](all []T) []string {
 // RolloutFailures are the robots of a rollout that failed for one reason.
 type RolloutFailures struct {
 	Reason string
+	State  rollout.RobotState // of the first robot
 	Count  int
 	Detail string   // the sentence of the first robot
 	Robots []string // the first few
@@ -243,8 +244,8 @@ func (r reads) RolloutFailures(ctx context.Context, id string, states []rollout.
 	w.addIf(true, "rollout = %s", id)
 	w.addIn("state", texts(states))
 	rows, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
-		return v, scan(&v.Reason, &v.Count, &v.Detail, &v.robot)
-	}, `SELECT reason, n, why, robot FROM (SELECT reason, why, robot, wave, place, COUNT(*) OVER (PARTITION BY reason) AS n,
+		return v, scan(&v.Reason, &v.State, &v.Count, &v.Detail, &v.robot)
+	}, `SELECT reason, state, n, why, robot FROM (SELECT reason, state, why, robot, wave, place, COUNT(*) OVER (PARTITION BY reason) AS n,
 			ROW_NUMBER() OVER (PARTITION BY reason ORDER BY wave, place) AS i FROM rollout_robots`+w.String()+`) g
 		WHERE i <= `+w.arg(failuresShown)+` ORDER BY n DESC, reason, wave, place`, w.args...)
 	if err != nil {
@@ -281,42 +282,148 @@ func (r reads) RobotsOfOpenRollouts(ctx context.Context, topic schema.TopicKind,
 	return all, nil
 }
 
-// AddRollout adds a rollout with its waves and robots. Its version becomes 1.
-func (t *Tx) AddRollout(ctx context.Context, o rollout.Rollout, robots []rollout.Robot) error {
-	body, err := schema.Encode(o.Content)
+// NewerRollouts lists the robots of a rollout that a rollout of the same kind has, too, which was started later, whether
+// it is over or not, with one such rollout.
+func (r reads) NewerRollouts(ctx context.Context, o rollout.Rollout) (map[string]string, error) {
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v RobotOfRollout, err error) {
+		return v, scan(&v.Rollout, &v.Robot)
+	}, `SELECT n.id, m.robot FROM rollouts n JOIN rollout_robots m ON m.rollout = n.id JOIN rollout_robots own ON own.rollout = $1 AND own.robot = m.robot
+		WHERE n.topic = $2 AND n.started_at > $3 ORDER BY n.started_at`, o.ID, string(o.Content.Topic()), micros(o.StartedAt))
 	if err != nil {
-		return fmt.Errorf("write the content of rollout %s: %w", o.ID, err)
+		return nil, fmt.Errorf("list rollouts after %s: %w", o.ID, err)
 	}
-	spec, err := schema.Encode(o.Spec)
+	newer := map[string]string{}
+	for _, v := range all {
+		newer[v.Robot] = v.Rollout
+	}
+	return newer, nil
+}
+
+// NewestStarts returns when the newest rollout of each kind was started; kinds without one are left out.
+func (r reads) NewestStarts(ctx context.Context) (map[schema.TopicKind]time.Time, error) {
+	selects := make([]string, len(assignable))
+	for i, topic := range assignable {
+		selects[i] = "SELECT '" + topic + "', COALESCE(MAX(started_at), 0) FROM rollouts WHERE topic = '" + topic + "'"
+	}
+	type row struct {
+		topic schema.TopicKind
+		at    int64
+	}
+	all, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) { return v, scan(&v.topic, &v.at) }, strings.Join(selects, " UNION ALL "))
 	if err != nil {
-		return fmt.Errorf("write the plan of rollout %s: %w", o.ID, err)
+		return nil, fmt.Errorf("read when the newest rollouts were started: %w", err)
 	}
-	if _, err := t.exec(ctx, `INSERT INTO rollouts (id, version, name, state, why, cause, cause_id, topic, content, digest, selector, spec, seed, wave, total,
+	out := map[schema.TopicKind]time.Time{}
+	for _, v := range all {
+		if v.at > 0 {
+			out[v.topic] = timeOf(v.at)
+		}
+	}
+	return out, nil
+}
+
+// Offerable is what keeps a rollout from offering its content to a robot of the fleet.
+type Offerable struct {
+	Robot  string
+	Newer  bool // a rollout of the same kind that was started later has it
+	Pinned bool
+}
+
+// Offerable lists which of these robots are in the fleet, and what keeps a rollout from offering each its content.
+func (t *Tx) Offerable(ctx context.Context, o rollout.Rollout, robots []string) ([]Offerable, error) {
+	topic := string(o.Content.Topic())
+	w := where{args: []any{topic, micros(o.StartedAt)}, conditions: []string{"r.archived_at = 0"}}
+	w.addNamed("r.id", robots)
+	all, err := queryAll(ctx, t.reads, func(scan func(...any) error) (v Offerable, err error) {
+		var newer, pins int64
+		err = scan(&v.Robot, &newer, &pins)
+		v.Newer, v.Pinned = newer > 0, pins > 0
+		return v, err
+	}, `SELECT r.id, (SELECT COUNT(*) FROM rollout_robots m JOIN rollouts n ON n.id = m.rollout WHERE m.robot = r.id AND n.topic = $1 AND n.started_at > $2),
+			(SELECT COUNT(*) FROM pins p WHERE p.robot = r.id AND p.topic = $1)
+		FROM robots r`+w.String()+" ORDER BY r.id", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("look at robots before an offer: %w", err)
+	}
+	return all, nil
+}
+
+// NewRollout is a rollout to add, with its robots.
+type NewRollout struct {
+	rollout.Rollout
+	Members []rollout.Robot
+}
+
+// AddRollouts adds rollouts with their waves and robots. The version of each becomes 1.
+func (t *Tx) AddRollouts(ctx context.Context, all ...NewRollout) error {
+	var rows []rolloutRow
+	var waves []waveRow
+	var robots []rolloutRobotRow
+	for _, o := range all {
+		row := rolloutRow{NewRollout: o}
+		var err error
+		if row.content, err = schema.Encode(o.Content); err != nil {
+			return fmt.Errorf("write the content of rollout %s: %w", o.ID, err)
+		}
+		if row.spec, err = schema.Encode(o.Spec); err != nil {
+			return fmt.Errorf("write the plan of rollout %s: %w", o.ID, err)
+		}
+		rows = append(rows, row)
+		if waves, err = addWaveRows(waves, o.Rollout); err != nil {
+			return err
+		}
+		if robots, err = addRolloutRobotRows(robots, o.ID, o.Members); err != nil {
+			return err
+		}
+	}
+	if _, err := writeRows(ctx, t, rows, rolloutColumns, `INSERT INTO rollouts (id, version, name, state, why, cause, cause_id, topic, content, digest, selector, spec, seed, wave, total,
 			created_at, created_by, approved_at, approved_by, not_before, started_at, ended_at, next_at)
-		VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
-		o.ID, o.Name, string(o.State), o.Why, string(o.Cause), o.CauseID, string(o.Content.Topic()), body, o.Digest, o.Robots, spec, int64(o.Seed), o.Wave, len(robots),
-		micros(o.CreatedAt), o.CreatedBy, micros(o.ApprovedAt), o.ApprovedBy, micros(o.NotBefore), micros(o.StartedAt), micros(o.EndedAt), micros(o.NextAt)); err != nil {
-		return fmt.Errorf("add rollout %s: %w", o.ID, err)
-	}
-	waves, err := waveRows(o)
-	if err != nil {
-		return err
+		SELECT id, 1, name, state, why, cause, cause_id, topic, content, digest, selector, spec, seed, wave, total,
+			created_at, created_by, approved_at, approved_by, not_before, started_at, ended_at, next_at FROM given`); err != nil {
+		return fmt.Errorf("add %d rollouts: %w", len(rows), err)
 	}
 	if _, err := writeRows(ctx, t, waves, waveColumns, `INSERT INTO rollout_waves (rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at)
 		SELECT rollout, number, name, state, why, gate, total, counts, started_at, soak_from, ended_at FROM given`); err != nil {
-		return fmt.Errorf("add the waves of rollout %s: %w", o.ID, err)
+		return fmt.Errorf("add %d waves: %w", len(waves), err)
 	}
-	rows, err := rolloutRobotRows(o.ID, robots)
-	if err != nil {
-		return err
-	}
-	if _, err := writeRows(ctx, t, rows, rolloutRobotColumns, `INSERT INTO rollout_robots (rollout, robot, wave, place, state, phase, why, reason, rev, had, tries,
+	if _, err := writeRows(ctx, t, robots, rolloutRobotColumns, `INSERT INTO rollout_robots (rollout, robot, wave, place, state, phase, why, reason, rev, had, tries,
 			changed_at, offered_at, active_at, retry_at, spent_us, spent_at, retry_us)
 		SELECT rollout, robot, wave, place, state, phase, why, reason, rev, had, tries,
 			changed_at, offered_at, active_at, retry_at, spent_us, spent_at, retry_us FROM given`); err != nil {
-		return fmt.Errorf("add the robots of rollout %s: %w", o.ID, err)
+		return fmt.Errorf("add %d robots of rollouts: %w", len(robots), err)
 	}
 	return nil
+}
+
+// rolloutRow is a new rollout, as it is written.
+type rolloutRow struct {
+	NewRollout
+	content, spec []byte
+}
+
+var rolloutColumns = []column[rolloutRow]{
+	text("id", func(o rolloutRow) string { return o.ID }),
+	text("name", func(o rolloutRow) string { return o.Name }),
+	text("state", func(o rolloutRow) string { return string(o.State) }),
+	text("why", func(o rolloutRow) string { return o.Why }),
+	text("cause", func(o rolloutRow) string { return string(o.Cause) }),
+	text("cause_id", func(o rolloutRow) string { return o.CauseID }),
+	text("topic", func(o rolloutRow) string { return string(o.Content.Topic()) }),
+	binary("content", func(o rolloutRow) []byte { return o.content }),
+	text("digest", func(o rolloutRow) string { return o.Digest }),
+	text("selector", func(o rolloutRow) string { return o.Robots }),
+	binary("spec", func(o rolloutRow) []byte { return o.spec }),
+	number("seed", func(o rolloutRow) int64 { return int64(o.Seed) }),
+	number("wave", func(o rolloutRow) int64 { return int64(o.Wave) }),
+	number("total", func(o rolloutRow) int64 { return int64(len(o.Members)) }),
+	number("created_at", func(o rolloutRow) int64 { return micros(o.CreatedAt) }),
+	text("created_by", func(o rolloutRow) string { return o.CreatedBy }),
+	number("approved_at", func(o rolloutRow) int64 { return micros(o.ApprovedAt) }),
+	text("approved_by", func(o rolloutRow) string { return o.ApprovedBy }),
+	number("not_before", func(o rolloutRow) int64 { return micros(o.NotBefore) }),
+	number("started_at", func(o rolloutRow) int64 { return micros(o.StartedAt) }),
+	number("ended_at", func(o rolloutRow) int64 { return micros(o.EndedAt) }),
+	number("next_at", func(o rolloutRow) int64 { return micros(o.NextAt) }),
 }
 
 // SaveRollout saves changes of a rollout, its waves and its robots, and raises its version. If it does not have the
@@ -329,17 +436,17 @@ func (t *Tx) SaveRollout(ctx context.Context, c rollout.Changes) error {
 	if err := expectOne(n, err, "rollout "+o.ID); err != nil {
 		return err
 	}
-	waves, err := waveRows(o)
+	waves, err := addWaveRows(nil, o)
 	if err != nil {
 		return err
 	}
-	n, err = writeRows(ctx, t, waves, waveColumns, `UPDATE rollout_waves SET state = given.state, why = given.why, counts = given.counts,
+	n, err = writeRows(ctx, t, waves, waveColumns, `UPDATE rollout_waves SET state = given.state, why = given.why, gate = given.gate, counts = given.counts,
 			started_at = given.started_at, soak_from = given.soak_from, ended_at = given.ended_at
 		FROM given WHERE rollout_waves.rollout = given.rollout AND rollout_waves.number = given.number`)
 	if err := expectRows(int64(len(waves)), n, err, "the waves of rollout "+o.ID); err != nil {
 		return err
 	}
-	rows, err := rolloutRobotRows(o.ID, c.Robots)
+	rows, err := addRolloutRobotRows(nil, o.ID, c.Robots)
 	if err != nil {
 		return err
 	}
@@ -350,7 +457,7 @@ func (t *Tx) SaveRollout(ctx context.Context, c rollout.Changes) error {
 	return expectRows(int64(len(rows)), n, err, "robots of rollout "+o.ID)
 }
 
-func waveRows(o rollout.Rollout) (rows []waveRow, err error) {
+func addWaveRows(rows []waveRow, o rollout.Rollout) (_ []waveRow, err error) {
 	for _, wave := range o.Waves {
 		v := waveRow{rollout: o.ID, Wave: wave}
 		if v.gate, err = schema.Encode(v.Gate); err != nil {
@@ -388,14 +495,19 @@ type rolloutRobotRow struct {
 	had []byte
 }
 
-// rolloutRobotRows orders the rows by robot, so that two writers lock them in the same order.
-func rolloutRobotRows(id string, robots []rollout.Robot) (rows []rolloutRobotRow, err error) {
+// addRolloutRobotRows adds the rows of robots, of each the last one, in the order of robots: so two writers lock them in
+// the same order.
+func addRolloutRobotRows(rows []rolloutRobotRow, id string, robots []rollout.Robot) (_ []rolloutRobotRow, err error) {
 	type encoded struct {
 		had  *content.Content
 		text []byte
 	}
 	var last encoded // robots that had the same mostly share one value
-	for _, robot := range robots {
+	sorted := slices.SortedStableFunc(slices.Values(robots), func(a, b rollout.Robot) int { return strings.Compare(a.ID, b.ID) })
+	for i, robot := range sorted {
+		if i+1 < len(sorted) && sorted[i+1].ID == robot.ID {
+			continue
+		}
 		v := rolloutRobotRow{rollout: id, Robot: robot}
 		if v.Had != nil {
 			if v.Had != last.had {
@@ -408,7 +520,6 @@ func rolloutRobotRows(id string, robots []rollout.Robot) (rows []rolloutRobotRow
 		}
 		rows = append(rows, v)
 	}
-	slices.SortFunc(rows, func(a, b rolloutRobotRow) int { return strings.Compare(a.ID, b.ID) })
 	return rows, nil
 }
 

@@ -42,7 +42,9 @@ func rolloutOf(id string, created int, ids ...string) (rollout.Rollout, []rollou
 
 func addRollout(t testing.TB, s *store.Store, o rollout.Rollout, robots []rollout.Robot) {
 	t.Helper()
-	transact(t, s, func(tx *store.Tx) error { return tx.AddRollout(t.Context(), o, robots) })
+	transact(t, s, func(tx *store.Tx) error {
+		return tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o, Members: robots})
+	})
 }
 
 func rolloutsAreReadBack(t *testing.T, address string) {
@@ -62,6 +64,7 @@ func rolloutsAreReadBack(t *testing.T, address string) {
 	}
 	o.State, o.Why, o.Wave, o.EndedAt, o.NextAt = rollout.Paused, "a wave failed", 1, at(11), at(12)
 	o.Waves[1].State, o.Waves[1].Why, o.Waves[1].StartedAt, o.Waves[1].SoakFrom, o.Waves[1].EndedAt = rollout.WaveFailed, "1 of 2", at(7), at(8), at(9)
+	o.Waves[1].Gate.Waived, o.Waves[1].Gate.AcceptedFailures = true, 3
 	o.Waves[1].Counts = map[rollout.RobotState]int{rollout.Planned: 1, rollout.Failed: 1}
 	transact(t, s, func(tx *store.Tx) error {
 		return tx.SaveRollout(t.Context(), rollout.Changes{Rollout: o, Robots: members[1:2]})
@@ -140,6 +143,36 @@ func rolloutsAreSelected(t *testing.T, address string) {
 		[]rollout.RobotState{rollout.Offered})), []store.RobotOfRollout(nil))
 }
 
+// A rollout that was started later takes robots from the ones before it, also when it is over.
+func laterRolloutsAreFound(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1", "r2", "r3", "r4")
+	wantEqual(t, "without rollouts", must[map[schema.TopicKind]time.Time](t)(s.NewestStarts(t.Context())), map[schema.TopicKind]time.Time{})
+	first, members := rolloutOf("o1", 1, "r1", "r2", "r3", "r4")
+	addRollout(t, s, first, members)
+	second, members := rolloutOf("o2", 2, "r2", "r4")
+	second.StartedAt, second.EndedAt, second.State = at(30), at(40), rollout.Succeeded
+	addRollout(t, s, second, members)
+	other, members := rolloutOf("o3", 3, "r1")
+	other.StartedAt, other.Content = at(50), content.Content{Mode: &desired.Mode{Mode: schema.ModeAto}}
+	addRollout(t, s, other, members)
+	waits, members := rolloutOf("o4", 4, "r1")
+	waits.StartedAt, waits.State = time.Time{}, rollout.Ready
+	addRollout(t, s, waits, members)
+	transact(t, s, func(tx *store.Tx) error {
+		return tx.SetPins(t.Context(), []store.Pin{{Robot: "r1", Topic: schema.TopicDesiredStory}, {Robot: "r3", Topic: schema.TopicDesiredMode}})
+	})
+	wantEqual(t, "the newest", must[map[schema.TopicKind]time.Time](t)(s.NewestStarts(t.Context())),
+		map[schema.TopicKind]time.Time{schema.TopicDesiredStory: at(30), schema.TopicDesiredMode: at(50)})
+	wantEqual(t, "later than the first", must[map[string]string](t)(s.NewerRollouts(t.Context(), first)), map[string]string{"r2": "o2", "r4": "o2"})
+	wantEqual(t, "later than the second", must[map[string]string](t)(s.NewerRollouts(t.Context(), second)), map[string]string{})
+	transact(t, s, func(tx *store.Tx) error {
+		wantEqual(t, "offerable", must[[]store.Offerable](t)(tx.Offerable(t.Context(), first, []string{"r3", "r2", "r1", "r9"})),
+			[]store.Offerable{{Robot: "r1", Pinned: true}, {Robot: "r2", Newer: true}, {Robot: "r3"}})
+		return nil
+	})
+}
+
 func rolloutRobotsArePaged(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	ids := []string{"r5", "r4", "r3", "r2", "r1", "r6"}
@@ -176,8 +209,8 @@ func rolloutRobotsArePaged(t *testing.T, address string) {
 		wantEqual(t, test.what, got, test.want)
 	}
 	wantEqual(t, "failures", must[[]store.RolloutFailures](t)(s.RolloutFailures(t.Context(), "o1", []rollout.RobotState{rollout.Failed})), []store.RolloutFailures{
-		{Reason: "misfit", Count: 4, Detail: "r5 has no arm", Robots: []string{"r5", "r4", "r2", "r1"}},
-		{Reason: "disk_full", Count: 1, Detail: "r3 is full", Robots: []string{"r3"}},
+		{Reason: "misfit", State: rollout.Failed, Count: 4, Detail: "r5 has no arm", Robots: []string{"r5", "r4", "r2", "r1"}},
+		{Reason: "disk_full", State: rollout.Failed, Count: 1, Detail: "r3 is full", Robots: []string{"r3"}},
 	})
 }
 
