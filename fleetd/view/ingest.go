@@ -87,6 +87,7 @@ func (v *View) Take(kind schema.TopicKind, id string, m link.Message, now time.T
 			doc.Level = row.Level
 		}
 		problems, do = ps, func(e *entry) {
+			e.recent.add(doc.Type, now)
 			if !row.Routine { // the state has the act, and what an input of a simulated body did
 				e.event = &doc
 			}

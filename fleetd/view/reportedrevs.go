@@ -18,14 +18,14 @@ func (v *View) SetFleetID(fleetID string) {
 	}
 }
 
-// noteReportedRevs records which revisions of a desired document a robot's report names.
+// noteReportedRevs records which revisions of a desired document a robot's report names, and what it says of them.
 func (e *entry) noteReportedRevs(fleetID string, kind schema.TopicKind, body []byte) {
 	for topic, report := range desired.ReportOn {
 		if report == kind {
 			if e.reportedRevs == nil {
-				e.reportedRevs = map[schema.TopicKind]schema.ReportedRev{}
+				e.reportedRevs, e.reports = map[schema.TopicKind]schema.ReportedRev{}, map[schema.TopicKind]*reported{}
 			}
-			e.reportedRevs[topic] = schema.ReportedRevIn(fleetID, body)
+			e.reportedRevs[topic], e.reports[topic] = schema.ReportedRevIn(fleetID, body), decodeReport(kind, body)
 		}
 	}
 }

@@ -72,6 +72,8 @@ type entry struct {
 
 	documents    map[schema.TopicKind]store.Document     // exact bytes
 	reportedRevs map[schema.TopicKind]schema.ReportedRev // by the topic of the desired document
+	reports      map[schema.TopicKind]*reported          // for rollouts, by the topic of the desired document
+	recent       recentEvents
 	unsaved      map[schema.TopicKind]bool
 }
 
