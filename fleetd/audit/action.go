@@ -21,6 +21,7 @@ const (
 	ActionRolloutAbort          Action = "rollout abort"
 	ActionRolloutRollback       Action = "rollout rollback"
 	ActionRolloutApprove        Action = "rollout approve"
+	ActionRolloutAdvance        Action = "rollout advance"
 	ActionRolloutEnd            Action = "rollout end"
 	ActionPin                   Action = "pin"
 	ActionUnpin                 Action = "unpin"
@@ -89,6 +90,7 @@ var Actions = []ActionRow{
 	{ActionRolloutAbort, "abort a rollout"},
 	{ActionRolloutRollback, "give robots back what they had before a rollout"},
 	{ActionRolloutApprove, "approve a rollout"},
+	{ActionRolloutAdvance, "let the next wave of a rollout begin"},
 	{ActionRolloutEnd, "end a rollout whose robots are decided"},
 	{ActionPin, "pin what a robot has"},
 	{ActionUnpin, "remove a pin"},

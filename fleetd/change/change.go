@@ -119,10 +119,17 @@ func matching(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots 
 	if err != nil {
 		return nil, err
 	}
+	for _, r := range rows {
+		robots = append(robots, r.ID)
+	}
+	return robots, checkKnown(sel, rows)
+}
+
+// checkKnown returns an UnknownRobots error if a selector names robots without rows.
+func checkKnown(sel selector.Selector, rows []store.Robot) error {
 	known := map[string]bool{}
 	for _, r := range rows {
 		known[r.ID] = true
-		robots = append(robots, r.ID)
 	}
 	var unknown []string
 	for _, id := range sel.IDs {
@@ -131,7 +138,7 @@ func matching(ctx context.Context, tx *store.Tx, sel selector.Selector) (robots 
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, &UnknownRobots{unknown}
+		return &UnknownRobots{unknown}
 	}
-	return robots, nil
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"troupe/fleetd/content"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
@@ -86,6 +87,7 @@ func below(pointer string, c content.Content, found []schema.Problem) []schema.P
 type plannedContent struct {
 	Updated, Unchanged []string // robots
 	Misfits            []library.Misfit
+	given              map[string]rollout.Given // of all of them
 	apply              func(ctx context.Context) error
 }
 
@@ -107,6 +109,7 @@ func (d *Deps) planContent(ctx context.Context, tx *store.Tx, c content.Content,
 		}
 		done, found := library.Assign(rows, library.Assignment{Story: c.Story.ID, Rev: c.Story.Rev, Apply: c.Story.Apply, Robots: robots, Caps: d.Caps}, by)
 		planned.Updated, planned.Unchanged, planned.Misfits, changes = done.Updated, done.Unchanged, done.Misfits, done.Changes
+		planned.given = givenStories(rows, done.Changes, done.Updated, done.Unchanged)
 		return planned, found, nil
 	case c.Activities != nil:
 		rows, err := tx.LibraryFor(ctx, library.ForActivities(c.Activities.Pins), sel)
@@ -115,15 +118,24 @@ func (d *Deps) planContent(ctx context.Context, tx *store.Tx, c content.Content,
 		}
 		done, found := library.AssignActivities(rows, library.ActivitiesAssignment{Activities: c.Activities.Pins, Robots: robots, Caps: d.Caps}, by)
 		planned.Updated, planned.Unchanged, planned.Misfits, changes = done.Updated, done.Unchanged, done.Misfits, done.Changes
+		planned.given = givenActivities(rows, done)
 		return planned, found, nil
 	}
 	ask := requestFor(c)
+	if p := ask.Places; p != nil && p.SHA256 != "" && len(p.Body) == 0 { // what a robot had
+		set, found, err := publishedPlaces(ctx, tx, *p)
+		if err != nil || len(found) > 0 {
+			return planned, found, err
+		}
+		ask.Places = set
+	}
 	rows, err := tx.DesiredRows(ctx, ask.Topic(), sel)
 	if err != nil {
 		return planned, nil, err
 	}
 	done, found := desired.Plan(rows, ask, by)
 	planned.Updated, planned.Unchanged = done.Updated, done.Unchanged
+	planned.given = givenDocuments(rows, ask, done)
 	planned.apply = func(ctx context.Context) error { return tx.ApplyDesired(ctx, done, by) }
 	return planned, found, nil
 }

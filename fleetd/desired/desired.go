@@ -10,6 +10,7 @@ package desired
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -333,6 +334,52 @@ func shortenForAudit(value string) string {
 		return ""
 	}
 	return audit.JSON(json.RawMessage(value))
+}
+
+// ValueOf is what a document says about the settings, mode or places that a request sets, as JSON; empty = nothing.
+func ValueOf(a Request, document []byte) string { return before(a, document) }
+
+// Before returns the request that gives a robot back what its document says about the settings, mode or places that
+// another request sets. Without a mode in the document it is refused, because a desired mode cannot be taken away.
+func Before(a Request, document []byte) Request {
+	switch {
+	case a.Config != nil:
+		d, _ := schema.Decode[schema.DesiredConfig](document)
+		c := Config{Set: map[string]jsontext.Value{}}
+		for _, key := range append(slices.Sorted(maps.Keys(a.Config.Set)), a.Config.Unset...) {
+			if value, ok := d.Values[key]; ok {
+				c.Set[key] = value
+			} else {
+				c.Unset = append(c.Unset, key)
+			}
+		}
+		return Request{Config: &c}
+	case a.Mode != nil:
+		d, _ := schema.Decode[schema.DesiredMode](document)
+		return Request{Mode: &Mode{Mode: d.Mode, Apply: d.Apply}}
+	}
+	d, _ := schema.Decode[schema.DesiredSet](document)
+	if d.Set == nil {
+		return Request{Places: &Set{}}
+	}
+	return Request{Places: &Set{ID: d.Set.ID, Rev: d.Set.Rev, SHA256: d.Set.SHA256}}
+}
+
+// Holds reports whether a document says what a request sets.
+func Holds(a Request, document []byte) bool {
+	a = a.withDefaults()
+	if a.Places == nil {
+		return before(a, document) == (&plan{}).value(a)
+	}
+	d, _ := schema.Decode[schema.DesiredSet](document)
+	sum := a.Places.SHA256
+	if len(a.Places.Body) > 0 {
+		sum = digestOf(a.Places.Body)
+	}
+	if d.Set == nil {
+		return sum == ""
+	}
+	return d.Set.SHA256 == sum && d.Set.ID == a.Places.ID && d.Set.Rev == max(1, a.Places.Rev)
 }
 
 // before is what a document says about the settings, mode or places that the request sets.

@@ -19,6 +19,7 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'rollout abort': 'einen Rollout abbrechen',
   'rollout rollback': 'Robotern zurückgeben, was sie vor einem Rollout hatten',
   'rollout approve': 'einen Rollout freigeben',
+  'rollout advance': 'die nächste Welle eines Rollouts beginnen lassen',
   'rollout end': 'einen Rollout beenden, dessen Roboter entschieden sind',
   pin: 'festhalten, was ein Roboter hat',
   unpin: 'nicht mehr festhalten, was ein Roboter hat',
