@@ -36,6 +36,11 @@ type Activities struct {
 	Pins []library.Pin `json:"pins" maxItems:"64" doc:"in the order in which people see them; a revision of 0 = the newest, until the content is resolved"`
 }
 
+// Topics are the kinds of desired documents that a content can be for, in the order in which people see them.
+var Topics = []schema.TopicKind{
+	schema.TopicDesiredStory, schema.TopicDesiredActivities, schema.TopicDesiredConfig, schema.TopicDesiredMode, schema.TopicDesiredPlaces,
+}
+
 // Topic returns the kind of desired document that the content is for; empty if none or several are given.
 func (c Content) Topic() schema.TopicKind {
 	var topics []schema.TopicKind

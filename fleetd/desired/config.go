@@ -14,8 +14,8 @@ import (
 	"troupe/schema/sign"
 )
 
-// labelsKey is the setting with a robot's labels.
-const labelsKey = "labels"
+// LabelsKey is the setting with a robot's labels, which is not set as a setting.
+const LabelsKey = "labels"
 
 // Config changes settings; those that it does not name stay.
 type Config struct {
@@ -28,8 +28,8 @@ func (c *Config) check() []schema.Problem {
 	if len(c.Set)+len(c.Unset) == 0 {
 		found = append(found, schema.NewProblem("/config", "missing", "no setting is named", "write key=value, or name settings to reset to their default"))
 	}
-	_, labels := c.Set[labelsKey]
-	if labels || slices.Contains(c.Unset, labelsKey) {
+	_, labels := c.Set[LabelsKey]
+	if labels || slices.Contains(c.Unset, LabelsKey) {
 		found = append(found, schema.NewProblem("/config/set/labels", CodeReserved, "labels cannot be set as a setting", "use fleetd robot label, which also updates the setting"))
 	}
 	for key, value := range c.Set {
@@ -37,7 +37,7 @@ func (c *Config) check() []schema.Problem {
 			found = append(found, schema.NewProblem("/config/unset", "bad_value", key+" is both set and unset", ""))
 		}
 		switch k, known := schema.ConfigKeyOf(key); {
-		case key == labelsKey:
+		case key == LabelsKey:
 		case !known:
 			found = append(found, unknownKey("/config/set/"+key, key))
 		case !value.IsValid():
@@ -106,13 +106,13 @@ func (p *plan) config(change Config, r Robot) (Document, bool, error) {
 	for _, key := range change.Unset {
 		delete(values, key)
 	}
-	delete(values, labelsKey)
+	delete(values, LabelsKey)
 	if len(r.Labels) > 0 {
 		text, err := schema.Encode(r.Labels)
 		if err != nil {
 			return Document{}, false, err
 		}
-		values[labelsKey] = text
+		values[LabelsKey] = text
 	}
 	if r.Current.Rev > 0 && same(values, was.Values) && !p.mustRepublish(r, was.Sig, nil, nil) {
 		return r.Current, false, nil

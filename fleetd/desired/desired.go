@@ -96,6 +96,7 @@ type Changes struct {
 	ValuesBefore  []ValueOfRobots // what Updated had before
 	ValuesAfter   []ValueOfRobots // what they get
 	NotReverted   []NotReverted   // robots that a revert leaves as they are, and why
+	Pinned        []string        // robots for which a policy says otherwise, of package change
 }
 
 // ValueOfRobots is a value that robots have in common, before or after a change.

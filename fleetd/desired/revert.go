@@ -83,12 +83,12 @@ func revertRequest(topic schema.TopicKind, r Robot, sets map[string][]byte) (req
 func revertSettings(was, now map[string]jsontext.Value) (request Request, why string) {
 	c := &Config{Set: map[string]jsontext.Value{}}
 	for key, value := range was {
-		if key != labelsKey && !same(map[string]jsontext.Value{key: value}, pick(now, key)) {
+		if key != LabelsKey && !same(map[string]jsontext.Value{key: value}, pick(now, key)) {
 			c.Set[key] = value
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
-		if _, had := was[key]; !had && key != labelsKey {
+		if _, had := was[key]; !had && key != LabelsKey {
 			c.Unset = append(c.Unset, key)
 		}
 	}
