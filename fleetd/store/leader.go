@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -264,8 +265,8 @@ func (r reads) Poll(ctx context.Context, since PollResult) (n PollResult, err er
 	return n, nil
 }
 
-// countChange makes all instances read again what they cache of a robot.
-func (t *Tx) countChange(ctx context.Context, robot string) error {
+// countChange makes all instances read again what they cache of robots.
+func (t *Tx) countChange(ctx context.Context, robots ...string) error {
 	if err := t.boundLocks(ctx); err != nil {
 		return err
 	}
@@ -273,9 +274,10 @@ func (t *Tx) countChange(ctx context.Context, robot string) error {
 	if err := t.queryRow(ctx, `UPDATE fleet SET changes = changes + 1, named_changes = named_changes + 1 WHERE only_row = 1 RETURNING changes`).Scan(&n); err != nil {
 		return fmt.Errorf("count a change: %w", err)
 	}
-	if _, err := t.exec(ctx, `INSERT INTO robot_changes (robot, change) VALUES ($1, $2)
-		ON CONFLICT (robot) DO UPDATE SET change = excluded.change`, robot, n); err != nil {
-		return fmt.Errorf("note the change of %s: %w", robot, err)
+	columns := append(slices.Clone(robotColumn), number("change", func(string) int64 { return n }))
+	if _, err := writeRows(ctx, t, robots, columns, `INSERT INTO robot_changes (robot, change) SELECT robot, change FROM given WHERE true
+		ON CONFLICT (robot) DO UPDATE SET change = excluded.change`); err != nil {
+		return fmt.Errorf("note the change of %d robots: %w", len(robots), err)
 	}
 	return nil
 }

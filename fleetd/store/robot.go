@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -142,8 +143,7 @@ func (r reads) Robots(ctx context.Context, s selector.Selector) ([]Robot, error)
 	for i, robot := range robots {
 		place[robot.ID] = i
 	}
-	type label struct{ robot, key, value string }
-	labels, err := queryAll(ctx, r, func(scan func(...any) error) (l label, err error) {
+	labels, err := queryAll(ctx, r, func(scan func(...any) error) (l robotLabel, err error) {
 		return l, scan(&l.robot, &l.key, &l.value)
 	}, "SELECT l.robot, l.key, l.value FROM labels l JOIN robots r ON r.id = l.robot"+w.String(), w.args...)
 	if err != nil {
@@ -218,16 +218,38 @@ func (t *Tx) enqueueDesired(ctx context.Context, robot string, now time.Time) er
 
 // SetLabels replaces the labels of a robot.
 func (t *Tx) SetLabels(ctx context.Context, robot string, labels map[string]string) error {
-	if _, err := t.exec(ctx, `DELETE FROM labels WHERE robot = $1`, robot); err != nil {
-		return fmt.Errorf("label %s: %w", robot, err)
-	}
-	for key, value := range labels {
-		if _, err := t.exec(ctx, `INSERT INTO labels (robot, key, value) VALUES ($1, $2, $3)`, robot, key, value); err != nil {
-			return fmt.Errorf("label %s: %w", robot, err)
+	return t.SetLabelsOf(ctx, map[string]map[string]string{robot: labels})
+}
+
+// SetLabelsOf replaces the labels of robots.
+func (t *Tx) SetLabelsOf(ctx context.Context, labels map[string]map[string]string) error {
+	robots := slices.Sorted(maps.Keys(labels))
+	var rows []robotLabel
+	for _, robot := range robots {
+		for _, key := range slices.Sorted(maps.Keys(labels[robot])) {
+			rows = append(rows, robotLabel{robot, key, labels[robot][key]})
 		}
 	}
-	return t.countChange(ctx, robot)
+	if _, err := writeRows(ctx, t, robots, robotColumn, `DELETE FROM labels WHERE robot IN (SELECT robot FROM given)`); err != nil {
+		return fmt.Errorf("remove the labels of %d robots: %w", len(robots), err)
+	}
+	if _, err := writeRows(ctx, t, rows, labelColumns, `INSERT INTO labels (robot, key, value) SELECT robot, key, value FROM given`); err != nil {
+		return fmt.Errorf("label %d robots: %w", len(robots), err)
+	}
+	return t.countChange(ctx, robots...)
 }
+
+// robotLabel is one label of one robot.
+type robotLabel struct{ robot, key, value string }
+
+var (
+	robotColumn  = []column[string]{text("robot", func(id string) string { return id })}
+	labelColumns = []column[robotLabel]{
+		text("robot", func(l robotLabel) string { return l.robot }),
+		text("key", func(l robotLabel) string { return l.key }),
+		text("value", func(l robotLabel) string { return l.value }),
+	}
+)
 
 // Documents lists the newest documents of one robot, or of all if robot is empty, without
 // those of decommissioned robots.

@@ -558,6 +558,7 @@ type PinQuery struct {
 	Robot string
 	Topic schema.TopicKind
 	Sites []string // only of robots of these sites
+	IDs   []string // only of these robots, any number
 }
 
 // Pins lists pins by robot and topic.
@@ -566,6 +567,9 @@ func (r reads) Pins(ctx context.Context, q PinQuery) ([]Pin, error) {
 	w.addIf(q.Robot != "", "robot = %s", q.Robot)
 	w.addIf(q.Topic != "", "topic = %s", string(q.Topic))
 	w.addSites(q.Sites)
+	if q.IDs != nil {
+		w.addNamed("robot", q.IDs)
+	}
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (p Pin, err error) {
 		var at int64
 		err = scan(&p.Robot, &p.Topic, &at, &p.By, &p.Why)
