@@ -25,6 +25,8 @@ const (
 	ActionRolloutEnd            Action = "rollout end"
 	ActionPin                   Action = "pin"
 	ActionUnpin                 Action = "unpin"
+	ActionPolicy                Action = "policy"
+	ActionPolicyDelete          Action = "policy delete"
 	ActionPublishAgain          Action = "publish again"
 	ActionClearDefault          Action = "clear default"
 	ActionTakeActivity          Action = "take activity"
@@ -94,6 +96,8 @@ var Actions = []ActionRow{
 	{ActionRolloutEnd, "end a rollout whose robots are decided"},
 	{ActionPin, "pin what a robot has"},
 	{ActionUnpin, "remove a pin"},
+	{ActionPolicy, "say which robots have what"},
+	{ActionPolicyDelete, "delete a policy"},
 	{ActionPublishAgain, "publish again for a robot that has a later revision"},
 	{ActionClearDefault, "remove a deleted story from robots"},
 	{ActionTakeActivity, "remove a deleted activity from robots"},

@@ -18,7 +18,10 @@ func (a *Adoptions) Adopt(ctx context.Context, p auth.Principal, robot string, b
 		if added, err = tx.AddRobot(ctx, robot, now); err != nil || !added {
 			return err
 		}
-		return tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionAdopt, Target: "robot " + robot, Why: by.Why})
+		if err := tx.Note(ctx, now, audit.Note{Who: by.Who, What: audit.ActionAdopt, Target: "robot " + robot, Why: by.Why}); err != nil {
+			return err
+		}
+		return a.welcome(ctx, tx, robot, "adopted", by.WithTime(now))
 	})
 	if err == nil {
 		a.Changed(ctx, []string{robot})

@@ -9,6 +9,7 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/content"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/selector"
@@ -20,8 +21,14 @@ import (
 // Desired changes the desired documents of robots.
 type Desired struct{ Deps }
 
-// robotsPlan plans changes of the library for robots.
-type robotsPlan func(rows library.Rows, now time.Time, robots []string) (library.Changes, []schema.Problem)
+// robotsPlan plans changes of the library for robots, and says what these are given.
+type robotsPlan func(rows library.Rows, now time.Time, robots []string) (library.Changes, []given, []schema.Problem)
+
+// given is a content, and the robots that a person gives it.
+type given struct {
+	content content.Content
+	robots  []string
+}
 
 // Assign sets the default story of the robots that match a selector; total is their number.
 func (d *Desired) Assign(
@@ -31,12 +38,13 @@ func (d *Desired) Assign(
 	if dryRun {
 		a.Expected = nil
 	}
-	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, found []schema.Problem) {
+	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, gives []given, found []schema.Problem) {
 		a.Robots = robots
 		done, found = library.Assign(rows, a, by.WithTime(now))
-		return done.Changes, found
+		return done.Changes, []given{{content.Content{Story: &content.Story{ID: a.Story, Rev: done.Revision.Rev}}, robots}}, found
 	}
-	total, found, err = d.planForRobots(ctx, p, library.ForAssignment(a.Story, a.Rev), sel, dryRun, plan)
+	total, pinned, found, err := d.planForRobots(ctx, p, library.ForAssignment(a.Story, a.Rev), sel, dryRun, by, plan)
+	done.Pinned = pinned
 	return done, total, found, err
 }
 
@@ -47,12 +55,16 @@ func (d *Desired) Revert(
 	if dryRun {
 		r.Expected = nil
 	}
-	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, found []schema.Problem) {
+	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, gives []given, found []schema.Problem) {
 		r.Robots = robots
 		done, found = library.Revert(rows, r, by.WithTime(now))
-		return done.Changes, found
+		for _, to := range done.To {
+			gives = append(gives, given{content.Content{Story: &content.Story{ID: to.Story.ID, Rev: to.Story.Rev}}, to.Robots})
+		}
+		return done.Changes, gives, found
 	}
-	total, found, err = d.planForRobots(ctx, p, library.ForReversion(), sel, dryRun, plan)
+	total, pinned, found, err := d.planForRobots(ctx, p, library.ForReversion(), sel, dryRun, by, plan)
+	done.Pinned = pinned
 	return done, total, found, err
 }
 
@@ -64,35 +76,37 @@ func (d *Desired) AssignActivities(
 	if dryRun {
 		a.Expected = nil
 	}
-	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, found []schema.Problem) {
+	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, gives []given, found []schema.Problem) {
 		a.Robots = robots
 		done, found = library.AssignActivities(rows, a, by.WithTime(now))
-		return done.Changes, found
+		return done.Changes, []given{{content.Content{Activities: &content.Activities{Pins: done.Activities}}, robots}}, found
 	}
-	total, found, err = d.planForRobots(ctx, p, library.ForActivities(a.Activities), sel, dryRun, plan)
+	total, pinned, found, err := d.planForRobots(ctx, p, library.ForActivities(a.Activities), sel, dryRun, by, plan)
+	done.Pinned = pinned
 	return done, total, found, err
 }
 
 // planForRobots is applyPlan for the robots that match a selector; total is their number. It writes nothing if the
-// plan finds problems, and nothing with dryRun.
+// plan finds problems, and nothing with dryRun. pinned are the robots for which a policy says otherwise.
 func (d *Desired) planForRobots(
-	ctx context.Context, p auth.Principal, read library.Reading, sel selector.Selector, dryRun bool, plan robotsPlan,
-) (total int, found []schema.Problem, err error) {
+	ctx context.Context, p auth.Principal, read library.Reading, sel selector.Selector, dryRun bool, by audit.Attribution, plan robotsPlan,
+) (total int, pinned []string, found []schema.Problem, err error) {
 	err = d.applyPlan(ctx, p, read, sel, func(tx *store.Tx, rows library.Rows, now time.Time) (changes library.Changes, err error) {
 		robots, err := matching(ctx, tx, sel)
 		if err != nil {
 			return changes, err
 		}
 		total = len(robots)
-		if changes, found = plan(rows, now, robots); len(found) > 0 {
+		var gives []given
+		if changes, gives, found = plan(rows, now, robots); len(found) > 0 {
 			return changes, errRefused
 		}
-		if dryRun {
-			return library.Changes{}, nil
+		if pinned, err = d.pinAgainst(ctx, tx, gives, dryRun, by.WithTime(now)); err != nil || dryRun {
+			return library.Changes{}, err
 		}
 		return changes, nil
 	})
-	return total, found, err
+	return total, pinned, found, err
 }
 
 // Set changes the desired settings, mode or places of robots. total is the number
@@ -128,6 +142,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 		}
 		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Signer.Counter}
+		var gives []given
 		if ask.Revert != "" {
 			sets, err := previousSets(ctx, tx, rows)
 			if err != nil {
@@ -148,6 +163,8 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			if ask.Revert != "" {
 				c.ValuesAfter = append(c.ValuesAfter, done.ValuesAfter...)
 			}
+			r := part.Request
+			gives = append(gives, given{content.Content{Config: r.Config, Mode: r.Mode, Places: r.Places}, idsOf(part.Rows.Robots)})
 			if dryRun {
 				continue
 			}
@@ -157,7 +174,8 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		}
 		slices.Sort(c.Updated)
 		slices.Sort(c.Unchanged)
-		return nil
+		c.Pinned, err = d.pinAgainst(ctx, tx, gives, dryRun, by)
+		return err
 	})
 	if errors.Is(err, errRefused) {
 		return c, total, found, nil
@@ -166,6 +184,13 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		d.Changed(ctx, c.Updated)
 	}
 	return c, total, nil, err
+}
+
+func idsOf(robots []desired.Robot) (ids []string) {
+	for _, r := range robots {
+		ids = append(ids, r.ID)
+	}
+	return ids
 }
 
 // publishedPlaces are places with the body that was published under their digest before.

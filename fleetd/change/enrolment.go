@@ -96,7 +96,8 @@ func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca
 	if err := tx.UseToken(ctx, row.Digest, key, c.Serial, now); err != nil {
 		return c, err
 	}
-	if _, err := tx.AddRobot(ctx, r.Name, now); err != nil {
+	added, err := tx.AddRobot(ctx, r.Name, now)
+	if err != nil {
 		return c, err
 	}
 	was, err := tx.RestoreName(ctx, r.Name)
@@ -108,7 +109,11 @@ func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca
 			return c, err
 		}
 	}
-	return c, tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: audit.ActionEnrol, Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+	err = tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: audit.ActionEnrol, Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
+	if err != nil || !added {
+		return c, err
+	}
+	return c, i.welcome(ctx, tx, r.Name, "enrolled", audit.Attribution{Who: row.CreatedBy, At: now})
 }
 
 func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {

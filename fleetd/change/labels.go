@@ -37,7 +37,12 @@ func (l *Labels) Set(ctx context.Context, p auth.Principal, robot string, labels
 			text = append(text, k+"="+v)
 		}
 		slices.Sort(text)
-		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)})
+		if err := tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + robot, Why: by.Why, Detail: strings.Join(text, " "), Before: audit.JSON(was.Labels), After: audit.JSON(labels)}); err != nil {
+			return err
+		}
+		return l.applyPolicies(ctx, tx, labelsChanged, by.WithTime(l.Now()), func() ([]relabelled, error) {
+			return []relabelled{{id: robot, before: was.Labels, after: labels}}, nil
+		})
 	})
 	if err != nil {
 		return err
@@ -67,6 +72,7 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 			return err
 		}
 		changed, found, total = nil, nil, len(rows)
+		var all []relabelled
 		if e.Expected != nil && !e.DryRun && total != *e.Expected {
 			found = []schema.Problem{schema.NewProblem("/expected_count", desired.CodeCountChanged, fmt.Sprintf("%d robots match, not %d", total, *e.Expected), "check which robots match, then try again")}
 			return errRefused
@@ -81,20 +87,21 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 				continue
 			}
 			changed = append(changed, r.ID)
-			if e.DryRun {
-				continue
-			}
-			if err := tx.SetLabels(ctx, r.ID, next); err != nil {
-				return err
-			}
+			all = append(all, relabelled{id: r.ID, before: r.Labels, after: next})
 		}
 		if e.DryRun || len(changed) == 0 {
 			return nil
 		}
+		if err := setLabels(ctx, tx, all); err != nil {
+			return err
+		}
 		if err := publishLabels(ctx, tx, selector.IDs(changed...), by.WithTime(l.Now())); err != nil {
 			return err
 		}
-		return tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()})
+		if err := tx.Note(ctx, l.Now(), audit.Note{Who: by.Who, What: audit.ActionLabel, Why: by.Why, After: audit.JSON(map[string]any{"set": e.Set, "unset": e.Unset}), Target: fmt.Sprintf("%d robots: %s", len(changed), e.Robots), Detail: e.text()}); err != nil {
+			return err
+		}
+		return l.applyPolicies(ctx, tx, labelsChanged, by.WithTime(l.Now()), func() ([]relabelled, error) { return all, nil })
 	})
 	if errors.Is(err, errRefused) {
 		return nil, total, found, nil
@@ -103,6 +110,17 @@ func (l *Labels) Edit(ctx context.Context, p auth.Principal, e LabelEdit, by aud
 		l.Changed(ctx, changed)
 	}
 	return changed, total, nil, err
+}
+
+// labelsChanged is why policies apply to robots that have other labels.
+const labelsChanged = "labels changed"
+
+func setLabels(ctx context.Context, tx *store.Tx, robots []relabelled) error {
+	labels := make(map[string]map[string]string, len(robots))
+	for _, r := range robots {
+		labels[r.id] = r.after
+	}
+	return tx.SetLabelsOf(ctx, labels)
 }
 
 func (e LabelEdit) text() string {

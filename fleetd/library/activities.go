@@ -29,6 +29,7 @@ type ActivitiesAssigned struct {
 	Updated    []string // robots that get a new desired document
 	Unchanged  []string // robots that had this set already
 	Misfits    []Misfit // what robots in Updated lack for activities
+	Pinned     []string // robots for which a policy says otherwise, of package change
 	Changes    Changes
 }
 

@@ -26,6 +26,7 @@ type Assigned struct {
 	Updated   []string // robots that get a new desired document
 	Unchanged []string // robots that had this desired story already
 	Misfits   []Misfit // what robots in Updated lack for the story
+	Pinned    []string // robots for which a policy says otherwise, of package change
 	Changes   Changes
 }
 

@@ -19,6 +19,7 @@ type Reversion struct {
 type Reverted struct {
 	To      []RevertedTo
 	Skipped []SkippedRobot
+	Pinned  []string // robots for which a policy says otherwise, of package change
 	Changes Changes
 }
 

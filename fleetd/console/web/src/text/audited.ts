@@ -23,6 +23,8 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'rollout end': 'einen Rollout beenden, dessen Roboter entschieden sind',
   pin: 'festhalten, was ein Roboter hat',
   unpin: 'nicht mehr festhalten, was ein Roboter hat',
+  policy: 'sagen, welche Roboter was haben',
+  'policy delete': 'eine Richtlinie löschen',
   'publish again': 'für einen Roboter mit späterer Revision erneut veröffentlichen',
   'clear default': 'eine gelöschte Geschichte von Robotern entfernen',
   'take activity': 'eine gelöschte Aktivität von Robotern entfernen',
