@@ -38,6 +38,23 @@ type Times struct {
 	OffsetS int64  `json:"offset_s,omitempty" minimum:"-43200" maximum:"43200" doc:"seconds after the opening or closing, negative before it"`
 }
 
+// Author is as whom a schedule acts: with the rights and sites that the person had who saved it.
+type Author struct {
+	User   string   `json:"user"`
+	Rights []string `json:"rights"`          // by their names
+	Sites  []string `json:"sites,omitempty"` // none = every site
+}
+
+// Outcome is what became of an instant.
+type Outcome string
+
+// The outcomes. Done says that fleetd did it: what each robot answered is the outcome of the commands.
+const (
+	Done   Outcome = "done"
+	Late   Outcome = "missed"
+	Failed Outcome = "failed"
+)
+
 // Missed is what happens to instants at which fleetd did not run.
 type Missed string
 

@@ -91,6 +91,12 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"robots of a rollout are paged", rolloutRobotsArePaged},
 		{"pins are replaced and removed", pinsAreReplacedAndRemoved},
 
+		{"a site is read back", sitesAreReadBack},
+		{"a schedule is read back", schedulesAreReadBack},
+		{"due schedules are listed", dueSchedulesAreListed},
+		{"an instant of a schedule is decided once", instantsAreDecidedOnce},
+		{"runs of schedules are selected", scheduleRunsAreSelected},
+
 		{"a command is read back", commandsAreReadBack},
 		{"a final command is not overwritten", finalCommandIsNotOverwritten},
 		{"commands are selected", commandsAreFound},

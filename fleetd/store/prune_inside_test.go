@@ -9,15 +9,15 @@ import (
 )
 
 // Without an index, each call of the hourly pruning would read a whole table while other
-// writes wait.
-func TestPruningUsesIndexes(t *testing.T) {
+// writes wait, and the leader looks for due schedules each second.
+func TestRepeatedQueriesUseIndexes(t *testing.T) {
 	s, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "fleet.db"), time.Now(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	for query, index := range map[string]string{oldEvents: "events_by_time", oldRoutineEvents: "events_routine",
-		oldBatches: "batches_by_time"} {
+		oldBatches: "batches_by_time", oldScheduleRuns: "schedule_runs_by_time", dueSchedules: "schedules_due"} {
 		plan, err := queryAll(t.Context(), s.reads, func(scan func(...any) error) (step string, err error) {
 			var id, parent, unused int64
 			return step, scan(&id, &parent, &unused, &step)
