@@ -49,3 +49,7 @@ func (s *server) setPin(context.Context, auth.Principal, PinID, audit.Attributio
 func (s *server) removePin(context.Context, auth.Principal, PinID, audit.Attribution) error {
 	return errNotServed
 }
+
+func (s *server) startRollout(context.Context, auth.Principal, string, Start) (*answer[RolloutDetail], error) {
+	return nil, errNotServed
+}

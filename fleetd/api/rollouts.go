@@ -49,7 +49,7 @@ func (s *server) rollouts(t *operation.Table) {
 			"second person has to approve it first. Send the digest and the counts that the plan showed.",
 		Audit:   audit.ActionRollout,
 		Use:     "rollout create [ROBOT...]",
-		Example: "rollout create --story museum --all --canary 1 --start --why 'summer programme'",
+		Example: "rollout create --story museum --all --canary 1 --start --why summer",
 	}, func(ctx context.Context, in *bodyOf[NewRollout]) (*answer[RolloutDetail], error) {
 		return s.createRollout(ctx, in.principal, in.Body)
 	})
@@ -92,15 +92,21 @@ func (s *server) rollouts(t *operation.Table) {
 		Audit:   audit.ActionRolloutApprove,
 		Use:     "rollout approve ID DIGEST",
 		Example: "rollout approve 0198c0de 9f86d081884c",
-		Done:    "{id}: {.state}",
 	}, func(ctx context.Context, in *idAndBody[Approval]) (*answer[RolloutDetail], error) {
 		return s.approveRollout(ctx, in.principal, in.ID, in.Body)
+	})
+	operation.Register(t, operation.Row{
+		ID: "start-rollout", Method: http.MethodPost, Path: "/rollouts/{id}/start", Tag: "rollouts", Right: auth.Assign,
+		Summary: "Start a rollout", Description: "Its first wave begins, now or at a time.", Audit: audit.ActionRolloutStart,
+		Use: "rollout start ID", Example: "rollout start 0198c0de",
+	}, func(ctx context.Context, in *idAndBody[Start]) (*answer[RolloutDetail], error) {
+		return s.startRollout(ctx, in.principal, in.ID, in.Body)
 	})
 	for _, d := range decisions {
 		operation.Register(t, operation.Row{
 			ID: d.word + "-rollout", Method: http.MethodPost, Path: "/rollouts/{id}/" + d.word, Tag: "rollouts", Right: auth.Assign,
 			Summary: d.summary, Description: d.description, Audit: d.action,
-			Use: "rollout " + d.word + " ID", Example: "rollout " + d.word + " 0198c0de", Done: "{id}: {.state}",
+			Use: "rollout " + d.word + " ID", Example: "rollout " + d.word + " 0198c0de",
 		}, func(ctx context.Context, in *idAndBody[Decision]) (*answer[RolloutDetail], error) {
 			return s.decideRollout(ctx, in.principal, in.ID, d, in.Body)
 		})
@@ -115,7 +121,6 @@ type decision struct {
 }
 
 var decisions = []decision{
-	{"start", audit.ActionRolloutStart, "Start a rollout", "Its first wave begins."},
 	{"pause", audit.ActionRolloutPause, "Pause a rollout", "No robot is offered the content any more until it is resumed; robots that were offered it go on."},
 	{"resume", audit.ActionRolloutResume, "Resume a rollout", "It goes on where it was paused, also if a threshold paused it."},
 	{"retry", audit.ActionRolloutRetry, "Offer the content to the failed robots again", "They get it as a new revision."},
@@ -141,7 +146,7 @@ func (s *server) contentPins(t *operation.Table) {
 		ID: "set-pin", Method: http.MethodPut, Path: "/robots/{id}/pins/{kind}", Tag: "rollouts", Right: auth.Assign,
 		Summary: "Pin what a robot has of one kind", Audit: audit.ActionPin,
 		Description: "Policies and rollouts then leave it as it is, until the pin is removed.",
-		Use:         "pin set ROBOT KIND", Example: "pin set r1 story --why 'a show for children'",
+		Use:         "pin set ROBOT KIND", Example: "pin set r1 story --why show",
 		Done: "{id} keeps its {kind}",
 	}, func(ctx context.Context, in *struct {
 		PinID

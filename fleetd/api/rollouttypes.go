@@ -193,6 +193,12 @@ type Decision struct {
 	audit.Attribution
 }
 
+// Start starts a rollout.
+type Start struct {
+	Decision
+	NotBefore schema.Time `json:"not_before,omitzero" doc:"it starts by itself then, instead of now" cli:"-"`
+}
+
 // Approval approves the content of a rollout.
 type Approval struct {
 	Digest string `json:"digest" minLength:"1" maxLength:"64" doc:"of the content that was looked at; refused if the rollout has another one"`

@@ -23,16 +23,17 @@ import (
 
 // apiRequest is one request to fleetd.
 type apiRequest struct {
-	method  string
-	path    string // below the API's prefix, or with a slash before it below the address
-	query   url.Values
-	body    any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
-	onSent  func(n int)   // called with the number of bytes of the body that are sent; may be nil
-	prefer  string        // header Prefer: how long fleetd waits for the result
-	match   string        // header If-Match: the draft revision that the request overwrites
-	file    string        // file that the body was read from, for problems
-	timeout time.Duration // timeout for the whole answer; 0 = answerTimeout
-	hint    string        // what to do when fleetd does not answer
+	method    string
+	path      string // below the API's prefix, or with a slash before it below the address
+	query     url.Values
+	body      any           // sent as JSON; []byte is sent as YAML, binaryBody as it is
+	onSent    func(n int)   // called with the number of bytes of the body that are sent; may be nil
+	prefer    string        // header Prefer: how long fleetd waits for the result
+	match     string        // header If-Match: the draft revision that the request overwrites
+	noneMatch string        // header If-None-Match: the ETag of the answer that is there already
+	file      string        // file that the body was read from, for problems
+	timeout   time.Duration // timeout for the whole answer; 0 = answerTimeout
+	hint      string        // what to do when fleetd does not answer
 }
 
 // call sends a request to fleetd and decodes the answer, or copies it into a []byte. A problem becomes a failure
@@ -133,6 +134,9 @@ func (sh *shell) send(ctx context.Context, a apiRequest) (response *http.Respons
 	}
 	if a.match != "" {
 		request.Header.Set("If-Match", a.match)
+	}
+	if a.noneMatch != "" {
+		request.Header.Set("If-None-Match", a.noneMatch)
 	}
 	if sh.token != "" {
 		request.Header.Set("Authorization", "Bearer "+sh.token)

@@ -100,7 +100,7 @@ func TestLinesOfTheConsoleMakeItsRequests(t *testing.T) {
 			body, _ := io.ReadAll(r.Body)
 			_ = json.Unmarshal(body, &c.Request.Body) // a file is no JSON
 			c.Request.Path, c.Request.Query = map[string]any{}, queryOf(r.URL.Query())
-			for _, name := range []string{"id", "rev", "name", "alert"} {
+			for _, name := range []string{"id", "rev", "name", "alert", "kind"} {
 				if v := r.PathValue(name); v != "" {
 					c.Request.Path[name] = v
 				}

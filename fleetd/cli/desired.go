@@ -110,7 +110,7 @@ map: {name: hall, kind: map, sha256: 5a4f..., size: 12044}.
 			return usage("--replace and --on-map belong to --add NAME=X,Y")
 		default:
 			if *path != "" {
-				set.Body, err = sh.readAsJSON(*path)
+				_, set.Body, err = sh.readAsJSON(*path)
 			}
 			r.body["places"] = set
 		}
@@ -131,23 +131,21 @@ func countOf(all ...bool) (n int) {
 	return n
 }
 
-// readAsJSON reads a YAML or JSON file and returns JSON.
-func (sh *shell) readAsJSON(path string) (jsontext.Value, error) {
-	var text []byte
-	var err error
+// readAsJSON reads a YAML or JSON file, - for the standard input, and returns its text and the same as JSON.
+func (sh *shell) readAsJSON(path string) (text []byte, out jsontext.Value, err error) {
 	if path == "-" {
 		text, err = io.ReadAll(sh.In)
 	} else {
 		text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out, found := score.ReadYAML(text, api.MaxBody)
 	if len(found) > 0 {
-		return nil, usage("%s", formatProblem(found[0], path, text))
+		return nil, nil, usage("%s", formatProblem(found[0], path, text))
 	}
-	return out, nil
+	return text, out, nil
 }
 
 func (sh *shell) awaitResult(ctx context.Context, done api.DesiredResult, wait time.Duration) error {

@@ -185,7 +185,7 @@ func (sh *shell) argsFromFlags(f *pflag.FlagSet, v verb.Verb) (map[string]any, e
 			args[a.Name] = values
 		case verb.TypeArray:
 			path, _ := f.GetString(name)
-			list, err := sh.readAsJSON(path)
+			_, list, err := sh.readAsJSON(path)
 			if err != nil {
 				return nil, err
 			}

@@ -55,6 +55,16 @@ var texts = map[string]func(sh *shell, out io.Writer, got any){
 	"me":                         as(whoText),
 	"health":                     says(healthLine),
 	"delete-orphan":              says(deletedText),
+	"plan-rollout":               as(planText),
+	"create-rollout":             as(rolloutText),
+	"get-rollout":                as(rolloutText),
+	"start-rollout":              as(rolloutText),
+	"pause-rollout":              as(rolloutText),
+	"resume-rollout":             as(rolloutText),
+	"retry-rollout":              as(rolloutText),
+	"abort-rollout":              as(rolloutText),
+	"rollback-rollout":           as(rolloutText),
+	"approve-rollout":            as(rolloutText),
 }
 
 // as makes the text of an answer of one type.
@@ -75,9 +85,12 @@ type finish func(ctx context.Context, args []string, r rowRequest) error
 // operation.
 var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"adopt-robot":          waiting((*shell).awaitBatch),
-	"assign":               waiting((*shell).awaitAssigned),
-	"assign-activities":    waiting((*shell).awaitActivities),
+	"assign":               assignInWaves(waiting((*shell).awaitAssigned), storyOf),
+	"assign-activities":    assignInWaves(waiting((*shell).awaitActivities), activitiesOf),
 	"cancel-command":       waiting((*shell).awaitCancel),
+	"create-rollout":       createRollout,
+	"plan-rollout":         planRollout,
+	"start-rollout":        startRollout,
 	"delete-KIND":          deleteEntry,
 	"delete-asset":         deleteAsset,
 	"duplicate-KIND":       duplicateDraft,
@@ -144,6 +157,7 @@ var parts = []struct {
 	{"desired", "desired config [KEY=VALUE...] [ROBOT...]", "change the desired settings", given{"previous": nil}, desiredConfig},
 	{"desired", "desired mode MODE ROBOT...", "set the desired mode after start-up", given{"previous": nil}, desiredMode},
 	{"desired", "desired places ROBOT...", "set the desired map and named points", given{"previous": nil}, desiredPlaces},
+	{"get-rollout", "rollout watch ID", "draw the waves of a rollout until it is over", nil, watchesRollout},
 	{"desired", "desired revert KIND ROBOT...", "give robots back the config, mode or places that they had before", nil, revertDesired},
 }
 

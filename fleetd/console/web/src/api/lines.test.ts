@@ -101,6 +101,61 @@ row('assign', { body: { ...rest, ...story.story! } });
 row('assign', {
   body: { selector: r1, ...bodiesOf({ kind: 'story', story: '', rev: 0, apply: 'next_act', none: true }).story! },
 });
+row('create-rollout', {
+  body: {
+    ...rest,
+    content: { story: { id: 'museum', rev: 3, apply: 'now' } },
+    digest: 'ab',
+    supersede: 4,
+    start: true,
+  },
+});
+const waves = [{ name: 'canary', count: 1 }, { percent: 12.5 }, { percent: 100 }];
+row('create-rollout', { body: { selector: r1, name: 'Summer 2', content: { story: { id: '' } }, spec: { waves } } });
+row('create-rollout', {
+  body: {
+    selector: r1,
+    content: { activities: { pins: [{ id: 'greet', rev: 2 }, { id: 'look' }] } },
+    spec: { all_at_once: true },
+  },
+});
+const soaking = { waves: [{ percent: 5, soak_s: 60 }], only_idle: true };
+row(
+  'create-rollout',
+  {
+    body: { selector: r1, content: { config: { set: { boot_mode: 'ato', name: '7' }, unset: ['b'] } }, spec: soaking },
+  },
+  { 'plan.json': JSON.stringify(soaking) },
+);
+row('create-rollout', {
+  body: {
+    selector: r1,
+    content: { mode: { mode: 'ato', apply: 'now' } },
+    spec: { offers_per_min: 30, offline: 'skip' },
+  },
+});
+row(
+  'create-rollout',
+  {
+    body: {
+      selector: r1,
+      content: { places: { id: 'hall', body: { schema: 1, points: {} } } },
+      not_before: '2026-12-24T22:00:00.000Z',
+    },
+  },
+  { 'hall.json': '{"schema":1,"points":{}}' },
+);
+const going = { id: '0198c0de' };
+row('start-rollout', { path: going, body: { why } });
+row('start-rollout', { path: going, body: { not_before: '2026-12-24T22:00:00.000Z' } });
+row('pause-rollout', { path: going, body: { why } });
+row('resume-rollout', { path: going, body: { why } });
+row('retry-rollout', { path: going, body: { why, expected_count: 2 } });
+row('abort-rollout', { path: going, body: { why } });
+row('rollback-rollout', { path: going, body: { why, expected_count: 5 } });
+row('approve-rollout', { path: going, body: { digest: '9f86d081884c', why } });
+row('set-pin', { path: { id: 'r1', kind: 'story' }, body: { why } });
+row('remove-pin', { path: { id: 'r1', kind: 'story' }, query: { why } });
 row('revert-assignment', { body: rest });
 row('assign-activities', { body: { ...rest, ...activities.activities! } });
 row('assign-activities', { body: { selector: r1, activities: [] } });

@@ -60,6 +60,40 @@ function desired({ body: b }: Request<'desired'>): Words {
   return ['places', ...from, flag('id', p.id), ...rest];
 }
 
+/** The flags of a content, and of the waves in which robots get it. */
+function rollout({ content: c, spec, name, selector }: Schemas['RolloutRequest']): Words {
+  const what: Words = [];
+  if (c.story)
+    what.push(`--story=${c.story.id ?? ''}`, flag('rev', c.story.rev || undefined), flag('apply', c.story.apply));
+  if (c.activities)
+    what.push(`--activities=${c.activities.pins.map((p) => (p.rev ? `${p.id}@${p.rev}` : p.id)).join(',')}`);
+  if (c.config) {
+    what.push(...Object.entries(c.config.set ?? {}).map(([k, v]) => `--set=${k}=${valueText(v)}`));
+    what.push(...(c.config.unset ?? []).map((k) => `--unset=${k}`));
+  }
+  if (c.mode) what.push(`--mode=${c.mode.mode}`, flag('apply', c.mode.apply));
+  if (c.places) what.push(`--places=${c.places.id}.json`, flag('id', c.places.id));
+  return [flag('name', name), ...what, ...waves(spec), ...robotsOf(selector)];
+}
+
+/** The flags of waves; a plan for which there are none is read from a file. */
+function waves(spec: Schemas['RolloutSpec'] = {}): Words {
+  const { waves: all = [], all_at_once, offers_per_min, offline, ...rest } = spec;
+  const [first, ...others] = all;
+  const plain =
+    Object.keys(rest).length === 0 &&
+    (!first || (first.name === 'canary' && Object.keys(first).sort().join() === 'count,name')) &&
+    others.every((w) => Object.keys(w).join() === 'percent');
+  if (!plain || (first && others.length === 0)) return ['--plan=plan.json'];
+  return [
+    first && `--canary=${first.count}`,
+    first && `--waves=${others.map((w) => `${w.percent}%`).join(',')}`,
+    flag('per-minute', offers_per_min || undefined),
+    flag('offline', offline),
+    all_at_once && '--all-at-once',
+  ];
+}
+
 /** The operations on acts, stories and activities, which differ by their first word only. */
 function library<K extends 'act' | 'story' | 'activity'>(kind: K) {
   return {
@@ -146,6 +180,25 @@ const table: Table = {
     'activity',
     ...(b.activities?.length ? ['assign', b.activities.join(',')] : ['withdraw']),
     ...robotsOf(b.selector),
+    ...whyAndExpect(b.why ?? '', b.expected_count),
+  ],
+
+  'plan-rollout': ({ body: b }) => ['rollout', 'plan', ...rollout(b)],
+  'create-rollout': ({ body: b }) => [
+    'rollout',
+    'create',
+    ...rollout(b),
+    flag('digest', b.digest),
+    flag('supersede', b.supersede),
+    flag('at', b.not_before),
+    b.start && '--start',
+    ...whyAndExpect(b.why ?? '', b.expected_count),
+  ],
+  'start-rollout': ({ path, body: b }) => [
+    'rollout',
+    'start',
+    path.id,
+    flag('at', b.not_before),
     ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
 

@@ -1714,7 +1714,7 @@ export interface paths {
         put?: never;
         /**
          * Start a rollout
-         * @description Its first wave begins.
+         * @description Its first wave begins, now or at a time.
          */
         post: operations["start-rollout"];
         delete?: never;
@@ -4056,6 +4056,11 @@ export interface components {
         };
         RolloutGate: {
             /**
+             * Format: int64
+             * @description failed robots that do not count any more, because a person resumed the rollout
+             */
+            accepted_failures?: number;
+            /**
              * Format: double
              * @description of the decided robots: with more, the rollout pauses; 0 = no failure
              */
@@ -4067,7 +4072,7 @@ export interface components {
             min_decided: number;
             /**
              * Format: int64
-             * @description seconds for which the wave is watched after its robots are confirmed
+             * @description seconds between the two reports of a robot that is CONFIRMED, and for which the wave is watched after its robots have the content
              */
             soak_s: number;
             /**
@@ -4075,6 +4080,8 @@ export interface components {
              * @description of the reachable robots, CONFIRMED
              */
             success_percent: number;
+            /** @description a person resumed the rollout: neither the health nor the part of confirmed robots is looked at */
+            waived?: boolean;
         };
         RolloutHealth: {
             rest: components["schemas"]["HealthCounts"];
@@ -4246,6 +4253,11 @@ export interface components {
              */
             pinned?: "leave" | "replace";
             /**
+             * @description robots that the plan says will refuse the content; default leave
+             * @enum {string}
+             */
+            refused?: "leave" | "offer";
+            /**
              * Format: int64
              * @description offers after failures that may pass: transport, full disk, busy; default 3
              */
@@ -4342,6 +4354,11 @@ export interface components {
              * @description so many of the robots that no earlier wave has
              */
             count?: number;
+            /**
+             * Format: int64
+             * @description of a percent or a selector: at most so many robots; 0 = no limit
+             */
+            max?: number;
             /** Format: double */
             max_failure_percent?: number;
             /** Format: int64 */
@@ -4349,7 +4366,7 @@ export interface components {
             name?: string;
             /**
              * Format: double
-             * @description so that this and all earlier waves have this part of all robots
+             * @description so that this and all earlier waves have this part of all robots, rounded up
              */
             percent?: number;
             /** @description these of the robots that no earlier wave has, such as a test site */
@@ -5525,6 +5542,19 @@ export interface components {
             kind: "act" | "story" | "activity";
             /** @description YAML, or JSON if it starts with { */
             text: string;
+        };
+        Start: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots are affected
+             */
+            expected_count?: number;
+            /** @description it starts by itself then, instead of now */
+            not_before?: string;
+            /** @description the reason, for the audit */
+            why?: string;
         };
         Status: {
             broker: components["schemas"]["Health"];
@@ -9280,7 +9310,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Decision"];
+                "application/json": components["schemas"]["Start"];
             };
         };
         responses: {
