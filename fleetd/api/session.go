@@ -24,7 +24,7 @@ type Me struct {
 	Kind   auth.Kind   `json:"kind" enum:"dev,session,token" doc:"how the request was authenticated"`
 	Token  string      `json:"token,omitempty" doc:"name of the token of the request"`
 	Roles  []auth.Role `json:"roles" enum:"viewer,operator,author,releaser,admin,auditor"`
-	Rights []string    `json:"rights" enum:"view,edit,assign,command,manual,stop,release_stops,administer,audit,own,try,records"`
+	Rights []string    `json:"rights" enum:"view,edit,assign,command,manual,stop,release_stops,administer,audit,own,try,records,approve"`
 	Sites  []string    `json:"sites" doc:"robots of these sites only; empty = every robot"`
 	Dev    bool        `json:"dev" doc:"this instance is in development mode: a person who is not signed in has every right"`
 

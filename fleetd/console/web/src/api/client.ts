@@ -17,7 +17,8 @@ const raw = createClient<paths>({ baseUrl: window.location.origin + base });
 // success and one kind of failure.
 raw.use({
   async onResponse({ response }) {
-    if (!response.ok) throw await Problem.of(response);
+    // Not modified: the caller has the newest version, and said so with If-None-Match.
+    if (!response.ok && response.status !== 304) throw await Problem.of(response);
     return undefined;
   },
   onError({ error }) {

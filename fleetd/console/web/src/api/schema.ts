@@ -3416,7 +3416,7 @@ export interface components {
             password: boolean;
             /** @description the account can sign in with the OpenID Connect provider */
             provider: boolean;
-            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release_stops" | "administer" | "audit" | "own" | "try" | "records")[];
+            rights: ("view" | "edit" | "assign" | "command" | "manual" | "stop" | "release_stops" | "administer" | "audit" | "own" | "try" | "records" | "approve")[];
             roles: ("viewer" | "operator" | "author" | "releaser" | "admin" | "auditor")[];
             /** @description robots of these sites only; empty = every robot */
             sites: string[];

@@ -7,6 +7,7 @@ import {
   IconMapPin,
   IconMasksTheater,
   IconMusic,
+  IconRipple,
   IconRobot,
   IconSend,
   IconSettings,
@@ -96,6 +97,15 @@ const screens: readonly Screen[] = [
     right: 'view',
     load: () => import('./assign/Assign'),
   },
+  {
+    path: '/rollouts',
+    nav: 'rollouts',
+    icon: IconRipple,
+    shortcut: 'w',
+    right: 'view',
+    load: () => import('./rollouts/Rollouts'),
+  },
+  { path: '/rollouts/:id', right: 'view', load: () => import('./rollouts/Rollout') },
   {
     path: '/commands',
     nav: 'commands',

@@ -1,4 +1,15 @@
-import { Button, Card, Group, Loader, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import {
+  Button,
+  Card,
+  Group,
+  Loader,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useRef, useState } from 'react';
@@ -12,7 +23,10 @@ import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { ScreenHead } from '../../shell/ScreenHead';
 import type { Selector } from '../robots/filter';
-import { addressOf, selectorIn, whatIn } from './address';
+import { InWaves } from '../rollouts/InWaves';
+import { usePlanTexts } from '../rollouts/planText';
+import { defaults, type SpecForm } from '../rollouts/spec';
+import { addressOf, selectorIn, wavesIn, whatIn } from './address';
 import { Last } from './Last';
 import { lineFor } from './lines';
 import { changing, complete, type Outcome, revisionsOf, type What } from './model';
@@ -35,22 +49,27 @@ const again = 10_000;
 interface Asked {
   what: What;
   selector?: Selector;
+  /** How it goes in waves; undefined = all at once. */
+  waves?: SpecForm;
 }
 
-/** What is assigned and to whom, which the address follows. */
+const askedIn = (q: URLSearchParams): Asked => ({ what: whatIn(q), selector: selectorIn(q), waves: wavesIn(q) });
+const addressFor = (a: Asked) => addressOf(a.what, a.selector, a.waves);
+
+/** What is assigned, to whom and how, which the address follows. */
 function useAsked(): [Asked, (a: Asked) => void] {
   const [query, setQuery] = useSearchParams();
-  const [asked, setAsked] = useState<Asked>(() => ({ what: whatIn(query), selector: selectorIn(query) }));
+  const [asked, setAsked] = useState<Asked>(() => askedIn(query));
   const written = useRef(query.toString());
   useEffect(() => {
     if (query.toString() === written.current) return;
     written.current = query.toString();
-    setAsked({ what: whatIn(query), selector: selectorIn(query) });
+    setAsked(askedIn(query));
   }, [query]);
   const [settled] = useDebouncedValue(asked, calm);
   useEffect(() => {
-    const next = addressOf(settled.what, settled.selector);
-    if (next.toString() === addressOf(whatIn(query), selectorIn(query)).toString()) return;
+    const next = addressFor(settled);
+    if (next.toString() === addressFor(askedIn(query)).toString()) return;
     written.current = next.toString();
     setQuery(next, { replace: true });
   }, [settled]);
@@ -60,7 +79,10 @@ function useAsked(): [Asked, (a: Asked) => void] {
 /** Gives a selection of robots a story, activities, a mode, a setting or places. */
 export default function Assign() {
   const t = useAssignTexts();
-  const [{ what, selector }, ask] = useAsked();
+  const plans = usePlanTexts();
+  const [{ what, selector, waves: chosenWaves }, ask] = useAsked();
+  // What robots had before differs between them, so no rollout brings it.
+  const waves = what.kind === 'back' ? undefined : chosenWaves;
   const [given] = useState(() => (groupOf(selector) === 'given' ? selector : undefined));
   const [query] = useSearchParams();
   const may = useMay('assign');
@@ -104,6 +126,7 @@ export default function Assign() {
     tooMany && t.typeNumber(total),
   ].find((r) => !!r);
 
+  const counted = (how: string) => (total > 0 ? `${how}: ${plans.waveRobots(total)}` : how);
   // What would happen says nothing new about what has just been assigned.
   const justDone = changes === 0 && done?.address === address;
   const submit = async () => {
@@ -141,59 +164,91 @@ export default function Assign() {
         onSubmit={(e: React.FormEvent) => e.preventDefault()}
       >
         <Stack>
-          <WhatForm what={what} onChange={(w) => ask({ what: w, selector })} />
+          <WhatForm what={what} onChange={(w) => ask({ what: w, selector, waves: chosenWaves })} />
           <WhoForm
             selector={selector}
             given={given}
-            robotsAt={`/robots?${new URLSearchParams({ assign: addressOf(what, selector).toString() })}`}
-            onChange={(s) => ask({ what, selector: s })}
+            robotsAt={`/robots?${new URLSearchParams({ assign: addressOf(what, selector, waves).toString() })}`}
+            onChange={(s) => ask({ what, selector: s, waves: chosenWaves })}
           />
         </Stack>
         <Stack>
           <Card withBorder>
-            <Stack gap="sm">
+            <Stack gap="xs">
               <Title order={2} size="h4">
-                {t.check}
+                {plans.how}
               </Title>
-              {dry.isFetching && !dry.data && asked && <Loader size="sm" aria-label={t.checking} />}
-              {dry.isError && asked && <Refusal p={problemOf(dry.error)} title={t.refused} />}
-              {dry.data && asked && justDone && (
-                <Text size="sm">
-                  {t.justAssigned(changing(done.outcome).length, clock(new Date(done.at).toISOString()))}
-                </Text>
-              )}
-              {dry.data && asked && !justDone && <Summary o={dry.data} what={what} />}
-              <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
-              {total > typed && (
-                <TextInput
-                  label={t.typeNumber(total)}
-                  value={number}
-                  inputMode="numeric"
-                  onChange={(e) => setNumber(e.currentTarget.value)}
-                />
-              )}
-              {refused?.numberChanged && <NumberChanged before={agreed} now={dry.isFetching ? undefined : total} />}
-              {refused && !refused.numberChanged && <Refusal p={refused} title={t.refused} />}
-              <Group>
-                <Button
-                  onClick={() => void submit()}
-                  flex="1 0 auto"
-                  loading={busy}
-                  disabled={!!reason}
-                  aria-describedby={reason ? reasonID : undefined}
-                >
-                  {t.doIt(asked ? changes : 0)}
-                </Button>
-                {asked && <CommandLine lines={[lineFor(what, selector, dry.data ? total : undefined, why)]} />}
-                {reason && (
-                  <Text id={reasonID} size="sm" c="dimmed" role="status">
-                    {reason}
-                  </Text>
-                )}
-              </Group>
+              <SegmentedControl
+                fullWidth
+                aria-label={plans.how}
+                value={waves ? 'waves' : 'once'}
+                disabled={what.kind === 'back'}
+                data={[
+                  { value: 'once', label: counted(plans.atOnce) },
+                  { value: 'waves', label: counted(plans.inWaves) },
+                ]}
+                onChange={(how) => ask({ what, selector, waves: how === 'waves' ? defaults : undefined })}
+              />
+              <Text size="xs" c="dimmed">
+                {what.kind === 'back' ? plans.noWaves : waves ? plans.inWavesHelp : plans.atOnceHelp}
+              </Text>
             </Stack>
           </Card>
-          {done && (
+          {waves ? (
+            <InWaves
+              what={what}
+              selector={selector}
+              form={waves}
+              onForm={(f) => ask({ what, selector, waves: f })}
+              why={why}
+              onWhy={setWhy}
+            />
+          ) : (
+            <Card withBorder>
+              <Stack gap="sm">
+                <Title order={2} size="h4">
+                  {t.check}
+                </Title>
+                {dry.isFetching && !dry.data && asked && <Loader size="sm" aria-label={t.checking} />}
+                {dry.isError && asked && <Refusal p={problemOf(dry.error)} title={t.refused} />}
+                {dry.data && asked && justDone && (
+                  <Text size="sm">
+                    {t.justAssigned(changing(done.outcome).length, clock(new Date(done.at).toISOString()))}
+                  </Text>
+                )}
+                {dry.data && asked && !justDone && <Summary o={dry.data} what={what} />}
+                <TextInput label={t.why} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
+                {total > typed && (
+                  <TextInput
+                    label={t.typeNumber(total)}
+                    value={number}
+                    inputMode="numeric"
+                    onChange={(e) => setNumber(e.currentTarget.value)}
+                  />
+                )}
+                {refused?.numberChanged && <NumberChanged before={agreed} now={dry.isFetching ? undefined : total} />}
+                {refused && !refused.numberChanged && <Refusal p={refused} title={t.refused} />}
+                <Group>
+                  <Button
+                    onClick={() => void submit()}
+                    flex="1 0 auto"
+                    loading={busy}
+                    disabled={!!reason}
+                    aria-describedby={reason ? reasonID : undefined}
+                  >
+                    {t.doIt(asked ? changes : 0)}
+                  </Button>
+                  {asked && <CommandLine lines={[lineFor(what, selector, dry.data ? total : undefined, why)]} />}
+                  {reason && (
+                    <Text id={reasonID} size="sm" c="dimmed" role="status">
+                      {reason}
+                    </Text>
+                  )}
+                </Group>
+              </Stack>
+            </Card>
+          )}
+          {done && !waves && (
             <Progress
               key={done.at}
               back={done.back}

@@ -1,4 +1,5 @@
 import type { Selector } from '../robots/filter';
+import { fromAddress, inAddress, type SpecForm } from '../rollouts/spec';
 import type { What } from './model';
 
 /** A longer set of places is not written into the address. */
@@ -40,8 +41,12 @@ export function whatIn(query: URLSearchParams): What {
   };
 }
 
-/** The address of what is assigned, and to whom: a reload and the way over Robots keep both. */
-export function addressOf(w: What, selector: Selector | undefined): URLSearchParams {
+/** Reads how a rollout in waves goes; undefined for an assignment all at once. */
+export const wavesIn = (query: URLSearchParams): SpecForm | undefined =>
+  query.get('how') === 'waves' ? fromAddress(query.get('spec')) : undefined;
+
+/** The address of what is assigned, to whom and how: a reload and the way over Robots keep all of it. */
+export function addressOf(w: What, selector: Selector | undefined, waves?: SpecForm): URLSearchParams {
   const q = new URLSearchParams();
   const set = (name: string, value: string | number | boolean | undefined) => {
     if (value) q.set(name, value === true ? '1' : `${value}`);
@@ -73,5 +78,9 @@ export function addressOf(w: What, selector: Selector | undefined): URLSearchPar
   }
   if ('none' in w) set('none', w.none);
   if (selector) q.set('selector', JSON.stringify(selector));
+  if (waves) {
+    q.set('how', 'waves');
+    set('spec', inAddress(waves));
+  }
   return q;
 }

@@ -1,0 +1,195 @@
+import { Button, Card, Checkbox, Group, Loader, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { notifications } from '@mantine/notifications';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { useNavigate } from 'react-router';
+
+import { lineOf } from '../../api/lines';
+import { useMay } from '../../api/me';
+import { problemOf } from '../../api/problem';
+import { useLive } from '../../live/stream';
+import { CommandLine } from '../../shell/CommandLine';
+import { NumberChanged } from '../../shell/NumberChanged';
+import { Refused } from '../../shell/Refused';
+import { complete, type What } from '../assign/model';
+import { useAssignTexts } from '../assign/text';
+import type { Selector } from '../robots/filter';
+import { create, type NewRollout, plan } from './api';
+import { contentOf } from './content';
+import { PlanPicture } from './PlanPicture';
+import { usePlanTexts } from './planText';
+import { SpecFields } from './SpecFields';
+import { sized, specOf, type SpecForm } from './spec';
+
+/** Above this many robots, a person types their number. */
+const typed = 50;
+/** ms until the plan is asked for again: robots come and go. */
+const again = 10_000;
+
+interface Props {
+  what: What;
+  selector?: Selector;
+  form: SpecForm;
+  onForm: (f: SpecForm) => void;
+  why: string;
+  onWhy: (why: string) => void;
+}
+
+/** How a rollout in waves goes, what would happen as a picture, and its start. */
+export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
+  const t = usePlanTexts();
+  const words = useAssignTexts();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const may = useMay('assign');
+  const live = useLive((s) => s.connection === 'live');
+  const [name, setName] = useState('');
+  const [when, setWhen] = useState<keyof typeof t.whens>('now');
+  const [at, setAt] = useState('');
+  const [agreed, agree] = useState(0);
+  const [number, setNumber] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<unknown>();
+  const [before, setBefore] = useState<number>();
+  const reasonID = useId();
+
+  const content = complete(what) ? contentOf(what) : undefined;
+  const spec = specOf(form);
+  const asked = content && selector && { content, selector, spec };
+  const [settled] = useDebouncedValue(JSON.stringify(asked), 250);
+  const dry = useQuery({
+    queryKey: ['rollouts', 'plan', settled],
+    queryFn: () => plan(JSON.parse(settled!) as NonNullable<typeof asked>),
+    enabled: may && !!asked && sized(form) && !!settled,
+    placeholderData: keepPreviousData,
+    refetchInterval: again,
+    gcTime: 0,
+    retry: false,
+  });
+  const p = asked && sized(form) && !dry.isError ? dry.data : undefined;
+  const taken = p?.superseding.reduce((n, s) => n + s.robots, 0) ?? 0;
+  const total = p?.total ?? 0;
+  const firstWave = p?.waves.find((w) => w.total > 0)?.total ?? 0;
+  const reason = [
+    !may && words.forbidden,
+    !complete(what) && words.incomplete,
+    !selector && words.noTarget,
+    !live && words.lost,
+    !sized(form) && t.noSize,
+    dry.isError && words.asRefused,
+    !p && words.checking,
+    total === 0 && words.nobody,
+    taken > 0 && agreed !== taken && t.agreeFirst,
+    when === 'at' && !at && t.noTime,
+    total > typed && number.trim() !== String(total) && words.typeNumber(total),
+  ].find((r) => !!r);
+  const body: NewRollout | undefined = asked && {
+    ...asked,
+    name: name.trim() || undefined,
+    digest: p?.digest,
+    expected_count: p && total,
+    supersede: taken > 0 ? taken : undefined,
+    start: when === 'now' || undefined,
+    not_before: when === 'at' && at ? new Date(at).toISOString() : undefined,
+    why: why.trim() || undefined,
+  };
+  const submit = async () => {
+    if (reason || !body) return;
+    setBusy(true);
+    setRefused(undefined);
+    setBefore(undefined);
+    try {
+      const made = await create(body);
+      notifications.show({ message: t.created });
+      onWhy('');
+      await queries.invalidateQueries({ queryKey: ['rollouts'] });
+      void navigate(`/rollouts/${encodeURIComponent(made.id)}`);
+    } catch (thrown) {
+      if (problemOf(thrown).numberChanged) setBefore(total);
+      else setRefused(thrown);
+      setNumber('');
+      await dry.refetch();
+    }
+    setBusy(false);
+  };
+  const press = p?.needs_approval
+    ? t.ask(total)
+    : when === 'now'
+      ? t.start(firstWave)
+      : when === 'at'
+        ? t.schedule(total)
+        : t.prepare(total);
+  return (
+    <Card withBorder>
+      <Stack gap="sm">
+        <SpecFields form={form} onChange={onForm} />
+        <Title order={2} size="h4">
+          {t.plan}
+        </Title>
+        {dry.isFetching && !p && asked && <Loader size="sm" aria-label={words.checking} />}
+        {dry.isError && asked && <Refused error={dry.error} />}
+        {p && <PlanPicture of={p} />}
+        {taken > 0 && (
+          <Checkbox
+            label={t.agree(taken)}
+            checked={agreed === taken}
+            onChange={(e) => agree(e.currentTarget.checked ? taken : 0)}
+          />
+        )}
+        <Group align="flex-end" gap="sm">
+          <NativeSelect
+            label={t.when}
+            value={when}
+            data={Object.entries(t.whens).map(([value, label]) => ({ value, label }))}
+            onChange={(e) => setWhen(e.currentTarget.value as typeof when)}
+          />
+          {when === 'at' && (
+            <TextInput
+              type="datetime-local"
+              label={t.startsAt}
+              value={at}
+              onChange={(e) => setAt(e.currentTarget.value)}
+            />
+          )}
+          <TextInput
+            label={t.title}
+            value={name}
+            maxLength={63}
+            flex="1 1 12rem"
+            dir="auto"
+            onChange={(e) => setName(e.currentTarget.value)}
+          />
+        </Group>
+        <TextInput label={words.why} value={why} maxLength={256} onChange={(e) => onWhy(e.currentTarget.value)} />
+        {total > typed && (
+          <TextInput
+            label={words.typeNumber(total)}
+            value={number}
+            inputMode="numeric"
+            onChange={(e) => setNumber(e.currentTarget.value)}
+          />
+        )}
+        {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : total} />}
+        {refused !== undefined && <Refused error={refused} />}
+        <Group>
+          <Button
+            onClick={() => void submit()}
+            flex="1 0 auto"
+            loading={busy}
+            disabled={!!reason}
+            aria-describedby={reason ? reasonID : undefined}
+          >
+            {press}
+          </Button>
+          {body && <CommandLine lines={[lineOf('create-rollout', { body })]} />}
+          {reason && (
+            <Text id={reasonID} size="sm" c="dimmed" role="status">
+              {reason}
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </Card>
+  );
+}

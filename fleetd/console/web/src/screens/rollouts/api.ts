@@ -1,0 +1,75 @@
+import { useThrottledValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+
+import { api, data, type Schemas } from '../../api/client';
+import { isOpen } from './states';
+
+export type Summary = Schemas['RolloutSummary'];
+export type Detail = Schemas['RolloutDetail'];
+export type Wave = Schemas['RolloutWave'];
+export type Plan = Schemas['RolloutPlan'];
+export type NewRollout = Schemas['NewRollout'];
+export type Spec = Schemas['RolloutSpec'];
+export type WaveSpec = Schemas['RolloutWaveSpec'];
+export type Content = Schemas['ContentContent'];
+export type RobotRow = Schemas['RolloutRobot'];
+export type State = Summary['state'];
+export type WaveState = Wave['state'];
+export type RobotState = RobotRow['state'];
+
+/** ms until an open rollout, and the list of them, is asked for again. */
+const again = 2000;
+/** ms until one that has ended is asked for again: a person may retry it or roll it back. */
+const later = 15_000;
+
+export function useRollouts(query: { state?: string; robot?: string }) {
+  return useQuery({
+    queryKey: ['rollouts', 'list', query],
+    queryFn: ({ signal }) =>
+      data(api.GET('/api/v1/rollouts', { params: { query: { ...query, limit: 100 } as never }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: again,
+  });
+}
+
+/** One rollout. fleetd answers with nothing while it is the same, so that an open page costs little. */
+export function useRollout(id: string) {
+  const queries = useQueryClient();
+  const queryKey = ['rollouts', 'one', id];
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const before = queries.getQueryData<Detail>(queryKey);
+      const headers = before ? { 'If-None-Match': `"${before.version}"` } : {};
+      const got = await data(api.GET('/api/v1/rollouts/{id}', { params: { path: { id } }, headers, signal }));
+      return got ?? before!;
+    },
+    refetchInterval: (q) => (q.state.data && !isOpen(q.state.data.state) ? later : again),
+  });
+}
+
+/** What a rollout would do. */
+export const plan = (body: Schemas['RolloutRequest']): Promise<Plan> =>
+  data(api.POST('/api/v1/rollouts/plan', { body }));
+
+export const create = (body: NewRollout): Promise<Summary> => data(api.POST('/api/v1/rollouts', { body }));
+
+/** ms between two requests for the robots of a rollout that goes on. */
+const rarely = 4000;
+
+/** Robots on one page of the table. */
+export const robotsOnPage = 25;
+
+/** Robots of a rollout, asked for again only after the rollout has changed. */
+export function useRobotsOf(d: Detail, query: { state?: RobotState; wave?: number; after?: string }) {
+  const asked = { ...query, limit: robotsOnPage };
+  const version = useThrottledValue(d.version, rarely);
+  return useQuery({
+    queryKey: ['rollouts', 'robots', d.id, asked, version],
+    queryFn: ({ signal }) => {
+      const params = { path: { id: d.id }, query: asked as never };
+      return data(api.GET('/api/v1/rollouts/{id}/robots', { params, signal }));
+    },
+    placeholderData: (before, of) => (of?.queryKey[2] === d.id ? keepPreviousData(before) : undefined),
+  });
+}
