@@ -12,6 +12,7 @@ import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
 import { useRightTexts } from '../../text/rights';
 import type { Detail } from './api';
+import { useContentText } from './contentText';
 import { affected, type Decision } from './states';
 import { useRolloutsTexts } from './text';
 
@@ -55,6 +56,7 @@ export function DecideButton({ of: d, what, onDecide, primary }: ButtonProps) {
 /** Asks before something is decided, with the number of robots that it is about. */
 export function DecideDialog({ of: d, what, onClose }: { of: Detail; what: Deciding; onClose: () => void }) {
   const t = useRolloutsTexts();
+  const said = useContentText();
   const queries = useQueryClient();
   const [why, setWhy] = useState('');
   const [number, setNumber] = useState('');
@@ -116,12 +118,12 @@ export function DecideDialog({ of: d, what, onClose }: { of: Detail; what: Decid
       >
         <Stack>
           <Text dir="auto" fw={600} className="any-text">
-            {d.name || d.content}
+            {d.name && d.name !== d.content ? d.name : said(d.content)}
           </Text>
           <Text>{t.says[what](n)}</Text>
           {what === 'approve' && (
             <div>
-              <Text size="sm">{d.content}</Text>
+              <Text size="sm">{said(d.content)}</Text>
               <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
                 {d.digest}
               </Code>

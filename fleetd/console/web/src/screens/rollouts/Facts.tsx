@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 
 import { dateTime } from '../../text/time';
 import type { Detail } from './api';
+import { useContentText } from './contentText';
 import { useRulesText } from './rules';
 import { useRolloutsTexts } from './text';
 
@@ -11,6 +12,7 @@ import { useRolloutsTexts } from './text';
 export function Facts({ of: d }: { of: Detail }) {
   const t = useRolloutsTexts();
   const rules = useRulesText();
+  const said = useContentText();
   const at = (time?: string, who?: string) => time && [dateTime(time), who].filter(Boolean).join(', ');
   const causes: Partial<Record<Detail['cause'], string>> = {
     policy: `/policies/${encodeURIComponent(d.cause_id ?? '')}`,
@@ -18,7 +20,7 @@ export function Facts({ of: d }: { of: Detail }) {
   };
   const cause = causes[d.cause];
   const rows: [string, ReactNode][] = [
-    [t.content, d.content],
+    [t.content, said(d.content)],
     [t.selector, d.selector],
     [
       t.cause,

@@ -11,6 +11,7 @@ import { refusalText } from '../assign/refusal';
 import { useAssignTexts } from '../assign/text';
 import { useFieldWord } from '../editor/fields/words';
 import { type Detail, type RobotRow, type RobotState, robotsOnPage, useRobotsOf } from './api';
+import { useContentText } from './contentText';
 import { RobotLinks } from './Failures';
 import { Swatch } from './RobotBar';
 import { partOf } from './states';
@@ -116,6 +117,7 @@ export function RobotTable({ of: d, state, onState }: Props) {
 function Row({ of: r }: { of: RobotRow }) {
   const t = useRolloutsTexts();
   const phases: Record<string, string> = useTermWords().DeployPhase;
+  const said = useContentText();
   const word = useFieldWord();
   const { actionNumber } = useAssignTexts();
   return (
@@ -143,7 +145,7 @@ function Row({ of: r }: { of: RobotRow }) {
       <Table.Td data-label={t.had}>
         {r.had && (
           <Text size="sm" dir="auto" className="any-text">
-            {r.had}
+            {said(r.had)}
           </Text>
         )}
       </Table.Td>

@@ -8,12 +8,14 @@ import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { dateTime } from '../../text/time';
 import { type Detail, type RobotState, useRollout } from './api';
+import { useContentText } from './contentText';
 import { DecideButton, DecideDialog, type Deciding } from './Decide';
 import { Decisions } from './Decisions';
 import { Facts } from './Facts';
 import { Failures } from './Failures';
 import { Health } from './Health';
 import { Legend, RobotBar, StateBadge } from './RobotBar';
+import { wavesText } from './states';
 import classes from './rollouts.module.css';
 import { RobotTable } from './RobotTable';
 import { useRolloutsTexts } from './text';
@@ -27,6 +29,7 @@ export default function Rollout() {
 
 function Page({ id }: { id: string }) {
   const t = useRolloutsTexts();
+  const said = useContentText();
   const asked = useRollout(id);
   const [deciding, decide] = useState<Deciding>();
   const [state, choose] = useState<RobotState>();
@@ -47,6 +50,7 @@ function Page({ id }: { id: string }) {
       </Stack>
     );
   }
+  const named = d.name && d.name !== d.content;
   const show = (s: RobotState | undefined) => {
     choose(s);
     table.current?.scrollIntoView({ block: 'nearest' });
@@ -59,19 +63,12 @@ function Page({ id }: { id: string }) {
         </Anchor>
         <Group gap="sm" align="center">
           <Title order={1} size="h2" dir="auto" className="any-text">
-            {d.name || d.content}
+            {named ? d.name : said(d.content)}
           </Title>
           <StateBadge of={d.state} />
         </Group>
         <Text size="sm" c="dimmed" dir="auto" className="any-text" role="status">
-          {[
-            d.name && d.name !== d.content && d.content,
-            t.robotsN(d.total),
-            d.wave_count > 1 ? t.waveOf(Math.min(d.wave + 1, d.wave_count), d.wave_count) : t.atOnce,
-            d.why,
-          ]
-            .filter(Boolean)
-            .join('; ')}
+          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), d.why].filter(Boolean).join('; ')}
         </Text>
       </Stack>
       <Group className={classes.decisions} gap="xs" role="group" aria-label={t.nextStep}>

@@ -11,8 +11,9 @@ import { ScreenHead } from '../../shell/ScreenHead';
 import { useFilter } from '../../shell/useFilter';
 import { dateTime } from '../../text/time';
 import { type Summary, useRollouts } from './api';
+import { useContentText } from './contentText';
 import { RobotBar, StateBadge } from './RobotBar';
-import { openFirst } from './states';
+import { openFirst, wavesText } from './states';
 import { useRolloutsTexts } from './text';
 
 /** Every content that is or was on its way to robots: the open rollouts first. */
@@ -60,14 +61,16 @@ export default function Rollouts() {
 
 function Row({ of: r }: { of: Summary }) {
   const t = useRolloutsTexts();
+  const said = useContentText()(r.content);
+  const named = r.name && r.name !== r.content;
   return (
     <Table.Tr data-testid="rollout">
       <Table.Td className={cards.lead}>
         <Anchor component={Link} to={`/rollouts/${encodeURIComponent(r.id)}`} size="sm" fw={600} className="any-text">
-          <span dir="auto">{r.name || r.content}</span>
+          <span dir="auto">{named ? r.name : said}</span>
         </Anchor>
         <Text size="xs" c="dimmed" dir="auto" className="any-text">
-          {r.name && r.name !== r.content ? `${r.content}; ` : ''}
+          {named && `${said}; `}
           {t.causes[r.cause]}
           {r.cause_id && ` ${r.cause_id}`}
         </Text>
@@ -78,7 +81,7 @@ function Row({ of: r }: { of: Summary }) {
       <Table.Td>
         <RobotBar small counts={r.counts} total={r.total} />
         <Text size="xs" c="dimmed" dir="auto" lineClamp={2} className="any-text">
-          {r.wave_count > 1 ? t.waveOf(Math.min(r.wave + 1, r.wave_count), r.wave_count) : t.atOnce}
+          {wavesText(r, t)}
           {r.why && ` – ${r.why}`}
         </Text>
       </Table.Td>

@@ -70,6 +70,17 @@ export function openFirst<R extends { state: State }>(all: readonly R[]): R[] {
   return [...all.filter((r) => isOpen(r.state)), ...all.filter((r) => !isOpen(r.state))];
 }
 
+/** In which wave a rollout is, or how many it has, if it has not begun or has ended. */
+export function wavesText(
+  r: { state: State; wave: number; wave_count: number; started_at?: string },
+  t: { atOnce: string; waveOf: (n: number, of: number) => string; wavesN: (n: number) => string },
+): string {
+  if (r.wave_count <= 1) return t.atOnce;
+  return r.started_at && isOpen(r.state)
+    ? t.waveOf(Math.min(r.wave + 1, r.wave_count), r.wave_count)
+    : t.wavesN(r.wave_count);
+}
+
 /** Colour of a state; its word says the same. */
 export const stateColor: Record<State, string> = {
   DRAFT: 'gray',
