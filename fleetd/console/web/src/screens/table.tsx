@@ -12,6 +12,7 @@ import {
   IconSend,
   IconSettings,
   IconShare3,
+  IconTags,
   IconUser,
 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
@@ -106,6 +107,15 @@ const screens: readonly Screen[] = [
     load: () => import('./rollouts/Rollouts'),
   },
   { path: '/rollouts/:id', right: 'view', load: () => import('./rollouts/Rollout') },
+  {
+    path: '/policies',
+    nav: 'policies',
+    icon: IconTags,
+    shortcut: 'i',
+    right: 'view',
+    load: () => import('./policies/Policies'),
+  },
+  { path: '/policies/:id', right: 'view', load: () => import('./policies/PolicyPage') },
   {
     path: '/commands',
     nav: 'commands',

@@ -5,6 +5,7 @@ import { texts } from '../../text/language';
 import { reasonText, useReasonTexts } from '../../text/reasons';
 import { useTermWords, withTerm } from '../../text/terms';
 import { useNameOf } from '../library/api';
+import { Why } from '../policies/Why';
 import { useActing } from './acting';
 import { duration } from './elapsed';
 import { Facts, Nothing, Panel } from './Panel';
@@ -84,6 +85,7 @@ export default function StoryTab() {
         )}
       </Panel>
       <StoryAssign />
+      <Why only="story" />
       <StoryDiff />
     </Stack>
   );
