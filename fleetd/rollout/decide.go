@@ -134,7 +134,7 @@ func (r *Run) retryFailed(now time.Time) {
 		}
 		b.Tries, b.Phase, b.RetryAt, b.RetryFor, b.Spent, b.SpentAt = 0, "", time.Time{}, 0, 0, time.Time{}
 		w := &r.Rollout.Waves[b.Wave]
-		if w.State != WaveRunning && r.moveWave(w, OnWaveRetry, "", now) {
+		if r.moveWave(w, OnWaveRetry, "", now) {
 			w.SoakFrom, w.Gate.AcceptedFailures = time.Time{}, 0
 		}
 		r.next[b.Wave] = min(r.next[b.Wave], i)

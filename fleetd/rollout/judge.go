@@ -167,7 +167,7 @@ func (s *step) judgeOffered(i int, fact RobotFacts, on Event) {
 // silence and not absence.
 func (s *step) awaitsSilence(b *Robot, fact RobotFacts) bool {
 	activating := b.State == Active || b.State == Offered && (b.Phase == schema.DeployActivating || b.Phase == schema.DeployActive)
-	return activating && !fact.SignedOff && (!fact.Online || s.now.Sub(s.heardAt(b, fact)) >= SilentAfter)
+	return activating && !fact.SignedOff && (s.over(s.heardAt(b, fact), SilentAfter) || !fact.Online)
 }
 
 // heardAt is when fleetd heard the robot last, or could have begun to.
@@ -215,7 +215,6 @@ func (s *step) judgeActive(i int, fact RobotFacts, on Event) {
 		s.moveRobot(i, OnConfirm, "", s.now)
 		b.SpentAt = time.Time{}
 	default:
-		s.wake(s.heardAt(b, fact).Add(SilentAfter))
 		s.timeOut(i, fact, time.Duration(s.Rollout.Spec.ConfirmS)*time.Second+soak, "it did not report the content active again, a soak later,")
 	}
 }
@@ -240,8 +239,7 @@ func (s *step) activate(i int, fact RobotFacts) {
 		return
 	}
 	s.runClock(i, fact)
-	s.over(s.now, soak)
-	s.wake(s.heardAt(b, fact).Add(SilentAfter))
+	s.wake(s.now.Add(soak))
 }
 
 // restart judges a robot anew.

@@ -138,8 +138,8 @@ func (r *Run) moveRobot(i int, on Event, why string, now time.Time) bool {
 		delete(counts, b.State)
 	}
 	counts[row.To]++
-	if b.State == Planned || !mayChange(b.State) && mayChange(row.To) {
-		r.watched = append(r.watched, i) // Step removes those that are over
+	if watched := b.State != Planned && mayChange(b.State); !watched && row.To != Planned && mayChange(row.To) {
+		r.watched = append(r.watched, i)
 	}
 	b.State, b.Why, b.Group, b.ChangedAt = row.To, cmp.Or(why, row.Why), "", now
 	r.change(i)

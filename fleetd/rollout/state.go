@@ -7,7 +7,7 @@ type State string
 
 // The states of a rollout.
 const (
-	Draft                 State = "DRAFT"
+	Draft                 State = "DRAFT" // until it is known whether somebody has to approve it; never saved
 	WaitingForApproval    State = "WAITING_FOR_APPROVAL"
 	Ready                 State = "READY"
 	Scheduled             State = "SCHEDULED" // it starts by itself at NotBefore
@@ -56,7 +56,7 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Paused, CompletedWithFailures), On: OnRetry, To: Running, Why: "the failed robots are offered the content again"},
 	{From: fsm.In(Running), On: OnAllDone, To: Succeeded, Why: "every robot is decided, and none failed"},
 	{From: fsm.In(Running), On: OnDoneFailed, To: CompletedWithFailures, Why: "every robot is decided, and some failed"},
-	{From: fsm.In(Draft, WaitingForApproval, Ready, Scheduled, Running, Paused), On: OnAbort, To: Aborted, Why: "no robot is offered the content any more; what was offered stays"},
+	{From: fsm.In(WaitingForApproval, Ready, Scheduled, Running, Paused), On: OnAbort, To: Aborted, Why: "no robot is offered the content any more; what was offered stays"},
 	{From: fsm.In(Running, Paused, Succeeded, CompletedWithFailures, Aborted), On: OnRollback, To: RollingBack, Why: "each robot gets back what it had, failed ones first"},
 	{From: fsm.In(RollingBack), On: OnRestored, To: RolledBack, Why: "each robot that got the content has what it had before"},
 	{From: fsm.In(RollingBack), On: OnIncomplete, To: RollbackIncomplete, Why: "some robots cannot have what they had before"},
@@ -117,7 +117,7 @@ var WaveTable = fsm.Table[WaveState, Event]{
 	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveFailed, To: WaveFailed, Why: "too many of its robots failed, or they are worse off than the others; after it passed, too, because robots return late"},
 	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveUnclear, To: WaveInconclusive, Why: "too few of its robots are decided to say more"},
 	{From: fsm.In(WaveFailed, WaveInconclusive), On: OnWaveResume, To: WaveRunning, Why: "a person looked at it, and lets it go on"},
-	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed, WaveFailed, WaveInconclusive), On: OnWaveRetry, To: WaveRunning, Why: "its failed robots are offered the content again"},
+	{From: fsm.In(WaveSoaking, WavePassed, WaveFailed, WaveInconclusive), On: OnWaveRetry, To: WaveRunning, Why: "its failed robots are offered the content again"},
 	{From: fsm.In(WaveRunning, WaveSoaking), On: OnWaveEnd, To: WaveInconclusive, Why: "the rollout ended before it was decided"},
 	{From: fsm.In(WavePlanned), On: OnWaveNotBegun, To: WaveSkipped, Why: "the rollout ended before its turn"},
 }

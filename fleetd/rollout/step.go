@@ -9,6 +9,9 @@ import (
 	"troupe/schema"
 )
 
+// soon is when Step runs again after something changed, which may allow more.
+const soon = time.Millisecond
+
 // step is one call of Step.
 type step struct {
 	*Run
@@ -57,7 +60,7 @@ func Step(r *Run, now time.Time, f Facts) Changes {
 		s.restore()
 	}
 	if len(r.changed) > 0 || r.row {
-		s.wake(now.Add(time.Millisecond)) // what changed may allow more
+		s.wake(now.Add(soon))
 	}
 	o.NextAt = s.nextAt
 	c := r.take()
@@ -77,8 +80,8 @@ func (s *step) judgeAll() {
 	kept := s.watched[:0]
 	for _, i := range s.watched {
 		b := &s.robots[i]
-		if b.State == Planned {
-			continue // a person offers it the content again
+		if b.State == Planned || !mayChange(b.State) {
+			continue // it was decided, or a person offers it the content again
 		}
 		if !s.blind && s.judge(i) && b.State.Open() {
 			s.pending[b.Wave]++
@@ -281,6 +284,9 @@ func Assigned(r *Run, c Changes, given map[string]Given, now time.Time) Changes 
 				r.givenBack(r.index[id], g, now)
 			}
 		}
+	}
+	if len(r.changed) > 0 {
+		r.Rollout.NextAt = now.Add(soon)
 	}
 	done := r.take()
 	done.Robots = joinRobots(c.Robots, done.Robots)

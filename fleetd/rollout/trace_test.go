@@ -39,6 +39,7 @@ func TestEveryRowIsInATrace(t *testing.T) {
 	}
 	fsmtest.CheckEveryRowIsNeeded(t, &Table, run)
 	fsmtest.CheckEveryRowIsNeeded(t, &WaveTable, run)
+	fsmtest.CheckEveryRowIsNeeded(t, &RobotTable, run)
 }
 
 type player struct {
@@ -152,6 +153,11 @@ func (p *player) begin(words []string) string {
 				n := p.number(value)
 				spec.Waves[i].MinDecided = &n
 			}
+		case "tolerant": // up to half of the robots may fail
+			for i := range spec.Waves {
+				half := 50.0
+				spec.Waves[i].MaxFailurePercent, spec.Waves[i].SuccessPercent = &half, &half
+			}
 		case "rate":
 			spec.OffersPerMin = p.number(value)
 		case "offline":
@@ -207,12 +213,16 @@ func (p *player) begin(words []string) string {
 	return out.String()
 }
 
-// wait lets time pass, with a step each second.
+// wait lets time pass, with a step each second; each ten seconds if it is long.
 func (p *player) wait(word string) string {
 	w := p.w
 	var out strings.Builder
-	for end := w.now.Add(p.duration(word)); w.now.Before(end); {
-		w.now = w.now.Add(time.Second)
+	d, each := p.duration(word), time.Second
+	if d >= 20*time.Minute {
+		each = 10 * time.Second
+	}
+	for end := w.now.Add(d); w.now.Before(end); {
+		w.now = w.now.Add(each)
 		w.beat()
 		before, was := w.saved, maps.Clone(w.rows)
 		before.Waves = cloneWaves(before.Waves)

@@ -33,7 +33,9 @@ func (s *step) advance() {
 		if w.Total == 0 {
 			on = OnWaveEmpty
 		}
-		s.moveWave(w, on, "", s.now)
+		if !s.moveWave(w, on, "", s.now) {
+			return
+		}
 		if s.judgeWave(o.Wave); o.State != Running {
 			return
 		}

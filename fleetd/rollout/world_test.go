@@ -28,7 +28,7 @@ type bot struct {
 	gone, unseen         bool // left the fleet; sends no heartbeats
 	newer                string
 	seen, opens          time.Time
-	rev                  int64
+	rev, given           int64           // of its newest desired document; of the one that the rollout gave it
 	desired, before      content.Content // what it is asked for; what it was asked for before the rollout
 	report               Report
 	health               Health
@@ -149,8 +149,11 @@ func (w *world) assign(c Changes) map[string]Given {
 			given[id] = Given{Rev: b.rev, Unchanged: true, Had: &had}
 			return
 		}
+		if b.given == 0 {
+			b.before = had
+		}
 		b.rev++
-		b.desired = to
+		b.given, b.desired = b.rev, to
 		given[id] = Given{Rev: b.rev, Had: &had}
 	}
 	for _, id := range c.Offers {
