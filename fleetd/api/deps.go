@@ -12,6 +12,7 @@ import (
 	"troupe/fleetd/dispatch"
 	"troupe/fleetd/latch"
 	"troupe/fleetd/records"
+	"troupe/fleetd/rolloutrunner"
 	"troupe/fleetd/teleop"
 	"troupe/fleetd/view"
 )
@@ -34,6 +35,7 @@ type Deps struct {
 	Accounts       *accounts.Keeper
 	Identity       *certificate.Identity
 	Decommissioner *decommissioner.Decommissioner
+	RolloutRunner  *rolloutrunner.Runner
 
 	Adoptions     *change.Adoptions
 	Alerts        *change.Alerts
@@ -44,4 +46,5 @@ type Deps struct {
 	Identities    *change.Identities
 	Labels        *change.Labels
 	Library       *change.Library
+	Rollouts      *change.Rollouts
 }

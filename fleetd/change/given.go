@@ -1,13 +1,10 @@
 package change
 
 import (
-	"slices"
-
 	"troupe/fleetd/content"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/rollout"
-	"troupe/schema"
 )
 
 // before is what a robot had of one kind, and the revision of the document that said so; 0 = there was none.
@@ -82,19 +79,4 @@ func givenDocuments(rows desired.Rows, ask desired.Request, done desired.Changes
 		revs[d.ID] = d.Current.Rev
 	}
 	return givenTo(had, content.Content{}, revs, done.Updated, done.Unchanged)
-}
-
-// holds reports whether a desired document asks for a content. activities are those that are assigned to its robot.
-func holds(c content.Content, document []byte, activities []library.Pin) bool {
-	switch {
-	case c.Story != nil:
-		d, _ := schema.Decode[schema.DesiredStory](document)
-		if d.Story == nil {
-			return c.Story.ID == ""
-		}
-		return d.Story.ID == c.Story.ID && d.Story.Rev == c.Story.Rev
-	case c.Activities != nil:
-		return slices.Equal(activities, c.Activities.Pins)
-	}
-	return desired.Holds(requestFor(c), document)
 }

@@ -80,6 +80,7 @@ broker-password in the file.`,
 	f.Int("audit-retention-days", fleet.DefaultAuditDays, "how long to keep the audit; 0 = for ever")
 	f.Int("command-retention-days", fleet.DefaultCommandDays, "how long to keep settled commands and their batches; 0 = for ever")
 	f.Int("event-retention-days", fleet.DefaultEventDays, "how long to keep events of robots; 0 = for ever")
+	f.Int("approve-above", 0, "rollouts to more robots than this need the approval of a second person; 0 = none does")
 	f.StringSlice("host", nil, "host name that HTTP requests may carry besides the addresses of --http, such as that of a reverse proxy")
 	providerFlags(f)
 	f.String("config", "", "YAML file with these settings")
@@ -121,7 +122,7 @@ func (sh *shell) serve(cmd *cobra.Command) error {
 	return fleet.Run(cmd.Context(), fleet.Config{
 		PublicURL: k.String("public-url"), Provider: people,
 		KeepAudit: keep[0], KeepCommands: keep[1], KeepEvents: keep[2],
-		SignKey: key, ReleaseKey: release,
+		SignKey: key, ReleaseKey: release, ApproveAbove: k.Int("approve-above"),
 		Name: k.String("name"), HTTP: k.String("http"), Broker: brokers[0], FallbackBrokers: brokers[1:], Password: k.String(passwordSetting),
 		Database: k.String("database"), Spool: k.String("spool"), Namespace: schema.Namespace(k.String("namespace")), Version: sh.version,
 		BrokerFiles: link.Files{CA: k.String("broker-ca"), Cert: k.String("broker-cert"), Key: k.String("broker-key")},

@@ -15,6 +15,11 @@ func (f *Fleet) changes() change.Deps {
 	return change.Deps{Now: f.Now, Store: f.Store, Changed: f.changed, Catalogue: f.view.Catalogue, Caps: f.view.Caps, TakenBy: f.TakenBy}
 }
 
+// rolloutChanges plans and saves rollouts.
+func (f *Fleet) rolloutChanges() *change.Rollouts {
+	return &change.Rollouts{Deps: f.changes(), Name: f.cfg.Name, ApproveAbove: f.cfg.ApproveAbove, Candidate: f.view.Candidate}
+}
+
 // deps is what the API needs of the fleet.
 func (f *Fleet) deps() api.Deps {
 	changes := f.changes()
@@ -27,6 +32,7 @@ func (f *Fleet) deps() api.Deps {
 		Adoptions: &change.Adoptions{Deps: changes}, Alerts: &change.Alerts{Deps: changes}, Commands: &change.Commands{Deps: changes},
 		Decommissions: &change.Decommissions{Deps: changes}, Desired: &change.Desired{Deps: changes}, History: &change.History{Deps: changes},
 		Identities: &change.Identities{Deps: changes}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
+		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
 	}
 }
 

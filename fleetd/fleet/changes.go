@@ -71,6 +71,7 @@ func (f *Fleet) changed(ctx context.Context, touched []string) {
 	f.publisher.Wake()
 	f.revocations.Wake()
 	f.decommissions.Wake()
+	f.rollouts.Wake()
 	db, err := f.Store()
 	if err != nil {
 		return

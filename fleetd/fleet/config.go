@@ -101,6 +101,9 @@ type Config struct {
 	// Hosts are the Host names under which a reverse proxy reaches fleetd.
 	Hosts []string
 
+	// ApproveAbove is how many robots a rollout may have without the approval of a second person; 0 = any number.
+	ApproveAbove int
+
 	// How long history is kept; negative = for ever.
 	KeepAudit    time.Duration // 365 days
 	KeepCommands time.Duration // 90 days, with their batches; an open one stays
@@ -157,6 +160,8 @@ func (c *Config) complete() error {
 		return fmt.Errorf("name %q: use a-z, 0-9 and hyphens, at most %d", c.Name, schema.MaxIDLen)
 	case !schema.ValidNamespace(string(c.Namespace)):
 		return fmt.Errorf("namespace %q: use a-z, 0-9 and hyphens, at most 32", c.Namespace)
+	case c.ApproveAbove < 0:
+		return fmt.Errorf("approve-above %d: write a number of robots; 0 = no rollout needs approval", c.ApproveAbove)
 	case c.Broker == "" && c.Dial == nil:
 		return errors.New("no broker is given: write --broker mqtt://host:port")
 	}

@@ -29,6 +29,7 @@ import (
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/revocation"
+	"troupe/fleetd/rolloutrunner"
 	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
 	"troupe/fleetd/vault"
@@ -65,6 +66,7 @@ type Fleet struct {
 	retained      *retained.Sweeper
 	revocations   *revocation.Publisher
 	decommissions *decommissioner.Decommissioner
+	rollouts      *rolloutrunner.Runner
 	teleop        *teleop.Hub
 
 	vault       *vault.Vault        // nil without the fleet's keys
@@ -134,6 +136,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f.makeIdentity()
 	f.makeRevocations()
+	f.rollouts = f.newRolloutRunner()
 	if err := f.openDatabase(ctx); err != nil && !f.mayComeLater(err) {
 		stop()
 		return nil, errors.Join(err, f.closeListeners())
@@ -290,6 +293,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "publisher", func() { f.publisher.Run(ctx, db) })
 	f.begin(&all, "revocations", func() { f.revocations.Run(ctx, db) })
 	f.begin(&all, "decommissions", func() { f.decommissions.Run(ctx, db) })
+	f.begin(&all, "rollouts", func() { f.rollouts.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
 	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })

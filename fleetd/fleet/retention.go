@@ -83,6 +83,7 @@ func (p *pruner) prune(ctx context.Context, db *store.Store, now time.Time) {
 			return db.PruneAudit(ctx, now, then, limit)
 		}},
 		{"commands", p.keepCommands, db.PruneBatches},
+		{"rollouts", p.keepCommands, db.PruneRollouts},
 		{"events", p.keepEvents, db.PruneEvents},
 		{"events of acts", min(p.keepEvents, keepRoutineEvents), db.PruneRoutineEvents},
 	} {

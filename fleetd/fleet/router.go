@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"troupe/broker/link"
+	"troupe/fleetd/desired"
 	"troupe/fleetd/store"
 	"troupe/fleetd/view"
 	"troupe/schema"
@@ -100,6 +101,9 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.E
 	if s.Report != nil {
 		f.publisher.Reported(id, kind, s.Report.Phase, s.Report.Fetching, now)
 	}
+	if isReport(kind) {
+		f.rollouts.Wake()
+	}
 	if e := s.Event; e != nil {
 		f.persister.Event(store.Event{Robot: id, Boot: e.Boot, Seq: e.Seq, Type: e.Type, Level: string(e.Level), Routine: schema.EventOf(e.Type).Routine, Body: m.Payload, ReceivedAt: now})
 		f.teleop.ReceiveEvent(id, e)
@@ -118,9 +122,22 @@ func (f *Fleet) route(kind schema.TopicKind, id string, m link.Message, s view.E
 	f.presenceChanged(s.Change)
 }
 
+// isReport reports whether a message says how far a robot is with a desired document.
+func isReport(kind schema.TopicKind) bool {
+	for _, report := range desired.ReportOn {
+		if kind == report {
+			return true
+		}
+	}
+	return false
+}
+
 // presenceChanged reports robots that became reachable or unreachable.
 func (f *Fleet) presenceChanged(changes ...view.PresenceChange) {
 	for _, c := range changes {
+		if c.BecameReachable() || c.BecameUnreachable() {
+			f.rollouts.Wake()
+		}
 		switch {
 		case c.BecameReachable():
 			f.dispatcher.RobotOnline(c.Robot)

@@ -23,6 +23,7 @@ import (
 	"troupe/fleetd/replica"
 	"troupe/fleetd/retained"
 	"troupe/fleetd/revocation"
+	"troupe/fleetd/rolloutrunner"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 )
@@ -98,6 +99,13 @@ func (f *Fleet) makeRevocations() {
 			}
 			return f.view.Reload(ctx, db)
 		},
+	})
+}
+
+// newRolloutRunner makes the runner of rollouts.
+func (f *Fleet) newRolloutRunner() *rolloutrunner.Runner {
+	return rolloutrunner.New(rolloutrunner.Deps{
+		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Robots: f.view, Save: f.rolloutChanges(),
 	})
 }
 

@@ -22,7 +22,9 @@ const (
 			AND COALESCE((SELECT 1 FROM commands c WHERE c.batch = b.id AND (c.ended_at = 0 OR c.ended_at >= $1) LIMIT 1), 0) = 0
 		ORDER BY b.created_at LIMIT $2`
 
-	// batchesAtOnce bounds the batches of one call.
+	oldRollouts = `SELECT o.id, o.total FROM rollouts o WHERE o.ended_at > 0 AND o.ended_at < $1 ORDER BY o.ended_at LIMIT $2`
+
+	// batchesAtOnce bounds the batches or rollouts of one call.
 	batchesAtOnce = 100
 )
 
@@ -51,24 +53,36 @@ func (s *Store) prune(ctx context.Context, what, query string, args ...any) (n i
 // keeps a batch with a command that is open or ended at or after then. A call deletes at
 // least one batch, however many commands it has.
 func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n int64, err error) {
+	return s.pruneWithParts(ctx, "batches", oldBatches, then, limit, `DELETE FROM commands WHERE batch = $1`, `DELETE FROM batches WHERE id = $1`)
+}
+
+// PruneRollouts deletes the oldest rollouts that ended before then, each with its waves and robots. A call deletes at
+// least one rollout, however many robots it has.
+func (s *Store) PruneRollouts(ctx context.Context, then time.Time, limit int) (n int64, err error) {
+	return s.pruneWithParts(ctx, "rollouts", oldRollouts, then, limit,
+		`DELETE FROM rollout_robots WHERE rollout = $1`, `DELETE FROM rollout_waves WHERE rollout = $1`, `DELETE FROM rollouts WHERE id = $1`)
+}
+
+// pruneWithParts deletes what a query lists by id, with the number of its parts, by these statements.
+func (s *Store) pruneWithParts(ctx context.Context, what, query string, then time.Time, limit int, statements ...string) (n int64, err error) {
 	type sized struct {
-		id       string
-		commands int
+		id    string
+		parts int
 	}
 	err = s.plainTx(ctx, func(tx *Tx) error {
 		n = 0
-		old, err := queryAll(ctx, tx.reads, func(scan func(...any) error) (b sized, err error) { return b, scan(&b.id, &b.commands) },
-			oldBatches, micros(then), batchesAtOnce)
+		old, err := queryAll(ctx, tx.reads, func(scan func(...any) error) (b sized, err error) { return b, scan(&b.id, &b.parts) },
+			query, micros(then), batchesAtOnce)
 		if err != nil {
 			return err
 		}
 		rows := 0
 		for _, b := range old {
-			if rows > 0 && rows+b.commands+1 > limit {
+			if rows > 0 && rows+b.parts+1 > limit {
 				break
 			}
-			rows += b.commands + 1
-			for _, statement := range []string{`DELETE FROM commands WHERE batch = $1`, `DELETE FROM batches WHERE id = $1`} {
+			rows += b.parts + 1
+			for _, statement := range statements {
 				removed, err := tx.exec(ctx, statement, b.id)
 				if err != nil {
 					return err
@@ -79,7 +93,7 @@ func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n 
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("prune batches: %w", err)
+		return 0, fmt.Errorf("prune %s: %w", what, err)
 	}
 	return n, nil
 }

@@ -43,6 +43,7 @@ func decodeColumn[T any](b []byte, what, of string) (T, error) {
 
 // RolloutQuery selects rollouts. Zero values select all.
 type RolloutQuery struct {
+	ID    string        // only this one, such as to learn whether its robots are all of some sites
 	Open  bool          // only those that have not ended
 	State rollout.State // only those in this state
 	Robot string        // only those with this robot
@@ -56,6 +57,7 @@ func (r reads) Rollouts(ctx context.Context, q RolloutQuery) ([]rollout.Rollout,
 	if q.Open {
 		w.conditions = append(w.conditions, "o.ended_at = 0")
 	}
+	w.addIf(q.ID != "", "o.id = %s", q.ID)
 	w.addIf(q.State != "", "o.state = %s", string(q.State))
 	w.addIf(q.Robot != "", "o.id IN (SELECT m.rollout FROM rollout_robots m WHERE m.robot = %s)", q.Robot)
 	w.addRobotsOfSites(q.Sites)

@@ -124,6 +124,8 @@ func rolloutsAreSelected(t *testing.T, address string) {
 		{"of r3", store.RolloutQuery{Robot: "r3"}, []string{"o3", "o2"}},
 		{"of the museum", store.RolloutQuery{Sites: []string{"museum"}}, []string{"o1"}},
 		{"of both", store.RolloutQuery{Sites: []string{"museum", "shop"}}, []string{"o3", "o2", "o1"}},
+		{"one of the museum", store.RolloutQuery{ID: "o1", Sites: []string{"museum"}}, []string{"o1"}},
+		{"one of both", store.RolloutQuery{ID: "o2", Sites: []string{"museum"}}, nil},
 		{"of another site", store.RolloutQuery{Sites: []string{"lab"}}, nil},
 	} {
 		var got []string

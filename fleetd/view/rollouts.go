@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/library"
 	"troupe/fleetd/presence"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -22,6 +23,7 @@ func (v *View) Fleetd() presence.Fleetd {
 type Known struct {
 	rollout.RobotFacts // without what the view does not know: windows, pins, and other rollouts
 	Labels             map[string]string
+	Activities         []library.Pin // that are assigned to it
 }
 
 // ForRollout returns what is known of a robot for a rollout of documents on topic; false if the robot is not in the fleet.
@@ -33,7 +35,7 @@ func (v *View) ForRollout(id string, topic schema.TopicKind, now time.Time) (Kno
 		return Known{}, false
 	}
 	status := e.assessment.Status
-	return Known{Labels: e.dbRow.Labels, RobotFacts: rollout.RobotFacts{
+	return Known{Labels: e.dbRow.Labels, Activities: e.dbRow.Activities, RobotFacts: rollout.RobotFacts{
 		Online: status.Reachable(), SignedOff: status == presence.Offline || status == presence.Sleeping, SeenAt: e.facts.AliveAt,
 		Idle: isIdle(e.summary.Doing), DesiredRev: e.dbRow.DesiredRevOf(topic), Report: e.reportFor(topic, v.fleetID), Health: e.health(now),
 	}}, true
