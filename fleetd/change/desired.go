@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,14 +22,8 @@ import (
 // Desired changes the desired documents of robots.
 type Desired struct{ Deps }
 
-// robotsPlan plans changes of the library for robots, and says what these are given.
-type robotsPlan func(rows library.Rows, now time.Time, robots []string) (library.Changes, []given, []schema.Problem)
-
-// given is a content, and the robots that a person gives it.
-type given struct {
-	content content.Content
-	robots  []string
-}
+// robotsPlan plans changes of the library for robots, which are assignments.
+type robotsPlan func(rows library.Rows, by audit.Attribution, robots []string) (library.Changes, []assignment, []schema.Problem)
 
 // Assign sets the default story of the robots that match a selector; total is their number.
 func (d *Desired) Assign(
@@ -38,10 +33,11 @@ func (d *Desired) Assign(
 	if dryRun {
 		a.Expected = nil
 	}
-	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, gives []given, found []schema.Problem) {
+	plan := func(rows library.Rows, by audit.Attribution, robots []string) (_ library.Changes, _ []assignment, found []schema.Problem) {
 		a.Robots = robots
-		done, found = library.Assign(rows, a, by.WithTime(now))
-		return done.Changes, []given{{content.Content{Story: &content.Story{ID: a.Story, Rev: done.Revision.Rev}}, robots}}, found
+		done, found = library.Assign(rows, a, by)
+		story := content.Story{ID: a.Story, Rev: done.Revision.Rev, Apply: cmp.Or(a.Apply, schema.ApplyNextAct)}
+		return done.Changes, []assignment{assignedStory(rows, done.Changes, story, done.Updated, done.Unchanged)}, found
 	}
 	total, pinned, found, err := d.planForRobots(ctx, p, library.ForAssignment(a.Story, a.Rev), sel, dryRun, by, plan)
 	done.Pinned = pinned
@@ -55,13 +51,13 @@ func (d *Desired) Revert(
 	if dryRun {
 		r.Expected = nil
 	}
-	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, gives []given, found []schema.Problem) {
+	plan := func(rows library.Rows, by audit.Attribution, robots []string) (_ library.Changes, all []assignment, found []schema.Problem) {
 		r.Robots = robots
-		done, found = library.Revert(rows, r, by.WithTime(now))
+		done, found = library.Revert(rows, r, by)
 		for _, to := range done.To {
-			gives = append(gives, given{content.Content{Story: &content.Story{ID: to.Story.ID, Rev: to.Story.Rev}}, to.Robots})
+			all = append(all, assignedStory(rows, done.Changes, content.Story{ID: to.Story.ID, Rev: to.Story.Rev, Apply: r.Apply}, to.Robots, nil))
 		}
-		return done.Changes, gives, found
+		return done.Changes, all, found
 	}
 	total, pinned, found, err := d.planForRobots(ctx, p, library.ForReversion(), sel, dryRun, by, plan)
 	done.Pinned = pinned
@@ -76,10 +72,11 @@ func (d *Desired) AssignActivities(
 	if dryRun {
 		a.Expected = nil
 	}
-	plan := func(rows library.Rows, now time.Time, robots []string) (_ library.Changes, gives []given, found []schema.Problem) {
+	plan := func(rows library.Rows, by audit.Attribution, robots []string) (_ library.Changes, _ []assignment, found []schema.Problem) {
 		a.Robots = robots
-		done, found = library.AssignActivities(rows, a, by.WithTime(now))
-		return done.Changes, []given{{content.Content{Activities: &content.Activities{Pins: done.Activities}}, robots}}, found
+		done, found = library.AssignActivities(rows, a, by)
+		c := content.Content{Activities: &content.Activities{Pins: done.Activities}}
+		return done.Changes, []assignment{{c, givenActivities(rows, done)}}, found
 	}
 	total, pinned, found, err := d.planForRobots(ctx, p, library.ForActivities(a.Activities), sel, dryRun, by, plan)
 	done.Pinned = pinned
@@ -97,14 +94,18 @@ func (d *Desired) planForRobots(
 			return changes, err
 		}
 		total = len(robots)
-		var gives []given
-		if changes, gives, found = plan(rows, now, robots); len(found) > 0 {
+		by := by.WithTime(now)
+		changes, all, problems := plan(rows, by, robots)
+		if found = problems; len(found) > 0 {
 			return changes, errRefused
 		}
-		if pinned, err = d.pinAgainst(ctx, tx, gives, dryRun, by.WithTime(now)); err != nil || dryRun {
-			return library.Changes{}, err
+		if pinned, err = d.pinAgainst(ctx, tx, all, dryRun, by); err != nil {
+			return changes, err
 		}
-		return changes, nil
+		if dryRun || changes.Empty() {
+			return library.Changes{}, nil
+		}
+		return changes, d.addAssignments(ctx, tx, all, sel, by)
 	})
 	return total, pinned, found, err
 }
@@ -142,7 +143,6 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			}
 		}
 		c = desired.Changes{Topic: ask.Topic(), Counter: rows.Signer.Counter}
-		var gives []given
 		if ask.Revert != "" {
 			sets, err := previousSets(ctx, tx, rows)
 			if err != nil {
@@ -152,6 +152,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				return errRefused
 			}
 		}
+		var all, asked []assignment // asked has what stays as it is, too
 		for _, part := range parts {
 			part.Rows.Signer.Counter = c.Counter
 			var done desired.Changes
@@ -163,18 +164,22 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 			if ask.Revert != "" {
 				c.ValuesAfter = append(c.ValuesAfter, done.ValuesAfter...)
 			}
-			r := part.Request
-			gives = append(gives, given{content.Content{Config: r.Config, Mode: r.Mode, Places: r.Places}, idsOf(part.Rows.Robots)})
-			if dryRun {
+			a := assignedDocuments(part.Rows, part.Request, done)
+			asked = append(asked, assignment{content.Content{Config: part.Request.Config, Mode: part.Request.Mode, Places: part.Request.Places}, a.given})
+			if dryRun || len(done.Updated) == 0 {
 				continue
 			}
 			if err := tx.ApplyDesired(ctx, done, by); err != nil {
 				return err
 			}
+			all = append(all, a)
+		}
+		if err := d.addAssignments(ctx, tx, all, robots, by); err != nil {
+			return err
 		}
 		slices.Sort(c.Updated)
 		slices.Sort(c.Unchanged)
-		c.Pinned, err = d.pinAgainst(ctx, tx, gives, dryRun, by)
+		c.Pinned, err = d.pinAgainst(ctx, tx, asked, dryRun, by)
 		return err
 	})
 	if errors.Is(err, errRefused) {
@@ -184,13 +189,6 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 		d.Changed(ctx, c.Updated)
 	}
 	return c, total, nil, err
-}
-
-func idsOf(robots []desired.Robot) (ids []string) {
-	for _, r := range robots {
-		ids = append(ids, r.ID)
-	}
-	return ids
 }
 
 // publishedPlaces are places with the body that was published under their digest before.

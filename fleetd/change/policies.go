@@ -443,8 +443,8 @@ func (d *Deps) welcome(ctx context.Context, tx *store.Tx, robot, how string, by 
 
 // pinAgainst pins what a person gives robots, where a policy says otherwise, and returns these robots. With a dry run it only names them.
 // Without a policy about this kind of document it is one query.
-func (d *Deps) pinAgainst(ctx context.Context, tx *store.Tx, gives []given, dryRun bool, by audit.Attribution) (pinned []string, err error) {
-	gives = slices.DeleteFunc(slices.Clone(gives), func(g given) bool { return len(g.robots) == 0 })
+func (d *Deps) pinAgainst(ctx context.Context, tx *store.Tx, gives []assignment, dryRun bool, by audit.Attribution) (pinned []string, err error) {
+	gives = slices.DeleteFunc(slices.Clone(gives), func(g assignment) bool { return len(g.given) == 0 })
 	if len(gives) == 0 {
 		return nil, nil
 	}
@@ -455,7 +455,7 @@ func (d *Deps) pinAgainst(ctx context.Context, tx *store.Tx, gives []given, dryR
 	}
 	contents := map[string]content.Content{} // by robot
 	for _, g := range gives {
-		for _, id := range g.robots {
+		for id := range g.given {
 			contents[id] = g.content
 		}
 	}
