@@ -36,6 +36,7 @@ type Assigned struct {
 	Updated   []string         `json:"updated" doc:"robots that get a new desired story"`
 	Unchanged []string         `json:"unchanged" doc:"robots that had this desired story already"`
 	Misfits   []library.Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack for the story"`
+	Pinned    []string         `json:"pinned,omitempty" doc:"robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed"`
 }
 
 // ActivitiesAssignment sets the activities of robots, instead of those that they have.
@@ -55,6 +56,7 @@ type ActivitiesAssigned struct {
 	Updated    []string         `json:"updated" doc:"robots that get these activities"`
 	Unchanged  []string         `json:"unchanged" doc:"robots that had them already"`
 	Misfits    []library.Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack for an activity, which these robots leave out"`
+	Pinned     []string         `json:"pinned,omitempty" doc:"robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed"`
 }
 
 func (s *server) assignments(t *operation.Table) {
@@ -104,7 +106,7 @@ func (s *server) assignActivities(ctx context.Context, p auth.Principal, a Activ
 		return nil, err
 	}
 	out := ActivitiesAssigned{DryRun: a.DryRun, Activities: []view.Activity{}, Total: total,
-		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits)}
+		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits), Pinned: done.Pinned}
 	for _, pin := range done.Activities {
 		out.Activities = append(out.Activities, view.Activity(pin))
 	}
@@ -123,7 +125,7 @@ func (s *server) assign(ctx context.Context, p auth.Principal, a Assignment) (*a
 	}
 	return &answer[Assigned]{Assigned{
 		DryRun: a.DryRun, Story: a.Story, Rev: done.Revision.Rev, Total: total,
-		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits),
+		Updated: nonNil(done.Updated), Unchanged: nonNil(done.Unchanged), Misfits: nonNil(done.Misfits), Pinned: done.Pinned,
 	}}, nil
 }
 

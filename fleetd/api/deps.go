@@ -46,5 +46,6 @@ type Deps struct {
 	Identities    *change.Identities
 	Labels        *change.Labels
 	Library       *change.Library
+	Policies      *change.Policies
 	Rollouts      *change.Rollouts
 }

@@ -58,6 +58,7 @@ type DesiredResult struct {
 	After     []ValueOfRobots `json:"to,omitempty" doc:"what the updated robots get back, if the request reverts them"`
 
 	Skipped []SkippedRobot `json:"skipped,omitempty" doc:"robots that cannot be reverted, and why"`
+	Pinned  []string       `json:"pinned,omitempty" doc:"robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed"`
 }
 
 // ValueOfRobots is a value that robots have in common, before or after a change.
@@ -184,7 +185,7 @@ func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequ
 	if err := s.failedSelected(err, "desired", w.Selector, found, total); err != nil {
 		return nil, err
 	}
-	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter)}
+	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter), Pinned: c.Pinned}
 	for _, k := range c.NotReverted {
 		out.Skipped = append(out.Skipped, SkippedRobot{k.Robot, k.Why.Detail, k.Why.Hint})
 	}

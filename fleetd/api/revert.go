@@ -27,6 +27,7 @@ type Reverted struct {
 	Total   int            `json:"total" doc:"robots selected"`
 	To      []RevertedTo   `json:"to" doc:"stories, with the robots that go back to each"`
 	Skipped []SkippedRobot `json:"skipped" doc:"robots that keep what they have"`
+	Pinned  []string       `json:"pinned,omitempty" doc:"robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed"`
 }
 
 // RevertedTo is a story, and the robots that go back to it.
@@ -67,7 +68,7 @@ func (s *server) revert(ctx context.Context, p auth.Principal, r Reversion) (*an
 	if err := s.failedSelected(err, "previous stories", r.Selector, problems, total); err != nil {
 		return nil, err
 	}
-	out := Reverted{DryRun: r.DryRun, Total: total, To: []RevertedTo{}, Skipped: []SkippedRobot{}}
+	out := Reverted{DryRun: r.DryRun, Total: total, To: []RevertedTo{}, Skipped: []SkippedRobot{}, Pinned: done.Pinned}
 	for _, to := range done.To {
 		out.To = append(out.To, RevertedTo{to.Story.ID, to.Story.Rev, to.Robots})
 	}

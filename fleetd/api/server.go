@@ -25,6 +25,7 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/library"
 	"troupe/fleetd/operation"
+	"troupe/fleetd/policy"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -122,6 +123,7 @@ func (s *server) operations() []operation.Operation {
 	s.desired(t)
 	s.rollouts(t)
 	s.contentPins(t)
+	s.policies(t)
 	s.commands(t)
 	s.intents(t)
 	s.stops(t)
@@ -288,6 +290,7 @@ var kindsByCode = map[string]Kind{
 	library.CodeCountChanged:      KindCount,
 	library.CodeConfirm:           KindConfirm,
 	library.CodeInUse:             KindInUse,
+	policy.CodeVersion:            KindConflict,
 	string(schema.ReasonInternal): KindInternal,
 }
 

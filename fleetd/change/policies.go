@@ -154,9 +154,9 @@ func (d *Policies) Delete(ctx context.Context, p auth.Principal, ask PolicyPut, 
 
 func versionChanged(was policy.Policy, expected int64) schema.Problem {
 	if was.Version == 0 {
-		return schema.NewProblem("/version", library.CodeConflict, fmt.Sprintf("there is no such policy, version %d was expected", expected), "read the policies again: fleetd policy list")
+		return schema.NewProblem("/version", policy.CodeVersion, fmt.Sprintf("there is no such policy, version %d was expected", expected), "read the policies again: fleetd policy list")
 	}
-	return schema.NewProblem("/version", library.CodeConflict, fmt.Sprintf("%s changed the policy meanwhile: it has version %d, not %d", cmp.Or(was.ChangedBy, "somebody"), was.Version, expected),
+	return schema.NewProblem("/version", policy.CodeVersion, fmt.Sprintf("%s changed the policy meanwhile: it has version %d, not %d", cmp.Or(was.ChangedBy, "somebody"), was.Version, expected),
 		"read it again: fleetd policy get "+was.ID)
 }
 

@@ -18,9 +18,10 @@ const MaxPlace = 1_000_000
 
 // Codes of problems.
 const (
-	CodeNotLabels = "not_labels" // a selector names robots or their state, which newcomers have not
-	CodeSamePlace = "same_place" // a warning: two policies for some robots have the same place
-	CodeOutranked = "outranked"  // a warning: other policies decide for all of its robots
+	CodeNotLabels = "not_labels"    // a selector names robots or their state, which newcomers have not
+	CodeSamePlace = "same_place"    // a warning: two policies for some robots have the same place
+	CodeOutranked = "outranked"     // a warning: other policies decide for all of its robots
+	CodeVersion   = "other_version" // somebody changed the policy meanwhile
 )
 
 // Policy says which robots have a content.
