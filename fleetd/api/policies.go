@@ -123,7 +123,6 @@ func (s *server) policies(t *operation.Table) {
 		Description: "Its robots get what it says, but for those on which a person pinned what they have. With dry_run the answer says " +
 			"which robots these are, and which other policies select them.",
 		Audit:   audit.ActionPolicy,
-		Use:     "policy put POLICY",
 		Example: "policy put lobby --story museum -l site=lobby --place 10 --dry-run\npolicy put lobby --story museum -l site=lobby --place 10 --expect 3\npolicy put night --mode mnl --all\npolicy put lobby.yaml",
 	}, func(ctx context.Context, in *idAndBody[PolicyRequest]) (*answer[PolicyResult], error) {
 		return s.putPolicy(ctx, in.principal, in.ID, in.Body)

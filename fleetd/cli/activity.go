@@ -25,7 +25,7 @@ func (sh *shell) awaitActivities(ctx context.Context, done api.ActivitiesAssigne
 
 func activitiesAssignedLine(sh *shell, out io.Writer, done api.ActivitiesAssigned) {
 	fmt.Fprintf(out, "%s: ", orElse(assignedText(done.Activities), "no activities"))
-	desiredResultLine(sh, out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged})
+	desiredResultLine(sh, out, api.DesiredResult{DryRun: done.DryRun, Updated: done.Updated, Unchanged: done.Unchanged, Pinned: done.Pinned})
 	misfitLines(out, done.Misfits)
 }
 

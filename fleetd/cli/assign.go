@@ -37,6 +37,7 @@ func revertedLines(_ *shell, w io.Writer, d api.Reverted) {
 	for _, k := range d.Skipped {
 		fmt.Fprintf(w, "%s keeps what it has: %s\n", k.Robot, k.Detail)
 	}
+	pinnedLine(w, d.Pinned, d.DryRun)
 }
 
 func (sh *shell) awaitAssigned(ctx context.Context, done api.Assigned, wait time.Duration) error {
@@ -55,6 +56,18 @@ func assignedLines(_ *shell, w io.Writer, d api.Assigned) {
 	}
 	fmt.Fprintf(w, "%s: %s %s, %d unchanged\n", what, countText(len(d.Updated), "robot"), word, len(d.Unchanged))
 	misfitLines(w, d.Misfits)
+	pinnedLine(w, d.Pinned, d.DryRun)
+}
+
+// pinnedLine says which robots keep what a person gives them, although a policy says otherwise.
+func pinnedLine(w io.Writer, robots []string, dryRun bool) {
+	word := "are pinned now"
+	if dryRun {
+		word = "would be pinned"
+	}
+	if len(robots) > 0 {
+		fmt.Fprintf(w, "policies say otherwise for %s, which %s: %s; fleetd pin remove ROBOT KIND ends that\n", countText(len(robots), "robot"), word, cell(strings.Join(robots, " ")))
+	}
 }
 
 // countText formats a number of things: 1 robot, 2 robots.

@@ -137,7 +137,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 	root.AddCommand(
 		sh.serveCommand(), sh.caCommand(), sh.robotCommand(), sh.libraryCommand("act"), sh.libraryCommand("story"), sh.libraryCommand("activity"), sh.conditionCommand(), sh.assetCommand(),
 		sh.modeCommand(), sh.controllerCommand(), sh.autoCommand(), sh.interruptCommand(), sh.interrupterCommand(), sh.intentCommand(), sh.lifeCommand(), sh.safetyCommand(), sh.controlCommand(), sh.driveCommand(), sh.manualCommand(),
-		sh.sysCommand(), sh.logCommand(), sh.keyCommand(),
+		sh.sysCommand(), sh.logCommand(), sh.keyCommand(), sh.policyCommand(),
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),
 		sh.loginCommand(), sh.logoutCommand(), sh.contextCommand(), sh.userCommand(),
 	)

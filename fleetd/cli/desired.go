@@ -162,6 +162,7 @@ func desiredResultLine(_ *shell, out io.Writer, done api.DesiredResult) {
 	for _, s := range done.Skipped {
 		fmt.Fprintf(out, "  %s: %s\n", s.Robot, s.Detail)
 	}
+	pinnedLine(out, done.Pinned, done.DryRun)
 }
 
 func desiredTable(_ *shell, out io.Writer, list api.DesiredList) {
