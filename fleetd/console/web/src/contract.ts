@@ -233,6 +233,8 @@ export const actions = {
   'rollout end': 'end a rollout whose robots are decided',
   pin: 'pin what a robot has',
   unpin: 'remove a pin',
+  policy: 'say which robots have what',
+  'policy delete': 'delete a policy',
   'publish again': 'publish again for a robot that has a later revision',
   'clear default': 'remove a deleted story from robots',
   'take activity': 'remove a deleted activity from robots',
@@ -521,6 +523,11 @@ export const commands: Record<string, { words: string; args: string[]; flags: Re
     words: 'pin remove',
     args: ['path.id', 'path.kind'],
     flags: {  },
+  },
+  'delete-policy': {
+    words: 'policy delete',
+    args: ['path.id'],
+    flags: { 'version': 'query.version' },
   },
   'cancel-command': {
     words: 'command cancel',
