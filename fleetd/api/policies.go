@@ -69,7 +69,7 @@ type PolicyResult struct {
 	DryRun    bool             `json:"dry_run,omitempty"`
 	Deleted   bool             `json:"deleted,omitempty"`
 	Total     int              `json:"total" doc:"robots that it selects"`
-	Decides   int              `json:"decides" doc:"robots for which it decides"`
+	Decides   int              `json:"decides" doc:"robots for which it decides, or for which it decided until it was deleted"`
 	Updated   []string         `json:"updated" doc:"robots that get something else"`
 	Unchanged []string         `json:"unchanged" doc:"robots that have already what is decided for them"`
 	Pinned    []string         `json:"pinned" doc:"robots that keep what a person pinned"`

@@ -35,7 +35,7 @@ type PolicyPut struct {
 type PolicyEffect struct {
 	Policy    policy.Policy // as it is afterwards, or as it was before it was deleted
 	Total     int           // robots that it selects
-	Decides   []string      // robots for which it decides
+	Decides   []string      // robots for which it decides, or for which it decided until it was deleted
 	Updated   []string      // robots that get something else
 	Unchanged []string      // robots that have what is decided for them
 	Pinned    []string      // robots that keep what a person pinned, though the policy selects them
@@ -282,7 +282,7 @@ func (d *Policies) compare(ctx context.Context, tx *store.Tx, before, after poli
 			if !of(had) && !of(has) {
 				continue
 			}
-			if of(has) {
+			if of(has) || next.ID == "" {
 				e.Decides = append(e.Decides, r.ID)
 			}
 			switch {

@@ -104,7 +104,7 @@ func (sh *shell) readPolicy(path, name string) (text []byte, p policy.Policy, er
 	for i, one := range found {
 		lines[i] = formatProblem(one, name, text)
 	}
-	return nil, p, usage("%s", strings.Join(lines, "\n"))
+	return nil, p, &failure{code: exitError, err: errors.New(strings.Join(lines, "\n"))}
 }
 
 // inPolicyFile names the places of problems in the file of a policy, whose fields are called as in the request.
@@ -144,15 +144,15 @@ func policyText(_ *shell, out io.Writer, p api.Policy) {
 }
 
 func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
-	p, gets, has := r.Policy, "got something else", ""
+	p, gets, has, decides := r.Policy, "got something else", "", "decides"
 	switch {
 	case r.Deleted:
-		has = " was deleted"
+		has, decides = " was deleted", "decided"
 	case r.DryRun:
 		gets = "would get something else"
 	}
 	fmt.Fprintf(out, "policy %s%s: %s for %s, place %d, %s\n", p.ID, has, p.Text, p.Robots, p.Place, p.State())
-	fmt.Fprintf(out, "%s selected, it decides for %d; %d %s, %d unchanged, %d pinned\n", countText(r.Total, "robot"), r.Decides, len(r.Updated), gets, len(r.Unchanged), len(r.Pinned))
+	fmt.Fprintf(out, "%s selected, it %s for %d; %d %s, %d unchanged, %d pinned\n", countText(r.Total, "robot"), decides, r.Decides, len(r.Updated), gets, len(r.Unchanged), len(r.Pinned))
 	if n := len(r.Left); n > 0 {
 		fmt.Fprintf(out, "no policy decides any more for %s: they keep what they have\n", countText(n, "robot"))
 	}
