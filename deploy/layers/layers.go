@@ -58,6 +58,8 @@ var Table = []Layer{
 		Folders: []string{"fleetd/rollout", "fleetd/policy", "fleetd/site"}},
 	{What: "times at which something happens", Pure: true,
 		Folders: []string{"fleetd/schedule"}},
+	{What: "all of it as files", Pure: true,
+		Folders: []string{"fleetd/folder"}},
 	{What: "signals of the body", Pure: true,
 		Folders: []string{"robotd/signal"}},
 	{What: "events and effects of a robot", Pure: true,

@@ -42,6 +42,7 @@ type Deps struct {
 	Commands      *change.Commands
 	Decommissions *change.Decommissions
 	Desired       *change.Desired
+	Folders       *change.Folders
 	History       *change.History
 	Identities    *change.Identities
 	Labels        *change.Labels

@@ -30,7 +30,8 @@ type Problem struct {
 
 // Finding is one error or warning about a request or a document.
 type Finding struct {
-	In string `json:"in,omitempty" doc:"body, query, path or header; empty = the document"`
+	In   string `json:"in,omitempty" doc:"body, query, path or header; empty = the document"`
+	File string `json:"file,omitempty" doc:"of a folder"`
 	schema.Problem
 }
 
@@ -59,7 +60,7 @@ var (
 	KindUnpublished          = Kind{"not-published", http.StatusConflict, "There is no published revision", "Only published stories can be assigned to robots. Publish it first."}
 	KindPreconditionFailed   = Kind{"precondition-failed", http.StatusPreconditionFailed, "It was changed since you read it", "If-Match names another revision than the stored one. Get it again, then decide again."}
 	KindPreconditionRequired = Kind{"precondition-required", http.StatusPreconditionRequired, "If-Match is missing", "The request overwrites a draft. If-Match names the draft revision that you read, so that nobody overwrites somebody else's change unknowingly."}
-	KindTooLarge             = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, one that validates or publishes texts 8 MiB, an import or an uploaded asset 16 MiB; an act or story may have 64 KiB."}
+	KindTooLarge             = Kind{"too-large", http.StatusRequestEntityTooLarge, "The request is too large", "A request may have 1 MiB, one that validates or publishes texts 8 MiB, an import, a folder or an uploaded asset 16 MiB; an act or story may have 64 KiB."}
 	KindMedia                = Kind{"unsupported-media-type", http.StatusUnsupportedMediaType, "The body is of an unknown type", "Bodies are JSON; acts and stories may also be YAML."}
 	KindNotAllowed           = Kind{"not-allowed", http.StatusForbidden, "This is not allowed", "The request came from a page of another site, used a host name that is not allowed, or needs a role or a site that the account does not have."}
 	KindSignIn               = Kind{"sign-in-required", http.StatusUnauthorized, "Sign in first", "Nobody is signed in, the session or token has ended, or user and password do not match. Sign in to the console or with fleetd login; programs send Authorization: Bearer and a token."}

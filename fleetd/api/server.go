@@ -115,6 +115,7 @@ func (s *server) operations() []operation.Operation {
 	s.tries(t)
 	s.validation(t)
 	s.publication(t)
+	s.folders(t)
 	s.assets(t)
 	s.assignments(t)
 	s.reversion(t)
@@ -198,6 +199,8 @@ func Guard(next http.Handler, log *slog.Logger, allowed func(host string) bool, 
 			limit = schema.MaxRecordBytes // which go to the disk as they come
 		case r.URL.Path == Prefix+validatePath, r.URL.Path == Prefix+publishPath:
 			limit = maxTexts
+		case r.URL.Path == Prefix+folderDiffPath, r.URL.Path == Prefix+folderApplyPath:
+			limit, timeout = maxFolder, assetTimeout
 		}
 		r = r.WithContext(change.WithQueryTimeout(r.Context(), timeout))
 		r.Body = http.MaxBytesReader(w, r.Body, limit+1) // one more, so that huma finds the excess and answers with a problem
@@ -291,6 +294,8 @@ var kindsByCode = map[string]Kind{
 	library.CodeConfirm:           KindConfirm,
 	library.CodeInUse:             KindInUse,
 	policy.CodeVersion:            KindConflict,
+	change.CodePlanChanged:        KindConflict,
+	change.CodeNoFile:             KindConflict,
 	string(schema.ReasonInternal): KindInternal,
 }
 

@@ -38,6 +38,7 @@ const (
 	ActionDelete                Action = "delete"
 	ActionRecover               Action = "recover"
 	ActionPut                   Action = "put"
+	ActionApplyFolder           Action = "apply folder"
 	ActionLabel                 Action = "label"
 	ActionAdopt                 Action = "adopt"
 	ActionRestoreName           Action = "restore name"
@@ -109,6 +110,7 @@ var Actions = []ActionRow{
 	{ActionDelete, "delete"},
 	{ActionRecover, "recover what was deleted"},
 	{ActionPut, "upload a file"},
+	{ActionApplyFolder, "make the fleet as a folder says"},
 	{ActionLabel, "change labels"},
 	{ActionAdopt, "add a robot to the fleet"},
 	{ActionRestoreName, "accept a robot again"},

@@ -104,7 +104,8 @@ Targets are robots by name (r1 r2), by label (-l site=museum; a robot must match
 given), or --all.
 
 Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots only,
-4 no answer in time, 5 conflict or confirmation needed, 6 not allowed.`,
+4 no answer in time, 5 conflict or confirmation needed, 6 not allowed,
+8 a diff found differences.`,
 		Example: `  fleetd serve --dev
   fleetd robot list
   fleetd story publish -f deploy/library
@@ -141,7 +142,7 @@ Exit codes: 0 done, 1 error, 2 the command line is wrong, 3 done for some robots
 		sh.commandCommand(), sh.logsCommand(), sh.auditCommand(), sh.versionCommand(),
 		sh.loginCommand(), sh.logoutCommand(), sh.contextCommand(), sh.userCommand(),
 	)
-	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.schemaCommand(), sh.openapiCommand())
+	root.AddCommand(sh.validateCommand(), sh.publishCommand(""), sh.importCommand(), sh.exportFolderCommand(), sh.diffFolderCommand(), sh.applyFolderCommand(), sh.schemaCommand(), sh.openapiCommand())
 	sh.addOperations(root)
 	root.SetVersionTemplate("fleetd {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)

@@ -21,6 +21,7 @@ const (
 	exitTimeout    = 4 // no answer in time, or expired
 	exitConflict   = 5 // changed by another request, or a confirmation is needed
 	exitNotAllowed = 6
+	exitDiffers    = 8 // a diff found differences
 )
 
 // failure is an error with an exit code. It may have no text, when the output has
@@ -70,7 +71,7 @@ func problemError(p *api.Problem, file string, text []byte) error {
 	unknown := p.Of(api.KindNotFound)
 	for _, f := range p.Errors {
 		unknown = unknown || f.Code == string(schema.ReasonUnknownRobot)
-		if len(p.Errors) == 1 && (f.In != "" || f.Pointer == "") && strings.HasSuffix(p.Detail, f.Detail) {
+		if len(p.Errors) == 1 && f.File == "" && (f.In != "" || f.Pointer == "") && strings.HasSuffix(p.Detail, f.Detail) {
 			if at := placeOf(f.Pointer); strings.Contains(at, "/") { // an argument itself is clear from the text
 				b.WriteString(" (at " + at + ")")
 			}
@@ -95,7 +96,7 @@ func placeOf(pointer string) string {
 // formatFinding formats one finding as "file:line:column: /pointer: what; what to do".
 func formatFinding(f api.Finding, file string, text []byte) string {
 	if f.In == "" {
-		return formatProblem(f.Problem, file, text)
+		return formatProblem(f.Problem, orElse(f.File, file), text)
 	}
 	out := strings.TrimSuffix(f.Detail+"; "+f.Hint, "; ")
 	if at := placeOf(f.Pointer); at != "" {

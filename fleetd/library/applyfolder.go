@@ -114,6 +114,20 @@ func FolderOf(rows Rows) (Folder, error) {
 	return f, nil
 }
 
+// Unpublished lists the entries whose draft was never published, or was changed since.
+func Unpublished(rows Rows) (refs []Ref) {
+	s, problems := newSnapshot(rows)
+	if problems != nil {
+		return nil
+	}
+	for _, e := range s.notDeleted(kinds...) {
+		if e.Rev == 0 || !sameContent(e.Kind, e.Draft, s.current(e)) {
+			refs = append(refs, Ref{e.Kind, e.ID})
+		}
+	}
+	return refs
+}
+
 // FolderTextOf returns the text of an entry in a folder: its newest revision, as its author wrote it if the draft has the same
 // content, so that comments survive. An entry that was never published or is deleted has none.
 func FolderTextOf(e Entry, newest Revision) ([]byte, error) {

@@ -71,7 +71,7 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	case known && old.Media.Kind() != a.Media.Kind():
 		return Uploaded{}, []schema.Problem{schema.NewProblem("/name", CodeTaken, fmt.Sprintf("%s is a %s, and this is a %s", name, old.Media.Kind(), a.Media.Kind()), "use another name, or delete the old one first")}
 	case rows.FileBytes+a.Size > MaxFiles:
-		return Uploaded{}, []schema.Problem{schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", rows.FileBytes+a.Size, MaxFiles), "delete unused assets; their space is free a day later")}
+		return Uploaded{}, []schema.Problem{allTooBig(rows.FileBytes + a.Size)}
 	}
 	s.assets[name] = a
 	s.changes.Files, s.changes.Assets = []File{{a.SHA256, a.Media, a.Details, body}}, []Asset{a}
@@ -82,6 +82,34 @@ func PutAsset(rows Rows, name string, body []byte, by audit.Attribution) (Upload
 	n.After = audit.JSON(map[string]string{"sha256": a.SHA256})
 	s.revalidateUsers(name)
 	return Uploaded{Asset: a, Stale: s.staleFor(a), Changes: s.changes}, nil
+}
+
+// ForPutFile reads what PutFile looks at.
+func ForPutFile() Reading { return func(r Reader) { r.FileBytes() } }
+
+// PutFile plans to store the bytes of a digest without a name. An apply of a folder gives them one.
+func PutFile(rows Rows, sha256 string, body []byte, by audit.Attribution) (Changes, []schema.Problem) {
+	s, problems := newSnapshot(rows)
+	if problems != nil {
+		return Changes{}, problems
+	}
+	if is := digest(body); is != sha256 {
+		return Changes{}, []schema.Problem{schema.NewProblem("/digest", "bad_value", fmt.Sprintf("the body has the digest %s, not %s", is, sha256), "send exactly the bytes of this digest")}
+	}
+	media, details, problems := CheckFile("file", body)
+	switch {
+	case len(problems) > 0:
+		return Changes{}, problems
+	case rows.FileBytes+int64(len(body)) > MaxFiles:
+		return Changes{}, []schema.Problem{allTooBig(rows.FileBytes + int64(len(body)))}
+	}
+	s.changes.Files = []File{{sha256, media, details, body}}
+	s.note(by, audit.ActionPut, "file "+sha256, fmt.Sprintf("%s, %d bytes", media, len(body)))
+	return s.changes, nil
+}
+
+func allTooBig(size int64) schema.Problem {
+	return schema.NewProblem("", score.CodeTooBig, fmt.Sprintf("all files together would have %d bytes, the limit is %d", size, MaxFiles), "delete unused assets; their space is free a day later")
 }
 
 // CheckFile returns the media type of a file and what its header says, or why it cannot be an asset with this name.

@@ -127,6 +127,9 @@ func (t *Tx) Apply(ctx context.Context, c library.Changes, now time.Time) error 
 	if err := t.saveAssets(ctx, c); err != nil {
 		return err
 	}
+	if err := t.forgetFolder(ctx, c); err != nil {
+		return err
+	}
 	for _, e := range c.Entries {
 		if err := t.saveEntry(ctx, e); err != nil {
 			return err
