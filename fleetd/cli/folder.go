@@ -348,21 +348,10 @@ func changeLine(c folder.Change, word string) string {
 	if c.Why != "" {
 		line += ": " + c.Why
 	}
-	if n := len(c.Robots); n > 0 {
-		line += fmt.Sprintf("; %s %s assigned, and %s it until they are given this one", library.RobotsText(c.Robots), has(n, "have an earlier revision"), has(n, "keep"))
+	if len(c.Robots) > 0 {
+		line += fmt.Sprintf("; %s keep an earlier revision until they are given this one", library.RobotsText(c.Robots))
 	}
 	return line
-}
-
-// has is a verb for n subjects.
-func has(n int, plural string) string {
-	if n > 1 {
-		return plural
-	}
-	if rest, ok := strings.CutPrefix(plural, "have "); ok {
-		return "has " + rest
-	}
-	return plural + "s"
 }
 
 // folderRest prints what a plan leaves and takes.
