@@ -2,6 +2,7 @@ import {
   IconBell,
   IconBolt,
   IconBook2,
+  IconCalendarTime,
   IconChecklist,
   IconLayoutDashboard,
   IconMapPin,
@@ -116,6 +117,15 @@ const screens: readonly Screen[] = [
     load: () => import('./policies/Policies'),
   },
   { path: '/policies/:id', right: 'view', load: () => import('./policies/PolicyPage') },
+  {
+    path: '/schedules',
+    nav: 'schedules',
+    icon: IconCalendarTime,
+    shortcut: 'd',
+    right: 'view',
+    load: () => import('./schedules/Schedules'),
+  },
+  { path: '/schedules/:id', right: 'view', load: () => import('./schedules/SchedulePage') },
   {
     path: '/commands',
     nav: 'commands',

@@ -24,6 +24,7 @@ export const partOf: Record<RobotState, Part> = {
   EXPIRED_OFFLINE: 'out',
   DECOMMISSIONED: 'out',
   PINNED: 'out',
+  LEFT_OUT: 'out',
   PLANNED: 'waiting',
   DEFERRED: 'waiting',
   WAITING_OFFLINE: 'waiting',

@@ -1,0 +1,52 @@
+import { type ActionForm, actionForm, actionOf } from './actionForm';
+import { type Day, days, type Site, type SiteBody } from './api';
+import { spansIn, zoneHere } from './times';
+
+/** The calendar of a site as a person writes it. */
+export interface SiteForm {
+  zone: string;
+  hours: Record<Day, string>;
+  exceptions: { date: string; until: string; hours: string; name: string }[];
+  windows: { days: Day[]; span: string }[];
+  open?: ActionForm;
+  close?: ActionForm;
+}
+
+/** How a person sees what is known of a site. */
+export function siteForm(s: Partial<Site> | undefined): SiteForm {
+  return {
+    zone: s?.zone || zoneHere(),
+    hours: Object.fromEntries(days.map((d) => [d, (s?.hours?.[d] ?? []).join(', ')])) as Record<Day, string>,
+    exceptions: (s?.exceptions ?? []).map((e) => ({
+      date: e.date,
+      until: e.until ?? '',
+      hours: (e.hours ?? []).join(', '),
+      name: e.name ?? '',
+    })),
+    windows: (s?.windows ?? []).map((w) => ({ days: w.days?.length ? w.days : [...days], span: w.span })),
+    open: s?.open && actionForm(s.open),
+    close: s?.close && actionForm(s.close),
+  };
+}
+
+/** What is sent to fleetd. */
+export function siteOf(f: SiteForm): SiteBody {
+  const hours: SiteBody['hours'] = {};
+  for (const d of days) if (spansIn(f.hours[d]).length > 0) hours[d] = spansIn(f.hours[d]);
+  return {
+    zone: f.zone,
+    hours,
+    exceptions: f.exceptions.map((e) => ({
+      date: e.date,
+      until: e.until || undefined,
+      hours: spansIn(e.hours),
+      name: e.name.trim() || undefined,
+    })),
+    windows: f.windows.map((w) => ({
+      days: w.days.length === days.length ? undefined : w.days,
+      span: spansIn(w.span)[0] ?? w.span,
+    })),
+    open: f.open && actionOf(f.open),
+    close: f.close && actionOf(f.close),
+  };
+}
