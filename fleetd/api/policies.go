@@ -15,7 +15,6 @@ import (
 	"troupe/fleetd/operation"
 	"troupe/fleetd/policy"
 	"troupe/fleetd/selector"
-	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
@@ -292,7 +291,7 @@ func (s *server) explainRobot(ctx context.Context, robot string) (*answer[RobotW
 		if e.Policy != nil {
 			k.Policy, k.Says = e.Policy.ID, e.Policy.Content.String()
 		}
-		if i := slices.IndexFunc(pins, func(pin store.Pin) bool { return pin.Topic == e.Topic }); i >= 0 {
+		if i := slices.IndexFunc(pins, func(pin change.Pin) bool { return pin.Topic == e.Topic }); i >= 0 {
 			k.Pin = &ContentPin{Robot: robot, Kind: k.Kind, At: schema.TimeOf(pins[i].At), By: pins[i].By, Why: pins[i].Why}
 		}
 		out.Kinds = append(out.Kinds, k)
