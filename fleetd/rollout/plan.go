@@ -222,8 +222,8 @@ func (p *Plan) place(number int, w *PlannedWave, c Candidate) {
 		p.Unchanged = append(p.Unchanged, c.ID)
 	case c.Refused != "":
 		p.Refused = append(p.Refused, Refusal{c.ID, number, c.Refused, c.Detail})
-		if p.leaves(c) {
-			row.State, row.Group, row.Why = LeftOut, string(c.Refused), cmp.Or(c.Detail, c.Refused.Describe().Text)
+		if out, ok := RobotTable.Next(row.State, OnLeaveOut); ok && p.leaves(c) {
+			row.State, row.Group, row.Why = out.To, string(c.Refused), Report{Reason: c.Refused, Detail: c.Detail}.text()
 		}
 	case c.Warning != "":
 		p.Warnings = append(p.Warnings, Refusal{Robot: c.ID, Wave: number, Detail: c.Warning})
