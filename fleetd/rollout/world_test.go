@@ -93,7 +93,7 @@ func (w *world) restart() {
 	w.run = NewRun(w.saved, slices.Collect(maps.Values(w.rows)))
 }
 
-func same(a, b content.Content) bool { return a.String() == b.String() }
+func same(a, b content.Content) bool { return a.Story.ID == b.Story.ID && a.Story.Rev == b.Story.Rev }
 
 func (w *world) facts() Facts {
 	content, rows := w.saved.Content, w.rows
