@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"troupe/fleetd/presence"
 	"troupe/schema"
 )
 
@@ -170,9 +171,10 @@ func (s *step) awaitsSilence(b *Robot, fact RobotFacts) bool {
 	return activating && !fact.SignedOff && (s.over(s.heardAt(b, fact), SilentAfter) || !fact.Online)
 }
 
-// heardAt is when fleetd heard the robot last, or could have begun to.
+// heardAt is when fleetd heard the robot last, or could have begun to: after a restart of the broker a robot may wait
+// for 10 s before it connects again.
 func (s *step) heardAt(b *Robot, fact RobotFacts) time.Time {
-	return latest(fact.SeenAt, b.ChangedAt, s.facts.Fleetd.Since)
+	return latest(fact.SeenAt, b.ChangedAt, s.facts.Fleetd.Since.Add(presence.Grace))
 }
 
 func latest(times ...time.Time) (t time.Time) {
