@@ -26,7 +26,7 @@ type assignment struct {
 }
 
 // addAssignments adds a rollout of one wave for each assignment, in the transaction that carries it out: so all that
-// robots were given is in one list, and can be taken back in one way. The rollout has to watch only what becomes of it.
+// robots were given is in one list, and can be taken back in one way. Such a rollout only watches what becomes of it.
 func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignment, sel selector.Selector, by audit.Attribution) error {
 	var rows []store.NewRollout
 	for _, a := range all {

@@ -83,22 +83,6 @@ func (c Content) Digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// IsIn reports whether a desired document asks for a resolved content. activities are those that its robot was assigned
-// with the document; other documents do not need them.
-func (c Content) IsIn(document []byte, activities []library.Pin) bool {
-	switch {
-	case c.Story != nil:
-		d, _ := schema.Decode[schema.DesiredStory](document)
-		if d.Story == nil {
-			return c.Story.ID == ""
-		}
-		return d.Story.ID == c.Story.ID && d.Story.Rev == c.Story.Rev
-	case c.Activities != nil:
-		return slices.Equal(activities, c.Activities.Pins)
-	}
-	return desired.Holds(desired.Request{Config: c.Config, Mode: c.Mode, Places: c.Places}, document)
-}
-
 // String describes the content in a few words.
 func (c Content) String() string {
 	switch {

@@ -366,23 +366,6 @@ func Before(a Request, document []byte) Request {
 	return Request{Places: &Set{ID: d.Set.ID, Rev: d.Set.Rev, SHA256: d.Set.SHA256}}
 }
 
-// Holds reports whether a document says what a request sets.
-func Holds(a Request, document []byte) bool {
-	a = a.withDefaults()
-	if a.Places == nil {
-		return before(a, document) == (&plan{}).value(a)
-	}
-	d, _ := schema.Decode[schema.DesiredSet](document)
-	sum := a.Places.SHA256
-	if len(a.Places.Body) > 0 {
-		sum = digestOf(a.Places.Body)
-	}
-	if d.Set == nil {
-		return sum == ""
-	}
-	return d.Set.SHA256 == sum && d.Set.ID == a.Places.ID && d.Set.Rev == max(1, a.Places.Rev)
-}
-
 // before is what a document says about the settings, mode or places that the request sets.
 func before(a Request, was []byte) string {
 	switch {

@@ -70,14 +70,10 @@ func (p *plan) pinPlaces(set *Set) []schema.Problem {
 		}
 		return found
 	}
+	sum := sha256.Sum256(set.Body)
 	p.body = set.Body
-	p.pin = &schema.ContentPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: digestOf(set.Body), Size: int64(len(set.Body))}
+	p.pin = &schema.ContentPin{ID: set.ID, Rev: max(1, set.Rev), SHA256: hex.EncodeToString(sum[:]), Size: int64(len(set.Body))}
 	return nil
-}
-
-func digestOf(body []byte) string {
-	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])
 }
 
 func (p *plan) set(kind sign.Kind, r Robot) (Document, bool, error) {

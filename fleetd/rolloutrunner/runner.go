@@ -323,7 +323,7 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 			given = *m.Had
 		}
 		d := documents[id]
-		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: given.IsIn(d.Payload, known.Activities)}
+		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: given.Within(content.Held(topic, d.Payload, known.Activities))}
 	}
 	return nil
 }
