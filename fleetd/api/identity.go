@@ -14,13 +14,15 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/enrol"
 	"troupe/fleetd/operation"
+	"troupe/fleetd/selector"
 	"troupe/schema"
 )
 
 // TokenRequest asks for an enrolment token.
 type TokenRequest struct {
-	Serial  string `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
-	ValidMS int64  `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day" cli:"valid,ms"`
+	Serial  string            `json:"serial,omitempty" maxLength:"128" doc:"serial number of the robot's body; only that body may use the token"`
+	Labels  map[string]string `json:"labels,omitempty" doc:"that the robot gets when it enrols, so that policies apply to it from the start" cli:"-"`
+	ValidMS int64             `json:"valid_ms,omitempty" minimum:"60000" maximum:"604800000" doc:"how long it is valid; default a day" cli:"valid,ms"`
 	audit.Attribution
 }
 
@@ -86,11 +88,12 @@ func (s *server) identities(t *operation.Table) {
 		Audit:   audit.ActionMakeEnrolmentToken,
 		Use:     "robot enrol ROBOT",
 		Short:   "make an enrolment token for a robot",
-		Example: "robot enrol r1\nrobot enrol r7 --serial B-0412 --valid 2h",
+		Example: "robot enrol r1\nrobot enrol r7 --serial B-0412 --valid 2h\nrobot enrol r9 -l site=lobby",
 		Long: "Make an enrolment token and print the command to type on the robot. The robot makes its own\n" +
 			"key and gets its certificate with the token. A token can be used once, is valid for a day,\n" +
 			"and is replaced by the next one made for the same robot. Anybody with the token can become\n" +
-			"that robot: treat it like a password.",
+			"that robot: treat it like a password. With -l the robot has these labels when it enrols, so\n" +
+			"policies give it what it performs at once.",
 	}, func(ctx context.Context, in *idAndBody[TokenRequest]) (*answer[EnrolmentToken], error) {
 		return s.makeToken(ctx, in.principal, in.ID, in.Body)
 	})
@@ -124,6 +127,9 @@ func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, 
 	if err != nil {
 		return nil, err
 	}
+	if found := selector.LabelProblems(in.Labels); len(found) > 0 {
+		return nil, refusal(inBody("", found))
+	}
 	now, valid := s.Now(), time.Duration(in.ValidMS)*time.Millisecond
 	if valid == 0 {
 		valid = enrol.DefaultValid
@@ -132,7 +138,7 @@ func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, 
 	if _, err := rand.Read(token.Secret[:]); err != nil {
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, CreatedAt: now, CreatedBy: actingName(p, in.Who), ExpiresAt: now.Add(valid)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, Labels: in.Labels, CreatedAt: now, CreatedBy: actingName(p, in.Who), ExpiresAt: now.Add(valid)}
 	if err := s.Identities.NewToken(ctx, p, row, in.Why); err != nil {
 		return nil, s.fail(err, "robot "+robot)
 	}

@@ -3,12 +3,14 @@ package change
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/ca"
 	"troupe/fleetd/enrol"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
@@ -110,10 +112,42 @@ func (i *Identities) issueFirst(ctx context.Context, tx *store.Tx, authority *ca
 		}
 	}
 	err = tx.Note(ctx, now, audit.Note{Who: row.CreatedBy, What: audit.ActionEnrol, Target: "robot " + r.Name, Detail: "certificate " + c.Serial})
-	if err != nil || !added {
+	if err != nil {
 		return c, err
 	}
-	return c, i.welcome(ctx, tx, r.Name, "enrolled", audit.Attribution{Who: row.CreatedBy, At: now})
+	return c, i.labelNewcomer(ctx, tx, row, added, audit.Attribution{Who: row.CreatedBy, At: now})
+}
+
+// labelNewcomer gives a robot the labels of the token with which it enrolled, and what policies say then. added says whether it
+// was not in the fleet.
+func (i *Identities) labelNewcomer(ctx context.Context, tx *store.Tx, row enrol.Token, added bool, by audit.Attribution) error {
+	if len(row.Labels) == 0 {
+		if !added {
+			return nil
+		}
+		return i.welcome(ctx, tx, row.Robot, "enrolled", by)
+	}
+	was, err := tx.Robot(ctx, row.Robot)
+	if err != nil {
+		return err
+	}
+	labels := maps.Clone(was.Labels)
+	maps.Copy(labels, row.Labels)
+	if !maps.Equal(labels, was.Labels) {
+		if err := tx.SetLabels(ctx, row.Robot, labels); err != nil {
+			return err
+		}
+		if err := publishLabels(ctx, tx, selector.IDs(row.Robot), by); err != nil {
+			return err
+		}
+		note := audit.Note{Who: by.Who, What: audit.ActionLabel, Target: "robot " + row.Robot, Why: "labels of its enrolment token", Before: audit.JSON(was.Labels), After: audit.JSON(labels)}
+		if err := tx.Note(ctx, by.At, note); err != nil {
+			return err
+		}
+	}
+	return i.applyPolicies(ctx, tx, row.Robot+" was enrolled", by, func() ([]relabelled, error) {
+		return []relabelled{{id: row.Robot, before: was.Labels, after: labels, joined: added}}, nil
+	})
 }
 
 func issue(ctx context.Context, tx *store.Tx, authority *ca.Authority, r ca.Request, how enrol.How, now time.Time) (enrol.Certificate, error) {

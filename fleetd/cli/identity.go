@@ -13,10 +13,18 @@ import (
 	"troupe/schema"
 )
 
-func makeEnrolmentToken(sh *shell, _ *cobra.Command) finish {
+func makeEnrolmentToken(sh *shell, c *cobra.Command) finish {
+	labels := c.Flags().StringArrayP("label", "l", nil, "label KEY=VALUE that the robot gets when it enrols; may be repeated")
 	return func(ctx context.Context, _ []string, r rowRequest) error {
 		if ms, is := r.body["valid_ms"].(int64); is && (ms < time.Minute.Milliseconds() || ms > 7*24*time.Hour.Milliseconds()) {
 			return usage("--valid %v: write 1m to 168h", time.Duration(ms)*time.Millisecond)
+		}
+		if set, unset, err := labelChanges(*labels); err != nil {
+			return err
+		} else if len(unset) > 0 {
+			return usage("--label %s-: a new robot has no labels to remove; write KEY=VALUE", unset[0])
+		} else if len(set) > 0 {
+			r.body["labels"] = set
 		}
 		return sh.sendRow(ctx, r)
 	}

@@ -19,7 +19,8 @@ const (
 type Token struct {
 	Digest    string // SHA-256 of the secret, hexadecimal
 	Robot     string
-	Serial    string // serial number of the body; empty = any
+	Serial    string            // serial number of the body; empty = any
+	Labels    map[string]string // that the robot gets when it enrols; nil = none
 	CreatedAt time.Time
 	CreatedBy string
 	ExpiresAt time.Time

@@ -12,12 +12,18 @@ import (
 	"troupe/schema"
 )
 
-const selectTokens = `SELECT digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate FROM tokens`
+const selectTokens = `SELECT digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate, labels FROM tokens`
 
 func scanToken(scan func(...any) error) (t enrol.Token, err error) {
 	var created, expires, used int64
-	err = scan(&t.Digest, &t.Robot, &t.Serial, &created, &t.CreatedBy, &expires, &used, &t.Key, &t.Certificate)
+	var labels string
+	if err := scan(&t.Digest, &t.Robot, &t.Serial, &created, &t.CreatedBy, &expires, &used, &t.Key, &t.Certificate, &labels); err != nil {
+		return t, err
+	}
 	t.CreatedAt, t.ExpiresAt, t.UsedAt = timeOf(created), timeOf(expires), timeOf(used)
+	if labels != "" {
+		t.Labels, err = decodeColumn[map[string]string]([]byte(labels), "labels", "an enrolment token of "+t.Robot)
+	}
 	return t, err
 }
 
@@ -45,9 +51,13 @@ func (t *Tx) AddToken(ctx context.Context, token enrol.Token) error {
 	if err := t.EndTokens(ctx, token.Robot, token.CreatedAt); err != nil {
 		return err
 	}
-	n, err := t.exec(ctx, `INSERT INTO tokens (digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, '', '')`,
-		token.Digest, token.Robot, token.Serial, micros(token.CreatedAt), token.CreatedBy, micros(token.ExpiresAt))
+	labels := ""
+	if len(token.Labels) > 0 {
+		labels = jsonText(token.Labels)
+	}
+	n, err := t.exec(ctx, `INSERT INTO tokens (digest, robot, serial, created_at, created_by, expires_at, used_at, key_sha256, certificate, labels)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, '', '', $7)`,
+		token.Digest, token.Robot, token.Serial, micros(token.CreatedAt), token.CreatedBy, micros(token.ExpiresAt), labels)
 	return expectOne(n, err, "an enrolment token")
 }
 

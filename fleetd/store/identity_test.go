@@ -47,6 +47,7 @@ func addCertificates(t testing.TB, s *store.Store, all ...enrol.Certificate) {
 func tokensAreReadBack(t *testing.T, address string) {
 	s := storetest.Open(t, address)
 	first, second, other := token("d1", "r7", 1), token("d2", "r7", 5), token("d3", "r8", 2)
+	other.Labels = map[string]string{"site": "lobby"}
 	addTokens(t, s, first, other, second)
 	first.ExpiresAt = at(5) // the second token replaced it
 	wantEqual(t, "the tokens of r7", must[[]enrol.Token](t)(s.Tokens(t.Context(), "r7")), []enrol.Token{second, first})

@@ -15,3 +15,6 @@ CREATE TABLE policies (
     why        TEXT   NOT NULL
 );
 CREATE INDEX policies_by_topic ON policies (topic, place);
+
+-- Labels that a robot gets with the token with which it enrols, as JSON: so policies apply to it from the start. Empty = none.
+ALTER TABLE tokens ADD COLUMN labels TEXT NOT NULL DEFAULT '';
