@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/policy"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
 	"troupe/schema"
 )
@@ -59,6 +60,9 @@ type PolicyRequest struct {
 	Version       *int64            `json:"version,omitempty" minimum:"0" doc:"refused unless this is the version of the policy; 0 = refused if there is such a policy"`
 	DryRun        bool              `json:"dry_run,omitempty" doc:"only show what it means for robots"`
 	ExpectedCount *int              `json:"expected_count,omitempty" minimum:"0" doc:"refused unless exactly this many robots would get something else"`
+	Now           bool              `json:"now,omitempty" doc:"robots get at once what it says, all of them; else a rollout brings it to them in waves"`
+	Spec          rollout.Spec      `json:"spec,omitzero" doc:"waves, gates and limits of the rollout; default: a canary, then 10, 50 and 100 %" cli:"-"`
+	Supersede     *int              `json:"supersede,omitempty" minimum:"0" doc:"how many robots it takes from open rollouts of the same kind; refused if others than these would be taken"`
 	audit.Attribution
 }
 
@@ -76,6 +80,20 @@ type PolicyResult struct {
 	Overlaps  []policy.Overlap `json:"overlaps" doc:"other policies of this kind that select some of its robots"`
 	Warnings  []schema.Problem `json:"warnings"`
 	Misfits   []library.Misfit `json:"misfits" doc:"warnings: what bodies of updated robots lack"`
+	Rollouts  []PolicyRollout  `json:"rollouts" doc:"that bring it to the robots; empty if they get it at once"`
+}
+
+// PolicyRollout is a rollout that brings what a policy says to robots.
+type PolicyRollout struct {
+	ID            string        `json:"id,omitempty" doc:"left out of a dry run"`
+	Policy        string        `json:"policy" doc:"that decides for these robots now"`
+	State         rollout.State `json:"state,omitempty" doc:"left out of a dry run"`
+	Content       string        `json:"content" doc:"in a few words"`
+	Robots        int           `json:"robots"`
+	Waves         int           `json:"waves"`
+	Refused       int           `json:"refused" doc:"robots that would refuse the content"`
+	Superseding   int           `json:"superseding" doc:"robots that it takes from open rollouts of the same kind"`
+	NeedsApproval bool          `json:"needs_approval" doc:"a second person has to approve it"`
 }
 
 // RobotWhy says why a robot has what it has.
@@ -139,14 +157,19 @@ func (s *server) policies(t *operation.Table) {
 		Version       int64 `query:"version" minimum:"0" doc:"refused unless this is the version of the policy"`
 		DryRun        bool  `query:"dry_run" doc:"only show what it means for robots"`
 		ExpectedCount int   `query:"expected_count" minimum:"-1" default:"-1" doc:"refused unless exactly this many robots would get something else; -1 = any number"`
+		Now           bool  `query:"now" doc:"robots get at once what the next policy says, all of them; else a rollout brings it to them in waves"`
+		Supersede     int   `query:"supersede" minimum:"-1" default:"-1" doc:"how many robots it takes from open rollouts of the same kind; -1 = none"`
 		AttributionQuery
 	}) (*answer[PolicyResult], error) {
-		ask := change.PolicyPut{Policy: policy.Policy{ID: in.ID}, DryRun: in.DryRun}
+		ask := change.PolicyPut{Policy: policy.Policy{ID: in.ID}, DryRun: in.DryRun, Now: in.Now}
 		if in.Version > 0 {
 			ask.Version = &in.Version
 		}
 		if in.ExpectedCount >= 0 {
 			ask.Expected = &in.ExpectedCount
+		}
+		if in.Supersede >= 0 {
+			ask.Supersede = &in.Supersede
 		}
 		return s.deletePolicy(ctx, in.principal, ask, in.attribution(in.principal))
 	})
@@ -246,7 +269,7 @@ func (s *server) putPolicy(ctx context.Context, p auth.Principal, id string, b P
 	}
 	ask := change.PolicyPut{
 		Policy:  policy.Policy{ID: id, Place: b.Place, Selector: b.Selector, Content: b.Content, Enabled: b.Enabled == nil || *b.Enabled},
-		Version: b.Version, Expected: b.ExpectedCount, DryRun: b.DryRun,
+		Version: b.Version, Expected: b.ExpectedCount, DryRun: b.DryRun, Now: b.Now, Spec: b.Spec, Supersede: b.Supersede,
 	}
 	e, found, err := s.Policies.Put(ctx, p, ask, mayChangePolicy(p), attribute(p, b.Attribution))
 	return s.policyResult(e, found, err, ask, false)
@@ -269,11 +292,20 @@ func (s *server) policyResult(e change.PolicyEffect, found []schema.Problem, err
 	case len(found) > 0:
 		return nil, refusal(inBody("", found)).withCount(len(e.Updated))
 	}
-	view := policyView(e.Policy)
+	view, rollouts := policyView(e.Policy), []PolicyRollout{}
+	for _, r := range e.Rollouts {
+		one := PolicyRollout{ID: r.Rollout.ID, Policy: r.Policy, State: r.Rollout.State, Content: r.Plan.Content.String(), Robots: r.Plan.Total, Waves: len(r.Plan.Waves),
+			Refused: len(r.Plan.Refused), NeedsApproval: r.Plan.NeedsApproval}
+		for _, s := range r.Plan.Superseding {
+			one.Superseding += len(s.Robots)
+		}
+		rollouts = append(rollouts, one)
+	}
 	view.Selects, view.Decides = e.Total, len(e.Decides)
 	return &answer[PolicyResult]{PolicyResult{
 		Policy: view, DryRun: ask.DryRun, Deleted: deleted && !ask.DryRun, Total: e.Total, Decides: len(e.Decides), Updated: nonNil(e.Updated), Unchanged: nonNil(e.Unchanged),
 		Pinned: nonNil(e.Pinned), Left: nonNil(e.Left), Overlaps: nonNil(e.Overlaps), Warnings: nonNil(e.Warnings), Misfits: nonNil(e.Misfits),
+		Rollouts: rollouts,
 	}}, nil
 }
 

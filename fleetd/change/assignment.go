@@ -23,6 +23,7 @@ import (
 type assignment struct {
 	content content.Content
 	given   map[string]rollout.Given
+	policy  string // that gives it; empty = a person
 }
 
 // addAssignments adds a rollout of one wave for each assignment, in the transaction that carries it out: so all that
@@ -34,15 +35,19 @@ func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignmen
 		if err != nil {
 			return fmt.Errorf("make an id for a rollout: %w", err)
 		}
-		ask := rollout.Ask{Content: a.content, Spec: rollout.Spec{AllAtOnce: true}, Now: by.At}
+		at := rollout.Ask{Content: a.content, Spec: rollout.Spec{AllAtOnce: true}, Now: by.At}
 		for _, robot := range slices.Sorted(maps.Keys(a.given)) {
-			ask.Robots = append(ask.Robots, rollout.Candidate{Robot: selector.Robot{ID: robot}})
+			at.Robots = append(at.Robots, rollout.Candidate{Robot: selector.Robot{ID: robot}})
 		}
-		plan, found := rollout.NewPlan(ask)
+		plan, found := rollout.NewPlan(at)
 		if len(found) > 0 {
 			return fmt.Errorf("plan the rollout of an assignment: %s", found[0])
 		}
-		row, robots := plan.Rollout(rollout.New{ID: id.String(), Selector: selectorText(sel), Cause: rollout.ByAssignment, By: by.Who, Why: by.Why, At: by.At, Start: true})
+		ask := rollout.New{ID: id.String(), Selector: selectorText(sel), Cause: rollout.ByAssignment, By: by.Who, Why: by.Why, At: by.At, Start: true}
+		if a.policy != "" {
+			ask.Cause, ask.CauseID = rollout.ByPolicy, a.policy
+		}
+		row, robots := plan.Rollout(ask)
 		run := rollout.NewRun(row, robots)
 		c := rollout.Assigned(run, rollout.Step(run, by.At, rollout.Facts{}), a.given, by.At)
 		rows = append(rows, store.NewRollout{Rollout: c.Rollout, Members: run.Robots()})
@@ -62,7 +67,7 @@ func selectorText(sel selector.Selector) string {
 
 // assignedStory is an assignment of a story.
 func assignedStory(rows library.Rows, c library.Changes, story content.Story, updated, unchanged []string) assignment {
-	return assignment{content.Content{Story: &story}, givenStories(rows, c, updated, unchanged)}
+	return assignment{content: content.Content{Story: &story}, given: givenStories(rows, c, updated, unchanged)}
 }
 
 // assignedDocuments is an assignment of settings, a mode or places. The places are published with it, so their digest
@@ -75,5 +80,5 @@ func assignedDocuments(rows desired.Rows, ask desired.Request, done desired.Chan
 	if ask.Places != nil {
 		c.Places = &desired.Set{ID: ask.Places.ID, Rev: ask.Places.Rev, SHA256: done.SHA256}
 	}
-	return assignment{c, givenDocuments(rows, ask, done)}
+	return assignment{content: c, given: givenDocuments(rows, ask, done)}
 }

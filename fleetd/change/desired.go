@@ -76,7 +76,7 @@ func (d *Desired) AssignActivities(
 		a.Robots = robots
 		done, found = library.AssignActivities(rows, a, by)
 		c := content.Content{Activities: &content.Activities{Pins: done.Activities}}
-		return done.Changes, []assignment{{c, givenActivities(rows, done)}}, found
+		return done.Changes, []assignment{{content: c, given: givenActivities(rows, done)}}, found
 	}
 	total, pinned, found, err := d.planForRobots(ctx, p, library.ForActivities(a.Activities), sel, dryRun, by, plan)
 	done.Pinned = pinned
@@ -165,7 +165,7 @@ func (d *Desired) Set(ctx context.Context, p auth.Principal, robots selector.Sel
 				c.ValuesAfter = append(c.ValuesAfter, done.ValuesAfter...)
 			}
 			a := assignedDocuments(part.Rows, part.Request, done)
-			asked = append(asked, assignment{content.Content{Config: part.Request.Config, Mode: part.Request.Mode, Places: part.Request.Places}, a.given})
+			asked = append(asked, assignment{content: content.Content{Config: part.Request.Config, Mode: part.Request.Mode, Places: part.Request.Places}, given: a.given})
 			if dryRun || len(done.Updated) == 0 {
 				continue
 			}

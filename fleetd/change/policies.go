@@ -15,13 +15,17 @@ import (
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/policy"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
 // Policies changes which content robots have by their labels.
-type Policies struct{ Deps }
+type Policies struct {
+	Deps
+	Rollouts *Rollouts // bring what changes to robots
+}
 
 // PolicyPut is a new or changed policy.
 type PolicyPut struct {
@@ -29,6 +33,10 @@ type PolicyPut struct {
 	Version  *int64        // that the caller read; 0 = it must be new; nil = any
 	Expected *int          // number of robots that get something else; nil = any
 	DryRun   bool
+
+	Now       bool         // its robots get at once what it says, and not by a rollout
+	Spec      rollout.Spec // of the rollout; zero = the defaults
+	Supersede *int         // number of robots that it takes from open rollouts; without it, it may take none
 }
 
 // PolicyEffect is what a change of a policy means for robots.
@@ -43,12 +51,21 @@ type PolicyEffect struct {
 	Overlaps  []policy.Overlap
 	Warnings  []schema.Problem
 	Misfits   []library.Misfit
+	Rollouts  []PolicyRollout // that bring it to the robots
+}
+
+// PolicyRollout is a rollout that brings what a policy says to robots.
+type PolicyRollout struct {
+	Policy  string // that decides for these robots now
+	Rollout rollout.Rollout
+	Plan    rollout.Plan
 }
 
 // group is robots for which one policy decides.
 type group struct {
-	policy policy.Policy
-	robots []string
+	policy  policy.Policy
+	robots  []string
+	updated []string // those of robots that get something else
 }
 
 // List lists all policies in the order in which they decide.
@@ -185,11 +202,12 @@ func (d *Policies) replace(
 	if err != nil {
 		return e, nil, nil, err
 	}
-	for _, g := range groups {
+	for i, g := range groups {
 		planned, problems, err := d.planPolicy(ctx, tx, g, by)
 		if err != nil {
 			return e, nil, nil, err
 		}
+		groups[i].updated = planned.Updated
 		for _, p := range problems {
 			if g.policy.ID == next.ID {
 				found = append(found, p)
@@ -203,6 +221,13 @@ func (d *Policies) replace(
 	for _, ids := range []*[]string{&e.Updated, &e.Unchanged, &e.Decides, &e.Pinned, &e.Left} {
 		slices.Sort(*ids) // a robot is named twice if the policy is about another kind of document now
 		*ids = slices.Compact(*ids)
+	}
+	if !ask.Now && len(found) == 0 {
+		problems, err := d.planRollouts(ctx, tx, groups, &e, ask)
+		if err != nil {
+			return e, nil, nil, err
+		}
+		found = append(found, problems...)
 	}
 	if ask.Expected != nil && !ask.DryRun && *ask.Expected != len(e.Updated) {
 		found = append(found, schema.NewProblem("/expected_count", desired.CodeCountChanged,
@@ -219,11 +244,65 @@ func (d *Policies) replace(
 		if g.policy.ID != next.ID {
 			what += ", since " + was.ID + " changed"
 		}
+		if !ask.Now {
+			continue
+		}
 		if err := d.give(ctx, tx, g, by.Because(what)); err != nil {
 			return e, nil, nil, err
 		}
 	}
+	for i, r := range e.Rollouts {
+		created, _, found, err := d.Rollouts.create(ctx, tx, d.rolloutOf(groups, r.Policy, ask, r.Plan), by.Because("policy "+r.Policy))
+		if err != nil || len(found) > 0 {
+			return e, nil, found, err
+		}
+		e.Rollouts[i].Rollout = created
+	}
 	return e, e.Updated, nil, nil
+}
+
+// planRollouts plans one rollout for each policy that gives robots something else now, and says what has to be confirmed.
+func (d *Policies) planRollouts(ctx context.Context, tx *store.Tx, groups []group, e *PolicyEffect, ask PolicyPut) (found []schema.Problem, err error) {
+	taken := 0
+	for _, g := range groups {
+		if len(g.updated) == 0 {
+			continue
+		}
+		plan, _, problems, err := d.Rollouts.plan(ctx, tx, d.rolloutOf(groups, g.policy.ID, ask, rollout.Plan{}))
+		if err != nil {
+			return nil, err
+		}
+		if len(problems) > 0 {
+			return problems, nil
+		}
+		for _, s := range plan.Superseding {
+			taken += len(s.Robots)
+		}
+		e.Rollouts = append(e.Rollouts, PolicyRollout{Policy: g.policy.ID, Plan: plan})
+	}
+	switch {
+	case ask.DryRun:
+	case ask.Supersede == nil && taken > 0:
+		found = append(found, schema.NewProblem("/supersede", library.CodeConfirm, fmt.Sprintf("it would take %d robots from open rollouts of the same kind", taken),
+			fmt.Sprintf("confirm the number with supersede: %d, or wait until these rollouts have ended", taken)))
+	case ask.Supersede != nil && *ask.Supersede != taken:
+		found = append(found, schema.NewProblem("/supersede", desired.CodeCountChanged,
+			fmt.Sprintf("it would take %d robots from open rollouts of the same kind, %d were expected", taken, *ask.Supersede), "check with a dry run"))
+	}
+	return found, nil
+}
+
+// rolloutOf is the rollout to the robots for which a policy decides anew. It may take the robots that its plan takes from others: the
+// number was confirmed.
+func (d *Policies) rolloutOf(groups []group, id string, ask PolicyPut, plan rollout.Plan) RolloutRequest {
+	i := slices.IndexFunc(groups, func(g group) bool { return g.policy.ID == id })
+	taken := 0
+	for _, s := range plan.Superseding {
+		taken += len(s.Robots)
+	}
+	p := groups[i].policy
+	return RolloutRequest{Name: "policy " + id, Content: p.Content, Robots: selector.IDs(groups[i].updated...), Selected: p.Selector.String(), Spec: ask.Spec,
+		Start: true, Cause: rollout.ByPolicy, CauseID: id, Supersede: &taken}
 }
 
 func (d *Policies) save(ctx context.Context, tx *store.Tx, was, next policy.Policy, by audit.Attribution) error {
@@ -381,7 +460,10 @@ func (d *Deps) give(ctx context.Context, tx *store.Tx, g group, by audit.Attribu
 			Detail: "not applied to " + library.RobotsText(g.robots),
 		})
 	}
-	return planned.apply(ctx)
+	if err := planned.apply(ctx); err != nil {
+		return err
+	}
+	return d.addAssignments(ctx, tx, []assignment{{content: g.policy.Content, given: planned.given, policy: g.policy.ID}}, g.policy.Selector, by)
 }
 
 // relabelled is a robot that got other labels, or that joined the fleet.
@@ -530,5 +612,5 @@ func (d *Deps) unpinned(ctx context.Context, tx *store.Tx, robot string, topic s
 	if p == nil {
 		return nil
 	}
-	return d.give(ctx, tx, group{*p, []string{robot}}, by.Because("policy "+p.ID+", since the pin was removed"))
+	return d.give(ctx, tx, group{policy: *p, robots: []string{robot}}, by.Because("policy "+p.ID+", since the pin was removed"))
 }

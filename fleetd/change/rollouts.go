@@ -70,33 +70,11 @@ func (o *Rollouts) Plan(ctx context.Context, r RolloutRequest) (p rollout.Plan, 
 
 // Create creates a rollout as its plan shows it. With problems nothing is written.
 func (o *Rollouts) Create(ctx context.Context, p auth.Principal, r RolloutRequest, by audit.Attribution) (created rollout.Rollout, total int, found []schema.Problem, err error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return created, 0, nil, fmt.Errorf("make an id for a rollout: %w", err)
-	}
-	err = o.transact(ctx, p, func(tx *store.Tx) error {
-		var plan rollout.Plan
-		if plan, total, found, err = o.plan(ctx, tx, r); err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			found = o.differences(r, plan)
-		}
-		if len(found) > 0 {
+	err = o.transact(ctx, p, func(tx *store.Tx) (err error) {
+		if created, total, found, err = o.create(ctx, tx, r, by); err == nil && len(found) > 0 {
 			return errRefused
 		}
-		var robots []rollout.Robot
-		created, robots = plan.Rollout(rollout.New{
-			ID: id.String(), Name: r.Name, Selector: cmp.Or(r.Selected, r.Robots.String()), Cause: cmp.Or(r.Cause, rollout.ByPerson), CauseID: r.CauseID,
-			By: by.Who, Why: by.Why, At: o.Now(), Start: r.Start,
-		})
-		if err := tx.AddRollouts(ctx, store.NewRollout{Rollout: created, Members: robots}); err != nil {
-			return err
-		}
-		created.Version = 1
-		n := rolloutNote(created, audit.ActionRollout, by.Who, by.Why)
-		n.Detail = fmt.Sprintf("%s to %d robots in %d waves", created.Content, len(robots), len(created.Waves))
-		return tx.Note(ctx, created.CreatedAt, n)
+		return err
 	})
 	if errors.Is(err, errRefused) {
 		return created, total, found, nil
@@ -105,6 +83,35 @@ func (o *Rollouts) Create(ctx context.Context, p auth.Principal, r RolloutReques
 		o.Changed(ctx, nil)
 	}
 	return created, total, nil, err
+}
+
+// create creates a rollout in a transaction, which the caller has to roll back if there are problems.
+func (o *Rollouts) create(ctx context.Context, tx *store.Tx, r RolloutRequest, by audit.Attribution) (created rollout.Rollout, total int, found []schema.Problem, err error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return created, 0, nil, fmt.Errorf("make an id for a rollout: %w", err)
+	}
+	plan, total, found, err := o.plan(ctx, tx, r)
+	if err != nil {
+		return created, total, nil, err
+	}
+	if len(found) == 0 {
+		found = o.differences(r, plan)
+	}
+	if len(found) > 0 {
+		return created, total, found, nil
+	}
+	created, robots := plan.Rollout(rollout.New{
+		ID: id.String(), Name: r.Name, Selector: cmp.Or(r.Selected, r.Robots.String()), Cause: cmp.Or(r.Cause, rollout.ByPerson), CauseID: r.CauseID,
+		By: by.Who, Why: by.Why, At: o.Now(), Start: r.Start,
+	})
+	if err := tx.AddRollouts(ctx, store.NewRollout{Rollout: created, Members: robots}); err != nil {
+		return created, total, nil, err
+	}
+	created.Version = 1
+	n := rolloutNote(created, audit.ActionRollout, by.Who, by.Why)
+	n.Detail = fmt.Sprintf("%s to %d robots in %d waves", created.Content, len(robots), len(created.Waves))
+	return created, total, nil, tx.Note(ctx, created.CreatedAt, n)
 }
 
 // differences says how a plan differs from the one that the request was made for.
@@ -473,16 +480,19 @@ func (o *Rollouts) SetPin(ctx context.Context, p auth.Principal, robot string, t
 	return pin, err
 }
 
-// RemovePin removes a pin; ErrNotFound: there is none.
+// RemovePin removes a pin, and gives the robot what its policy says; ErrNotFound: there is none.
 func (o *Rollouts) RemovePin(ctx context.Context, p auth.Principal, robot string, topic schema.TopicKind, by audit.Attribution) error {
 	err := o.transact(ctx, p, func(tx *store.Tx) error {
 		if err := tx.RemovePin(ctx, robot, topic); err != nil {
 			return err
 		}
-		return tx.Note(ctx, o.Now(), pinNote(audit.ActionUnpin, robot, topic, by))
+		if err := tx.Note(ctx, o.Now(), pinNote(audit.ActionUnpin, robot, topic, by)); err != nil {
+			return err
+		}
+		return o.unpinned(ctx, tx, robot, topic, by.WithTime(o.Now()))
 	})
 	if err == nil {
-		o.Changed(ctx, nil)
+		o.Changed(ctx, []string{robot})
 	}
 	return err
 }

@@ -27,14 +27,17 @@ func (sh *shell) putPolicyCommand() *cobra.Command {
 	var what contentFlags
 	var robots targets
 	var place, expect int
-	var disabled, dryRun bool
+	var disabled, dryRun, now bool
+	var supersede int
+	var how waveFlags
 	var why string
 	c := &cobra.Command{
 		Use: "put POLICY | FILE", Short: "make or change a policy, from flags or from a file", Args: exactlyOne,
 		Long: `Make or change a policy: robots with these labels have this, also those that join the fleet or are
 labelled later. Of several policies that select a robot, the one with the lowest --place decides; each
 kind (story, activities, settings, mode, places) is decided by itself. A robot on which a person pinned
-what it has keeps it. --dry-run shows which robots would get something else.
+what it has keeps it. --dry-run shows which robots would get something else. A rollout brings it to the
+robots, as fleetd rollout create does, or --now all of them at once; robots that join later get it at once.
 
 A file, in YAML or JSON, has the same: {policy: lobby, place: 10, selector: {labels: [{key: site, value: lobby}]},
 content: {story: {id: museum}}}. The newest revision is taken now, and not again by itself.`,
@@ -75,6 +78,14 @@ content: {story: {id: museum}}}. The newest revision is taken now, and not again
 			if expect >= 0 {
 				ask["expected_count"] = &expect
 			}
+			if supersede >= 0 {
+				ask["supersede"] = &supersede
+			}
+			spec, err := how.spec(sh, cmd)
+			if err != nil {
+				return err
+			}
+			ask["now"], ask["spec"] = now, spec
 			return inPolicyFile(sh.doAndShow(cmd.Context(), "put-policy", ask), file, text)
 		}),
 	}
@@ -85,7 +96,10 @@ content: {story: {id: museum}}}. The newest revision is taken now, and not again
 	f.BoolVar(&disabled, "disabled", false, "it decides nothing until it is put again without this")
 	f.BoolVar(&dryRun, "dry-run", false, "only show what it means for robots")
 	f.IntVar(&expect, "expect", -1, "refuse unless exactly this many robots would get something else")
+	f.BoolVar(&now, "now", false, "robots get at once what it says, all of them; else a rollout brings it to them in waves")
+	f.IntVar(&supersede, "supersede", -1, "take exactly this many robots from open rollouts of the same kind")
 	what.flags(c)
+	how.flags(c)
 	whyFlag(c, &why)
 	return c
 }
@@ -144,7 +158,7 @@ func policyText(_ *shell, out io.Writer, p api.Policy) {
 }
 
 func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
-	p, gets, has, decides := r.Policy, "got something else", "", "decides"
+	p, gets, has, decides := r.Policy, "get something else", "", "decides"
 	switch {
 	case r.Deleted:
 		has, decides = " was deleted", "decided"
@@ -167,6 +181,23 @@ func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
 		fmt.Fprintf(out, "warning: %s; %s\n", one.Detail, one.Hint)
 	}
 	misfitLines(out, r.Misfits)
+	for _, o := range r.Rollouts {
+		fmt.Fprintf(out, "%s: %s to %s in %s", orElse(strings.TrimSpace("rollout "+o.ID), "rollout"), o.Content, countText(o.Robots, "robot"), countText(o.Waves, "wave"))
+		switch {
+		case o.ID == "":
+			fmt.Fprintln(out)
+		case o.NeedsApproval:
+			fmt.Fprintf(out, "; a second person has to approve it: fleetd rollout get %s\n", o.ID)
+		default:
+			fmt.Fprintf(out, "; fleetd rollout watch %s\n", o.ID)
+		}
+		if o.Refused > 0 {
+			fmt.Fprintf(out, "warning: %s would refuse it\n", countText(o.Refused, "robot"))
+		}
+		if o.Superseding > 0 && r.DryRun {
+			fmt.Fprintf(out, "it takes %s from open rollouts: confirm with --supersede %d\n", countText(o.Superseding, "robot"), o.Superseding)
+		}
+	}
 }
 
 func robotWhyTable(_ *shell, out io.Writer, w api.RobotWhy) {
