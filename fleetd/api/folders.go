@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/folder"
 	"troupe/fleetd/library"
 	"troupe/fleetd/operation"
+	"troupe/fleetd/rollout"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -21,6 +22,8 @@ type FolderFiles struct {
 	Assets   []folder.Asset `json:"assets,omitempty" maxItems:"2000"`
 	Prune    bool           `json:"prune,omitempty" doc:"delete what an earlier apply of this folder brought and the folder no longer has"`
 	TakeOver bool           `json:"take_over,omitempty" doc:"take over what another folder brought"`
+	Now      bool           `json:"now,omitempty" doc:"robots get what policies say at once, without a rollout"`
+	Rollout  rollout.Spec   `json:"rollout,omitzero" doc:"how the rollouts go by which robots get what policies say; default: a canary, then waves"`
 	audit.Attribution
 }
 
@@ -112,7 +115,7 @@ func (s *server) folders(t *operation.Table) {
 }
 
 func (in FolderFiles) options() folder.Options {
-	return folder.Options{Prune: in.Prune, TakeOver: in.TakeOver}
+	return folder.Options{Now: in.Now, Rollout: in.Rollout, Prune: in.Prune, TakeOver: in.TakeOver}
 }
 
 func (s *server) planFolder(ctx context.Context, p auth.Principal, in FolderFiles) (*answer[FolderPlan], error) {
@@ -124,7 +127,7 @@ func (s *server) planFolder(ctx context.Context, p auth.Principal, in FolderFile
 	f, found := folder.Read(in.Files, in.Assets)
 	o := in.options()
 	o.Prune = o.Prune && len(found) == 0 // what cannot be read is not gone
-	done, more, err := s.Folders.Plan(ctx, f, o, attribute(p, in.Attribution))
+	done, more, err := s.Folders.Plan(ctx, p, f, change.FolderApply{Options: o}, attribute(p, in.Attribution))
 	if err != nil {
 		return nil, s.fail(err, "folder")
 	}

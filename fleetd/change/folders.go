@@ -10,13 +10,17 @@ import (
 	"troupe/fleetd/auth"
 	"troupe/fleetd/folder"
 	"troupe/fleetd/library"
+	"troupe/fleetd/policy"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/schema"
 )
 
 // Folders makes the fleet as a folder of files says, and writes it as one.
-type Folders struct{ Deps }
+type Folders struct {
+	Deps
+	Rollouts *Rollouts // that bring what policies say to robots
+}
 
 // FolderApply says how a folder is applied.
 type FolderApply struct {
@@ -37,6 +41,7 @@ type FolderApplied struct {
 const (
 	CodePlanChanged = "plan_changed" // something changed since the plan was made
 	CodeNoFile      = "no_file"      // a file of an asset was not uploaded
+	CodeNeedsRight  = "needs_right"
 )
 
 // Export returns the fleet as files.
@@ -84,6 +89,30 @@ func (d *Folders) state(ctx context.Context, tx *store.Tx, reading func() (libra
 	for ref, owner := range owners {
 		s.Owners[folder.Ref{Kind: folder.Kind(ref.Kind), ID: ref.ID}] = owner
 	}
+	if s.Policies, err = tx.Policies(ctx, ""); err != nil {
+		return s, err
+	}
+	for _, p := range s.Policies {
+		s.Owners[folder.Ref{Kind: folder.KindPolicy, ID: p.ID}] = p.Owner
+	}
+	sites, err := tx.Sites(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, one := range sites {
+		s.Sites = append(s.Sites, folder.SiteRow{ID: one.ID, Owner: one.Owner, Calendar: one.Calendar})
+		s.Owners[folder.Ref{Kind: folder.KindSite, ID: one.ID}] = one.Owner
+	}
+	schedules, err := tx.Schedules(ctx)
+	if err != nil {
+		return s, err
+	}
+	for _, one := range schedules {
+		s.Schedules = append(s.Schedules, folder.ScheduleRow{ID: one.ID, Owner: one.Owner, OfSite: one.OfSite, Schedule: one.Schedule})
+		if one.OfSite == "" {
+			s.Owners[folder.Ref{Kind: folder.KindSchedule, ID: one.ID}] = one.Owner
+		}
+	}
 	read, err := reading()
 	if err != nil {
 		return s, err
@@ -95,7 +124,7 @@ func (d *Folders) state(ctx context.Context, tx *store.Tx, reading func() (libra
 
 // read reads what the plan of one folder looks at, fills in what fleetd knows of the files of its assets, and names those that it
 // does not have.
-func (d *Folders) read(ctx context.Context, tx *store.Tx, f *folder.Fleet, o folder.Options) (s folder.State, missing []string, err error) {
+func (d *Folders) read(ctx context.Context, tx *store.Tx, f *folder.Fleet, o folder.Options, objects folder.Objects) (s folder.State, missing []string, err error) {
 	digests := make([]string, len(f.Library.Assets))
 	for i, a := range f.Library.Assets {
 		digests[i] = a.SHA256
@@ -124,79 +153,156 @@ func (d *Folders) read(ctx context.Context, tx *store.Tx, f *folder.Fleet, o fol
 			of[folder.Ref{Kind: folder.Kind(ref.Kind), ID: ref.ID}] = owner
 		}
 		whole, _ := f.WithRemovals(of, o)
-		return library.ForFolder(whole.Library), nil
+		policies, err := tx.Policies(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range objects.Policies {
+			policies = append(policies, of.Is)
+		}
+		named := policyEntries(policies)
+		return func(r library.Reader) {
+			library.ForFolder(whole.Library)(r)
+			for kind, ids := range named { // their newest revisions, for the texts of policies
+				r.Entries(kind, ids...)
+			}
+		}, nil
 	})
 	return s, missing, err
 }
 
-// Plan says what an apply of a folder would do. It plans after the transaction that reads: with many texts that takes long, and would
-// keep every other change waiting.
-func (d *Folders) Plan(ctx context.Context, f folder.Fleet, o folder.Options, by audit.Attribution) (done FolderApplied, found []library.FileProblem, err error) {
-	var state folder.State
-	given := f
-	err = d.query(ctx, func(tx *store.Tx) (err error) {
-		given = f // the transaction may run again
-		state, done.Missing, err = d.read(ctx, tx, &given, o)
-		return err
+// Plan says what an apply of a folder would do. It carries the apply out in a transaction that it rolls back, so that it says what the
+// apply does: which revisions policies mean then, and which robots that reaches. A folder of which the library is wrong is refused before, outside of a transaction
+// that writes.
+func (d *Folders) Plan(ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution) (done FolderApplied, found []library.FileProblem, err error) {
+	err = d.transact(ctx, p, func(tx *store.Tx) error {
+		run := folderRun{Folders: d, tx: tx, principal: p, ask: a, by: by.WithTime(d.Now()), dryRun: true}
+		if found, err = run.apply(ctx, f); err != nil {
+			return err
+		}
+		done = run.done()
+		return errRefused // nothing is written
 	})
-	if err != nil {
-		return done, nil, err
+	if errors.Is(err, errRefused) {
+		return done, found, nil
 	}
-	made, found := folder.Make(state, given, o, by.WithTime(d.Now()))
-	done.Plan = made.Plan
-	return done, found, nil
+	return done, found, err
 }
 
 // Apply makes the fleet as a folder says, all or nothing. It is refused if the plan is not the one that the caller saw.
 func (d *Folders) Apply(ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution) (done FolderApplied, found []library.FileProblem, err error) {
-	if done, found, err = d.Plan(ctx, f, a.Options, by); err != nil || len(found) > 0 {
-		return done, found, err
-	}
+	var touched []string
 	changed := false
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
-		given := f
-		state, missing, err := d.read(ctx, tx, &given, a.Options)
-		if err != nil {
+		run := folderRun{Folders: d, tx: tx, principal: p, ask: a, by: by.WithTime(d.Now())}
+		if found, err = run.apply(ctx, f); err != nil {
 			return err
 		}
-		by := by.WithTime(d.Now())
-		made, problems := folder.Make(state, given, a.Options, by)
-		if found = problems; len(found) > 0 {
+		if done = run.done(); len(found) == 0 {
+			found = refusePlan(run.made.Plan, a, run.folder, run.missing)
+		}
+		if len(found) > 0 {
 			return errRefused
 		}
-		done = FolderApplied{Plan: made.Plan}
-		if found = refusePlan(made.Plan, a, given, missing); len(found) > 0 {
-			return errRefused
-		}
-		if changed = len(made.Changes)+len(made.Owned) > 0; !changed {
+		touched = run.touched
+		if changed = len(run.made.Changes)+len(run.made.Owned) > 0; !changed {
 			return nil
 		}
-		return d.save(ctx, tx, f, made, by)
+		return tx.Note(ctx, run.by.At, audit.Note{Who: by.Who, Why: by.Why, What: audit.ActionApplyFolder, Target: "folder " + f.Name, Detail: run.made.Counts().String()})
 	})
 	if errors.Is(err, errRefused) {
 		return done, found, nil
 	}
 	if err == nil && changed {
-		d.Changed(ctx, nil)
+		d.Changed(ctx, touched)
 	}
 	return done, nil, err
 }
 
-// save writes a plan.
-func (d *Folders) save(ctx context.Context, tx *store.Tx, f folder.Fleet, made folder.Made, by audit.Attribution) error {
-	if err := tx.Apply(ctx, made.Library, by.At); err != nil {
-		return err
+// folderRun is one apply in its transaction.
+type folderRun struct {
+	*Folders
+	tx        *store.Tx
+	principal auth.Principal
+	ask       FolderApply
+	by        audit.Attribution
+	dryRun    bool
+
+	folder  folder.Fleet // with what fleetd knows of its files
+	missing []string
+	before  folder.State
+	made    folder.Made
+	touched []string // robots that get something at once
+	found   []library.FileProblem
+}
+
+func (r *folderRun) done() FolderApplied { return FolderApplied{r.made.Plan, r.missing} }
+
+// apply writes everything, and returns the problems of all files.
+func (r *folderRun) apply(ctx context.Context, f folder.Fleet) (found []library.FileProblem, err error) {
+	objects, found, warnings := f.Parse()
+	r.folder, r.found = f, found
+	if r.before, r.missing, err = r.read(ctx, r.tx, &r.folder, r.ask.Options, objects); err != nil {
+		return nil, err
 	}
+	made, problems := folder.Make(r.before, r.folder, r.ask.Options, r.by)
+	r.found = append(r.found, problems...)
+	r.made = made
+	r.made.Warnings = append(r.made.Warnings, warnings...)
+	if len(problems) > 0 { // what is written below would miss the library
+		err := r.checkPolicies(ctx, objects)
+		return folder.Sorted(r.found), err
+	}
+	if err := r.tx.Apply(ctx, made.Library, r.by.At); err != nil {
+		return nil, err
+	}
+	if err := r.own(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.policies(ctx, objects); err != nil {
+		return nil, err
+	}
+	r.made.Finish()
+	return folder.Sorted(r.found), nil
+}
+
+// own records what of the library belongs to the folder from now on.
+func (r *folderRun) own(ctx context.Context) error {
 	var owned []library.Ref
-	for _, ref := range made.Owned {
+	for _, ref := range r.made.Owned {
 		if ref.OfLibrary() {
 			owned = append(owned, library.Ref{Kind: library.Kind(ref.Kind), ID: ref.ID})
 		}
 	}
-	if err := tx.SetFolderOwner(ctx, f.Name, owned); err != nil {
-		return err
+	return r.tx.SetFolderOwner(ctx, r.folder.Name, owned)
+}
+
+func (r *folderRun) refuse(o folder.Object, problems []schema.Problem) {
+	r.found = append(r.found, o.Refuse(problems)...)
+}
+
+// needs refuses an apply that changes what the principal may not change.
+func (r *folderRun) needs(path string, rights auth.Rights, what string) {
+	if !r.principal.May(rights) {
+		r.found = append(r.found, library.FileProblem{Path: path, Problem: schema.NewProblem("", CodeNeedsRight,
+			fmt.Sprintf("%s needs the right to %v, which %s does not have", what, rights, r.principal.ID), "this needs the role "+auth.RolesWith(rights))})
 	}
-	return tx.Note(ctx, by.At, audit.Note{Who: by.Who, Why: by.Why, What: audit.ActionApplyFolder, Target: "folder " + f.Name, Detail: made.Counts().String()})
+}
+
+// policyEntries lists the stories and activities that policies name.
+func policyEntries(all []policy.Policy) map[library.Kind][]string {
+	ids := map[library.Kind][]string{}
+	for _, p := range all {
+		if s := p.Content.Story; s != nil && s.ID != "" {
+			ids[library.KindStory] = append(ids[library.KindStory], s.ID)
+		}
+		if a := p.Content.Activities; a != nil {
+			for _, pin := range a.Pins {
+				ids[library.KindActivity] = append(ids[library.KindActivity], pin.ID)
+			}
+		}
+	}
+	return ids
 }
 
 // refusePlan says why a plan must not be carried out.

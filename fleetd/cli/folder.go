@@ -21,6 +21,7 @@ import (
 	"troupe/fleetd/api"
 	"troupe/fleetd/folder"
 	"troupe/fleetd/library"
+	"troupe/fleetd/rollout"
 	"troupe/schema"
 	"troupe/schema/score"
 )
@@ -140,6 +141,8 @@ func (f *folderFiles) addAsset(name string, body []byte, found *[]library.FilePr
 type folderFlags struct {
 	path            string
 	prune, takeOver bool
+	now             bool
+	rollout         string // file
 }
 
 func (g *folderFlags) flags(c *cobra.Command) {
@@ -147,6 +150,9 @@ func (g *folderFlags) flags(c *cobra.Command) {
 	f.StringVarP(&g.path, "file", "f", "", "the folder")
 	f.BoolVar(&g.prune, "prune", false, "delete what an earlier apply of this folder brought and the folder no longer has")
 	f.BoolVar(&g.takeOver, "take-over", false, "take over what another folder brought")
+	f.BoolVar(&g.now, "now", false, "give robots what policies say at once, without a rollout")
+	f.StringVar(&g.rollout, "rollout", "", "file that says how the rollouts go by which robots get what policies say, as for fleetd rollout create --plan; default: a canary, then waves")
+	c.MarkFlagsMutuallyExclusive("now", "rollout")
 	_ = c.MarkFlagRequired("file") // it is defined above
 }
 
@@ -157,7 +163,10 @@ func (sh *shell) planFolder(ctx context.Context, g folderFlags, why string) (*fo
 	if err != nil {
 		return nil, plan, err
 	}
-	f.Prune, f.TakeOver, f.Attribution = g.prune && len(found) == 0, g.takeOver, sh.attribution(why)
+	f.Prune, f.TakeOver, f.Now, f.Attribution = g.prune && len(found) == 0, g.takeOver, g.now, sh.attribution(why)
+	if f.Rollout, err = sh.rolloutFile(g.rollout); err != nil {
+		return nil, plan, err
+	}
 	err = sh.call(ctx, apiRequest{method: http.MethodPost, path: "folder/diff", body: f.FolderFiles, timeout: uploadTimeout}, &plan)
 	if refused := (*failure)(nil); errors.As(err, &refused) && refused.problem != nil && refused.problem.Of(api.KindInvalid) || err == nil && len(found) > 0 {
 		if err != nil {
@@ -174,6 +183,30 @@ func (sh *shell) planFolder(ctx context.Context, g folderFlags, why string) (*fo
 		fmt.Fprintln(sh.Err, formatProblem(p.Problem, filepath.Join(g.path, p.Path), f.text(p.Path)))
 	}
 	return f, plan, nil
+}
+
+// rolloutFile reads how rollouts go; without a file, as they do by default.
+func (sh *shell) rolloutFile(name string) (spec rollout.Spec, err error) {
+	if name == "" {
+		return spec, nil
+	}
+	text, body, err := sh.readAsJSON(name)
+	if err != nil {
+		return spec, err
+	}
+	spec, found := schema.DecodeStrict[rollout.Spec](body)
+	if len(schema.Errors(found)) == 0 {
+		_, found = spec.Complete()
+	}
+	if found = schema.Errors(found); len(found) == 0 {
+		return spec, nil
+	}
+	lines := make([]string, len(found))
+	for i, p := range found {
+		p.Pointer = strings.TrimPrefix(p.Pointer, "/spec")
+		lines[i] = formatProblem(p, name, text)
+	}
+	return spec, usage("%s", strings.Join(lines, "\n"))
 }
 
 // badFolder prints the problems of a folder in the order of its files.
@@ -354,13 +387,48 @@ func changeLine(c folder.Change, word string) string {
 	return line
 }
 
-// folderRest prints what a plan leaves and takes.
+// folderRest prints which robots a plan reaches, and what it leaves and takes.
 func folderRest(w io.Writer, p api.FolderPlan) {
+	for _, r := range p.Reaches {
+		reachLines(w, r)
+	}
 	if len(p.Leaves) > 0 {
 		fmt.Fprintf(w, "not in the folder any more, and left: %s; --prune deletes it\n", refsText(p.Leaves))
 	}
 	if len(p.Takes) > 0 {
 		fmt.Fprintf(w, "%s unchanged that belong to the folder from now on\n", countText(len(p.Takes), "object"))
+	}
+}
+
+// reachLines prints which robots get what a policy says, and how.
+func reachLines(w io.Writer, r folder.Reach) {
+	if n := len(r.Robots); n > 0 {
+		how := "at once"
+		if len(r.Waves) > 0 {
+			how = "in a rollout"
+			if r.Rollout != "" {
+				how = fmt.Sprintf("in rollout %s, which is %s", r.Rollout, r.State)
+			}
+			words := make([]string, len(r.Waves))
+			for i, wave := range r.Waves {
+				words[i] = fmt.Sprintf("%s %d", wave.Name, wave.Robots)
+			}
+			how += ": " + strings.Join(words, ", ")
+		}
+		fmt.Fprintf(w, "policy %s: %s to %s %s\n", r.Policy, r.Content, countText(n, "robot"), how)
+		fmt.Fprintf(w, "  %s\n", library.RobotsText(r.Robots))
+	}
+	if r.Pinned > 0 {
+		fmt.Fprintf(w, "policy %s: %s keep what a person pinned\n", r.Policy, countText(r.Pinned, "robot"))
+	}
+	if len(r.Left) > 0 {
+		fmt.Fprintf(w, "policy %s: no policy decides any more for %s, which keep what they have\n", r.Policy, library.RobotsText(r.Left))
+	}
+	if r.Taken > 0 {
+		fmt.Fprintf(w, "  %s taken from open rollouts\n", countText(r.Taken, "robot"))
+	}
+	for _, no := range r.Refused {
+		fmt.Fprintf(w, "  will be refused by %s\n", no)
 	}
 }
 

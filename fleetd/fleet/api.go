@@ -33,7 +33,7 @@ func (f *Fleet) deps() api.Deps {
 		Decommissions: &change.Decommissions{Deps: changes}, Desired: &change.Desired{Deps: changes}, History: &change.History{Deps: changes},
 		Policies: &change.Policies{Deps: changes, Rollouts: f.rolloutChanges()},
 		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
-		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
+		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes, Rollouts: f.rolloutChanges()}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
 	}
 }
 

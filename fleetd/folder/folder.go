@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"troupe/fleetd/library"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -256,7 +258,7 @@ func (f *Fleet) add(o Object, objects map[Ref]string) []schema.Problem {
 	}
 	earlier, twice := objects[o.Ref]
 	switch {
-	case !schema.ValidID(o.ID):
+	case !schema.ValidID(o.ID) && o.Kind != KindSite || o.ID == "":
 		return score.Locate(o.Text, []schema.Problem{schema.NewProblem(pointer, score.CodeBadID, fmt.Sprintf("%q cannot name a %s", o.ID, o.Kind), "write a to z, 0 to 9 and -, at most 63 characters")})
 	case twice:
 		return score.Locate(o.Text, []schema.Problem{schema.NewProblem(pointer, score.CodeDuplicateID, fmt.Sprintf("%s is also in %s", o.Ref, earlier), "give one of them another name, or remove one file")})
@@ -266,16 +268,30 @@ func (f *Fleet) add(o Object, objects map[Ref]string) []schema.Problem {
 	return nil
 }
 
-// ownKind finds the first field that names an object that is not of the library.
-var ownKind = regexp.MustCompile(`(?m)^\{?[ \t]*"?(policy|site|schedule)"?[ \t]*:[ \t]*["']?([^\s"'#,{}]*)`)
+// ownKinds find the first field of what is not of the library. A schedule may have a field site, too.
+var ownKinds = []struct {
+	kind  Kind
+	field *regexp.Regexp
+}{{KindPolicy, fieldOf(KindPolicy)}, {KindSchedule, fieldOf(KindSchedule)}, {KindSite, fieldOf(KindSite)}}
+
+func fieldOf(kind Kind) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\{?[ \t]*["']?` + string(kind) + `["']?[ \t]*:`)
+}
 
 // kindOf returns what a text is, and the name that it gives itself.
 func kindOf(text []byte) (Kind, string) {
-	if kind, id := score.NameOf(text); kind != "" && id != "" {
-		return Kind(kind), id
-	}
-	if m := ownKind.FindSubmatch(text); m != nil {
-		return Kind(m[1]), string(m[2])
+	for _, own := range ownKinds {
+		if !own.field.Match(text) {
+			continue
+		}
+		asJSON, _ := score.ReadYAML(text, MaxText)
+		named, _ := schema.Decode[map[string]jsontext.Value](asJSON)
+		var id string
+		if v := named[string(own.kind)]; v.Kind() == '"' {
+			b, _ := jsontext.AppendUnquote(nil, v) // it is a text
+			id = string(b)
+		}
+		return own.kind, id
 	}
 	kind, id := score.NameOf(text)
 	return Kind(kind), id

@@ -14,6 +14,8 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/library"
+	"troupe/fleetd/policy"
+	"troupe/fleetd/rollout"
 	"troupe/schema"
 )
 
@@ -22,14 +24,19 @@ const CodeOwned = "other_folder"
 
 // State is what fleetd has.
 type State struct {
-	Library library.Rows
-	Owners  map[Ref]string // the folder that brought an object
+	Library   library.Rows
+	Owners    map[Ref]string // the folder that brought an object
+	Policies  []policy.Policy
+	Sites     []SiteRow
+	Schedules []ScheduleRow
 }
 
 // Options say how a folder is applied.
 type Options struct {
-	Prune    bool // delete what an earlier apply of this folder brought and the folder no longer has
-	TakeOver bool // take over what another folder brought
+	Now      bool         // robots get what policies say at once, without a rollout
+	Rollout  rollout.Spec // how they get it otherwise
+	Prune    bool         // delete what an earlier apply of this folder brought and the folder no longer has
+	TakeOver bool         // take over what another folder brought
 }
 
 // Change is what an apply does to one object.
@@ -52,7 +59,31 @@ type Plan struct {
 	Deletes   int                   `json:"deletes" doc:"objects that are deleted"`
 	Leaves    []Ref                 `json:"leaves" doc:"objects that an earlier apply of the folder brought and the folder no longer has; prune deletes them"`
 	Takes     []Ref                 `json:"takes" doc:"objects that belong to the folder from now on, although nothing about them changes"`
+	Reaches   []Reach               `json:"reaches" doc:"robots that get something else, by the policy that decides"`
+	Robots    int                   `json:"robots" doc:"robots that get something else"`
 	Warnings  []library.FileProblem `json:"warnings"`
+}
+
+// Reach is what robots get because policies change.
+type Reach struct {
+	Policy  string   `json:"policy" doc:"which decides for them afterwards"`
+	Content string   `json:"content" doc:"in words"`
+	Robots  []string `json:"robots"`
+	Pinned  int      `json:"pinned,omitempty" doc:"robots that keep what a person pinned"`
+	Left    []string `json:"left,omitempty" doc:"robots for which no policy decides any more: they keep what they have"`
+
+	Waves   []ReachWave `json:"waves,omitempty" doc:"of the rollout; none if they get it at once"`
+	Refused []string    `json:"refused,omitempty" doc:"robots that will refuse it, with the reason"`
+	Taken   int         `json:"taken,omitempty" doc:"robots that it takes from open rollouts"`
+
+	Rollout string `json:"rollout,omitempty" doc:"id of the rollout that an apply created"`
+	State   string `json:"state,omitempty" doc:"of the rollout"`
+}
+
+// ReachWave is a wave of a rollout.
+type ReachWave struct {
+	Name   string `json:"name"`
+	Robots int    `json:"robots"`
 }
 
 // Counts are the numbers of a plan that people compare.
@@ -61,7 +92,7 @@ type Counts struct {
 }
 
 // Counts returns the numbers of p.
-func (p Plan) Counts() Counts { return Counts{len(p.Changes) - p.Deletes, p.Deletes, 0} }
+func (p Plan) Counts() Counts { return Counts{len(p.Changes) - p.Deletes, p.Deletes, p.Robots} }
 
 func (c Counts) String() string {
 	return fmt.Sprintf("%s, %s, %s", count(c.Changes, "change"), count(c.Deletes, "deletion"), count(c.Robots, "robot"))
@@ -127,32 +158,37 @@ func sortRefs(refs []Ref) {
 // Make plans an apply, all or nothing. The problems are those of all files.
 func Make(state State, f Fleet, o Options, by audit.Attribution) (Made, []library.FileProblem) {
 	f, gone := f.WithRemovals(state.Owners, o)
-	m := Made{Plan: Plan{Folder: f.Name, Changes: []Change{}, Leaves: []Ref{}, Takes: []Ref{}, Warnings: []library.FileProblem{}}}
+	m := Made{Plan: Plan{Folder: f.Name, Changes: []Change{}, Leaves: []Ref{}, Takes: []Ref{}, Reaches: []Reach{}, Warnings: []library.FileProblem{}}}
 	if !o.Prune {
 		m.Leaves = append(m.Leaves, gone...)
 	}
 	found := m.own(state, f, o)
 	done, problems := library.ApplyFolder(state.Library, f.Library, by)
 	if found = append(found, problems...); len(found) > 0 {
-		return Made{}, sorted(found)
+		return Made{}, Sorted(found)
 	}
 	m.Library = done.Changes
-	m.Warnings = append(m.Warnings, sorted(done.Warnings)...)
+	m.Warnings = append(m.Warnings, done.Warnings...)
 	for _, a := range done.Assets {
-		m.add(assetChange(a))
+		m.Add(assetChange(a))
 	}
 	for i, t := range done.Texts {
-		m.add(textChange(f.Name, t, f.Library.Texts[i].Body))
+		m.Add(textChange(f.Name, t, f.Library.Texts[i].Body))
 	}
 	for _, r := range done.Removed {
-		m.add(removal(f.Name, r))
+		m.Add(removal(f.Name, r))
 	}
+	return m, nil
+}
+
+// Finish completes a plan whose changes were all added.
+func (m *Made) Finish() {
 	changed := map[Ref]bool{}
 	for _, c := range m.Changes {
 		changed[c.Ref] = true
 	}
 	for _, ref := range m.Owned {
-		if !changed[ref] {
+		if !changed[ref] && ref.Kind != KindPlaces {
 			m.Takes = append(m.Takes, ref)
 		}
 	}
@@ -163,10 +199,20 @@ func Make(state State, f Fleet, o Options, by audit.Attribution) (Made, []librar
 		return slices.Index(Kinds, c.Kind)
 	}
 	slices.SortStableFunc(m.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
+	robots := map[string]bool{}
+	for _, r := range m.Reaches {
+		for _, id := range r.Robots {
+			robots[id] = true
+		}
+	}
+	m.Robots = len(robots)
+	slices.SortFunc(m.Reaches, func(a, b Reach) int {
+		return cmp.Or(cmp.Compare(a.Policy, b.Policy), cmp.Compare(a.Content, b.Content))
+	})
+	m.Warnings = Sorted(m.Warnings)
 	m.Digest = digestOf(m.Plan)
-	return m, nil
 }
 
 // own finds what the folder takes, and refuses what another folder brought.
@@ -187,7 +233,8 @@ func (m *Made) own(state State, f Fleet, o Options) (found []library.FileProblem
 	return found
 }
 
-func (m *Made) add(c Change) {
+// Add adds a change, or counts what stays.
+func (m *Made) Add(c Change) {
 	switch c.Effect {
 	case library.EffectNone:
 		m.Unchanged++
@@ -254,7 +301,8 @@ func Diff(folder, name string, before, after []byte) string {
 	return string(lines)
 }
 
-func sorted(found []library.FileProblem) []library.FileProblem {
+// Sorted sorts problems by file and line.
+func Sorted(found []library.FileProblem) []library.FileProblem {
 	slices.SortStableFunc(found, func(a, b library.FileProblem) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
@@ -264,6 +312,10 @@ func sorted(found []library.FileProblem) []library.FileProblem {
 // digestOf identifies what a plan does.
 func digestOf(p Plan) string {
 	p.Digest, p.Warnings, p.Unchanged = "", nil, 0
+	p.Reaches = slices.Clone(p.Reaches)
+	for i := range p.Reaches {
+		p.Reaches[i].Rollout, p.Reaches[i].State = "", ""
+	}
 	b, err := schema.Encode(p)
 	if err != nil {
 		panic(err) // texts and numbers can be encoded

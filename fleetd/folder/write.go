@@ -31,6 +31,7 @@ func Write(name string, state State) (Exported, error) {
 	for _, ref := range library.Unpublished(state.Library) {
 		out.Drafts = append(out.Drafts, Ref{Kind(ref.Kind), ref.ID})
 	}
+	out.Files = append(out.Files, state.objects()...)
 	slices.SortFunc(out.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	out.Files = append(out.Files, File{Settings, fmt.Sprintf("# The name by which fleetd knows what is applied from this folder.\nfolder: %s\n", name)})
 	return out, nil
