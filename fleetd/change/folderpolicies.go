@@ -281,7 +281,10 @@ func (r *folderRun) giveGroup(ctx context.Context, g group, reach *folder.Reach)
 	}
 	if r.ask.Now {
 		r.touched = append(r.touched, reach.Robots...)
-		return planned.apply(ctx)
+		if err := planned.apply(ctx); err != nil {
+			return err
+		}
+		return r.addAssignments(ctx, r.tx, []assignment{{g.policy.Content, planned.given}}, g.policy.Selector, by)
 	}
 	return r.roll(ctx, g, reach)
 }
@@ -317,7 +320,9 @@ func (r *folderRun) roll(ctx context.Context, g group, reach *folder.Reach) erro
 	if err := r.tx.AddRollouts(ctx, store.NewRollout{Rollout: created, Members: members}); err != nil {
 		return err
 	}
-	reach.Rollout, reach.State = created.ID, string(created.State)
+	if reach.State = string(created.State); !r.dryRun {
+		reach.Rollout = created.ID
+	}
 	n := rolloutNote(created, audit.ActionRollout, r.by.Who, r.by.Why)
 	n.Detail = fmt.Sprintf("%s to %d robots in %d waves", created.Content, len(members), len(created.Waves))
 	return r.tx.Note(ctx, r.by.At, n)

@@ -407,11 +407,16 @@ func reachLines(w io.Writer, r folder.Reach) {
 		if len(r.Waves) > 0 {
 			how = "in a rollout"
 			if r.Rollout != "" {
-				how = fmt.Sprintf("in rollout %s, which is %s", r.Rollout, r.State)
+				how = "in rollout " + r.Rollout
 			}
-			words := make([]string, len(r.Waves))
-			for i, wave := range r.Waves {
-				words[i] = fmt.Sprintf("%s %d", wave.Name, wave.Robots)
+			if r.State == string(rollout.WaitingForApproval) {
+				how += ", which a second person has to approve"
+			}
+			var words []string
+			for _, wave := range r.Waves {
+				if wave.Robots > 0 {
+					words = append(words, fmt.Sprintf("%s %d", wave.Name, wave.Robots))
+				}
 			}
 			how += ": " + strings.Join(words, ", ")
 		}

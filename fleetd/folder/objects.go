@@ -296,7 +296,7 @@ func (m *Made) PolicyChange(before, after State, path string, was, next *policy.
 	case bytes.Equal(encode(policy.TextOf(*was)), encode(policy.TextOf(*next))):
 		c.Effect = library.EffectNone
 	case bytes.Equal(from, to):
-		c.Effect, c.Why = library.EffectRepublish, fmt.Sprintf("%s becomes %s", was.Content, next.Content)
+		c.Why = fmt.Sprintf("%s becomes %s", was.Content, next.Content)
 	}
 	c.Diff = m.diff(c, from, to)
 	return c

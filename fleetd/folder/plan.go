@@ -77,7 +77,7 @@ type Reach struct {
 	Taken   int         `json:"taken,omitempty" doc:"robots that it takes from open rollouts"`
 
 	Rollout string `json:"rollout,omitempty" doc:"id of the rollout that an apply created"`
-	State   string `json:"state,omitempty" doc:"of the rollout"`
+	State   string `json:"state,omitempty" doc:"of the rollout, such as WAITING_FOR_APPROVAL"`
 }
 
 // ReachWave is a wave of a rollout.
@@ -314,7 +314,7 @@ func digestOf(p Plan) string {
 	p.Digest, p.Warnings, p.Unchanged = "", nil, 0
 	p.Reaches = slices.Clone(p.Reaches)
 	for i := range p.Reaches {
-		p.Reaches[i].Rollout, p.Reaches[i].State = "", ""
+		p.Reaches[i].Rollout = ""
 	}
 	b, err := schema.Encode(p)
 	if err != nil {
