@@ -40,6 +40,22 @@ function valueText(value: unknown): string {
 const why = (text?: string) => whyAndExpect(text ?? '');
 const flag = (name: string, value?: string | number) => value !== undefined && value !== '' && `--${name}=${value}`;
 
+/** What robots get, in the flags of rollouts and policies. */
+function contentWords(c: Schemas['ContentContent']): Words {
+  if (c.story)
+    return [`--story=${c.story.id ?? ''}`, flag('rev', c.story.rev || undefined), flag('apply', c.story.apply)];
+  if (c.activities) {
+    const pins = c.activities.pins.map((p) => (p.rev ? `${p.id}@${p.rev}` : p.id));
+    return [`--activities=${pins.join(',')}`];
+  }
+  if (c.config) {
+    const set = Object.entries(c.config.set ?? {}).map(([k, v]) => `--set=${k}=${valueText(v)}`);
+    return [...set, ...(c.config.unset ?? []).map((k) => `--unset=${k}`)];
+  }
+  if (c.mode) return [`--mode=${c.mode.mode}`, flag('apply', c.mode.apply)];
+  return c.places ? [`--places=${c.places.id}.json`, flag('id', c.places.id)] : [];
+}
+
 function desired({ body: b }: Request<'desired'>): Words {
   const rest = [...robotsOf(b.selector), ...whyAndExpect(b.why ?? '', b.expected_count)];
   if (b.mode) return ['mode', b.mode.mode, flag('apply', b.mode.apply), ...rest];
@@ -61,20 +77,12 @@ function desired({ body: b }: Request<'desired'>): Words {
 }
 
 /** The flags of a content, and of the waves in which robots get it. */
-function rollout({ content: c, spec, name, selector }: Schemas['RolloutRequest']): Words {
-  const what: Words = [];
-  if (c.story)
-    what.push(`--story=${c.story.id ?? ''}`, flag('rev', c.story.rev || undefined), flag('apply', c.story.apply));
-  if (c.activities)
-    what.push(`--activities=${c.activities.pins.map((p) => (p.rev ? `${p.id}@${p.rev}` : p.id)).join(',')}`);
-  if (c.config) {
-    what.push(...Object.entries(c.config.set ?? {}).map(([k, v]) => `--set=${k}=${valueText(v)}`));
-    what.push(...(c.config.unset ?? []).map((k) => `--unset=${k}`));
-  }
-  if (c.mode) what.push(`--mode=${c.mode.mode}`, flag('apply', c.mode.apply));
-  if (c.places) what.push(`--places=${c.places.id}.json`, flag('id', c.places.id));
-  return [flag('name', name), ...what, ...waves(spec), ...robotsOf(selector)];
-}
+const rollout = ({ content, spec, name, selector }: Schemas['RolloutRequest']): Words => [
+  flag('name', name),
+  ...contentWords(content),
+  ...waves(spec),
+  ...robotsOf(selector),
+];
 
 /** The flags of waves; a plan for which there are none is read from a file. */
 function waves(spec: Schemas['RolloutSpec'] = {}): Words {
@@ -172,6 +180,17 @@ const table: Table = {
     'story',
     ...(b.story ? ['assign', b.story, flag('rev', b.rev || undefined)] : ['withdraw']),
     flag('apply', b.apply),
+    ...robotsOf(b.selector),
+    ...whyAndExpect(b.why ?? '', b.expected_count),
+  ],
+
+  'put-policy': ({ path, body: b }) => [
+    'policy',
+    'put',
+    path.id,
+    ...contentWords(b.content),
+    flag('place', b.place),
+    b.enabled === false && '--disabled',
     ...robotsOf(b.selector),
     ...whyAndExpect(b.why ?? '', b.expected_count),
   ],

@@ -1,13 +1,14 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
-import { line, whyAndExpect } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { deletePolicy } from './api';
+import { Effect } from './Effect';
 import { usePoliciesTexts } from './text';
 
 /** Asks before a policy is deleted. */
@@ -16,8 +17,15 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [why, setWhy] = useState('');
+  const dry = useQuery({
+    queryKey: ['policies', 'delete', id],
+    queryFn: () => deletePolicy(id, { dry_run: true }),
+    gcTime: 0,
+    retry: false,
+  });
+  const changes = dry.data?.updated.length ?? 0;
   const remove = useMutation({
-    mutationFn: () => deletePolicy(id, { why: why.trim() || undefined }),
+    mutationFn: () => deletePolicy(id, { expected_count: changes, why: why.trim() || undefined }),
     onSuccess: async () => {
       notifications.show({ message: t.deleted });
       await queries.invalidateQueries({ queryKey: ['policies'] });
@@ -34,6 +42,8 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
       >
         <Stack>
           <Text>{t.deleteHelp}</Text>
+          {dry.isError && <Refused error={dry.error} />}
+          {dry.data && <Effect of={{ ...dry.data, deleted: true }} />}
           <TextInput
             label={t.reason}
             value={why}
@@ -43,12 +53,12 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
           />
           {remove.isError && <Refused error={remove.error} />}
           <Group justify="flex-end">
-            <CommandLine lines={[line('policy', 'delete', id, ...whyAndExpect(why))]} />
+            <CommandLine lines={[lineOf('delete-policy', { path: { id }, query: { expected_count: changes, why } })]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>
-            <Button type="submit" color="red" loading={remove.isPending}>
-              {t.deleteNow}
+            <Button type="submit" color="red" loading={remove.isPending} disabled={!dry.data}>
+              {t.deleteNow(changes)}
             </Button>
           </Group>
         </Stack>

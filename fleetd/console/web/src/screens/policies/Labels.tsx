@@ -6,13 +6,15 @@ import { areLabels, labelsOf } from './labels';
 import { usePoliciesTexts } from './text';
 
 interface Props {
+  /** What a person has to know about it. */
+  help: string;
   all: boolean;
   labels: string[];
   onChange: (all: boolean, labels: string[]) => void;
 }
 
 /** Robots by their labels, also those that join later. */
-export function Labels({ all, labels, onChange }: Props) {
+export function Labels({ help, all, labels, onChange }: Props) {
   const t = usePoliciesTexts();
   const fleet = useRobots();
   const known = useMemo(() => labelsOf(fleet), [fleet]);
@@ -21,7 +23,7 @@ export function Labels({ all, labels, onChange }: Props) {
       <Checkbox label={t.all} checked={all} onChange={(e) => onChange(e.currentTarget.checked, labels)} />
       <TagsInput
         label={t.labels}
-        description={t.labelsHelp}
+        description={help}
         placeholder={labels.length === 0 ? t.labelsHint : undefined}
         disabled={all}
         value={labels}

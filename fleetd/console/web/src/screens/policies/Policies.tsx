@@ -105,7 +105,7 @@ function PolicyTable({ rows, label }: { rows: readonly Policy[]; label: string }
             </Table.Td>
             <Table.Td>
               <Text size="sm">
-                {[t.decided(p.decides), p.lost > 0 && t.lost(p.lost), p.pinned > 0 && t.pinned(p.pinned)]
+                {[t.decided(p.decides), p.enabled && p.selects > p.decides && t.lost(p.selects - p.decides)]
                   .filter(Boolean)
                   .join(', ')}
               </Text>

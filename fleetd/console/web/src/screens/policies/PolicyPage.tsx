@@ -1,13 +1,10 @@
 import {
-  Alert,
   Anchor,
   Button,
   Card,
   Checkbox,
   Group,
-  List,
   Loader,
-  NativeSelect,
   NumberInput,
   SimpleGrid,
   Stack,
@@ -21,6 +18,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useId, useState } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 
+import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { useRightTexts } from '../../text/rights';
@@ -32,12 +30,11 @@ import { WhatForm } from '../assign/WhatForm';
 import type { Content } from '../rollouts/api';
 import { contentOf } from '../rollouts/content';
 import { useContentText } from '../rollouts/contentText';
-import { RobotLinks } from '../rollouts/Failures';
-import { type Policy, type PolicyRequest, type PolicyResult, putPolicy, usePolicies } from './api';
+import { type Policy, type PolicyRequest, putPolicy, usePolicies } from './api';
 import { DeleteDialog } from './DeleteDialog';
+import { Effect } from './Effect';
 import { areLabels, labelTexts, selectorOf } from './labels';
 import { Labels } from './Labels';
-import { putLine } from './lines';
 import { usePoliciesTexts } from './text';
 
 const valid = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -81,7 +78,6 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const [what, setWhat] = useState<What | undefined>(
     of ? undefined : { kind: 'story', story: '', rev: 0, apply: 'next_act' },
   );
-  const [how, setHow] = useState<keyof typeof t.hows>('waves');
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
@@ -94,7 +90,13 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const selected = all || (labels.length > 0 && areLabels(labels));
   const body: PolicyRequest | undefined =
     content && selected
-      ? { place: Number(place), selector: selectorOf(all, labels), content, enabled, now: how === 'now' || undefined }
+      ? {
+          place: Number(place),
+          selector: selectorOf(all, labels),
+          content,
+          enabled: enabled ? undefined : false,
+          version: of?.version ?? 0,
+        }
       : undefined;
   const [asked] = useDebouncedValue(JSON.stringify(body && named ? { id, body } : undefined), 250);
   const dry = useQuery({
@@ -110,7 +112,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
     retry: false,
   });
   const result = body && named && !dry.isError ? dry.data : undefined;
-  const changes = result?.changes.count ?? 0;
+  const changes = result?.updated.length ?? 0;
   const reason = [
     !may && lacks(t.forbidden, 'assign'),
     !named && t.badName,
@@ -130,10 +132,10 @@ function Form({ of, next }: { of?: Policy; next: number }) {
     setRefused(undefined);
     setBefore(undefined);
     try {
-      const done = await putPolicy(id, full);
+      await putPolicy(id, full);
       notifications.show({ message: t.saved });
       await queries.invalidateQueries({ queryKey: ['policies'] });
-      void navigate(done.rollout ? `/rollouts/${encodeURIComponent(done.rollout)}` : '/policies');
+      void navigate('/policies');
     } catch (thrown) {
       if (problemOf(thrown).numberChanged) setBefore(changes);
       else setRefused(thrown);
@@ -185,6 +187,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
                 {t.who}
               </Title>
               <Labels
+                help={t.labelsHelp}
                 all={all}
                 labels={labels}
                 onChange={(a, l) => {
@@ -219,12 +222,6 @@ function Form({ of, next }: { of?: Policy; next: number }) {
             {dry.isFetching && !result && asked && <Loader size="sm" aria-label={t.checking} />}
             {dry.isError && asked && <Refused error={dry.error} />}
             {result && <Effect of={result} />}
-            <NativeSelect
-              label={t.how}
-              value={how}
-              data={Object.entries(t.hows).map(([value, label]) => ({ value, label }))}
-              onChange={(e) => setHow(e.currentTarget.value as typeof how)}
-            />
             <TextInput label={t.reason} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
             {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : changes} />}
             {refused !== undefined && <Refused error={refused} />}
@@ -238,7 +235,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
               >
                 {t.save(changes)}
               </Button>
-              {full && named && <CommandLine lines={putLine(id, full)} />}
+              {full && named && <CommandLine lines={[lineOf('put-policy', { path: { id }, body: full })]} />}
               {of && (
                 <Button variant="default" disabled={!may} onClick={() => setDeleting(true)}>
                   {t.delete}
@@ -254,39 +251,6 @@ function Form({ of, next }: { of?: Policy; next: number }) {
         </Card>
       </SimpleGrid>
       {deleting && of && <DeleteDialog id={of.id} onClose={() => setDeleting(false)} />}
-    </Stack>
-  );
-}
-
-/** What saving the policy would do: counts, who changes, and which policies it meets. */
-function Effect({ of: r }: { of: PolicyResult }) {
-  const t = usePoliciesTexts();
-  return (
-    <Stack gap="xs" data-testid="policy-dry-run">
-      <List size="sm">
-        <List.Item>{t.selects(r.total)}</List.Item>
-        <List.Item>{t.decides(r.decides)}</List.Item>
-        {r.overlaps.map((o) => (
-          <List.Item key={o.policy}>
-            {(o.first ? t.overlapFirst : t.overlapAfter)(o.policy, o.place, o.robots)}
-          </List.Item>
-        ))}
-        {r.pinned.count > 0 && <List.Item>{t.keeps(r.pinned.count)}</List.Item>}
-        <List.Item>
-          <b>{r.changes.count > 0 ? t.changes(r.changes.count) : t.nobodyChanges}</b>
-        </List.Item>
-      </List>
-      {r.changes.robots.length > 0 && (
-        <Group gap="xs">
-          <RobotLinks ids={r.changes.robots} />
-          {r.changes.count > r.changes.robots.length && <Text size="sm">… ({r.changes.count})</Text>}
-        </Group>
-      )}
-      {r.warnings.map((w, n) => (
-        <Alert key={n} color="yellow" p="xs" title={w.detail}>
-          {w.hint}
-        </Alert>
-      ))}
     </Stack>
   );
 }

@@ -57,7 +57,7 @@ function One({ of: r }: { of: Reason }) {
           </Text>
           {r.pin && (
             <Badge variant="light" color="violet" tt="none">
-              {t.pinNow}
+              {t.isPinned}
             </Badge>
           )}
         </Group>
@@ -70,6 +70,13 @@ function One({ of: r }: { of: Reason }) {
             {r.pin &&
               ` (${t.pinnedBy(r.pin.by || t.somebody, dateTime(r.pin.at))}${r.pin.why ? `: ${r.pin.why}` : ''})`}
           </List.Item>
+          {r.differs && r.says && (
+            <List.Item>
+              <span dir="auto" className="any-text">
+                {t.differs(said(r.says))}
+              </span>
+            </List.Item>
+          )}
           {r.losers.map((l) => (
             <List.Item key={l.policy}>
               <span dir="auto" className="any-text">

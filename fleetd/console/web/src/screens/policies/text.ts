@@ -9,6 +9,7 @@ export const usePoliciesTexts = texts(
     new: 'New policy',
     newTitle: 'New policy',
     empty: 'No policy. Without one, robots have what people assign to them.',
+    differs: (says: string) => `The policy says ${says}`,
     toAll: 'All policies',
     place: 'Place',
     name: 'Name',
@@ -18,7 +19,6 @@ export const usePoliciesTexts = texts(
     robots: 'Robots now',
     decided: (n: number) => `${n} decided`,
     lost: (n: number) => `${n} lost to another policy`,
-    pinned: (n: number) => `${n} pinned`,
     changed: 'Changed',
     disabled: 'Off',
     on: 'On',
@@ -35,8 +35,6 @@ export const usePoliciesTexts = texts(
     what: 'Content',
     changeContent: 'Choose another content',
     keepContent: 'Keep the present content',
-    how: 'How the change reaches robots',
-    hows: { waves: 'as a rollout in waves', now: 'at once' },
     check: 'What would happen',
     checking: 'Asking fleetd',
     selects: (n: number) => (n === 1 ? 'It selects 1 robot of today' : `It selects ${n} robots of today`),
@@ -56,9 +54,13 @@ export const usePoliciesTexts = texts(
     deleteTitle: (id: string) => `Delete the policy ${id}`,
     deleteHelp:
       'Robots keep what they have. Where another policy selects them, it decides from now on; newcomers no longer get this.',
-    deleteNow: 'Delete the policy',
+    deleteNow: (n: number) =>
+      n === 0 ? 'Delete the policy' : n === 1 ? 'Delete, 1 robot changes' : `Delete, ${n} robots change`,
     deleted: 'The policy is deleted',
-    toRollout: 'Its rollout',
+    leaves: (n: number) =>
+      n === 1
+        ? 'For 1 robot no policy decides then: it keeps what it has'
+        : `For ${n} robots no policy decides then: they keep what they have`,
     forbidden: 'change policies',
     badName: 'Give it a name: a to z, 0 to 9 and -.',
     noLabels: 'Say to which robots.',
@@ -85,6 +87,7 @@ export const usePoliciesTexts = texts(
     unpinTitle: (kind: string, robot: string) => `Unpin: ${kind} of ${robot}`,
     pinHelp: 'The robot keeps what it has: policies and rollouts leave it, until somebody unpins it.',
     unpinHelp: 'Policies decide again, and may give the robot something else at once.',
+    isPinned: 'pinned',
     pinNow: 'Pin',
     unpinNow: 'Unpin',
     pinAccepted: 'Pinned',
@@ -101,6 +104,7 @@ export const usePoliciesTexts = texts(
     new: 'Neue Richtlinie',
     newTitle: 'Neue Richtlinie',
     empty: 'Keine Richtlinie. Ohne eine haben Roboter, was Menschen ihnen zuweisen.',
+    differs: (says) => `Die Richtlinie sagt ${says}`,
     toAll: 'Alle Richtlinien',
     place: 'Platz',
     name: 'Name',
@@ -110,7 +114,6 @@ export const usePoliciesTexts = texts(
     robots: 'Roboter jetzt',
     decided: (n) => `${n} entschieden`,
     lost: (n) => `${n} an eine andere verloren`,
-    pinned: (n) => `${n} festgehalten`,
     changed: 'Geändert',
     disabled: 'Aus',
     on: 'An',
@@ -128,8 +131,6 @@ export const usePoliciesTexts = texts(
     what: 'Inhalt',
     changeContent: 'Anderen Inhalt wählen',
     keepContent: 'Den jetzigen Inhalt behalten',
-    how: 'Wie die Änderung zu Robotern kommt',
-    hows: { waves: 'als Rollout in Wellen', now: 'auf einmal' },
     check: 'Was geschähe',
     checking: 'fleetd wird gefragt',
     selects: (n) => `Sie wählt heute ${n} Roboter aus`,
@@ -150,9 +151,17 @@ export const usePoliciesTexts = texts(
     deleteTitle: (id) => `Die Richtlinie ${id} löschen`,
     deleteHelp:
       'Roboter behalten, was sie haben. Wo eine andere Richtlinie sie auswählt, entscheidet ab jetzt sie; neue Roboter bekommen dies nicht mehr.',
-    deleteNow: 'Die Richtlinie löschen',
+    deleteNow: (n) =>
+      n === 0
+        ? 'Die Richtlinie löschen'
+        : n === 1
+          ? 'Löschen, 1 Roboter ändert sich'
+          : `Löschen, ${n} Roboter ändern sich`,
     deleted: 'Die Richtlinie ist gelöscht',
-    toRollout: 'Ihr Rollout',
+    leaves: (n) =>
+      n === 1
+        ? 'Für 1 Roboter entscheidet dann keine: er behält, was er hat'
+        : `Für ${n} Roboter entscheidet dann keine: sie behalten, was sie haben`,
     forbidden: 'Richtlinien zu ändern',
     badName: 'Geben Sie ihr einen Namen: a bis z, 0 bis 9 und -.',
     noLabels: 'Sagen Sie, für welche Roboter.',
@@ -178,6 +187,7 @@ export const usePoliciesTexts = texts(
     unpinTitle: (kind, robot) => `Loslassen: ${kind} von ${robot}`,
     pinHelp: 'Der Roboter behält, was er hat: Richtlinien und Rollouts lassen es so, bis jemand loslässt.',
     unpinHelp: 'Richtlinien entscheiden wieder und geben dem Roboter vielleicht sofort etwas anderes.',
+    isPinned: 'festgehalten',
     pinNow: 'Festhalten',
     unpinNow: 'Loslassen',
     pinAccepted: 'Festgehalten',

@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useId, useState } from 'react';
 import { useNavigate } from 'react-router';
 
+import { quoted } from '../../api/commandline';
 import { lineOf } from '../../api/lines';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
@@ -34,6 +35,14 @@ interface Props {
   onForm: (f: SpecForm) => void;
   why: string;
   onWhy: (why: string) => void;
+}
+
+/** The lines of the command line that create a rollout; how it goes may need a file. */
+function linesFor(body: NewRollout): string[] {
+  const create = lineOf('create-rollout', { body });
+  return create.includes('--plan=plan.json')
+    ? [`echo ${quoted(JSON.stringify(body.spec))} > plan.json`, create]
+    : [create];
 }
 
 /** How a rollout in waves goes, what would happen as a picture, and its start. */
@@ -182,7 +191,7 @@ export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
           >
             {press}
           </Button>
-          {body && <CommandLine lines={[lineOf('create-rollout', { body })]} />}
+          {body && <CommandLine lines={linesFor(body)} />}
           {reason && (
             <Text id={reasonID} size="sm" c="dimmed" role="status">
               {reason}

@@ -174,6 +174,7 @@ function Form({ of }: { of?: Schedule }) {
                 <Text size="sm">{t.rolloutWho}</Text>
               ) : (
                 <Labels
+                  help={t.whoHelp}
                   all={all}
                   labels={labels}
                   onChange={(a, l) => {

@@ -1,14 +1,14 @@
-import { line } from '../../api/commandline';
+import { line, quoted } from '../../api/commandline';
 import type { ScheduleBody, SiteBody } from './api';
 
 /** The lines of the command line that save a schedule. */
 export const putLines = (id: string, body: ScheduleBody): string[] => [
-  `echo '${JSON.stringify(body).replaceAll("'", `'\\''`)}' > ${id}.json`,
+  `echo ${quoted(JSON.stringify(body))} > ${id}.json`,
   line('schedule', 'put', id, '-f', `${id}.json`),
 ];
 
 /** The lines of the command line that save the calendar of a site. */
 export const siteLines = (id: string, body: SiteBody): string[] => [
-  `echo '${JSON.stringify(body).replaceAll("'", `'\\''`)}' > ${id}.json`,
+  `echo ${quoted(JSON.stringify(body))} > ${id}.json`,
   line('site', 'put', id, '-f', `${id}.json`),
 ];
