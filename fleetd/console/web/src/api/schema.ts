@@ -425,7 +425,11 @@ export interface paths {
          * @description The bytes of an asset, or bytes that a published story uses. Supports range requests.
          */
         get: operations["get-file"];
-        put?: never;
+        /**
+         * Upload a file by its digest
+         * @description WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB. An apply of a folder gives it a name; without a name it is deleted after a while.
+         */
+        put: operations["put-file"];
         post?: never;
         delete?: never;
         options?: never;
@@ -766,6 +770,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/folder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the fleet as files
+         * @description What is published, the assets, and the places, policies, sites and schedules. Drafts that were not published are only named. To apply the files again changes nothing.
+         */
+        get: operations["export-folder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/folder/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the fleet as a folder says
+         * @description All or nothing: its texts are published, its assets named, and its policies, sites and schedules put. To apply the same folder again changes nothing. The files of its assets are uploaded before.
+         */
+        post: operations["apply-folder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/folder/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show what an apply of a folder would do
+         * @description Each object that changes, with a unified diff, and the robots that it reaches. Every problem of every file is in the answer at once, with its line.
+         */
+        post: operations["diff-folder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instance-certificates": {
         parameters: {
             query?: never;
@@ -1035,6 +1099,51 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the policies in the order in which they decide
+         * @description A policy says which robots have a story, activities, settings, a mode or places, by their labels. Robots that join the fleet or get other labels have it, too. At most one policy decides each kind for a robot.
+         */
+        get: operations["list-policies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/policies/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one policy */
+        get: operations["get-policy"];
+        /**
+         * Make or change a policy
+         * @description Its robots get what it says, but for those on which a person pinned what they have. With dry_run the answer says which robots these are, and which other policies select them.
+         */
+        put: operations["put-policy"];
+        post?: never;
+        /**
+         * Delete a policy
+         * @description Its robots get what the next policy says that selects them. Those that no policy selects keep what they have; to take it away, assign something else.
+         */
+        delete: operations["delete-policy"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1499,6 +1608,26 @@ export interface paths {
          * @description Takes control of the robot, which has to be in mnl, for a minute, and performs the text, or parts of it, as one act. Sounds and pictures that the robot does not have are left out, as it reports. Ends with the lease, or by manual/stop.
          */
         post: operations["try-text"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/robots/{id}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say why a robot has what it has
+         * @description For its story, activities, settings, mode and places: what it has, who decided that (a policy, a person who pinned or assigned it, or nobody), and which other policies select the robot and do not decide, and why.
+         */
+        get: operations["explain-robot"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2271,6 +2400,8 @@ export interface components {
             dry_run?: boolean;
             /** @description warnings: what bodies of updated robots lack for an activity, which these robots leave out */
             misfits: components["schemas"]["Misfit"][];
+            /** @description robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed */
+            pinned?: string[];
             /**
              * Format: int64
              * @description robots selected
@@ -2417,6 +2548,8 @@ export interface components {
             dry_run?: boolean;
             /** @description warnings: what bodies of updated robots lack for the story */
             misfits: components["schemas"]["Misfit"][];
+            /** @description robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed */
+            pinned?: string[];
             /** Format: int64 */
             rev?: number;
             story?: string;
@@ -2883,6 +3016,8 @@ export interface components {
         };
         DesiredResult: {
             dry_run?: boolean;
+            /** @description robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed */
+            pinned?: string[];
             /** @description robots that cannot be reverted, and why */
             skipped?: components["schemas"]["SkippedRobot"][];
             /** @description what the updated robots get back, if the request reverts them */
@@ -3114,10 +3249,125 @@ export interface components {
             /** @description each part that is not true, with the values that it names and their age; or what else keeps the activity */
             why?: string;
         };
+        FileProblem: {
+            code: string;
+            /** Format: int64 */
+            column?: number;
+            detail: string;
+            hint?: string;
+            /** Format: int64 */
+            line?: number;
+            path?: string;
+            pointer: string;
+            severity: string;
+        };
         FinishLogin: {
             code: string;
             /** @description of PKCE */
             verifier: string;
+        };
+        FolderAsset: {
+            /** @description media type, as its first bytes say */
+            media: string;
+            path: string;
+            sha256: string;
+            /** Format: int64 */
+            size: number;
+        };
+        FolderChange: {
+            /** @description unified diff from what fleetd has to the file */
+            diff?: string;
+            /**
+             * @description text: only comments or the layout change, so nothing is published; publish: its text stays, and acts or files that it uses change
+             * @enum {string}
+             */
+            effect: "create" | "change" | "text" | "publish" | "delete";
+            id: string;
+            /** @enum {string} */
+            kind: "asset" | "act" | "activity" | "story" | "places" | "policy" | "site" | "schedule";
+            /** @description of its file; of what is deleted, as an export would write it */
+            path: string;
+            /**
+             * Format: int64
+             * @description the newest revision afterwards
+             */
+            rev?: number;
+            /** @description robots that keep an earlier revision of it until they are given the new one */
+            robots?: string[];
+            why?: string;
+        };
+        FolderExported: {
+            assets: components["schemas"]["FolderAsset"][];
+            /** @description what was never published, and what has a draft that was not: a folder has what is published */
+            drafts: components["schemas"]["FolderRef"][];
+            /** @description in the order of their paths, the file that names the folder last */
+            files: components["schemas"]["FolderFile"][];
+        };
+        FolderFile: {
+            /** @description in the folder, with / between its parts */
+            path: string;
+            text: string;
+        };
+        FolderFiles: {
+            assets?: components["schemas"]["FolderAsset"][];
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description its texts; fleet.yaml names it */
+            files: components["schemas"]["FolderFile"][];
+            /** @description delete what an earlier apply of this folder brought and the folder no longer has */
+            prune?: boolean;
+            /** @description take over what another folder brought */
+            take_over?: boolean;
+            /** @description the reason, for the audit */
+            why?: string;
+        };
+        FolderPlan: {
+            changes: components["schemas"]["FolderChange"][];
+            /**
+             * Format: int64
+             * @description objects that are deleted
+             */
+            deletes: number;
+            /** @description identifies what the apply would do: another one means that something changed since */
+            digest: string;
+            folder: string;
+            /** @description objects that an earlier apply of the folder brought and the folder no longer has; prune deletes them */
+            leaves: components["schemas"]["FolderRef"][];
+            /** @description digests of files of assets that fleetd does not have: upload them before the apply */
+            missing: string[];
+            /** @description objects that belong to the folder from now on, although nothing about them changes */
+            takes: components["schemas"]["FolderRef"][];
+            /**
+             * Format: int64
+             * @description objects that are as the folder says
+             */
+            unchanged: number;
+            warnings: components["schemas"]["FileProblem"][];
+        };
+        FolderRef: {
+            id: string;
+            /** @enum {string} */
+            kind: "asset" | "act" | "activity" | "story" | "places" | "policy" | "site" | "schedule";
+        };
+        FolderRequest: {
+            assets?: components["schemas"]["FolderAsset"][];
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description of the plan that you saw: refused if the apply would do something else */
+            digest?: string;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many objects are deleted; needed with prune if there are any
+             */
+            expected_deletes?: number;
+            /** @description its texts; fleet.yaml names it */
+            files: components["schemas"]["FolderFile"][];
+            /** @description delete what an earlier apply of this folder brought and the folder no longer has */
+            prune?: boolean;
+            /** @description take over what another folder brought */
+            take_over?: boolean;
+            /** @description the reason, for the audit */
+            why?: string;
         };
         Health: {
             /** @description of the database: sqlite or postgres */
@@ -3251,6 +3501,26 @@ export interface components {
             this?: boolean;
             /** @description left out by earlier releases, which say nothing of themselves */
             version?: string;
+        };
+        KindWhy: {
+            /**
+             * @description pin: a person pinned it; person: it was assigned, and no policy selects the robot
+             * @enum {string}
+             */
+            decided_by: "policy" | "pin" | "person" | "nobody";
+            /** @description the robot does not have what the policy says: it is pinned, waits for its turn in a rollout, or got something else since */
+            differs?: boolean;
+            /** @description in a few words; left out if it has nothing of this kind */
+            has?: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            /** @description policies that select the robot and do not decide */
+            losers: components["schemas"]["PolicyLoser"][];
+            pin?: components["schemas"]["ContentPin"];
+            /** @description the policy that decides, or that would without the pin */
+            policy?: string;
+            /** @description what this policy says, in a few words */
+            says?: string;
         };
         Labels: {
             /** @description the person, if nobody is signed in; else it is the account's name */
@@ -3549,6 +3819,121 @@ export interface components {
             /** Format: double */
             y_m: number;
         };
+        Policies: {
+            policies: components["schemas"]["Policy"][];
+        };
+        Policy: {
+            changed_at: string;
+            changed_by?: string;
+            /** @description with the revisions that are assigned */
+            content: components["schemas"]["ContentContent"];
+            /**
+             * Format: int64
+             * @description robots for which it decides, but for those on which a person pinned what they have
+             */
+            decides: number;
+            enabled: boolean;
+            id: string;
+            /** @enum {string} */
+            kind: "story" | "activities" | "config" | "mode" | "places";
+            /** @description the folder that it was applied from; left out if a person wrote it */
+            owner?: string;
+            /**
+             * Format: int64
+             * @description of several policies that select a robot, the one with the lowest place decides
+             */
+            place: number;
+            /** @description the selector in words */
+            robots: string;
+            selector: components["schemas"]["SelectorSelector"];
+            /**
+             * Format: int64
+             * @description robots that it selects
+             */
+            selects: number;
+            /** @description the content in a few words */
+            text: string;
+            /**
+             * Format: int64
+             * @description rises with every change
+             */
+            version: number;
+            why?: string;
+        };
+        PolicyLoser: {
+            policy: string;
+            why: string;
+        };
+        PolicyOverlap: {
+            /** @description the other policy comes first */
+            first: boolean;
+            /** Format: int64 */
+            place: number;
+            policy: string;
+            /**
+             * Format: int64
+             * @description robots that both select
+             */
+            robots: number;
+            /** @description both have the same place, and the order of their names decides */
+            same_place?: boolean;
+        };
+        PolicyRequest: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            content: components["schemas"]["ContentContent"];
+            /** @description only show what it means for robots */
+            dry_run?: boolean;
+            /** @description false = it decides nothing; default true */
+            enabled?: boolean;
+            /**
+             * Format: int64
+             * @description refused unless exactly this many robots would get something else
+             */
+            expected_count?: number;
+            /**
+             * Format: int64
+             * @description of several policies that select a robot, the one with the lowest place decides
+             */
+            place?: number;
+            /** @description labels, or all; robots that join the fleet later are selected, too */
+            selector: components["schemas"]["SelectorSelector"];
+            /**
+             * Format: int64
+             * @description refused unless this is the version of the policy; 0 = refused if there is such a policy
+             */
+            version?: number;
+            /** @description the reason, for the audit */
+            why?: string;
+        };
+        PolicyResult: {
+            /**
+             * Format: int64
+             * @description robots for which it decides, or for which it decided until it was deleted
+             */
+            decides: number;
+            deleted?: boolean;
+            dry_run?: boolean;
+            /** @description robots for which no policy decides any more: they keep what they have */
+            left: string[];
+            /** @description warnings: what bodies of updated robots lack */
+            misfits: components["schemas"]["Misfit"][];
+            /** @description other policies of this kind that select some of its robots */
+            overlaps: components["schemas"]["PolicyOverlap"][];
+            /** @description robots that keep what a person pinned */
+            pinned: string[];
+            policy: components["schemas"]["Policy"];
+            /**
+             * Format: int64
+             * @description robots that it selects
+             */
+            total: number;
+            /** @description robots that have already what is decided for them */
+            unchanged: string[];
+            /** @description robots that get something else */
+            updated: string[];
+            warnings: components["schemas"]["SchemaProblem"][];
+        };
         "Post-intentRequest": {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
@@ -3736,6 +4121,8 @@ export interface components {
         };
         Reverted: {
             dry_run?: boolean;
+            /** @description robots for which a policy says otherwise: they are pinned, so no policy changes them until the pin is removed */
+            pinned?: string[];
             /** @description robots that keep what they have */
             skipped: components["schemas"]["SkippedRobot"][];
             /** @description stories, with the robots that go back to each */
@@ -3963,6 +4350,11 @@ export interface components {
             reported_rev?: number;
             robot: string;
         };
+        RobotWhy: {
+            /** @description story, activities, config, mode and places */
+            kinds: components["schemas"]["KindWhy"][];
+            robot: string;
+        };
         RobotWith: {
             /**
              * Format: int64
@@ -4062,12 +4454,12 @@ export interface components {
             accepted_failures?: number;
             /**
              * Format: double
-             * @description of the decided robots: with more, the rollout pauses; 0 = no failure
+             * @description of the robots that failed or have the content active: with more, the rollout pauses; 0 = no failure
              */
             max_failure_percent: number;
             /**
              * Format: int64
-             * @description with fewer decided robots and a failure, the wave is INCONCLUSIVE
+             * @description with fewer robots that failed or have the content active, the wave is INCONCLUSIVE instead of FAILED
              */
             min_decided: number;
             /**
@@ -4077,7 +4469,7 @@ export interface components {
             soak_s: number;
             /**
              * Format: double
-             * @description of the reachable robots, CONFIRMED
+             * @description of the reachable robots that have to be CONFIRMED
              */
             success_percent: number;
             /** @description a person resumed the rollout: neither the health nor the part of confirmed robots is looked at */
@@ -6732,6 +7124,43 @@ export interface operations {
             };
         };
     };
+    "put-file": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "get-asset": {
         parameters: {
             query?: never;
@@ -7522,6 +7951,104 @@ export interface operations {
             };
         };
     };
+    "export-folder": {
+        parameters: {
+            query: {
+                /** @description of the folder: a-z, 0-9 and - */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderExported"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "apply-folder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderPlan"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "diff-folder": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FolderFiles"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FolderPlan"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-instance-certificates": {
         parameters: {
             query?: never;
@@ -7974,6 +8501,142 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ContentPins"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policies"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "put-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyResult"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "delete-policy": {
+        parameters: {
+            query?: {
+                /** @description refused unless this is the version of the policy */
+                version?: number;
+                /** @description only show what it means for robots */
+                dry_run?: boolean;
+                /** @description refused unless exactly this many robots would get something else; -1 = any number */
+                expected_count?: number;
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyResult"];
                 };
             };
             /** @description Error */
@@ -8899,6 +9562,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Tried"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "explain-robot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RobotWhy"];
                 };
             };
             /** @description Error */

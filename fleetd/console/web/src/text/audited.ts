@@ -60,5 +60,6 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'sign out': 'abmelden',
   'session end': 'eine Sitzung beenden',
   requests: 'zu viele Anfragen, um jede aufzuführen',
+  'apply folder': 'die Flotte einem Ordner angleichen',
   prune: 'alte Einträge des Protokolls entfernen',
 });
