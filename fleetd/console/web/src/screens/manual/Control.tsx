@@ -190,7 +190,6 @@ function Take({ began }: { began: (d: Drive) => void }) {
 export function Held({ drive }: { drive: Drive }) {
   const t = useManualTexts();
   const { id, robot } = usePage();
-  const { monoMS, monoAt } = useDriving();
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {
     const timer = window.setInterval(() => setNow(performance.now()), 500);
@@ -202,6 +201,7 @@ export function Held({ drive }: { drive: Drive }) {
     await drive.end();
     toast({ color: 'blue', title: t.gaveBack, message: t.staysHere(id) }, [id]);
   };
+  const { monoMS, monoAt } = useDriving.getState(); // they change ten times a second
   const left = monoMS ? Math.max(0, until - (monoMS + now - monoAt)) : leaseFor;
   return (
     <Box ref={ref} mih={48}>

@@ -60,7 +60,8 @@ export function Driving({ drive }: { drive?: Drive }) {
 
 function Readout() {
   const t = useManualTexts();
-  const { figures, asked } = useDriving();
+  const figures = useDriving((s) => s.figures);
+  const asked = useDriving((s) => s.asked);
   const number = (n?: number) => (n === undefined ? '–' : n.toFixed(2));
   return (
     <SimpleGrid cols={2}>

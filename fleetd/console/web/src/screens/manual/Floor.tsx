@@ -15,52 +15,13 @@ import { useWhyNotManual } from './whyNot';
 /** The floor with the robot, its path and its points. A tap chooses where to go. */
 export function Floor({ drive }: { drive?: Drive }) {
   const t = useManualTexts();
-  const { id, detail } = usePage();
   const whyNot = useWhyNotManual(drive, 'manual/goto');
   const whyNotStandStill = useWhyNotManual(drive);
-  const { figures, path } = useDriving();
-  const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];
-  const { ref: box, width } = useElementSize();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const dark = useComputedColorScheme('light') === 'dark';
   const [target, setTarget] = useState<At>();
-  const height = 300;
-
-  const known = points.filter((p) => p.at).map((p) => ({ name: p.name, x: p.at!.x_m, y: p.at!.y_m }));
-  const view = viewOf([...known, ...path, ...(figures?.at ? [figures.at] : [])], Math.max(width, 100), height);
-  useEffect(() => {
-    if (canvas.current && width > 0)
-      draw(canvas.current, view, {
-        path,
-        known,
-        target,
-        dark,
-        at: figures?.at,
-        theta: figures?.theta,
-        square: t.square,
-      });
-  });
-  const number = (n: number | undefined) => (n ?? 0).toFixed(2);
   const set = (to: Partial<At>) => setTarget((was) => ({ x: 0, y: 0, ...was, ...to }));
   return (
     <Part title={t.floor}>
-      <Box ref={box}>
-        <canvas
-          ref={canvas}
-          role="img"
-          aria-label={figures?.at ? t.floorLabel(number(figures.at.x), number(figures.at.y)) : t.floorUnknown}
-          style={{ width: '100%', height, display: 'block', touchAction: 'manipulation', cursor: 'crosshair' }}
-          onClick={(e) => {
-            const at = toFloor(view, { x: e.nativeEvent.offsetX, y: e.nativeEvent.offsetY });
-            setTarget({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
-          }}
-        />
-      </Box>
-      {!figures?.at && (
-        <Text size="sm" c="dimmed">
-          {t.floorUnknown}
-        </Text>
-      )}
+      <FloorMap target={target} choose={setTarget} />
       <Group align="flex-end" gap="xs">
         <NumberInput
           label={t.metresX}
@@ -96,6 +57,58 @@ export function Floor({ drive }: { drive?: Drive }) {
         </ActionButton>
       </Group>
     </Part>
+  );
+}
+
+const number = (n: number | undefined) => (n ?? 0).toFixed(2);
+/** px */
+const height = 300;
+
+/** What is drawn of the floor. It is apart from the fields beside it, because it changes ten times a second. */
+function FloorMap({ target, choose }: { target?: At; choose: (at: At) => void }) {
+  const t = useManualTexts();
+  const { id, detail } = usePage();
+  const figures = useDriving((s) => s.figures);
+  const path = useDriving((s) => s.path);
+  const points = usePoints(id, detail?.caps?.ts).data?.points ?? [];
+  const { ref: box, width } = useElementSize();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dark = useComputedColorScheme('light') === 'dark';
+
+  const known = points.filter((p) => p.at).map((p) => ({ name: p.name, x: p.at!.x_m, y: p.at!.y_m }));
+  const view = viewOf([...known, ...path, ...(figures?.at ? [figures.at] : [])], Math.max(width, 100), height);
+  useEffect(() => {
+    if (canvas.current && width > 0)
+      draw(canvas.current, view, {
+        path,
+        known,
+        target,
+        dark,
+        at: figures?.at,
+        theta: figures?.theta,
+        square: t.square,
+      });
+  });
+  return (
+    <>
+      <Box ref={box}>
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={figures?.at ? t.floorLabel(number(figures.at.x), number(figures.at.y)) : t.floorUnknown}
+          style={{ width: '100%', height, display: 'block', touchAction: 'manipulation', cursor: 'crosshair' }}
+          onClick={(e) => {
+            const at = toFloor(view, { x: e.nativeEvent.offsetX, y: e.nativeEvent.offsetY });
+            choose({ x: Math.round(at.x * 100) / 100, y: Math.round(at.y * 100) / 100 });
+          }}
+        />
+      </Box>
+      {!figures?.at && (
+        <Text size="sm" c="dimmed">
+          {t.floorUnknown}
+        </Text>
+      )}
+    </>
   );
 }
 

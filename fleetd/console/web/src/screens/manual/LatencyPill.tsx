@@ -8,12 +8,13 @@ import { useManualTexts } from './text';
 /** The latency of driving, in words beside its colour. */
 export function LatencyPill() {
   const t = useManualTexts();
-  const { latency, connected, figures } = useDriving();
-  const ms = Math.round(latency);
+  const ms = useDriving((s) => Math.round(s.latency));
+  const connected = useDriving((s) => s.connected);
+  const heard = useDriving((s) => s.figures !== undefined);
   const slow = ms > warnAt || !connected;
   const words = !connected
     ? t.reconnecting
-    : !figures
+    : !heard
       ? t.latencyNone
       : t.latency(ms) + (ms > zeroAt ? `, ${t.latencyStop}` : ms > warnAt ? `, ${t.latencySlow}` : '');
   return (

@@ -27,6 +27,10 @@ export interface Figures {
   theta?: number;
 }
 
+/** While the robot stands, its figures stay the same object, and nothing is drawn again. */
+const same = (a: Figures, b: Figures) =>
+  a.vx === b.vx && a.wz === b.wz && a.at?.x === b.at?.x && a.at?.y === b.at?.y && a.theta === b.theta;
+
 /** Why driving was stopped: by the page, by fleetd, or because the session is over. */
 export interface DriveStop {
   cause: Cause | (string & {});
@@ -149,8 +153,9 @@ export class Drive {
       case 'robot': {
         const f = m.figures ?? {};
         const at = f.x_m !== undefined && f.y_m !== undefined ? { x: f.x_m, y: f.y_m } : undefined;
-        useDriving.setState(({ path }) => ({
-          figures: { vx: f.vx_mps ?? 0, wz: f.wz_radps ?? 0, at, theta: f.theta_rad },
+        const reported = { vx: f.vx_mps ?? 0, wz: f.wz_radps ?? 0, at, theta: f.theta_rad };
+        useDriving.setState(({ figures, path }) => ({
+          figures: figures && same(figures, reported) ? figures : reported,
           path: at ? extend(path, at) : path,
           monoMS: m.mono_ms ?? 0,
           monoAt: now,
