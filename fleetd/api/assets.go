@@ -96,9 +96,7 @@ func (s *server) assets(t *operation.Table) {
 		ID: "get-asset", Method: http.MethodGet, Path: "/assets/{name}", Tag: "assets", Right: auth.View,
 		Example: "asset get gong",
 		Summary: "Get one asset and the stories and activities that use it",
-	}, func(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
-		return s.asset(ctx, in.principal, in.Name)
-	})
+	}, s.asset)
 	operation.Register(t, operation.Row{
 		ID: "put-asset", Method: http.MethodPut, Path: "/assets/{name}", Tag: "assets", Right: auth.Edit,
 		Summary: "Upload a sound, an image or a map",
@@ -216,17 +214,17 @@ func (s *server) listAssets(ctx context.Context, p auth.Principal) (*answer[Asse
 	return &answer[AssetList]{out}, nil
 }
 
-func (s *server) asset(ctx context.Context, p auth.Principal, name string) (*answer[Asset], error) {
-	all, err := s.listAssets(ctx, p)
+func (s *server) asset(ctx context.Context, in *PathAsset) (*answer[Asset], error) {
+	all, err := s.listAssets(ctx, in.principal)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range all.Body.Assets {
-		if a.Name == name {
+		if a.Name == in.Name {
 			return &answer[Asset]{a}, nil
 		}
 	}
-	return nil, s.fail(change.ErrNotFound, "asset "+name)
+	return nil, s.fail(change.ErrNotFound, "asset "+in.Name)
 }
 
 // refuseDeleteAsset says why a principal may not delete an asset that robots of other sites have; nil = it may.

@@ -62,9 +62,7 @@ func (s *server) decommissions(t *operation.Table) {
 			"A robot that is online, or whose presence is unknown, is refused, unless --yes is given: then\n" +
 			"it is stopped and disconnected as soon as fleetd knows whether it is online.\n" +
 			"--status shows the progress; if no robot is named, of every removal.",
-	}, func(ctx context.Context, in *idAndBody[DecommissionRequest]) (*accepted[Decommission], error) {
-		return s.decommission(ctx, in.principal, in.ID, in.Body)
-	})
+	}, s.decommission)
 	operation.Register(t, operation.Row{
 		ID: "get-decommission", Method: http.MethodGet, Path: "/robots/{id}/decommission", Tag: "identity", Right: auth.View,
 		Summary: "Get the progress of a robot's removal",
@@ -112,9 +110,7 @@ func (s *server) decommissions(t *operation.Table) {
 		Summary: "Delete the retained documents of an unknown robot",
 		Audit:   audit.ActionDeleteDocuments,
 		Example: "robot orphans r9 --delete",
-	}, func(ctx context.Context, in *idAndReason) (*answer[view.StrayDocuments], error) {
-		return s.deleteOrphan(ctx, in.principal, in.ID, in.attribution(in.principal))
-	})
+	}, s.deleteOrphan)
 }
 
 func (s *server) decommissionOf(d decommission.Decommission) Decommission {
@@ -130,46 +126,46 @@ func connected(r view.Robot) bool {
 	return r.Presence.Status == "online" || r.Presence.Status == "degraded"
 }
 
-func (s *server) decommission(ctx context.Context, p auth.Principal, robot string, in DecommissionRequest) (*accepted[Decommission], error) {
+func (s *server) decommission(ctx context.Context, in *idAndBody[DecommissionRequest]) (*accepted[Decommission], error) {
 	loaded := s.View.Loaded() // before the look-up: a robot that is read in between must not count as another fleet's
-	seen, known := s.View.Robot(robot)
+	seen, known := s.View.Robot(in.ID)
 	if !loaded {
-		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
+		return nil, s.loading("whether robot " + in.ID + " belongs to this fleet")
 	}
 	if known && !seen.Adopted {
-		return nil, KindNotFound.Problem("robot "+robot+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
+		return nil, KindNotFound.Problem("robot "+in.ID+" does not belong to this fleet", "fleetd robot orphans lists the retained documents of such robots")
 	}
-	if known && seen.Presence.Status == string(presence.Unknown) && !in.Yes {
-		return nil, KindOnline.Problem("robot "+robot+" may be online: "+seen.Presence.Why, "try again when fleetd knows its presence; or confirm with yes (--yes) that it is stopped and disconnected if it is online")
+	if known && seen.Presence.Status == string(presence.Unknown) && !in.Body.Yes {
+		return nil, KindOnline.Problem("robot "+in.ID+" may be online: "+seen.Presence.Why, "try again when fleetd knows its presence; or confirm with yes (--yes) that it is stopped and disconnected if it is online")
 	}
-	if known && connected(seen.Robot) && !in.Yes {
-		return nil, KindOnline.Problem("robot "+robot+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
+	if known && connected(seen.Robot) && !in.Body.Yes {
+		return nil, KindOnline.Problem("robot "+in.ID+" is online", "switch it off first; or confirm with yes (--yes) to stop and disconnect it")
 	}
-	d, err := s.Decommissions.Begin(ctx, p, robot, attribute(p, in.Attribution))
+	d, err := s.Decommissions.Begin(ctx, in.principal, in.ID, attribute(in.principal, in.Body.Attribution))
 	if errors.Is(err, change.ErrConflict) {
-		return nil, KindConflict.Problem("robot "+robot+" is being removed already", "fleetd robot decommission "+robot+" --status shows the progress")
+		return nil, KindConflict.Problem("robot "+in.ID+" is being removed already", "fleetd robot decommission "+in.ID+" --status shows the progress")
 	}
 	if err != nil {
-		return nil, s.fail(err, "robot "+robot)
+		return nil, s.fail(err, "robot "+in.ID)
 	}
 	return &accepted[Decommission]{http.StatusAccepted, s.decommissionOf(d)}, nil
 }
 
-func (s *server) deleteOrphan(ctx context.Context, p auth.Principal, robot string, by audit.Attribution) (*answer[view.StrayDocuments], error) {
+func (s *server) deleteOrphan(ctx context.Context, in *idAndReason) (*answer[view.StrayDocuments], error) {
 	if !s.View.Loaded() {
-		return nil, s.loading("whether robot " + robot + " belongs to this fleet")
+		return nil, s.loading("whether robot " + in.ID + " belongs to this fleet")
 	}
 	for _, o := range s.View.Orphans() {
-		if o.Robot != robot {
+		if o.Robot != in.ID {
 			continue
 		}
-		if seen, _ := s.View.Robot(robot); connected(seen.Robot) {
-			return nil, KindOnline.Problem("robot "+robot+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
+		if seen, _ := s.View.Robot(in.ID); connected(seen.Robot) {
+			return nil, KindOnline.Problem("robot "+in.ID+" is online and would publish its documents again", "adopt it, or revoke it and switch it off")
 		}
-		if err := s.Decommissions.DeleteDocuments(ctx, p, robot, by); err != nil {
-			return nil, s.fail(err, "orphan "+robot)
+		if err := s.Decommissions.DeleteDocuments(ctx, in.principal, in.ID, in.attribution(in.principal)); err != nil {
+			return nil, s.fail(err, "orphan "+in.ID)
 		}
 		return &answer[view.StrayDocuments]{o}, nil
 	}
-	return nil, KindNotFound.Problem("there are no documents of an unknown robot "+robot, "fleetd robot orphans lists them")
+	return nil, KindNotFound.Problem("there are no documents of an unknown robot "+in.ID, "fleetd robot orphans lists them")
 }

@@ -107,9 +107,7 @@ func (s *server) desired(t *operation.Table) {
 			"never ends a stop, a lost link or somebody's control of the robot.",
 		Audit:   audit.ActionDesired,
 		Example: "desired mode ato r1",
-	}, func(ctx context.Context, in *bodyOf[DesiredRequest]) (*answer[DesiredResult], error) {
-		return s.setDesired(ctx, in.principal, in.Body)
-	})
+	}, s.setDesired)
 	operation.Register(t, operation.Row{
 		ID: "list-desired", Method: http.MethodGet, Path: "/desired", Tag: "desired", Right: auth.View,
 		Summary: "List how far robots are with a desired document",
@@ -117,15 +115,13 @@ func (s *server) desired(t *operation.Table) {
 		Example: "desired list mode r1\ndesired list config -l site=museum",
 		Long: "Show how far robots are with their desired story, config, mode, places or activities; without robots and labels, of\n" +
 			"all robots.",
-	}, func(ctx context.Context, in *DesiredQuery) (*answer[ProgressList], error) {
-		return s.listDesired(ctx, in)
-	})
+	}, s.listDesired)
 	operation.Register(t, operation.Row{
 		ID: "get-desired", Method: http.MethodGet, Path: "/robots/{id}/desired", Tag: "desired", Right: auth.View,
 		Summary: "Get the desired state of a robot and its reports",
 		Use:     "desired get ROBOT",
 		Example: "desired get r1",
-	}, func(ctx context.Context, in *PathID) (*answer[DesiredList], error) { return s.getDesired(ctx, in.ID) })
+	}, s.getDesired)
 	operation.Register(t, operation.Row{
 		ID: "list-points", Method: http.MethodGet, Path: "/robots/{id}/points", Tag: "desired", Right: auth.View,
 		Summary:     "List the points that a robot can go to",
@@ -134,7 +130,7 @@ func (s *server) desired(t *operation.Table) {
 		Example:     "robot points r1",
 		Long: "List the points that a robot can go to, and where each is from: the robot's map, the desired\n" +
 			"places, or taught on the robot. Only the robot knows the coordinates of points of its map.",
-	}, func(ctx context.Context, in *PathID) (*answer[RobotPoints], error) { return s.listPoints(ctx, in.ID) })
+	}, s.listPoints)
 }
 
 func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
@@ -172,20 +168,20 @@ func (w DesiredRequest) ask() (desired.Request, []schema.Problem) {
 	return a, nil
 }
 
-func (s *server) setDesired(ctx context.Context, p auth.Principal, w DesiredRequest) (*answer[DesiredResult], error) {
-	a, found := w.ask()
+func (s *server) setDesired(ctx context.Context, in *bodyOf[DesiredRequest]) (*answer[DesiredResult], error) {
+	a, found := in.Body.ask()
 	if len(found) > 0 {
 		return nil, refusal(inBody("", found))
 	}
-	robots, err := s.robotsFor(p, w.Selector)
+	robots, err := s.robotsFor(in.principal, in.Body.Selector)
 	if err != nil {
 		return nil, err
 	}
-	c, total, found, err := s.Desired.Set(ctx, p, robots, a, w.DryRun, attribute(p, w.Attribution))
-	if err := s.failedSelected(err, "desired", w.Selector, found, total); err != nil {
+	c, total, found, err := s.Desired.Set(ctx, in.principal, robots, a, in.Body.DryRun, attribute(in.principal, in.Body.Attribution))
+	if err := s.failedSelected(err, "desired", in.Body.Selector, found, total); err != nil {
 		return nil, err
 	}
-	out := DesiredResult{DryRun: w.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter), Pinned: c.Pinned}
+	out := DesiredResult{DryRun: in.Body.DryRun, Topic: string(c.Topic), Total: total, Updated: nonNil(c.Updated), Unchanged: nonNil(c.Unchanged), Before: valuesOfRobots(c.ValuesBefore), After: valuesOfRobots(c.ValuesAfter), Pinned: c.Pinned}
 	for _, k := range c.NotReverted {
 		out.Skipped = append(out.Skipped, SkippedRobot{k.Robot, k.Why.Detail, k.Why.Hint})
 	}
@@ -217,10 +213,10 @@ func (s *server) listDesired(ctx context.Context, in *DesiredQuery) (*answer[Pro
 	return &answer[ProgressList]{out}, nil
 }
 
-func (s *server) getDesired(ctx context.Context, robot string) (*answer[DesiredList], error) {
-	documents, fleetID, err := s.Desired.Of(ctx, robot)
+func (s *server) getDesired(ctx context.Context, in *PathID) (*answer[DesiredList], error) {
+	documents, fleetID, err := s.Desired.Of(ctx, in.ID)
 	if err != nil {
-		return nil, s.fail(err, "robot "+robot)
+		return nil, s.fail(err, "robot "+in.ID)
 	}
 	out := DesiredList{Desired: []DesiredState{}}
 	for _, row := range schema.Topics { // in the order of the topic table
@@ -228,7 +224,7 @@ func (s *server) getDesired(ctx context.Context, robot string) (*answer[DesiredL
 		if !ok || desired.ReportOn[row.Kind] == "" {
 			continue
 		}
-		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.View.Document(robot, desired.ReportOn[row.Kind])}
+		w := DesiredState{Topic: string(row.Kind), Desired: payload, Reported: s.View.Document(in.ID, desired.ReportOn[row.Kind])}
 		document, _ := schema.Decode[struct {
 			Rev int64 `json:"rev"`
 		}](payload)

@@ -31,9 +31,7 @@ func (s *server) enrolments(t *operation.Table) {
 			"certificate is revoked, a request with the same key gets the same answer, in case the answer was lost.",
 		Audit:  audit.ActionEnrol,
 		NoLine: "a robot gets its first certificate with the token that robot enrol made",
-	}, func(ctx context.Context, in *bodyOf[schema.EnrolRequest]) (*answer[schema.Enrolled], error) {
-		return s.enrol(ctx, in.principal, in.remote, in.Body)
-	})
+	}, s.enrol)
 	operation.Register(t, operation.Row{
 		ID: "renew", Method: http.MethodPost, Path: "/renew", Tag: "identity", Right: auth.SelfProving,
 		Summary: "Get a robot's next certificate",
@@ -41,9 +39,7 @@ func (s *server) enrolments(t *operation.Table) {
 			"expires.",
 		Audit:  audit.ActionRenew,
 		NoLine: "a robot renews its certificate",
-	}, func(ctx context.Context, in *bodyOf[schema.RenewRequest]) (*answer[schema.Enrolled], error) {
-		return s.renew(ctx, in.principal, in.tls, in.Body)
-	})
+	}, s.renew)
 }
 
 // issuer returns the issuer of certificates, or a problem.
@@ -65,14 +61,14 @@ func problemAs(k Kind, no *schema.Problem) *Problem {
 	return k.Problem(no.Detail, no.Hint, inBody("", []schema.Problem{*no})...)
 }
 
-func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in schema.EnrolRequest) (*answer[schema.Enrolled], error) {
+func (s *server) enrol(ctx context.Context, in *bodyOf[schema.EnrolRequest]) (*answer[schema.Enrolled], error) {
 	now := s.Now()
-	limited := s.tokenLimit.exceeded(remote, now)
+	limited := s.tokenLimit.exceeded(in.remote, now)
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
 	}
-	if problems := in.Validate(); len(problems) > 0 {
+	if problems := in.Body.Validate(); len(problems) > 0 {
 		return nil, refusal(inBody("", problems))
 	}
 	tooOften := KindTooOften.Problem("too many wrong tokens came from this address", "wait a minute, and copy the whole token")
@@ -80,11 +76,11 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 		if limited {
 			return tooOften
 		}
-		s.tokenLimit.countWrong(remote, now)
-		s.Log.Warn("enrolment refused", "remote", remote, "why", no.Detail)
+		s.tokenLimit.countWrong(in.remote, now)
+		s.Log.Warn("enrolment refused", "remote", in.remote, "why", no.Detail)
 		return problemAs(KindToken, no)
 	}
-	token, err := schema.ParseToken(in.Token)
+	token, err := schema.ParseToken(in.Body.Token)
 	if err != nil {
 		no := schema.NewProblem("/token", enrol.CodeTokenUnknown, err.Error(), "copy the whole token, or make one with fleetd robot enrol NAME")
 		return nil, unknown(&no)
@@ -98,7 +94,7 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 			return nil, tooOften
 		}
 	}
-	c, err := s.Identities.Grant(ctx, p, issuer.Authority, token, in.Serial, in.CSR)
+	c, err := s.Identities.Grant(ctx, in.principal, issuer.Authority, token, in.Body.Serial, in.Body.CSR)
 	var no *change.Refused
 	switch {
 	case errors.As(err, &no) && no.Problem.Code == enrol.CodeTokenUnknown:
@@ -106,7 +102,7 @@ func (s *server) enrol(ctx context.Context, p auth.Principal, remote string, in 
 	case err != nil:
 		return nil, s.failCredential(err, "robot "+token.Robot)
 	}
-	s.Log.Info("robot enrolled", "robot", c.Robot, "remote", remote, "until", schema.TimeOf(c.NotAfter).String())
+	s.Log.Info("robot enrolled", "robot", c.Robot, "remote", in.remote, "until", schema.TimeOf(c.NotAfter).String())
 	return &answer[schema.Enrolled]{s.enrolled(issuer, c, now)}, nil
 }
 
@@ -136,20 +132,20 @@ func (s *server) enrolled(issuer certificate.Issuer, c enrol.Certificate, now ti
 	}
 }
 
-func (s *server) renew(ctx context.Context, p auth.Principal, connection *tls.ConnectionState, in schema.RenewRequest) (*answer[schema.Enrolled], error) {
+func (s *server) renew(ctx context.Context, in *bodyOf[schema.RenewRequest]) (*answer[schema.Enrolled], error) {
 	now := s.Now()
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
 	}
-	if problems := in.Validate(); len(problems) > 0 {
+	if problems := in.Body.Validate(); len(problems) > 0 {
 		return nil, refusal(inBody("", problems))
 	}
-	holder, err := robotOf(connection, issuer, now)
+	holder, err := robotOf(in.tls, issuer, now)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.Identities.Renew(ctx, p, issuer.Authority, holder, in.CSR)
+	c, err := s.Identities.Renew(ctx, in.principal, issuer.Authority, holder, in.Body.CSR)
 	if err != nil {
 		return nil, s.failCredential(err, "robot "+holder.Name)
 	}

@@ -94,17 +94,13 @@ func (s *server) identities(t *operation.Table) {
 			"and is replaced by the next one made for the same robot. Anybody with the token can become\n" +
 			"that robot: treat it like a password. With -l the robot has these labels when it enrols, so\n" +
 			"policies give it what it performs at once.",
-	}, func(ctx context.Context, in *idAndBody[TokenRequest]) (*answer[EnrolmentToken], error) {
-		return s.makeToken(ctx, in.principal, in.ID, in.Body)
-	})
+	}, s.makeToken)
 	operation.Register(t, operation.Row{
 		ID: "get-identity", Method: http.MethodGet, Path: "/robots/{id}/identity", Tag: "identity", Right: auth.View,
 		Summary: "List a robot's certificates and tokens",
 		Use:     "robot identity ROBOT",
 		Example: "robot identity r1",
-	}, func(ctx context.Context, in *PathID) (*answer[Identity], error) {
-		return s.identity(ctx, in.ID)
-	})
+	}, s.identity)
 	operation.Register(t, operation.Row{
 		ID: "revoke-robot", Method: http.MethodPost, Path: "/robots/{id}/revoke", Tag: "identity", Right: auth.Administer,
 		Summary:     "Revoke a robot's credentials",
@@ -122,32 +118,32 @@ func (s *server) identities(t *operation.Table) {
 	})
 }
 
-func (s *server) makeToken(ctx context.Context, p auth.Principal, robot string, in TokenRequest) (*answer[EnrolmentToken], error) {
+func (s *server) makeToken(ctx context.Context, in *idAndBody[TokenRequest]) (*answer[EnrolmentToken], error) {
 	issuer, err := s.issuer()
 	if err != nil {
 		return nil, err
 	}
-	if found := selector.LabelProblems(in.Labels); len(found) > 0 {
+	if found := selector.LabelProblems(in.Body.Labels); len(found) > 0 {
 		return nil, refusal(inBody("", found))
 	}
-	now, valid := s.Now(), time.Duration(in.ValidMS)*time.Millisecond
+	now, valid := s.Now(), time.Duration(in.Body.ValidMS)*time.Millisecond
 	if valid == 0 {
 		valid = enrol.DefaultValid
 	}
-	token := schema.EnrolmentToken{Robot: robot, Fingerprint: issuer.Fingerprint}
+	token := schema.EnrolmentToken{Robot: in.ID, Fingerprint: issuer.Fingerprint}
 	if _, err := rand.Read(token.Secret[:]); err != nil {
 		return nil, fmt.Errorf("make a token: %w", err)
 	}
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Serial: in.Serial, Labels: in.Labels, CreatedAt: now, CreatedBy: actingName(p, in.Who), ExpiresAt: now.Add(valid)}
-	if err := s.Identities.NewToken(ctx, p, row, in.Why); err != nil {
-		return nil, s.fail(err, "robot "+robot)
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: in.ID, Serial: in.Body.Serial, Labels: in.Body.Labels, CreatedAt: now, CreatedBy: actingName(in.principal, in.Body.Who), ExpiresAt: now.Add(valid)}
+	if err := s.Identities.NewToken(ctx, in.principal, row, in.Body.Why); err != nil {
+		return nil, s.fail(err, "robot "+in.ID)
 	}
 	line := "robotd enrol --token " + token.String() + " --server " + issuer.URL
-	if in.Serial != "" {
-		line += fmt.Sprintf(" --serial %q", in.Serial)
+	if in.Body.Serial != "" {
+		line += fmt.Sprintf(" --serial %q", in.Body.Serial)
 	}
 	return &answer[EnrolmentToken]{EnrolmentToken{
-		Robot: robot, Token: token.String(), Serial: in.Serial, Expires: schema.TimeOf(row.ExpiresAt), Server: issuer.URL, Line: line + " --data ./data",
+		Robot: in.ID, Token: token.String(), Serial: in.Body.Serial, Expires: schema.TimeOf(row.ExpiresAt), Server: issuer.URL, Line: line + " --data ./data",
 	}}, nil
 }
 
@@ -155,12 +151,12 @@ func invalidName(robot string) *Problem {
 	return KindInvalid.Problem(fmt.Sprintf("%q cannot name a robot", robot), "write a to z, 0 to 9 and -, at most 63 characters")
 }
 
-func (s *server) identity(ctx context.Context, robot string) (*answer[Identity], error) {
-	held, err := s.Identities.Of(ctx, robot)
+func (s *server) identity(ctx context.Context, in *PathID) (*answer[Identity], error) {
+	held, err := s.Identities.Of(ctx, in.ID)
 	if err != nil {
-		return nil, s.fail(err, "robot "+robot)
+		return nil, s.fail(err, "robot "+in.ID)
 	}
-	out := Identity{Robot: robot, Certificates: []Certificate{}, Tokens: []TokenState{}, Revoked: timeOf(held.RevokedAt)}
+	out := Identity{Robot: in.ID, Certificates: []Certificate{}, Tokens: []TokenState{}, Revoked: timeOf(held.RevokedAt)}
 	for _, c := range held.Certificates {
 		out.Certificates = append(out.Certificates, Certificate{
 			Serial: c.Serial, How: string(c.How), Issued: timeOf(c.IssuedAt), Expires: timeOf(c.NotAfter),
@@ -171,7 +167,7 @@ func (s *server) identity(ctx context.Context, robot string) (*answer[Identity],
 		out.Tokens = append(out.Tokens, TokenState{At: timeOf(t.CreatedAt), By: t.CreatedBy, Serial: t.Serial, Expires: timeOf(t.ExpiresAt), Used: timeOf(t.UsedAt)})
 	}
 	if len(out.Certificates)+len(out.Tokens) == 0 && out.Revoked == 0 {
-		return nil, KindNotFound.Problem("robot "+robot+" was never enrolled", "fleetd robot enrol "+robot+" makes a token for it")
+		return nil, KindNotFound.Problem("robot "+in.ID+" was never enrolled", "fleetd robot enrol "+in.ID+" makes a token for it")
 	}
 	return &answer[Identity]{out}, nil
 }

@@ -151,9 +151,7 @@ func (s *server) validation(t *operation.Table) {
 		ReadOnly:    true,
 		Example:     "validate -f act.yaml --online",
 		MaxBody:     maxTexts,
-	}, func(ctx context.Context, in *bodyOf[Validation]) (*answer[Validities], error) {
-		return s.validate(ctx, in.Body)
-	})
+	}, s.validate)
 }
 
 // publication registers the request that publishes texts.
@@ -167,9 +165,7 @@ func (s *server) publication(t *operation.Table) {
 		Audit:   audit.ActionPublish,
 		Example: "publish -f act.yaml",
 		MaxBody: maxTexts,
-	}, func(ctx context.Context, in *bodyOf[Publication]) (*answer[Publications], error) {
-		return s.publishAll(ctx, in.principal, in.Body)
-	})
+	}, s.publishAll)
 }
 
 const (
@@ -279,13 +275,13 @@ func (in Validation) rows() ([]library.Source, []library.Asset) {
 	return texts, assets
 }
 
-func (s *server) validate(ctx context.Context, in Validation) (*answer[Validities], error) {
+func (s *server) validate(ctx context.Context, in *bodyOf[Validation]) (*answer[Validities], error) {
 	end, err := s.heavy.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	texts, assets := in.rows()
+	texts, assets := in.Body.rows()
 	checked, problems, err := s.Library.Validate(ctx, texts, assets)
 	if err := s.failed(err, "library", inDocument(problems)); err != nil {
 		return nil, err
@@ -309,8 +305,8 @@ func (s *server) publish(ctx context.Context, p auth.Principal, kind library.Kin
 	return &answer[PublishedWith]{out}, nil
 }
 
-func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publication) (*answer[Publications], error) {
-	if len(in.Assets) > 0 && !in.DryRun {
+func (s *server) publishAll(ctx context.Context, in *bodyOf[Publication]) (*answer[Publications], error) {
+	if len(in.Body.Assets) > 0 && !in.Body.DryRun {
 		return nil, refusal(inBody("", []schema.Problem{schema.NewProblem("/assets", score.CodeWrongField, "assets are uploaded before, not published with the texts", "leave them out, or set dry_run")}))
 	}
 	end, err := s.heavy.begin(ctx)
@@ -318,12 +314,12 @@ func (s *server) publishAll(ctx context.Context, p auth.Principal, in Publicatio
 		return nil, err
 	}
 	defer end()
-	texts, assets := in.rows()
-	done, problems, err := s.Library.PublishAll(ctx, p, texts, assets, in.DryRun, attribute(p, in.Attribution))
+	texts, assets := in.Body.rows()
+	done, problems, err := s.Library.PublishAll(ctx, in.principal, texts, assets, in.Body.DryRun, attribute(in.principal, in.Body.Attribution))
 	if err := s.failed(err, "library", inBody("/texts", problems)); err != nil {
 		return nil, err
 	}
-	out := Publications{DryRun: in.DryRun, Results: make([]Published, len(done.Results))}
+	out := Publications{DryRun: in.Body.DryRun, Results: make([]Published, len(done.Results))}
 	for i, one := range done.Results {
 		out.Results[i] = publishedOf(one)
 	}

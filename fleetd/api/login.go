@@ -45,40 +45,36 @@ func (s *server) logins(t *operation.Table) {
 			"with a code, which fleetd login exchanges for a token of 30 days.",
 		Audit:  audit.ActionLoginAllow,
 		NoLine: "the console lets a person allow the command line that fleetd login --browser runs in",
-	}, func(ctx context.Context, in *bodyOf[AllowLogin]) (*answer[AllowedLogin], error) {
-		return s.allowLogin(ctx, in.principal, in.Body)
-	})
+	}, s.allowLogin)
 	operation.Register(t, operation.Row{
 		ID: "finish-login", Method: http.MethodPost, Path: "/logins/finish", Tag: "accounts", Right: auth.SelfProving,
 		Summary:     "Exchange the code of a sign-in for a token",
 		Description: "The code counts once, and only with the verifier of its challenge.",
 		Audit:       audit.ActionTokenCreate,
 		NoLine:      "fleetd login --browser gets its token when a person has allowed it",
-	}, func(ctx context.Context, in *bodyOf[FinishLogin]) (*answer[AccessToken], error) {
-		return s.finishLogin(ctx, in.remote, in.Body)
-	})
+	}, s.finishLogin)
 }
 
-func (s *server) allowLogin(ctx context.Context, p auth.Principal, in AllowLogin) (*answer[AllowedLogin], error) {
-	if p.Kind != auth.KindSession {
+func (s *server) allowLogin(ctx context.Context, in *bodyOf[AllowLogin]) (*answer[AllowedLogin], error) {
+	if in.principal.Kind != auth.KindSession {
 		return nil, KindNotAllowed.Problem("only a person who is signed in to the console can allow this", "sign in to the console, then run fleetd login --browser again")
 	}
-	code, err := s.Accounts.AllowLogin(ctx, p, in.Machine, in.Challenge)
+	code, err := s.Accounts.AllowLogin(ctx, in.principal, in.Body.Machine, in.Body.Challenge)
 	if err != nil {
 		return nil, s.fail(err, "the sign-in")
 	}
-	back := url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", in.Port), Path: "/", RawQuery: url.Values{"code": {code}, "state": {in.State}}.Encode()}
+	back := url.URL{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", in.Body.Port), Path: "/", RawQuery: url.Values{"code": {code}, "state": {in.Body.State}}.Encode()}
 	return &answer[AllowedLogin]{AllowedLogin{back.String()}}, nil
 }
 
-func (s *server) finishLogin(ctx context.Context, remote string, in FinishLogin) (*answer[AccessToken], error) {
+func (s *server) finishLogin(ctx context.Context, in *bodyOf[FinishLogin]) (*answer[AccessToken], error) {
 	// A right code is refused too, unlike a right token for enrolment: a person is there to try again.
-	if s.loginLimit.exceeded(remote, s.Now()) {
+	if s.loginLimit.exceeded(in.remote, s.Now()) {
 		return nil, KindTooOften.Problem("too many wrong codes came from this address", "wait a minute, then run fleetd login --browser again")
 	}
-	secret, t, err := s.Accounts.FinishLogin(ctx, in.Code, in.Verifier)
+	secret, t, err := s.Accounts.FinishLogin(ctx, in.Body.Code, in.Body.Verifier)
 	if errors.Is(err, accounts.ErrLoginCode) {
-		s.loginLimit.countWrong(remote, s.Now())
+		s.loginLimit.countWrong(in.remote, s.Now())
 		return nil, KindSignIn.Problem(err.Error(), "run fleetd login --browser again")
 	} else if err != nil {
 		return nil, s.fail(err, "the token")

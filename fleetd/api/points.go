@@ -34,14 +34,14 @@ type RobotPoint struct {
 	At    *Point `json:"at,omitempty" doc:"left out for a point of the map, which only the robot knows"`
 }
 
-func (s *server) listPoints(ctx context.Context, robot string) (*answer[RobotPoints], error) {
-	d, err := s.robot(robot)
+func (s *server) listPoints(ctx context.Context, in *PathID) (*answer[RobotPoints], error) {
+	d, err := s.robot(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	places, err := s.Desired.Places(ctx, robot)
+	places, err := s.Desired.Places(ctx, in.ID)
 	if err != nil && !errors.Is(err, change.ErrNotFound) { // a robot that is not adopted has none
-		return nil, s.fail(err, "robot "+robot)
+		return nil, s.fail(err, "robot "+in.ID)
 	}
 	return &answer[RobotPoints]{pointsOf(d.Caps, places)}, nil
 }

@@ -78,9 +78,7 @@ func (s *server) flightRecords(t *operation.Table) {
 			"said to the robot and what it answered; the audit says who got it.",
 		Example: "robot record r1 --last 10m\nrobot record r1 --last 1h --out fall.mcap --why 'it fell'\n" +
 			"robot record r1 --id 20261123t053012-1f0c9a3b",
-	}, func(ctx context.Context, in *idAndBody[RecordRequest]) (*accepted[records.Record], error) {
-		return s.askRecord(ctx, in.principal, in.ID, in.Body)
-	})
+	}, s.askRecord)
 	operation.Register(t, operation.Row{
 		ID: "list-records", Method: http.MethodGet, Path: path, Tag: "records", Right: auth.Records,
 		Summary: "List the flight records of a robot that this instance has, the newest first",
@@ -124,26 +122,26 @@ func (s *server) flightRecords(t *operation.Table) {
 	})
 }
 
-func (s *server) askRecord(ctx context.Context, p auth.Principal, robot string, in RecordRequest) (*accepted[records.Record], error) {
-	d, err := s.robot(robot)
+func (s *server) askRecord(ctx context.Context, in *idAndBody[RecordRequest]) (*accepted[records.Record], error) {
+	d, err := s.robot(in.ID)
 	switch {
 	case err != nil:
 		return nil, err
 	case !s.Status().Broker.OK:
-		return nil, KindBroker.Problem("robot "+robot+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
+		return nil, KindBroker.Problem("robot "+in.ID+" cannot be asked: fleetd is not connected to the broker", "try again when the connection is back")
 	case !connected(d.Robot):
-		return nil, KindNoAnswer.Problem("robot "+robot+" cannot be asked for its record: it is "+d.Presence.Status, "ask again when it is online; until then robotd record export on the robot writes the file")
+		return nil, KindNoAnswer.Problem("robot "+in.ID+" cannot be asked for its record: it is "+d.Presence.Status, "ask again when it is online; until then robotd record export on the robot writes the file")
 	case d.Caps != nil && !slices.Contains(d.Caps.Verbs, exportVerb):
-		return nil, KindConflict.Problem("robot "+robot+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
+		return nil, KindConflict.Problem("robot "+in.ID+" does not send flight records: its release is too old", "update robotd on it; robotd record export on the robot may know how to write the file")
 	}
-	last := time.Duration(cmp.Or(in.LastMS, 600_000)) * time.Millisecond
-	r, key, err := s.Records.Ask(robot, last, actingName(p, in.Who), p.Source(), in.Why)
+	last := time.Duration(cmp.Or(in.Body.LastMS, 600_000)) * time.Millisecond
+	r, key, err := s.Records.Ask(in.ID, last, actingName(in.principal, in.Body.Who), in.principal.Source(), in.Body.Why)
 	if err != nil {
 		return nil, s.failRecord(err)
 	}
 	args, err := json.Marshal(map[string]any{"to": key, "last_ms": last.Milliseconds()})
 	if err == nil {
-		err = s.sendExport(ctx, p, robot, args, in, &r)
+		err = s.sendExport(ctx, in.principal, in.ID, args, in.Body, &r)
 	}
 	if err != nil {
 		s.Records.Forget(r.ID)

@@ -42,14 +42,12 @@ func (s *server) tries(t *operation.Table) {
 			"or by manual/stop.",
 		Audit:   audit.CommandAction("act/perform"),
 		Example: "act try welcome --robot r1",
-	}, func(ctx context.Context, in *idAndBody[Trial]) (*answer[Tried], error) {
-		return s.try(ctx, in.principal, in.ID, in.Body)
-	})
+	}, s.try)
 }
 
-func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Trial) (*answer[Tried], error) {
+func (s *server) try(ctx context.Context, in *idAndBody[Trial]) (*answer[Tried], error) {
 	lookup := s.newActLookup(ctx)
-	actions, found := trialOf(library.Kind(in.Kind), []byte(in.Text), in.Only, in.Lang, lookup.find)
+	actions, found := trialOf(library.Kind(in.Body.Kind), []byte(in.Body.Text), in.Body.Only, in.Body.Lang, lookup.find)
 	if lookup.err != nil {
 		return nil, s.fail(lookup.err, "library")
 	}
@@ -63,8 +61,8 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 		return nil, fmt.Errorf("write the actions: %w", err)
 	}
 	send := func(ctx context.Context, verb string, args json.RawMessage, prefer string) (Batch, error) {
-		o := CommandRequest{Verb: verb, Args: args, Selector: selector.IDs(robot), By: in.Who, Why: orElse(in.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
-		b, err := s.issue(ctx, p, o, prefer, "")
+		o := CommandRequest{Verb: verb, Args: args, Selector: selector.IDs(in.ID), By: in.Body.Who, Why: orElse(in.Body.Why, "try a draft"), If: Condition{Mode: schema.ModeMnl}}
+		b, err := s.issue(ctx, in.principal, o, prefer, "")
 		if err != nil {
 			return Batch{}, err
 		}
@@ -81,17 +79,17 @@ func (s *server) try(ctx context.Context, p auth.Principal, robot string, in Tri
 			why = strings.Trim(string(c.Answer.Reason)+": "+c.Answer.Detail, ": ")
 		}
 		hint := "set the robot to mnl and enable it; a person who has control of it must give it back first"
-		if !p.May(auth.Command) {
+		if !in.principal.May(auth.Command) {
 			hint = "ask a person with the role " + auth.RolesWith(auth.Command) + " to set the robot to mnl and enable it; a person who has control of it must give it back first"
 		}
-		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", robot, orElse(why, "it does not answer")), hint)
+		return nil, KindConflict.Problem(fmt.Sprintf("no control of %s: %s", in.ID, orElse(why, "it does not answer")), hint)
 	}
 	if out.Perform, err = send(ctx, "act/perform", args, ""); err != nil {
 		// Nobody knows of the lease, and nobody else could drive the robot until it ends.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
 		defer cancel()
 		if _, failed := send(last, "control/release", releaseOf(c.Answer.Lease), ""); failed != nil {
-			s.Log.Warn("control not given back", "robot", robot, "error", failed)
+			s.Log.Warn("control not given back", "robot", in.ID, "error", failed)
 		}
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 	afterState := r.before
 	afterState.Policies = slices.SortedFunc(maps.Values(after), func(a, b policy.Policy) int { return 0 })
 	afterState.Library.Entries = r.newestEntries()
-	writer := &Policies{r.Deps}
+	writer := &Policies{Deps: r.Deps, Rollouts: r.Rollouts}
 	changed := false
 	for _, one := range all {
 		c := r.made.PolicyChange(r.before, afterState, one.path, one.was, one.next)
@@ -284,7 +284,7 @@ func (r *folderRun) giveGroup(ctx context.Context, g group, reach *folder.Reach)
 		if err := planned.apply(ctx); err != nil {
 			return err
 		}
-		return r.addAssignments(ctx, r.tx, []assignment{{g.policy.Content, planned.given}}, g.policy.Selector, by)
+		return r.addAssignments(ctx, r.tx, []assignment{{g.policy.Content, planned.given, g.policy.ID}}, g.policy.Selector, by)
 	}
 	return r.roll(ctx, g, reach)
 }
