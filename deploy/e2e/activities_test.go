@@ -14,9 +14,7 @@ import (
 // robot alike.
 func TestRobotGetsItsActivitiesAndLosesADeletedAct(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		folder := filepath.Join(w.folder, "life")
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)

@@ -15,9 +15,7 @@ import (
 
 func TestKilledRobotKeepsStoryAndJournalAndDoesNotMove(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("robot.yaml", "r1")
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
 		w.mustRequest("op1", "r1", "safety/enable", "")
@@ -115,9 +113,7 @@ func (w *world) countCutShort(mark int, rid string) (cut int) {
 
 func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("robot.yaml", "r1", "r2")
 		w.publishStory("round", "nod", "smile")
 		w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "r2", "--wait")
@@ -152,9 +148,7 @@ func TestRestartedBrokerGetsEveryDocumentAgain(t *testing.T) {
 
 func TestKilledFleetdLearnsTheResultsOfItsCommands(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "robot.yaml", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("robot.yaml", "r1")
 		w.publishStory("tale", "tell", "nod")
 		w.mustRunCLI("story", "assign", "tale", "r1", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")

@@ -87,9 +87,7 @@ func (s *secured) retainedTopics(rid string) (topics []string) {
 // presence is removed first.
 func TestDecommissionSurvivesRestartOfFleetdAndBroker(t *testing.T) {
 	runIn(t, []variant{ownBroker, postgres}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		w.robots["r1"].terminate()
 		w.awaitPresence("r1", schema.PresenceOffline)
 		w.awaitRobot("r1", "offline", func(r view.Robot) bool { return r.Presence.Status == "offline" })

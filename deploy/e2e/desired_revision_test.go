@@ -12,9 +12,7 @@ import (
 
 func TestStoryPublishedManuallyIsReplacedByFleetd(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("", "r1", "r2")
 		fleet := mustRunJSON[struct{ Server api.Status }](w, "version").Server.FleetID
 
 		manual := w.setDesiredStoryAs(fleet, "r1", 50, "round", "smile", "nod")

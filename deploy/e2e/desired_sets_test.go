@@ -12,9 +12,7 @@ import (
 
 func TestRobotAppliesDesiredSettingsModeAndPlaces(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 
 		w.mustRunCLI("desired", "config", "event_rate=7", "r1")
 		awaitDocument(w, robotTopic("r1", "reported/config"), "the report on settings", func(r schema.ReportedConfig) bool {

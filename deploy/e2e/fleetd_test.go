@@ -98,9 +98,7 @@ func (w *world) awaitConverged(story string, rev int64, ids ...string) schema.Ac
 
 func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 	runIn(t, anyFleetd, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("", "r1", "r2")
 
 		w.publishStory("round", "nod", "smile")
 		out := w.mustRunCLI("story", "assign", "round", "r1", "r2", "--wait")
@@ -130,9 +128,7 @@ func TestStoryGoesFromFilesToRobotsThatPerformIt(t *testing.T) {
 // after its story was withdrawn, the next one waits for a person.
 func TestObserverFollowsPerformance(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		w.publishStory("round", "nod", "smile")
 		w.mustRunCLI("story", "assign", "round", "r1", "--wait")
 		w.mustRunCLI("mode", "set", "ato", "r1", "--wait")
@@ -180,9 +176,7 @@ func TestObserverFollowsPerformance(t *testing.T) {
 // The commands are those of the README.
 func TestThreeProgramsPerformTheShippedStories(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("", "r1", "r2")
 		w.mustRunCLI("story", "publish", "-f", "../library")
 		w.mustRunCLI("story", "assign", "museum-welcome", "r1", "r2", "--wait")
 		w.mustRunCLI("safety", "enable", "r1", "r2", "--wait")

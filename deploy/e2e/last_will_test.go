@@ -15,9 +15,7 @@ func TestLostStopButtonStopsItsRobotByLastWill(t *testing.T) {
 		if err != nil {
 			w.t.Fatalf("%v: run deploy/setup/debian.sh", err)
 		}
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		w.enable("r1")
 		host, port, _ := strings.Cut(strings.TrimPrefix(w.toolsProxy.url(), "mqtt://"), ":")
 		mark := w.observer.mark()

@@ -25,9 +25,7 @@ func (w *world) runRobotWith(id, disk string, flags ...string) *process {
 
 func TestTwoRobotsWithOneNameAreReportedAndBackOff(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		clone := w.runRobotWith("r1", "clone")
 		w.awaitRobot("r1", "disputed", func(r view.Robot) bool { return r.Presence.Disputed })
 		if out := w.mustRunCLI("robot", "list"); !strings.Contains(out, "(name used by two robots)") {
@@ -72,9 +70,7 @@ func TestTwoInstancesWithOneNameReportIt(t *testing.T) {
 // still.
 func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		isOnline := func(p schema.Presence) bool { return p.State == schema.PresenceOnline }
 		before := awaitDocument(w, robotTopic("r1", "presence"), "r1 to be online", isOnline)
 		will := before
@@ -117,9 +113,7 @@ func TestLastWillOfKilledRobotDoesNotHideItsNextSession(t *testing.T) {
 
 func TestSuspendedRobotProcessIsDegradedThenLost(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		w.robots["r1"].signal(syscall.SIGSTOP)
 		began := time.Now()
 		w.awaitRobot("r1", "degraded", func(r view.Robot) bool { return r.Presence.Status == "degraded" })

@@ -28,9 +28,7 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
 		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "op1")
 		w.recorder.Allow(stopTopic)
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		mark := w.observer.mark()
 		w.publish("op1", stopTopic, "stop!", "-r")
 		w.awaitLatches("r1", "op1")
@@ -45,9 +43,7 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 		w.awaitLatches("r1")
 		w.robots["r1"].kill()
 		w.fleetd.kill()
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		w.enable("r1")
 		w.awaitPersistedStops()
 
@@ -69,9 +65,7 @@ func TestRetainedStopIsLatchedUntilItsRelease(t *testing.T) {
 
 func TestRetainedCommandIsRemovedAndNotExecuted(t *testing.T) {
 	runIn(t, []variant{mosquitto}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		topic := robotTopic("r1", "cmd/op1/safety/enable")
 		w.recorder.Allow(topic)
 		// With the retain flag it is executed once: a connected robot does not see the flag.

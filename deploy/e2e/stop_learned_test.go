@@ -13,9 +13,7 @@ func TestStopOfAllWhileFleetdAndARobotAreDownHoldsThatRobot(t *testing.T) {
 	runIn(t, anyBroker, func(w *world) {
 		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(stopTopic)
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("", "r1", "r2")
 		w.enable("r1", "r2")
 
 		w.fleetd.kill()

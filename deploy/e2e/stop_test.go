@@ -78,9 +78,7 @@ func (w *world) awaitPersistedStops(ids ...string) {
 
 func TestLatchedStopSurvivesRestartsInAnyOrder(t *testing.T) {
 	runIn(t, []variant{ownBroker}, func(w *world) {
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1")
-		w.awaitAdopted("r1")
+		w.startFleet("", "r1")
 		w.enable("r1")
 		id := w.stopRobots("r1")
 		w.awaitLatches("r1", id)
@@ -120,9 +118,7 @@ func TestLiveStopWithAnyPayloadLatchesEveryRobot(t *testing.T) {
 	runIn(t, []variant{ownBroker, mosquitto}, func(w *world) {
 		stopTopic := schema.DefaultNamespace.Topic(schema.TopicFleetStopCmd, "stop1")
 		w.recorder.Allow(stopTopic)
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("", "r1", "r2")
 		for _, payload := range []string{"", "{{{"} {
 			w.enable("r1", "r2")
 			mark := w.observer.mark()
@@ -177,9 +173,7 @@ func (w *world) databaseProxy() (p *proxy, socket string) {
 func TestStopWorksWithoutDatabase(t *testing.T) {
 	runIn(t, []variant{postgres}, func(w *world) {
 		database, socket := w.databaseProxy()
-		w.startFleetd()
-		w.runRobotsIn(schema.ModeMnl, "", "r1", "r2")
-		w.awaitAdopted("r1", "r2")
+		w.startFleet("", "r1", "r2")
 		w.enable("r1", "r2")
 
 		// A database that hangs does not block commands, and does not delay stops.

@@ -216,6 +216,14 @@ func (w *world) startFleetd(more ...string) {
 	w.http = "http://" + strings.TrimPrefix(w.fleetd.ready()["http"], "http://")
 }
 
+// startFleet starts fleetd and robots in manual mode, and waits until fleetd shows them online.
+func (w *world) startFleet(configuration string, ids ...string) {
+	w.t.Helper()
+	w.startFleetd()
+	w.runRobotsIn(schema.ModeMnl, configuration, ids...)
+	w.awaitAdopted(ids...)
+}
+
 // robotTopic returns a topic below robots/rid.
 func robotTopic(rid, rest string) string {
 	return schema.DefaultNamespace.Root() + "robots/" + rid + "/" + rest

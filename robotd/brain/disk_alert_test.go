@@ -14,9 +14,7 @@ import (
 // which needs no space, takes a stop.
 func TestLatchSavedInPlaceDoesNotClearDiskRefuses(t *testing.T) {
 	r := newRig(t)
-	r.boot()
-	r.give(event.Connected{Session: "s1"})
-	r.until(time.Second)
+	r.bootConnected("s1")
 	alerted := func() bool {
 		return slices.ContainsFunc(r.s.report.Alerts(), func(a schema.Alert) bool { return a.Type == "disk_refuses" })
 	}

@@ -15,9 +15,7 @@ import (
 func TestRefusedDeletionOfSettingIsRepeated(t *testing.T) {
 	r := newRig(t)
 	r.memory.Values["fault.battery"] = "cell 3 is low"
-	r.boot()
-	r.give(event.Connected{Session: "s1"})
-	r.until(time.Second)
+	r.bootConnected("s1")
 	refusals := 0
 	r.watch = func(_ event.Event, effects []effect.Effect) {
 		for _, e := range effects {

@@ -17,9 +17,7 @@ func TestNoRestartReleasesAStop(t *testing.T) {
 	for _, verb := range []string{"halt", "estop"} {
 		r := newRig(t)
 		got := acks(r)
-		r.boot()
-		r.give(event.Connected{Session: "a"})
-		r.until(time.Second)
+		r.bootConnected("a")
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})
 		r.until(1500 * time.Millisecond)
 		r.give(event.Command{Client: "op2", Group: "safety", Verb: verb})
@@ -52,9 +50,7 @@ func TestNoRestartReleasesAStop(t *testing.T) {
 func TestStopInputIsResetAtTheRobotAlsoAfterRestart(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
-	r.boot()
-	r.give(event.Connected{Session: "a"})
-	r.until(time.Second)
+	r.bootConnected("a")
 	r.give(event.Command{Client: "op1", Group: "safety", Verb: "estop"})
 	for _, on := range []bool{true, false} {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: "red", On: on}})
@@ -79,9 +75,7 @@ func TestStopInputIsResetAtTheRobotAlsoAfterRestart(t *testing.T) {
 func TestWayOutOfStopInputsIsAtTheRobot(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
-	r.boot()
-	r.give(event.Connected{Session: "a"})
-	r.until(time.Second)
+	r.bootConnected("a")
 	input := func(name string, on bool) {
 		r.give(event.Reported{Event: driver.Event{Kind: driver.Sensed, Signal: driver.EStopInput, Name: name, On: on}})
 	}
@@ -122,9 +116,7 @@ func TestUnreadablePendingResetIsAnEStop(t *testing.T) {
 // name, which no fleetd has verified.
 func TestLatchedStopNamesItsSender(t *testing.T) {
 	r := newRig(t)
-	r.boot()
-	r.give(event.Connected{Session: "a"})
-	r.until(time.Second)
+	r.bootConnected("a")
 	by := func() string { return safety.StoppedBy(r.s.safety.CoreState, (&step{State: r.s}).safetyFacts()) }
 	r.give(event.LiveStop{Client: "op1", Payload: []byte(`{"id":"s-1","by":"anna"}`)})
 	if got := by(); got != "anna at op1" {

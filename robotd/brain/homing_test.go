@@ -58,9 +58,7 @@ func TestAlertOfAWaitingCalibrationEndsWithTheWait(t *testing.T) {
 		"is killed":    {Client: "op1", Group: "mode", Verb: "kill"},
 	} {
 		r := newRig(t)
-		r.boot()
-		r.give(event.Connected{Session: "a"})
-		r.until(time.Second)
+		r.bootConnected("a")
 		r.calibTime = time.Minute
 		r.give(event.Command{Client: "op1", Group: "mode", Verb: "set", Payload: []byte(`{"id":"m1","args":{"mode":"str"}}`)})
 		r.until(r.now + time.Second)

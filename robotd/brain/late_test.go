@@ -55,9 +55,7 @@ func TestCommandWithoutTSIsNotBegunAfterItsTTL(t *testing.T) {
 				answers[*a.ID] = a
 			}
 		}
-		r.boot()
-		r.give(event.Connected{Session: "s1"})
-		r.until(time.Second)
+		r.bootConnected("s1")
 
 		ms := func(name string, least, most int) time.Duration {
 			return time.Duration(rapid.IntRange(least, most).Draw(t, name)) * time.Millisecond

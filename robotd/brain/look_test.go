@@ -30,9 +30,7 @@ func TestModeTurnsTheHeadByACommandThatCanBeAnsweredAndStopped(t *testing.T) {
 	answers := acks(r)
 	r.beats = true
 	r.beat(0)
-	r.boot()
-	r.give(event.Connected{Session: "s"})
-	r.until(time.Second)
+	r.bootConnected("s")
 	ask := func(group, verb, args string) {
 		r.give(event.Command{Client: "op1", Group: group, Verb: verb, Payload: []byte(`{"id":"` + verb + `","args":` + args + `}`)})
 		r.until(r.now + 100*time.Millisecond)

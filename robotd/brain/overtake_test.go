@@ -28,9 +28,7 @@ func TestEnableSentBeforeAStopIsRefused(t *testing.T) {
 	for _, verb := range []string{"stop", "soft-stop", "halt", "estop"} {
 		r := newRig(t)
 		got := acks(r)
-		r.boot()
-		r.give(event.Connected{Session: "a"})
-		r.until(time.Second)
+		r.bootConnected("a")
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: verb, Payload: []byte(`{"id":"newer"}`), N: 8})
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"older"}`), N: 7})
 		r.until(2 * time.Second)
@@ -52,9 +50,7 @@ func TestEnableSentBeforeAStopIsRefused(t *testing.T) {
 func TestEnableAfterAStopIsJudgedNormally(t *testing.T) {
 	for _, n := range []uint64{0, 9} { // 0: nobody counted
 		r := newRig(t)
-		r.boot()
-		r.give(event.Connected{Session: "a"})
-		r.until(time.Second)
+		r.bootConnected("a")
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "stop", N: 8})
 		r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", N: n})
 		r.until(2 * time.Second)
@@ -79,9 +75,7 @@ func TestEnableSentBeforeAReleaseIsRefused(t *testing.T) {
 	} {
 		r := newRig(t)
 		got := acks(r)
-		r.boot()
-		r.give(event.Connected{Session: "a"})
-		r.until(time.Second)
+		r.bootConnected("a")
 		r.give(event.StopDocument{From: event.RobotStops, Rev: 1, FleetID: "fleetd", Stops: []schema.StopLatch{{ID: "s-1", Level: schema.StopStop}}, N: 5})
 		r.until(1500 * time.Millisecond)
 		enable(r, func() {
@@ -113,9 +107,7 @@ func TestRecordingAStopCancelsNoCommand(t *testing.T) {
 		} {
 			r := newRig(t)
 			got := acks(r)
-			r.boot()
-			r.give(event.Connected{Session: "a"})
-			r.until(time.Second)
+			r.bootConnected("a")
 			r.give(event.LiveStop{Client: "fleetd", Payload: []byte(`{"id":"s-1"}`), N: 5})
 			r.until(1500 * time.Millisecond)
 			for _, ev := range events {
@@ -135,9 +127,7 @@ func TestRepeatedStopEndsWaitingCommands(t *testing.T) {
 	press := event.LiveStop{Client: "op2", Payload: []byte(`{"id":"s-1"}`)}
 	r := newRig(t)
 	got := acks(r)
-	r.boot()
-	r.give(event.Connected{Session: "a"})
-	r.until(time.Second)
+	r.bootConnected("a")
 	press.N = 5
 	r.give(press)
 	r.until(1500 * time.Millisecond)

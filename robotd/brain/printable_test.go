@@ -33,9 +33,7 @@ func TestTextFromTheDriverIsMadePrintable(t *testing.T) {
 				}
 			}
 			r.calibTime = time.Hour // the end of the first calibration is given below
-			r.boot()
-			r.give(event.Connected{Session: "a"})
-			r.until(time.Second)
+			r.bootConnected("a")
 			r.give(event.Reported{Event: ev})
 			r.give(event.Calibrated{Run: 1, Reason: schema.Reason(word), Detail: word})
 			r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable"})

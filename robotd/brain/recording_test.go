@@ -20,9 +20,7 @@ type recordingRig struct {
 func newRecordingRig(t *testing.T) recordingRig {
 	r := newRig(t)
 	rec := recordingRig{r, acks(r)}
-	r.boot()
-	r.give(event.Connected{Session: "s"})
-	r.until(time.Second)
+	r.bootConnected("s")
 	rec.ask("control/acquire", "c1", `{"ttl_ms":60000}`)
 	rec.ask("manual/act-record", "r1", `{"do":"start","act":"speech"}`)
 	return rec

@@ -14,9 +14,7 @@ import (
 func TestUnitRunningWithoutPermissionIsSwitchedOff(t *testing.T) {
 	r := newRig(t)
 	got := acks(r)
-	r.boot()
-	r.give(event.Connected{Session: "a"})
-	r.until(time.Second)
+	r.bootConnected("a")
 	r.give(event.Reported{Event: driver.Event{Kind: driver.Unit, Unit: "drive", State: driver.Run}})
 	r.give(event.Command{Client: "op1", Group: "safety", Verb: "enable", Payload: []byte(`{"id":"e1"}`)})
 	r.until(5900 * time.Millisecond)

@@ -104,6 +104,13 @@ func (r *rig) wall() clock.Now {
 	return clock.Now{Mono: r.now - r.old, Wall: epoch.Add(r.now)}
 }
 
+// bootConnected starts the robot, which connects at once, and lets it settle for a second.
+func (r *rig) bootConnected(session string) {
+	r.boot()
+	r.give(event.Connected{Session: session})
+	r.until(time.Second)
+}
+
 // boot starts the robot from what its disk kept.
 func (r *rig) boot() {
 	r.old, r.over = r.now, false

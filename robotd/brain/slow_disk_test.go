@@ -32,9 +32,7 @@ func TestSlowDiskAnswersEachStopWhenItIsKept(t *testing.T) {
 				answers[*a.ID] = a
 			}
 		}
-		r.boot()
-		r.give(event.Connected{Session: "s1"})
-		r.until(time.Second)
+		r.bootConnected("s1")
 		r.diskStuck = true
 		began, first := r.now, int64(0)
 		for _, step := range []struct {

@@ -61,9 +61,7 @@ func TestTickAllocatesLittle(t *testing.T) {
 // BenchmarkTick is one tick of a robot in the middle of an act.
 func BenchmarkTick(b *testing.B) {
 	r := newRig(b)
-	r.boot()
-	r.give(event.Connected{Session: "s"})
-	r.until(time.Second)
+	r.bootConnected("s")
 	out := make([]effect.Effect, 0, 64)
 	now := r.wall()
 	for b.Loop() {
