@@ -62,6 +62,9 @@ const (
 	ActionSignIn                Action = "sign in"
 	ActionSignOut               Action = "sign out"
 	ActionSessionEnd            Action = "session end"
+	ActionSite                  Action = "site"
+	ActionSchedule              Action = "schedule"
+	ActionScheduleRun           Action = "schedule run"
 	ActionRequests              Action = "requests"
 	ActionPrune                 Action = "prune"
 )
@@ -134,6 +137,9 @@ var Actions = []ActionRow{
 	{ActionSignIn, "sign in"},
 	{ActionSignOut, "sign out"},
 	{ActionSessionEnd, "end a session"},
+	{ActionSite, "change the hours of a site"},
+	{ActionSchedule, "save a schedule"},
+	{ActionScheduleRun, "run a schedule"},
 	{ActionRequests, "too many requests to list each"},
 	{ActionPrune, "remove old entries of the audit"},
 }

@@ -15,13 +15,14 @@ import (
 type Via string
 
 const (
-	ViaWeb    Via = "web"    // the console
-	ViaCLI    Via = "cli"    // the command line of fleetd
-	ViaToken  Via = "token"  // another program, with a token; also a robot that enrols
-	ViaAPI    Via = "api"    // another program, without a token
-	ViaMQTT   Via = "mqtt"   // a client of the broker, not through fleetd
-	ViaRobot  Via = "robot"  // a robot, by its certificate, or by its messages over MQTT
-	ViaFleetd Via = "fleetd" // fleetd itself
+	ViaWeb      Via = "web"      // the console
+	ViaCLI      Via = "cli"      // the command line of fleetd
+	ViaToken    Via = "token"    // another program, with a token; also a robot that enrols
+	ViaAPI      Via = "api"      // another program, without a token
+	ViaMQTT     Via = "mqtt"     // a client of the broker, not through fleetd
+	ViaRobot    Via = "robot"    // a robot, by its certificate, or by its messages over MQTT
+	ViaFleetd   Via = "fleetd"   // fleetd itself
+	ViaSchedule Via = "schedule" // a schedule, in the name of who saved it
 )
 
 // Outcome is how something ended.
@@ -45,7 +46,7 @@ var Assignments = []string{string(ActionAssign), string(ActionWithdraw), string(
 type Source struct {
 	Principal string `json:"principal,omitempty" doc:"as whom fleetd or the broker authenticated them; left out for what fleetd did itself"`
 	Address   string `json:"address,omitempty" doc:"network address that the request came from"`
-	Via       Via    `json:"via,omitempty" enum:"web,cli,token,api,mqtt,robot,fleetd" doc:"the program through which it was done, as that program says"`
+	Via       Via    `json:"via,omitempty" enum:"web,cli,token,api,mqtt,robot,fleetd,schedule" doc:"the program through which it was done, as that program says"`
 }
 
 // Note is what an entry of the audit log says.

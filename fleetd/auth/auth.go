@@ -51,6 +51,7 @@ const (
 	KindSession     Kind = "session"     // by the cookie of a session
 	KindToken       Kind = "token"       // by a token
 	KindCertificate Kind = "certificate" // by a TLS certificate
+	KindSchedule    Kind = "schedule"    // when the schedule was saved that acts now
 )
 
 // Rights is a set of what a principal may do. A route that names several needs one of them,

@@ -99,30 +99,44 @@ func (d *Dispatcher) Issue(ctx context.Context, batch command.Batch, commands []
 		t.AwaitPersisted()
 		return t, nil
 	}
-	d.own(commands)
 	db, err := d.deps.Store()
 	if err != nil {
 		return nil, err
 	}
 	within, cancel := context.WithTimeout(ctx, issueWithin)
 	defer cancel()
-	var ahead map[string][]command.Command
+	var t *Handle
 	if err := db.Tx(within, func(tx *store.Tx) error {
-		if ahead, err = d.ahead(within, db, tx, commands); err != nil {
-			return err
-		}
-		return tx.AddBatch(within, batch, commands)
+		t, err = d.Save(within, tx, batch, commands)
+		return err
 	}); err != nil {
 		if errors.Is(err, store.ErrOutcomeUnknown) {
 			d.post(event{kind: eventUnsent, unsent: commands})
 		}
 		return nil, err
 	}
-	t := newHandle(batch, commands, true)
-	t.ahead = ahead
-	d.post(event{kind: eventBatch, handle: t})
+	d.Begin(t)
 	return t, nil
 }
+
+// Save saves commands in a transaction of the caller, which may run again; then they are not sent before Begin.
+func (d *Dispatcher) Save(ctx context.Context, tx *store.Tx, batch command.Batch, commands []command.Command) (*Handle, error) {
+	db, err := d.deps.Store()
+	if err != nil {
+		return nil, err
+	}
+	d.own(commands)
+	ahead, err := d.ahead(ctx, db, tx, commands)
+	if err != nil {
+		return nil, err
+	}
+	t := newHandle(batch, commands, true)
+	t.ahead = ahead
+	return t, tx.AddBatch(ctx, batch, commands)
+}
+
+// Begin sends commands that were saved.
+func (d *Dispatcher) Begin(t *Handle) { d.post(event{kind: eventBatch, handle: t}) }
 
 // own marks commands as this instance's: it alone sends them and receives the answers.
 func (d *Dispatcher) own(commands []command.Command) {
@@ -185,4 +199,23 @@ func (d *Dispatcher) ResumeOwn(ctx context.Context, db Store, now time.Time) err
 		d.post(event{kind: eventBatch, handle: newHandle(command.Batch{}, rows, true)})
 	}
 	return nil
+}
+
+// ResumeBatch sends the commands of a batch of this instance that were saved and never sent, as after a commit whose outcome was
+// unknown. It reports whether the database has any.
+func (d *Dispatcher) ResumeBatch(ctx context.Context, db *store.Store, id string) (there bool, err error) {
+	batch, err := db.Batch(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	rows, err := db.Commands(ctx, store.CommandQuery{Batch: id, Limit: max(1, batch.Total)})
+	if err != nil {
+		return false, err
+	}
+	rows = slices.DeleteFunc(rows, func(c command.Command) bool { return c.Owner != d.deps.Name || c.State != command.Queued })
+	d.Begin(newHandle(batch, rows, true))
+	return true, nil
 }

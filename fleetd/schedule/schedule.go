@@ -145,7 +145,8 @@ func (a Action) Problems(at string) (found []schema.Problem) {
 type Sites func(id string) (site.Hours, bool)
 
 // Compile reads the times of a schedule, and reports everything that is wrong with the schedule, as far as that can be
-// known without the library and the robots.
+// known without the library and the robots. With the zero time for now, as for a schedule that was saved before, one that has
+// no instant any more is not wrong.
 func Compile(s Schedule, sites Sites, now time.Time) (Timer, []schema.Problem) {
 	t, found := s.Times.compile(sites, now)
 	switch s.Missed {

@@ -1,0 +1,434 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"troupe/fleetd/audit"
+	"troupe/fleetd/auth"
+	"troupe/fleetd/schedule"
+	"troupe/fleetd/selector"
+	"troupe/fleetd/site"
+	"troupe/fleetd/store"
+	"troupe/schema"
+)
+
+// Schedules changes sites and schedules; Advance does what a schedule says.
+type Schedules struct{ Deps }
+
+type (
+	// Site is a site with what the database knows of the change.
+	Site = store.Site
+	// Schedule is a schedule with its place in time.
+	Schedule = store.Schedule
+	// ScheduleRun is one instant of a schedule that was run or missed.
+	ScheduleRun = store.ScheduleRun
+	// ScheduleRunQuery selects runs.
+	ScheduleRunQuery = store.ScheduleRunQuery
+)
+
+// Sites lists the sites of which something is known.
+func (s *Schedules) Sites(ctx context.Context) ([]Site, error) {
+	return read(&s.Deps, func(db *store.Store) ([]Site, error) { return db.Sites(ctx) })
+}
+
+// Site returns one site.
+func (s *Schedules) Site(ctx context.Context, id string) (Site, error) {
+	return read(&s.Deps, func(db *store.Store) (Site, error) { return db.Site(ctx, id) })
+}
+
+// List lists all schedules, and the newest run of each that has one.
+func (s *Schedules) List(ctx context.Context) (all []Schedule, last map[string]ScheduleRun, err error) {
+	db, err := s.Store()
+	if err != nil {
+		return nil, nil, err
+	}
+	if all, err = db.Schedules(ctx); err != nil {
+		return nil, nil, err
+	}
+	last, err = db.LastScheduleRuns(ctx)
+	return all, last, err
+}
+
+// Get returns one schedule.
+func (s *Schedules) Get(ctx context.Context, id string) (Schedule, error) {
+	return read(&s.Deps, func(db *store.Store) (Schedule, error) { return db.Schedule(ctx, id) })
+}
+
+// Runs lists runs, the newest first.
+func (s *Schedules) Runs(ctx context.Context, q ScheduleRunQuery) ([]ScheduleRun, error) {
+	return read(&s.Deps, func(db *store.Store) ([]ScheduleRun, error) { return db.ScheduleRuns(ctx, q) })
+}
+
+// Timer reads the times of a schedule, and reports everything that is wrong with the schedule itself.
+func (s *Schedules) Timer(ctx context.Context, one schedule.Schedule) (t schedule.Timer, found []schema.Problem, err error) {
+	err = s.query(ctx, func(tx *store.Tx) error {
+		t, found, err = compile(ctx, tx, one, s.Now())
+		return err
+	})
+	return t, found, err
+}
+
+// compile is schedule.Compile with the site from the database. With the zero time for now, instants in the past are no
+// problem.
+func compile(ctx context.Context, tx *store.Tx, one schedule.Schedule, now time.Time) (schedule.Timer, []schema.Problem, error) {
+	var hours site.Hours
+	known := false
+	if one.Site != "" {
+		row, err := tx.Site(ctx, one.Site)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			return schedule.Timer{}, nil, err
+		default:
+			var found []schema.Problem
+			if hours, found = site.Parse(row.Site); len(found) > 0 {
+				return schedule.Timer{}, nil, fmt.Errorf("read the hours of site %s: %s", one.Site, found[0])
+			}
+			known = true
+		}
+	}
+	t, found := schedule.Compile(one, func(string) (site.Hours, bool) { return hours, known }, now)
+	return t, found, nil
+}
+
+// Codes of problems of schedules and sites, besides those of the packages that read them.
+const (
+	CodeOfCalendar = "of_calendar" // the calendar of a site writes it
+	CodeInUse      = "in_use"      // schedules are at the openings or closings of the site
+)
+
+// PutSchedule writes a schedule in the name of a principal, whose rights the caller has checked. With dryRun it only checks.
+func (s *Schedules) PutSchedule(
+	ctx context.Context, p auth.Principal, row Schedule, dryRun bool, by audit.Attribution,
+) (done Schedule, t schedule.Timer, found []schema.Problem, err error) {
+	err = s.transact(ctx, p, func(tx *store.Tx) error {
+		now := s.Now()
+		done = row
+		was, err := tx.Schedule(ctx, row.ID)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+		case err != nil:
+			return err
+		case was.OfSite != "":
+			found = []schema.Problem{ofCalendar(was)}
+			return errRefused
+		}
+		if t, found, err = compile(ctx, tx, row.Schedule, now); err != nil {
+			return err
+		}
+		problems, err := s.checkAction(ctx, tx, row.Action, "/action")
+		if err != nil {
+			return err
+		}
+		if found = append(found, problems...); len(found) > 0 {
+			return errRefused
+		}
+		if row.Selector != nil {
+			if _, err := matching(ctx, tx, *row.Selector); err != nil {
+				return err
+			}
+		}
+		s.complete(&done, was, t, p, by, now)
+		if dryRun {
+			return nil
+		}
+		return s.putSchedule(ctx, tx, done, was, by)
+	})
+	if errors.Is(err, errRefused) {
+		return done, t, found, nil
+	}
+	return done, t, nil, err
+}
+
+func ofCalendar(was Schedule) schema.Problem {
+	return schema.NewProblem("", CodeOfCalendar, fmt.Sprintf("the calendar of site %s writes schedule %s", was.OfSite, was.ID), "change the site: fleetd site set, or its page")
+}
+
+// nextOf is the next instant of a schedule that replaces was. An instant that is due at this moment stays due.
+func nextOf(one schedule.Schedule, t schedule.Timer, was Schedule, now time.Time) time.Time {
+	switch {
+	case !one.IsEnabled():
+		return time.Time{}
+	case was.Times == one.Times && !was.NextAt.IsZero() && !was.NextAt.After(now):
+		return was.NextAt
+	}
+	return t.Next(now).At
+}
+
+// complete fills in what fleetd knows of a schedule that is saved in place of was, which has the version 0 if there is none.
+func (s *Schedules) complete(row *Schedule, was Schedule, t schedule.Timer, p auth.Principal, by audit.Attribution, now time.Time) {
+	row.Version, row.Author = was.Version, authorOf(p)
+	row.ChangedAt, row.ChangedBy, row.NextAt = now, by.Who, nextOf(row.Schedule, t, was, now)
+}
+
+func (s *Schedules) putSchedule(ctx context.Context, tx *store.Tx, row, was Schedule, by audit.Attribution) error {
+	now := row.ChangedAt
+	if err := tx.PutSchedule(ctx, row); err != nil {
+		return err
+	}
+	note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(), After: audit.JSON(row.Schedule)}
+	if was.Version > 0 {
+		note.Before = audit.JSON(was.Schedule)
+	}
+	return tx.Note(ctx, now, note)
+}
+
+// authorOf is what a schedule keeps of who saved it.
+func authorOf(p auth.Principal) schedule.Author {
+	return schedule.Author{User: p.ID, Rights: p.Rights.Names(), Sites: p.Sites}
+}
+
+// principalOf is as whom a schedule acts: with the rights and sites that its author had when it was saved.
+func principalOf(row Schedule) auth.Principal {
+	p := auth.Principal{ID: row.Author.User, Kind: auth.KindSchedule, Name: "schedule " + row.ID, Sites: row.Author.Sites, From: auth.Origin{Via: audit.ViaSchedule}}
+	for right := auth.Rights(1); right <= auth.All; right <<= 1 {
+		if slices.Contains(row.Author.Rights, right.Names()[0]) {
+			p.Rights |= right
+		}
+	}
+	return p
+}
+
+// RightFor is the right that somebody needs for an action.
+func RightFor(a schedule.Action) auth.Rights {
+	switch {
+	case a.Rollout != "" || a.Assign != nil:
+		return auth.Assign
+	case a.Volume != nil:
+		return auth.Manual
+	}
+	return auth.Command
+}
+
+// checkAction reports what is wrong with an action, as far as the library and the rollouts say now.
+func (s *Schedules) checkAction(ctx context.Context, tx *store.Tx, a schedule.Action, at string) (found []schema.Problem, err error) {
+	switch {
+	case len(a.Problems(at)) > 0: // is reported by the schedule itself
+	case a.Assign != nil:
+		_, found, err = s.resolveContent(ctx, tx, *a.Assign, at+"/assign")
+	case a.Rollout != "":
+		o, err := tx.Rollout(ctx, a.Rollout)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return []schema.Problem{schema.NewProblem(at+"/rollout", "not_found", fmt.Sprintf("there is no rollout %q", a.Rollout), "create it first: fleetd rollout create")}, nil
+		case err != nil:
+			return nil, err
+		case o.State.Over() || !o.StartedAt.IsZero():
+			return []schema.Problem{schema.NewProblem(at+"/rollout", "wrong_state", fmt.Sprintf("rollout %s is %s, and starts once", a.Rollout, o.State), "create another one")}, nil
+		}
+	}
+	return found, err
+}
+
+// DeleteSchedule deletes a schedule.
+func (s *Schedules) DeleteSchedule(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (found []schema.Problem, err error) {
+	err = s.transact(ctx, p, func(tx *store.Tx) error {
+		was, err := tx.Schedule(ctx, id)
+		if err != nil {
+			return err
+		}
+		if was.OfSite != "" {
+			found = []schema.Problem{ofCalendar(was)}
+			return errRefused
+		}
+		return s.deleteSchedule(ctx, tx, was, by)
+	})
+	if errors.Is(err, errRefused) {
+		return found, nil
+	}
+	return nil, err
+}
+
+func (s *Schedules) deleteSchedule(ctx context.Context, tx *store.Tx, was Schedule, by audit.Attribution) error {
+	if err := tx.DeleteSchedule(ctx, was.ID); err != nil {
+		return err
+	}
+	return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + was.ID, Why: by.Why, Before: audit.JSON(was.Schedule)})
+}
+
+// SiteChange is what putting a site changes besides the site.
+type SiteChange struct {
+	Site    Site
+	Written []string // schedules that its calendar writes
+	Deleted []string // schedules that it wrote before, and no longer writes
+	Moved   []string // schedules of people at its openings or closings, whose next instant is another one
+}
+
+// PutSite writes a site, and in the same transaction the schedules of its calendar. With dryRun it only checks.
+func (s *Schedules) PutSite(ctx context.Context, p auth.Principal, row Site, dryRun bool, by audit.Attribution) (done SiteChange, found []schema.Problem, err error) {
+	err = s.transact(ctx, p, func(tx *store.Tx) error {
+		now := s.Now()
+		found = siteProblems(row.ID)
+		found = append(found, row.Calendar.Problems()...)
+		for at, a := range map[string]*schedule.Action{"/open": row.Open, "/close": row.Close} {
+			if a == nil {
+				continue
+			}
+			problems, err := s.checkAction(ctx, tx, *a, at)
+			if err != nil {
+				return err
+			}
+			found = append(found, problems...)
+		}
+		if len(found) > 0 {
+			slices.SortStableFunc(found, func(a, b schema.Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
+			return errRefused
+		}
+		was, err := tx.Site(ctx, row.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		done = SiteChange{Site: row}
+		done.Site.Version, done.Site.ChangedAt, done.Site.ChangedBy = was.Version, now, by.Who
+		if found, err = s.writeCalendar(ctx, tx, &done, p, dryRun, by, now); err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return errRefused
+		}
+		if dryRun {
+			return nil
+		}
+		if err := tx.PutSite(ctx, done.Site); err != nil {
+			return err
+		}
+		note := audit.Note{Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, After: audit.JSON(row.Calendar)}
+		if was.Version > 0 {
+			note.Before = audit.JSON(was.Calendar)
+		}
+		done.Site.Version++
+		return tx.Note(ctx, now, note)
+	})
+	if errors.Is(err, errRefused) {
+		return done, found, nil
+	}
+	return done, nil, err
+}
+
+// siteProblems reports why no site can have this name.
+func siteProblems(id string) []schema.Problem {
+	found := selector.LabelProblems(map[string]string{auth.SiteLabel: id})
+	if len(found) == 0 && !strings.Contains(id, "/") {
+		return nil
+	}
+	return []schema.Problem{schema.NewProblem("", "bad_id", fmt.Sprintf("%q cannot name a site", id), "write the value of the label site of its robots, without /")}
+}
+
+// writeCalendar writes the schedules of a site's calendar, and when the schedules of people at its openings and closings run
+// next.
+func (s *Schedules) writeCalendar(
+	ctx context.Context, tx *store.Tx, done *SiteChange, p auth.Principal, dryRun bool, by audit.Attribution, now time.Time,
+) (found []schema.Problem, err error) {
+	id := done.Site.ID
+	all, err := tx.Schedules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hours, found := site.Parse(done.Site.Site)
+	if len(found) > 0 {
+		return found, nil
+	}
+	sites := func(string) (site.Hours, bool) { return hours, true }
+	wanted := done.Site.Calendar.Schedules(id)
+	old := map[string]Schedule{}
+	for _, one := range all {
+		_, want := wanted[one.ID]
+		switch {
+		case want && one.OfSite != id:
+			found = append(found, schema.NewProblem("", "taken", fmt.Sprintf("schedule %s exists, and is not of the calendar of site %s", one.ID, id), "delete it, or give it another name"))
+		case one.OfSite == id && !want:
+			done.Deleted = append(done.Deleted, one.ID)
+			if !dryRun {
+				if err := s.deleteSchedule(ctx, tx, one, by); err != nil {
+					return nil, err
+				}
+			}
+		case one.OfSite == id:
+			old[one.ID] = one
+		case one.On != "" && one.Site == id && one.IsEnabled():
+			t, problems := schedule.Compile(one.Schedule, sites, time.Time{})
+			next := t.Next(now).At
+			if len(problems) > 0 || next.Equal(one.NextAt) || !one.NextAt.IsZero() && !one.NextAt.After(now) {
+				continue
+			}
+			done.Moved = append(done.Moved, one.ID)
+			if !dryRun {
+				if err := tx.SetNextInstant(ctx, one.ID, one.NextAt, next); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		row := Schedule{ID: name, Schedule: wanted[name], OfSite: id, Owner: done.Site.Owner}
+		t, problems := schedule.Compile(row.Schedule, sites, now)
+		if len(problems) > 0 {
+			return problems, nil
+		}
+		done.Written = append(done.Written, name)
+		was := old[name]
+		was.NextAt = dueOnly(was.NextAt, now) // its hours may be others, but what is due stays due
+		if !dryRun {
+			s.complete(&row, was, t, p, by, now)
+			if err := s.putSchedule(ctx, tx, row, was, by); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// dueOnly is next if it is due, and else none.
+func dueOnly(next, now time.Time) time.Time {
+	if next.After(now) {
+		return time.Time{}
+	}
+	return next
+}
+
+// DeleteSite deletes a site with the schedules of its calendar.
+func (s *Schedules) DeleteSite(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (found []schema.Problem, err error) {
+	err = s.transact(ctx, p, func(tx *store.Tx) error {
+		found = nil
+		was, err := tx.Site(ctx, id)
+		if err != nil {
+			return err
+		}
+		all, err := tx.Schedules(ctx)
+		if err != nil {
+			return err
+		}
+		var users []string
+		for _, one := range all {
+			switch {
+			case one.OfSite == id:
+				if err := s.deleteSchedule(ctx, tx, one, by); err != nil {
+					return err
+				}
+			case one.On != "" && one.Site == id:
+				users = append(users, one.ID)
+			}
+		}
+		if len(users) > 0 {
+			found = []schema.Problem{schema.NewProblem("", CodeInUse, fmt.Sprintf("schedules are at the openings or closings of site %s: %s", id, strings.Join(users, ", ")), "delete or change these first")}
+			return errRefused
+		}
+		if err := tx.DeleteSite(ctx, id); err != nil {
+			return err
+		}
+		return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "site " + id, Why: by.Why, Before: audit.JSON(was.Calendar)})
+	})
+	if errors.Is(err, errRefused) {
+		return found, nil
+	}
+	return nil, err
+}
