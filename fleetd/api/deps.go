@@ -49,4 +49,5 @@ type Deps struct {
 	Library       *change.Library
 	Policies      *change.Policies
 	Rollouts      *change.Rollouts
+	Schedules     *change.Schedules
 }

@@ -125,6 +125,8 @@ func (s *server) operations() []operation.Operation {
 	s.rollouts(t)
 	s.contentPins(t)
 	s.policies(t)
+	s.sites(t)
+	s.schedules(t)
 	s.commands(t)
 	s.intents(t)
 	s.stops(t)

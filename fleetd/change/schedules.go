@@ -65,6 +65,18 @@ func (s *Schedules) Runs(ctx context.Context, q ScheduleRunQuery) ([]ScheduleRun
 	return read(&s.Deps, func(db *store.Store) ([]ScheduleRun, error) { return db.ScheduleRuns(ctx, q) })
 }
 
+type (
+	// Answers are what became of the commands of a batch.
+	Answers = store.Answers
+	// NotDone is a robot that did not do what it was sent.
+	NotDone = store.NotDone
+)
+
+// Answers returns what became of the commands of these batches, by batch.
+func (s *Schedules) Answers(ctx context.Context, batches []string) (map[string]Answers, error) {
+	return read(&s.Deps, func(db *store.Store) (map[string]Answers, error) { return db.Answers(ctx, batches) })
+}
+
 // Timer reads the times of a schedule, and reports everything that is wrong with the schedule itself.
 func (s *Schedules) Timer(ctx context.Context, one schedule.Schedule) (t schedule.Timer, found []schema.Problem, err error) {
 	err = s.query(ctx, func(tx *store.Tx) error {
@@ -72,6 +84,12 @@ func (s *Schedules) Timer(ctx context.Context, one schedule.Schedule) (t schedul
 		return err
 	})
 	return t, found, err
+}
+
+// Times reads times that belong to no schedule.
+func (s *Schedules) Times(ctx context.Context, times schedule.Times) (schedule.Timer, []schema.Problem, error) {
+	all := selector.All()
+	return s.Timer(ctx, schedule.Schedule{Times: times, Action: schedule.Action{Performance: "start"}, Selector: &all})
 }
 
 // compile is schedule.Compile with the site from the database. With the zero time for now, instants in the past are no

@@ -59,6 +59,11 @@ var texts = map[string]func(sh *shell, out io.Writer, got any){
 	"me":                         as(whoText),
 	"health":                     says(healthLine),
 	"delete-orphan":              says(deletedText),
+	"put-site":                   as(siteChangedText),
+	"get-site-week":              as(weekText),
+	"put-schedule":               as(scheduleText),
+	"get-schedule":               as(scheduleText),
+	"next-instants":              as(func(_ *shell, out io.Writer, got api.ComingInstants) { instantTable(out, got.Next) }),
 	"plan-rollout":               as(planText),
 	"create-rollout":             as(rolloutText),
 	"get-rollout":                as(rolloutText),
@@ -116,6 +121,9 @@ var finishes = map[string]func(sh *shell, c *cobra.Command) finish{
 	"list-audit":           listAudit,
 	"export-audit":         exportAudit,
 	"list-events":          listEvents,
+	"put-site":             putDescribed("site"),
+	"put-schedule":         putDescribed("schedule"),
+	"next-instants":        nextInstants,
 }
 
 // needsReason refuses a request without a reason, unless it is a dry run.
@@ -163,18 +171,21 @@ var parts = []struct {
 	{"desired", "desired mode MODE ROBOT...", "set the desired mode after start-up", given{"previous": nil}, desiredMode},
 	{"desired", "desired places ROBOT...", "set the desired map and named points", given{"previous": nil}, desiredPlaces},
 	{"get-rollout", "rollout watch ID", "draw the waves of a rollout until it is over", nil, watchesRollout},
+	{"put-site", "site hours SITE", "change the zone, some hours, exceptions or windows of a site", nil, siteHours},
 	{"desired", "desired revert KIND ROBOT...", "give robots back the config, mode or places that they had before", nil, revertDesired},
 }
 
 // groups are the commands that have only commands below them, and what they are about.
 var groups = map[string]string{
-	"event":   "what happened to robots: list",
-	"desired": "desired state of robots: config, mode, places, revert, assignments, list, get",
-	"alert":   "present problems of robots: list, ack",
-	"session": "sign-ins in browsers",
-	"rollout": "contents on their way to robots in waves: plan, create, start, watch, pause, abort, rollback",
-	"pin":     "what people pinned on robots: list, set, remove",
-	"token":   "access tokens, with which programs make requests as a user",
+	"event":    "what happened to robots: list",
+	"desired":  "desired state of robots: config, mode, places, revert, assignments, list, get",
+	"alert":    "present problems of robots: list, ack",
+	"session":  "sign-ins in browsers",
+	"rollout":  "contents on their way to robots in waves: plan, create, start, watch, pause, abort, rollback",
+	"pin":      "what people pinned on robots: list, set, remove",
+	"site":     "opening hours and maintenance windows: list, hours, week, set",
+	"schedule": "what happens at which times: list, put, next, runs",
+	"token":    "access tokens, with which programs make requests as a user",
 }
 
 // operations are the rows, which are made once: every command of a verb takes one.

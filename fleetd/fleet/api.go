@@ -34,6 +34,7 @@ func (f *Fleet) deps() api.Deps {
 		Policies: &change.Policies{Deps: changes, Rollouts: f.rolloutChanges()},
 		Rollouts: f.rolloutChanges(), RolloutRunner: f.rollouts,
 		Identities: &change.Identities{Deps: changes}, Folders: &change.Folders{Deps: changes, Rollouts: f.rolloutChanges()}, Labels: &change.Labels{Deps: changes}, Library: &change.Library{Deps: changes},
+		Schedules: &change.Schedules{Deps: changes},
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"troupe/fleetd/retained"
 	"troupe/fleetd/revocation"
 	"troupe/fleetd/rolloutrunner"
+	"troupe/fleetd/scheduler"
 	"troupe/fleetd/store"
 	"troupe/fleetd/teleop"
 	"troupe/fleetd/vault"
@@ -67,6 +68,7 @@ type Fleet struct {
 	revocations   *revocation.Publisher
 	decommissions *decommissioner.Decommissioner
 	rollouts      *rolloutrunner.Runner
+	scheduler     *scheduler.Scheduler
 	teleop        *teleop.Hub
 
 	vault       *vault.Vault        // nil without the fleet's keys
@@ -126,6 +128,7 @@ func Start(ctx context.Context, cfg Config) (*Fleet, error) {
 	f.persister = f.newPersister()
 	f.makeDispatcher()
 	f.publisher = f.newPublisher()
+	f.scheduler = f.newScheduler()
 	f.teleop = f.newTeleop()
 	f.records = f.newRecords()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -294,6 +297,7 @@ func (f *Fleet) work(ctx context.Context, db *store.Store) {
 	f.begin(&all, "revocations", func() { f.revocations.Run(ctx, db) })
 	f.begin(&all, "decommissions", func() { f.decommissions.Run(ctx, db) })
 	f.begin(&all, "rollouts", func() { f.rollouts.Run(ctx, db) })
+	f.begin(&all, "schedules", func() { f.scheduler.Run(ctx, db) })
 	f.begin(&all, "tidy", func() { f.tidy(ctx, db) })
 	f.begin(&all, "changes", func() { f.followChanges(ctx, db) })
 	f.begin(&all, "orphaned", func() { f.orphanEnder.Run(ctx, db) })

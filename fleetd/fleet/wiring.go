@@ -24,6 +24,7 @@ import (
 	"troupe/fleetd/retained"
 	"troupe/fleetd/revocation"
 	"troupe/fleetd/rolloutrunner"
+	"troupe/fleetd/scheduler"
 	"troupe/fleetd/vault"
 	"troupe/fleetd/view"
 )
@@ -106,6 +107,14 @@ func (f *Fleet) makeRevocations() {
 func (f *Fleet) newRolloutRunner() *rolloutrunner.Runner {
 	return rolloutrunner.New(rolloutrunner.Deps{
 		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Robots: f.view, Save: f.rolloutChanges(),
+	})
+}
+
+// newScheduler makes what runs schedules.
+func (f *Fleet) newScheduler() *scheduler.Scheduler {
+	return scheduler.New(scheduler.Deps{
+		Log: f.log, Now: f.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed,
+		Schedules: &change.Schedules{Deps: f.changes()}, Robots: f.view, Commands: f.dispatcher,
 	})
 }
 

@@ -4,6 +4,7 @@ package schedule
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,12 +18,12 @@ import (
 // Schedule is a time and what happens then.
 type Schedule struct {
 	Times
-	Missed   Missed             `json:"missed,omitempty" enum:"skip,run_once" doc:"what happens if fleetd did not run in time: nothing (default), or the newest missed instant runs once, if it is not older than within_s"`
-	WithinS  int64              `json:"within_s,omitempty" minimum:"0" maximum:"604800" doc:"seconds for which a missed instant is still run; for run_once"`
-	Action   Action             `json:"action"`
-	Selector *selector.Selector `json:"selector,omitempty" doc:"the robots, as they are at the instant; left out if a rollout starts, which has its own"`
-	Enabled  *bool              `json:"enabled,omitempty" doc:"false: nothing happens; default true"`
-	Why      string             `json:"why,omitempty" maxLength:"256" doc:"the reason, which robots and the audit get"`
+	Missed   Missed             `json:"missed,omitempty" enum:"skip,run_once" doc:"what happens if fleetd did not run in time: nothing (default), or the newest missed instant runs once, if it is not older than within_s" cli:"-"`
+	WithinS  int64              `json:"within_s,omitempty" minimum:"0" maximum:"604800" doc:"seconds for which a missed instant is still run; for run_once" cli:"-"`
+	Action   Action             `json:"action" cli:"-"`
+	Selector *selector.Selector `json:"selector,omitempty" doc:"the robots, as they are at the instant; left out if a rollout starts, which has its own" cli:"-"`
+	Enabled  *bool              `json:"enabled,omitempty" doc:"false: nothing happens; default true" cli:"-"`
+	Why      string             `json:"why,omitempty" maxLength:"256" doc:"the reason, which robots and the audit get" cli:"-"`
 }
 
 // IsEnabled reports whether the schedule runs.
@@ -30,12 +31,12 @@ func (s Schedule) IsEnabled() bool { return s.Enabled == nil || *s.Enabled }
 
 // Times are the instants: exactly one of Cron, At and On.
 type Times struct {
-	Cron    string `json:"cron,omitempty" maxLength:"120" doc:"minute, hour, day of the month, month, day of the week" example:"0 9 * * 1-5"`
-	At      string `json:"at,omitempty" maxLength:"40" doc:"one instant: 2026-12-24T18:00 in the zone, or RFC 3339 with an offset"`
-	Zone    string `json:"zone,omitempty" maxLength:"63" doc:"IANA time zone of cron, and of at without an offset" example:"Europe/Berlin"`
-	On      string `json:"on,omitempty" enum:"opening,closing" doc:"each opening or closing of a site"`
-	Site    string `json:"site,omitempty" maxLength:"63" doc:"the site of on"`
-	OffsetS int64  `json:"offset_s,omitempty" minimum:"-43200" maximum:"43200" doc:"seconds after the opening or closing, negative before it"`
+	Cron    string `json:"cron,omitempty" maxLength:"120" doc:"minute, hour, day of the month, month, day of the week" example:"0 9 * * 1-5" cli:"-"`
+	At      string `json:"at,omitempty" maxLength:"40" doc:"one instant: 2026-12-24T18:00 in the zone, or RFC 3339 with an offset" cli:"-"`
+	Zone    string `json:"zone,omitempty" maxLength:"63" doc:"IANA time zone of cron, and of at without an offset" example:"Europe/Berlin" cli:"-"`
+	On      string `json:"on,omitempty" enum:"opening,closing" doc:"each opening or closing of a site" cli:"-"`
+	Site    string `json:"site,omitempty" maxLength:"63" doc:"the site of on" cli:"-"`
+	OffsetS int64  `json:"offset_s,omitempty" minimum:"-43200" maximum:"43200" doc:"seconds after the opening or closing, negative before it" cli:"-"`
 }
 
 // Author is as whom a schedule acts: with the rights and sites that the person had who saved it.
@@ -54,6 +55,23 @@ const (
 	Late   Outcome = "missed"
 	Failed Outcome = "failed"
 )
+
+// String says in a few words when it is.
+func (s Times) String() string {
+	switch {
+	case s.Cron != "":
+		return s.Cron + " " + s.Zone
+	case s.At != "":
+		return strings.TrimSpace(s.At + " " + s.Zone)
+	case s.OffsetS == 0:
+		return s.On + " of " + s.Site
+	}
+	when, offset := "after", time.Duration(s.OffsetS)*time.Second
+	if offset < 0 {
+		when, offset = "before", -offset
+	}
+	return fmt.Sprintf("%v %s %s of %s", offset, when, s.On, s.Site)
+}
 
 // Missed is what happens to instants at which fleetd did not run.
 type Missed string
@@ -180,8 +198,8 @@ func Compile(s Schedule, sites Sites, now time.Time) (Timer, []schema.Problem) {
 // Calendar is a site with what happens when it opens and closes.
 type Calendar struct {
 	site.Site
-	Open  *Action `json:"open,omitempty" doc:"what happens with the robots of the site when it opens"`
-	Close *Action `json:"close,omitempty" doc:"what happens with them when it closes"`
+	Open  *Action `json:"open,omitempty" doc:"what happens with the robots of the site when it opens" cli:"-"`
+	Close *Action `json:"close,omitempty" doc:"what happens with them when it closes" cli:"-"`
 }
 
 // Problems reports everything that is wrong with a calendar.

@@ -19,10 +19,10 @@ import (
 
 // Site is what is known of a site.
 type Site struct {
-	Zone       string      `json:"zone" maxLength:"63" doc:"IANA time zone" example:"Europe/Berlin"`
-	Hours      Week        `json:"hours,omitzero" doc:"opening hours; a day without any is closed"`
-	Exceptions []Exception `json:"exceptions,omitempty" doc:"dates with other hours, such as holidays"`
-	Windows    []Window    `json:"windows,omitempty" doc:"maintenance windows: rollouts that wait for one give robots nothing outside of them; without any, they may at any time"`
+	Zone       string      `json:"zone" maxLength:"63" doc:"IANA time zone" example:"Europe/Berlin" cli:"-"`
+	Hours      Week        `json:"hours,omitzero" doc:"opening hours; a day without any is closed" cli:"-"`
+	Exceptions []Exception `json:"exceptions,omitempty" doc:"dates with other hours, such as holidays" cli:"-"`
+	Windows    []Window    `json:"windows,omitempty" doc:"maintenance windows: rollouts that wait for one give robots nothing outside of them; without any, they may at any time" cli:"-"`
 }
 
 // Week is the spans of each weekday.

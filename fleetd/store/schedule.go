@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"troupe/fleetd/command"
 	"troupe/fleetd/schedule"
 	"troupe/schema"
 )
@@ -285,4 +286,68 @@ const oldScheduleRuns = `DELETE FROM schedule_runs WHERE (schedule, instant) IN 
 // PruneScheduleRuns deletes up to limit of the oldest runs of instants before then.
 func (s *Store) PruneScheduleRuns(ctx context.Context, then time.Time, limit int) (int64, error) {
 	return s.prune(ctx, "runs of schedules", oldScheduleRuns, micros(then), limit)
+}
+
+// Answers are what became of the commands of a batch.
+type Answers struct {
+	Counts  map[command.State]int
+	Refused []NotDone // the first few
+}
+
+// NotDone is a robot that did not do what it was sent.
+type NotDone struct {
+	Robot string        `json:"robot"`
+	State command.State `json:"state"`
+	Why   string        `json:"why"`
+}
+
+// refusedShown is how many robots of a batch Answers names.
+const refusedShown = 5
+
+// Answers returns what became of the commands of these batches, by batch.
+func (r reads) Answers(ctx context.Context, batches []string) (map[string]Answers, error) {
+	all := map[string]Answers{}
+	if len(batches) == 0 {
+		return all, nil
+	}
+	type row struct {
+		batch   string
+		n       int
+		refused NotDone
+		answer  []byte
+	}
+	var w where
+	w.addNamed("batch", batches)
+	counts, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
+		return v, scan(&v.batch, &v.refused.State, &v.n)
+	}, "SELECT batch, state, COUNT(*) FROM commands"+w.String()+" GROUP BY batch, state", w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("count commands of batches: %w", err)
+	}
+	for _, v := range counts {
+		a := all[v.batch]
+		if a.Counts == nil {
+			a.Counts = map[command.State]int{}
+		}
+		a.Counts[v.refused.State] = v.n
+		all[v.batch] = a
+	}
+	w.addIf(true, "ended_at > %s", 0)
+	w.addIf(true, "state <> %s", string(command.Succeeded))
+	rows, err := queryAll(ctx, r, func(scan func(...any) error) (v row, err error) {
+		return v, scan(&v.batch, &v.refused.Robot, &v.refused.State, &v.refused.Why, &v.answer)
+	}, `SELECT batch, robot, state, because, answer FROM (SELECT batch, robot, state, because, answer,
+			ROW_NUMBER() OVER (PARTITION BY batch ORDER BY robot) AS i FROM commands`+w.String()+`) g WHERE i <= `+w.arg(refusedShown)+` ORDER BY batch, robot`, w.args...)
+	if err != nil {
+		return nil, fmt.Errorf("list commands of batches that were refused: %w", err)
+	}
+	for _, v := range rows {
+		if ack, problems := schema.Decode[schema.Ack](v.answer); len(v.answer) > 0 && len(problems) == 0 && ack.Detail != "" {
+			v.refused.Why = ack.Detail
+		}
+		a := all[v.batch]
+		a.Refused = append(a.Refused, v.refused)
+		all[v.batch] = a
+	}
+	return all, nil
 }
