@@ -106,7 +106,7 @@ func (f *Fleet) makeRevocations() {
 // newRolloutRunner makes the runner of rollouts.
 func (f *Fleet) newRolloutRunner() *rolloutrunner.Runner {
 	return rolloutrunner.New(rolloutrunner.Deps{
-		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Robots: f.view, Save: f.rolloutChanges(),
+		Log: f.log, Now: time.Now, Leads: f.leadership.Leads, Failed: f.health.databaseFailed, Robots: f.view, Save: f.rolloutChanges(), Windows: f.scheduler.Windows,
 	})
 }
 
