@@ -271,6 +271,9 @@ export const actions = {
   'sign in': 'sign in',
   'sign out': 'sign out',
   'session end': 'end a session',
+  site: 'change the hours of a site',
+  schedule: 'save a schedule',
+  'schedule run': 'run a schedule',
   requests: 'too many requests to list each',
   prune: 'remove old entries of the audit',
 };
@@ -529,7 +532,32 @@ export const commands: Record<string, { words: string; args: string[]; flags: Re
   'delete-policy': {
     words: 'policy delete',
     args: ['path.id'],
-    flags: { 'version': 'query.version' },
+    flags: { 'version': 'query.version', 'now': 'query.now', 'supersede': 'query.supersede' },
+  },
+  'put-site': {
+    words: 'site set',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'delete-site': {
+    words: 'site delete',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'put-schedule': {
+    words: 'schedule put',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'delete-schedule': {
+    words: 'schedule delete',
+    args: ['path.id'],
+    flags: {  },
+  },
+  'next-instants': {
+    words: 'schedule next',
+    args: ['.'],
+    flags: {  },
   },
   'cancel-command': {
     words: 'command cancel',
