@@ -74,3 +74,20 @@ actions:
 		t.Errorf("%v\n%s", err, got)
 	}
 }
+
+// An action in JSON is one object with the fields of all types.
+func TestFieldsOfOneNameHaveOneType(t *testing.T) {
+	first := map[string]reflect.StructField{}
+	for _, row := range Table {
+		for _, f := range jsonFields(reflect.TypeOf(row.Do)) {
+			name := nameOf(f)
+			if f.Type.Kind() == reflect.Pointer && f.Type != reflect.TypeFor[*float64]() {
+				t.Errorf("%s of %s is a %v: only numbers are pointers", name, row.Type, f.Type)
+			}
+			if was, ok := first[name]; ok && (was.Name != f.Name || was.Type != f.Type) {
+				t.Errorf("%s of %s is %s %v, that of another type %s %v", name, row.Type, f.Name, f.Type, was.Name, was.Type)
+			}
+			first[name] = f
+		}
+	}
+}
