@@ -36,9 +36,6 @@ const (
 	Failed   Outcome = "failed"   // it was tried and failed, or it is unknown whether it was done
 )
 
-// Outcomes lists every outcome.
-var Outcomes = []Outcome{Done, Accepted, Partly, Refused, Failed}
-
 // Assignments are what entries about assignments to robots say in Note.What.
 var Assignments = []string{string(ActionAssign), string(ActionWithdraw), string(ActionRevert), string(ActionDesired)}
 

@@ -12,10 +12,8 @@ const (
 	FrameGap = 250 * time.Millisecond
 	// GiveBackAfter is after how long without a frame fleetd gives control back.
 	GiveBackAfter = 2 * time.Second
-	// MaxLatency is the latency at which fleetd stops the robot, and WarnLatency the one at
-	// which people are warned.
-	MaxLatency  = 800 * time.Millisecond
-	WarnLatency = 300 * time.Millisecond
+	// MaxLatency is the latency at which fleetd stops the robot.
+	MaxLatency = 800 * time.Millisecond
 	// SpeedTimeout is how old the newest speed of the robot may be: the robot ignores frames
 	// of a sender that has not heard from it for that long.
 	SpeedTimeout = 500 * time.Millisecond

@@ -8,12 +8,8 @@ import (
 	"troupe/schema"
 )
 
-// Validity of tokens.
-const (
-	DefaultValid = 24 * time.Hour
-	LeastValid   = time.Minute
-	MostValid    = 7 * 24 * time.Hour
-)
+// DefaultValid is how long tokens are valid.
+const DefaultValid = 24 * time.Hour
 
 // Token is the row of an enrolment token. It has a digest instead of the secret.
 type Token struct {

@@ -1,4 +1,4 @@
-/** ms from which people are warned, and above which nothing is driven. fleetd has the same limits. */
+/** ms from which people are warned, and above which nothing is driven, as at fleetd. */
 export const warnAt = 300;
 export const zeroAt = 800;
 
