@@ -240,7 +240,7 @@ func (s *step) end() {
 		return
 	}
 	for _, w := range o.Waves {
-		if w.State != WavePassed && w.State != WaveSkipped || w.open() > 0 {
+		if !w.over() || w.open() > 0 {
 			return
 		}
 	}

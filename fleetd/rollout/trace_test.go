@@ -268,8 +268,8 @@ func (p *player) robots(words []string, line string) {
 			}
 		case "open":
 			b.closed = false
-		case "pinned":
-			b.pinned = true
+		case "pinned", "unpinned":
+			b.pinned = what == "pinned"
 		case "leaves":
 			b.gone = true
 		case "newer":

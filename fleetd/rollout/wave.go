@@ -17,8 +17,11 @@ func (s *step) advance() {
 		}
 	}
 	for {
+		if slices.ContainsFunc(o.Waves[:o.Wave], func(w Wave) bool { return !w.over() }) {
+			return // failed robots of an earlier wave are tried again
+		}
 		w := &o.Waves[o.Wave]
-		if w.State == WavePassed || w.State == WaveSkipped {
+		if w.over() {
 			if o.Wave == len(o.Waves)-1 {
 				return
 			}
@@ -41,6 +44,9 @@ func (s *step) advance() {
 		}
 	}
 }
+
+// over reports whether the next wave may begin.
+func (w Wave) over() bool { return w.State == WavePassed || w.State == WaveSkipped }
 
 // score is what the gate of a wave is compared with. Robots that ended without getting the content do not count, and
 // neither do robots that are not reachable, nor failures that a person accepted.
