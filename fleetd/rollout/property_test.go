@@ -66,9 +66,6 @@ func (k *checker) offer(before Rollout, c Changes, id string) {
 	if was.Wave > c.Rollout.Wave {
 		k.t.Fatalf("%s of wave %d is offered the content in wave %d", id, was.Wave, c.Rollout.Wave)
 	}
-	if !slices.Contains([]RobotState{Planned, Deferred, WaitingOffline}, was.State) {
-		k.t.Fatalf("%s is offered the content while it is %s", id, was.State)
-	}
 	if !c.Rollout.Spec.AllAtOnce {
 		if !b.online {
 			k.t.Fatalf("%s is offered the content while it is away", id)

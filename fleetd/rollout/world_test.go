@@ -157,6 +157,9 @@ func (w *world) assign(c Changes) map[string]Given {
 		given[id] = Given{Rev: b.rev, Had: &had}
 	}
 	for _, id := range c.Offers {
+		if row := w.rows[id]; !slices.Contains([]RobotState{Planned, Deferred, WaitingOffline}, row.State) {
+			panic(fmt.Sprintf("%s is offered the content while it is %s", id, row.State))
+		}
 		give(id, w.saved.Content)
 	}
 	for _, back := range c.Restore {
