@@ -26,6 +26,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 
 		{"a robot is added once", robotsAreKnown},
 		{"labels are replaced", labelsAreReplaced},
+		{"labels of many robots are replaced", labelsOfManyRobotsAreReplaced},
 		{"a newer document is not overwritten", newerDocumentIsKept},
 		{"a change names the robots that it touched", changesNameRobots},
 		{"an event is saved once", eventsAreKeptOnce},
@@ -90,6 +91,8 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"later rollouts of a kind are found", laterRolloutsAreFound},
 		{"robots of a rollout are paged", rolloutRobotsArePaged},
 		{"pins are replaced and removed", pinsAreReplacedAndRemoved},
+		{"policies are read back", policiesAreReadBack},
+		{"a policy of another version is a conflict", policyOfAnotherVersionIsAConflict},
 
 		{"a site is read back", sitesAreReadBack},
 		{"a schedule is read back", schedulesAreReadBack},

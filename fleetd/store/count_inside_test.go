@@ -214,6 +214,23 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			}
 			return tx.ApplyDesired(t.Context(), c, by)
 		}},
+		{"labels", func(tx *Tx) error {
+			labels := map[string]map[string]string{}
+			for _, id := range ten {
+				labels[id] = map[string]string{"site": "hall", "floor": "2"}
+			}
+			return tx.SetLabelsOf(t.Context(), labels)
+		}},
+		{"who pinned ten robots", func(tx *Tx) error {
+			if err := tx.SetPins(t.Context(), []Pin{{Robot: ten[0], Topic: schema.TopicDesiredStory, At: noon}}); err != nil {
+				return err
+			}
+			pins, err := tx.Pins(t.Context(), PinQuery{IDs: ten})
+			if len(pins) != 1 {
+				t.Errorf("pins %+v", pins)
+			}
+			return err
+		}},
 		{"stop", stops(stop.Need{Requests: []stop.Request{order}},
 			func(rows stop.Rows) (stop.Changes, error) { return stop.Persist(rows, []stop.Request{order}, noon) })},
 		{"release", stops(stop.Need{Release: []string{"s-1"}}, func(rows stop.Rows) (stop.Changes, error) {
@@ -323,6 +340,13 @@ func TestBatchIsOneStatement(t *testing.T) {
 				{"a batch of commands", func() error {
 					return s.Tx(t.Context(), func(tx *Tx) error { return tx.AddBatch(t.Context(), command.Batch{ID: fmt.Sprint(batch)}, commands) })
 				}},
+				{"labels", func() error {
+					labels := map[string]map[string]string{}
+					for _, id := range ids[:n] {
+						labels[id] = map[string]string{"batch": fmt.Sprint(batch)}
+					}
+					return s.Tx(t.Context(), func(tx *Tx) error { return tx.SetLabelsOf(t.Context(), labels) })
+				}},
 				{"results", func() error { return s.SaveCommands(t.Context(), commands) }},
 				{"outbox", func() error {
 					return s.Tx(t.Context(), func(tx *Tx) error { return tx.Apply(t.Context(), library.Changes{Outbox: messages}, noon) })
@@ -342,6 +366,7 @@ func TestBatchIsOneStatement(t *testing.T) {
 		few, many := write(10), write(rowsAtOnce)
 		most := map[string]int64{
 			"outbox":              3, // its numbers, its rows, the robots that they touch
+			"labels":              4, // those from before, the new ones; the counter of changes, the robots that it touches
 			"a batch of commands": 4, // itself, its commands; the head of the audit, an entry there
 		}
 		bounds := int64(0)
