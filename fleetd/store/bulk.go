@@ -107,6 +107,13 @@ func bulk[R any](ctx context.Context, t *Tx, rows []R, columns []column[R], quer
 	if err := t.boundLocks(ctx); err != nil {
 		return err
 	}
+	one := run
+	run = func(ctx context.Context, s statement, args []any) error {
+		if err := t.store.interrupted(); err != nil {
+			return err
+		}
+		return one(ctx, s, args)
+	}
 	query = givenTable(columns, t.store.dialect.arrays) + query
 	args := make([]any, len(columns))
 	if t.store.dialect.arrays { // pgx caches prepared statements

@@ -56,7 +56,13 @@ type Store struct {
 	key, release ed25519.PrivateKey
 	chain        chain                                                         // of the audit log
 	reported     func(robot string, topic schema.TopicKind) schema.ReportedRev // what robots report; nil = nothing
+	// beforeStatement is called before each statement of a transaction, and before its commit; nil = nothing is.
+	beforeStatement func() error
 }
+
+// SetBeforeStatement is for tests, which end a transaction between two of its statements: f is called before each of them,
+// and before the commit, and its error ends the transaction like the end of the process.
+func (s *Store) SetBeforeStatement(f func() error) { s.beforeStatement = f }
 
 // Open opens the database at address, which is sqlite:PATH or postgres://..., and applies
 // the migrations that it lacks. A new database gets its own fleet id and now as its time of
@@ -290,6 +296,9 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	timer.Stop()
 	defer tx.Rollback() // does nothing after a commit
 	t := &Tx{reads: reads{tx}, tx: tx, store: s}
+	if s.beforeStatement != nil {
+		t.reads = reads{interruptible{tx, s}}
+	}
 	if err := do(t); err != nil {
 		return withCause(err)
 	}
@@ -301,6 +310,9 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	if ctx.Err() != nil {
 		return fmt.Errorf("commit: %w", withCause(ctx.Err()))
 	}
+	if err := s.interrupted(); err != nil {
+		return err
+	}
 	timer.Reset(timeout)
 	switch err := tx.Commit(); {
 	case err == nil:
@@ -310,6 +322,37 @@ func (s *Store) tryOnce(ctx context.Context, isolation sql.IsolationLevel, do fu
 	default:
 		return fmt.Errorf("commit: %w: %v", ErrOutcomeUnknown, err)
 	}
+}
+
+// interrupted is the error of SetBeforeStatement, with which a transaction ends.
+func (s *Store) interrupted() error {
+	if s.beforeStatement == nil {
+		return nil
+	}
+	return s.beforeStatement()
+}
+
+// interruptible is a transaction whose queries SetBeforeStatement can end.
+type interruptible struct {
+	*sql.Tx
+	store *Store
+}
+
+func (i interruptible) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := i.store.interrupted(); err != nil {
+		return nil, err
+	}
+	return i.Tx.QueryContext(ctx, query, args...)
+}
+
+// QueryRowContext has no error to return, so it asks for one with a context that has ended.
+func (i interruptible) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if err := i.store.interrupted(); err != nil {
+		ended, cancel := context.WithCancelCause(ctx)
+		cancel(err)
+		ctx = ended
+	}
+	return i.Tx.QueryRowContext(ctx, query, args...)
 }
 
 // An instance that hangs in a transaction keeps its locks. The server ends it after idleTimeout, and
@@ -335,6 +378,9 @@ func (t *Tx) boundLocks(ctx context.Context) error {
 
 func (t *Tx) exec(ctx context.Context, query string, args ...any) (int64, error) {
 	if err := t.boundLocks(ctx); err != nil {
+		return 0, err
+	}
+	if err := t.store.interrupted(); err != nil {
 		return 0, err
 	}
 	ctx, done := withTimeout(ctx)
