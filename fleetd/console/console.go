@@ -42,7 +42,7 @@ type file struct {
 // screens are the paths of the console's page by their first part, with how many parts may follow: which screen a path
 // means is decided in the browser. They are those of web/src/screens/table.tsx.
 var screens = map[string]int{
-	"": 0, "robots": 2, "stories": 1, "acts": 1, "activities": 1, "places": 0, "assets": 0, "assign": 0, "commands": 0,
+	"": 0, "robots": 2, "stories": 1, "acts": 1, "activities": 1, "places": 0, "assets": 0, "assign": 0, "rollouts": 1, "policies": 1, "schedules": 1, "commands": 0,
 	"events": 0, "audit": 0, "admin": 0, "account": 0, "command-line": 0, signInScreen: 0,
 }
 

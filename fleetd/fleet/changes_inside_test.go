@@ -12,6 +12,7 @@ import (
 	"troupe/fleetd/decommissioner"
 	"troupe/fleetd/publish"
 	"troupe/fleetd/revocation"
+	"troupe/fleetd/rolloutrunner"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
@@ -26,7 +27,7 @@ func TestRequestReadsTheRobotsThatItTouched(t *testing.T) {
 		log: slog.New(slog.DiscardHandler), health: health{log: slog.New(slog.DiscardHandler), db: db},
 		view:      view.New(view.Deps{Namespace: schema.DefaultNamespace, Name: "fleetd", Now: time.Now}),
 		publisher: publish.New(publish.Deps{}), revocations: revocation.New(revocation.Deps{}),
-		decommissions: decommissioner.New(decommissioner.Deps{}),
+		decommissions: decommissioner.New(decommissioner.Deps{}), rollouts: rolloutrunner.New(rolloutrunner.Deps{}),
 	}
 	label := func(robot, hall string) error {
 		return db.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetLabels(t.Context(), robot, map[string]string{"hall": hall}) })
