@@ -7,6 +7,13 @@ type AlertRow struct {
 	Note string // goes on where Text ends, for those who read the message
 }
 
+// Types of alerts of rollouts, which fleetd raises.
+const (
+	AlertRolloutPaused      = "rollout_paused"
+	AlertRolloutApproval    = "rollout_waits_for_approval"
+	AlertRollbackIncomplete = "rollback_incomplete"
+)
+
 // Alerts lists every type of alerts once. topics.md and the English meanings in the console are generated from it.
 var Alerts = []AlertRow{
 	{Type: "story_failing",
@@ -64,6 +71,12 @@ var Alerts = []AlertRow{
 		Text: "the broker does not pass on messages of the robot",
 		Note: ": it refuses a document (source is the document), or there are too many messages (source is `mqtt`)"},
 	{Type: "clock_differs", Text: "the clock of a fleetd instance differs from the time of the fleet", Note: "; source is the instance"},
+	{Type: AlertRolloutPaused,
+		Text: "fleetd raises it: a wave of a rollout failed or cannot be decided, and the rollout waits for a person", Note: ". It has no robot; source is `rollout`"},
+	{Type: AlertRolloutApproval, Text: "fleetd raises it: a rollout waits for the approval of a second person", Note: ". It has no robot; source is `rollout`"},
+	{Type: AlertRollbackIncomplete,
+		Text: "fleetd raises it: a rollout was rolled back, and some robots do not have what they had before",
+		Note: ". It has no robot; source is `rollout`; it ends after seven days, or when the rollout is rolled back again"},
 	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},
 	{Type: "presence_overwritten", Text: "another client wrote the robot's presence"},
 }

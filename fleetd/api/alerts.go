@@ -13,9 +13,11 @@ import (
 	"troupe/schema"
 )
 
-// RobotAlert is one alert of one robot, and who has seen it.
+// RobotAlert is one alert of one robot, and who has seen it; or one of a rollout, which nobody acknowledges: it ends with
+// a decision about the rollout.
 type RobotAlert struct {
-	Robot string `json:"robot"`
+	Robot   string `json:"robot" doc:"empty if it is of a rollout"`
+	Rollout string `json:"rollout,omitempty" doc:"the rollout that needs a person"`
 	schema.Alert
 	Acknowledged *Acknowledged `json:"acknowledged,omitempty" doc:"left out until somebody has seen it"`
 }
@@ -35,15 +37,15 @@ type alertList struct {
 var alertRank = map[schema.AlertLevel]int{schema.AlertCritical: 0, schema.AlertError: 1, schema.AlertWarn: 2, schema.AlertInfo: 3}
 
 // alertColumns are the columns of a table of alerts.
-const alertColumns = "SINCE first_ts | ROBOT robot | LEVEL level | TYPE type | WHAT detail | ACKNOWLEDGED acknowledged.by | " +
+const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | LEVEL level | TYPE type | WHAT detail | ACKNOWLEDGED acknowledged.by | " +
 	"NOTE acknowledged.note | ID id"
 
 func (s *server) alerts(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
-		Summary: "List the alerts of robots, the worst first",
-		Description: "An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one " +
-			"says that somebody has seen it, and changes nothing at the robot.",
+		Summary: "List the alerts of robots and of rollouts, the worst first",
+		Description: "An alert is a present problem that a robot reports, or a rollout that needs a person; when it is over, it leaves " +
+			"the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.",
 		Use:     "alert list",
 		Columns: alertColumns,
 	}, func(ctx context.Context, in *struct {
@@ -52,7 +54,8 @@ func (s *server) alerts(t *operation.Table) {
 		Site   string `query:"site" maxLength:"63" doc:"only of robots whose label site is this"`
 		Unseen bool   `query:"unacknowledged" doc:"only those that nobody has acknowledged"`
 	}) (*answer[alertList], error) {
-		if _, err := sitesOf(in.principal, in.Site); err != nil {
+		sites, err := sitesOf(in.principal, in.Site)
+		if err != nil {
 			return nil, err
 		}
 		acks, err := s.Alerts.Acks(ctx)
@@ -64,6 +67,13 @@ func (s *server) alerts(t *operation.Table) {
 			seen[alertKey{a.Robot, a.Alert, a.First}] = acknowledged(a)
 		}
 		out := alertList{Alerts: []RobotAlert{}}
+		if in.Robot == "" {
+			of, err := s.rolloutAlerts(ctx, sites)
+			if err != nil {
+				return nil, s.fail(err, "alerts")
+			}
+			out.Alerts = append(out.Alerts, of...)
+		}
 		for _, r := range s.View.Robots() {
 			if in.Robot != "" && r.ID != in.Robot || in.Site != "" && r.Labels[auth.SiteLabel] != in.Site || !in.principal.Sees(r.Labels) {
 				continue
@@ -71,7 +81,7 @@ func (s *server) alerts(t *operation.Table) {
 			for _, a := range r.Alerts {
 				ack := seen[alertKey{r.ID, a.ID, a.FirstTS}]
 				if ack == nil || !in.Unseen {
-					out.Alerts = append(out.Alerts, RobotAlert{r.ID, a, ack})
+					out.Alerts = append(out.Alerts, RobotAlert{Robot: r.ID, Alert: a, Acknowledged: ack})
 				}
 			}
 		}
@@ -111,7 +121,7 @@ func (s *server) alerts(t *operation.Table) {
 		if err != nil {
 			return nil, s.fail(err, "robot "+in.ID)
 		}
-		return &answer[RobotAlert]{RobotAlert{in.ID, d.Alerts[i], acknowledged(ack)}}, nil
+		return &answer[RobotAlert]{RobotAlert{Robot: in.ID, Alert: d.Alerts[i], Acknowledged: acknowledged(ack)}}, nil
 	})
 }
 

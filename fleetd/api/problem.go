@@ -83,6 +83,7 @@ var (
 	KindCertificate          = Kind{"certificate-refused", http.StatusForbidden, "The certificate is not accepted", "The robot presented no certificate of this fleet, or one that has expired or was revoked. Enrol it again with a new token."}
 	KindTooOften             = Kind{"too-often", http.StatusTooManyRequests, "Too many wrong tokens or passwords", "This address sent wrong tokens or passwords repeatedly and has to wait."}
 	KindInUse                = Kind{"in-use", http.StatusConflict, "It is in use", "Published stories or activities need what the request would delete; detail names them."}
+	KindState                = Kind{"wrong-state", http.StatusConflict, "It is not possible now", "The request does not fit the state of the rollout; detail names the state, and hint what is possible."}
 	KindOnline               = Kind{"robot-online", http.StatusConflict, "The robot is online", "The request would disconnect a robot that is or may be online, or delete documents that it would publish again."}
 	KindInternal             = Kind{"internal", http.StatusInternalServerError, "Internal error", "This is a defect of fleetd, not of the request. Its log has details."}
 )
@@ -92,7 +93,7 @@ func Kinds() []Kind {
 	return []Kind{
 		KindMalformed, KindInvalid, KindNotFound, KindConflict, KindCount, KindConfirm, KindUnpublished, KindPreconditionFailed, KindPreconditionRequired,
 		KindTooLarge, KindMedia, KindNotAllowed, KindSignIn, KindSlow, KindBusy, KindDatabase, KindLoading, KindOverload, KindDisk, KindOutcome, KindBroker, KindNoAnswer, KindEnding, KindNoKeys,
-		KindToken, KindTokenUsed, KindTokenExpired, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindOnline, KindInternal,
+		KindToken, KindTokenUsed, KindTokenExpired, KindWrongBody, KindRequest, KindCertificate, KindTooOften, KindInUse, KindState, KindOnline, KindInternal,
 	}
 }
 

@@ -1,55 +1,427 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 
-	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
+	"troupe/fleetd/change"
+	"troupe/fleetd/content"
+	"troupe/fleetd/desired"
+	"troupe/fleetd/rollout"
+	"troupe/schema"
 )
 
-// errNotServed is until the database keeps rollouts.
-var errNotServed = KindInternal.Problem("fleetd does not keep rollouts yet", "")
+// Bounds of what answers about rollouts name.
+const (
+	namedRobots   = 5
+	namedRefusals = 1000
+	// namedSelector is the length above which a selector is shown as it was asked for, without the names that sites make of it.
+	namedSelector = 1000
+)
 
-func (s *server) planRollout(context.Context, auth.Principal, RolloutRequest) (*answer[RolloutPlan], error) {
-	return nil, errNotServed
+// ask is a request for a rollout as package change takes it.
+func (s *server) rolloutAsk(p auth.Principal, w RolloutRequest) (change.RolloutRequest, error) {
+	if found := w.Selector.Problems(); len(found) > 0 { // also what else is wrong, at once
+		_, others := w.Spec.Complete()
+		return change.RolloutRequest{}, refusal(slices.Concat(inBody("/selector", found), inBody("", w.Content.Problems("/content")), inBody("", others)))
+	}
+	narrowed, err := s.narrow(p, w.Selector, false)
+	if err != nil {
+		return change.RolloutRequest{}, err
+	}
+	text := narrowed.String()
+	if len(text) > namedSelector {
+		text = w.Selector.String()
+	}
+	return change.RolloutRequest{Name: w.Name, Content: w.Content, Robots: s.View.Resolve(narrowed), Selected: text, Spec: w.Spec}, nil
 }
 
-func (s *server) createRollout(context.Context, auth.Principal, NewRollout) (*answer[RolloutDetail], error) {
-	return nil, errNotServed
+func (s *server) planRollout(ctx context.Context, p auth.Principal, w RolloutRequest) (*answer[RolloutPlan], error) {
+	ask, err := s.rolloutAsk(p, w)
+	if err != nil {
+		return nil, err
+	}
+	plan, total, found, err := s.Rollouts.Plan(ctx, ask)
+	if err := s.failedSelected(err, "rollout", w.Selector, found, total); err != nil {
+		return nil, err
+	}
+	out, err := s.rolloutPlan(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	out.Selector = ask.Selected
+	return &answer[RolloutPlan]{out}, nil
 }
 
-func (s *server) listRollouts(context.Context, *RolloutQuery) (*answer[RolloutList], error) {
-	return nil, errNotServed
+func (s *server) rolloutPlan(ctx context.Context, p rollout.Plan) (RolloutPlan, error) {
+	out := RolloutPlan{
+		Content: withoutBodies(p.Content), Text: p.Content.String(), Kind: kindOf(p.Content.Topic()), Digest: p.Digest, Spec: p.Spec, Total: p.Total,
+		Waves: []RolloutPlanWave{}, Refused: []RolloutRefusal{}, RefusedTotal: len(p.Refused), Warnings: []RolloutRefusal{}, WarningsTotal: len(p.Warnings),
+		Unchanged: someRobots(p.Unchanged), Pinned: someRobots(p.Pinned), Offline: someRobots(p.Offline),
+		Superseding: []RolloutSuperseded{}, ExpectedEnd: timeOf(p.ExpectedEnd), Approval: p.NeedsApproval,
+	}
+	for i, w := range p.Waves {
+		out.Waves = append(out.Waves, RolloutPlanWave{Number: i, Name: w.Name, Total: len(w.Robots), Robots: someRobots(w.Robots).Robots, Gate: w.Gate})
+	}
+	for _, r := range p.Refused {
+		out.Waves[r.Wave].Refused++
+	}
+	out.Refused, out.Warnings = refusals(p.Refused), refusals(p.Warnings)
+	for _, taken := range p.Superseding {
+		r, _, err := s.Rollouts.Get(ctx, taken.Rollout)
+		if err != nil {
+			return out, s.fail(err, "rollout "+taken.Rollout)
+		}
+		out.Superseding = append(out.Superseding, RolloutSuperseded{taken.Rollout, r.Name, len(taken.Robots)})
+	}
+	return out, nil
 }
 
-func (s *server) getRollout(context.Context, auth.Principal, string, string) (*rolloutAnswer, error) {
-	return nil, errNotServed
+func refusals(all []rollout.Refusal) []RolloutRefusal {
+	out := []RolloutRefusal{}
+	for _, r := range all[:min(len(all), namedRefusals)] {
+		out = append(out, RolloutRefusal{r.Robot, r.Wave, string(r.Reason), cmp.Or(r.Detail, r.Reason.Describe().Text)})
+	}
+	return out
 }
 
-func (s *server) listRolloutRobots(context.Context, *RolloutRobotsQuery) (*answer[RolloutRobots], error) {
-	return nil, errNotServed
+func someRobots(all []string) SomeRobots {
+	return SomeRobots{len(all), nonNil(all[:min(len(all), namedRobots)])}
 }
 
-func (s *server) approveRollout(context.Context, auth.Principal, string, Approval) (*answer[RolloutDetail], error) {
-	return nil, errNotServed
+// withoutBodies is a content without the body of its places, which may be large.
+func withoutBodies(c content.Content) content.Content {
+	if p := c.Places; p != nil && len(p.Body) > 0 {
+		c.Places = &desired.Set{ID: p.ID, Rev: p.Rev}
+	}
+	return c
 }
 
-func (s *server) decideRollout(context.Context, auth.Principal, string, decision, Decision) (*answer[RolloutDetail], error) {
-	return nil, errNotServed
+func (s *server) createRollout(ctx context.Context, p auth.Principal, w NewRollout) (*answer[RolloutDetail], error) {
+	ask, err := s.rolloutAsk(p, w.RolloutRequest)
+	if err != nil {
+		return nil, err
+	}
+	ask.Digest, ask.Expected, ask.Supersede, ask.Start = w.Digest, w.ExpectedCount, w.Supersede, w.Start
+	if w.NotBefore != 0 {
+		ask.NotBefore = w.NotBefore.Time()
+	}
+	made, total, found, err := s.Rollouts.Create(ctx, p, ask, attribute(p, w.Attribution))
+	if err := s.failedSelected(err, "rollout", w.Selector, found, total); err != nil {
+		return nil, err
+	}
+	return &answer[RolloutDetail]{rolloutDetail(made, nil)}, nil
 }
 
-func (s *server) listPins(context.Context, auth.Principal, string) (*answer[ContentPins], error) {
-	return nil, errNotServed
+func (s *server) listRollouts(ctx context.Context, in *RolloutQuery) (*answer[RolloutList], error) {
+	q := change.RolloutQuery{Robot: in.Robot, Limit: in.Limit, Sites: in.principal.Sites}
+	if q.Open = in.State == "open"; !q.Open {
+		q.State = rollout.State(in.State)
+	}
+	found, err := s.Rollouts.List(ctx, q)
+	if err != nil {
+		return nil, s.fail(err, "rollouts")
+	}
+	out := RolloutList{Rollouts: []RolloutSummary{}}
+	for _, r := range found {
+		out.Rollouts = append(out.Rollouts, rolloutSummary(r))
+	}
+	return &answer[RolloutList]{out}, nil
 }
 
-func (s *server) setPin(context.Context, auth.Principal, PinID, audit.Attribution) (*answer[ContentPin], error) {
-	return nil, errNotServed
+// rolloutFor returns a rollout all of whose robots a principal sees.
+func (s *server) rolloutFor(ctx context.Context, p auth.Principal, id string) (rollout.Rollout, []change.RolloutFailures, error) {
+	r, failures, err := s.Rollouts.Get(ctx, id)
+	if err != nil {
+		return r, nil, s.fail(err, "rollout "+id)
+	}
+	if p.SeesAll() {
+		return r, failures, nil
+	}
+	robots, err := s.Rollouts.Robots(ctx, change.RolloutRobotQuery{Rollout: id})
+	if err != nil {
+		return r, nil, s.fail(err, "rollout "+id)
+	}
+	for _, one := range robots {
+		if no := s.outside(p, one.ID); no != nil {
+			if no.Of(KindNotAllowed) { // it must not name the robot
+				no = KindNotAllowed.Problem(fmt.Sprintf("rollout %s has robots of other sites, and %s has %s", id, p.ID, strings.Join(p.Sites, ", ")), "somebody with every site can see and change it")
+			}
+			return r, nil, no
+		}
+	}
+	return r, failures, nil
 }
 
-func (s *server) removePin(context.Context, auth.Principal, PinID, audit.Attribution) error {
-	return errNotServed
+func (s *server) getRollout(ctx context.Context, p auth.Principal, id, known string) (*rolloutAnswer, error) {
+	r, failures, err := s.rolloutFor(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	out := rolloutDetail(r, failures)
+	if out.Health, err = s.rolloutHealth(ctx, r); err != nil {
+		return nil, s.fail(err, "rollout "+id)
+	}
+	tag := etagOf(r.Version, out.Health)
+	if known == tag {
+		return &rolloutAnswer{Status: http.StatusNotModified, ETag: tag}, nil
+	}
+	return &rolloutAnswer{Status: http.StatusOK, ETag: tag, Body: out}, nil
 }
 
-func (s *server) startRollout(context.Context, auth.Principal, string, Start) (*answer[RolloutDetail], error) {
-	return nil, errNotServed
+// etagOf is the ETag of a version of a rollout with the health of its robots, which changes without the version.
+func etagOf(version int64, h *RolloutHealth) string {
+	text, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // it has numbers and texts only
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write(text) // never fails
+	return strconv.Quote(fmt.Sprintf("%d-%x", version, sum.Sum32()))
 }
+
+// updatedRobots is which robots of a version of a rollout have its content, for the comparison of their health.
+type updatedRobots struct {
+	version int64
+	run     *rollout.Run
+	used    time.Time
+}
+
+// updatedCache has the newest of these, so that pages that watch a rollout do not read its robots each second.
+type updatedCache struct {
+	mu  sync.Mutex
+	all map[string]updatedRobots
+}
+
+const maxUpdatedCache = 16 // rollouts that are watched at once
+
+func (c *updatedCache) get(id string, version int64, now time.Time) *rollout.Run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u, has := c.all[id]
+	if !has || u.version != version {
+		return nil
+	}
+	u.used = now
+	c.all[id] = u
+	return u.run
+}
+
+func (c *updatedCache) put(id string, u updatedRobots) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[string]updatedRobots{}
+	}
+	if _, has := c.all[id]; !has && len(c.all) >= maxUpdatedCache {
+		oldest := ""
+		for other, o := range c.all {
+			if oldest == "" || o.used.Before(c.all[oldest].used) {
+				oldest = other
+			}
+		}
+		delete(c.all, oldest)
+	}
+	c.all[id] = u
+}
+
+// rolloutHealth compares the robots that have the content with the others, while the rollout runs or is paused.
+func (s *server) rolloutHealth(ctx context.Context, r rollout.Rollout) (*RolloutHealth, error) {
+	if r.State != rollout.Running && r.State != rollout.Paused || r.Spec.WatchHealth != nil && !*r.Spec.WatchHealth {
+		return nil, nil
+	}
+	now := s.Now()
+	run := s.updated.get(r.ID, r.Version, now)
+	if run == nil {
+		states := append([]rollout.RobotState{rollout.Active, rollout.Confirmed}, rollout.Failures...)
+		robots, err := s.Rollouts.Robots(ctx, change.RolloutRobotQuery{Rollout: r.ID, States: states})
+		if err != nil {
+			return nil, err
+		}
+		run = rollout.NewRun(r, robots)
+		s.updated.put(r.ID, updatedRobots{r.Version, run, now})
+	}
+	updated, rest, why := run.Health(rollout.Facts{
+		Robot: func(id string) (rollout.RobotFacts, bool) {
+			known, there := s.View.ForRollout(id, r.Content.Topic(), now)
+			return known.RobotFacts, there
+		},
+		Rest: s.View.HealthOfOthers(run.Updated, now),
+	})
+	return &RolloutHealth{HealthCounts(updated), HealthCounts(rest), why}, nil
+}
+
+func (s *server) listRolloutRobots(ctx context.Context, in *RolloutRobotsQuery) (*answer[RolloutRobots], error) {
+	r, _, err := s.rolloutFor(ctx, in.principal, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	q := change.RolloutRobotQuery{Rollout: in.ID, After: in.After, Limit: in.Limit + 1}
+	switch state := rollout.RobotState(strings.ToUpper(in.State)); {
+	case in.State == "":
+	case in.State == "failed":
+		q.States = rollout.Failures
+	case slices.Contains(rollout.RobotStates, state):
+		q.States = []rollout.RobotState{state}
+	default:
+		return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/state", "bad_value", fmt.Sprintf("there is no state %q", in.State), "write failed, or a state such as CONFIRMED")}))
+	}
+	if in.Wave != "" {
+		wave := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool { return w.Name == in.Wave || strconv.Itoa(w.Number) == in.Wave })
+		if wave < 0 {
+			return nil, refusal(findings("query", []schema.Problem{schema.NewProblem("/wave", "bad_value", fmt.Sprintf("the rollout has no wave %q", in.Wave), "write one of its names, or its number from 0")}))
+		}
+		q.Wave = &wave
+	}
+	robots, err := s.Rollouts.Robots(ctx, q)
+	if err != nil {
+		return nil, s.fail(err, "rollout "+in.ID)
+	}
+	out := RolloutRobots{Robots: []RolloutRobot{}}
+	if len(robots) > in.Limit {
+		robots = robots[:in.Limit]
+		out.Next = robots[in.Limit-1].ID
+	}
+	for _, m := range robots {
+		one := RolloutRobot{
+			Robot: m.ID, Wave: m.Wave, WaveName: r.Waves[m.Wave].Name, State: m.State, Phase: string(m.Phase), Why: m.Why, Reason: m.Group, Rev: m.Rev,
+			Tries: m.Tries, ChangedAt: timeOf(m.ChangedAt),
+		}
+		if m.Had != nil {
+			one.Had = m.Had.String()
+		}
+		out.Robots = append(out.Robots, one)
+	}
+	return &answer[RolloutRobots]{out}, nil
+}
+
+func (s *server) approveRollout(ctx context.Context, p auth.Principal, id string, w Approval) (*answer[RolloutDetail], error) {
+	return s.decideRollout(ctx, p, id, rollout.Decision{On: rollout.OnApprove, Digest: w.Digest}, Decision{Attribution: w.Attribution})
+}
+
+func (s *server) startRollout(ctx context.Context, p auth.Principal, id string, w Start) (*answer[RolloutDetail], error) {
+	d := rollout.Decision{On: rollout.OnStart}
+	if w.NotBefore != 0 {
+		d = rollout.Decision{On: rollout.OnSchedule, NotBefore: w.NotBefore.Time()}
+	}
+	return s.decideRollout(ctx, p, id, d, w.Decision)
+}
+
+func (s *server) decideRollout(ctx context.Context, p auth.Principal, id string, d rollout.Decision, w Decision) (*answer[RolloutDetail], error) {
+	if _, _, err := s.rolloutFor(ctx, p, id); err != nil {
+		return nil, err
+	}
+	by := attribute(p, w.Attribution)
+	d.By, d.Why = by.Who, by.Why
+	_, robots, found, err := s.Rollouts.Decide(ctx, p, id, d, w.ExpectedCount)
+	switch {
+	case err != nil:
+		return nil, s.fail(err, "rollout "+id)
+	case len(found) > 0:
+		return nil, refusal(inBody("", found)).withCount(robots)
+	}
+	r, failures, err := s.rolloutFor(ctx, p, id)
+	if err != nil {
+		return nil, err
+	}
+	return &answer[RolloutDetail]{rolloutDetail(r, failures)}, nil
+}
+
+// decided are what people decide as they know it, in the order of a rollout's life.
+var decided = []rollout.Event{rollout.OnApprove, rollout.OnStart, rollout.OnPause, rollout.OnResume, rollout.OnRetry, rollout.OnAbort, rollout.OnRollback}
+
+func rolloutSummary(r rollout.Rollout) RolloutSummary {
+	out := RolloutSummary{
+		ID: r.ID, Name: r.Name, State: r.State, Why: r.Why, Waits: r.Waits(), Cause: r.Cause, CauseID: r.CauseID, Content: r.Content.String(), Kind: kindOf(r.Content.Topic()),
+		Digest: r.Digest, Selector: r.Robots, Counts: map[string]int{}, Wave: r.Wave, WaveCount: len(r.Waves),
+		CreatedAt: timeOf(r.CreatedAt), CreatedBy: r.CreatedBy, ApprovedAt: timeOf(r.ApprovedAt), ApprovedBy: r.ApprovedBy, NotBefore: timeOf(r.NotBefore),
+		StartedAt: timeOf(r.StartedAt), EndedAt: timeOf(r.EndedAt), NextAt: timeOf(r.NextAt), Can: []string{},
+	}
+	for _, w := range r.Waves {
+		out.Total += w.Total
+		for state, n := range w.Counts {
+			if n > 0 {
+				out.Counts[string(state)] += n
+			}
+		}
+	}
+	possible := r.Possible()
+	for _, on := range decided {
+		if slices.Contains(possible, on) && !(on == rollout.OnRetry && r.Failures() == 0) {
+			out.Can = append(out.Can, string(on))
+		}
+	}
+	return out
+}
+
+func rolloutDetail(r rollout.Rollout, failures []change.RolloutFailures) RolloutDetail {
+	out := RolloutDetail{
+		RolloutSummary: rolloutSummary(r), Version: r.Version, Document: withoutBodies(r.Content), Spec: r.Spec, Waves: []RolloutWave{}, Failures: []RolloutFailure{},
+	}
+	for _, w := range r.Waves {
+		one := RolloutWave{
+			Number: w.Number, Name: w.Name, State: w.State, Why: w.Why, Gate: w.Gate, Total: w.Total, Counts: map[string]int{},
+			StartedAt: timeOf(w.StartedAt), SoakFrom: timeOf(w.SoakFrom), EndedAt: timeOf(w.EndedAt),
+		}
+		if w.State == rollout.WaveSoaking {
+			one.SoakUntil = timeOf(w.SoakFrom.Add(time.Duration(w.Gate.SoakS) * time.Second))
+		}
+		for state, n := range w.Counts {
+			if n > 0 {
+				one.Counts[string(state)] = n
+			}
+		}
+		out.Waves = append(out.Waves, one)
+	}
+	for _, f := range failures {
+		out.Failures = append(out.Failures, RolloutFailure{f.Reason, f.State, f.Count, f.Detail, nonNil(f.Robots)})
+	}
+	return out
+}
+
+// rolloutAlerts are the alerts of rollouts that need a person, of these sites.
+func (s *server) rolloutAlerts(ctx context.Context, sites []string) ([]RobotAlert, error) {
+	open, err := s.Rollouts.List(ctx, change.RolloutQuery{Open: true, Sites: sites, Limit: maxAlertingRollouts})
+	if err != nil {
+		return nil, err
+	}
+	incomplete, err := s.Rollouts.List(ctx, change.RolloutQuery{State: rollout.RollbackIncomplete, Sites: sites, Limit: maxAlertingRollouts})
+	if err != nil {
+		return nil, err
+	}
+	var out []RobotAlert
+	for _, r := range slices.Concat(open, incomplete) {
+		a := schema.Alert{ID: "rollout-" + r.ID, Source: "rollout", Detail: fmt.Sprintf("%s (%s): %s", r.Name, r.Content, cmp.Or(r.Why, r.Waits())), FirstTS: timeOf(r.CreatedAt)}
+		failed := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool { return w.State == rollout.WaveFailed || w.State == rollout.WaveInconclusive })
+		switch {
+		case r.State == rollout.WaitingForApproval:
+			a.Type, a.Level, a.Hint = schema.AlertRolloutApproval, schema.AlertInfo, "fleetd rollout get "+r.ID+" shows it; fleetd rollout approve "+r.ID+" DIGEST lets it start"
+		case r.State == rollout.Paused && failed >= 0:
+			a.Type, a.Level, a.FirstTS = schema.AlertRolloutPaused, schema.AlertError, timeOf(r.Waves[failed].EndedAt)
+			a.Hint = fmt.Sprintf("look at its failures with fleetd rollout get %[1]s; then fleetd rollout rollback %[1]s, or resume, retry or abort", r.ID)
+		case r.State == rollout.RollbackIncomplete && s.Now().Sub(r.EndedAt) < incompleteFor:
+			a.Type, a.Level, a.FirstTS = schema.AlertRollbackIncomplete, schema.AlertError, timeOf(r.EndedAt)
+			a.Hint = fmt.Sprintf("fleetd rollout robots %[1]s --state NOT_RESTORED names the robots; fleetd rollout rollback %[1]s tries them again", r.ID)
+		default:
+			continue
+		}
+		out = append(out, RobotAlert{Rollout: r.ID, Alert: a})
+	}
+	return out, nil
+}
+
+const (
+	maxAlertingRollouts = 200
+	// incompleteFor is for how long a rollback that some robots could not follow is an alert.
+	incompleteFor = 7 * 24 * time.Hour
+)

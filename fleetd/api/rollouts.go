@@ -7,6 +7,7 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/operation"
+	"troupe/fleetd/rollout"
 )
 
 // rolloutColumns are the columns of a table of rollouts.
@@ -23,8 +24,8 @@ type RolloutQuery struct {
 // RolloutRobotsQuery selects robots of a rollout.
 type RolloutRobotsQuery struct {
 	PathID
-	State string `query:"state" doc:"only robots in this state, such as FAILED; failed = in one of the states of failures"`
-	Wave  int    `query:"wave" minimum:"-1" default:"-1" doc:"only robots of this wave, from 0; -1 = of all"`
+	State string `query:"state" maxLength:"63" doc:"only robots in this state, such as CONFIRMED; failed = in any state of a failure"`
+	Wave  string `query:"wave" maxLength:"63" doc:"only robots of this wave: its name, or its number from 0"`
 	After string `query:"after" maxLength:"64" doc:"only robots behind this one, as next of the answer before says"`
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"at most this many"`
 }
@@ -79,7 +80,7 @@ func (s *server) rollouts(t *operation.Table) {
 		Summary: "List the robots of a rollout",
 		Use:     "rollout robots ID",
 		Example: "rollout robots 0198c0de --state failed",
-		Columns: "ROBOT robot | WAVE wave | STATE state | PHASE phase | REVISION rev | HAD had | SINCE changed_at | WHY why",
+		Columns: "ROBOT robot | WAVE wave_name | STATE state | PHASE phase | REVISION rev | HAD had | SINCE changed_at | WHY why",
 		None:    "no robots",
 	}, func(ctx context.Context, in *RolloutRobotsQuery) (*answer[RolloutRobots], error) {
 		return s.listRolloutRobots(ctx, in)
@@ -104,78 +105,31 @@ func (s *server) rollouts(t *operation.Table) {
 	})
 	for _, d := range decisions {
 		operation.Register(t, operation.Row{
-			ID: d.word + "-rollout", Method: http.MethodPost, Path: "/rollouts/{id}/" + d.word, Tag: "rollouts", Right: auth.Assign,
+			ID: string(d.on) + "-rollout", Method: http.MethodPost, Path: "/rollouts/{id}/" + string(d.on), Tag: "rollouts", Right: auth.Assign,
 			Summary: d.summary, Description: d.description, Audit: d.action,
-			Use: "rollout " + d.word + " ID", Example: "rollout " + d.word + " 0198c0de",
+			Use: "rollout " + string(d.on) + " ID", Example: "rollout " + string(d.on) + " 0198c0de",
 		}, func(ctx context.Context, in *idAndBody[Decision]) (*answer[RolloutDetail], error) {
-			return s.decideRollout(ctx, in.principal, in.ID, d, in.Body)
+			return s.decideRollout(ctx, in.principal, in.ID, rollout.Decision{On: d.on}, in.Body)
 		})
 	}
 }
 
-// decision is what a person can decide about a rollout with one word.
-type decision struct {
-	word                 string
+// decisions are what people decide about a rollout, besides its start and its approval.
+var decisions = []struct {
+	on                   rollout.Event
 	action               audit.Action
 	summary, description string
+}{
+	{rollout.OnPause, audit.ActionRolloutPause, "Pause a rollout", "No robot is offered the content any more until it is resumed; robots that were offered it go on."},
+	{rollout.OnResume, audit.ActionRolloutResume, "Resume a rollout", "It goes on where it was paused, also if a threshold paused it."},
+	{rollout.OnRetry, audit.ActionRolloutRetry, "Offer the content to the failed robots again", "They get it as a new revision."},
+	{rollout.OnAbort, audit.ActionRolloutAbort, "End a rollout early", "No more robots are offered the content; robots that were offered it keep it, unless it is rolled back."},
+	{rollout.OnRollback, audit.ActionRolloutRollback, "Give the robots of a rollout back what they had", "Each robot gets what it had itself, failed robots first."},
 }
 
-var decisions = []decision{
-	{"pause", audit.ActionRolloutPause, "Pause a rollout", "No robot is offered the content any more until it is resumed; robots that were offered it go on."},
-	{"resume", audit.ActionRolloutResume, "Resume a rollout", "It goes on where it was paused, also if a threshold paused it."},
-	{"retry", audit.ActionRolloutRetry, "Offer the content to the failed robots again", "They get it as a new revision."},
-	{"abort", audit.ActionRolloutAbort, "End a rollout early", "No more robots are offered the content; robots that were offered it keep it, unless it is rolled back."},
-	{"rollback", audit.ActionRolloutRollback, "Give the robots of a rollout back what they had", "Each robot gets what it had itself, failed robots first."},
-}
-
-func (s *server) contentPins(t *operation.Table) {
-	operation.Register(t, operation.Row{
-		ID: "list-pins", Method: http.MethodGet, Path: "/pins", Tag: "rollouts", Right: auth.View,
-		Summary:     "List what people pinned on robots",
-		Description: "A pinned robot keeps what it has of that kind: policies and rollouts leave it.",
-		Use:         "pin list",
-		Columns:     "ROBOT robot | KIND kind | SINCE at | BY by | WHY why",
-		None:        "nothing is pinned",
-	}, func(ctx context.Context, in *struct {
-		caller
-		Robot string `query:"robot" maxLength:"64" doc:"only of this robot"`
-	}) (*answer[ContentPins], error) {
-		return s.listPins(ctx, in.principal, in.Robot)
-	})
-	operation.Register(t, operation.Row{
-		ID: "set-pin", Method: http.MethodPut, Path: "/robots/{id}/pins/{kind}", Tag: "rollouts", Right: auth.Assign,
-		Summary: "Pin what a robot has of one kind", Audit: audit.ActionPin,
-		Description: "Policies and rollouts then leave it as it is, until the pin is removed.",
-		Use:         "pin set ROBOT KIND", Example: "pin set r1 story --why show",
-		Done: "{id} keeps its {kind}",
-	}, func(ctx context.Context, in *struct {
-		PinID
-		Body audit.Attribution
-	}) (*answer[ContentPin], error) {
-		return s.setPin(ctx, in.principal, in.PinID, in.Body)
-	})
-	operation.Register(t, operation.Row{
-		ID: "remove-pin", Method: http.MethodDelete, Path: "/robots/{id}/pins/{kind}", Tag: "rollouts", Right: auth.Assign,
-		Summary: "Remove the pin of a robot", Audit: audit.ActionUnpin,
-		Description: "Its policy decides again what it has.",
-		Use:         "pin remove ROBOT KIND", Example: "pin remove r1 story",
-		Done: "policies and rollouts may change the {kind} of {id} again",
-	}, func(ctx context.Context, in *struct {
-		PinID
-		AttributionQuery
-	}) (*struct{}, error) {
-		return nil, s.removePin(ctx, in.principal, in.PinID, in.attribution(in.principal))
-	})
-}
-
-// PinID names what a robot has of one kind.
-type PinID struct {
-	PathID
-	Kind string `path:"kind" enum:"story,activities,config,mode,places"`
-}
-
-// rolloutAnswer is a rollout with the ETag of its version.
+// rolloutAnswer is a rollout with the ETag of its version and of the health of its robots.
 type rolloutAnswer struct {
-	ETag string `header:"ETag"`
-	Body RolloutDetail
+	Status int
+	ETag   string `header:"ETag"`
+	Body   RolloutDetail
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"slices"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/content"
@@ -33,23 +32,24 @@ type NewRollout struct {
 
 // RolloutPlan is what a rollout would do.
 type RolloutPlan struct {
-	Content      content.Content     `json:"content" doc:"with the revisions that are assigned"`
-	Text         string              `json:"text" doc:"the content in a few words"`
-	Kind         string              `json:"kind" enum:"story,activities,config,mode,places"`
-	Digest       string              `json:"digest" doc:"of the content"`
-	Selector     string              `json:"selector"`
-	Spec         rollout.Spec        `json:"spec" doc:"with the defaults"`
-	Total        int                 `json:"total" doc:"robots selected"`
-	Waves        []RolloutPlanWave   `json:"waves"`
-	Refused      []RolloutRefusal    `json:"refused" doc:"robots that would refuse the content, at most 1000; they are counted as failed when their turn comes"`
-	RefusedTotal int                 `json:"refused_total" doc:"how many robots would refuse the content"`
-	Warnings     []schema.Problem    `json:"warnings"`
-	Unchanged    SomeRobots          `json:"unchanged" doc:"robots that have the content already"`
-	Pinned       SomeRobots          `json:"pinned" doc:"robots that keep what a person pinned"`
-	Offline      SomeRobots          `json:"offline" doc:"robots that are not reachable now"`
-	Superseding  []RolloutSuperseded `json:"superseding" doc:"robots that this rollout takes from open ones of the same kind"`
-	ExpectedEnd  schema.Time         `json:"expected_end,omitzero" doc:"if nothing fails, and every robot is reachable"`
-	Approval     bool                `json:"needs_approval" doc:"a second person has to approve it"`
+	Content       content.Content     `json:"content" doc:"with the revisions that are assigned"`
+	Text          string              `json:"text" doc:"the content in a few words"`
+	Kind          string              `json:"kind" enum:"story,activities,config,mode,places"`
+	Digest        string              `json:"digest" doc:"of the content"`
+	Selector      string              `json:"selector"`
+	Spec          rollout.Spec        `json:"spec" doc:"with the defaults"`
+	Total         int                 `json:"total" doc:"robots selected"`
+	Waves         []RolloutPlanWave   `json:"waves"`
+	Refused       []RolloutRefusal    `json:"refused" doc:"robots that would refuse the content, at most 1000; they are left out, unless spec says that they are offered it"`
+	RefusedTotal  int                 `json:"refused_total" doc:"how many robots would refuse the content"`
+	Warnings      []RolloutRefusal    `json:"warnings" doc:"robots that would leave out a part of the content, at most 1000"`
+	WarningsTotal int                 `json:"warnings_total" doc:"how many robots would leave out a part of the content"`
+	Unchanged     SomeRobots          `json:"unchanged" doc:"robots that have the content already"`
+	Pinned        SomeRobots          `json:"pinned" doc:"robots that keep what a person pinned"`
+	Offline       SomeRobots          `json:"offline" doc:"robots that are not reachable now"`
+	Superseding   []RolloutSuperseded `json:"superseding" doc:"robots that this rollout takes from open ones of the same kind"`
+	ExpectedEnd   schema.Time         `json:"expected_end,omitzero" doc:"if nothing fails, and every robot is reachable"`
+	Approval      bool                `json:"needs_approval" doc:"a second person has to approve it"`
 }
 
 // RolloutPlanWave is a wave of a plan.
@@ -89,6 +89,7 @@ type RolloutSummary struct {
 	Name       string         `json:"name"`
 	State      rollout.State  `json:"state" enum:"DRAFT,WAITING_FOR_APPROVAL,READY,SCHEDULED,RUNNING,PAUSED,SUCCEEDED,COMPLETED_WITH_FAILURES,ABORTED,ROLLING_BACK,ROLLED_BACK,ROLLBACK_INCOMPLETE"`
 	Why        string         `json:"why,omitempty" doc:"why it is in this state: a person's reason, or a threshold"`
+	Waits      string         `json:"waits,omitempty" doc:"what an open rollout waits for"`
 	Cause      rollout.Cause  `json:"cause" enum:"person,assignment,policy,schedule,folder" doc:"who or what began it"`
 	CauseID    string         `json:"cause_id,omitempty" doc:"the policy, the schedule or the folder"`
 	Content    string         `json:"content" doc:"in a few words"`
@@ -118,8 +119,8 @@ type RolloutList struct {
 // RolloutDetail is a rollout with its waves and failures.
 type RolloutDetail struct {
 	RolloutSummary
-	Version  int64            `json:"version" doc:"rises with each change; the ETag"`
-	Document content.Content  `json:"document" doc:"the content"`
+	Version  int64            `json:"version" doc:"rises with each change"`
+	Document content.Content  `json:"document" doc:"the content, without the body of places"`
 	Spec     rollout.Spec     `json:"spec"`
 	Waves    []RolloutWave    `json:"waves"`
 	Failures []RolloutFailure `json:"failures" doc:"failed robots by reason, the most first"`
@@ -143,17 +144,18 @@ type RolloutWave struct {
 
 // RolloutFailure is robots that failed for the same reason.
 type RolloutFailure struct {
-	Reason string   `json:"reason"`
-	State  string   `json:"state" doc:"state of the first robot"`
-	Count  int      `json:"count"`
-	Detail string   `json:"detail" doc:"a robot's own sentence"`
-	Robots []string `json:"robots" doc:"the first 5"`
+	Reason string             `json:"reason"`
+	State  rollout.RobotState `json:"state" enum:"REJECTED,FAILED,TIMED_OUT,REVERTED,SILENT" doc:"of the first robot"`
+	Count  int                `json:"count"`
+	Detail string             `json:"detail" doc:"a robot's own sentence"`
+	Robots []string           `json:"robots" doc:"the first 5"`
 }
 
 // RolloutHealth compares the robots that have the content with the others of the fleet.
 type RolloutHealth struct {
 	Updated HealthCounts `json:"updated"`
 	Rest    HealthCounts `json:"rest"`
+	Worse   string       `json:"worse,omitempty" doc:"in which way the updated robots are worse off"`
 }
 
 // HealthCounts are numbers of robots, and of what happened to them in the last five minutes.
@@ -171,6 +173,7 @@ type HealthCounts struct {
 type RolloutRobot struct {
 	Robot     string             `json:"robot"`
 	Wave      int                `json:"wave" doc:"from 0"`
+	WaveName  string             `json:"wave_name"`
 	State     rollout.RobotState `json:"state" enum:"PLANNED,DEFERRED,WAITING_OFFLINE,OFFERED,ACTIVE,CONFIRMED,REJECTED,FAILED,TIMED_OUT,REVERTED,SILENT,UNCHANGED,LEFT_OUT,SUPERSEDED,CANCELLED,EXPIRED_OFFLINE,DECOMMISSIONED,PINNED,RESTORING,RESTORED,NOT_RESTORED"`
 	Phase     string             `json:"phase,omitempty" doc:"that it reported last"`
 	Why       string             `json:"why,omitempty" doc:"the robot's own sentence, or what it waits for"`
@@ -234,7 +237,7 @@ func (r *RolloutSummary) ProgressText() string {
 		switch {
 		case rollout.RobotState(state) == rollout.Confirmed, rollout.RobotState(state) == rollout.Unchanged:
 			has += n
-		case slices.Contains(failures, rollout.RobotState(state)):
+		case rollout.RobotState(state).HasFailed():
 			failed += n
 		}
 	}
@@ -244,6 +247,3 @@ func (r *RolloutSummary) ProgressText() string {
 	}
 	return text
 }
-
-// failures are the states of robots that count as failed.
-var failures = []rollout.RobotState{rollout.Rejected, rollout.Failed, rollout.TimedOut, rollout.Reverted, rollout.Silent}

@@ -26,6 +26,7 @@ import (
 	"troupe/fleetd/library"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/policy"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/view"
 	"troupe/schema"
 	"troupe/schema/score"
@@ -55,6 +56,7 @@ type server struct {
 	health     health
 	verifying  sync.Mutex // one check of the audit at a time
 	stopIDs    stopIDs
+	updated    updatedCache
 }
 
 // Lists of answers are never null, and a request with null for a list is refused.
@@ -298,6 +300,10 @@ var kindsByCode = map[string]Kind{
 	policy.CodeVersion:            KindConflict,
 	change.CodePlanChanged:        KindConflict,
 	change.CodeNoFile:             KindConflict,
+	rollout.CodeWrongState:        KindState,
+	rollout.CodeNothingFailed:     KindState,
+	rollout.CodeOwnRollout:        KindNotAllowed,
+	rollout.CodeDigestChanged:     KindConflict,
 	string(schema.ReasonInternal): KindInternal,
 }
 

@@ -255,7 +255,9 @@ func misfitText(m library.Misfit) (refused bool, text string) {
 	var parts []string
 	for _, p := range m.Problems {
 		refused = refused || p.Severity != schema.SeverityWarning && p.Code != library.CodeFormat
-		parts = append(parts, p.Detail)
+		if !slices.Contains(parts, p.Detail) {
+			parts = append(parts, p.Detail)
+		}
 	}
 	return refused, strings.Join(parts, "; ")
 }

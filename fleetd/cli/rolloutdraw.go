@@ -116,26 +116,17 @@ func planText(sh *shell, out io.Writer, p api.RolloutPlan) {
 			fmt.Fprintf(out, "  %s        %s\n", pad("", label), namesText(w.Robots, w.Total))
 		}
 	}
-	byReason := map[string][]api.RolloutRefusal{}
-	var reasons []string
-	for _, r := range p.Refused {
-		if key := r.Reason + ": " + r.Detail; byReason[key] == nil {
-			reasons = append(reasons, key)
-		}
-		byReason[r.Reason+": "+r.Detail] = append(byReason[r.Reason+": "+r.Detail], r)
-	}
 	if p.RefusedTotal > 0 {
-		fmt.Fprintf(out, "%s cannot have it:\n", countText(p.RefusedTotal, "robot"))
-	}
-	for _, reason := range reasons {
-		var names []string
-		for _, r := range byReason[reason] {
-			names = append(names, r.Robot)
+		word := "cannot have it, and would be left out"
+		if p.Spec.Refused == rollout.RefusedOffer {
+			word = "would refuse it"
 		}
-		fmt.Fprintf(out, "  %s: %s\n", strings.Join(names, " "), reason)
+		fmt.Fprintf(out, "%s %s:\n", countText(p.RefusedTotal, "robot"), word)
+		refusalLines(out, p.Refused)
 	}
-	for _, w := range p.Warnings {
-		fmt.Fprintf(out, "warning: %s\n", strings.TrimSuffix(w.Detail+"; "+w.Hint, "; "))
+	if p.WarningsTotal > 0 {
+		fmt.Fprintf(out, "%s would leave out a part of it:\n", countText(p.WarningsTotal, "robot"))
+		refusalLines(out, p.Warnings)
 	}
 	for _, some := range []struct {
 		robots api.SomeRobots
@@ -155,6 +146,22 @@ func planText(sh *shell, out io.Writer, p api.RolloutPlan) {
 		fmt.Fprintln(out, "a second person has to approve it before it starts")
 	}
 	fmt.Fprintf(out, "digest: %s\n", p.Digest)
+}
+
+// refusalLines writes a line for each reason, with the robots to which it applies.
+func refusalLines(out io.Writer, all []api.RolloutRefusal) {
+	robots := map[string][]string{}
+	var reasons []string
+	for _, r := range all {
+		reason := strings.TrimPrefix(r.Reason+": "+oneLine(r.Detail), ": ")
+		if robots[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		robots[reason] = append(robots[reason], r.Robot)
+	}
+	for _, reason := range reasons {
+		fmt.Fprintf(out, "  %s: %s\n", strings.Join(robots[reason], " "), reason)
+	}
 }
 
 // numbered is "1 robot has it", "2 robots have it".

@@ -56,6 +56,8 @@ func twoSites(w *world) {
 	w.must("POST", "/commands", map[string]any{"verb": "sys/ping", "selector": map[string]any{"ids": []string{otherSite}}}, nil)
 	w.must("POST", "/stops", map[string]any{"selector": both, "why": "both"}, nil)
 	w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{otherSite}}, "why": "hall"}, nil)
+	w.must("POST", "/rollouts", map[string]any{"content": map[string]any{"story": map[string]any{"id": "museum"}}, "selector": both, "supersede": 2}, nil)
+	w.must("PUT", "/robots/"+otherSite+"/pins/story", map[string]any{}, nil)
 	x1.Change(func(s *schema.State) { s.Alerts = []schema.Alert{{ID: "hot", Level: schema.AlertError}} })
 	x1.Event("boot")
 	startUnknownRobot(w, "unknown-"+otherSite).Close() // leaves documents of an unknown robot
@@ -63,7 +65,7 @@ func twoSites(w *world) {
 }
 
 // readings are the paths of all operations that read, with parameters filled in.
-func readings(w *world, batch string) map[string]string {
+func readings(w *world, batch, rollout string) map[string]string {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			ID string `json:"operationId"`
@@ -82,7 +84,7 @@ func readings(w *world, batch string) map[string]string {
 		if !reads || o.ID == "stream" || o.ID == "drive" {
 			continue
 		}
-		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet", "batches": batch, "commands": batch, "schemas": "act"} {
+		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet", "batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout} {
 			path = strings.Replace(path, "/"+prefix+"/{id}", "/"+prefix+"/"+id, 1)
 		}
 		path = strings.NewReplacer("{name}", "gong", "{rev}", "1", "{digest}", digestOf(soundOf("gong", 100))).Replace(path)
@@ -125,7 +127,9 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 		var list struct{ Batches []api.Batch }
 		w.must("GET", "/batches", nil, &list)
 		at := slices.IndexFunc(list.Batches, func(b api.Batch) bool { return b.Verb == "sys/ping" && b.Total == 2 })
-		all := readings(w, list.Batches[at].ID)
+		var rollouts api.RolloutList
+		w.must("GET", "/rollouts?state=READY", nil, &rollouts)
+		all := readings(w, list.Batches[at].ID, rollouts.Rollouts[0].ID)
 		if len(all) < 40 {
 			t.Fatalf("only %d operations read: %v", len(all), all)
 		}
@@ -141,7 +145,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		slices.Sort(named)
-		want := strings.Fields("export-audit export-robots get-asset get-batch get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-robots list-stops")
+		want := strings.Fields("export-audit export-robots get-asset get-batch get-rollout get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-pins list-robots list-rollout-robots list-rollouts list-stops")
 		if !slices.Equal(named, want) {
 			t.Errorf("somebody of all sites finds %s in\n%v, want\n%v", otherSite, named, want)
 		}
@@ -156,7 +160,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 				refused[id] = status
 			}
 		}
-		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "verify-audit": 403, "list-users": 403, "list-instance-certificates": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-record": 404, "get-record-file": 404} {
+		for id, status := range map[string]int{"list-audit": 403, "export-audit": 403, "verify-audit": 403, "list-users": 403, "list-instance-certificates": 403, "get-rollout": 403, "list-rollout-robots": 403, "get-identity": 404, "get-decommission": 404, "get-command": 404, "get-record": 404, "get-record-file": 404} {
 			if refused[id] != status {
 				t.Errorf("%s is answered with %d, want %d", id, refused[id], status)
 			}

@@ -174,7 +174,7 @@ func (s *snapshot) assignable(at Ref, rev int64) (Revision, []schema.Problem) {
 	}
 	v, ok := s.revisions[revisionKey{at, rev}]
 	if !ok {
-		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "")}
+		return Revision{}, []schema.Problem{schema.NewProblem("/rev", CodeNotFound, fmt.Sprintf("%s has no revision %d; the newest is %d", at, rev, e.Rev), "leave out the revision for the newest")}
 	}
 	var gone []string
 	for act := range s.published[revisionKey{at, rev}].Acts {

@@ -207,6 +207,9 @@ export const alerts = {
   retained_command: 'the broker keeps a command, which is not allowed',
   messages_dropped: 'the broker does not pass on messages of the robot',
   clock_differs: 'the clock of a fleetd instance differs from the time of the fleet',
+  rollout_paused: 'fleetd raises it: a wave of a rollout failed or cannot be decided, and the rollout waits for a person',
+  rollout_waits_for_approval: 'fleetd raises it: a rollout waits for the approval of a second person',
+  rollback_incomplete: 'fleetd raises it: a rollout was rolled back, and some robots do not have what they had before',
   duplicate_identity: 'a second client connects under the robot\'s name',
   presence_overwritten: 'another client wrote the robot\'s presence',
 };

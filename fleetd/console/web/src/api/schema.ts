@@ -384,8 +384,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the alerts of robots, the worst first
-         * @description An alert is a present problem that a robot reports; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
+         * List the alerts of robots and of rollouts, the worst first
+         * @description An alert is a present problem that a robot reports, or a rollout that needs a person; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
          */
         get: operations["list-alerts"];
         put?: never;
@@ -4293,7 +4293,10 @@ export interface components {
             level: string;
             /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
+            /** @description empty if it is of a rollout */
             robot: string;
+            /** @description the rollout that needs a person */
+            rollout?: string;
             /** @description what it is about, such as a unit */
             source: string;
             /** @description a row of the table of alerts */
@@ -4394,7 +4397,7 @@ export interface components {
             created_by?: string;
             /** @description of the content */
             digest: string;
-            /** @description the content */
+            /** @description the content, without the body of places */
             document: components["schemas"]["ContentContent"];
             ended_at?: string;
             /** @description failed robots by reason, the most first */
@@ -4421,9 +4424,11 @@ export interface components {
             total: number;
             /**
              * Format: int64
-             * @description rises with each change; the ETag
+             * @description rises with each change
              */
             version: number;
+            /** @description what an open rollout waits for */
+            waits?: string;
             /**
              * Format: int64
              * @description number of the present wave, from 0
@@ -4443,8 +4448,11 @@ export interface components {
             reason: string;
             /** @description the first 5 */
             robots: string[];
-            /** @description state of the first robot */
-            state: string;
+            /**
+             * @description of the first robot
+             * @enum {string}
+             */
+            state: "REJECTED" | "FAILED" | "TIMED_OUT" | "REVERTED" | "SILENT";
         };
         RolloutGate: {
             /**
@@ -4478,6 +4486,8 @@ export interface components {
         RolloutHealth: {
             rest: components["schemas"]["HealthCounts"];
             updated: components["schemas"]["HealthCounts"];
+            /** @description in which way the updated robots are worse off */
+            worse?: string;
         };
         RolloutList: {
             rollouts: components["schemas"]["RolloutSummary"][];
@@ -4497,7 +4507,7 @@ export interface components {
             offline: components["schemas"]["SomeRobots"];
             /** @description robots that keep what a person pinned */
             pinned: components["schemas"]["SomeRobots"];
-            /** @description robots that would refuse the content, at most 1000; they are counted as failed when their turn comes */
+            /** @description robots that would refuse the content, at most 1000; they are left out, unless spec says that they are offered it */
             refused: components["schemas"]["RolloutRefusal"][];
             /**
              * Format: int64
@@ -4518,7 +4528,13 @@ export interface components {
             total: number;
             /** @description robots that have the content already */
             unchanged: components["schemas"]["SomeRobots"];
-            warnings: components["schemas"]["SchemaProblem"][];
+            /** @description robots that would leave out a part of the content, at most 1000 */
+            warnings: components["schemas"]["RolloutRefusal"][];
+            /**
+             * Format: int64
+             * @description how many robots would leave out a part of the content
+             */
+            warnings_total: number;
             waves: components["schemas"]["RolloutPlanWave"][];
         };
         RolloutPlanWave: {
@@ -4584,6 +4600,7 @@ export interface components {
              * @description from 0
              */
             wave: number;
+            wave_name: string;
             /** @description the robot's own sentence, or what it waits for */
             why?: string;
         };
@@ -4699,6 +4716,8 @@ export interface components {
              * @description robots
              */
             total: number;
+            /** @description what an open rollout waits for */
+            waits?: string;
             /**
              * Format: int64
              * @description number of the present wave, from 0
@@ -9921,10 +9940,10 @@ export interface operations {
     "list-rollout-robots": {
         parameters: {
             query?: {
-                /** @description only robots in this state, such as FAILED; failed = in one of the states of failures */
+                /** @description only robots in this state, such as CONFIRMED; failed = in any state of a failure */
                 state?: string;
-                /** @description only robots of this wave, from 0; -1 = of all */
-                wave?: number;
+                /** @description only robots of this wave: its name, or its number from 0 */
+                wave?: string;
                 /** @description only robots behind this one, as next of the answer before says */
                 after?: string;
                 /** @description at most this many */

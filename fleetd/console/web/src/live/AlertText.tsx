@@ -1,6 +1,7 @@
-import { Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
+import { Link } from 'react-router';
 
-import type { Robot } from '../api/client';
+import type { Robot, Schemas } from '../api/client';
 import { alertTitle, type AlertWords, useAlertWords } from '../text/alerts';
 import { inButtons } from '../text/buttons';
 import { texts } from '../text/language';
@@ -8,8 +9,20 @@ import { useTermWords } from '../text/terms';
 import { dateTime } from '../text/time';
 
 const useTexts = texts(
-  { wayOut: 'What to do', says: 'The robot reports', since: (at: string) => `since ${at}` },
-  { wayOut: 'Was zu tun ist', says: 'Der Roboter meldet', since: (at: string) => `seit ${at}` },
+  {
+    wayOut: 'What to do',
+    says: 'The robot reports',
+    rolloutSays: 'The rollout says',
+    rollout: 'rollout',
+    since: (at: string) => `since ${at}`,
+  },
+  {
+    wayOut: 'Was zu tun ist',
+    says: 'Der Roboter meldet',
+    rolloutSays: 'Der Rollout sagt',
+    rollout: 'Rollout',
+    since: (at: string) => `seit ${at}`,
+  },
 );
 
 type RobotAlert = Robot['alerts'][number];
@@ -29,8 +42,19 @@ export function useAlertName(): (a: Pick<RobotAlert, 'type' | 'level'>) => strin
   return (a) => `${levels[a.level] ?? a.level}: ${title(a.type)}`;
 }
 
+/** A link to the robot or the rollout whose alert it is. */
+export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot' | 'rollout'> }) {
+  const t = useTexts();
+  const to = a.rollout ? `/rollouts/${a.rollout}` : `/robots/${encodeURIComponent(a.robot)}`;
+  return (
+    <Anchor component={Link} to={to} c="inherit" fw={600} size="sm" td="underline">
+      {a.rollout ? t.rollout : a.robot}
+    </Anchor>
+  );
+}
+
 /** What an alert means, what ends it, and what the robot says of this case. */
-export function AlertText({ of: a }: { of: RobotAlert }) {
+export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string } }) {
   const t = useTexts();
   const words = (useAlertWords() as Record<string, AlertWords>)[a.type];
   return (
@@ -46,7 +70,7 @@ export function AlertText({ of: a }: { of: RobotAlert }) {
       )}
       <Text size="sm" dir="auto" className="any-text">
         <Text span inherit fw={600}>
-          {t.says}:{' '}
+          {a.rollout ? t.rolloutSays : t.says}:{' '}
         </Text>
         {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
       </Text>

@@ -20,11 +20,15 @@ export function AlertsBell() {
   const name = useAlertName();
   const robots = useRobotsOfSite().filter((r) => r.alerts.length > 0);
   const all = robots.reduce((n, r) => n + r.alerts.length, 0);
-  const list = useAlerts(every, all > 0);
+  const list = useAlerts(every);
+  const ofRollouts = (list.data?.alerts ?? []).filter((a) => a.rollout);
   const robotsWithUnacknowledged = unacknowledged(robots, list.data?.alerts ?? []);
-  const count = robotsWithUnacknowledged.reduce((n, r) => n + r.alerts.length, 0);
+  const count = robotsWithUnacknowledged.reduce((n, r) => n + r.alerts.length, ofRollouts.length);
   const label = count > 0 ? t.alerts(count) : all > 0 ? t.allAcknowledged(all) : t.noAlerts;
-  const lines = robotsWithUnacknowledged.slice(0, named).map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`);
+  const lines = [
+    ...ofRollouts.map(name),
+    ...robotsWithUnacknowledged.map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`),
+  ].slice(0, named);
   return (
     <Tooltip label={[label, ...lines].join('\n')} multiline maw={360} style={{ whiteSpace: 'pre-line' }}>
       <ActionIcon

@@ -143,6 +143,19 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     title: 'somebody else writes whether it is there',
     wayOut: 'Look for a second robot of this name.',
   },
+  rollout_paused: {
+    title: 'a rollout is paused',
+    wayOut:
+      'Look at its failures, then roll it back, resume it, offer the content to the failed robots again, or abort it.',
+  },
+  rollout_waits_for_approval: {
+    title: 'a rollout waits for approval',
+    wayOut: 'Somebody else than its author, who has the right to approve, looks at it and approves it.',
+  },
+  rollback_incomplete: {
+    title: 'a rollback is incomplete',
+    wayOut: 'Look at the robots that are not restored, and roll it back again, or assign something to them.',
+  },
 };
 
 const withMeaning = (type: AlertType): [AlertType, AlertWords] => [
@@ -329,6 +342,22 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       title: 'jemand anderes schreibt, ob er da ist',
       means: 'Ein anderer Client schrieb die Anwesenheit des Roboters.',
       wayOut: 'Suchen Sie einen zweiten Roboter dieses Namens.',
+    },
+    rollout_paused: {
+      title: 'ein Rollout ist angehalten',
+      means: 'Eine Welle des Rollouts ist gescheitert oder lässt sich nicht entscheiden; er wartet auf einen Menschen.',
+      wayOut:
+        'Sehen Sie seine Fehler an; dann rollen Sie ihn zurück, setzen ihn fort, bieten den Inhalt den gescheiterten Robotern noch einmal an oder brechen ihn ab.',
+    },
+    rollout_waits_for_approval: {
+      title: 'ein Rollout wartet auf Freigabe',
+      means: 'Der Rollout erreicht so viele Roboter, dass ein zweiter Mensch ihn freigeben muss.',
+      wayOut: 'Jemand anderes als sein Autor, der freigeben darf, sieht ihn an und gibt ihn frei.',
+    },
+    rollback_incomplete: {
+      title: 'ein Rollout ist nicht ganz zurückgerollt',
+      means: 'Der Rollout wurde zurückgerollt, und einige Roboter haben nicht, was sie vorher hatten.',
+      wayOut: 'Sehen Sie diese Roboter an, und rollen Sie ihn noch einmal zurück, oder weisen Sie ihnen etwas zu.',
     },
   },
 );

@@ -1,11 +1,10 @@
 import { Alert, Button, Checkbox, Group, Skeleton, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { useMemo, useState } from 'react';
-import { Link } from 'react-router';
 
 import { useMay } from '../../api/me';
 import { type RobotAlert, useAlerts } from '../../live/alerts';
-import { alertColor, AlertText, useAlertName, useAlertTitle } from '../../live/AlertText';
+import { alertColor, AlertSubject, AlertText, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { dateTime } from '../../text/time';
 import { Refused } from '../../shell/Refused';
 import { useRobotsOfSite, useScope } from '../../shell/scope';
@@ -23,7 +22,7 @@ export function AlertList() {
   const site = useScope((s) => s.site);
   const robots = useRobotsOfSite();
   const ofSite = useMemo(() => new Set(robots.map((r) => r.id)), [robots]);
-  const all = (list.data?.alerts ?? []).filter((a) => !site || ofSite.has(a.robot));
+  const all = (list.data?.alerts ?? []).filter((a) => !site || a.rollout || ofSite.has(a.robot));
   const shown = onlyUnacknowledged ? all.filter((a) => !a.acknowledged) : all;
   return (
     <Stack component="section" aria-labelledby="alerts-title" gap="sm">
@@ -54,9 +53,7 @@ export function AlertList() {
           <Group justify="space-between" align="flex-start" className="beside">
             <Stack gap={2}>
               <Text size="sm" fw={600} dir="auto">
-                <Text span inherit component={Link} to={`/robots/${encodeURIComponent(a.robot)}`} td="underline">
-                  {a.robot}
-                </Text>
+                <AlertSubject of={a} />
                 {': '}
                 {name(a)}
               </Text>
@@ -67,19 +64,21 @@ export function AlertList() {
                 </Text>
               )}
             </Stack>
-            <Tooltip label={t.notMay} disabled={may}>
-              <Button
-                size="compact-md"
-                flex="none"
-                variant="default"
-                data-disabled={!may || undefined}
-                aria-disabled={!may}
-                aria-label={t.acknowledgeOne(title(a.type), a.robot)}
-                onClick={() => may && setOpen(a)}
-              >
-                {t.acknowledge}
-              </Button>
-            </Tooltip>
+            {!a.rollout && (
+              <Tooltip label={t.notMay} disabled={may}>
+                <Button
+                  size="compact-md"
+                  flex="none"
+                  variant="default"
+                  data-disabled={!may || undefined}
+                  aria-disabled={!may}
+                  aria-label={t.acknowledgeOne(title(a.type), a.robot)}
+                  onClick={() => may && setOpen(a)}
+                >
+                  {t.acknowledge}
+                </Button>
+              </Tooltip>
+            )}
           </Group>
         </Alert>
       ))}

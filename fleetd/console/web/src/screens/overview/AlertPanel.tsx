@@ -6,11 +6,11 @@ import { Link } from 'react-router';
 import { useMay } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { type RobotAlert, useAlerts } from '../../live/alerts';
-import { alertColor, useAlertName, useAlertTitle } from '../../live/AlertText';
+import { alertColor, AlertSubject, useAlertName, useAlertTitle } from '../../live/AlertText';
 import { clock } from '../../text/time';
 import { AckDialog } from '../events/AckDialog';
 import { useEventsTexts } from '../events/text';
-import { refreshMs, maxRows, Panel, RobotLink } from './Panels';
+import { refreshMs, maxRows, Panel } from './Panels';
 import { useOverviewTexts } from './text';
 
 /** The alerts of these robots, those first that nobody has acknowledged. With `show` they have no buttons. */
@@ -53,7 +53,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
             />
             <Stack gap={0} flex="1 1 200px" miw={0}>
               <Text size="sm" fw={600}>
-                <RobotLink id={a.robot} /> {name(a)}
+                <AlertSubject of={a} /> {name(a)}
               </Text>
               <Text size="sm" dir="auto" className="any-text">
                 {a.detail}
@@ -65,7 +65,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
                 </Text>
               )}
             </Stack>
-            {!show && !a.acknowledged && (
+            {!show && !a.acknowledged && !a.rollout && (
               <Tooltip label={words.notMay} disabled={may}>
                 <Button
                   size="compact-sm"

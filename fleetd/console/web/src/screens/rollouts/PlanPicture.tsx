@@ -106,7 +106,9 @@ export function PlanPicture({ of: p }: { of: Plan }) {
         ))}
         {p.warnings.map((w, n) => (
           <List.Item key={n}>
-            <span dir="auto">{[w.detail, w.hint].filter(Boolean).join('; ')}</span>
+            <span dir="auto">
+              {w.robot}: {w.detail}
+            </span>
           </List.Item>
         ))}
       </List>
