@@ -14,6 +14,7 @@ import (
 	"troupe/fleetd/change"
 	"troupe/fleetd/operation"
 	"troupe/fleetd/schedule"
+	"troupe/fleetd/selector"
 	"troupe/fleetd/site"
 	"troupe/schema"
 )
@@ -22,6 +23,7 @@ import (
 type Site struct {
 	ID string `json:"id" doc:"value of the label site of its robots"`
 	schedule.Calendar
+	Robots      int         `json:"robots" doc:"how many have its label"`
 	OpenNow     bool        `json:"open_now" doc:"it is within its opening hours"`
 	Opens       schema.Time `json:"opens_at,omitzero" doc:"when it opens next; left out if it does not within a year"`
 	Closes      schema.Time `json:"closes_at,omitzero" doc:"when it closes next"`
@@ -37,6 +39,8 @@ type Site struct {
 func (s Site) State() string {
 	zone, _ := site.LoadZone("", s.Zone)
 	switch {
+	case s.Zone == "":
+		return ""
 	case s.OpenNow && s.Closes == 0:
 		return "open, always"
 	case s.OpenNow:
@@ -94,9 +98,22 @@ type SiteChanged struct {
 
 // WeekOfSite is one week of a site, in its zone.
 type WeekOfSite struct {
-	Site string     `json:"site"`
-	Zone string     `json:"zone"`
-	Days []site.Day `json:"days" doc:"from Monday"`
+	Site string        `json:"site"`
+	Zone string        `json:"zone"`
+	Days []CalendarDay `json:"days" doc:"from Monday"`
+}
+
+// CalendarDay is one day of a site, and what happens on it.
+type CalendarDay struct {
+	site.Day
+	Runs []CalendarRun `json:"runs" doc:"when schedules of the site run"`
+}
+
+// CalendarRun is one instant of a schedule on a day.
+type CalendarRun struct {
+	Schedule string `json:"schedule"`
+	At       string `json:"at" doc:"what clocks show there, such as 09:00"`
+	Text     string `json:"text" doc:"what happens, in a few words"`
 }
 
 // PathSite names a site.
@@ -111,21 +128,35 @@ const calendarRight = auth.Assign | auth.Command
 func (s *server) sites(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-sites", Method: http.MethodGet, Path: "/sites", Tag: "schedules", Right: auth.View,
-		Summary: "List sites with their opening hours and maintenance windows",
-		Use:     "site list",
-		Columns: "SITE id | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | CLOSING CloseText()",
-		None:    "no site has hours or windows yet: fleetd site hours SITE",
+		Summary:     "List sites with their opening hours and maintenance windows",
+		Description: "Also those that fleetd knows only as the label site of robots: then zone is empty.",
+		Use:         "site list",
+		Columns:     "SITE id | ROBOTS robots | ZONE zone | THERE local_time | HOURS State() | ROLLOUTS WindowText() | OPENING OpenText() | CLOSING CloseText()",
+		None:        "no site has hours or windows yet: fleetd site hours SITE",
 	}, func(ctx context.Context, in *noInput) (*answer[SiteList], error) {
 		rows, err := s.Schedules.Sites(ctx)
 		if err != nil {
 			return nil, s.fail(err, "sites")
 		}
+		robots := map[string]int{}
+		for _, r := range visible(in.principal, s.View.Robots()) {
+			if id := r.Labels[auth.SiteLabel]; id != "" {
+				robots[id]++
+			}
+		}
 		out := SiteList{Sites: []Site{}}
 		for _, row := range rows {
 			if ofSite(in.principal, row.ID) == nil {
-				out.Sites = append(out.Sites, s.siteOf(row))
+				one := s.siteOf(row)
+				one.Robots = robots[row.ID]
+				out.Sites = append(out.Sites, one)
 			}
+			delete(robots, row.ID)
 		}
+		for id, n := range robots {
+			out.Sites = append(out.Sites, Site{ID: id, Robots: n})
+		}
+		slices.SortFunc(out.Sites, func(a, b Site) int { return strings.Compare(a.ID, b.ID) })
 		return &answer[SiteList]{out}, nil
 	})
 	operation.Register(t, operation.Row{
@@ -286,5 +317,48 @@ func (s *server) siteWeek(ctx context.Context, p auth.Principal, id, from string
 		}
 		at = date
 	}
-	return &answer[WeekOfSite]{WeekOfSite{Site: id, Zone: row.Zone, Days: hours.WeekOf(at)}}, nil
+	all, _, err := s.Schedules.List(ctx)
+	if err != nil {
+		return nil, s.fail(err, "schedules")
+	}
+	out := WeekOfSite{Site: id, Zone: row.Zone, Days: []CalendarDay{}}
+	for _, d := range hours.WeekOf(at) {
+		out.Days = append(out.Days, CalendarDay{Day: d, Runs: []CalendarRun{}})
+	}
+	for _, one := range all {
+		if one.IsEnabled() && isAbout(one, id) && seesSchedule(p, one) {
+			addRuns(out.Days, one, hours)
+		}
+	}
+	return &answer[WeekOfSite]{out}, nil
+}
+
+// isAbout reports whether a schedule is about a site: by its times, or by its robots.
+func isAbout(row change.Schedule, id string) bool {
+	return row.Site == id || row.Selector != nil && slices.Contains(row.Selector.Labels, selector.Label{Key: auth.SiteLabel, Value: id})
+}
+
+// runsOfWeek bounds how often one schedule is shown in a week.
+const runsOfWeek = 50
+
+// addRuns adds the instants of a schedule to the days of a week.
+func addRuns(days []CalendarDay, row change.Schedule, hours site.Hours) {
+	t, found := schedule.Compile(row.Schedule, func(string) (site.Hours, bool) { return hours, true }, time.Time{})
+	monday, err := time.Parse(time.DateOnly, days[0].Date)
+	if len(found) > 0 || err != nil {
+		return
+	}
+	at := site.First(monday, hours.Zone()).Add(-time.Second)
+	for range runsOfWeek {
+		if at = t.Next(at).At; at.IsZero() {
+			return
+		}
+		local := at.In(hours.Zone())
+		i := slices.IndexFunc(days, func(d CalendarDay) bool { return d.Date == local.Format(time.DateOnly) })
+		if i < 0 {
+			return
+		}
+		days[i].Runs = append(days[i].Runs, CalendarRun{row.ID, local.Format("15:04"), row.Action.String()})
+		slices.SortStableFunc(days[i].Runs, func(a, b CalendarRun) int { return strings.Compare(a.At, b.At) })
+	}
 }

@@ -24,7 +24,7 @@ import (
 type Schedule struct {
 	ID string `json:"id"`
 	schedule.Schedule
-	OfSite    string          `json:"of_site,omitempty" doc:"the site whose calendar writes it; then only the site is changed"`
+	OfSite    string          `json:"site_of,omitempty" doc:"the site whose calendar writes it; then only the site is changed"`
 	Owner     string          `json:"owner,omitempty" doc:"the folder that it was applied from"`
 	Text      string          `json:"text" doc:"what it does, in a few words"`
 	TimesText string          `json:"times" doc:"when, in a few words"`
@@ -134,7 +134,7 @@ const comingInstants = 10
 // scheduling are the rights of which a schedule needs one; its action says which.
 const scheduling = auth.Assign | auth.Command | auth.Manual
 
-const scheduleColumns = "ID id | NEXT StateText() | TIMES times | ACTION text | ROBOTS RobotsText() | SITE of_site | LAST LastText()"
+const scheduleColumns = "ID id | NEXT StateText() | TIMES times | ACTION text | ROBOTS RobotsText() | SITE site_of | LAST LastText()"
 
 func (s *server) schedules(t *operation.Table) {
 	operation.Register(t, operation.Row{
@@ -178,7 +178,7 @@ func (s *server) schedules(t *operation.Table) {
 		Use:     "schedule put FILE",
 		Example: "schedule put morning.yaml",
 		Long: "Save the schedule that a file in YAML or JSON describes; --dry-run shows the next ten instants instead.\n\n" +
-			"  schedule: morning\n  cron: \"0 9 * * 1-5\"        # or at: 2026-12-24T18:00, or on: opening and site: berlin\n  zone: Europe/Berlin\n" +
+			"  schedule: morning\n  cron: \"0 9 * * 1-5\"        # or at: 2026-12-24T18:00, or event: opening and site: berlin\n  zone: Europe/Berlin\n" +
 			"  missed: run_once         # default skip\n  within_s: 1800\n  action: {performance: start}   # or mode, volume, assign, rollout\n" +
 			"  selector: {labels: [{key: site, value: berlin}]}\n  why: opening",
 	}, func(ctx context.Context, in *struct {

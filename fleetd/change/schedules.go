@@ -156,7 +156,14 @@ func (s *Schedules) PutSchedule(
 		if dryRun {
 			return nil
 		}
-		return s.putSchedule(ctx, tx, done, was, by)
+		if err := tx.PutSchedule(ctx, done); err != nil {
+			return err
+		}
+		note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(), After: audit.JSON(row.Schedule)}
+		if was.Version > 0 {
+			note.Before = audit.JSON(was.Schedule)
+		}
+		return tx.Note(ctx, now, note)
 	})
 	if errors.Is(err, errRefused) {
 		return done, t, found, nil
@@ -183,18 +190,6 @@ func nextOf(one schedule.Schedule, t schedule.Timer, was Schedule, now time.Time
 func (s *Schedules) complete(row *Schedule, was Schedule, t schedule.Timer, p auth.Principal, by audit.Attribution, now time.Time) {
 	row.Version, row.Author = was.Version, authorOf(p)
 	row.ChangedAt, row.ChangedBy, row.NextAt = now, by.Who, nextOf(row.Schedule, t, was, now)
-}
-
-func (s *Schedules) putSchedule(ctx context.Context, tx *store.Tx, row, was Schedule, by audit.Attribution) error {
-	now := row.ChangedAt
-	if err := tx.PutSchedule(ctx, row); err != nil {
-		return err
-	}
-	note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(), After: audit.JSON(row.Schedule)}
-	if was.Version > 0 {
-		note.Before = audit.JSON(was.Schedule)
-	}
-	return tx.Note(ctx, now, note)
 }
 
 // authorOf is what a schedule keeps of who saved it.
@@ -255,19 +250,15 @@ func (s *Schedules) DeleteSchedule(ctx context.Context, p auth.Principal, id str
 			found = []schema.Problem{ofCalendar(was)}
 			return errRefused
 		}
-		return s.deleteSchedule(ctx, tx, was, by)
+		if err := tx.DeleteSchedule(ctx, id); err != nil {
+			return err
+		}
+		return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + id, Why: by.Why, Before: audit.JSON(was.Schedule)})
 	})
 	if errors.Is(err, errRefused) {
 		return found, nil
 	}
 	return nil, err
-}
-
-func (s *Schedules) deleteSchedule(ctx context.Context, tx *store.Tx, was Schedule, by audit.Attribution) error {
-	if err := tx.DeleteSchedule(ctx, was.ID); err != nil {
-		return err
-	}
-	return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + was.ID, Why: by.Why, Before: audit.JSON(was.Schedule)})
 }
 
 // SiteChange is what putting a site changes besides the site.
@@ -316,7 +307,9 @@ func (s *Schedules) PutSite(ctx context.Context, p auth.Principal, row Site, dry
 		if err := tx.PutSite(ctx, done.Site); err != nil {
 			return err
 		}
-		note := audit.Note{Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, After: audit.JSON(row.Calendar)}
+		note := audit.Note{
+			Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, Detail: describeCalendar(done), After: audit.JSON(row.Calendar),
+		}
 		if was.Version > 0 {
 			note.Before = audit.JSON(was.Calendar)
 		}
@@ -327,6 +320,20 @@ func (s *Schedules) PutSite(ctx context.Context, p auth.Principal, row Site, dry
 		return done, found, nil
 	}
 	return done, nil, err
+}
+
+// describeCalendar says what a change of a site does to schedules.
+func describeCalendar(c SiteChange) string {
+	var all []string
+	for _, one := range []struct {
+		what string
+		ids  []string
+	}{{"writes", c.Written}, {"deletes", c.Deleted}, {"moves", c.Moved}} {
+		if len(one.ids) > 0 {
+			all = append(all, one.what+" schedules "+strings.Join(one.ids, ", "))
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // siteProblems reports why no site can have this name.
@@ -363,13 +370,13 @@ func (s *Schedules) writeCalendar(
 		case one.OfSite == id && !want:
 			done.Deleted = append(done.Deleted, one.ID)
 			if !dryRun {
-				if err := s.deleteSchedule(ctx, tx, one, by); err != nil {
+				if err := tx.DeleteSchedule(ctx, one.ID); err != nil {
 					return nil, err
 				}
 			}
 		case one.OfSite == id:
 			old[one.ID] = one
-		case one.On != "" && one.Site == id && one.IsEnabled():
+		case one.Event != "" && one.Site == id && one.IsEnabled():
 			t, problems := schedule.Compile(one.Schedule, sites, time.Time{})
 			next := t.Next(now).At
 			if len(problems) > 0 || next.Equal(one.NextAt) || !one.NextAt.IsZero() && !one.NextAt.After(now) {
@@ -397,7 +404,7 @@ func (s *Schedules) writeCalendar(
 		was.NextAt = dueOnly(was.NextAt, now) // its hours may be others, but what is due stays due
 		if !dryRun {
 			s.complete(&row, was, t, p, by, now)
-			if err := s.putSchedule(ctx, tx, row, was, by); err != nil {
+			if err := tx.PutSchedule(ctx, row); err != nil {
 				return nil, err
 			}
 		}
@@ -429,10 +436,10 @@ func (s *Schedules) DeleteSite(ctx context.Context, p auth.Principal, id string,
 		for _, one := range all {
 			switch {
 			case one.OfSite == id:
-				if err := s.deleteSchedule(ctx, tx, one, by); err != nil {
+				if err := tx.DeleteSchedule(ctx, one.ID); err != nil {
 					return err
 				}
-			case one.On != "" && one.Site == id:
+			case one.Event != "" && one.Site == id:
 				users = append(users, one.ID)
 			}
 		}

@@ -39,6 +39,8 @@ var fakeFiles = map[string]string{
 	"story.yaml":    "story: museum\nacts:\n  - act: welcome\n",
 	"activity.yaml": "activity: greet\nacts:\n  - act: welcome\n",
 	"gong.wav":      "RIFF",
+	"berlin.yaml":   "site: berlin\nzone: Europe/Berlin\n",
+	"morning.yaml":  "schedule: morning\ncron: 0 9 * * *\n",
 	"password":      "a long password\n",
 	"passwords":     "a long password\nanother password\n",
 }

@@ -34,6 +34,8 @@ var auditedChangeFiles = map[string]string{
 	"story.yaml":    "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
 	"other.yaml":    "story: other\nname: {en: Other}\nrepeat: loop\nacts:\n- {act: bow}\n",
 	"activity.yaml": "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: bow}\n",
+	"berlin.yaml":   "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
+	"morning.yaml":  "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " + reason + "\n",
 	"gong.wav":      "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("gong", 22),
 	"password":      "a long password\n", "wrong": "not the password\n",
 	"passwords": "a long password\nanother long password\n", "wrongs": "not the password\nanother long password\n",
@@ -128,6 +130,11 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		}},
 		{operation: "assign-activities", line: "activity assign greet r1", what: "assign", target: "activities greet"},
 		{operation: "desired", line: "desired mode ato r1", what: "desired", target: "mode ato"},
+
+		{operation: "put-site", line: "site set berlin.yaml", what: "site", target: "site berlin"},
+		{operation: "put-schedule", line: "schedule put morning.yaml", what: "schedule", target: "schedule morning"},
+		{operation: "delete-schedule", line: "schedule delete morning", what: "delete", target: "schedule morning"},
+		{operation: "delete-site", line: "site delete berlin", what: "delete", target: "site berlin"},
 
 		{operation: "make-enrolment-token", line: "robot enrol r7", what: "make enrolment token", target: "robot r7"},
 		{operation: "revoke-robot", line: "robot revoke r1", what: "revoke", target: "robot r1"},

@@ -16,6 +16,7 @@ import (
 	"troupe/fleetd/schedule"
 	"troupe/fleetd/site"
 	"troupe/schema"
+	"troupe/schema/score"
 )
 
 // described is what a file describes: one thing, whose kind and name are its first key.
@@ -49,12 +50,19 @@ func (d described) in(err error) error {
 	if !errors.As(err, &f) || f.problem == nil || len(f.problem.Errors) == 0 {
 		return err
 	}
+	var inFile []schema.Problem
 	var lines []string
 	for _, e := range f.problem.Errors {
 		if e.In == "body" {
-			e.In = ""
+			inFile = append(inFile, e.Problem)
+		} else {
+			lines = append(lines, formatFinding(e, d.path, d.text))
 		}
-		lines = append(lines, formatFinding(e, d.path, d.text))
+	}
+	inFile = score.Locate(d.text, inFile)
+	slices.SortStableFunc(inFile, func(a, b schema.Problem) int { return a.Line - b.Line })
+	for _, p := range inFile {
+		lines = append(lines, formatProblem(p, d.path, d.text))
 	}
 	f.err, f.problem = errors.New(strings.Join(lines, "\n")), nil
 	return f
@@ -93,7 +101,7 @@ func nextInstants(sh *shell, _ *cobra.Command) finish {
 			return err
 		}
 		r.body = map[string]any{}
-		for _, name := range []string{"cron", "at", "zone", "on", "site", "offset_s"} {
+		for _, name := range []string{"cron", "at", "zone", "event", "site", "offset_s"} {
 			if value, has := d.body[name]; has {
 				r.body[name] = value
 			}
@@ -341,7 +349,6 @@ func weekText(sh *shell, out io.Writer, w api.WeekOfSite) {
 		ruler += fmt.Sprintf("%-6s", fmt.Sprintf("%02d", hour))
 	}
 	fmt.Fprintf(out, "%16s%s\n", "", strings.TrimRight(ruler, " "))
-	openings, windows := spansOfWeek(w, func(d site.Day) []site.DaySpan { return d.Open }), spansOfWeek(w, func(d site.Day) []site.DaySpan { return d.Windows })
 	for _, d := range w.Days {
 		date, err := time.Parse(time.DateOnly, d.Date)
 		if err != nil {
@@ -351,11 +358,11 @@ func weekText(sh *shell, out io.Writer, w api.WeekOfSite) {
 		for i := range 48 {
 			at := site.First(date.Add(time.Duration(i)*halfHour), zone)
 			switch {
-			case within(windows, at) && within(openings, at):
+			case within(d.Windows, at) && within(d.Open, at):
 				line.WriteString(both)
-			case within(openings, at):
+			case within(d.Open, at):
 				line.WriteString(open)
-			case within(windows, at):
+			case within(d.Windows, at):
 				line.WriteString(window)
 			default:
 				line.WriteString(closed)
@@ -363,26 +370,19 @@ func weekText(sh *shell, out io.Writer, w api.WeekOfSite) {
 		}
 		var spans []string
 		for _, s := range d.Open {
-			spans = append(spans, s.Text)
+			spans = append(spans, s.String())
 		}
 		said := orElse(strings.Join(spans, ", "), "closed")
-		if d.Other {
-			said += " (" + orElse(d.Name, "exception") + ")"
+		if d.Exception != "" {
+			said += " (" + d.Exception + ")"
 		}
 		if d.Clocks != "" {
 			said += "; " + d.Clocks
 		}
-		fmt.Fprintf(out, "%s %s  %s  %s\n", d.Day, d.Date, line.String(), said)
+		fmt.Fprintf(out, "%s %s  %s  %s\n", d.Day.Day, d.Date, line.String(), said)
 	}
-}
-
-func spansOfWeek(w api.WeekOfSite, of func(site.Day) []site.DaySpan) (all []site.DaySpan) {
-	for _, d := range w.Days {
-		all = append(all, of(d)...)
-	}
-	return all
 }
 
 func within(spans []site.DaySpan, at time.Time) bool {
-	return slices.ContainsFunc(spans, func(s site.DaySpan) bool { return !at.Before(s.From) && at.Before(s.To) })
+	return slices.ContainsFunc(spans, func(s site.DaySpan) bool { return !at.Before(s.Begin) && at.Before(s.End) })
 }

@@ -52,6 +52,10 @@ func twoSites(w *world) {
 	w.must("POST", "/activities/assignments", map[string]any{"activities": []string{"greet"}, "selector": both}, nil)
 	w.converged("r1")
 	w.converged(otherSite)
+	for _, site := range []string{"lobby", "hall"} {
+		w.must("PUT", "/sites/"+site, map[string]any{"zone": "Europe/Berlin", "open": map[string]any{"mode": "ato"}, "hours": map[string]any{"mon": []string{"09:00-18:00"}}}, nil)
+	}
+	w.must("PUT", "/schedules/hall", map[string]any{"cron": "0 9 * * *", "zone": "UTC", "action": map[string]any{"mode": "ato"}, "selector": map[string]any{"ids": []string{otherSite}}}, nil)
 	w.must("POST", "/commands", map[string]any{"verb": "sys/ping", "selector": both}, nil)
 	w.must("POST", "/commands", map[string]any{"verb": "sys/ping", "selector": map[string]any{"ids": []string{otherSite}}}, nil)
 	w.must("POST", "/stops", map[string]any{"selector": both, "why": "both"}, nil)
@@ -84,7 +88,7 @@ func readings(w *world, batch, rollout string) map[string]string {
 		if !reads || o.ID == "stream" || o.ID == "drive" {
 			continue
 		}
-		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet", "batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout} {
+		for prefix, id := range map[string]string{"robots": "r1", "stories": "museum", "acts": "ring", "activities": "greet", "batches": batch, "commands": batch, "schemas": "act", "rollouts": rollout, "sites": "lobby", "schedules": "lobby-open"} {
 			path = strings.Replace(path, "/"+prefix+"/{id}", "/"+prefix+"/"+id, 1)
 		}
 		path = strings.NewReplacer("{name}", "gong", "{rev}", "1", "{digest}", digestOf(soundOf("gong", 100))).Replace(path)
@@ -145,7 +149,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		slices.Sort(named)
-		want := strings.Fields("export-audit export-robots get-asset get-batch get-rollout get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-pins list-robots list-rollout-robots list-rollouts list-stops")
+		want := strings.Fields("export-audit export-robots get-asset get-batch get-rollout get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-pins list-robots list-rollout-robots list-rollouts list-schedules list-stops")
 		if !slices.Equal(named, want) {
 			t.Errorf("somebody of all sites finds %s in\n%v, want\n%v", otherSite, named, want)
 		}

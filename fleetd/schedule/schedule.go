@@ -23,19 +23,19 @@ type Schedule struct {
 	Action   Action             `json:"action" cli:"-"`
 	Selector *selector.Selector `json:"selector,omitempty" doc:"the robots, as they are at the instant; left out if a rollout starts, which has its own" cli:"-"`
 	Enabled  *bool              `json:"enabled,omitempty" doc:"false: nothing happens; default true" cli:"-"`
-	Why      string             `json:"why,omitempty" maxLength:"256" doc:"the reason, which robots and the audit get" cli:"-"`
+	Why      string             `json:"why,omitempty" maxLength:"256" doc:"the reason, which robots and the audit get"`
 }
 
 // IsEnabled reports whether the schedule runs.
 func (s Schedule) IsEnabled() bool { return s.Enabled == nil || *s.Enabled }
 
-// Times are the instants: exactly one of Cron, At and On.
+// Times are the instants: exactly one of Cron, At and Event.
 type Times struct {
 	Cron    string `json:"cron,omitempty" maxLength:"120" doc:"minute, hour, day of the month, month, day of the week" example:"0 9 * * 1-5" cli:"-"`
 	At      string `json:"at,omitempty" maxLength:"40" doc:"one instant: 2026-12-24T18:00 in the zone, or RFC 3339 with an offset" cli:"-"`
 	Zone    string `json:"zone,omitempty" maxLength:"63" doc:"IANA time zone of cron, and of at without an offset" example:"Europe/Berlin" cli:"-"`
-	On      string `json:"on,omitempty" enum:"opening,closing" doc:"each opening or closing of a site" cli:"-"`
-	Site    string `json:"site,omitempty" maxLength:"63" doc:"the site of on" cli:"-"`
+	Event   string `json:"event,omitempty" enum:"opening,closing" doc:"each opening or closing of a site" cli:"-"`
+	Site    string `json:"site,omitempty" maxLength:"63" doc:"the site of event" cli:"-"`
 	OffsetS int64  `json:"offset_s,omitempty" minimum:"-43200" maximum:"43200" doc:"seconds after the opening or closing, negative before it" cli:"-"`
 }
 
@@ -64,13 +64,13 @@ func (s Times) String() string {
 	case s.At != "":
 		return strings.TrimSpace(s.At + " " + s.Zone)
 	case s.OffsetS == 0:
-		return s.On + " of " + s.Site
+		return s.Event + " of " + s.Site
 	}
 	when, offset := "after", time.Duration(s.OffsetS)*time.Second
 	if offset < 0 {
 		when, offset = "before", -offset
 	}
-	return fmt.Sprintf("%v %s %s of %s", offset, when, s.On, s.Site)
+	return fmt.Sprintf("%v %s %s of %s", offset, when, s.Event, s.Site)
 }
 
 // Missed is what happens to instants at which fleetd did not run.
@@ -174,7 +174,7 @@ func Compile(s Schedule, sites Sites, now time.Time) (Timer, []schema.Problem) {
 		}
 	case RunOnce:
 		if s.WithinS <= 0 {
-			found = append(found, schema.NewProblem("/within_s", "missing", "run_once needs a time within which a missed instant is still run", "write seconds, such as 3600"))
+			found = append(found, schema.NewProblem("/missed", "missing", "run_once needs a time within which a missed instant is still run", "write within_s, in seconds, such as 3600"))
 		}
 	default:
 		found = append(found, schema.NewProblem("/missed", "bad_value", fmt.Sprintf("there is no policy %q for missed instants", s.Missed), "write skip or run_once"))
@@ -223,7 +223,7 @@ func (c Calendar) Schedules(id string) map[string]Schedule {
 		if one.action == nil {
 			continue
 		}
-		s := Schedule{Times: Times{On: one.on, Site: id}, Action: *one.action, Why: one.on + " of site " + id, Missed: RunOnce, WithinS: calendarWithinS}
+		s := Schedule{Times: Times{Event: one.on, Site: id}, Action: *one.action, Why: one.on + " of site " + id, Missed: RunOnce, WithinS: calendarWithinS}
 		if one.action.Rollout == "" {
 			robots := selector.Labelled(selector.Label{Key: "site", Value: id})
 			s.Selector = &robots

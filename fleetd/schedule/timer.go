@@ -48,8 +48,10 @@ func (t Timer) Coming(after time.Time, n int) []Instant {
 		if i.At.IsZero() {
 			break
 		}
-		if change := site.ClockChange(after, i.At, t.zone); change != "" && i.Note == "" && len(all) > 0 {
-			i.Note = change + " before it"
+		_, before := after.In(t.zone).Zone()
+		if _, then := i.At.In(t.zone).Zone(); then != before && i.Note == "" && len(all) > 0 {
+			changed, _ := i.At.In(t.zone).ZoneBounds()
+			i.Note = site.ClockChange(changed.Add(-time.Second), changed.Add(time.Second), t.zone) + " before it"
 		}
 		all, after = append(all, i), i.At
 	}
@@ -59,20 +61,20 @@ func (t Timer) Coming(after time.Time, n int) []Instant {
 func (s Times) compile(sites Sites, now time.Time) (t Timer, found []schema.Problem) {
 	t.zone = time.UTC
 	var given []string
-	for name, is := range map[string]bool{"cron": s.Cron != "", "at": s.At != "", "on": s.On != ""} {
+	for name, is := range map[string]bool{"cron": s.Cron != "", "at": s.At != "", "event": s.Event != ""} {
 		if is {
 			given = append(given, name)
 		}
 	}
 	if len(given) != 1 {
 		return t, []schema.Problem{schema.NewProblem("", "one_of", fmt.Sprintf("it names %d kinds of times", len(given)),
-			"name exactly one of cron, at (one instant) and on (opening or closing of a site)")}
+			"name exactly one of cron, at (one instant) and event (opening or closing of a site)")}
 	}
-	if s.On == "" && s.Site != "" {
-		found = append(found, schema.NewProblem("/site", "bad_value", "site is for on: opening or closing", "leave it out; the selector says which robots"))
+	if s.Event == "" && s.Site != "" {
+		found = append(found, schema.NewProblem("/site", "bad_value", "site is for event: opening or closing", "leave it out; the selector says which robots"))
 	}
-	if s.On == "" && s.OffsetS != 0 {
-		found = append(found, schema.NewProblem("/offset_s", "bad_value", "offset_s is for on: opening or closing", "leave it out, and write another time"))
+	if s.Event == "" && s.OffsetS != 0 {
+		found = append(found, schema.NewProblem("/offset_s", "bad_value", "offset_s is for event: opening or closing", "leave it out, and write another time"))
 	}
 	var problems []schema.Problem
 	switch given[0] {
@@ -80,7 +82,7 @@ func (s Times) compile(sites Sites, now time.Time) (t Timer, found []schema.Prob
 		problems = t.useCron(s, now)
 	case "at":
 		problems = t.useInstant(s, now)
-	case "on":
+	case "event":
 		problems = t.useSite(s, sites)
 	}
 	return t, append(found, problems...)
@@ -219,8 +221,8 @@ func (t *Timer) useSite(s Times, sites Sites) (found []schema.Problem) {
 	if s.Zone != "" {
 		found = append(found, schema.NewProblem("/zone", "bad_value", "a site has its own time zone", "leave out zone"))
 	}
-	if s.On != "opening" && s.On != "closing" {
-		found = append(found, schema.NewProblem("/on", "bad_value", fmt.Sprintf("%q is nothing that a site does", s.On), "write opening or closing"))
+	if s.Event != "opening" && s.Event != "closing" {
+		found = append(found, schema.NewProblem("/event", "bad_value", fmt.Sprintf("%q is nothing that a site does", s.Event), "write opening or closing"))
 	}
 	if s.OffsetS < -12*3600 || s.OffsetS > 12*3600 {
 		found = append(found, schema.NewProblem("/offset_s", "out_of_range", fmt.Sprintf("%d s is more than 12 h", s.OffsetS), "write -43200 to 43200 seconds"))
@@ -234,7 +236,7 @@ func (t *Timer) useSite(s Times, sites Sites) (found []schema.Problem) {
 	}
 	t.zone = hours.Zone()
 	event := hours.NextOpening
-	if s.On == "closing" {
+	if s.Event == "closing" {
 		event = hours.NextClosing
 	}
 	offset := time.Duration(s.OffsetS) * time.Second

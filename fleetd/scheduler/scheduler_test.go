@@ -473,7 +473,7 @@ func TestSiteOpensAndCloses(t *testing.T) {
 		}
 		w.putSite("berlin", c, false)
 		before := daily("0 0 1 1 *")
-		before.Times = schedule.Times{On: "opening", Site: "berlin", OffsetS: -600}
+		before.Times = schedule.Times{Event: "opening", Site: "berlin", OffsetS: -600}
 		before.Action = schedule.Action{Mode: "mnl"}
 		w.put("warm-up", before, admin)
 		w.Sleep(61 * time.Minute)

@@ -1,6 +1,9 @@
 package site
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Span is a span of time.
 type Span struct{ From, To time.Time }
@@ -138,21 +141,23 @@ func (h *Hours) exceptionOn(date time.Time) *exception {
 
 // Day is one day of a site, for a calendar.
 type Day struct {
-	Date    string    `json:"date" doc:"such as 2026-12-24"`
-	Day     string    `json:"day" enum:"mon,tue,wed,thu,fri,sat,sun"`
-	Open    []DaySpan `json:"open" doc:"closed without any"`
-	Windows []DaySpan `json:"windows" doc:"maintenance windows"`
-	Other   bool      `json:"exception,omitempty" doc:"an exception says when it is open"`
-	Name    string    `json:"name,omitempty" doc:"of the exception"`
-	Clocks  string    `json:"clock_change,omitempty" doc:"set if clocks are changed on this day"`
+	Date      string    `json:"date" doc:"such as 2026-12-24"`
+	Day       string    `json:"day" enum:"mon,tue,wed,thu,fri,sat,sun"`
+	Open      []DaySpan `json:"open" doc:"closed without any"`
+	Windows   []DaySpan `json:"windows" doc:"maintenance windows"`
+	Exception string    `json:"exception,omitempty" doc:"name of the exception that says when it is open"`
+	Clocks    string    `json:"clock_change,omitempty" doc:"set if clocks are changed on this day"`
 }
 
-// DaySpan is a span that begins on a day.
+// DaySpan is the part of a span that lies on one day.
 type DaySpan struct {
-	Text string    `json:"text" doc:"as the hours name it, such as 20:00-02:00"`
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
+	From  string    `json:"from" doc:"what clocks show there, such as 09:00"`
+	To    string    `json:"to" doc:"24:00 at the end of the day"`
+	Begin time.Time `json:"from_at"`
+	End   time.Time `json:"to_at"`
 }
+
+func (s DaySpan) String() string { return s.From + "-" + s.To }
 
 // WeekOf returns the seven days of the week of t in the zone of the site, from Monday.
 func (h *Hours) WeekOf(t time.Time) (week []Day) {
@@ -160,23 +165,37 @@ func (h *Hours) WeekOf(t time.Time) (week []Day) {
 	monday := date.AddDate(0, 0, -int((date.Weekday()+6)%7))
 	for i := range 7 {
 		date := monday.AddDate(0, 0, i)
+		whole := Span{First(date, h.zone), First(date.AddDate(0, 0, 1), h.zone)}
 		day := Day{
-			Date: date.Format(time.DateOnly), Day: DayName(date.Weekday()), Open: h.named(date, h.openOn(date)), Windows: h.named(date, h.windowsOn(date)),
-			Clocks: ClockChange(First(date, h.zone), First(date.AddDate(0, 0, 1), h.zone), h.zone),
+			Date: date.Format(time.DateOnly), Day: DayName(date.Weekday()), Open: h.partsOn(h.openOn, whole), Windows: h.partsOn(h.windowsOn, whole),
+			Clocks: ClockChange(whole.From, whole.To, h.zone),
 		}
 		if e := h.exceptionOn(date); e != nil {
-			day.Other, day.Name = true, e.name
+			day.Exception = cmp.Or(e.name, "exception")
 		}
 		week = append(week, day)
 	}
 	return week
 }
 
-func (h *Hours) named(date time.Time, spans []daySpan) []DaySpan {
+// partsOn returns the parts of spans that lie on a day.
+func (h *Hours) partsOn(on func(time.Time) []daySpan, day Span) []DaySpan {
 	out := []DaySpan{}
-	for _, s := range spans {
-		span := h.at(date, s)
-		out = append(out, DaySpan{s.String(), span.From.In(h.zone), span.To.In(h.zone)})
+	for s := range h.spans(on, day.From) {
+		if !s.From.Before(day.To) {
+			break
+		}
+		from, to := s.From, s.To
+		if from.Before(day.From) {
+			from = day.From
+		}
+		end := to.In(h.zone).Format("15:04")
+		if !to.Before(day.To) {
+			to, end = day.To, "24:00"
+		}
+		if to.After(from) {
+			out = append(out, DaySpan{from.In(h.zone).Format("15:04"), end, from.In(h.zone), to.In(h.zone)})
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -135,11 +136,16 @@ func TestWeekOfASite(t *testing.T) {
 	if len(week) != 7 || week[0].Date != "2026-12-21" || week[6].Day != "sun" {
 		t.Fatalf("the week is %+v", week)
 	}
-	if eve := week[3]; eve.Date != "2026-12-24" || len(eve.Open) > 0 || !eve.Other || eve.Name != "Christmas" {
+	if eve := week[3]; eve.Date != "2026-12-24" || len(eve.Open) > 0 || eve.Exception != "Christmas" {
 		t.Errorf("Christmas Eve is %+v", eve)
 	}
-	if mon := week[0]; len(mon.Windows) != 1 || mon.Windows[0].Text != "22:00-05:00" || mon.Windows[0].To.Format("02 15:04 MST") != "22 05:00 CET" {
-		t.Errorf("Monday's window is %+v", mon.Windows)
+	for day, want := range map[int]string{0: "[][22:00-24:00]", 1: "[09:00-12:30 13:30-18:00][00:00-05:00 22:00-24:00]", 2: "[][00:00-05:00]", 6: "[02:00-04:00 10:00-17:00][]"} {
+		if got := fmt.Sprint(week[day].Open) + fmt.Sprint(week[day].Windows); got != want {
+			t.Errorf("%s is %s, want %s", week[day].Date, got, want)
+		}
+	}
+	if before := h.WeekOf(local(t, berlin, "2026-12-07 12:00"))[0]; fmt.Sprint(before.Windows) != "[22:00-24:00]" || len(before.Open) > 0 {
+		t.Errorf("Monday is %+v", before)
 	}
 	if got := h.WeekOf(local(t, berlin, "2027-03-28 12:00"))[6].Clocks; got != "clocks are put forward from 02:00 to 03:00" {
 		t.Errorf("on the day on which summer time begins: %q", got)

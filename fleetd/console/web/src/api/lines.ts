@@ -195,6 +195,11 @@ const table: Table = {
     ...whyAndExpect(b.why ?? '', b.expected_count),
   ],
 
+  'put-site': ({ path }) => ['site', 'set', `${path.id}.json`],
+  'delete-site': ({ path, query }) => ['site', 'delete', path.id, ...why(query?.why)],
+  'put-schedule': ({ path }) => ['schedule', 'put', `${path.id}.json`],
+  'delete-schedule': ({ path, query }) => ['schedule', 'delete', path.id, ...why(query?.why)],
+
   'assign-activities': ({ body: b }) => [
     'activity',
     ...(b.activities?.length ? ['assign', b.activities.join(',')] : ['withdraw']),

@@ -16,7 +16,7 @@ export interface Times {
   cron?: string;
   at?: string;
   zone?: string;
-  on?: 'opening' | 'closing';
+  event?: 'opening' | 'closing';
   site?: string;
   offset_s?: number;
 }

@@ -3,12 +3,12 @@ import type { ScheduleBody, SiteBody } from './api';
 
 /** The lines of the command line that save a schedule. */
 export const putLines = (id: string, body: ScheduleBody): string[] => [
-  `echo ${quoted(JSON.stringify(body))} > ${id}.json`,
-  line('schedule', 'put', id, '-f', `${id}.json`),
+  `echo ${quoted(JSON.stringify({ schedule: id, ...body }))} > ${id}.json`,
+  line('schedule', 'put', `${id}.json`),
 ];
 
 /** The lines of the command line that save the calendar of a site. */
 export const siteLines = (id: string, body: SiteBody): string[] => [
-  `echo ${quoted(JSON.stringify(body))} > ${id}.json`,
-  line('site', 'put', id, '-f', `${id}.json`),
+  `echo ${quoted(JSON.stringify({ site: id, ...body }))} > ${id}.json`,
+  line('site', 'set', `${id}.json`),
 ];

@@ -72,7 +72,7 @@ export function timesOf(f: TimesForm): Times | undefined {
       return f.at ? { at: f.at, zone: f.zone } : undefined;
     case 'site': {
       const offset = Math.round(Number(f.offset) * 60);
-      return f.site ? { on: f.on, site: f.site, offset_s: offset || undefined } : undefined;
+      return f.site ? { event: f.on, site: f.site, offset_s: offset || undefined } : undefined;
     }
     case 'cron':
       return f.cron.trim() ? { cron: f.cron.trim(), zone: f.zone } : undefined;
@@ -82,7 +82,7 @@ export function timesOf(f: TimesForm): Times | undefined {
 /** How a person sees times of fleetd. */
 export function formOf(t: Times): TimesForm {
   const f = { ...everyTime(), zone: t.zone || zoneHere() };
-  if (t.on) return { ...f, by: 'site', on: t.on, site: t.site ?? '', offset: t.offset_s ? `${t.offset_s / 60}` : '' };
+  if (t.event) return { ...f, by: 'site', on: t.event, site: t.site ?? '', offset: t.offset_s ? `${t.offset_s / 60}` : '' };
   if (t.at) return { ...f, by: 'once', at: t.at };
   const week = weekOf(t.cron ?? '');
   return week ? { ...f, ...week } : { ...f, by: 'cron', cron: t.cron ?? '' };

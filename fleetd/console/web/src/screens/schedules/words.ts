@@ -37,10 +37,10 @@ export function useActionText(): (a: Action) => string {
 export function useTimesText(): (times: Times) => string {
   const t = useSchedulesTexts();
   return (times) => {
-    if (times.on) {
+    if (times.event) {
       const minutes = Math.round((times.offset_s ?? 0) / 60);
       const off = minutes === 0 ? '' : ` ${minutes > 0 ? '+' : '−'}${Math.abs(minutes)} min`;
-      return `${t.site} ${times.site} ${t.ons[times.on]}${off}`;
+      return `${t.site} ${times.site} ${t.ons[times.event]}${off}`;
     }
     if (times.at) return `${times.at.replace('T', ' ')} ${times.zone ?? ''}`.trim();
     const week = weekOf(times.cron ?? '');
