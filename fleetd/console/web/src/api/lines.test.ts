@@ -216,11 +216,24 @@ row('try-text', {
   of: 'welcome',
 });
 row('put-asset', { path: { name: 'gong' }, file: 'gong.wav' });
-const hours = { zone: 'Europe/Berlin', hours: { mon: ['09:00-18:00'] }, open: { performance: 'start' as const }, why: 'a new season' };
-row('put-site', { path: { id: 'berlin' }, body: hours }, { 'berlin.json': JSON.stringify({ site: 'berlin', ...hours }) });
+const hours = {
+  zone: 'Europe/Berlin',
+  hours: { mon: ['09:00-18:00'] },
+  open: { performance: 'start' as const },
+  why: 'a new season',
+};
+row(
+  'put-site',
+  { path: { id: 'berlin' }, body: hours },
+  { 'berlin.json': JSON.stringify({ site: 'berlin', ...hours }) },
+);
 row('delete-site', { path: { id: 'berlin' }, query: { why: 'closed' } });
 const morning = { cron: '0 9 * * 1-5', zone: 'Europe/Berlin', action: { mode: 'ato' }, selector: { all: true } };
-row('put-schedule', { path: { id: 'morning' }, body: morning }, { 'morning.json': JSON.stringify({ schedule: 'morning', ...morning }) });
+row(
+  'put-schedule',
+  { path: { id: 'morning' }, body: morning },
+  { 'morning.json': JSON.stringify({ schedule: 'morning', ...morning }) },
+);
 row('delete-schedule', { path: { id: 'morning' } });
 row('delete-asset', { path: { name: 'gong' }, query: { why } });
 

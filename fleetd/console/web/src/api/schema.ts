@@ -1852,6 +1852,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List schedules */
+        get: operations["list-schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show when a schedule would run
+         * @description The next ten instants, and what changes of the clocks do to each. Only the times of the schedule count.
+         */
+        post: operations["next-instants"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the instants that schedules ran or missed, the newest first */
+        get: operations["list-schedule-runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one schedule with its next ten instants */
+        get: operations["get-schedule"];
+        /**
+         * Save a schedule
+         * @description It acts with the rights and sites that its author has now. Nobody's stop is released by a schedule, and no robot is enabled: a robot that is stopped refuses what it sends.
+         */
+        put: operations["put-schedule"];
+        post?: never;
+        /** Delete a schedule */
+        delete: operations["delete-schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schemas": {
         parameters: {
             query?: never;
@@ -1950,6 +2026,68 @@ export interface paths {
          * @description One's own; administrators can end every session. The browser has to sign in again, and what it follows or drives ends.
          */
         delete: operations["end-session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sites with their opening hours and maintenance windows
+         * @description Also those that fleetd knows only as the label site of robots: then zone is empty.
+         */
+        get: operations["list-sites"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the hours and windows of a site */
+        get: operations["get-site"];
+        /**
+         * Set the hours and windows of a site
+         * @description The request replaces what the site had. What happens at openings and closings becomes the schedules SITE-open and SITE-close. A dry run shows when they run next.
+         */
+        put: operations["put-site"];
+        post?: never;
+        /**
+         * Delete the hours and windows of a site
+         * @description Its robots keep their label. The schedules SITE-open and SITE-close are deleted, too.
+         */
+        delete: operations["delete-site"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{id}/week": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one week of a site, in its zone */
+        get: operations["get-site-week"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2653,7 +2791,7 @@ export interface components {
              * @description the program through which it was done, as that program says
              * @enum {string}
              */
-            via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd";
+            via?: "web" | "cli" | "token" | "api" | "mqtt" | "robot" | "fleetd" | "schedule";
             /**
              * @description what was done; command GROUP/VERB is a command to robots
              * @example label
@@ -2729,6 +2867,29 @@ export interface components {
         BatchList: {
             batches: components["schemas"]["Batch"][];
         };
+        CalendarDay: {
+            /** @description set if clocks are changed on this day */
+            clock_change?: string;
+            /** @description such as 2026-12-24 */
+            date: string;
+            /** @enum {string} */
+            day: "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
+            /** @description name of the exception that says when it is open */
+            exception?: string;
+            /** @description closed without any */
+            open: components["schemas"]["SiteDaySpan"][];
+            /** @description when schedules of the site run */
+            runs: components["schemas"]["CalendarRun"][];
+            /** @description maintenance windows */
+            windows: components["schemas"]["SiteDaySpan"][];
+        };
+        CalendarRun: {
+            /** @description what clocks show there, such as 09:00 */
+            at: string;
+            schedule: string;
+            /** @description what happens, in a few words */
+            text: string;
+        };
         CancelResult: {
             /** @description the sys/cancel that was sent to the robot; left out if the command had not been sent */
             cancel?: components["schemas"]["Batch"];
@@ -2748,6 +2909,25 @@ export interface components {
         Changes: {
             robots: components["schemas"]["Robot"][];
             ts: string;
+        };
+        ComingInstant: {
+            /** @description of a site: what happens */
+            action?: string;
+            at: string;
+            /**
+             * @description what clocks show in the zone of the schedule
+             * @example Thu 2026-12-24 18:00 CET
+             */
+            local: string;
+            /** @description what a change of the clocks does to it */
+            note?: string;
+            /** @description of a site: which schedule runs */
+            schedule?: string;
+        };
+        ComingInstants: {
+            /** @description at most ten */
+            next: components["schemas"]["ComingInstant"][];
+            zone: string;
         };
         Command: {
             /** @description the robot's newest answer */
@@ -3314,8 +3494,12 @@ export interface components {
             by?: string;
             /** @description its texts; fleet.yaml names it */
             files: components["schemas"]["FolderFile"][];
+            /** @description robots get what policies say at once, without a rollout */
+            now?: boolean;
             /** @description delete what an earlier apply of this folder brought and the folder no longer has */
             prune?: boolean;
+            /** @description how the rollouts go by which robots get what policies say; default: a canary, then waves */
+            rollout?: components["schemas"]["RolloutSpec"];
             /** @description take over what another folder brought */
             take_over?: boolean;
             /** @description the reason, for the audit */
@@ -3335,6 +3519,13 @@ export interface components {
             leaves: components["schemas"]["FolderRef"][];
             /** @description digests of files of assets that fleetd does not have: upload them before the apply */
             missing: string[];
+            /** @description robots that get something else, by the policy that decides */
+            reaches: components["schemas"]["FolderReach"][];
+            /**
+             * Format: int64
+             * @description robots that get something else
+             */
+            robots: number;
             /** @description objects that belong to the folder from now on, although nothing about them changes */
             takes: components["schemas"]["FolderRef"][];
             /**
@@ -3343,6 +3534,38 @@ export interface components {
              */
             unchanged: number;
             warnings: components["schemas"]["FileProblem"][];
+        };
+        FolderReach: {
+            /** @description in words */
+            content: string;
+            /** @description robots for which no policy decides any more: they keep what they have */
+            left?: string[];
+            /**
+             * Format: int64
+             * @description robots that keep what a person pinned
+             */
+            pinned?: number;
+            /** @description which decides for them afterwards */
+            policy: string;
+            /** @description robots that will refuse it, with the reason */
+            refused?: string[];
+            robots: string[];
+            /** @description id of the rollout that an apply created */
+            rollout?: string;
+            /** @description of the rollout, such as WAITING_FOR_APPROVAL */
+            state?: string;
+            /**
+             * Format: int64
+             * @description robots that it takes from open rollouts
+             */
+            taken?: number;
+            /** @description of the rollout; none if they get it at once */
+            waves?: components["schemas"]["FolderReachWave"][];
+        };
+        FolderReachWave: {
+            name: string;
+            /** Format: int64 */
+            robots: number;
         };
         FolderRef: {
             id: string;
@@ -3362,8 +3585,12 @@ export interface components {
             expected_deletes?: number;
             /** @description its texts; fleet.yaml names it */
             files: components["schemas"]["FolderFile"][];
+            /** @description robots get what policies say at once, without a rollout */
+            now?: boolean;
             /** @description delete what an earlier apply of this folder brought and the folder no longer has */
             prune?: boolean;
+            /** @description how the rollouts go by which robots get what policies say; default: a canary, then waves */
+            rollout?: components["schemas"]["RolloutSpec"];
             /** @description take over what another folder brought */
             take_over?: boolean;
             /** @description the reason, for the audit */
@@ -3891,6 +4118,8 @@ export interface components {
              * @description refused unless exactly this many robots would get something else
              */
             expected_count?: number;
+            /** @description robots get at once what it says, all of them; else a rollout brings it to them in waves */
+            now?: boolean;
             /**
              * Format: int64
              * @description of several policies that select a robot, the one with the lowest place decides
@@ -3898,6 +4127,13 @@ export interface components {
             place?: number;
             /** @description labels, or all; robots that join the fleet later are selected, too */
             selector: components["schemas"]["SelectorSelector"];
+            /** @description waves, gates and limits of the rollout; default: a canary, then 10, 50 and 100 % */
+            spec?: components["schemas"]["RolloutSpec"];
+            /**
+             * Format: int64
+             * @description how many robots it takes from open rollouts of the same kind; refused if others than these would be taken
+             */
+            supersede?: number;
             /**
              * Format: int64
              * @description refused unless this is the version of the policy; 0 = refused if there is such a policy
@@ -3923,6 +4159,8 @@ export interface components {
             /** @description robots that keep what a person pinned */
             pinned: string[];
             policy: components["schemas"]["Policy"];
+            /** @description that bring it to the robots; empty if they get it at once */
+            rollouts: components["schemas"]["PolicyRollout"][];
             /**
              * Format: int64
              * @description robots that it selects
@@ -3933,6 +4171,32 @@ export interface components {
             /** @description robots that get something else */
             updated: string[];
             warnings: components["schemas"]["SchemaProblem"][];
+        };
+        PolicyRollout: {
+            /** @description in a few words */
+            content: string;
+            /** @description left out of a dry run */
+            id?: string;
+            /** @description a second person has to approve it */
+            needs_approval: boolean;
+            /** @description that decides for these robots now */
+            policy: string;
+            /**
+             * Format: int64
+             * @description robots that would refuse the content
+             */
+            refused: number;
+            /** Format: int64 */
+            robots: number;
+            /** @description left out of a dry run */
+            state?: string;
+            /**
+             * Format: int64
+             * @description robots that it takes from open rollouts of the same kind
+             */
+            superseding: number;
+            /** Format: int64 */
+            waves: number;
         };
         "Post-intentRequest": {
             /** @description the person, if nobody is signed in; else it is the account's name */
@@ -4791,6 +5055,196 @@ export interface components {
             entry: components["schemas"]["Entry"];
             /** @description the draft had the same text already */
             unchanged: boolean;
+        };
+        Schedule: {
+            action: components["schemas"]["ScheduleAction"];
+            /** @description one instant: 2026-12-24T18:00 in the zone, or RFC 3339 with an offset */
+            at?: string;
+            /** @description as whom it acts */
+            author: components["schemas"]["ScheduleAuthor"];
+            changed_at?: string;
+            changed_by?: string;
+            /**
+             * @description minute, hour, day of the month, month, day of the week
+             * @example 0 9 * * 1-5
+             */
+            cron?: string;
+            dry_run?: boolean;
+            /** @description false: nothing happens; default true */
+            enabled?: boolean;
+            /**
+             * @description each opening or closing of a site
+             * @enum {string}
+             */
+            event?: "opening" | "closing";
+            id: string;
+            /** @description the newest instant that was run or missed */
+            last?: components["schemas"]["ScheduleRun"];
+            /**
+             * @description what happens if fleetd did not run in time: nothing (default), or the newest missed instant runs once, if it is not older than within_s
+             * @enum {string}
+             */
+            missed?: "skip" | "run_once";
+            /** @description the next ten instants; of one schedule only */
+            next?: components["schemas"]["ComingInstant"][];
+            /** @description left out if it does not run any more, or is not enabled */
+            next_at?: string;
+            /**
+             * Format: int64
+             * @description seconds after the opening or closing, negative before it
+             */
+            offset_s?: number;
+            /** @description the folder that it was applied from */
+            owner?: string;
+            /** @description the robots, as they are at the instant; left out if a rollout starts, which has its own */
+            selector?: components["schemas"]["SelectorSelector"];
+            /** @description the site of event */
+            site?: string;
+            /** @description the site whose calendar writes it; then only the site is changed */
+            site_of?: string;
+            /** @description what it does, in a few words */
+            text: string;
+            /** @description when, in a few words */
+            times: string;
+            /** @description the reason, which robots and the audit get */
+            why?: string;
+            /**
+             * Format: int64
+             * @description seconds for which a missed instant is still run; for run_once
+             */
+            within_s?: number;
+            /**
+             * @description IANA time zone of cron, and of at without an offset
+             * @example Europe/Berlin
+             */
+            zone?: string;
+        };
+        ScheduleAction: {
+            /** @description assign a content */
+            assign?: components["schemas"]["ContentContent"];
+            /** @description put this mode in charge, as mode/set does */
+            mode?: string;
+            /**
+             * @description start, stop, pause or continue the story, as auto/start and the others do
+             * @enum {string}
+             */
+            performance?: "start" | "stop" | "pause" | "continue";
+            /** @description start this rollout, which waits for it */
+            rollout?: string;
+            /**
+             * Format: double
+             * @description volume of everything that the robot plays, as manual/volume does
+             */
+            volume?: number;
+        };
+        ScheduleAuthor: {
+            rights: string[];
+            sites?: string[];
+            user: string;
+        };
+        ScheduleList: {
+            schedules: components["schemas"]["Schedule"][];
+        };
+        ScheduleRequest: {
+            action: components["schemas"]["ScheduleAction"];
+            /** @description one instant: 2026-12-24T18:00 in the zone, or RFC 3339 with an offset */
+            at?: string;
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /**
+             * @description minute, hour, day of the month, month, day of the week
+             * @example 0 9 * * 1-5
+             */
+            cron?: string;
+            /** @description only show when it would run */
+            dry_run?: boolean;
+            /** @description false: nothing happens; default true */
+            enabled?: boolean;
+            /**
+             * @description each opening or closing of a site
+             * @enum {string}
+             */
+            event?: "opening" | "closing";
+            /**
+             * @description what happens if fleetd did not run in time: nothing (default), or the newest missed instant runs once, if it is not older than within_s
+             * @enum {string}
+             */
+            missed?: "skip" | "run_once";
+            /**
+             * Format: int64
+             * @description seconds after the opening or closing, negative before it
+             */
+            offset_s?: number;
+            /** @description the robots, as they are at the instant; left out if a rollout starts, which has its own */
+            selector?: components["schemas"]["SelectorSelector"];
+            /** @description the site of event */
+            site?: string;
+            /** @description the reason, which robots and the audit get */
+            why?: string;
+            /**
+             * Format: int64
+             * @description seconds for which a missed instant is still run; for run_once
+             */
+            within_s?: number;
+            /**
+             * @description IANA time zone of cron, and of at without an offset
+             * @example Europe/Berlin
+             */
+            zone?: string;
+        };
+        ScheduleRun: {
+            /** @description when fleetd decided it */
+            at: string;
+            /** @description id of the commands that it sent */
+            batch?: string;
+            /** @description its commands by state */
+            counts?: {
+                [key: string]: number;
+            };
+            instant: string;
+            /** @enum {string} */
+            outcome: "done" | "missed" | "failed";
+            /** @description some of the robots that did not do it, and why */
+            refused?: components["schemas"]["StoreNotDone"][];
+            /**
+             * Format: int64
+             * @description how many it was for
+             */
+            robots: number;
+            /** @description id of the rollout that it started */
+            rollout?: string;
+            schedule: string;
+            /** @description why it was missed or failed, or who was left out */
+            why?: string;
+        };
+        ScheduleRuns: {
+            runs: components["schemas"]["ScheduleRun"][];
+        };
+        ScheduleTimes: {
+            /** @description one instant: 2026-12-24T18:00 in the zone, or RFC 3339 with an offset */
+            at?: string;
+            /**
+             * @description minute, hour, day of the month, month, day of the week
+             * @example 0 9 * * 1-5
+             */
+            cron?: string;
+            /**
+             * @description each opening or closing of a site
+             * @enum {string}
+             */
+            event?: "opening" | "closing";
+            /**
+             * Format: int64
+             * @description seconds after the opening or closing, negative before it
+             */
+            offset_s?: number;
+            /** @description the site of event */
+            site?: string;
+            /**
+             * @description IANA time zone of cron, and of at without an offset
+             * @example Europe/Berlin
+             */
+            zone?: string;
         };
         SchemaAck: {
             /** @description the robot's present state */
@@ -5926,6 +6380,123 @@ export interface components {
             /** @description name of the OpenID Connect provider; sign in at /api/v1/session/provider */
             provider?: string;
         };
+        Site: {
+            changed_at: string;
+            changed_by: string;
+            /** @description what happens with them when it closes */
+            close?: components["schemas"]["ScheduleAction"];
+            /** @description when it closes next */
+            closes_at?: string;
+            /** @description dates with other hours, such as holidays */
+            exceptions?: components["schemas"]["SiteException"][];
+            /** @description opening hours; a day without any is closed */
+            hours?: components["schemas"]["SiteWeek"];
+            /** @description value of the label site of its robots */
+            id: string;
+            /** @description its robots may be changed now: a maintenance window is open, or it has none */
+            in_window: boolean;
+            /**
+             * @description what clocks show there
+             * @example Mon 09:30 CET
+             */
+            local_time: string;
+            /** @description what happens with the robots of the site when it opens */
+            open?: components["schemas"]["ScheduleAction"];
+            /** @description it is within its opening hours */
+            open_now: boolean;
+            /** @description when it opens next; left out if it does not within a year */
+            opens_at?: string;
+            /** @description the folder that it was applied from */
+            owner?: string;
+            /**
+             * Format: int64
+             * @description how many have its label
+             */
+            robots: number;
+            /** @description when the next window opens */
+            window_opens_at?: string;
+            /** @description maintenance windows: rollouts that wait for one give robots nothing outside of them; without any, they may at any time */
+            windows?: components["schemas"]["SiteWindow"][];
+            /**
+             * @description IANA time zone
+             * @example Europe/Berlin
+             */
+            zone: string;
+        };
+        SiteChanged: {
+            /** @description schedules that it does not write any more */
+            deleted: string[];
+            dry_run?: boolean;
+            /** @description schedules of people at its openings and closings that run at another time now */
+            moved: string[];
+            /** @description the next ten openings and closings at which something happens */
+            next: components["schemas"]["ComingInstant"][];
+            site: components["schemas"]["Site"];
+            /** @description schedules that the calendar writes */
+            written: string[];
+        };
+        SiteDaySpan: {
+            /** @description what clocks show there, such as 09:00 */
+            from: string;
+            /** Format: date-time */
+            from_at: string;
+            /** @description 24:00 at the end of the day */
+            to: string;
+            /** Format: date-time */
+            to_at: string;
+        };
+        SiteException: {
+            /** @description such as 2026-12-24 */
+            date: string;
+            /** @description spans such as 10:00-14:00; closed without any */
+            hours?: string[];
+            /** @description such as Christmas Eve */
+            name?: string;
+            /** @description the last date of several; left out for one */
+            until?: string;
+        };
+        SiteList: {
+            sites: components["schemas"]["Site"][];
+        };
+        SiteRequest: {
+            /** @description the person, if nobody is signed in; else it is the account's name */
+            by?: string;
+            /** @description what happens with them when it closes */
+            close?: components["schemas"]["ScheduleAction"];
+            /** @description only show what it would do */
+            dry_run?: boolean;
+            /** @description dates with other hours, such as holidays */
+            exceptions?: components["schemas"]["SiteException"][];
+            /** @description opening hours; a day without any is closed */
+            hours?: components["schemas"]["SiteWeek"];
+            /** @description what happens with the robots of the site when it opens */
+            open?: components["schemas"]["ScheduleAction"];
+            /** @description the reason, for the audit */
+            why?: string;
+            /** @description maintenance windows: rollouts that wait for one give robots nothing outside of them; without any, they may at any time */
+            windows?: components["schemas"]["SiteWindow"][];
+            /**
+             * @description IANA time zone
+             * @example Europe/Berlin
+             */
+            zone: string;
+        };
+        SiteWeek: {
+            fri?: string[];
+            /** @description spans such as 09:00-18:00; 00:00-24:00 is the whole day, 20:00-02:00 ends on the next one */
+            mon?: string[];
+            sat?: string[];
+            sun?: string[];
+            thu?: string[];
+            tue?: string[];
+            wed?: string[];
+        };
+        SiteWindow: {
+            /** @description the days on which it begins; every day without any */
+            days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+            /** @description such as 22:00-05:00 */
+            span: string;
+        };
         Skip: {
             detail?: string;
             reason: string;
@@ -6000,6 +6571,11 @@ export interface components {
             retained_commands?: components["schemas"]["RetainedCommand"][];
             ts: string;
             version: string;
+        };
+        StoreNotDone: {
+            robot: string;
+            state: string;
+            why: string;
         };
         StoryImpact: {
             /**
@@ -6076,6 +6652,10 @@ export interface components {
         TokenRequest: {
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
+            /** @description that the robot gets when it enrols, so that policies apply to it from the start */
+            labels?: {
+                [key: string]: string;
+            };
             /** @description serial number of the robot's body; only that body may use the token */
             serial?: string;
             /**
@@ -6206,6 +6786,12 @@ export interface components {
             robots: string[];
             /** @description what their desired document said about what the request sets: values by key (null = default), mode and apply, or places; left out if they had no document */
             value?: unknown;
+        };
+        WeekOfSite: {
+            /** @description from Monday */
+            days: components["schemas"]["CalendarDay"][];
+            site: string;
+            zone: string;
         };
     };
     responses: never;
@@ -8637,6 +9223,10 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description refused unless exactly this many robots would get something else; -1 = any number */
                 expected_count?: number;
+                /** @description robots get at once what the next policy says, all of them; else a rollout brings it to them in waves */
+                now?: boolean;
+                /** @description how many robots it takes from open rollouts of the same kind; -1 = none */
+                supersede?: number;
                 by?: string;
                 /** @description the reason, for the audit */
                 why?: string;
@@ -10047,6 +10637,203 @@ export interface operations {
             };
         };
     };
+    "list-schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "next-instants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleTimes"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComingInstants"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-schedule-runs": {
+        parameters: {
+            query?: {
+                /** @description only of this schedule */
+                schedule?: string;
+                /** @description only with this outcome */
+                outcome?: "done" | "missed" | "failed";
+                /** @description at most this many */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRuns"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "put-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "delete-schedule": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
     "list-schemas": {
         parameters: {
             query?: never;
@@ -10287,6 +11074,172 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "list-sites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SiteList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-site": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Site"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "put-site": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SiteRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SiteChanged"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "delete-site": {
+        parameters: {
+            query?: {
+                by?: string;
+                /** @description the reason, for the audit */
+                why?: string;
+            };
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["V2ErrorModel"];
+                };
+            };
+        };
+    };
+    "get-site-week": {
+        parameters: {
+            query?: {
+                /** @description a date of the week, such as 2026-12-24; default today */
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description value of the label site */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WeekOfSite"];
+                };
             };
             /** @description Error */
             default: {

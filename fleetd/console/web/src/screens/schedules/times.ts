@@ -82,7 +82,8 @@ export function timesOf(f: TimesForm): Times | undefined {
 /** How a person sees times of fleetd. */
 export function formOf(t: Times): TimesForm {
   const f = { ...everyTime(), zone: t.zone || zoneHere() };
-  if (t.event) return { ...f, by: 'site', on: t.event, site: t.site ?? '', offset: t.offset_s ? `${t.offset_s / 60}` : '' };
+  if (t.event)
+    return { ...f, by: 'site', on: t.event, site: t.site ?? '', offset: t.offset_s ? `${t.offset_s / 60}` : '' };
   if (t.at) return { ...f, by: 'once', at: t.at };
   const week = weekOf(t.cron ?? '');
   return week ? { ...f, ...week } : { ...f, by: 'cron', cron: t.cron ?? '' };
