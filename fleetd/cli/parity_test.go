@@ -135,6 +135,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "put-schedule", line: "schedule put morning.yaml", what: "schedule", target: "schedule morning"},
 		{operation: "delete-schedule", line: "schedule delete morning", what: "delete", target: "schedule morning"},
 		{operation: "delete-site", line: "site delete berlin", what: "delete", target: "site berlin"},
+		{operation: "put-policy", line: "policy put lobby --story museum -l site=lobby --now", what: "policy", target: "policy lobby"},
+		{operation: "delete-policy", line: "policy delete lobby", what: "policy delete", target: "policy lobby"},
 
 		{operation: "make-enrolment-token", line: "robot enrol r7", what: "make enrolment token", target: "robot r7"},
 		{operation: "revoke-robot", line: "robot revoke r1", what: "revoke", target: "robot r1"},
