@@ -262,6 +262,9 @@ func (r *folderRun) apply(ctx context.Context, f folder.Fleet) (found []library.
 	if err := r.policies(ctx, objects); err != nil {
 		return nil, err
 	}
+	if err := r.schedules(ctx, objects); err != nil {
+		return nil, err
+	}
 	r.made.Finish()
 	return folder.Sorted(r.found), nil
 }

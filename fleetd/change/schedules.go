@@ -156,14 +156,7 @@ func (s *Schedules) PutSchedule(
 		if dryRun {
 			return nil
 		}
-		if err := tx.PutSchedule(ctx, done); err != nil {
-			return err
-		}
-		note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(), After: audit.JSON(row.Schedule)}
-		if was.Version > 0 {
-			note.Before = audit.JSON(was.Schedule)
-		}
-		return tx.Note(ctx, now, note)
+		return s.putSchedule(ctx, tx, done, was, by)
 	})
 	if errors.Is(err, errRefused) {
 		return done, t, found, nil
@@ -190,6 +183,18 @@ func nextOf(one schedule.Schedule, t schedule.Timer, was Schedule, now time.Time
 func (s *Schedules) complete(row *Schedule, was Schedule, t schedule.Timer, p auth.Principal, by audit.Attribution, now time.Time) {
 	row.Version, row.Author = was.Version, authorOf(p)
 	row.ChangedAt, row.ChangedBy, row.NextAt = now, by.Who, nextOf(row.Schedule, t, was, now)
+}
+
+func (s *Schedules) putSchedule(ctx context.Context, tx *store.Tx, row, was Schedule, by audit.Attribution) error {
+	now := row.ChangedAt
+	if err := tx.PutSchedule(ctx, row); err != nil {
+		return err
+	}
+	note := audit.Note{Who: by.Who, What: audit.ActionSchedule, Target: "schedule " + row.ID, Why: by.Why, Detail: row.Action.String(), After: audit.JSON(row.Schedule)}
+	if was.Version > 0 {
+		note.Before = audit.JSON(was.Schedule)
+	}
+	return tx.Note(ctx, now, note)
 }
 
 // authorOf is what a schedule keeps of who saved it.
@@ -250,15 +255,19 @@ func (s *Schedules) DeleteSchedule(ctx context.Context, p auth.Principal, id str
 			found = []schema.Problem{ofCalendar(was)}
 			return errRefused
 		}
-		if err := tx.DeleteSchedule(ctx, id); err != nil {
-			return err
-		}
-		return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + id, Why: by.Why, Before: audit.JSON(was.Schedule)})
+		return s.deleteSchedule(ctx, tx, was, by)
 	})
 	if errors.Is(err, errRefused) {
 		return found, nil
 	}
 	return nil, err
+}
+
+func (s *Schedules) deleteSchedule(ctx context.Context, tx *store.Tx, was Schedule, by audit.Attribution) error {
+	if err := tx.DeleteSchedule(ctx, was.ID); err != nil {
+		return err
+	}
+	return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "schedule " + was.ID, Why: by.Why, Before: audit.JSON(was.Schedule)})
 }
 
 // SiteChange is what putting a site changes besides the site.
@@ -272,54 +281,55 @@ type SiteChange struct {
 // PutSite writes a site, and in the same transaction the schedules of its calendar. With dryRun it only checks.
 func (s *Schedules) PutSite(ctx context.Context, p auth.Principal, row Site, dryRun bool, by audit.Attribution) (done SiteChange, found []schema.Problem, err error) {
 	err = s.transact(ctx, p, func(tx *store.Tx) error {
-		now := s.Now()
-		found = siteProblems(row.ID)
-		found = append(found, row.Calendar.Problems()...)
-		for at, a := range map[string]*schedule.Action{"/open": row.Open, "/close": row.Close} {
-			if a == nil {
-				continue
-			}
-			problems, err := s.checkAction(ctx, tx, *a, at)
-			if err != nil {
-				return err
-			}
-			found = append(found, problems...)
-		}
-		if len(found) > 0 {
-			slices.SortStableFunc(found, func(a, b schema.Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
+		if done, found, err = s.putSite(ctx, tx, p, row, dryRun, by); err == nil && len(found) > 0 {
 			return errRefused
 		}
-		was, err := tx.Site(ctx, row.ID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		done = SiteChange{Site: row}
-		done.Site.Version, done.Site.ChangedAt, done.Site.ChangedBy = was.Version, now, by.Who
-		if found, err = s.writeCalendar(ctx, tx, &done, p, dryRun, by, now); err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			return errRefused
-		}
-		if dryRun {
-			return nil
-		}
-		if err := tx.PutSite(ctx, done.Site); err != nil {
-			return err
-		}
-		note := audit.Note{
-			Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, Detail: describeCalendar(done), After: audit.JSON(row.Calendar),
-		}
-		if was.Version > 0 {
-			note.Before = audit.JSON(was.Calendar)
-		}
-		done.Site.Version++
-		return tx.Note(ctx, now, note)
+		return err
 	})
 	if errors.Is(err, errRefused) {
 		return done, found, nil
 	}
 	return done, nil, err
+}
+
+func (s *Schedules) putSite(ctx context.Context, tx *store.Tx, p auth.Principal, row Site, dryRun bool, by audit.Attribution) (done SiteChange, found []schema.Problem, err error) {
+	now := s.Now()
+	found = siteProblems(row.ID)
+	found = append(found, row.Calendar.Problems()...)
+	for at, a := range map[string]*schedule.Action{"/open": row.Open, "/close": row.Close} {
+		if a == nil {
+			continue
+		}
+		problems, err := s.checkAction(ctx, tx, *a, at)
+		if err != nil {
+			return done, nil, err
+		}
+		found = append(found, problems...)
+	}
+	if len(found) > 0 {
+		slices.SortStableFunc(found, func(a, b schema.Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
+		return done, found, nil
+	}
+	was, err := tx.Site(ctx, row.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return done, nil, err
+	}
+	done = SiteChange{Site: row}
+	done.Site.Version, done.Site.ChangedAt, done.Site.ChangedBy = was.Version, now, by.Who
+	if found, err = s.writeCalendar(ctx, tx, &done, p, dryRun, by, now); err != nil || len(found) > 0 || dryRun {
+		return done, found, err
+	}
+	if err := tx.PutSite(ctx, done.Site); err != nil {
+		return done, nil, err
+	}
+	note := audit.Note{
+		Who: by.Who, What: audit.ActionSite, Target: "site " + row.ID, Why: by.Why, Detail: describeCalendar(done), After: audit.JSON(row.Calendar),
+	}
+	if was.Version > 0 {
+		note.Before = audit.JSON(was.Calendar)
+	}
+	done.Site.Version++
+	return done, nil, tx.Note(ctx, now, note)
 }
 
 // describeCalendar says what a change of a site does to schedules.
@@ -423,37 +433,42 @@ func dueOnly(next, now time.Time) time.Time {
 // DeleteSite deletes a site with the schedules of its calendar.
 func (s *Schedules) DeleteSite(ctx context.Context, p auth.Principal, id string, by audit.Attribution) (found []schema.Problem, err error) {
 	err = s.transact(ctx, p, func(tx *store.Tx) error {
-		found = nil
 		was, err := tx.Site(ctx, id)
 		if err != nil {
 			return err
 		}
-		all, err := tx.Schedules(ctx)
-		if err != nil {
-			return err
-		}
-		var users []string
-		for _, one := range all {
-			switch {
-			case one.OfSite == id:
-				if err := tx.DeleteSchedule(ctx, one.ID); err != nil {
-					return err
-				}
-			case one.Event != "" && one.Site == id:
-				users = append(users, one.ID)
-			}
-		}
-		if len(users) > 0 {
-			found = []schema.Problem{schema.NewProblem("", CodeInUse, fmt.Sprintf("schedules are at the openings or closings of site %s: %s", id, strings.Join(users, ", ")), "delete or change these first")}
+		if found, err = s.deleteSite(ctx, tx, was, by); err == nil && len(found) > 0 {
 			return errRefused
 		}
-		if err := tx.DeleteSite(ctx, id); err != nil {
-			return err
-		}
-		return tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "site " + id, Why: by.Why, Before: audit.JSON(was.Calendar)})
+		return err
 	})
 	if errors.Is(err, errRefused) {
 		return found, nil
 	}
 	return nil, err
+}
+
+func (s *Schedules) deleteSite(ctx context.Context, tx *store.Tx, was Site, by audit.Attribution) ([]schema.Problem, error) {
+	all, err := tx.Schedules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var users []string
+	for _, one := range all {
+		switch {
+		case one.OfSite == was.ID:
+			if err := tx.DeleteSchedule(ctx, one.ID); err != nil {
+				return nil, err
+			}
+		case one.Event != "" && one.Site == was.ID:
+			users = append(users, one.ID)
+		}
+	}
+	if len(users) > 0 {
+		return []schema.Problem{schema.NewProblem("", CodeInUse, fmt.Sprintf("schedules are at the openings or closings of site %s: %s", was.ID, strings.Join(users, ", ")), "delete or change these first")}, nil
+	}
+	if err := tx.DeleteSite(ctx, was.ID); err != nil {
+		return nil, err
+	}
+	return nil, tx.Note(ctx, s.Now(), audit.Note{Who: by.Who, What: audit.ActionDelete, Target: "site " + was.ID, Why: by.Why, Before: audit.JSON(was.Calendar)})
 }

@@ -56,7 +56,9 @@ func rolloutOf(t *testing.T, db *store.Store, id string) rollout.Rollout {
 }
 
 func TestNewLeaderGoesOnWithARollout(t *testing.T) {
-	state := func(s rollout.State) func(rollout.Rollout) bool { return func(o rollout.Rollout) bool { return o.State == s } }
+	state := func(s rollout.State) func(rollout.Rollout) bool {
+		return func(o rollout.Rollout) bool { return o.State == s }
+	}
 	wave := func(n int, s rollout.WaveState) func(rollout.Rollout) bool {
 		return func(o rollout.Rollout) bool { return o.Waves[n].State == s }
 	}
