@@ -174,6 +174,9 @@ func folderRefusal(found []library.FileProblem) *Problem {
 	if len(all) == 1 && all[0].File == "" {
 		return p
 	}
+	if !p.Of(KindConflict) && !p.Of(KindCount) && !p.Of(KindInUse) {
+		p = KindInvalid.Problem("", "", all...)
+	}
 	p.Detail, p.Hint = fmt.Sprintf("the folder has %d errors; nothing was changed", len(all)), ""
 	if len(all) == 1 {
 		p.Detail = "the folder has an error; nothing was changed"

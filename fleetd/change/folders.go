@@ -250,6 +250,7 @@ func (r *folderRun) apply(ctx context.Context, f folder.Fleet) (found []library.
 	r.made = made
 	r.made.Warnings = append(r.made.Warnings, warnings...)
 	if len(problems) > 0 { // what is written below would miss the library
+		r.checkSchedules(objects)
 		err := r.checkPolicies(ctx, objects)
 		return folder.Sorted(r.found), err
 	}

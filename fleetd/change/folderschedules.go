@@ -9,6 +9,7 @@ import (
 	"troupe/fleetd/folder"
 	"troupe/fleetd/library"
 	"troupe/fleetd/schedule"
+	"troupe/fleetd/site"
 	"troupe/schema"
 )
 
@@ -67,6 +68,26 @@ func (r *folderRun) schedules(ctx context.Context, objects folder.Objects) error
 		}
 	}
 	return nil
+}
+
+// checkSchedules checks the times and actions of the schedules of a folder of which the library is wrong.
+func (r *folderRun) checkSchedules(objects folder.Objects) {
+	calendars := map[string]schedule.Calendar{}
+	for _, one := range r.before.Sites {
+		calendars[one.ID] = one.Calendar
+	}
+	for _, of := range objects.Sites {
+		calendars[of.ID] = of.Is
+	}
+	sites := func(id string) (site.Hours, bool) {
+		c, known := calendars[id]
+		hours, _ := site.Parse(c.Site) // its problems are those of its own file
+		return hours, known
+	}
+	for _, of := range objects.Schedules {
+		_, problems := schedule.Compile(of.Is, sites, time.Time{})
+		r.refuse(of.Object, problems)
+	}
 }
 
 // site puts one site, with the schedules of its calendar.

@@ -168,7 +168,7 @@ func (sh *shell) planFolder(ctx context.Context, g folderFlags, why string) (*fo
 		return nil, plan, err
 	}
 	err = sh.call(ctx, apiRequest{method: http.MethodPost, path: "folder/diff", body: f.FolderFiles, timeout: uploadTimeout}, &plan)
-	if refused := (*failure)(nil); errors.As(err, &refused) && refused.problem != nil && refused.problem.Of(api.KindInvalid) || err == nil && len(found) > 0 {
+	if refused := (*failure)(nil); errors.As(err, &refused) && refused.problem != nil && (refused.problem.Of(api.KindInvalid) || len(found) > 0) || err == nil && len(found) > 0 {
 		if err != nil {
 			for _, e := range refused.problem.Errors {
 				found = append(found, library.FileProblem{Path: e.File, Problem: e.Problem})
@@ -211,7 +211,7 @@ func (sh *shell) rolloutFile(name string) (spec rollout.Spec, err error) {
 
 // badFolder prints the problems of a folder in the order of its files.
 func (sh *shell) badFolder(f *folderFiles, found []library.FileProblem) error {
-	slices.SortStableFunc(found, func(a, b library.FileProblem) int { return strings.Compare(a.Path, b.Path) })
+	found = folder.Sorted(found)
 	for _, p := range found {
 		fmt.Fprintln(sh.Err, formatProblem(p.Problem, filepath.Join(f.path, p.Path), f.text(p.Path)))
 	}
