@@ -18,13 +18,13 @@ import (
 
 // FolderFiles is a folder, without the bytes of its assets.
 type FolderFiles struct {
+	audit.Attribution
 	Files    []folder.File  `json:"files" maxItems:"1000" doc:"its texts; fleet.yaml names it"`
 	Assets   []folder.Asset `json:"assets,omitempty" maxItems:"2000"`
 	Prune    bool           `json:"prune,omitempty" doc:"delete what an earlier apply of this folder brought and the folder no longer has"`
 	TakeOver bool           `json:"take_over,omitempty" doc:"take over what another folder brought"`
 	Now      bool           `json:"now,omitempty" doc:"robots get what policies say at once, without a rollout"`
 	Rollout  rollout.Spec   `json:"rollout,omitzero" doc:"how the rollouts go by which robots get what policies say; default: a canary, then waves"`
-	audit.Attribution
 }
 
 // FolderRequest applies a folder.
@@ -54,7 +54,7 @@ func (s *server) folders(t *operation.Table) {
 		Summary: "Get the fleet as files",
 		Description: "What is published, the assets, and the places, policies, sites and schedules. Drafts that were not published are " +
 			"only named. To apply the files again changes nothing.",
-		Example: "export museum",
+		Example: "export winter",
 	}, func(ctx context.Context, in *struct {
 		caller
 		Name string `query:"name" required:"true" maxLength:"63" doc:"of the folder: a-z, 0-9 and -"`
@@ -100,7 +100,7 @@ func (s *server) folders(t *operation.Table) {
 		Description: "WAV, Ogg, MP3, FLAC, PNG, JPEG, or a map in JSON, of at most 16 MiB. An apply of a folder gives it a name; without a name " +
 			"it is deleted after a while.",
 		Audit:   audit.ActionPut,
-		Example: "apply -f museum",
+		NoLine:  "fleetd apply uploads the files of assets with it",
 		MaxBody: score.MaxAsset,
 		More:    s.upload,
 	}, func(ctx context.Context, in *struct {

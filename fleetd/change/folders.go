@@ -254,6 +254,9 @@ func (r *folderRun) apply(ctx context.Context, f folder.Fleet) (found []library.
 		err := r.checkPolicies(ctx, objects)
 		return folder.Sorted(r.found), err
 	}
+	for _, sha := range r.missing { // revisions may need them; refusePlan refuses an apply without their bytes
+		made.Library.Files = append(made.Library.Files, library.File{SHA256: sha, Media: r.mediaOf(sha)})
+	}
 	if err := r.tx.Apply(ctx, made.Library, r.by.At); err != nil {
 		return nil, err
 	}
@@ -268,6 +271,15 @@ func (r *folderRun) apply(ctx context.Context, f folder.Fleet) (found []library.
 	}
 	r.made.Finish()
 	return folder.Sorted(r.found), nil
+}
+
+func (r *folderRun) mediaOf(sha256 string) library.Media {
+	for _, a := range r.folder.Library.Assets {
+		if a.SHA256 == sha256 {
+			return a.Media
+		}
+	}
+	return ""
 }
 
 // own records what of the library belongs to the folder from now on.

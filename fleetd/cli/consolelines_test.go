@@ -36,7 +36,7 @@ var noConsoleLine = map[string]string{
 	"sign-in": "a password", "sign-out": "the session of a browser", "change-own-password": "passwords",
 	"allow-login": "fleetd login --browser begins it", "finish-login": "fleetd login --browser ends it",
 	"enrol": "a robot does it", "renew": "a robot does it", "send-record": "a robot does it",
-	"post-intent": "the console does not post intents", "publish-texts": "the console publishes drafts", "revoke-robot": "the console does not revoke",
+	"post-intent": "the console does not post intents", "publish-texts": "the console publishes drafts", "apply-folder": "the console applies no folders", "put-file": "the console applies no folders", "revoke-robot": "the console does not revoke",
 	"decommission": "the console does not remove robots", "revoke-certificate": "the console does not revoke",
 }
 

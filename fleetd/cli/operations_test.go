@@ -41,8 +41,10 @@ var fakeFiles = map[string]string{
 	"gong.wav":      "RIFF",
 	"berlin.yaml":   "site: berlin\nzone: Europe/Berlin\n",
 	"morning.yaml":  "schedule: morning\ncron: 0 9 * * *\n",
-	"password":      "a long password\n",
-	"passwords":     "a long password\nanother password\n",
+
+	"museum/fleet.yaml": "folder: museum\n",
+	"password":          "a long password\n",
+	"passwords":         "a long password\nanother password\n",
 }
 
 // operationsServer answers every operation of the API, and keeps which were called.
@@ -77,6 +79,9 @@ func (s *operationsServer) serve(operation, method, path string) {
 func TestEveryOperationIsCalledByItsCommand(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range fakeFiles {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

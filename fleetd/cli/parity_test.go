@@ -29,15 +29,17 @@ type auditedChange struct {
 
 // auditedChangeFiles are the files of the lines.
 var auditedChangeFiles = map[string]string{
-	"act.yaml":      "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
-	"act2.yaml":     "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n",
-	"story.yaml":    "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
-	"other.yaml":    "story: other\nname: {en: Other}\nrepeat: loop\nacts:\n- {act: bow}\n",
-	"activity.yaml": "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: bow}\n",
-	"berlin.yaml":   "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
-	"morning.yaml":  "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " + reason + "\n",
-	"gong.wav":      "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("gong", 22),
-	"password":      "a long password\n", "wrong": "not the password\n",
+	"berlin.yaml":       "site: berlin\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {performance: start}\n",
+	"morning.yaml":      "schedule: morning\ncron: 0 9 * * *\nzone: Europe/Berlin\naction: {mode: ato}\nselector: {all: true}\nwhy: " + reason + "\n",
+	"act.yaml":          "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: calm}\n",
+	"act2.yaml":         "act: bow\nactions:\n- {type: face, start_ms: 0, end_ms: 1000, face: smile}\n",
+	"story.yaml":        "story: museum\nname: {en: Museum}\nrepeat: loop\nacts:\n- {act: bow}\n",
+	"other.yaml":        "story: other\nname: {en: Other}\nrepeat: loop\nacts:\n- {act: bow}\n",
+	"activity.yaml":     "activity: greet\nname: {en: Greet}\nnature: interactive\nrepeat: once\nacts:\n- {act: bow}\n",
+	"gong.wav":          "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("gong", 22),
+	"sounds/fleet.yaml": "folder: sounds\n", "sounds/chime.wav": "RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x01\x00\x00\x00" + strings.Repeat("chime", 22),
+	"fleet/fleet.yaml": "folder: fleet\n", "fleet/nod.yaml": "act: nod\nactions:\n- {type: wait, start_ms: 0, end_ms: 1000}\n",
+	"password": "a long password\n", "wrong": "not the password\n",
 	"passwords": "a long password\nanother long password\n", "wrongs": "not the password\nanother long password\n",
 }
 
@@ -118,6 +120,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "delete-activity", line: "activity delete wave", what: "delete", target: "activity wave"},
 		{operation: "recover-activity", line: "activity recover wave", what: "recover", target: "activity wave"},
 		{operation: "publish-texts", line: "publish -f other.yaml", what: "publish", target: "story other"},
+		{operation: "put-file", line: "apply -f sounds", what: "put", target: "file "},
+		{operation: "apply-folder", line: "apply -f fleet", what: "apply folder", target: "folder fleet"},
 		{operation: "import-library", line: "import -f act2.yaml", what: "save", target: "act bow"},
 		{operation: "try-text", line: "act try bow --robot r1", what: "command act/perform", target: "robot r1", outcome: audit.Accepted, before: func() {
 			p.must("POST", "/commands", map[string]any{"verb": "safety/enable", "selector": one}, nil)

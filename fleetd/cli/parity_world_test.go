@@ -51,6 +51,9 @@ func changing() map[string]string {
 func newParity(t *testing.T, files map[string]string) *parity {
 	t.Chdir(t.TempDir())
 	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

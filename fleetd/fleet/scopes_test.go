@@ -104,6 +104,9 @@ func readings(w *world, batch, rollout string) map[string]string {
 		if o.ID == "export-library" {
 			path += "?kind=story"
 		}
+		if o.ID == "export-folder" {
+			path += "?name=museum"
+		}
 		out[o.ID] = strings.TrimPrefix(path, api.Prefix)
 	}
 	return out

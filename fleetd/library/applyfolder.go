@@ -306,7 +306,7 @@ func startFolder(rows Rows, f Folder, by audit.Attribution) (Applied, *snapshot,
 				done.Asset = old
 			} else {
 				done.Effect = EffectChange
-				n := s.note(by, audit.ActionPut, "asset "+a.Name, fmt.Sprintf("%s, %d bytes", a.Media, a.Size))
+				n := s.note(by, audit.ActionApplyFolder, "asset "+a.Name, fmt.Sprintf("%s, %d bytes", a.Media, a.Size))
 				if n.After = audit.JSON(map[string]string{"sha256": a.SHA256}); known {
 					n.Before = audit.JSON(map[string]string{"sha256": old.SHA256})
 				} else {
