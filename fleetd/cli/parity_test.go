@@ -56,6 +56,8 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 	p := newParity(t, auditedChangeFiles)
 	r1 := p.robot("r1")
 	one := map[string]any{"ids": []string{"r1"}}
+	settings := map[string]any{"config": map[string]any{"set": map[string]any{"boot_mode": "mnl"}}}
+	var made api.RolloutDetail
 	auditedChanges := []auditedChange{
 		{operation: "add-user", line: "user add carl --role operator --no-password", what: "user add", target: "user carl"},
 		{operation: "change-user", line: "user set carl --role viewer", what: "user set", target: "user carl"},
@@ -141,6 +143,26 @@ func TestEveryChangeByTheCommandLineIsAudited(t *testing.T) {
 		{operation: "delete-site", line: "site delete berlin", what: "delete", target: "site berlin"},
 		{operation: "put-policy", line: "policy put lobby --story museum -l site=lobby --now", what: "policy", target: "policy lobby"},
 		{operation: "delete-policy", line: "policy delete lobby", what: "policy delete", target: "policy lobby"},
+		{operation: "create-rollout", line: "rollout create --set boot_mode=mnl r1", what: "rollout", target: "rollout "},
+		{operation: "approve-rollout", line: "rollout approve ROLLOUT DIGEST", what: "rollout approve", target: "rollout ", before: func() {
+			p.must("POST", "/rollouts", map[string]any{"content": settings, "selector": map[string]any{"ids": []string{"r1", "r3"}}, "supersede": 1}, &made)
+			p.words["ROLLOUT"], p.words["DIGEST"] = made.ID, made.Digest
+		}},
+		{operation: "start-rollout", line: "rollout start ROLLOUT", what: "rollout start", target: "rollout "},
+		{operation: "pause-rollout", line: "rollout pause ROLLOUT", what: "rollout pause", target: "rollout "},
+		{operation: "resume-rollout", line: "rollout resume ROLLOUT", what: "rollout resume", target: "rollout "},
+		{operation: "abort-rollout", line: "rollout abort ROLLOUT", what: "rollout abort", target: "rollout "},
+		{operation: "rollback-rollout", line: "rollout rollback ROLLOUT", what: "rollout rollback", target: "rollout "},
+		{operation: "retry-rollout", line: "rollout retry ROLLOUT", what: "rollout retry", target: "rollout ", before: func() {
+			p.must("POST", "/rollouts", map[string]any{"content": map[string]any{"mode": map[string]any{"mode": "ato"}}, "selector": map[string]any{"ids": []string{"r3"}}, "spec": map[string]any{"offline": "fail"}, "start": true}, &made)
+			p.words["ROLLOUT"] = made.ID
+			p.until("r3, which is offline, failed", func() bool {
+				p.must("GET", "/rollouts/"+made.ID, nil, &made)
+				return slices.Contains(made.Can, "retry")
+			})
+		}},
+		{operation: "set-pin", line: "pin set r1 story", what: "pin", target: "robot r1"},
+		{operation: "remove-pin", line: "pin remove r1 story", what: "unpin", target: "robot r1"},
 
 		{operation: "make-enrolment-token", line: "robot enrol r7", what: "make enrolment token", target: "robot r7"},
 		{operation: "revoke-robot", line: "robot revoke r1", what: "revoke", target: "robot r1"},

@@ -110,7 +110,7 @@ func planText(sh *shell, out io.Writer, p api.RolloutPlan) {
 		largest, label = max(largest, w.Total), max(label, uniseg.StringWidth(w.Name))
 	}
 	for _, w := range p.Waves {
-		counts := map[string]int{string(rollout.Planned): w.Total - w.Refused, string(rollout.LeftOut): w.Refused}
+		counts := map[string]int{string(rollout.Confirmed): w.Total - w.Refused, string(rollout.LeftOut): w.Refused}
 		fmt.Fprintf(out, "  %s%6d  %s  %s\n", pad(w.Name, label), w.Total, pad(waveBar(counts, w.Total, largest), min(largest, waveColumns)), gateText(w.Gate))
 		if len(w.Robots) > 0 {
 			fmt.Fprintf(out, "  %s        %s\n", pad("", label), namesText(w.Robots, w.Total))

@@ -127,18 +127,19 @@ type Gate struct {
 	Waived           bool `json:"waived,omitempty" doc:"a person resumed the rollout: neither the health nor the part of confirmed robots is looked at"`
 }
 
-// WaveSpec asks for one wave: exactly one of Count, Percent and Robots.
+// WaveSpec asks for one wave: exactly one of Count, Percent and Robots. Complete checks its bounds, and those of Spec, so that a
+// request is told everything that is wrong at once.
 type WaveSpec struct {
-	Name    string             `json:"name,omitempty" maxLength:"63"`
-	Count   int                `json:"count,omitempty" minimum:"0" doc:"so many of the robots that no earlier wave has"`
-	Percent float64            `json:"percent,omitempty" minimum:"0" maximum:"100" doc:"so that this and all earlier waves have this part of all robots, rounded up"`
-	Max     int                `json:"max,omitempty" minimum:"0" doc:"of a percent or a selector: at most so many robots; 0 = no limit"`
+	Name    string             `json:"name,omitempty"`
+	Count   int                `json:"count,omitempty" doc:"so many of the robots that no earlier wave has"`
+	Percent float64            `json:"percent,omitempty" doc:"so that this and all earlier waves have this part of all robots, rounded up"`
+	Max     int                `json:"max,omitempty" doc:"of a percent or a selector: at most so many robots; 0 = no limit"`
 	Robots  *selector.Selector `json:"selector,omitempty" doc:"these of the robots that no earlier wave has, such as a test site"`
 	// Gate fields that differ from the default of the wave.
-	SuccessPercent    *float64 `json:"success_percent,omitempty" minimum:"0" maximum:"100"`
-	MaxFailurePercent *float64 `json:"max_failure_percent,omitempty" minimum:"0" maximum:"100"`
-	MinDecided        *int     `json:"min_decided,omitempty" minimum:"0"`
-	SoakS             *int64   `json:"soak_s,omitempty" minimum:"0" maximum:"604800"`
+	SuccessPercent    *float64 `json:"success_percent,omitempty"`
+	MaxFailurePercent *float64 `json:"max_failure_percent,omitempty"`
+	MinDecided        *int     `json:"min_decided,omitempty"`
+	SoakS             *int64   `json:"soak_s,omitempty"`
 }
 
 // OfflinePolicy says what becomes of robots that are not reachable when their turn comes.
@@ -168,24 +169,24 @@ const (
 
 // Spec is how a rollout goes. Zero values stand for the defaults.
 type Spec struct {
-	Waves []WaveSpec `json:"waves,omitempty" maxItems:"20" doc:"robots that no wave has are the last one; default: a canary of 1 %, 1 to 5 robots, then 10, 50 and 100 %"`
+	Waves []WaveSpec `json:"waves,omitempty" doc:"robots that no wave has are the last one; default: a canary of 1 %, 1 to 5 robots, then 10, 50 and 100 %"`
 	// AllAtOnce is one wave without gates, as an assignment is.
 	AllAtOnce bool `json:"all_at_once,omitempty" doc:"one wave without gates and without a limit of offers"`
 
-	OffersPerMin    int `json:"offers_per_min,omitempty" minimum:"0" maximum:"100000" doc:"default 60; doubled by each wave that passed"`
-	MaxOffersPerMin int `json:"max_offers_per_min,omitempty" minimum:"0" maximum:"100000" doc:"default 960"`
+	OffersPerMin    int `json:"offers_per_min,omitempty" doc:"default 60; doubled by each wave that passed"`
+	MaxOffersPerMin int `json:"max_offers_per_min,omitempty" doc:"default 960"`
 
-	AcceptS   int64 `json:"accept_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds online until a robot reports about the offer; default 120"`
-	FetchS    int64 `json:"fetch_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds online for fetching and checking; default 600"`
-	ActivateS int64 `json:"activate_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds online from ready to active; default 120"`
-	ConfirmS  int64 `json:"confirm_s,omitempty" minimum:"0" maximum:"86400" doc:"seconds from active to the second report, a soak apart; default 300 and the soak"`
+	AcceptS   int64 `json:"accept_s,omitempty" doc:"seconds online until a robot reports about the offer; default 120"`
+	FetchS    int64 `json:"fetch_s,omitempty" doc:"seconds online for fetching and checking; default 600"`
+	ActivateS int64 `json:"activate_s,omitempty" doc:"seconds online from ready to active; default 120"`
+	ConfirmS  int64 `json:"confirm_s,omitempty" doc:"seconds from active to the second report, a soak apart; default 300 and the soak"`
 
 	Offline        OfflinePolicy `json:"offline,omitempty" enum:"wait,skip,fail" doc:"robots that are not reachable; default wait"`
-	OfflineExpiryS int64         `json:"offline_expiry_s,omitempty" minimum:"0" doc:"seconds after which robots that stay away end as EXPIRED_OFFLINE; default 30 days"`
+	OfflineExpiryS int64         `json:"offline_expiry_s,omitempty" doc:"seconds after which robots that stay away end as EXPIRED_OFFLINE; default 30 days"`
 	Pinned         PinnedPolicy  `json:"pinned,omitempty" enum:"leave,replace" doc:"robots that a person pinned; default leave"`
 	Refused        RefusedPolicy `json:"refused,omitempty" enum:"leave,offer" doc:"robots that the plan says will refuse the content; default leave"`
 	InWindows      bool          `json:"in_windows,omitempty" doc:"only in the maintenance windows of each robot's site"`
 	OnlyIdle       bool          `json:"only_idle,omitempty" doc:"only robots that do not perform"`
-	Retries        *int          `json:"retries,omitempty" minimum:"0" maximum:"20" doc:"offers after failures that may pass: transport, full disk, busy; default 3"`
+	Retries        *int          `json:"retries,omitempty" doc:"offers after failures that may pass: transport, full disk, busy; default 3"`
 	WatchHealth    *bool         `json:"watch_health,omitempty" doc:"compare the updated robots with the others before the next wave; default true"`
 }
