@@ -135,9 +135,9 @@ func (s *secured) enrol(rid string, more ...string) string {
 
 // enrolArgs returns the command that fleetd robot enrol prints for the robot, with
 // the test's folder.
-func (s *secured) enrolArgs(rid string) []string {
+func (s *secured) enrolArgs(rid string, flags ...string) []string {
 	s.t.Helper()
-	out := s.mustRunCLI("robot", "enrol", rid)
+	out := s.mustRunCLI(append([]string{"robot", "enrol", rid}, flags...)...)
 	found := regexp.MustCompile(`(?m)^  robotd (enrol .*) --data \./data$`).FindStringSubmatch(out)
 	if found == nil {
 		s.t.Fatalf("no robotd enrol command in\n%s", out)
