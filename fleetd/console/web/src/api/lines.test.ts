@@ -156,6 +156,16 @@ row('rollback-rollout', { path: going, body: { why, expected_count: 5 } });
 row('approve-rollout', { path: going, body: { digest: '9f86d081884c', why } });
 row('set-pin', { path: { id: 'r1', kind: 'story' }, body: { why } });
 row('remove-pin', { path: { id: 'r1', kind: 'story' }, query: { why } });
+const lobby = { id: 'lobby' };
+row('put-policy', {
+  path: lobby,
+  body: { ...rest, place: 10, content: { story: { id: 'tour', rev: 3, apply: 'now' } } },
+});
+row('put-policy', {
+  path: lobby,
+  body: { selector: { all: true }, enabled: false, content: { mode: { mode: 'ato', apply: 'boot' } } },
+});
+row('delete-policy', { path: lobby, query: { expected_count: 2, why } });
 row('revert-assignment', { body: rest });
 row('assign-activities', { body: { ...rest, ...activities.activities! } });
 row('assign-activities', { body: { selector: r1, activities: [] } });

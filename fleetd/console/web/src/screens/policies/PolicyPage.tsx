@@ -27,7 +27,7 @@ import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
 import { complete, type What } from '../assign/model';
 import { WhatForm } from '../assign/WhatForm';
-import type { Content } from '../rollouts/api';
+import type { Content } from '../rollouts/types';
 import { contentOf } from '../rollouts/content';
 import { useContentText } from '../rollouts/contentText';
 import { type Policy, type PolicyRequest, putPolicy, usePolicies } from './api';
@@ -37,7 +37,8 @@ import { areLabels, labelTexts, selectorOf } from './labels';
 import { Labels } from './Labels';
 import { usePoliciesTexts } from './text';
 
-const valid = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** Names of policies; new is an address of the console. */
+const valid = /^(?!new$)[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** One policy, or a new one. */
 export default function PolicyPage() {

@@ -11,7 +11,7 @@ import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
 import { Refused } from '../../shell/Refused';
 import { useRightTexts } from '../../text/rights';
-import type { Detail } from './api';
+import type { Detail } from './types';
 import { useContentText } from './contentText';
 import { affected, type Decision } from './states';
 import { useRolloutsTexts } from './text';

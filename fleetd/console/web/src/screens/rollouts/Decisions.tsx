@@ -6,7 +6,7 @@ import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
 import { dateTime } from '../../text/time';
 import { useWhat } from '../audit/what';
-import type { Detail } from './api';
+import type { Detail } from './types';
 import { useRolloutsTexts } from './text';
 
 /** Who decided what about a rollout, and why, from the audit. */

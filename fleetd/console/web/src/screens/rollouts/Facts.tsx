@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 
 import { dateTime } from '../../text/time';
-import type { Detail } from './api';
+import type { Detail } from './types';
 import { useContentText } from './contentText';
 import { useRulesText } from './rules';
 import { useRolloutsTexts } from './text';

@@ -4,7 +4,7 @@ import { Link } from 'react-router';
 import { useFieldWord } from '../editor/fields/words';
 import { refusalText } from '../assign/refusal';
 import { useAssignTexts } from '../assign/text';
-import type { Detail, RobotState } from './api';
+import type { Detail, RobotState } from './types';
 import { Swatch } from './RobotBar';
 import { useRolloutsTexts } from './text';
 

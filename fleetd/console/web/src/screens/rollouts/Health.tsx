@@ -1,6 +1,6 @@
 import { Card, Stack, Table, Text, Title } from '@mantine/core';
 
-import type { Detail } from './api';
+import type { Detail } from './types';
 import { useRolloutsTexts } from './text';
 
 type Counts = NonNullable<Detail['health']>['rest'];

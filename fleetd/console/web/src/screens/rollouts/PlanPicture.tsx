@@ -5,7 +5,7 @@ import { dateTime } from '../../text/time';
 import { refusalText } from '../assign/refusal';
 import { useAssignTexts } from '../assign/text';
 import { useFieldWord } from '../editor/fields/words';
-import type { Plan } from './api';
+import type { Plan } from './types';
 import { RobotLinks } from './Failures';
 import { useGateText } from './gate';
 import { usePlanTexts } from './planText';

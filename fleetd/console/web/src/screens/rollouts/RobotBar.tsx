@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 
-import type { RobotState, State } from './api';
+import type { RobotState, State } from './types';
 import classes from './rollouts.module.css';
 import { type Counts, type Part, segments, stateColor } from './states';
 import { useRolloutsTexts } from './text';

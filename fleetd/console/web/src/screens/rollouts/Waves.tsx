@@ -2,7 +2,8 @@ import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
 
 import { clock } from '../../text/time';
 import { useFleetdNow } from '../robot/page';
-import type { Detail, Wave as WaveOf } from './api';
+
+import type { Detail, Wave as WaveOf } from './types';
 import { useGateText } from './gate';
 import { RobotBar } from './RobotBar';
 import { inParts, lengthOf, waveColor } from './states';

@@ -3,19 +3,7 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 
 import { api, data, type Schemas } from '../../api/client';
 import { isOpen } from './states';
-
-export type Summary = Schemas['RolloutSummary'];
-export type Detail = Schemas['RolloutDetail'];
-export type Wave = Schemas['RolloutWave'];
-export type Plan = Schemas['RolloutPlan'];
-export type NewRollout = Schemas['NewRollout'];
-export type Spec = Schemas['RolloutSpec'];
-export type WaveSpec = Schemas['RolloutWaveSpec'];
-export type Content = Schemas['ContentContent'];
-export type RobotRow = Schemas['RolloutRobot'];
-export type State = Summary['state'];
-export type WaveState = Wave['state'];
-export type RobotState = RobotRow['state'];
+import type { Detail, NewRollout, Plan, RobotState, Summary } from './types';
 
 /** ms until an open rollout, and the list of them, is asked for again. */
 const again = 2000;

@@ -1,6 +1,6 @@
 import { bodiesOf } from '../assign/bodies';
 import type { What } from '../assign/model';
-import type { Content } from './api';
+import type { Content } from './types';
 
 /** What a rollout brings; undefined for what robots had before, which a rollout rolls back to by itself. */
 export function contentOf(w: What): Content | undefined {

@@ -1,4 +1,4 @@
-import type { Wave } from './api';
+import type { Wave } from './types';
 import { lengthOf } from './states';
 import { useRolloutsTexts } from './text';
 

@@ -1,5 +1,5 @@
 import { texts } from '../../text/language';
-import type { Spec } from './api';
+import type { Spec } from './types';
 
 const useTexts = texts(
   {

@@ -1,4 +1,4 @@
-import type { Spec, WaveSpec } from './api';
+import type { Spec, WaveSpec } from './types';
 
 /** A wave as a person writes it. */
 export interface WaveRow {

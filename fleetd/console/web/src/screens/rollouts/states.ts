@@ -1,4 +1,4 @@
-import type { Plan, RobotState, State, WaveState } from './api';
+import type { Plan, RobotState, State, WaveState } from './types';
 
 /** What a state means for a person who looks at a bar: the parts that it has. */
 export type Part = 'has' | 'back' | 'watched' | 'underway' | 'failed' | 'out' | 'waiting';

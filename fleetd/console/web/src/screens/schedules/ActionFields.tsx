@@ -6,7 +6,7 @@ import { useRollouts } from '../rollouts/api';
 import { useContentText } from '../rollouts/contentText';
 import { usePoliciesTexts } from '../policies/text';
 import type { ActionForm } from './actionForm';
-import type { Action } from './api';
+import type { Action } from './types';
 import { useSchedulesTexts } from './text';
 import { contentText } from './words';
 

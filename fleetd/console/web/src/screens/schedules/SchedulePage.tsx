@@ -29,14 +29,16 @@ import { areLabels, labelTexts, selectorOf } from '../policies/labels';
 import { Labels } from '../policies/Labels';
 import { ActionFields } from './ActionFields';
 import { actionForm, actionOf, firstAction } from './actionForm';
-import { nextOf, putSchedule, type Schedule, type ScheduleBody, type Times, useSchedules } from './api';
+import { nextOf, putSchedule, useSchedules } from './api';
+import type { Schedule, ScheduleBody, Times } from './types';
 import { DeleteDialog } from './DeleteDialog';
 import { putLines } from './lines';
 import { useSchedulesTexts } from './text';
 import { everyTime, formOf, timesOf } from './times';
 import { TimesFields } from './TimesFields';
 
-const valid = /^[a-z0-9][a-z0-9-]{0,62}$/;
+/** Names of schedules; some are addresses of the console or of fleetd. */
+const valid = /^(?!(?:new|next|runs)$)[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** One schedule, or a new one. */
 export default function SchedulePage() {
@@ -64,7 +66,7 @@ function Form({ of }: { of?: Schedule }) {
   const { lacks } = useRightTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const may = useMay('assign');
+  const may = useMay('assign', 'command', 'manual');
   const [id, setID] = useState(of?.id ?? '');
   const [times, setTimes] = useState(of ? formOf(of) : everyTime());
   const [action, setAction] = useState(of ? actionForm(of.action) : firstAction);
@@ -138,9 +140,9 @@ function Form({ of }: { of?: Schedule }) {
           {of ? of.id : t.new}
         </Title>
       </Stack>
-      {of?.site_of && (
-        <Alert color="blue" title={t.ownedBySite(of.site_of)}>
-          <Anchor component={Link} to={`/schedules?tab=calendar&site=${encodeURIComponent(of.site_of)}`}>
+      {of?.of_site && (
+        <Alert color="blue" title={t.ownedBySite(of.of_site)}>
+          <Anchor component={Link} to={`/schedules?tab=calendar&site=${encodeURIComponent(of.of_site)}`}>
             {t.toCalendar}
           </Anchor>
         </Alert>
@@ -239,7 +241,7 @@ function Form({ of }: { of?: Schedule }) {
                 {t.save}
               </Button>
               {body && valid.test(id) && <CommandLine lines={putLines(id, body)} />}
-              {of && !of.site_of && (
+              {of && !of.of_site && (
                 <Button variant="default" disabled={!may} onClick={() => setDeleting(true)}>
                   {t.delete}
                 </Button>

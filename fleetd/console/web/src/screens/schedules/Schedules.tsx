@@ -8,7 +8,8 @@ import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { ScreenHead } from '../../shell/ScreenHead';
 import { dateTime } from '../../text/time';
-import { type Run, type Schedule, useRuns, useSchedules } from './api';
+import { useRuns, useSchedules } from './api';
+import type { Run, Schedule } from './types';
 import { Calendar } from './Calendar';
 import { useSchedulesTexts } from './text';
 import { useActionText, useTimesText } from './words';
@@ -104,9 +105,9 @@ function Row({ of: s }: { of: Schedule }) {
         <Anchor component={Link} to={`/schedules/${encodeURIComponent(s.id)}`} size="sm" fw={600}>
           {s.id}
         </Anchor>
-        {(s.site_of || s.owner) && (
+        {(s.of_site || s.owner) && (
           <Text size="xs" c="dimmed" dir="auto" className="any-text">
-            {s.site_of ? t.ofCalendar(s.site_of) : t.fromFolder(s.owner!)}
+            {s.of_site ? t.ofCalendar(s.of_site) : t.fromFolder(s.owner!)}
           </Text>
         )}
       </Table.Td>
@@ -130,7 +131,7 @@ function Row({ of: s }: { of: Schedule }) {
           <>
             <Outcome of={s.last.outcome} />
             <Text size="xs" c="dimmed" className="instant">
-              {dateTime(s.last.at)}
+              {dateTime(s.last.instant)}
             </Text>
             {s.last.why && (
               <Text size="xs" dir="auto" lineClamp={2} className="any-text">
@@ -150,7 +151,7 @@ function Row({ of: s }: { of: Schedule }) {
 
 function Runs() {
   const t = useSchedulesTexts();
-  const list = useRuns();
+  const list = useRuns(100);
   const rows = list.data ?? [];
   return (
     <Stack>
@@ -186,8 +187,18 @@ function Runs() {
                 </Table.Td>
                 <Table.Td>
                   <Text size="sm" dir="auto" lineClamp={3} className="any-text">
-                    {r.why}
+                    {[t.robotsN(r.robots), r.why].filter(Boolean).join('; ')}
                   </Text>
+                  {r.rollout && (
+                    <Anchor component={Link} to={`/rollouts/${encodeURIComponent(r.rollout)}`} size="sm">
+                      {t.toRollout}
+                    </Anchor>
+                  )}
+                  {r.batch && (
+                    <Anchor component={Link} to={`/commands?batch=${encodeURIComponent(r.batch)}`} size="sm">
+                      {t.toCommands}
+                    </Anchor>
+                  )}
                 </Table.Td>
               </Table.Tr>
             ))}

@@ -10,7 +10,8 @@ import { Refused } from '../../shell/Refused';
 import { useRightTexts } from '../../text/rights';
 import { ActionFields } from './ActionFields';
 import { firstAction } from './actionForm';
-import { days, putSite, type Site } from './api';
+import { putSite } from './api';
+import { days, type Site } from './types';
 import { siteLines } from './lines';
 import { siteForm, type SiteForm, siteOf } from './siteForm';
 import { useSchedulesTexts } from './text';
@@ -23,7 +24,7 @@ export function SiteFields({ id, of }: { id: string; of?: Site }) {
   const t = useSchedulesTexts();
   const { lacks } = useRightTexts();
   const queries = useQueryClient();
-  const may = useMay('assign');
+  const may = useMay('assign', 'command');
   const [f, set] = useState<SiteForm>(() => siteForm(of));
   const [why, setWhy] = useState('');
   const [busy, setBusy] = useState(false);

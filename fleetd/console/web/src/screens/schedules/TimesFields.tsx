@@ -2,7 +2,7 @@ import { Chip, Group, NativeSelect, Select, Stack, Text, TextInput } from '@mant
 import { useId, useMemo } from 'react';
 
 import { useSites } from '../../live/robots';
-import { type Day, days } from './api';
+import { type Day, days } from './types';
 import type { TimesForm } from './times';
 import { useSchedulesTexts } from './text';
 

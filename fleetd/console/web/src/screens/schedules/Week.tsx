@@ -2,19 +2,13 @@ import { ScrollArea, Text } from '@mantine/core';
 import { Link } from 'react-router';
 
 import { locale } from '../../text/time';
-import type { Span, WeekDay } from './api';
+import type { WeekDay } from './types';
 import { useSchedulesTexts } from './text';
-import { minuteOf } from './times';
+import { type Block, blocksOf, type Mark } from './week';
 import classes from './week.module.css';
 
 const share = (minutes: number) => `${(100 * minutes) / 1440}%`;
-
-/** Where a span is in the column of its day. */
-const placeOf = (s: Span) => {
-  const from = minuteOf(s.from);
-  const to = minuteOf(s.to) || 1440;
-  return { top: share(from), height: share(Math.max(to > from ? to - from : 1440 - from, 20)) };
-};
+const placeOf = (b: Block) => ({ top: share(b.from), height: share(Math.max(b.to - b.from, 20)) });
 
 /** A date such as Mon, 23 Nov. */
 export const dayText = (date: string): string =>
@@ -26,8 +20,10 @@ export const dayText = (date: string): string =>
   });
 
 /** A week of a site in its zone: when it is open, when its robots may be changed, and what happens by itself. */
-export function Week({ days }: { days: readonly WeekDay[] }) {
+export function Week({ days, marks }: { days: readonly WeekDay[]; marks: readonly Mark[][] }) {
   const t = useSchedulesTexts();
+  const open = blocksOf(days, 'open');
+  const windows = blocksOf(days, 'windows');
   return (
     <ScrollArea viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t.tabs.calendar }}>
       <div className={classes.week} data-testid="week">
@@ -36,7 +32,9 @@ export function Week({ days }: { days: readonly WeekDay[] }) {
           <div key={d.date} className={classes.head}>
             <b>{dayText(d.date)}</b>
             <Text size="xs" dir="auto" className="any-text">
-              {[d.exception, d.open.length === 0 && t.closed].filter(Boolean).join(', ')}
+              {[d.name || (d.exception && t.exception), d.open.length === 0 && t.closed, d.clock_change]
+                .filter(Boolean)
+                .join(', ')}
             </Text>
           </div>
         ))}
@@ -47,35 +45,28 @@ export function Week({ days }: { days: readonly WeekDay[] }) {
             </span>
           ))}
         </div>
-        {days.map((d) => (
+        {days.map((d, n) => (
           <ul key={d.date} className={classes.day} aria-label={dayText(d.date)}>
-            {d.open.map((s) => (
-              <li key={`o${s.from}`} className={classes.open} style={placeOf(s)}>
-                {s.from}–{s.to} {t.open}
+            {open[n]!.map((b) => (
+              <li key={`o${b.from}`} className={classes.open} style={placeOf(b)} title={`${b.text} ${t.open}`}>
+                {b.text} {t.open}
               </li>
             ))}
-            {d.windows.map((s) => (
-              <li
-                key={`w${s.from}`}
-                className={classes.window}
-                style={placeOf(s)}
-                title={`${s.from}–${s.to} ${t.window}`}
-              >
-                <span className="visually-hidden">
-                  {s.from}–{s.to}{' '}
-                </span>
-                {t.window}
+            {windows[n]!.map((b) => (
+              <li key={`w${b.from}`} className={classes.window} style={placeOf(b)} title={`${b.text} ${t.window}`}>
+                {b.text} {t.window}
               </li>
             ))}
-            {d.runs.map((r) => (
+            {(marks[n] ?? []).map((m) => (
               <li
-                key={`r${r.at}${r.schedule}`}
+                key={m.at + m.schedule}
                 className={classes.run}
-                style={{ top: share(Math.min(minuteOf(r.at), 1380)) }}
-                title={`${r.at} ${r.schedule}: ${r.text}`}
+                style={{ top: share(Math.min(m.minute, 1380)) }}
+                title={`${m.at} ${m.schedule}${m.outcome ? `: ${t.outcomes[m.outcome]}` : ''}`}
               >
-                <Link to={`/schedules/${encodeURIComponent(r.schedule)}`}>
-                  {r.at} {r.text}
+                <Link to={`/schedules/${encodeURIComponent(m.schedule)}`}>
+                  {m.at} {m.schedule}
+                  {m.outcome && ` (${t.outcomes[m.outcome]})`}
                 </Link>
               </li>
             ))}

@@ -1,6 +1,6 @@
 import { complete, type What } from '../assign/model';
 import { contentOf } from '../rollouts/content';
-import type { Action } from './api';
+import type { Action } from './types';
 
 /** What happens, as a person writes it. */
 export interface ActionForm {

@@ -1,90 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 
 import { api, data } from '../../api/client';
-import type { Selector } from '../robots/filter';
-import type { Content } from '../rollouts/api';
-
-export interface Action {
-  rollout?: string;
-  assign?: Content;
-  mode?: string;
-  performance?: 'start' | 'stop' | 'pause' | 'continue';
-  volume?: number;
-}
-
-export interface Times {
-  cron?: string;
-  at?: string;
-  zone?: string;
-  event?: 'opening' | 'closing';
-  site?: string;
-  offset_s?: number;
-}
-
-export interface ScheduleBody extends Times {
-  missed?: 'skip' | 'run_once';
-  within_s?: number;
-  action: Action;
-  selector?: Selector;
-  enabled?: boolean;
-  why?: string;
-}
-
-export interface Schedule extends ScheduleBody {
-  id: string;
-  text: string;
-  site_of?: string;
-  owner?: string;
-  next_at?: string;
-  last?: { at: string; outcome: 'done' | 'missed' | 'failed'; why?: string };
-  changed_by?: string;
-  changed_at: string;
-}
-
-export interface Run {
-  schedule: string;
-  instant: string;
-  at: string;
-  outcome: 'done' | 'missed' | 'failed';
-  why?: string;
-  what?: string;
-}
-
-export interface Instant {
-  at: string;
-  local: string;
-  note?: string;
-}
-
-export interface SiteBody {
-  zone: string;
-  hours?: Partial<Record<Day, string[]>>;
-  exceptions?: { date: string; until?: string; hours?: string[]; name?: string }[];
-  windows?: { days?: Day[]; span: string }[];
-  open?: Action;
-  close?: Action;
-}
-
-export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
-export type Day = (typeof days)[number];
-
-export interface Site extends Partial<SiteBody> {
-  id: string;
-  robots: number;
-}
-
-export interface Span {
-  from: string;
-  to: string;
-}
-
-export interface WeekDay {
-  date: string;
-  exception?: string;
-  open: Span[];
-  windows: Span[];
-  runs: { schedule: string; at: string; text: string }[];
-}
+import type { Instant, Run, Schedule, ScheduleBody, Site, SiteBody, Times, WeekDay } from './types';
 
 type Loose = Record<'GET' | 'PUT' | 'POST' | 'DELETE', (path: string, init?: object) => Promise<{ data?: unknown }>>;
 const loose = api as unknown as Loose;
@@ -98,11 +15,11 @@ export function useSchedules() {
   });
 }
 
-export function useRuns(schedule?: string) {
+export function useRuns(limit: number) {
   return useQuery({
-    queryKey: ['schedules', 'runs', schedule],
+    queryKey: ['schedules', 'runs', limit],
     queryFn: () =>
-      of<{ runs: Run[] }>(loose.GET('/api/v1/schedules/runs', { params: { query: { schedule, limit: 20 } } })).then(
+      of<{ runs: Run[] }>(loose.GET('/api/v1/schedules/runs', { params: { query: { limit } } })).then(
         (all) => all.runs,
       ),
     refetchInterval: 10_000,
@@ -138,5 +55,16 @@ export function useWeek(site: string, from: string) {
     enabled: !!site,
     placeholderData: keepPreviousData,
     retry: false,
+  });
+}
+
+/** Schedules with their next instants. */
+export function useComing(ids: readonly string[]): Schedule[] {
+  return useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['schedules', 'one', id],
+      queryFn: () => of<Schedule>(loose.GET('/api/v1/schedules/{id}', { params: { path: { id } } })),
+    })),
+    combine: (all) => all.flatMap((q) => (q.data ? [q.data] : [])),
   });
 }

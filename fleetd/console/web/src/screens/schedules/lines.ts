@@ -1,5 +1,5 @@
 import { line, quoted } from '../../api/commandline';
-import type { ScheduleBody, SiteBody } from './api';
+import type { ScheduleBody, SiteBody } from './types';
 
 /** The lines of the command line that save a schedule. */
 export const putLines = (id: string, body: ScheduleBody): string[] => [

@@ -1,5 +1,5 @@
 import { type ActionForm, actionForm, actionOf } from './actionForm';
-import { type Day, days, type Site, type SiteBody } from './api';
+import { type Day, days, type Site, type SiteBody } from './types';
 import { spansIn, zoneHere } from './times';
 
 /** The calendar of a site as a person writes it. */

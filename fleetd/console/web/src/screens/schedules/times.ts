@@ -1,4 +1,4 @@
-import { type Day, days, type Times } from './api';
+import { type Day, days, type Times } from './types';
 
 /** When something happens, as a person writes it. */
 export interface TimesForm {

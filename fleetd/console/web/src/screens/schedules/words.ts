@@ -1,7 +1,7 @@
 import { useModeName } from '../../text/modes';
-import type { Content } from '../rollouts/api';
+import type { Content } from '../rollouts/types';
 import { useContentText } from '../rollouts/contentText';
-import { type Action, days, type Times } from './api';
+import { type Action, days, type Times } from './types';
 import { weekOf } from './times';
 import { useSchedulesTexts } from './text';
 
