@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,15 +17,19 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [why, setWhy] = useState('');
+  const [how, setHow] = useState<keyof typeof t.hows>('waves');
+  const now = how === 'now' || undefined;
   const dry = useQuery({
-    queryKey: ['policies', 'delete', id],
-    queryFn: () => deletePolicy(id, { dry_run: true }),
+    queryKey: ['policies', 'delete', id, now],
+    queryFn: () => deletePolicy(id, { dry_run: true, now }),
     gcTime: 0,
     retry: false,
   });
   const changes = dry.data?.updated.length ?? 0;
+  const taken = dry.data?.rollouts.reduce((n, r) => n + r.superseding, 0) ?? 0;
   const remove = useMutation({
-    mutationFn: () => deletePolicy(id, { expected_count: changes, why: why.trim() || undefined }),
+    mutationFn: () =>
+      deletePolicy(id, { expected_count: changes, supersede: taken || undefined, now, why: why.trim() || undefined }),
     onSuccess: async () => {
       notifications.show({ message: t.deleted });
       await queries.invalidateQueries({ queryKey: ['policies'] });
@@ -44,6 +48,14 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
           <Text>{t.deleteHelp}</Text>
           {dry.isError && <Refused error={dry.error} />}
           {dry.data && <Effect of={{ ...dry.data, deleted: true }} />}
+          {changes > 0 && (
+            <NativeSelect
+              label={t.how}
+              value={how}
+              data={Object.entries(t.hows).map(([value, label]) => ({ value, label }))}
+              onChange={(e) => setHow(e.currentTarget.value as typeof how)}
+            />
+          )}
           <TextInput
             label={t.reason}
             value={why}
@@ -53,7 +65,14 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
           />
           {remove.isError && <Refused error={remove.error} />}
           <Group justify="flex-end">
-            <CommandLine lines={[lineOf('delete-policy', { path: { id }, query: { expected_count: changes, why } })]} />
+            <CommandLine
+              lines={[
+                lineOf('delete-policy', {
+                  path: { id },
+                  query: { expected_count: changes, supersede: taken || undefined, now, why },
+                }),
+              ]}
+            />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -1,6 +1,8 @@
 import { Alert, Group, List, Stack, Text } from '@mantine/core';
 
+import { useContentText } from '../rollouts/contentText';
 import { RobotLinks } from '../rollouts/Failures';
+import { usePlanTexts } from '../rollouts/planText';
 import type { PolicyResult } from './api';
 import { usePoliciesTexts } from './text';
 
@@ -10,6 +12,8 @@ const named = 20;
 /** What saving or deleting a policy would do: counts, who changes, and which policies it meets. */
 export function Effect({ of: r }: { of: PolicyResult }) {
   const t = usePoliciesTexts();
+  const plans = usePlanTexts();
+  const said = useContentText();
   return (
     <Stack gap="xs" data-testid="policy-dry-run">
       <List size="sm">
@@ -32,6 +36,17 @@ export function Effect({ of: r }: { of: PolicyResult }) {
           <b>{r.updated.length > 0 ? t.changes(r.updated.length) : t.nobodyChanges}</b>
         </List.Item>
       </List>
+      {r.rollouts.map((o) => (
+        <Text key={o.policy + o.content} size="sm" dir="auto" className="any-text">
+          {[
+            t.byRollout(said(o.content), o.robots, o.waves),
+            o.refused > 0 && plans.wouldRefuse(o.refused),
+            o.needs_approval && plans.approval,
+          ]
+            .filter(Boolean)
+            .join('; ')}
+        </Text>
+      ))}
       {r.updated.length > 0 && (
         <Group gap="xs">
           <RobotLinks ids={r.updated.slice(0, named)} />

@@ -5,6 +5,7 @@ import {
   Checkbox,
   Group,
   Loader,
+  NativeSelect,
   NumberInput,
   SimpleGrid,
   Stack,
@@ -30,6 +31,7 @@ import { WhatForm } from '../assign/WhatForm';
 import type { Content } from '../rollouts/types';
 import { contentOf } from '../rollouts/content';
 import { useContentText } from '../rollouts/contentText';
+import { usePlanTexts } from '../rollouts/planText';
 import { type Policy, type PolicyRequest, putPolicy, usePolicies } from './api';
 import { DeleteDialog } from './DeleteDialog';
 import { Effect } from './Effect';
@@ -65,6 +67,7 @@ export default function PolicyPage() {
 
 function Form({ of, next }: { of?: Policy; next: number }) {
   const t = usePoliciesTexts();
+  const plans = usePlanTexts();
   const { lacks } = useRightTexts();
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -79,7 +82,9 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const [what, setWhat] = useState<What | undefined>(
     of ? undefined : { kind: 'story', story: '', rev: 0, apply: 'next_act' },
   );
+  const [how, setHow] = useState<keyof typeof t.hows>('waves');
   const [why, setWhy] = useState('');
+  const [agreed, agree] = useState(0);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [before, setBefore] = useState<number>();
@@ -97,6 +102,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
           content,
           enabled: enabled ? undefined : false,
           version: of?.version ?? 0,
+          now: how === 'now' || undefined,
         }
       : undefined;
   const [asked] = useDebouncedValue(JSON.stringify(body && named ? { id, body } : undefined), 250);
@@ -114,6 +120,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   });
   const result = body && named && !dry.isError ? dry.data : undefined;
   const changes = result?.updated.length ?? 0;
+  const taken = result?.rollouts.reduce((n, r) => n + r.superseding, 0) ?? 0;
   const reason = [
     !may && lacks(t.forbidden, 'assign'),
     !named && t.badName,
@@ -121,11 +128,13 @@ function Form({ of, next }: { of?: Policy; next: number }) {
     !selected && (labels.length > 0 ? t.badLabel : t.noLabels),
     dry.isError && t.refused,
     !result && t.checking,
+    taken > 0 && agreed !== taken && plans.agreeFirst,
   ].find((r) => !!r);
   const full: PolicyRequest | undefined = body && {
     ...body,
     why: why.trim() || undefined,
     expected_count: result ? changes : undefined,
+    supersede: taken > 0 ? taken : undefined,
   };
   const submit = async () => {
     if (reason || !full) return;
@@ -133,10 +142,10 @@ function Form({ of, next }: { of?: Policy; next: number }) {
     setRefused(undefined);
     setBefore(undefined);
     try {
-      await putPolicy(id, full);
+      const [rollout] = (await putPolicy(id, full)).rollouts;
       notifications.show({ message: t.saved });
       await queries.invalidateQueries({ queryKey: ['policies'] });
-      void navigate('/policies');
+      void navigate(rollout?.id ? `/rollouts/${encodeURIComponent(rollout.id)}` : '/policies');
     } catch (thrown) {
       if (problemOf(thrown).numberChanged) setBefore(changes);
       else setRefused(thrown);
@@ -223,6 +232,19 @@ function Form({ of, next }: { of?: Policy; next: number }) {
             {dry.isFetching && !result && asked && <Loader size="sm" aria-label={t.checking} />}
             {dry.isError && asked && <Refused error={dry.error} />}
             {result && <Effect of={result} />}
+            <NativeSelect
+              label={t.how}
+              value={how}
+              data={Object.entries(t.hows).map(([value, label]) => ({ value, label }))}
+              onChange={(e) => setHow(e.currentTarget.value as typeof how)}
+            />
+            {taken > 0 && (
+              <Checkbox
+                label={plans.agree(taken)}
+                checked={agreed === taken}
+                onChange={(e) => agree(e.currentTarget.checked ? taken : 0)}
+              />
+            )}
             <TextInput label={t.reason} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
             {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : changes} />}
             {refused !== undefined && <Refused error={refused} />}

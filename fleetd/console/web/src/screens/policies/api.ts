@@ -24,6 +24,8 @@ export const putPolicy = (id: string, body: PolicyRequest): Promise<PolicyResult
 interface Deletion {
   dry_run?: boolean;
   expected_count?: number;
+  supersede?: number;
+  now?: boolean;
   why?: string;
 }
 

@@ -35,6 +35,10 @@ export const usePoliciesTexts = texts(
     what: 'Content',
     changeContent: 'Choose another content',
     keepContent: 'Keep the present content',
+    how: 'How the change reaches robots',
+    hows: { waves: 'as a rollout in waves', now: 'at once' },
+    byRollout: (content: string, n: number, waves: number) =>
+      `A rollout brings ${content} to ${n === 1 ? '1 robot' : `${n} robots`} in ${waves === 1 ? '1 wave' : `${waves} waves`}`,
     check: 'What would happen',
     checking: 'Asking fleetd',
     selects: (n: number) => (n === 1 ? 'It selects 1 robot of today' : `It selects ${n} robots of today`),
@@ -131,6 +135,10 @@ export const usePoliciesTexts = texts(
     what: 'Inhalt',
     changeContent: 'Anderen Inhalt wählen',
     keepContent: 'Den jetzigen Inhalt behalten',
+    how: 'Wie die Änderung zu Robotern kommt',
+    hows: { waves: 'als Rollout in Wellen', now: 'auf einmal' },
+    byRollout: (content, n, waves) =>
+      `Ein Rollout bringt ${content} zu ${n} Robotern in ${waves === 1 ? '1 Welle' : `${waves} Wellen`}`,
     check: 'Was geschähe',
     checking: 'fleetd wird gefragt',
     selects: (n) => `Sie wählt heute ${n} Roboter aus`,

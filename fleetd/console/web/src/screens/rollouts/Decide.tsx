@@ -63,11 +63,13 @@ export function DecideDialog({ of: d, what, onClose }: { of: Detail; what: Decid
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [before, setBefore] = useState<number>();
-  const n = what === 'approve' ? d.total : affected(what, d.counts);
+  const n = what === 'approve' || what === 'start' ? d.total : affected(what, d.counts);
   const confirm = n > typed && !careless.includes(what);
   const path = { id: d.id };
   const reason = why.trim() || undefined;
-  const body = { why: reason, expected_count: n };
+  // What is not done needs no number.
+  const expected = careless.includes(what) || what === 'resume' ? undefined : n;
+  const body = { why: reason, expected_count: expected };
   const approval = { digest: d.digest, why: reason };
   const submit = async () => {
     setBusy(true);

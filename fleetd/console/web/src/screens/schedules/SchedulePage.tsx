@@ -198,11 +198,11 @@ function Form({ of }: { of?: Schedule }) {
             {next.data && asked && !next.isError && (
               <>
                 <Text size="xs" c="dimmed">
-                  {t.nextHelp(times.by === 'site' ? times.site : times.zone)}
+                  {t.nextHelp(next.data.zone)}
                 </Text>
-                {next.data.length === 0 && <Text size="sm">{t.noNext}</Text>}
+                {next.data.next.length === 0 && <Text size="sm">{t.noNext}</Text>}
                 <List size="sm" type="ordered" data-testid="next-ten">
-                  {next.data.map((i) => (
+                  {next.data.next.map((i) => (
                     <List.Item key={i.at}>
                       {i.local}
                       {i.note && (

@@ -51,10 +51,9 @@ describe('the week of a site', () => {
     ]);
   });
   it('has the schedules of its robots', () => {
-    const s = { id: 'x', action: {} };
-    expect(isOfSite({ ...s, of_site: 'lobby' }, 'lobby')).toBe(true);
-    expect(isOfSite({ ...s, site: 'lobby' }, 'lobby')).toBe(true);
-    expect(isOfSite({ ...s, selector: { labels: [{ key: 'site', value: 'lobby' }] } }, 'lobby')).toBe(true);
-    expect(isOfSite({ ...s, selector: { all: true } }, 'lobby')).toBe(false);
+    expect(isOfSite({ of_site: 'lobby' }, 'lobby')).toBe(true);
+    expect(isOfSite({ site: 'lobby' }, 'lobby')).toBe(true);
+    expect(isOfSite({ selector: { labels: [{ key: 'site', value: 'lobby' }] } }, 'lobby')).toBe(true);
+    expect(isOfSite({ selector: { all: true } }, 'lobby')).toBe(false);
   });
 });

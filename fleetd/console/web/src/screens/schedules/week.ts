@@ -41,7 +41,7 @@ export function inZone(at: string, zone: string): { date: string; time: string }
 }
 
 /** Whether a schedule is about robots of a site. */
-export const isOfSite = (s: Schedule, site: string): boolean =>
+export const isOfSite = (s: Pick<Schedule, 'of_site' | 'site' | 'selector'>, site: string): boolean =>
   s.of_site === site || s.site === site || !!s.selector?.labels?.some((l) => l.key === 'site' && l.value === site);
 
 /** What happened and will happen on each day: instants that ran, and those that are to come. */
