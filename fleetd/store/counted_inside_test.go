@@ -13,7 +13,10 @@ import (
 
 // counts are the statements that a database got and the rows that it returned. A prepared
 // statement counts once, however often it is executed.
-type counts struct{ statements, rows atomic.Int64 }
+type counts struct {
+	statements, rows atomic.Int64
+	note             func(query string, args []driver.NamedValue) // of each statement with its arguments; nil = no one asks
+}
 
 // of counts the statements and rows of do.
 func (c *counts) of(t *testing.T, do func() error) (statements, rows int64) {
@@ -85,21 +88,30 @@ func (c *countedConn) CheckNamedValue(v *driver.NamedValue) error {
 
 func (c *countedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	c.statements.Add(1)
+	c.noted(query, nil)
 	return c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 }
 
 func (c *countedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	c.statements.Add(1)
+	c.noted(query, args)
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }
 
 func (c *countedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	c.statements.Add(1)
+	c.noted(query, args)
 	rows, err := c.Conn.(driver.QueryerContext).QueryContext(ctx, query, args)
 	if err != nil {
 		return nil, err
 	}
 	return &countedRows{rows, c.counts}, nil
+}
+
+func (c *counts) noted(query string, args []driver.NamedValue) {
+	if c.note != nil {
+		c.note(query, args)
+	}
 }
 
 type countedRows struct {

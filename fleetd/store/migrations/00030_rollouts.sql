@@ -28,6 +28,7 @@ CREATE TABLE rollouts (
 );
 CREATE INDEX rollouts_open ON rollouts (created_at) WHERE ended_at = 0;
 CREATE INDEX rollouts_by_time ON rollouts (created_at);
+CREATE INDEX rollouts_by_state ON rollouts (state, created_at);
 CREATE INDEX rollouts_by_end ON rollouts (ended_at) WHERE ended_at > 0;
 CREATE INDEX rollouts_by_start ON rollouts (topic, started_at);
 
@@ -80,3 +81,4 @@ CREATE TABLE pins (
     why    TEXT   NOT NULL,
     PRIMARY KEY (robot, topic)
 );
+CREATE INDEX pins_by_topic ON pins (topic, robot);
