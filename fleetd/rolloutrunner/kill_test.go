@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +25,7 @@ import (
 
 // world is a database with robots that do at once what is desired of them, and the rollouts of a fleetd that can be killed.
 type world struct {
-	*testing.T
+	testing.TB
 	db      *store.Store
 	now     time.Time
 	robots  []string
@@ -46,8 +45,8 @@ type desiredDocument struct {
 	known int64 // the revision that it reports about
 }
 
-func newWorld(t *testing.T, address string, robots int) *world {
-	w := &world{T: t, db: storetest.Open(t, address), now: storetest.Start.Add(time.Hour), desired: map[string]desiredDocument{}, refuse: map[string]bool{}}
+func newWorld(t testing.TB, address string, robots int) *world {
+	w := &world{TB: t, db: storetest.Open(t, address), now: storetest.Start.Add(time.Hour), desired: map[string]desiredDocument{}, refuse: map[string]bool{}}
 	for i := range robots {
 		w.robots = append(w.robots, fmt.Sprintf("r%d", i+1))
 	}
@@ -118,6 +117,12 @@ func (w *world) create(story string) rollout.Rollout {
 
 // step lets a second pass: robots receive what is desired and report it, and the runner looks at the rollouts.
 func (w *world) step() {
+	w.receive()
+	w.runner.stepAll(w.Context(), w.db)
+}
+
+// receive lets a second pass, in which robots receive what is desired.
+func (w *world) receive() {
 	w.now = w.now.Add(time.Second)
 	documents, err := w.db.NewestDesired(w.Context(), schema.TopicDesiredStory, selector.All())
 	if err != nil {
@@ -130,7 +135,6 @@ func (w *world) step() {
 		}
 		w.desired[id] = desiredDocument{d.Rev, known}
 	}
-	w.runner.stepAll(w.Context(), w.db)
 }
 
 func (w *world) Fleetd() presence.Fleetd {
@@ -146,7 +150,7 @@ func (w *world) ForRollout(robot string, _ schema.TopicKind, _ time.Time) (view.
 	return view.Known{RobotFacts: rollout.RobotFacts{
 		Online: true, SeenAt: w.now, Idle: true, DesiredRev: d.rev,
 		Report: rollout.Report{Rev: d.known, Phase: phase, Active: phase == schema.DeployActive, Detail: "as the test says"},
-	}}, slices.Contains(w.robots, robot)
+	}}, true
 }
 
 func (w *world) HealthOfOthers(func(string) bool, time.Time) rollout.Health { return rollout.Health{} }

@@ -66,11 +66,10 @@ CREATE TABLE rollout_robots (
     spent_us   BIGINT NOT NULL, -- time online in its present phase
     spent_at   BIGINT NOT NULL,
     retry_us   BIGINT NOT NULL, -- the wait before the next try
-    PRIMARY KEY (rollout, robot)
+    PRIMARY KEY (robot, rollout)
 );
 CREATE INDEX rollout_robots_by_state ON rollout_robots (rollout, state, wave, place);
 CREATE INDEX rollout_robots_by_place ON rollout_robots (rollout, wave, place);
-CREATE INDEX rollout_robots_of_robot ON rollout_robots (robot, rollout);
 
 -- What people pinned: policies and rollouts leave it as it is.
 CREATE TABLE pins (
