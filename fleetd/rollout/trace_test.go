@@ -68,7 +68,9 @@ func (p *player) play(line string) string {
 			case "by":
 				d.By = value
 			case "digest":
-				d.Digest = w.saved.Digest
+				if d.Digest = value; value == "yes" {
+					d.Digest = w.saved.Digest
+				}
 			case "in":
 				d.NotBefore = w.now.Add(p.duration(value))
 			default:

@@ -44,13 +44,12 @@ type world struct {
 	byID   map[string]*bot
 	fleetd presence.Fleetd
 	rest   Health
-	offers map[string]int // since a person planned the robot last
 	check  func(before Rollout, c Changes)
 }
 
 // newWorld makes robots named r1, r2 and so on, which have revision 1 of the story and are online.
 func newWorld(robots int) *world {
-	w := &world{now: start, byID: map[string]*bot{}, rows: map[string]Robot{}, offers: map[string]int{}, fleetd: presence.Fleetd{Connected: true, Since: start.Add(-time.Hour)}}
+	w := &world{now: start, byID: map[string]*bot{}, rows: map[string]Robot{}, fleetd: presence.Fleetd{Connected: true, Since: start.Add(-time.Hour)}}
 	for i := range robots {
 		b := &bot{id: fmt.Sprintf("r%d", i+1), online: true, seen: start, rev: 1, desired: story(1), before: story(1)}
 		b.report = Report{Rev: 1, Phase: schema.DeployActive, Active: true}

@@ -1,0 +1,76 @@
+package rollout
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// A rollback of many robots has several transactions, with the failed robots in the first ones.
+func TestRollbackOfManyRobotsBeginsWithFailedOnes(t *testing.T) {
+	w := newWorld(1200)
+	half := 60.0
+	spec := Spec{Waves: []WaveSpec{{Percent: 100, MaxFailurePercent: &half, SuccessPercent: &half}}, OffersPerMin: 100_000, MaxOffersPerMin: 100_000}
+	w.begin(w.ask(spec), New{Start: true})
+	w.step()
+	for i, b := range w.bots {
+		b.report = Report{Rev: b.rev, Phase: "active", Active: true}
+		if i%2 == 0 {
+			b.report = Report{Rev: b.rev, Phase: "rejected", Reason: "story_invalid"}
+		}
+	}
+	w.now = w.now.Add(time.Second)
+	w.beat()
+	w.step()
+	if found := w.decide(Decision{On: OnRollback, By: "bob"}); len(found) > 0 {
+		t.Fatal(found)
+	}
+	var sizes, failed []int
+	w.check = func(_ Rollout, c Changes) {
+		n, bad := 0, 0
+		for _, back := range c.Restore {
+			for _, id := range back.Robots {
+				if n++; w.rows[id].State.HasFailed() {
+					bad++
+				}
+			}
+		}
+		if n > 0 {
+			sizes, failed = append(sizes, n), append(failed, bad)
+		}
+	}
+	for range 5 {
+		w.step()
+		w.now = w.saved.NextAt
+	}
+	if !slices.Equal(sizes, []int{500, 500, 200}) || !slices.Equal(failed, []int{500, 100, 0}) {
+		t.Errorf("transactions of %v robots, of which %v had failed", sizes, failed)
+	}
+}
+
+// An assignment has no facts about robots, and gives all of them the content in its own transaction.
+func TestAssignmentGivesTheContentWithoutFacts(t *testing.T) {
+	w := newWorld(3)
+	p, found := NewPlan(w.ask(Spec{AllAtOnce: true}))
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	r := NewRun(p.Rollout(New{ID: "ro-1", At: start, By: "ann", Cause: ByAssignment, Start: true}))
+	had := story(1)
+	given := map[string]Given{"r1": {Rev: 2, Had: &had}, "r2": {Rev: 5, Unchanged: true}, "r3": {Refused: "it has another fleet", Reason: "wrong_fleet"}}
+	c := Assigned(r, Step(r, start, Facts{}), given, start)
+	if len(c.Robots) != 3 || c.Rollout.State != Running || c.Rollout.Waves[0].State != WaveRunning {
+		t.Fatalf("got %+v", c)
+	}
+	for id, want := range map[string]RobotState{"r1": Offered, "r2": Unchanged, "r3": Rejected} {
+		if b, ok := r.Robot(id); !ok || b.State != want || want == Offered && (b.Rev != 2 || *b.Had != had) {
+			t.Errorf("%s is %+v", id, b)
+		}
+		if r.Updated(id) {
+			t.Errorf("%s counts as updated before it reports anything", id)
+		}
+	}
+	if _, ok := r.Robot("r9"); ok || r.Updated("r9") {
+		t.Error("a robot of another rollout is known")
+	}
+}
