@@ -86,7 +86,8 @@ func (r *Run) refusals(d Decision, now time.Time) (found []schema.Problem) {
 		case "":
 			add("/digest", CodeMissing, "the approval names no content", "read the plan, and send its digest")
 		default:
-			add("/digest", CodeDigestChanged, "the rollout has another content: "+o.Content.String()+" with the digest "+o.Digest, "read the plan, and send its digest")
+			add("/digest", CodeDigestChanged,
+				"the rollout has another content: "+o.Content.String()+" with the digest "+o.Digest, "read the plan, and send its digest")
 		}
 	case OnSchedule:
 		if !d.NotBefore.After(now) {

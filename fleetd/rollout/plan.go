@@ -283,7 +283,9 @@ func (p Plan) Rollout(n New) (Rollout, []Robot) {
 		CreatedAt: n.At, CreatedBy: n.By, NotBefore: p.notBefore,
 	}
 	for i, w := range p.Waves {
-		r.Waves = append(r.Waves, Wave{Number: i, Name: w.Name, State: WavePlanned, Gate: w.Gate, Total: len(w.Robots), Counts: map[RobotState]int{}})
+		r.Waves = append(r.Waves, Wave{
+			Number: i, Name: w.Name, State: WavePlanned, Gate: w.Gate, Total: len(w.Robots), Counts: map[RobotState]int{},
+		})
 	}
 	for _, row := range p.rows {
 		r.Waves[row.Wave].Counts[row.State]++

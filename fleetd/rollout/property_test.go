@@ -18,15 +18,15 @@ import (
 type checker struct {
 	t     *rapid.T
 	w     *world
-	got   map[string]int64  // revision of the content that each robot was offered last
-	had   map[string]string // what each robot had before
-	tries map[string]int    // offers since a person planned it last
-	sent  []time.Time       // offers
-	rate  int               // the highest number of offers a minute that was allowed so far
+	got   map[string]int64     // revision of the content that each robot was offered last
+	had   map[string]string    // what each robot had before
+	tries map[string]int       // offers since a person planned it last
+	sent  map[string]time.Time // the newest offer of each robot
+	rate  int                  // the highest number of offers a minute that was allowed so far
 }
 
 func newChecker(t *rapid.T, w *world) *checker {
-	k := &checker{t: t, w: w, got: map[string]int64{}, had: map[string]string{}, tries: map[string]int{}}
+	k := &checker{t: t, w: w, got: map[string]int64{}, had: map[string]string{}, tries: map[string]int{}, sent: map[string]time.Time{}}
 	w.check = k.saved
 	return k
 }
@@ -72,8 +72,13 @@ func (k *checker) offer(before Rollout, c Changes, id string) {
 		if c.Rollout.Spec.InWindows && b.closed || c.Rollout.Spec.OnlyIdle && b.busy {
 			k.t.Fatalf("%s is offered the content outside its window, or while it performs", id)
 		}
-		k.sent = append(k.sent, k.w.now)
-		from := slices.IndexFunc(k.sent, func(at time.Time) bool { return k.w.now.Sub(at) < time.Minute })
+		k.sent[id] = k.w.now
+		n := 0
+		for _, at := range k.sent {
+			if k.w.now.Sub(at) < time.Minute {
+				n++
+			}
+		}
 		passed := 0
 		for _, v := range c.Rollout.Waves {
 			if v.State == WavePassed {
@@ -81,8 +86,8 @@ func (k *checker) offer(before Rollout, c Changes, id string) {
 			}
 		}
 		k.rate = max(k.rate, c.Rollout.Spec.rate(passed))
-		if n := len(k.sent) - from; n > k.rate {
-			k.t.Fatalf("%d offers within a minute, and %d are allowed", n, k.rate)
+		if n > k.rate {
+			k.t.Fatalf("%d robots are offered the content within a minute, and %d are allowed", n, k.rate)
 		}
 	}
 	if k.tries[id]++; k.tries[id] > 1+*c.Rollout.Spec.Retries {

@@ -81,7 +81,8 @@ func (s Spec) Complete() (Spec, []schema.Problem) {
 	given := s.MaxOffersPerMin != 0
 	rate("/max_offers_per_min", &s.MaxOffersPerMin, min(max(s.OffersPerMin, 1)*maxOffersRatio, maxRate))
 	if given && s.MaxOffersPerMin > 0 && s.OffersPerMin > s.MaxOffersPerMin {
-		add("/max_offers_per_min", CodeConflict, fmt.Sprintf("%d is less than offers_per_min, which is %d", s.MaxOffersPerMin, s.OffersPerMin), "raise it, or leave it out")
+		add("/max_offers_per_min", CodeConflict,
+			fmt.Sprintf("%d is less than offers_per_min, which is %d", s.MaxOffersPerMin, s.OffersPerMin), "raise it, or leave it out")
 	}
 	number("/accept_s", &s.AcceptS, acceptS, maxTimeS)
 	number("/fetch_s", &s.FetchS, fetchS, maxTimeS)
@@ -110,7 +111,8 @@ func (s Spec) Complete() (Spec, []schema.Problem) {
 		}
 	case RefusedLeave, RefusedOffer:
 	default:
-		add("/refused", CodeBadValue, fmt.Sprintf("%q is not a policy for robots that will refuse the content", s.Refused), "write leave or offer")
+		add("/refused", CodeBadValue, fmt.Sprintf("%q is not a policy for robots that will refuse the content", s.Refused),
+			"write leave or offer")
 	}
 	switch {
 	case s.Retries == nil && s.AllAtOnce:
@@ -119,7 +121,8 @@ func (s Spec) Complete() (Spec, []schema.Problem) {
 		n := retries
 		s.Retries = &n
 	case *s.Retries < 0 || *s.Retries > maxRetries:
-		add("/retries", CodeBadValue, fmt.Sprintf("%d is not in 0 to %d", *s.Retries, maxRetries), fmt.Sprintf("leave it out for %d", retries))
+		add("/retries", CodeBadValue, fmt.Sprintf("%d is not in 0 to %d", *s.Retries, maxRetries),
+			fmt.Sprintf("leave it out for %d", retries))
 	}
 	if s.WatchHealth == nil {
 		watch := !s.AllAtOnce
@@ -184,7 +187,8 @@ func completeWaves(given []WaveSpec) (waves []WaveSpec, found []schema.Problem) 
 		switch {
 		case w.Percent == 0:
 		case !(w.Percent > 0 && w.Percent <= 100): // NaN, too
-			add("/percent", CodeBadValue, fmt.Sprintf("%v is not above 0 and at most 100", w.Percent), "write the part that this and all earlier waves have")
+			add("/percent", CodeBadValue, fmt.Sprintf("%v is not above 0 and at most 100", w.Percent),
+				"write the part that this and all earlier waves have")
 		case w.Percent <= percent:
 			add("/percent", CodeConflict, fmt.Sprintf("%v %% is not more than the %v %% of an earlier wave", w.Percent, percent),
 				"percent counts this and all earlier waves: write a higher one")
@@ -212,7 +216,8 @@ func completeWaves(given []WaveSpec) (waves []WaveSpec, found []schema.Problem) 
 		if w.MinDecided == nil {
 			w.MinDecided = &gate.MinDecided
 		} else if *w.MinDecided < 0 || *w.MinDecided > maxRobots {
-			add("/min_decided", CodeBadValue, fmt.Sprintf("%d is not in 0 to %d", *w.MinDecided, maxRobots), fmt.Sprintf("leave it out for %d", gate.MinDecided))
+			add("/min_decided", CodeBadValue, fmt.Sprintf("%d is not in 0 to %d", *w.MinDecided, maxRobots),
+				fmt.Sprintf("leave it out for %d", gate.MinDecided))
 		}
 		if w.SoakS == nil {
 			w.SoakS = &gate.SoakS

@@ -1,6 +1,9 @@
 package rollout
 
-import "troupe/schema/fsm"
+import (
+	"slices"
+	"troupe/schema/fsm"
+)
 
 // State is how far a rollout is.
 type State string
@@ -56,16 +59,20 @@ var Table = fsm.Table[State, Event]{
 	{From: fsm.In(Paused, CompletedWithFailures), On: OnRetry, To: Running, Why: "the failed robots are offered the content again"},
 	{From: fsm.In(Running), On: OnAllDone, To: Succeeded, Why: "every robot is decided, and none failed"},
 	{From: fsm.In(Running), On: OnDoneFailed, To: CompletedWithFailures, Why: "every robot is decided, and some failed"},
-	{From: fsm.In(WaitingForApproval, Ready, Scheduled, Running, Paused), On: OnAbort, To: Aborted, Why: "no robot is offered the content any more; what was offered stays"},
-	{From: fsm.In(Running, Paused, Succeeded, CompletedWithFailures, Aborted), On: OnRollback, To: RollingBack, Why: "each robot gets back what it had, failed ones first"},
+	{From: fsm.In(WaitingForApproval, Ready, Scheduled, Running, Paused), On: OnAbort, To: Aborted,
+		Why: "no robot is offered the content any more; what was offered stays"},
+	{From: fsm.In(Running, Paused, Succeeded, CompletedWithFailures, Aborted), On: OnRollback, To: RollingBack,
+		Why: "each robot gets back what it had, failed ones first"},
 	{From: fsm.In(RollingBack), On: OnRestored, To: RolledBack, Why: "each robot that got the content has what it had before"},
 	{From: fsm.In(RollingBack), On: OnIncomplete, To: RollbackIncomplete, Why: "some robots cannot have what they had before"},
-	{From: fsm.In(RollbackIncomplete), On: OnRollback, To: RollingBack, Why: "robots that could not have what they had before are tried again"},
+	{From: fsm.In(RollbackIncomplete), On: OnRollback, To: RollingBack,
+		Why: "robots that could not have what they had before are tried again"},
 }
 
 // States lists every state of a rollout.
 var States = []State{
-	Draft, WaitingForApproval, Ready, Scheduled, Running, Paused, Succeeded, CompletedWithFailures, Aborted, RollingBack, RolledBack, RollbackIncomplete,
+	Draft, WaitingForApproval, Ready, Scheduled, Running, Paused,
+	Succeeded, CompletedWithFailures, Aborted, RollingBack, RolledBack, RollbackIncomplete,
 }
 
 // Over reports whether nothing but a person's decision changes the state any more.
@@ -112,12 +119,16 @@ const (
 var WaveTable = fsm.Table[WaveState, Event]{
 	{From: fsm.In(WavePlanned), On: OnWaveTurn, To: WaveRunning, Why: "every wave before it has passed"},
 	{From: fsm.In(WavePlanned), On: OnWaveEmpty, To: WaveSkipped, Why: "it has no robot"},
-	{From: fsm.In(WaveRunning), On: OnWaveActive, To: WaveSoaking, Why: "enough of its reachable robots have the content; they are watched for the soak"},
+	{From: fsm.In(WaveRunning), On: OnWaveActive, To: WaveSoaking,
+		Why: "enough of its reachable robots have the content; they are watched for the soak"},
 	{From: fsm.In(WaveRunning, WaveSoaking), On: OnWavePassed, To: WavePassed, Why: "its gate is open"},
-	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveFailed, To: WaveFailed, Why: "too many of its robots failed, or they are worse off than the others; after it passed, too, because robots return late"},
-	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveUnclear, To: WaveInconclusive, Why: "too few of its robots are decided to say more"},
+	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveFailed, To: WaveFailed,
+		Why: "too many of its robots failed, or they are worse off than the others; after it passed, too, because robots return late"},
+	{From: fsm.In(WaveRunning, WaveSoaking, WavePassed), On: OnWaveUnclear, To: WaveInconclusive,
+		Why: "too few of its robots are decided to say more"},
 	{From: fsm.In(WaveFailed, WaveInconclusive), On: OnWaveResume, To: WaveRunning, Why: "a person looked at it, and lets it go on"},
-	{From: fsm.In(WaveSoaking, WavePassed, WaveFailed, WaveInconclusive), On: OnWaveRetry, To: WaveRunning, Why: "its failed robots are offered the content again"},
+	{From: fsm.In(WaveSoaking, WavePassed, WaveFailed, WaveInconclusive), On: OnWaveRetry, To: WaveRunning,
+		Why: "its failed robots are offered the content again"},
 	{From: fsm.In(WaveRunning, WaveSoaking), On: OnWaveEnd, To: WaveInconclusive, Why: "the rollout ended before it was decided"},
 	{From: fsm.In(WavePlanned), On: OnWaveNotBegun, To: WaveSkipped, Why: "the rollout ended before its turn"},
 }
@@ -209,30 +220,47 @@ const (
 	OnNotBack      Event = "not-back"     // it cannot have what it had before, or does not report it
 )
 
+// Sets of states for the rows of RobotTable.
+var (
+	// waiting have not got the content, or have to get it again.
+	waiting = fsm.In(Planned, Deferred, WaitingOffline)
+	// patience are those that fleetd gave up; the others that failed said so themselves.
+	patience = fsm.In(TimedOut, Silent)
+	// gotIt may have got the content: they can get back what they had before.
+	gotIt = slices.Concat(fsm.In(Deferred, WaitingOffline, Offered, Active, Confirmed, Cancelled, ExpiredOffline, NotRestored), Failures)
+)
+
 // RobotTable is the state machine of a robot of a rollout.
 var RobotTable = fsm.Table[RobotState, Event]{
 	{From: fsm.In(Planned), On: OnLeaveOut, To: LeftOut, Why: "the plan says that it would refuse the content"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnOffer, To: Offered, Why: "its turn has come"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnUnchanged, To: Unchanged, Why: "it has the content already"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnPinned, To: Pinned, Why: "a person pinned what it has"},
-	{From: fsm.In(Planned, WaitingOffline, Offered, Active), On: OnDefer, To: Deferred, Why: "it has to wait for a window, for the end of its performance, or for the next try"},
+	{From: waiting, On: OnOffer, To: Offered, Why: "its turn has come"},
+	{From: waiting, On: OnUnchanged, To: Unchanged, Why: "it has the content already"},
+	{From: waiting, On: OnPinned, To: Pinned, Why: "a person pinned what it has"},
+	{From: fsm.In(Planned, WaitingOffline, Offered, Active), On: OnDefer, To: Deferred,
+		Why: "it has to wait for a window, for the end of its performance, or for the next try"},
 	{From: fsm.In(Planned, Deferred, Offered), On: OnOffline, To: WaitingOffline, Why: "it is not reachable"},
 	{From: fsm.In(WaitingOffline), On: OnOnline, To: Offered, Why: "it is back, and finds its desired document"},
-	{From: fsm.In(TimedOut, Silent), On: OnProgress, To: Offered, Why: "it reports again after fleetd gave up waiting, and is judged anew"},
-	{From: fsm.In(Deferred, WaitingOffline, Offered, Rejected, Failed, TimedOut, Reverted, Silent), On: OnActive, To: Active, Why: "it reports the content active, also after a failure, and is watched for the soak"},
+	{From: patience, On: OnProgress, To: Offered, Why: "it reports again after fleetd gave up waiting, and is judged anew"},
+	{From: slices.Concat(fsm.In(Deferred, WaitingOffline, Offered), Failures), On: OnActive, To: Active,
+		Why: "it reports the content active, also after a failure, and is watched for the soak"},
 	{From: fsm.In(Active), On: OnConfirm, To: Confirmed, Why: "it still reports the content active, a soak later"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, TimedOut, Silent), On: OnReject, To: Rejected, Why: "it refuses the content, or a part of it"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, TimedOut, Silent), On: OnFail, To: Failed, Why: "it could not fetch, save or activate the content, or is away although the rollout does not allow it"},
-	{From: fsm.In(WaitingOffline, Offered, Active, TimedOut, Silent), On: OnRevert, To: Reverted, Why: "it went back to what it had"},
+	{From: slices.Concat(waiting, fsm.In(Offered, Active), patience), On: OnReject, To: Rejected,
+		Why: "it refuses the content, or a part of it"},
+	{From: slices.Concat(waiting, fsm.In(Offered, Active), patience), On: OnFail, To: Failed,
+		Why: "it could not fetch, save or activate the content, or is away although the rollout does not allow it"},
+	{From: slices.Concat(fsm.In(WaitingOffline, Offered, Active), patience), On: OnRevert, To: Reverted, Why: "it went back to what it had"},
 	{From: fsm.In(Offered, Active), On: OnTimeout, To: TimedOut, Why: "it is online, and takes too long"},
 	{From: fsm.In(Offered, Active), On: OnSilent, To: Silent, Why: "no heartbeat arrives after it began to activate the content"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline), On: OnExpire, To: ExpiredOffline, Why: "it stays away"},
+	{From: waiting, On: OnExpire, To: ExpiredOffline, Why: "it stays away"},
 	{From: fsm.In(Active), On: OnExpire, To: ExpiredOffline, Why: "it signed off and stays away"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, Restoring, NotRestored), On: OnSupersede, To: Superseded, Why: "it was given something newer, which stays"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active), On: OnCancel, To: Cancelled, Why: "the rollout ended before its turn, or while it was away or waited"},
-	{From: fsm.In(Planned, Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, Restoring, NotRestored), On: OnDecommission, To: Decommissioned, Why: "it left the fleet"},
-	{From: fsm.In(Rejected, Failed, TimedOut, Reverted, Silent), On: OnRetryRobot, To: Planned, Why: "a person offers it the content again"},
-	{From: fsm.In(Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, NotRestored), On: OnRestore, To: Restoring, Why: "it got the content, and is assigned what it had before"},
+	{From: slices.Concat(fsm.In(Planned, Restoring), gotIt), On: OnSupersede, To: Superseded,
+		Why: "it was given something newer, which stays"},
+	{From: slices.Concat(waiting, fsm.In(Offered, Active)), On: OnCancel, To: Cancelled,
+		Why: "the rollout ended before its turn, or while it was away or waited"},
+	{From: slices.Concat(fsm.In(Planned, Restoring), gotIt), On: OnDecommission, To: Decommissioned, Why: "it left the fleet"},
+	{From: Failures, On: OnRetryRobot, To: Planned, Why: "a person offers it the content again"},
+	{From: gotIt, On: OnRestore, To: Restoring, Why: "it got the content, and is assigned what it had before"},
 	{From: fsm.In(Restoring), On: OnHasBack, To: Restored, Why: "it reports what it had before"},
-	{From: fsm.In(Deferred, WaitingOffline, Offered, Active, Confirmed, Rejected, Failed, TimedOut, Reverted, Silent, Cancelled, ExpiredOffline, NotRestored, Restoring), On: OnNotBack, To: NotRestored, Why: "it does not report what it had before, or cannot have it"},
+	{From: slices.Concat(gotIt, fsm.In(Restoring)), On: OnNotBack, To: NotRestored,
+		Why: "it does not report what it had before, or cannot have it"},
 }

@@ -119,7 +119,8 @@ func (s *step) judgeUntouched(i int) {
 		s.pass(w)
 		return
 	}
-	s.stop(w, OnWaveUnclear, "none of its robots got the content: "+countsText(w.Counts)+"; so it tells nothing about the robots of the next wave")
+	s.stop(w, OnWaveUnclear,
+		"none of its robots got the content: "+countsText(w.Counts)+"; so it tells nothing about the robots of the next wave")
 }
 
 // judgeGate lets a wave soak when enough of its reachable robots have the content, and pass when they are confirmed and
@@ -178,7 +179,9 @@ func (s *step) reasons(wave int) string {
 			groups[cmp.Or(b.Group, string(b.State))]++
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return cmp.Or(cmp.Compare(groups[b], groups[a]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(cmp.Compare(groups[b], groups[a]), cmp.Compare(a, b))
+	})
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s (%d)", name, groups[name])
 	}
