@@ -70,7 +70,13 @@ func (s Times) String() string {
 	if offset < 0 {
 		when, offset = "before", -offset
 	}
-	return fmt.Sprintf("%v %s %s of %s", offset, when, s.Event, s.Site)
+	text := offset.String()
+	for _, none := range []string{"0s", "0m"} { // 15m0s is 15m, and 30s stays
+		if short := strings.TrimSuffix(text, none); strings.HasSuffix(short, "m") || strings.HasSuffix(short, "h") {
+			text = short
+		}
+	}
+	return fmt.Sprintf("%s %s %s of %s", text, when, s.Event, s.Site)
 }
 
 // Missed is what happens to instants at which fleetd did not run.

@@ -297,3 +297,11 @@ func TestCalendarWritesItsSchedules(t *testing.T) {
 		t.Errorf("an empty action is found as %v", found)
 	}
 }
+
+func TestTimesInWords(t *testing.T) {
+	for offset, want := range map[int64]string{-900: "15m before opening of berlin", 3600: "1h after opening of berlin", 30: "30s after opening of berlin", 5430: "1h30m30s after opening of berlin", 0: "opening of berlin"} {
+		if got := (Times{Event: "opening", Site: "berlin", OffsetS: offset}).String(); got != want {
+			t.Errorf("%d s: %s, want %s", offset, got, want)
+		}
+	}
+}
