@@ -9,8 +9,9 @@ import { useRobots } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { dateTime } from '../../text/time';
+import { useRollouts } from '../rollouts/api';
 import { RevertButton } from './RevertButton';
-import { givenText, type Last as One, outcomeOf, whatOf } from './last';
+import { givenText, type Last as One, outcomeOf, rolloutOf, whatOf } from './last';
 import { type Outcome, reportOf, type What } from './model';
 import { names } from './Summary';
 import { useAssignTexts } from './text';
@@ -48,6 +49,7 @@ export function Last({ at, revisions, onBack }: Props) {
   const t = useAssignTexts();
   const list = useLast({ limit: 10 }, revisions);
   const asked = useLast({ at }, revisions, !!at);
+  const rollouts = useRollouts({}, again);
   const place = useRef<HTMLDivElement>(null);
   const arrived = !!at && !!asked.data;
   useEffect(() => {
@@ -61,6 +63,9 @@ export function Last({ at, revisions, onBack }: Props) {
         <Title order={2} size="h4">
           {t.last}
         </Title>
+        <Anchor component={Link} to="/rollouts" size="sm" ms="auto">
+          {t.allRollouts}
+        </Anchor>
         <CommandLine compact lines={[line('desired', 'assignments', at && `--at=${at}`)]} />
       </Group>
       {list.isPending && <Loader size="sm" aria-label={t.checking} />}
@@ -68,13 +73,26 @@ export function Last({ at, revisions, onBack }: Props) {
       {arrived && first.length === 0 && <Text role="status">{t.lastReplaced}</Text>}
       {list.data && first.length + rest.length === 0 && <Text c="dimmed">{t.lastNone}</Text>}
       {[...first, ...rest].map((a) => (
-        <Item key={a.id + a.by} of={a} chosen={first.includes(a)} onBack={onBack} />
+        <Item
+          key={a.id + a.by}
+          of={a}
+          rollout={rolloutOf(a, rollouts.data?.rollouts ?? [])}
+          chosen={first.includes(a)}
+          onBack={onBack}
+        />
       ))}
     </Stack>
   );
 }
 
-function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Props['onBack'] }) {
+interface ItemProps {
+  of: One;
+  rollout?: { id: string };
+  chosen: boolean;
+  onBack: Props['onBack'];
+}
+
+function Item({ of: a, rollout, chosen, onBack }: ItemProps) {
   const t = useAssignTexts();
   const ids = a.groups.flatMap((g) => g.robots);
   const fleet = useRobots();
@@ -113,6 +131,13 @@ function Item({ of: a, chosen, onBack }: { of: One; chosen: boolean; onBack: Pro
                 {a.groups.length > 1 && ` (${names(g.robots, 20)})`}
               </List.Item>
             ))}
+            {rollout && (
+              <List.Item>
+                <Anchor component={Link} to={`/rollouts/${encodeURIComponent(rollout.id)}`} size="sm">
+                  {t.itsRollout}
+                </Anchor>
+              </List.Item>
+            )}
             <List.Item>
               {t.lastEnded(Math.max(0, a.accepted - later), a.total, a.refused, a.undecided, later)}
             </List.Item>

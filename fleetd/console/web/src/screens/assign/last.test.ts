@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { givenText, type Last, outcomeOf, whatOf } from './last';
+import { givenText, type Last, outcomeOf, rolloutOf, whatOf } from './last';
 
 vi.mock('../../text/language', () => ({ texts: (en: object) => ({ now: () => en }) }));
 
@@ -48,6 +48,20 @@ describe('a last assignment', () => {
     );
     expect(outcomeOf(a).back).toEqual([{ what: { kind: 'back', of: 'config' }, robots: ['r1'] }]);
     expect(whatOf(a)).toEqual({ kind: 'back', of: 'config' });
+  });
+  it('leads to its rollout, unless several may be it', () => {
+    const a = last('story', { now: { id: 'tour', rev: 2 }, before: {}, robots: ['r1'] });
+    const r = { id: 'a', kind: 'story', wave_count: 1, total: 1, created_at: '2026-11-23T10:42:00.4Z' } as const;
+    const tour = { ...r, content: 'story tour revision 2' };
+    const others = [
+      { ...tour, kind: 'mode' as const },
+      { ...tour, content: 'story tour revision 1' },
+      { ...tour, created_at: '2026-11-23T10:43:00Z' },
+      { ...tour, wave_count: 3 },
+    ];
+    expect(rolloutOf(a, [...others, tour])?.id).toBe('a');
+    expect(rolloutOf(a, others)).toBeUndefined();
+    expect(rolloutOf(a, [tour, { ...tour, id: 'b' }])).toBeUndefined();
   });
   it('gives each robot the activities that it had', () => {
     const a = last(

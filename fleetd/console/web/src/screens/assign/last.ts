@@ -3,6 +3,7 @@ import { documentText } from './documentText';
 import { activitiesText, type Outcome, type Revert, storyText, type What } from './model';
 
 export type Last = Schemas['LastAssignment'];
+type Rollout = Pick<Schemas['RolloutSummary'], 'id' | 'kind' | 'wave_count' | 'total' | 'created_at' | 'content'>;
 type Kind = Last['kind'];
 type Pin = { id?: string; rev?: number };
 
@@ -22,6 +23,24 @@ export function givenText(kind: Kind, value: unknown, changed?: string): string 
 function backOf(kind: Kind): What {
   return kind === 'story' || kind === 'activities' ? { kind: 'back' } : { kind: 'back', of: kind };
 }
+
+/** ms that may lie between an assignment and its rollout. */
+const near = 2000;
+
+/** The rollout of an assignment; undefined if several may be it. */
+export function rolloutOf(a: Last, all: readonly Rollout[]): Rollout | undefined {
+  const found = all.filter(
+    (r) =>
+      r.kind === a.kind &&
+      r.wave_count === 1 &&
+      r.total >= a.total &&
+      Math.abs(Date.parse(r.created_at) - Date.parse(a.at)) < near &&
+      a.groups.some((g) => a.kind !== 'story' || said(g.now as Pin) === r.content),
+  );
+  return found.length === 1 ? found[0] : undefined;
+}
+
+const said = (p: Pin): string => (p.id ? `story ${p.id} revision ${p.rev}` : 'no default story');
 
 /** What an assignment of any of these kinds was, for its progress and its way back. */
 export function whatOf(a: Last): What {

@@ -104,6 +104,8 @@ export const useAssignTexts = texts(
     refusedBy: (n: number, names: string) => (n === 1 ? `1 refused it: ${names}` : `${n} refused it: ${names}`),
     revert: 'Revert…',
     last: 'Last assignments',
+    allRollouts: 'All assignments and rollouts',
+    itsRollout: 'The robots of this assignment, and its rollback',
     lastNone: 'Nothing was assigned yet.',
     lastReplaced:
       'Every robot of this assignment was given something else since, so it cannot be reverted. The audit says what they had.',
@@ -254,6 +256,8 @@ export const useAssignTexts = texts(
     refusedBy: (n: number, names: string) => (n === 1 ? `1 lehnte es ab: ${names}` : `${n} lehnten es ab: ${names}`),
     revert: 'Zurücknehmen…',
     last: 'Letzte Zuweisungen',
+    allRollouts: 'Alle Zuweisungen und Rollouts',
+    itsRollout: 'Die Roboter dieser Zuweisung, und ihr Rückweg',
     lastNone: 'Noch nichts wurde zugewiesen.',
     lastReplaced:
       'Jeder Roboter dieser Zuweisung bekam seither etwas anderes, deshalb lässt sie sich nicht zurücknehmen. Was sie hatten, steht im Protokoll.',

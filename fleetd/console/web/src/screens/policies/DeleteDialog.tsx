@@ -20,7 +20,7 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
   const [how, setHow] = useState<keyof typeof t.hows>('waves');
   const now = how === 'now' || undefined;
   const dry = useQuery({
-    queryKey: ['policies', 'delete', id, now],
+    queryKey: ['policy-delete', id, now],
     queryFn: () => deletePolicy(id, { dry_run: true, now }),
     gcTime: 0,
     retry: false,

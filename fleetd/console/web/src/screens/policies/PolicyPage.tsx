@@ -107,12 +107,12 @@ function Form({ of, next }: { of?: Policy; next: number }) {
       : undefined;
   const [asked] = useDebouncedValue(JSON.stringify(body && named ? { id, body } : undefined), 250);
   const dry = useQuery({
-    queryKey: ['policies', 'dry', asked],
+    queryKey: ['policy-dry', asked],
     queryFn: () => {
       const a = JSON.parse(asked!) as { id: string; body: PolicyRequest };
       return putPolicy(a.id, { ...a.body, dry_run: true });
     },
-    enabled: may && !!asked,
+    enabled: may && !!asked && !busy,
     placeholderData: keepPreviousData,
     refetchInterval: 10_000,
     gcTime: 0,

@@ -21,7 +21,7 @@ export function Facts({ of: d }: { of: Detail }) {
   const cause = causes[d.cause];
   const rows: [string, ReactNode][] = [
     [t.content, said(d.content)],
-    [t.selector, d.selector],
+    [t.selector, d.selector === '--all' ? t.everyone : d.selector],
     [
       t.cause,
       d.cause_id && cause ? (

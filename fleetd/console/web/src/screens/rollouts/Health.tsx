@@ -28,6 +28,11 @@ export function Health({ of: d }: { of: Detail }) {
         <Text size="xs" c="dimmed">
           {t.healthAbout}
         </Text>
+        {d.health.worse && (
+          <Text size="sm" fw={600} dir="auto">
+            {t.worse}: {d.health.worse}
+          </Text>
+        )}
         {updated.robots === 0 ? (
           <Text size="sm">{t.noneYet}</Text>
         ) : (

@@ -1,5 +1,5 @@
 import { Alert, Group, List, Stack, Text } from '@mantine/core';
-import { IconFlag } from '@tabler/icons-react';
+import { IconAlertTriangle, IconFlag } from '@tabler/icons-react';
 
 import { dateTime } from '../../text/time';
 import { refusalText } from '../assign/refusal';
@@ -21,8 +21,6 @@ export function PlanPicture({ of: p }: { of: Plan }) {
   const t = usePlanTexts();
   const { more } = useAssignTexts();
   const gate = useGateText();
-  const word = useFieldWord();
-  const { actionNumber } = useAssignTexts();
   const steps = stairs(p.waves);
   const some = (s: Plan['unchanged'], says: (n: number) => string) =>
     s.count > 0 && (
@@ -67,36 +65,13 @@ export function PlanPicture({ of: p }: { of: Plan }) {
       </Group>
       {p.needs_approval && <Alert color="yellow" title={t.approval} p="xs" />}
       {p.refused_total > 0 && (
-        <Stack gap={6} data-testid="refused">
-          <Group gap="xs">
-            <Swatch part="failed" />
-            <Text size="sm" fw={600}>
-              {t.wouldRefuse(p.refused_total)}
-            </Text>
-          </Group>
-          {groupsBy(p.refused, (r) => `${r.reason}: ${r.detail}`).map(([why, rows]) => (
-            <Stack key={why} gap={2} ps="md">
-              <Text size="sm" dir="auto" className="any-text">
-                {refusalText(why, word, actionNumber)}
-              </Text>
-              <Group gap="xs">
-                <RobotLinks ids={rows.slice(0, named).map((r) => r.robot)} />
-                <Text size="xs" c="dimmed">
-                  {[
-                    rows.length > named && more(rows.length - named),
-                    [...new Set(rows.map((r) => r.wave))]
-                      .sort((a, b) => a - b)
-                      .map((n) => t.inWave(n + 1))
-                      .join(', '),
-                  ]
-                    .filter(Boolean)
-                    .join('; ')}
-                </Text>
-              </Group>
-            </Stack>
-          ))}
-        </Stack>
+        <Robots
+          title={`${t.wouldRefuse(p.refused_total)} (${p.spec.refused === 'offer' ? t.offeredAll : t.leftOut})`}
+          rows={p.refused}
+          refuse
+        />
       )}
+      {p.warnings_total > 0 && <Robots title={t.wouldLeave(p.warnings_total)} rows={p.warnings} />}
       <List size="sm">
         {some(p.unchanged, t.unchanged)}
         {some(p.pinned, t.pins)}
@@ -104,14 +79,46 @@ export function PlanPicture({ of: p }: { of: Plan }) {
         {p.superseding.map((s) => (
           <List.Item key={s.rollout}>{t.superseding(s.robots, s.name)}</List.Item>
         ))}
-        {p.warnings.map((w, n) => (
-          <List.Item key={n}>
-            <span dir="auto">
-              {w.robot}: {w.detail}
-            </span>
-          </List.Item>
-        ))}
       </List>
     </Stack>
   );
 }
+
+/** Robots that would not take all of the content, by reason. */
+function Robots({ title, rows, refuse }: { title: string; rows: Plan['refused']; refuse?: boolean }) {
+  const t = usePlanTexts();
+  const { more, actionNumber } = useAssignTexts();
+  const word = useFieldWord();
+  return (
+    <Stack gap={6} data-testid={refuse ? 'refused' : 'warned'}>
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        {refuse ? <Swatch part="failed" /> : <IconAlertTriangle size={18} className="in-text" aria-hidden />}
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+      </Group>
+      {groupsBy(rows, (r) => `${r.reason}: ${r.detail}`).map(([why, of]) => (
+        <Stack key={why} gap={2} ps="md">
+          <Text size="sm" dir="auto" className="any-text">
+            {refusalText(why, word, actionNumber)}
+          </Text>
+          <Group gap="xs">
+            <RobotLinks ids={of.slice(0, named).map((r) => r.robot)} />
+            <Text size="xs" c="dimmed">
+              {[
+                of.length > named && more(of.length - named),
+                wavesOf(of)
+                  .map((n) => t.inWave(n + 1))
+                  .join(', '),
+              ]
+                .filter(Boolean)
+                .join('; ')}
+            </Text>
+          </Group>
+        </Stack>
+      ))}
+    </Stack>
+  );
+}
+
+const wavesOf = (rows: Plan['refused']): number[] => [...new Set(rows.map((r) => r.wave))].sort((a, b) => a - b);

@@ -30,7 +30,7 @@ export function RobotTable({ of: d, state, onState }: Props) {
   const [wave, setWave] = useState('');
   /** The last robot of each page before this one. */
   const [before, setBefore] = useState<string[]>([]);
-  const query = { state, wave: wave === '' ? undefined : Number(wave), after: before.at(-1) };
+  const query = { state, wave: wave || undefined, after: before.at(-1) };
   const list = useRobotsOf(d, query);
   const rows = list.data?.robots ?? [];
   const next = list.data?.next;

@@ -69,7 +69,7 @@ function Page({ id }: { id: string }) {
           <StateBadge of={d.state} />
         </Group>
         <Text size="sm" c="dimmed" dir="auto" className="any-text" role="status">
-          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), d.why].filter(Boolean).join('; ')}
+          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), d.why, d.waits].filter(Boolean).join('; ')}
         </Text>
       </Stack>
       <Group className={classes.decisions} gap="xs" role="group" aria-label={t.nextStep}>

@@ -83,7 +83,7 @@ function Row({ of: r }: { of: Summary }) {
         <RobotBar small counts={r.counts} total={r.total} />
         <Text size="xs" c="dimmed" dir="auto" lineClamp={2} className="any-text">
           {wavesText(r, t)}
-          {r.why && ` – ${r.why}`}
+          {r.state !== 'SUCCEEDED' && (r.waits || r.why) && ` – ${r.waits || r.why}`}
         </Text>
       </Table.Td>
       <Table.Td data-label={t.robots}>

@@ -136,7 +136,7 @@ export function SpecFields({ form: f, onChange }: Props) {
               }}
             />
           </Group>
-          {(['inWindows', 'onlyIdle', 'watchHealth'] as const).map((k) => (
+          {(['inWindows', 'onlyIdle', 'watchHealth', 'offerRefused'] as const).map((k) => (
             <Checkbox key={k} label={t[k]} checked={f[k]} onChange={(e) => put({ [k]: e.currentTarget.checked })} />
           ))}
         </Stack>

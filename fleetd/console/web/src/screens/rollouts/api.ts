@@ -1,5 +1,5 @@
 import { useThrottledValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { api, data, type Schemas } from '../../api/client';
 import { isOpen } from './states';
@@ -10,27 +10,31 @@ const again = 2000;
 /** ms until one that has ended is asked for again: a person may retry it or roll it back. */
 const later = 15_000;
 
-export function useRollouts(query: { state?: string; robot?: string }) {
+export function useRollouts(query: { state?: string; robot?: string }, every = again) {
   return useQuery({
     queryKey: ['rollouts', 'list', query],
     queryFn: ({ signal }) =>
       data(api.GET('/api/v1/rollouts', { params: { query: { ...query, limit: 100 } as never }, signal })),
     placeholderData: keepPreviousData,
-    refetchInterval: again,
+    refetchInterval: every,
   });
 }
 
+/** The newest answer about each rollout and its ETag. */
+const newest = new Map<string, { tag: string; detail: Detail }>();
+
 /** One rollout. fleetd answers with nothing while it is the same, so that an open page costs little. */
 export function useRollout(id: string) {
-  const queries = useQueryClient();
-  const queryKey = ['rollouts', 'one', id];
   return useQuery({
-    queryKey,
+    queryKey: ['rollouts', 'one', id],
     queryFn: async ({ signal }) => {
-      const before = queries.getQueryData<Detail>(queryKey);
-      const headers = before ? { 'If-None-Match': `"${before.version}"` } : {};
-      const got = await data(api.GET('/api/v1/rollouts/{id}', { params: { path: { id } }, headers, signal }));
-      return got ?? before!;
+      const before = newest.get(id);
+      const headers = before ? { 'If-None-Match': before.tag } : {};
+      const answer = await api.GET('/api/v1/rollouts/{id}', { params: { path: { id } }, headers, signal });
+      const tag = answer.response.headers.get('ETag');
+      if (!answer.data) return before!.detail;
+      if (tag) newest.set(id, { tag, detail: answer.data });
+      return answer.data;
     },
     refetchInterval: (q) => (q.state.data && !isOpen(q.state.data.state) ? later : again),
   });
@@ -49,7 +53,7 @@ const rarely = 4000;
 export const robotsOnPage = 25;
 
 /** Robots of a rollout, asked for again only after the rollout has changed. */
-export function useRobotsOf(d: Detail, query: { state?: RobotState; wave?: number; after?: string }) {
+export function useRobotsOf(d: Detail, query: { state?: RobotState; wave?: string; after?: string }) {
   const asked = { ...query, limit: robotsOnPage };
   const version = useThrottledValue(d.version, rarely);
   return useQuery({

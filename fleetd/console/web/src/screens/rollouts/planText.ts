@@ -38,8 +38,12 @@ export const usePlanTexts = texts(
     picture: (name: string, n: number, refused: number) =>
       `${name}: ${n} robots${refused > 0 ? `, ${refused} of them would refuse it` : ''}`,
     first: (names: string) => `first ${names}`,
-    wouldRefuse: (n: number) =>
-      n === 1 ? '1 robot would refuse it and count as failed' : `${n} robots would refuse it and count as failed`,
+    wouldRefuse: (n: number) => (n === 1 ? '1 robot would refuse it' : `${n} robots would refuse it`),
+    leftOut: 'left out: they keep what they have',
+    offeredAll: 'offered it all the same, and counted as failed if they do',
+    wouldLeave: (n: number) =>
+      n === 1 ? '1 robot would leave out a part of it' : `${n} robots would leave out a part of it`,
+    offerRefused: 'Offer it also to robots that would refuse it',
     inWave: (n: number) => `wave ${n}`,
     unchanged: (n: number) => (n === 1 ? '1 robot has it already' : `${n} robots have it already`),
     pins: (n: number) =>
@@ -100,10 +104,12 @@ export const usePlanTexts = texts(
     waveRobots: (n) => `${n} Roboter`,
     picture: (name, n, refused) => `${name}: ${n} Roboter${refused > 0 ? `, ${refused} davon würden es ablehnen` : ''}`,
     first: (names) => `zuerst ${names}`,
-    wouldRefuse: (n) =>
-      n === 1
-        ? '1 Roboter würde es ablehnen und als gescheitert zählen'
-        : `${n} Roboter würden es ablehnen und als gescheitert zählen`,
+    wouldRefuse: (n) => (n === 1 ? '1 Roboter würde es ablehnen' : `${n} Roboter würden es ablehnen`),
+    leftOut: 'ausgelassen: sie behalten, was sie haben',
+    offeredAll: 'es wird ihnen trotzdem angeboten; tun sie es, zählen sie als gescheitert',
+    wouldLeave: (n) =>
+      n === 1 ? '1 Roboter würde einen Teil davon auslassen' : `${n} Roboter würden einen Teil davon auslassen`,
+    offerRefused: 'Auch Robotern anbieten, die es ablehnen würden',
     inWave: (n) => `Welle ${n}`,
     unchanged: (n) => (n === 1 ? '1 Roboter hat es schon' : `${n} Roboter haben es schon`),
     pins: (n) =>

@@ -22,6 +22,7 @@ describe('how a rollout goes', () => {
         onlyIdle: true,
         retries: '0',
         watchHealth: false,
+        offerRefused: true,
       }),
     ).toEqual({
       waves: [
@@ -34,6 +35,7 @@ describe('how a rollout goes', () => {
       only_idle: true,
       retries: 0,
       watch_health: false,
+      refused: 'offer',
     });
   });
   it('knows when a wave does not say how many robots it has', () => {

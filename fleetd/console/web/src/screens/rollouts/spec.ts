@@ -23,6 +23,8 @@ export interface SpecForm {
   onlyIdle: boolean;
   retries: string;
   watchHealth: boolean;
+  /** Robots of which the plan says that they would refuse the content get it offered, too. */
+  offerRefused: boolean;
 }
 
 /** The waves with which a person begins who wants others than the default. */
@@ -41,6 +43,7 @@ export const defaults: SpecForm = {
   onlyIdle: false,
   retries: '',
   watchHealth: true,
+  offerRefused: false,
 };
 
 const numberIn = (text: string): number | undefined =>
@@ -77,6 +80,7 @@ export function specOf(f: SpecForm): Spec {
   if (retries !== undefined) spec.retries = retries;
   if (f.offline) spec.offline = f.offline;
   if (f.pinned) spec.pinned = f.pinned;
+  if (f.offerRefused) spec.refused = 'offer';
   if (f.inWindows) spec.in_windows = true;
   if (f.onlyIdle) spec.only_idle = true;
   if (!f.watchHealth) spec.watch_health = false;

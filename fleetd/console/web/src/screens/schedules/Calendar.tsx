@@ -7,15 +7,11 @@ import { problemOf } from '../../api/problem';
 import { useSites } from '../../live/robots';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
-import { useComing, useRuns, useSchedules, useSitesKnown, useWeek } from './api';
+import { useSchedules, useSitesKnown, useWeek } from './api';
 import { SiteFields } from './SiteFields';
 import { useSchedulesTexts } from './text';
 import { mondayOf, plusDays } from './times';
-import { isOfSite, marksOf } from './week';
 import { dayText, Week } from './Week';
-
-/** The next instants of so many schedules of a site are shown. */
-const most = 20;
 
 /** A week of a site in its zone, and its opening hours, exceptions and maintenance windows. */
 export function Calendar() {
@@ -29,9 +25,7 @@ export function Calendar() {
   const [from, setFrom] = useState(() => mondayOf(today));
   const of = known.data?.find((s) => s.id === site);
   const week = useWeek(of?.zone ? site : '', from);
-  const theirs = (useSchedules().data ?? []).filter((s) => isOfSite(s, site)).slice(0, most);
-  const coming = useComing(theirs.map((s) => s.id));
-  const ran = (useRuns(500).data ?? []).filter((r) => theirs.some((s) => s.id === r.schedule));
+  const schedules = useSchedules().data;
   if (known.isPending) return <Loader aria-label={t.checking} />;
   if (known.isError) return <Refused error={known.error} onRetry={() => void known.refetch()} />;
   if (all.length === 0) return <Text role="status">{t.noSites}</Text>;
@@ -68,7 +62,7 @@ export function Calendar() {
           {week.isError && problemOf(week.error).status !== 404 && (
             <Refused error={week.error} onRetry={() => void week.refetch()} />
           )}
-          {week.data && <Week days={week.data.days} marks={marksOf(week.data.days, week.data.zone, ran, coming)} />}
+          {week.data && <Week days={week.data.days} schedules={schedules ?? []} />}
         </Stack>
       ) : (
         <Alert color="blue" title={t.noCalendar} />

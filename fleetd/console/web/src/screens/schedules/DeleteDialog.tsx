@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
 
-import { line, whyAndExpect } from '../../api/commandline';
+import { lineOf } from '../../api/lines';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { deleteSchedule } from './api';
@@ -43,7 +43,7 @@ export function DeleteDialog({ id, onClose }: { id: string; onClose: () => void 
           />
           {remove.isError && <Refused error={remove.error} />}
           <Group justify="flex-end">
-            <CommandLine lines={[line('schedule', 'delete', id, ...whyAndExpect(why))]} />
+            <CommandLine lines={[lineOf('delete-schedule', { path: { id }, query: { why } })]} />
             <Button variant="default" onClick={onClose}>
               {t.cancel}
             </Button>

@@ -140,9 +140,9 @@ function Form({ of }: { of?: Schedule }) {
           {of ? of.id : t.new}
         </Title>
       </Stack>
-      {of?.of_site && (
-        <Alert color="blue" title={t.ownedBySite(of.of_site)}>
-          <Anchor component={Link} to={`/schedules?tab=calendar&site=${encodeURIComponent(of.of_site)}`}>
+      {of?.site_of && (
+        <Alert color="blue" title={t.ownedBySite(of.site_of)}>
+          <Anchor component={Link} to={`/schedules?tab=calendar&site=${encodeURIComponent(of.site_of)}`}>
             {t.toCalendar}
           </Anchor>
         </Alert>
@@ -241,7 +241,7 @@ function Form({ of }: { of?: Schedule }) {
                 {t.save}
               </Button>
               {body && valid.test(id) && <CommandLine lines={putLines(id, body)} />}
-              {of && !of.of_site && (
+              {of && !of.site_of && (
                 <Button variant="default" disabled={!may} onClick={() => setDeleting(true)}>
                   {t.delete}
                 </Button>

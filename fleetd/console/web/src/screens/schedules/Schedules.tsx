@@ -105,9 +105,9 @@ function Row({ of: s }: { of: Schedule }) {
         <Anchor component={Link} to={`/schedules/${encodeURIComponent(s.id)}`} size="sm" fw={600}>
           {s.id}
         </Anchor>
-        {(s.of_site || s.owner) && (
+        {(s.site_of || s.owner) && (
           <Text size="xs" c="dimmed" dir="auto" className="any-text">
-            {s.of_site ? t.ofCalendar(s.of_site) : t.fromFolder(s.owner!)}
+            {s.site_of ? t.ofCalendar(s.site_of) : t.fromFolder(s.owner!)}
           </Text>
         )}
       </Table.Td>

@@ -2,13 +2,18 @@ import { ScrollArea, Text } from '@mantine/core';
 import { Link } from 'react-router';
 
 import { locale } from '../../text/time';
-import type { WeekDay } from './types';
+import type { Schedule, WeekDay } from './types';
 import { useSchedulesTexts } from './text';
-import { type Block, blocksOf, type Mark } from './week';
+import { minuteOf } from './times';
+import { useActionText } from './words';
 import classes from './week.module.css';
 
 const share = (minutes: number) => `${(100 * minutes) / 1440}%`;
-const placeOf = (b: Block) => ({ top: share(b.from), height: share(Math.max(b.to - b.from, 20)) });
+/** Where a span is in the column of its day; a short one is high enough to be seen. */
+const placeOf = (s: WeekDay['open'][number]) => {
+  const from = minuteOf(s.from);
+  return { top: share(from), height: share(Math.max(minuteOf(s.to) - from, 20)) };
+};
 
 /** A date such as Mon, 23 Nov. */
 export const dayText = (date: string): string =>
@@ -20,10 +25,14 @@ export const dayText = (date: string): string =>
   });
 
 /** A week of a site in its zone: when it is open, when its robots may be changed, and what happens by itself. */
-export function Week({ days, marks }: { days: readonly WeekDay[]; marks: readonly Mark[][] }) {
+export function Week({ days, schedules }: { days: readonly WeekDay[]; schedules: readonly Schedule[] }) {
   const t = useSchedulesTexts();
-  const open = blocksOf(days, 'open');
-  const windows = blocksOf(days, 'windows');
+  const action = useActionText();
+  /** What happens, in the console's language if the schedule is known here. */
+  const said = (r: WeekDay['runs'][number]) => {
+    const schedule = schedules.find((s) => s.id === r.schedule);
+    return schedule ? action(schedule.action) : r.text;
+  };
   return (
     <ScrollArea viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': t.tabs.calendar }}>
       <div className={classes.week} data-testid="week">
@@ -32,9 +41,7 @@ export function Week({ days, marks }: { days: readonly WeekDay[]; marks: readonl
           <div key={d.date} className={classes.head}>
             <b>{dayText(d.date)}</b>
             <Text size="xs" dir="auto" className="any-text">
-              {[d.name || (d.exception && t.exception), d.open.length === 0 && t.closed, d.clock_change]
-                .filter(Boolean)
-                .join(', ')}
+              {[d.exception, d.open.length === 0 && t.closed, d.clock_change].filter(Boolean).join(', ')}
             </Text>
           </div>
         ))}
@@ -45,28 +52,32 @@ export function Week({ days, marks }: { days: readonly WeekDay[]; marks: readonl
             </span>
           ))}
         </div>
-        {days.map((d, n) => (
+        {days.map((d) => (
           <ul key={d.date} className={classes.day} aria-label={dayText(d.date)}>
-            {open[n]!.map((b) => (
-              <li key={`o${b.from}`} className={classes.open} style={placeOf(b)} title={`${b.text} ${t.open}`}>
-                {b.text} {t.open}
+            {d.open.map((s) => (
+              <li key={`o${s.from}`} className={classes.open} style={placeOf(s)} title={`${s.from}–${s.to} ${t.open}`}>
+                {s.from}–{s.to} {t.open}
               </li>
             ))}
-            {windows[n]!.map((b) => (
-              <li key={`w${b.from}`} className={classes.window} style={placeOf(b)} title={`${b.text} ${t.window}`}>
-                {b.text} {t.window}
-              </li>
-            ))}
-            {(marks[n] ?? []).map((m) => (
+            {d.windows.map((s) => (
               <li
-                key={m.at + m.schedule}
-                className={classes.run}
-                style={{ top: share(Math.min(m.minute, 1380)) }}
-                title={`${m.at} ${m.schedule}${m.outcome ? `: ${t.outcomes[m.outcome]}` : ''}`}
+                key={`w${s.from}`}
+                className={classes.window}
+                style={placeOf(s)}
+                title={`${s.from}–${s.to} ${t.window}`}
               >
-                <Link to={`/schedules/${encodeURIComponent(m.schedule)}`}>
-                  {m.at} {m.schedule}
-                  {m.outcome && ` (${t.outcomes[m.outcome]})`}
+                {s.from}–{s.to} {t.window}
+              </li>
+            ))}
+            {d.runs.map((r) => (
+              <li
+                key={`r${r.at}${r.schedule}`}
+                className={classes.run}
+                style={{ top: share(Math.min(minuteOf(r.at), 1380)) }}
+                title={`${r.at} ${r.schedule}: ${said(r)}`}
+              >
+                <Link to={`/schedules/${encodeURIComponent(r.schedule)}`}>
+                  {r.at} {said(r)}
                 </Link>
               </li>
             ))}

@@ -1,7 +1,7 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { api, data } from '../../api/client';
-import type { Schedule, ScheduleBody, SiteBody, Times } from './types';
+import type { ScheduleBody, SiteBody, Times } from './types';
 
 /** ms until schedules, and what ran, are asked for again. */
 const again = 5000;
@@ -51,16 +51,5 @@ export function useWeek(site: string, from: string) {
     enabled: !!site,
     placeholderData: keepPreviousData,
     retry: false,
-  });
-}
-
-/** Schedules with their next instants. */
-export function useComing(ids: readonly string[]): Schedule[] {
-  return useQueries({
-    queries: ids.map((id) => ({
-      queryKey: ['schedules', 'one', id],
-      queryFn: () => data(api.GET('/api/v1/schedules/{id}', { params: { path: { id } } })),
-    })),
-    combine: (all) => all.flatMap((q) => (q.data ? [q.data] : [])),
   });
 }

@@ -1,5 +1,5 @@
 import { type ActionForm, actionForm, actionOf } from './actionForm';
-import { type Day, days, type Site, type SiteBody } from './types';
+import { type Day, days, type SiteBody } from './types';
 import { spansIn, zoneHere } from './times';
 
 /** The calendar of a site as a person writes it. */
@@ -13,7 +13,7 @@ export interface SiteForm {
 }
 
 /** How a person sees what is known of a site. */
-export function siteForm(s: Partial<Site> | undefined): SiteForm {
+export function siteForm(s: SiteBody | undefined): SiteForm {
   return {
     zone: s?.zone || zoneHere(),
     hours: Object.fromEntries(days.map((d) => [d, (s?.hours?.[d] ?? []).join(', ')])) as Record<Day, string>,

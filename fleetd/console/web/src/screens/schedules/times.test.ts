@@ -19,8 +19,8 @@ describe('times of a schedule', () => {
       { cron: '0 9 * * 1,2', zone: 'Europe/Berlin' },
       { cron: '*/10 8-18 * * *', zone: 'UTC' },
       { at: '2026-12-24T18:00', zone: 'Asia/Tokyo' },
-      { on: 'closing', site: 'lobby', offset_s: -900 },
-      { on: 'opening', site: 'lobby', offset_s: undefined },
+      { event: 'closing', site: 'lobby', offset_s: -900 },
+      { event: 'opening', site: 'lobby', offset_s: undefined },
     ];
     for (const t of written) expect(timesOf(formOf(t))).toEqual(t);
   });
@@ -57,7 +57,7 @@ describe('hours', () => {
       open: { performance: 'start' as const },
       close: undefined,
     };
-    expect(siteOf(siteForm({ id: 'lobby', local_time: '', ...site }))).toEqual(site);
+    expect(siteOf(siteForm(site))).toEqual(site);
     expect(siteForm(undefined).hours.mon).toBe('');
   });
 });

@@ -7,8 +7,7 @@ export type Schedule = Schemas['Schedule'];
 export type Run = Schemas['ScheduleRun'];
 export type Site = Schemas['Site'];
 export type SiteBody = Schemas['SiteRequest'];
-export type WeekDay = Schemas['SiteDay'];
-export type DaySpan = Schemas['SiteDaySpan'];
+export type WeekDay = Schemas['CalendarDay'];
 
 export const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Day = (typeof days)[number];
