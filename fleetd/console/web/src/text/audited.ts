@@ -61,5 +61,8 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'session end': 'eine Sitzung beenden',
   requests: 'zu viele Anfragen, um jede aufzuführen',
   'apply folder': 'die Flotte einem Ordner angleichen',
+  site: 'die Zeiten eines Standorts ändern',
+  schedule: 'einen Zeitplan ändern',
+  'schedule run': 'ein Zeitplan lief',
   prune: 'alte Einträge des Protokolls entfernen',
 });

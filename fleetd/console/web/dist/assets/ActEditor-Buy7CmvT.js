@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-1fGCveIy.js";import{Z as t}from"./language-Dyri_k-x.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`act`})}export{r as default};

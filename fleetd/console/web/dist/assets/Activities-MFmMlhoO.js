@@ -1,1 +1,0 @@
-import{t as e}from"./Library-XcxOOkby.js";import{Z as t}from"./language-Dyri_k-x.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`activity`})}export{r as default};

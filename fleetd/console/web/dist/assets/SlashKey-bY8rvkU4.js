@@ -1,1 +1,0 @@
-import{Tt as e}from"./index-DMFFW1_I.js";import{Z as t}from"./language-Dyri_k-x.js";var n=t(),r=()=>(0,n.jsx)(`span`,{className:`keyboard-only`,"aria-hidden":!0,children:(0,n.jsx)(e,{size:`xs`,children:`/`})});export{r as t};

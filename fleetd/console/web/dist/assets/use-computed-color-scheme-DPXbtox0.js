@@ -1,1 +1,0 @@
-import{Yt as e,nn as t}from"./index-DMFFW1_I.js";function n(n,r={getInitialValueInEffect:!0}){let i=t(n,r),{colorScheme:a}=e();return a===`auto`?i:a}export{n as t};
