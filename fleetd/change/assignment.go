@@ -31,6 +31,9 @@ type assignment struct {
 func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignment, sel selector.Selector, by audit.Attribution) error {
 	var rows []store.NewRollout
 	for _, a := range all {
+		if len(a.given) == 0 {
+			continue // all of them had it already
+		}
 		id, err := uuid.NewV7()
 		if err != nil {
 			return fmt.Errorf("make an id for a rollout: %w", err)

@@ -297,9 +297,9 @@ func (r *folderRun) refuse(o folder.Object, problems []schema.Problem) {
 	r.found = append(r.found, o.Refuse(problems)...)
 }
 
-// needs refuses an apply that changes what the principal may not change.
+// needs refuses an apply that changes what the principal may not change. Whoever may look may see what it would do.
 func (r *folderRun) needs(path string, rights auth.Rights, what string) {
-	if !r.principal.May(rights) {
+	if !r.dryRun && !r.principal.May(rights) {
 		r.found = append(r.found, library.FileProblem{Path: path, Problem: schema.NewProblem("", CodeNeedsRight,
 			fmt.Sprintf("%s needs the right to %v, which %s does not have", what, rights, r.principal.ID), "this needs the role "+auth.RolesWith(rights))})
 	}
