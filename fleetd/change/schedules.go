@@ -411,7 +411,6 @@ func (s *Schedules) writeCalendar(
 		}
 		done.Written = append(done.Written, name)
 		was := old[name]
-		was.NextAt = dueOnly(was.NextAt, now) // its hours may be others, but what is due stays due
 		if !dryRun {
 			s.complete(&row, was, t, p, by, now)
 			if err := tx.PutSchedule(ctx, row); err != nil {
@@ -420,14 +419,6 @@ func (s *Schedules) writeCalendar(
 		}
 	}
 	return nil, nil
-}
-
-// dueOnly is next if it is due, and else none.
-func dueOnly(next, now time.Time) time.Time {
-	if next.After(now) {
-		return time.Time{}
-	}
-	return next
 }
 
 // DeleteSite deletes a site with the schedules of its calendar.

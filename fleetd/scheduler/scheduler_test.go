@@ -281,6 +281,55 @@ func TestClockThatIsSet(t *testing.T) {
 	})
 }
 
+// A schedule that was saved while the clock was ahead runs at the next instant of the right clock.
+func TestScheduleOfAClockThatWasAhead(t *testing.T) {
+	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
+		defer w.instance("fleetd", always)()
+		w.setClock(365 * 24 * time.Hour)
+		w.put("morning", daily("0 9 * * *"), admin)
+		w.Sleep(2 * time.Second)
+		w.setClock(-365 * 24 * time.Hour)
+		w.Sleep(62 * time.Minute)
+		w.want("runs", w.runs(), "done 01 09:00")
+	})
+}
+
+// Whatever computes its next instant again: one that was decided is not run again, and one that is due stays due.
+func TestInstantWhenAScheduleIsSavedAgain(t *testing.T) {
+	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
+		defer w.instance("fleetd", always)()
+		w.put("morning", daily("0 9 * * *"), admin)
+		w.setClock(3 * time.Hour)
+		w.Sleep(2 * time.Second)
+		w.setClock(-3 * time.Hour)
+		w.put("morning", daily("0 9 * * *"), admin)
+		w.Sleep(2 * time.Hour)
+		w.want("runs", w.runs(), "missed 01 09:00: fleetd came to it 2h0m1s late; missed ones are skipped")
+		w.want("sent", w.messages())
+	})
+	inWorld(t, "2026-12-01T08:00:00+01:00", func(w *world) {
+		c := schedule.Calendar{Site: site.Site{Zone: "Europe/Berlin", Hours: site.Week{Tue: []string{"09:00-18:00"}}}, Open: &schedule.Action{Performance: "start"}}
+		w.putSite("berlin", c, false)
+		w.put("morning", daily("0 9 * * *"), admin)
+		w.Sleep(time.Hour + time.Second)
+		c.Hours.Tue = []string{"09:00-17:00"}
+		w.putSite("berlin", c, false)
+		w.put("morning", daily("0 9 * * *"), admin)
+		defer w.instance("fleetd", always)()
+		w.Sleep(time.Second)
+		w.want("sent", w.messages(), "r1 auto/start", "r1 mode/set", "r2 mode/set")
+	})
+}
+
+func TestFollowerRunsNothing(t *testing.T) {
+	inWorld(t, "2026-12-01T08:59:59+01:00", func(w *world) {
+		w.put("morning", daily("0 9 * * *"), admin)
+		defer w.instance("fleetd", func() bool { return false })()
+		w.Sleep(time.Minute)
+		w.want("runs", w.runs())
+	})
+}
+
 func TestScheduleWhenClocksChange(t *testing.T) {
 	for _, row := range []struct {
 		name, start string
