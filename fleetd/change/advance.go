@@ -243,7 +243,10 @@ func (s *Schedules) assign(ctx context.Context, tx *store.Tx, row Schedule, robo
 	if err != nil || len(found) > 0 {
 		return nil, found, err
 	}
-	return planned.Updated, nil, planned.apply(ctx)
+	if err := planned.apply(ctx); err != nil {
+		return nil, nil, err
+	}
+	return planned.Updated, nil, s.addAssignments(ctx, tx, []assignment{{content: c, given: planned.given, schedule: row.ID}}, *row.Selector, by)
 }
 
 // startRollout starts the prepared rollout of a schedule.

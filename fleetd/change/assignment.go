@@ -23,7 +23,9 @@ import (
 type assignment struct {
 	content content.Content
 	given   map[string]rollout.Given
-	policy  string // that gives it; empty = a person
+	policy  string // that gives it; empty = a person, or a schedule
+
+	schedule string // that gives it
 }
 
 // addAssignments adds a rollout of one wave for each assignment, in the transaction that carries it out: so all that
@@ -49,6 +51,9 @@ func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignmen
 		ask := rollout.New{ID: id.String(), Selector: selectorText(sel), Cause: rollout.ByAssignment, By: by.Who, Why: by.Why, At: by.At, Start: true}
 		if a.policy != "" {
 			ask.Cause, ask.CauseID = rollout.ByPolicy, a.policy
+		}
+		if a.schedule != "" {
+			ask.Cause, ask.CauseID = rollout.BySchedule, a.schedule
 		}
 		row, robots := plan.Rollout(ask)
 		run := rollout.NewRun(row, robots)

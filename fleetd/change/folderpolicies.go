@@ -284,7 +284,7 @@ func (r *folderRun) giveGroup(ctx context.Context, g group, reach *folder.Reach)
 		if err := planned.apply(ctx); err != nil {
 			return err
 		}
-		return r.addAssignments(ctx, r.tx, []assignment{{g.policy.Content, planned.given, g.policy.ID}}, g.policy.Selector, by)
+		return r.addAssignments(ctx, r.tx, []assignment{{content: g.policy.Content, given: planned.given, policy: g.policy.ID}}, g.policy.Selector, by)
 	}
 	return r.roll(ctx, g, reach)
 }

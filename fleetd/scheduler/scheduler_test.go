@@ -447,6 +447,10 @@ func TestScheduleAssigns(t *testing.T) {
 		if err != nil || len(newest) != 1 || !strings.Contains(string(newest["r1"].Payload), `"ato"`) {
 			t.Errorf("the desired modes are %v: %v", newest, err)
 		}
+		all, err := w.DB.Rollouts(context.Background(), store.RolloutQuery{})
+		if err != nil || len(all) != 1 || all[0].Cause != rollout.BySchedule || all[0].CauseID != "morning" || all[0].Waves[0].Total != 1 {
+			t.Errorf("the assignment is the rollout %+v: %v", all, err)
+		}
 	})
 }
 
