@@ -120,7 +120,7 @@ function NextStep({ of: d, onDecide }: { of: Detail; onDecide: (what: Deciding) 
   };
   const text = says[d.state];
   if (!text) return null;
-  const offered = (['approve', 'start', 'resume', 'retry'] as const).filter((w) => d.can.includes(w));
+  const offered = (['approve', 'start', 'retry'] as const).filter((w) => d.can.includes(w));
   return (
     <Alert color={d.state === 'PAUSED' || d.state.endsWith('E') ? 'yellow' : 'blue'} title={d.why || t.nextStep}>
       <Stack gap="xs" align="flex-start">
