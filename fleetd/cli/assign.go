@@ -61,9 +61,12 @@ func assignedLines(_ *shell, w io.Writer, d api.Assigned) {
 
 // pinnedLine says which robots keep what a person gives them, although a policy says otherwise.
 func pinnedLine(w io.Writer, robots []string, dryRun bool) {
-	word := "are pinned now"
-	if dryRun {
+	word := "is pinned now"
+	switch {
+	case dryRun:
 		word = "would be pinned"
+	case len(robots) > 1:
+		word = "are pinned now"
 	}
 	if len(robots) > 0 {
 		fmt.Fprintf(w, "policies say otherwise for %s, which %s: %s; fleetd pin remove ROBOT KIND ends that\n", countText(len(robots), "robot"), word, cell(strings.Join(robots, " ")))

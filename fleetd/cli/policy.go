@@ -158,12 +158,12 @@ func policyText(_ *shell, out io.Writer, p api.Policy) {
 }
 
 func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
-	p, gets, has, decides := r.Policy, "get something else", "", "decides"
+	p, gets, has, decides := r.Policy, "updated", "", "decides"
 	switch {
 	case r.Deleted:
 		has, decides = " was deleted", "decided"
 	case r.DryRun:
-		gets = "would get something else"
+		gets = "would be updated"
 	}
 	fmt.Fprintf(out, "policy %s%s: %s for %s, place %d, %s\n", p.ID, has, p.Text, p.Robots, p.Place, p.State())
 	fmt.Fprintf(out, "%s selected, it %s for %d; %d %s, %d unchanged, %d pinned\n", countText(r.Total, "robot"), decides, r.Decides, len(r.Updated), gets, len(r.Unchanged), len(r.Pinned))
