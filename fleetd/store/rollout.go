@@ -61,7 +61,7 @@ func (r reads) Rollouts(ctx context.Context, q RolloutQuery) ([]rollout.Rollout,
 	w.addIf(q.State != "", "o.state = %s", string(q.State))
 	w.addIf(q.Robot != "", "o.id IN (SELECT m.rollout FROM rollout_robots m WHERE m.robot = %s)", q.Robot)
 	w.addRobotsOfSites(q.Sites)
-	all, err := queryAll(ctx, r, scanRollout, selectRollouts+w.String()+" ORDER BY o.created_at DESC, o.id LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
+	all, err := queryAll(ctx, r, scanRollout, selectRollouts+w.String()+" ORDER BY o.created_at DESC, o.id DESC LIMIT "+w.arg(limitOf(q.Limit)), w.args...)
 	if err != nil {
 		return nil, fmt.Errorf("list rollouts: %w", err)
 	}
