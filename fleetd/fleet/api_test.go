@@ -203,7 +203,7 @@ func TestRefusalNamesPlaceAndRemedy(t *testing.T) {
 // or one that asks for a sign-in; other tests meet them.
 var elsewhere = []api.Kind{
 	api.KindBusy, api.KindSlow, api.KindInternal, api.KindDatabase, api.KindLoading, api.KindOverload, api.KindDisk, api.KindOutcome, api.KindBroker, api.KindNoAnswer, api.KindEnding,
-	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften, api.KindSignIn,
+	api.KindToken, api.KindTokenUsed, api.KindTokenExpired, api.KindWrongBody, api.KindRequest, api.KindCertificate, api.KindTooOften, api.KindSignIn, api.KindState,
 }
 
 func TestEveryKindOfProblemHasATest(t *testing.T) {

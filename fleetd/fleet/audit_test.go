@@ -31,7 +31,7 @@ func (w *world) mutating() map[string]string {
 	all := map[string]string{}
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
-			if method != "get" && o.ID != "validate-texts" && o.ID != "get-timeline-of-text" {
+			if method != "get" && !slices.Contains([]string{"validate-texts", "get-timeline-of-text", "diff-folder", "plan-rollout", "next-instants"}, o.ID) {
 				all[strings.ToUpper(method)+" "+path] = o.ID
 			}
 		}

@@ -155,7 +155,7 @@ func TestNoAnswerNamesARobotOfAnotherSite(t *testing.T) {
 			}
 		}
 		slices.Sort(named)
-		want := strings.Fields("export-audit export-robots get-asset get-batch get-policy get-rollout get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-pins list-policies list-robots list-rollout-robots list-rollouts list-schedules list-stops")
+		want := strings.Fields("export-audit export-folder export-robots get-asset get-batch get-policy get-rollout get-uses-act get-uses-activity get-uses-story list-alerts list-assets list-assignments list-audit list-batches list-commands list-desired list-events list-orphans list-pins list-policies list-robots list-rollout-robots list-rollouts list-schedules list-stops")
 		if !slices.Equal(named, want) {
 			t.Errorf("somebody of all sites finds %s in\n%v, want\n%v", otherSite, named, want)
 		}

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
-
-	"troupe/schema/score"
 )
 
 // exportFolder requires that a folder of what is published says nothing new.
@@ -75,7 +74,7 @@ func (w *world) applyFolder(rt *rapid.T) {
 		case "remove":
 			if len(f.Texts) > 0 {
 				i := rapid.IntRange(0, len(f.Texts)-1).Draw(rt, "which")
-				_, id := score.NameOf(f.Texts[i].Body)
+				id := strings.TrimSuffix(path.Base(f.Texts[i].Path), ".yaml") // its text may have become unreadable
 				f.Remove = append(f.Remove, Ref{f.Texts[i].Kind, id})
 				f.Texts = slices.Delete(f.Texts, i, i+1)
 			}
