@@ -48,21 +48,12 @@ func TestFolderIsBounded(t *testing.T) {
 
 func TestFirstFieldSaysWhatAFileIs(t *testing.T) {
 	for text, want := range map[string]string{
-		"act: bow\nactions: []": "act bow", "# site: no\npolicy: night\nplace: 1": "policy night", "schedule: morning\nsite: lobby\n\"on\": opening": "schedule morning",
+		"act: bow\nactions: []": "act bow", "# site: no\npolicy: night\nplace: 1": "policy night", "schedule: morning\nsite: lobby\nevent: opening": "schedule morning",
 		"site: Main Hall\nzone: UTC": "site Main Hall", `{"policy": "night", "content": {"story": {"id": "site"}}}`: "policy night", "story: evening\nacts: []": "story evening",
 	} {
 		if kind, id := kindOf([]byte(text)); string(kind)+" "+id != want {
 			t.Errorf("%q is %s %s, want %s", text, kind, id, want)
 		}
-	}
-}
-
-// YAML reads the field on of a schedule as a truth value, which its author cannot guess.
-func TestFieldThatYAMLTakesForATruthValueIsNamed(t *testing.T) {
-	f, found := Read([]File{settings, {"schedules/morning.yaml", "schedule: morning\non: opening\nsite: lobby\naction: {mode: ato}\nselector: {all: true}\n"}}, nil)
-	_, more, _ := f.Parse()
-	if found = append(found, more...); len(found) != 1 || found[0].Line != 2 || !strings.HasPrefix(found[0].Hint, `quote it: "on"`) {
-		t.Errorf("%+v", found)
 	}
 }
 

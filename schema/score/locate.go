@@ -112,9 +112,6 @@ func asWritten(p *schema.Problem, n *yamlv3.Node) {
 	case p.Code == CodeBadLanguage && key.Value != pointer.LastToken():
 		p.Pointer = at(string(pointer.Parent()), key.Value)
 		p.Detail, p.Hint = fmt.Sprintf("%s is not a language tag without quotes", key.Value), fmt.Sprintf("quote it: %q; %s", key.Value, truthWords)
-	case p.Code == "unknown_field" && key.Value != pointer.LastToken():
-		p.Pointer = at(string(pointer.Parent()), key.Value)
-		p.Detail, p.Hint = fmt.Sprintf("%s is not a field without quotes", key.Value), fmt.Sprintf("quote it: %q; %s", key.Value, truthWords)
 	case p.Code == "bad_type" && isTruth(value, "true") || p.Code == "bad_type" && isTruth(value, "false"):
 		_, is, _ := strings.Cut(p.Detail, " ") // true is not a text
 		p.Detail, p.Hint = value.Value+" "+is, fmt.Sprintf("quote it: %q; %s", value.Value, truthWords)
