@@ -14,6 +14,12 @@ const (
 	AlertRollbackIncomplete = "rollback_incomplete"
 )
 
+// Types of alerts of schedules, which fleetd raises.
+const (
+	AlertScheduleMissed = "schedule_missed"
+	AlertScheduleFailed = "schedule_failed"
+)
+
 // Alerts lists every type of alerts once. topics.md and the English meanings in the console are generated from it.
 var Alerts = []AlertRow{
 	{Type: "story_failing",
@@ -77,6 +83,10 @@ var Alerts = []AlertRow{
 	{Type: AlertRollbackIncomplete,
 		Text: "fleetd raises it: a rollout was rolled back, and some robots do not have what they had before",
 		Note: ". It has no robot; source is `rollout`; it ends after seven days, or when the rollout is rolled back again"},
+	{Type: AlertScheduleMissed, Text: "fleetd raises it: the newest instant of a schedule was missed, and nothing happened",
+		Note: ". It has no robot; source is `schedule`; it ends with the next instant that is run, when the schedule is saved, or after seven days"},
+	{Type: AlertScheduleFailed, Text: "fleetd raises it: what a schedule does was refused at its newest instant, and nothing happened",
+		Note: ". It has no robot; source is `schedule`; it ends as `schedule_missed` does"},
 	{Type: "duplicate_identity", Text: "a second client connects under the robot's name"},
 	{Type: "presence_overwritten", Text: "another client wrote the robot's presence"},
 }

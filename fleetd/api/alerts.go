@@ -16,8 +16,9 @@ import (
 // RobotAlert is one alert of one robot, and who has seen it; or one of a rollout, which nobody acknowledges: it ends with
 // a decision about the rollout.
 type RobotAlert struct {
-	Robot   string `json:"robot" doc:"empty if it is of a rollout"`
-	Rollout string `json:"rollout,omitempty" doc:"the rollout that needs a person"`
+	Robot    string `json:"robot" doc:"empty if it is of a rollout or a schedule"`
+	Rollout  string `json:"rollout,omitempty" doc:"the rollout that needs a person"`
+	Schedule string `json:"schedule,omitempty" doc:"the schedule that was not run"`
 	schema.Alert
 	Acknowledged *Acknowledged `json:"acknowledged,omitempty" doc:"left out until somebody has seen it"`
 }
@@ -37,14 +38,14 @@ type alertList struct {
 var alertRank = map[schema.AlertLevel]int{schema.AlertCritical: 0, schema.AlertError: 1, schema.AlertWarn: 2, schema.AlertInfo: 3}
 
 // alertColumns are the columns of a table of alerts.
-const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | LEVEL level | TYPE type | WHAT detail | ACKNOWLEDGED acknowledged.by | " +
+const alertColumns = "SINCE first_ts | ROBOT robot | ROLLOUT rollout | SCHEDULE schedule | LEVEL level | TYPE type | WHAT detail | ACKNOWLEDGED acknowledged.by | " +
 	"NOTE acknowledged.note | ID id"
 
 func (s *server) alerts(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "list-alerts", Method: http.MethodGet, Path: "/alerts", Tag: "robots", Right: auth.View,
-		Summary: "List the alerts of robots and of rollouts, the worst first",
-		Description: "An alert is a present problem that a robot reports, or a rollout that needs a person; when it is over, it leaves " +
+		Summary: "List the alerts of robots, rollouts and schedules, the worst first",
+		Description: "An alert is a present problem that a robot reports, a rollout that needs a person, or a schedule that was not run; when it is over, it leaves " +
 			"the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.",
 		Use:     "alert list",
 		Columns: alertColumns,
@@ -70,6 +71,10 @@ func (s *server) alerts(t *operation.Table) {
 		if in.Robot == "" {
 			of, err := s.rolloutAlerts(ctx, sites)
 			if err != nil {
+				return nil, s.fail(err, "alerts")
+			}
+			out.Alerts = append(out.Alerts, of...)
+			if of, err = s.scheduleAlerts(ctx, in.principal, in.Site); err != nil {
 				return nil, s.fail(err, "alerts")
 			}
 			out.Alerts = append(out.Alerts, of...)

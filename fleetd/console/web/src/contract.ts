@@ -210,6 +210,8 @@ export const alerts = {
   rollout_paused: 'fleetd raises it: a wave of a rollout failed or cannot be decided, and the rollout waits for a person',
   rollout_waits_for_approval: 'fleetd raises it: a rollout waits for the approval of a second person',
   rollback_incomplete: 'fleetd raises it: a rollout was rolled back, and some robots do not have what they had before',
+  schedule_missed: 'fleetd raises it: the newest instant of a schedule was missed, and nothing happened',
+  schedule_failed: 'fleetd raises it: what a schedule does was refused at its newest instant, and nothing happened',
   duplicate_identity: 'a second client connects under the robot\'s name',
   presence_overwritten: 'another client wrote the robot\'s presence',
 };

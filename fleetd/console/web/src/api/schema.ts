@@ -384,8 +384,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the alerts of robots and of rollouts, the worst first
-         * @description An alert is a present problem that a robot reports, or a rollout that needs a person; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
+         * List the alerts of robots, rollouts and schedules, the worst first
+         * @description An alert is a present problem that a robot reports, a rollout that needs a person, or a schedule that was not run; when it is over, it leaves the list. Acknowledging one says that somebody has seen it, and changes nothing at the robot.
          */
         get: operations["list-alerts"];
         put?: never;
@@ -4557,10 +4557,12 @@ export interface components {
             level: string;
             /** @description the unit that it is about */
             refs?: components["schemas"]["SchemaRef"][];
-            /** @description empty if it is of a rollout */
+            /** @description empty if it is of a rollout or a schedule */
             robot: string;
             /** @description the rollout that needs a person */
             rollout?: string;
+            /** @description the schedule that was not run */
+            schedule?: string;
             /** @description what it is about, such as a unit */
             source: string;
             /** @description a row of the table of alerts */

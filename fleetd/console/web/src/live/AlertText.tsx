@@ -14,6 +14,8 @@ const useTexts = texts(
     says: 'The robot reports',
     rolloutSays: 'The rollout says',
     rollout: 'rollout',
+    scheduleSays: 'fleetd says',
+    schedule: (id: string) => `schedule ${id}`,
     since: (at: string) => `since ${at}`,
   },
   {
@@ -21,6 +23,8 @@ const useTexts = texts(
     says: 'Der Roboter meldet',
     rolloutSays: 'Der Rollout sagt',
     rollout: 'Rollout',
+    scheduleSays: 'fleetd sagt',
+    schedule: (id: string) => `Zeitplan ${id}`,
     since: (at: string) => `seit ${at}`,
   },
 );
@@ -42,19 +46,23 @@ export function useAlertName(): (a: Pick<RobotAlert, 'type' | 'level'>) => strin
   return (a) => `${levels[a.level] ?? a.level}: ${title(a.type)}`;
 }
 
-/** A link to the robot or the rollout whose alert it is. */
-export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot' | 'rollout'> }) {
+/** A link to the robot, the rollout or the schedule whose alert it is. */
+export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot' | 'rollout' | 'schedule'> }) {
   const t = useTexts();
-  const to = a.rollout ? `/rollouts/${a.rollout}` : `/robots/${encodeURIComponent(a.robot)}`;
+  const to = a.rollout
+    ? `/rollouts/${a.rollout}`
+    : a.schedule
+      ? `/schedules/${encodeURIComponent(a.schedule)}`
+      : `/robots/${encodeURIComponent(a.robot)}`;
   return (
     <Anchor component={Link} to={to} c="inherit" fw={600} size="sm" td="underline">
-      {a.rollout ? t.rollout : a.robot}
+      {a.rollout ? t.rollout : a.schedule ? t.schedule(a.schedule) : a.robot}
     </Anchor>
   );
 }
 
 /** What an alert means, what ends it, and what the robot says of this case. */
-export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string } }) {
+export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string; schedule?: string } }) {
   const t = useTexts();
   const words = (useAlertWords() as Record<string, AlertWords>)[a.type];
   return (
@@ -70,7 +78,7 @@ export function AlertText({ of: a }: { of: RobotAlert & { rollout?: string } }) 
       )}
       <Text size="sm" dir="auto" className="any-text">
         <Text span inherit fw={600}>
-          {a.rollout ? t.rolloutSays : t.says}:{' '}
+          {a.rollout ? t.rolloutSays : a.schedule ? t.scheduleSays : t.says}:{' '}
         </Text>
         {inButtons([a.detail, a.hint].filter(Boolean).join('; '))}
       </Text>

@@ -21,12 +21,12 @@ export function AlertsBell() {
   const robots = useRobotsOfSite().filter((r) => r.alerts.length > 0);
   const all = robots.reduce((n, r) => n + r.alerts.length, 0);
   const list = useAlerts(every);
-  const ofRollouts = (list.data?.alerts ?? []).filter((a) => a.rollout);
+  const ofNoRobot = (list.data?.alerts ?? []).filter((a) => !a.robot);
   const robotsWithUnacknowledged = unacknowledged(robots, list.data?.alerts ?? []);
-  const count = robotsWithUnacknowledged.reduce((n, r) => n + r.alerts.length, ofRollouts.length);
+  const count = robotsWithUnacknowledged.reduce((n, r) => n + r.alerts.length, ofNoRobot.length);
   const label = count > 0 ? t.alerts(count) : all > 0 ? t.allAcknowledged(all) : t.noAlerts;
   const lines = [
-    ...ofRollouts.map(name),
+    ...ofNoRobot.map(name),
     ...robotsWithUnacknowledged.map((r) => `${r.id}: ${r.alerts.map(name).join(', ')}`),
   ].slice(0, named);
   return (

@@ -152,6 +152,14 @@ const english: Record<AlertType, Omit<AlertWords, 'means'>> = {
     title: 'a rollout waits for approval',
     wayOut: 'Somebody else than its author, who has the right to approve, looks at it and approves it.',
   },
+  schedule_missed: {
+    title: 'a schedule was missed',
+    wayOut: 'Do what it would have done yourself, if it is still wanted; the next time ends this alert.',
+  },
+  schedule_failed: {
+    title: 'a schedule failed',
+    wayOut: 'Read why, correct the schedule or what it needs, and save it.',
+  },
   rollback_incomplete: {
     title: 'a rollback is incomplete',
     wayOut: 'Look at the robots that are not restored, and roll it back again, or assign something to them.',
@@ -353,6 +361,17 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
       title: 'ein Rollout wartet auf Freigabe',
       means: 'Der Rollout erreicht so viele Roboter, dass ein zweiter Mensch ihn freigeben muss.',
       wayOut: 'Jemand anderes als sein Autor, der freigeben darf, sieht ihn an und gibt ihn frei.',
+    },
+    schedule_missed: {
+      title: 'ein Zeitplan wurde verpasst',
+      means: 'fleetd kam zu spät zu dem Zeitpunkt des Zeitplans, und nichts geschah.',
+      wayOut:
+        'Tun Sie selbst, was er getan hätte, wenn es noch gebraucht wird; der nächste Zeitpunkt beendet den Alarm.',
+    },
+    schedule_failed: {
+      title: 'ein Zeitplan ist gescheitert',
+      means: 'Was der Zeitplan tun sollte, wurde abgelehnt, und nichts geschah.',
+      wayOut: 'Lesen Sie warum, berichtigen Sie den Zeitplan oder was er braucht, und speichern Sie ihn.',
     },
     rollback_incomplete: {
       title: 'ein Rollout ist nicht ganz zurückgerollt',

@@ -22,7 +22,7 @@ export function AlertList() {
   const site = useScope((s) => s.site);
   const robots = useRobotsOfSite();
   const ofSite = useMemo(() => new Set(robots.map((r) => r.id)), [robots]);
-  const all = (list.data?.alerts ?? []).filter((a) => !site || a.rollout || ofSite.has(a.robot));
+  const all = (list.data?.alerts ?? []).filter((a) => !site || !a.robot || ofSite.has(a.robot));
   const shown = onlyUnacknowledged ? all.filter((a) => !a.acknowledged) : all;
   return (
     <Stack component="section" aria-labelledby="alerts-title" gap="sm">
@@ -64,7 +64,7 @@ export function AlertList() {
                 </Text>
               )}
             </Stack>
-            {!a.rollout && (
+            {a.robot && (
               <Tooltip label={t.notMay} disabled={may}>
                 <Button
                   size="compact-md"

@@ -65,7 +65,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
                 </Text>
               )}
             </Stack>
-            {!show && !a.acknowledged && !a.rollout && (
+            {!show && !a.acknowledged && a.robot && (
               <Tooltip label={words.notMay} disabled={may}>
                 <Button
                   size="compact-sm"
