@@ -126,7 +126,7 @@ export default function Assign() {
     tooMany && t.typeNumber(total),
   ].find((r) => !!r);
 
-  const counted = (how: string) => (total > 0 ? `${how}: ${plans.waveRobots(total)}` : how);
+  const counted = (how: string) => (total > 0 ? `${how} (${total})` : how);
   // What would happen says nothing new about what has just been assigned.
   const justDone = changes === 0 && done?.address === address;
   const submit = async () => {
