@@ -34,6 +34,7 @@ type Policy struct {
 	ChangedAt schema.Time       `json:"changed_at"`
 	ChangedBy string            `json:"changed_by,omitempty"`
 	Why       string            `json:"why,omitempty"`
+	Rollout   string            `json:"rollout,omitempty" doc:"the rollout that brings it to its robots; robots that join before its last wave wait for that; left out if they got it at once"`
 	Selects   int               `json:"selects" doc:"robots that it selects"`
 	Decides   int               `json:"decides" doc:"robots for which it decides, but for those on which a person pinned what they have"`
 }
@@ -237,7 +238,7 @@ func (s *server) policyViews(p auth.Principal, all []policy.Policy) []Policy {
 
 func policyView(p policy.Policy) Policy {
 	return Policy{ID: p.ID, Version: p.Version, Place: p.Place, Robots: p.Selector.String(), Selector: p.Selector, Kind: kindOf(p.Topic()), Text: p.Content.String(),
-		Content: p.Content, Enabled: p.Enabled, Owner: p.Owner, ChangedAt: schema.TimeOf(p.ChangedAt), ChangedBy: p.ChangedBy, Why: p.Why}
+		Content: p.Content, Enabled: p.Enabled, Owner: p.Owner, ChangedAt: schema.TimeOf(p.ChangedAt), ChangedBy: p.ChangedBy, Why: p.Why, Rollout: p.Rollout}
 }
 
 func (s *server) listPolicies(ctx context.Context, p auth.Principal) (*answer[Policies], error) {

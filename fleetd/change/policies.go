@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
@@ -236,6 +237,16 @@ func (d *Policies) replace(
 	if len(found) > 0 || ask.DryRun {
 		return e, nil, found, nil
 	}
+	for i, r := range e.Rollouts {
+		created, _, found, err := d.Rollouts.create(ctx, tx, d.rolloutOf(groups, r.Policy, ask, r.Plan), by.Because("policy "+r.Policy))
+		if err != nil || len(found) > 0 {
+			return e, nil, found, err
+		}
+		e.Rollouts[i].Rollout = created
+		if r.Policy == next.ID {
+			next.Rollout, e.Policy.Rollout = created.ID, created.ID
+		}
+	}
 	if err := d.save(ctx, tx, was, next, by); err != nil {
 		return e, nil, nil, err
 	}
@@ -250,13 +261,6 @@ func (d *Policies) replace(
 		if err := d.give(ctx, tx, g, by.Because(what)); err != nil {
 			return e, nil, nil, err
 		}
-	}
-	for i, r := range e.Rollouts {
-		created, _, found, err := d.Rollouts.create(ctx, tx, d.rolloutOf(groups, r.Policy, ask, r.Plan), by.Because("policy "+r.Policy))
-		if err != nil || len(found) > 0 {
-			return e, nil, found, err
-		}
-		e.Rollouts[i].Rollout = created
 	}
 	return e, e.Updated, nil, nil
 }
@@ -507,12 +511,82 @@ func (d *Deps) applyPolicies(ctx context.Context, tx *store.Tx, what string, by 
 			groups[is.ID].robots = append(groups[is.ID].robots, r.id)
 		}
 		for _, id := range slices.Sorted(maps.Keys(groups)) {
+			if waits, err := d.waitForRollout(ctx, tx, *groups[id], by); err != nil {
+				return err
+			} else if waits {
+				continue
+			}
 			if err := d.give(ctx, tx, *groups[id], by.Because("policy "+id+", since "+what)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// waitForRollout reports whether newcomers have to wait: the rollout of what the policy says has not reached its last wave yet, or was
+// ended before, so nobody knows that the content is good. Newcomers are not exposed before the others; they get it with the last wave.
+func (d *Deps) waitForRollout(ctx context.Context, tx *store.Tx, g group, by audit.Attribution) (bool, error) {
+	if g.policy.Rollout == "" {
+		return false, nil
+	}
+	o, err := tx.Rollout(ctx, g.policy.Rollout)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || isProven(o) {
+		return false, err
+	}
+	return true, tx.Note(ctx, by.At, audit.Note{
+		Who: by.Who, What: audit.ActionPolicy, Target: "policy " + g.policy.ID, Outcome: audit.Accepted,
+		Why: fmt.Sprintf("rollout %s is %s, in wave %d of %d", o.ID, o.State, o.Wave+1, len(o.Waves)), Detail: "its last wave gives it to " + library.RobotsText(g.robots),
+	})
+}
+
+// isProven reports whether a rollout has passed all gates but the last, or has ended well.
+func isProven(o rollout.Rollout) bool {
+	return o.State == rollout.Succeeded || o.State == rollout.CompletedWithFailures || o.State == rollout.Running && o.Wave >= len(o.Waves)-1
+}
+
+// settle gives what a policy says to robots that joined while its rollout was in earlier waves, in the transaction in which the last
+// wave begins or the rollout ends.
+func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, members []rollout.Robot, now time.Time) error {
+	passed := func(n rollout.Note) bool {
+		return n.What == rollout.OnWavePassed || n.What == rollout.OnAllDone || n.What == rollout.OnDoneFailed
+	}
+	if c.Rollout.Cause != rollout.ByPolicy || c.Rollout.Name == "" || !isProven(c.Rollout) || !slices.ContainsFunc(c.Notes, passed) {
+		return nil
+	}
+	policies, err := tx.Policies(ctx, c.Rollout.Content.Topic())
+	if err != nil {
+		return err
+	}
+	p, known := named(policies, c.Rollout.CauseID)
+	if !known || p.Rollout != c.Rollout.ID {
+		return nil
+	}
+	rows, err := tx.Robots(ctx, p.Selector)
+	if err != nil {
+		return err
+	}
+	pins, err := pinsOf(ctx, tx, nil)
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, m := range members {
+		has[m.ID] = true
+	}
+	set, joined := policy.SetOf(policies), group{policy: p}
+	for _, r := range rows {
+		if d := set.Decide(p.Topic(), r.Labels, pins[r.ID][p.Topic()]).Policy; d != nil && d.ID == p.ID && !has[r.ID] {
+			joined.robots = append(joined.robots, r.ID)
+		}
+	}
+	if len(joined.robots) == 0 {
+		return nil
+	}
+	return d.give(ctx, tx, joined, audit.Attribution{Who: c.Rollout.CreatedBy, Why: "policy " + p.ID + ", since its rollout reached its last wave", At: now})
 }
 
 // welcome applies policies to a robot that joined the fleet.

@@ -199,7 +199,9 @@ func TestNewcomersGetWhatTheirPolicySays(t *testing.T) {
 		}
 		rollouts, err := w.db.Rollouts(ctx, store.RolloutQuery{Robot: "r7"})
 		w.check(nil, err)
-		if !slices.ContainsFunc(rollouts, func(o rollout.Rollout) bool { return o.Cause == rollout.ByPolicy && o.CauseID == "lobby" && o.State == rollout.Running }) {
+		if !slices.ContainsFunc(rollouts, func(o rollout.Rollout) bool {
+			return o.Cause == rollout.ByPolicy && o.CauseID == "lobby" && o.State == rollout.Running
+		}) {
 			w.Errorf("the history of r7 has %+v", rollouts)
 		}
 	})
@@ -321,7 +323,7 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		e, found, err := w.policies.Put(ctx, anna, ask, anyRobots, who)
 		w.fine(found, err)
 		if len(e.Updated) != 6 || len(e.Rollouts) != 1 || len(e.Rollouts[0].Plan.Waves) < 2 || e.Rollouts[0].Rollout.ID != "" {
-			w.Fatalf("the dry run says %+v", e)
+			w.Fatalf("the dry run says %q by %d rollouts", e.Updated, len(e.Rollouts))
 		}
 		if all, err := w.policies.List(ctx); err != nil || len(all) > 0 {
 			w.Fatalf("a dry run wrote %+v %v", all, err)
@@ -342,15 +344,32 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		w.label("r1", map[string]string{"site": "lobby", "floor": "2"}) // its decision stays: it waits for its turn
 		w.want("r1", "nothing by policy lobby, differs")
 
+		// A newcomer is not exposed before the others: it waits for the last wave.
+		w.check(w.db.AddRobot(ctx, "r9", storetest.Start))
+		w.label("r9", map[string]string{"site": "lobby"})
+		w.want("r9", "nothing by policy lobby, differs")
+		if n := w.newest(); n.What != audit.ActionPolicy || n.Outcome != audit.Accepted || !strings.Contains(n.Why, "in wave 1 of ") {
+			w.Errorf("the audit says %+v", n.Note)
+		}
+		members, err := w.db.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: o.ID})
+		w.check(nil, err)
+		row, err := w.db.Rollout(ctx, o.ID)
+		w.check(nil, err)
+		row.Wave = len(row.Waves) - 1
+		w.check(nil, w.policies.Rollouts.Step(ctx, rollout.NewRun(row, members), rollout.Changes{Rollout: row, Notes: []rollout.Note{{What: rollout.OnWavePassed}}}, storetest.Start.Add(time.Hour)))
+		w.want("r9", "story museum revision 1 by policy lobby")
+		w.want("r1", "nothing by policy lobby, differs")
+
 		// Once more: its robots are in an open rollout, which a person has to confirm.
-		ask.Policy.Content = storyOf("other")
+		seven := 7 // with r9
+		ask.Policy.Content, ask.Expected = storyOf("other"), &seven
 		if _, found, err = w.policies.Put(ctx, anna, ask, anyRobots, who); err != nil || len(found) != 1 || found[0].Code != library.CodeConfirm {
 			w.Fatalf("robots of an open rollout: %v %v", found, err)
 		}
-		ask.Supersede = &six
+		ask.Supersede = &seven
 		e, found, err = w.policies.Put(ctx, anna, ask, anyRobots, who)
 		w.fine(found, err)
-		if len(e.Rollouts) != 1 || len(e.Updated) != 6 {
+		if len(e.Rollouts) != 1 || len(e.Updated) != 7 {
 			w.Errorf("%d robots by %d rollouts", len(e.Updated), len(e.Rollouts))
 		}
 	})

@@ -358,7 +358,10 @@ func (o *Rollouts) Step(ctx context.Context, run *rollout.Run, c rollout.Changes
 		if err := tx.SaveRollout(ctx, saved); err != nil {
 			return err
 		}
-		return o.notes(ctx, tx, saved, now)
+		if err := o.notes(ctx, tx, saved, now); err != nil {
+			return err
+		}
+		return o.settle(ctx, tx, saved, run.Robots(), now)
 	})
 	if err != nil {
 		return err

@@ -148,7 +148,7 @@ func policyText(_ *shell, out io.Writer, p api.Policy) {
 	for _, fact := range [][2]string{
 		{"policy", p.ID}, {"content", p.Text}, {"robots", p.Robots}, {"place", fmt.Sprint(p.Place)}, {"state", p.State()},
 		{"selects", countText(p.Selects, "robot")}, {"decides for", countText(p.Decides, "robot")},
-		{"changed", strings.TrimSpace(p.ChangedAt.String() + " " + p.ChangedBy)}, {"why", p.Why}, {"from folder", p.Owner}, {"version", fmt.Sprint(p.Version)},
+		{"changed", strings.TrimSpace(p.ChangedAt.String() + " " + p.ChangedBy)}, {"why", p.Why}, {"rollout", p.Rollout}, {"from folder", p.Owner}, {"version", fmt.Sprint(p.Version)},
 	} {
 		if fact[1] != "" {
 			writeRow(w, fact[0], fact[1])

@@ -32,6 +32,7 @@ type Policy struct {
 	Selector  selector.Selector
 	Content   content.Content // resolved: revisions are given
 	Enabled   bool
+	Rollout   string // that brings the content to its robots; empty = they got it at once
 	Owner     string // the folder that it was applied from; empty = a person
 	Why       string
 	ChangedAt time.Time

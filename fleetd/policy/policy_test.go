@@ -108,7 +108,9 @@ func TestPinWins(t *testing.T) {
 }
 
 func TestExplanationSaysWhoDecided(t *testing.T) {
-	story := func(id string, rev int64) content.Content { return content.Content{Story: &content.Story{ID: id, Rev: rev}} }
+	story := func(id string, rev int64) content.Content {
+		return content.Content{Story: &content.Story{ID: id, Rev: rev}}
+	}
 	lobby := Policy{ID: "lobby", Place: 10, Enabled: true, Content: story("museum", 3), Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"})}
 	fleet := Policy{ID: "fleet", Place: 20, Enabled: true, Content: story("other", 1), Selector: selector.All()}
 	off := Policy{ID: "off", Place: 1, Content: story("none", 1), Selector: selector.All()}

@@ -10,12 +10,12 @@ import (
 	"troupe/schema"
 )
 
-const selectPolicies = `SELECT id, version, place, selector, content, enabled, owner, changed_at, changed_by, why FROM policies`
+const selectPolicies = `SELECT id, version, place, selector, content, enabled, rollout, owner, changed_at, changed_by, why FROM policies`
 
 func scanPolicy(scan func(...any) error) (p policy.Policy, err error) {
 	var robots, body []byte
 	var place, enabled, changed int64
-	if err := scan(&p.ID, &p.Version, &place, &robots, &body, &enabled, &p.Owner, &changed, &p.ChangedBy, &p.Why); err != nil {
+	if err := scan(&p.ID, &p.Version, &place, &robots, &body, &enabled, &p.Rollout, &p.Owner, &changed, &p.ChangedBy, &p.Why); err != nil {
 		return p, err
 	}
 	p.Place, p.Enabled, p.ChangedAt = int(place), enabled == 1, timeOf(changed)
@@ -56,13 +56,13 @@ func (t *Tx) SavePolicy(ctx context.Context, p policy.Policy) error {
 	if err != nil {
 		return fmt.Errorf("write the content of policy %s: %w", p.ID, err)
 	}
-	n, err := t.exec(ctx, `INSERT INTO policies (id, version, place, selector, topic, content, enabled, owner, changed_at, changed_by, why)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+	n, err := t.exec(ctx, `INSERT INTO policies (id, version, place, selector, topic, content, enabled, rollout, owner, changed_at, changed_by, why)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (id) DO UPDATE SET version = excluded.version, place = excluded.place, selector = excluded.selector, topic = excluded.topic,
-			content = excluded.content, enabled = excluded.enabled, owner = excluded.owner, changed_at = excluded.changed_at,
+			content = excluded.content, enabled = excluded.enabled, rollout = excluded.rollout, owner = excluded.owner, changed_at = excluded.changed_at,
 			changed_by = excluded.changed_by, why = excluded.why
 		WHERE policies.version = excluded.version - 1`,
-		p.ID, p.Version, p.Place, robots, string(p.Topic()), body, boolToInt(p.Enabled), p.Owner, micros(p.ChangedAt), p.ChangedBy, p.Why)
+		p.ID, p.Version, p.Place, robots, string(p.Topic()), body, boolToInt(p.Enabled), p.Rollout, p.Owner, micros(p.ChangedAt), p.ChangedBy, p.Why)
 	return expectOne(n, err, "policy "+p.ID)
 }
 

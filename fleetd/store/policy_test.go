@@ -17,7 +17,7 @@ import (
 
 func policyOf(id string, place int, c content.Content) policy.Policy {
 	return policy.Policy{ID: id, Version: 1, Place: place, Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"}), Content: c, Enabled: true,
-		Owner: "museum", Why: "the show", ChangedAt: at(1), ChangedBy: "anna"}
+		Rollout: "o1", Owner: "museum", Why: "the show", ChangedAt: at(1), ChangedBy: "anna"}
 }
 
 func policiesAreReadBack(t *testing.T, address string) {

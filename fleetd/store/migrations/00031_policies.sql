@@ -9,6 +9,7 @@ CREATE TABLE policies (
     topic      TEXT   NOT NULL, -- kind of the desired documents
     content    BYTEA  NOT NULL, -- JSON, resolved
     enabled    BIGINT NOT NULL,
+    rollout    TEXT   NOT NULL, -- that brings the content to its robots; empty = they got it at once
     owner      TEXT   NOT NULL, -- the folder that it was applied from; empty = a person
     changed_at BIGINT NOT NULL,
     changed_by TEXT   NOT NULL,
