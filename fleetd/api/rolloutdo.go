@@ -401,7 +401,11 @@ func (s *server) rolloutAlerts(ctx context.Context, sites []string) ([]RobotAler
 	}
 	var out []RobotAlert
 	for _, r := range slices.Concat(open, incomplete) {
-		a := schema.Alert{ID: "rollout-" + r.ID, Source: "rollout", Detail: fmt.Sprintf("%s (%s): %s", r.Name, r.Content, cmp.Or(r.Why, r.Waits())), FirstTS: timeOf(r.CreatedAt)}
+		what := r.Content.String()
+		if r.Name != what {
+			what = r.Name + " (" + what + ")"
+		}
+		a := schema.Alert{ID: "rollout-" + r.ID, Source: "rollout", Detail: what + ": " + cmp.Or(r.Why, r.Waits()), FirstTS: timeOf(r.CreatedAt)}
 		failed := slices.IndexFunc(r.Waves, func(w rollout.Wave) bool { return w.State == rollout.WaveFailed || w.State == rollout.WaveInconclusive })
 		switch {
 		case r.State == rollout.WaitingForApproval:
