@@ -64,8 +64,5 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'schedule run': 'einen Zeitplan ausführen',
   requests: 'zu viele Anfragen, um jede aufzuführen',
   'apply folder': 'die Flotte einem Ordner angleichen',
-  site: 'die Zeiten eines Standorts ändern',
-  schedule: 'einen Zeitplan ändern',
-  'schedule run': 'ein Zeitplan lief',
   prune: 'alte Einträge des Protokolls entfernen',
 });
