@@ -392,7 +392,11 @@ func (s *step) timeOut(i int, fact RobotFacts, limit time.Duration, what string)
 		return
 	}
 	phase := cmp.Or(string(b.Phase), "accept")
-	if s.moveRobot(i, OnTimeout, fmt.Sprintf("%s within %s online", what, limit), s.now) {
+	why := fmt.Sprintf("%s within %s online", what, limit)
+	if rep := fact.Report; rep.Detail != "" && rep.Rev == b.Rev {
+		why += ": " + rep.Detail
+	}
+	if s.moveRobot(i, OnTimeout, why, s.now) {
 		b.Group, b.SpentAt = "timeout_"+phase, time.Time{}
 	}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -137,11 +138,18 @@ func (e *entry) reportFor(topic schema.TopicKind, fleetID string) (out rollout.R
 	out.Active = r.Phase == schema.DeployActive || r.Phase == schema.DeployWithdrawn
 	if topic == schema.TopicDesiredStory && out.Active && (r.SelfCheck == schema.SelfCheckFailed || e.summary.Doing == selector.Failing) {
 		out.Active = false
-		if out.Detail == "" {
-			out.Detail = "it has the story, and cannot perform it"
-		}
+		out.Detail = cmp.Or(out.Detail, alertDetail(e.summary.Alerts, "story_failing"), "it has the story, and cannot perform it")
 	}
 	return out
+}
+
+// alertDetail is what an alert of a type says; empty if there is none.
+func alertDetail(alerts []schema.Alert, kind string) string {
+	i := slices.IndexFunc(alerts, func(a schema.Alert) bool { return a.Type == kind })
+	if i < 0 {
+		return ""
+	}
+	return alerts[i].Detail
 }
 
 // partsText says which parts a robot refuses.
