@@ -33,6 +33,7 @@ type world struct {
 	runner  *Runner
 	desired map[string]desiredDocument
 	refuse  map[string]bool // robots that refuse every content
+	unseen  map[string]bool // robots that the view does not know yet
 	hold    bool            // robots report nothing new
 	failed  []string
 
@@ -150,7 +151,7 @@ func (w *world) ForRollout(robot string, _ schema.TopicKind, _ time.Time) (view.
 	return view.Known{RobotFacts: rollout.RobotFacts{
 		Online: true, SeenAt: w.now, Idle: true, DesiredRev: d.rev,
 		Report: rollout.Report{Rev: d.known, Phase: phase, Active: phase == schema.DeployActive, Detail: "as the test says"},
-	}}, true
+	}}, !w.unseen[robot]
 }
 
 func (w *world) HealthOfOthers(func(string) bool, time.Time) rollout.Health { return rollout.Health{} }

@@ -70,6 +70,7 @@ type Store interface {
 	RolloutRobots(ctx context.Context, q store.RolloutRobotQuery) ([]rollout.Robot, error)
 	NewerRollouts(ctx context.Context, o rollout.Rollout) (map[string]string, error)
 	Pins(ctx context.Context, q store.PinQuery) ([]store.Pin, error)
+	Robots(ctx context.Context, robots selector.Selector) ([]store.Robot, error)
 	NewestDesired(ctx context.Context, topic schema.TopicKind, robots selector.Selector) (map[string]desired.Document, error)
 }
 
@@ -79,6 +80,7 @@ type open struct {
 	newer  map[string]string // later rollouts of the kind, by robot
 	pinned map[string]bool
 	same   map[string]sameness
+	gone   map[string]bool // robots that the database does not have in the fleet
 }
 
 // sameness is whether the desired document of a robot asks for the same as the rollout gave it.
@@ -263,8 +265,8 @@ func watchesHealth(o rollout.Rollout) bool {
 func (r *Runner) robot(o *open, id string, now time.Time) (rollout.RobotFacts, bool) {
 	row := &o.run.Rollout
 	known, ok := r.deps.Robots.ForRollout(id, row.Content.Topic(), now)
-	if !ok {
-		return rollout.RobotFacts{}, false
+	if !ok { // another instance may have adopted it a moment ago
+		return rollout.RobotFacts{InWindow: true, Pinned: o.pinned[id], Newer: o.newer[id]}, !o.gone[id]
 	}
 	f := known.RobotFacts
 	f.Newer, f.Pinned, f.InWindow = o.newer[id], o.pinned[id], true
@@ -290,17 +292,20 @@ func takesEffectLater(c content.Content) bool {
 }
 
 // compareDesired compares the desired documents of robots whose revision is higher than the one that the rollout gave
-// them: fleetd also publishes the same under a higher revision.
+// them: fleetd also publishes the same under a higher revision. It asks the database about robots that the view does not know.
 func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now time.Time) error {
 	row := o.run.Rollout
 	topic := row.Content.Topic()
-	var ids []string
+	var ids, unknown []string
 	for _, m := range o.run.Robots() {
-		if m.Rev == 0 || !m.State.Open() && !m.State.HasFailed() {
+		if !m.State.Open() && !m.State.HasFailed() {
 			continue
 		}
 		known, ok := robots.ForRollout(m.ID, topic, now)
-		if !ok || known.DesiredRev <= m.Rev {
+		if !ok {
+			unknown = append(unknown, m.ID)
+		}
+		if !ok || m.Rev == 0 || known.DesiredRev <= m.Rev {
 			continue
 		}
 		if s, done := o.same[m.ID]; done && s.given == m.Rev && s.desired == known.DesiredRev {
@@ -308,8 +313,8 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 		}
 		ids = append(ids, m.ID)
 	}
-	if len(ids) == 0 {
-		return nil
+	if err := o.lookFor(ctx, db, unknown); err != nil || len(ids) == 0 {
+		return err
 	}
 	documents, err := db.NewestDesired(ctx, topic, selector.IDs(ids...))
 	if err != nil {
@@ -324,6 +329,26 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 		}
 		d := documents[id]
 		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: given.Within(content.Held(topic, d.Payload, known.Activities))}
+	}
+	return nil
+}
+
+// lookFor looks in the database for robots that the view does not know.
+func (o *open) lookFor(ctx context.Context, db Store, robots []string) error {
+	o.gone = nil
+	if len(robots) == 0 {
+		return nil
+	}
+	rows, err := db.Robots(ctx, selector.IDs(robots...))
+	if err != nil {
+		return err
+	}
+	o.gone = make(map[string]bool, len(robots))
+	for _, id := range robots {
+		o.gone[id] = true
+	}
+	for _, r := range rows {
+		delete(o.gone, r.ID)
 	}
 	return nil
 }

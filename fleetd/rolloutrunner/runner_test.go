@@ -13,6 +13,7 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/decommission"
 	"troupe/fleetd/library"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -228,4 +229,31 @@ func TestFollowerDoesNothing(t *testing.T) {
 	}
 	leads = true
 	w.until(id, rollout.Succeeded)
+}
+
+// A robot that another instance adopted a moment ago is no robot that left the fleet.
+func TestRobotThatTheViewDoesNotKnowHasNotLeft(t *testing.T) {
+	w := newWorld(t, storetest.SQLite(t), 3)
+	w.unseen = map[string]bool{"r2": true, "r3": true}
+	id := w.create("day").ID
+	w.tx(func(tx *store.Tx) error { return tx.BeginDecommission(t.Context(), "r3", "anna", "", w.now) })
+	for range 5 {
+		w.step()
+	}
+	if got := w.states(id); len(got[rollout.Decommissioned]) > 0 {
+		t.Errorf("the robots are %v", got)
+	}
+	execute := func(d decommission.Decommission, to decommission.Step) {
+		w.tx(func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, w.now) })
+	}
+	d, err := w.db.Decommission(t.Context(), "r3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(d, decommission.Archived)
+	w.unseen = map[string]bool{"r3": true}
+	for range 20 {
+		w.step()
+	}
+	wantStates(t, w, id, map[rollout.RobotState][]string{rollout.Decommissioned: {"r3"}, rollout.Confirmed: {"r1", "r2"}})
 }

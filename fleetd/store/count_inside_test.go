@@ -11,6 +11,7 @@ import (
 	"troupe/fleetd/command"
 	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
 	"troupe/fleetd/stop"
 	"troupe/fleetd/store/pgtest"
@@ -240,6 +241,27 @@ func changesOfTen(t *testing.T, ten []string) []namedChange {
 			}
 			return c, err
 		})},
+		{"a rollout", func(tx *Tx) error {
+			if err := tx.AddRollouts(t.Context(), rolloutTo("o1", 0, ten)); err != nil {
+				return err
+			}
+			_, err := tx.NewestStarts(t.Context())
+			return err
+		}},
+		{"a step of a rollout", func(tx *Tx) error {
+			o, err := tx.Rollout(t.Context(), "o1")
+			if err != nil {
+				return err
+			}
+			robots, err := tx.RolloutRobots(t.Context(), RolloutRobotQuery{Rollout: "o1"})
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Offerable(t.Context(), o, ten); err != nil {
+				return err
+			}
+			return tx.SaveRollout(t.Context(), rollout.Changes{Rollout: o, Robots: robots})
+		}},
 		{"publish a story", func(tx *Tx) error { return publishText(t, tx, storyText("x", "a", "b", "a")) }},
 		{"publish an act", func(tx *Tx) error { return publishText(t, tx, strings.ReplaceAll(actA, "900", "800")) }},
 		{"put an asset", func(tx *Tx) error { return putAsset(t, tx, "gong", "2") }},

@@ -267,10 +267,10 @@ func (r reads) RolloutFailures(ctx context.Context, id string, states []rollout.
 type RobotOfRollout struct{ Rollout, Robot string }
 
 // RobotsOfOpenRollouts lists which of these robots are in these states in rollouts that have not ended and bring
-// documents on topic, by rollout and robot.
+// documents on topic, by rollout and robot. Assignments are left out: they have given all robots the content.
 func (r reads) RobotsOfOpenRollouts(ctx context.Context, topic schema.TopicKind, robots selector.Selector, states []rollout.RobotState) ([]RobotOfRollout, error) {
 	var w where
-	w.conditions = []string{"o.ended_at = 0"}
+	w.conditions = []string{"o.ended_at = 0", "o.cause <> '" + string(rollout.ByAssignment) + "'"}
 	w.addIf(true, "o.topic = %s", string(topic))
 	w.addIn("m.state", texts(states))
 	w.addSelector(robots)
