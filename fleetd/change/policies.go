@@ -554,7 +554,7 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 	passed := func(n rollout.Note) bool {
 		return n.What == rollout.OnWavePassed || n.What == rollout.OnAllDone || n.What == rollout.OnDoneFailed
 	}
-	if c.Rollout.Cause != rollout.ByPolicy || c.Rollout.Name == "" || !isProven(c.Rollout) || !slices.ContainsFunc(c.Notes, passed) {
+	if c.Rollout.Cause != rollout.ByPolicy || !isProven(c.Rollout) || !slices.ContainsFunc(c.Notes, passed) {
 		return nil
 	}
 	policies, err := tx.Policies(ctx, c.Rollout.Content.Topic())
