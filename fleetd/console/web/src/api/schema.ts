@@ -4072,6 +4072,8 @@ export interface components {
             place: number;
             /** @description the selector in words */
             robots: string;
+            /** @description the rollout that brings it to its robots; robots that join before its last wave wait for that; left out if they got it at once */
+            rollout?: string;
             selector: components["schemas"]["SelectorSelector"];
             /**
              * Format: int64
