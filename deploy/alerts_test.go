@@ -23,7 +23,21 @@ func TestAlertsAreThoseOfTheTable(t *testing.T) {
 	for _, a := range schema.Alerts {
 		rows[a.Type] = slices.ContainsFunc(schema.Reasons, func(r schema.ReasonText) bool { return string(r.Reason) == a.Type })
 	}
-	raised := 0
+	raised, named := 0, map[string]string{} // constants of package schema
+	for _, files := range parsed(t, "../schema") {
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Names) == len(spec.Values) {
+					for i, name := range spec.Names {
+						if text, ok := textOf(spec.Values[i]); ok {
+							named[name.Name] = text
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
 	for dir, files := range parsed(t, "../robotd", "../fleetd") {
 		consts := map[string]string{}
 		for _, f := range files {
@@ -35,10 +49,14 @@ func TestAlertsAreThoseOfTheTable(t *testing.T) {
 						}
 					}
 				}
-				if text, ok := textOf(n); ok {
-					if _, row := rows[text]; row {
-						rows[text] = true
+				text, ok := textOf(n)
+				if s, selected := n.(*ast.SelectorExpr); selected {
+					if x, of := s.X.(*ast.Ident); of && x.Name == "schema" {
+						text, ok = named[s.Sel.Name]
 					}
+				}
+				if _, row := rows[text]; ok && row {
+					rows[text] = true
 				}
 				return true
 			})

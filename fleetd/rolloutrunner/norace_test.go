@@ -1,0 +1,5 @@
+//go:build !race
+
+package rolloutrunner
+
+const killEvery = 1
