@@ -200,7 +200,8 @@ func mayChangePolicy(p auth.Principal) func(selector.Selector) error {
 		if seesPolicy(p, sel) {
 			return nil
 		}
-		return KindNotAllowed.Problem("the policy may be about robots of other sites, and "+p.ID+" has "+strings.Join(p.Sites, ", "), "select one of your sites, such as -l site="+p.Sites[0])
+		return KindNotAllowed.Problem("the policy may be about robots of other sites, and "+p.ID+" has "+strings.Join(p.Sites, ", "),
+			"select one of your sites, such as -l site="+p.Sites[0])
 	}
 }
 
@@ -237,7 +238,8 @@ func (s *server) policyViews(p auth.Principal, all []policy.Policy) []Policy {
 }
 
 func policyView(p policy.Policy) Policy {
-	return Policy{ID: p.ID, Version: p.Version, Place: p.Place, Robots: p.Selector.String(), Selector: p.Selector, Kind: kindOf(p.Topic()), Text: p.Content.String(),
+	return Policy{ID: p.ID, Version: p.Version, Place: p.Place, Robots: p.Selector.String(), Selector: p.Selector, Kind: kindOf(p.Topic()),
+		Text:    p.Content.String(),
 		Content: p.Content, Enabled: p.Enabled, Owner: p.Owner, ChangedAt: schema.TimeOf(p.ChangedAt), ChangedBy: p.ChangedBy, Why: p.Why, Rollout: p.Rollout}
 }
 
@@ -276,12 +278,14 @@ func (s *server) putPolicy(ctx context.Context, p auth.Principal, id string, b P
 	return s.policyResult(e, found, err, ask, false)
 }
 
-func (s *server) deletePolicy(ctx context.Context, p auth.Principal, ask change.PolicyPut, by audit.Attribution) (*answer[PolicyResult], error) {
+func (s *server) deletePolicy(ctx context.Context, p auth.Principal, ask change.PolicyPut, by audit.Attribution) (*answer[PolicyResult],
+	error) {
 	e, found, err := s.Policies.Delete(ctx, p, ask, mayChangePolicy(p), by)
 	return s.policyResult(e, found, err, ask, true)
 }
 
-func (s *server) policyResult(e change.PolicyEffect, found []schema.Problem, err error, ask change.PolicyPut, deleted bool) (*answer[PolicyResult], error) {
+func (s *server) policyResult(e change.PolicyEffect, found []schema.Problem, err error, ask change.PolicyPut,
+	deleted bool) (*answer[PolicyResult], error) {
 	var no *Problem
 	switch {
 	case errors.As(err, &no):
@@ -295,7 +299,8 @@ func (s *server) policyResult(e change.PolicyEffect, found []schema.Problem, err
 	}
 	view, rollouts := policyView(e.Policy), []PolicyRollout{}
 	for _, r := range e.Rollouts {
-		one := PolicyRollout{ID: r.Rollout.ID, Policy: r.Policy, State: r.Rollout.State, Content: r.Plan.Content.String(), Robots: r.Plan.Total, Waves: len(r.Plan.Waves),
+		one := PolicyRollout{ID: r.Rollout.ID, Policy: r.Policy, State: r.Rollout.State, Content: r.Plan.Content.String(), Robots: r.Plan.Total,
+			Waves:   len(r.Plan.Waves),
 			Refused: len(r.Plan.Refused), NeedsApproval: r.Plan.NeedsApproval}
 		for _, s := range r.Plan.Superseding {
 			one.Superseding += len(s.Robots)

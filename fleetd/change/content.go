@@ -16,7 +16,8 @@ import (
 
 // resolveContent returns a content as robots would get it now, with revisions, defaults and bodies, or why no robot can get it. The
 // pointers of the problems begin with pointer, which is where the request has the content.
-func (d *Deps) resolveContent(ctx context.Context, tx *store.Tx, c content.Content, pointer string) (content.Content, []schema.Problem, error) {
+func (d *Deps) resolveContent(ctx context.Context, tx *store.Tx, c content.Content, pointer string) (content.Content, []schema.Problem,
+	error) {
 	if found := c.Problems(pointer); len(found) > 0 {
 		return c, found, nil
 	}
@@ -44,7 +45,8 @@ func (d *Deps) resolveContent(ctx context.Context, tx *store.Tx, c content.Conte
 	}
 	if p := ask.Places; p != nil && p.SHA256 != "" {
 		if len(p.Body) > 0 {
-			return c, below(pointer, c, []schema.Problem{schema.NewProblem("/places/sha256", "bad_value", "the places have both a body and a digest", "send one of them")}), nil
+			return c, below(pointer, c, []schema.Problem{schema.NewProblem("/places/sha256", "bad_value",
+				"the places have both a body and a digest", "send one of them")}), nil
 		}
 		set, found, err := publishedPlaces(ctx, tx, *p)
 		if err != nil || len(found) > 0 {
@@ -92,7 +94,8 @@ type plannedContent struct {
 }
 
 // planContent plans to give robots a resolved content, in a transaction which the caller ends.
-func (d *Deps) planContent(ctx context.Context, tx *store.Tx, c content.Content, robots []string, by audit.Attribution) (plannedContent, []schema.Problem, error) {
+func (d *Deps) planContent(ctx context.Context, tx *store.Tx, c content.Content, robots []string, by audit.Attribution) (plannedContent,
+	[]schema.Problem, error) {
 	sel := selector.IDs(robots...)
 	var changes library.Changes
 	planned := plannedContent{apply: func(ctx context.Context) error {
@@ -107,7 +110,8 @@ func (d *Deps) planContent(ctx context.Context, tx *store.Tx, c content.Content,
 		if err != nil {
 			return planned, nil, err
 		}
-		done, found := library.Assign(rows, library.Assignment{Story: c.Story.ID, Rev: c.Story.Rev, Apply: c.Story.Apply, Robots: robots, Caps: d.Caps}, by)
+		done, found := library.Assign(rows, library.Assignment{Story: c.Story.ID, Rev: c.Story.Rev, Apply: c.Story.Apply, Robots: robots,
+			Caps: d.Caps}, by)
 		planned.Updated, planned.Unchanged, planned.Misfits, changes = done.Updated, done.Unchanged, done.Misfits, done.Changes
 		planned.given = givenStories(rows, done.Changes, done.Updated, done.Unchanged)
 		return planned, found, nil
@@ -116,7 +120,8 @@ func (d *Deps) planContent(ctx context.Context, tx *store.Tx, c content.Content,
 		if err != nil {
 			return planned, nil, err
 		}
-		done, found := library.AssignActivities(rows, library.ActivitiesAssignment{Activities: c.Activities.Pins, Robots: robots, Caps: d.Caps}, by)
+		done, found := library.AssignActivities(rows, library.ActivitiesAssignment{Activities: c.Activities.Pins, Robots: robots, Caps: d.Caps},
+			by)
 		planned.Updated, planned.Unchanged, planned.Misfits, changes = done.Updated, done.Unchanged, done.Misfits, done.Changes
 		planned.given = givenActivities(rows, done)
 		return planned, found, nil

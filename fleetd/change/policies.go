@@ -81,7 +81,8 @@ func (d *Policies) Get(ctx context.Context, id string) (policy.Policy, error) {
 
 // Put makes or changes a policy, and gives robots what is decided for them then. may says why a principal may not change
 // robots that a policy selects; nil = it may.
-func (d *Policies) Put(ctx context.Context, p auth.Principal, ask PolicyPut, may func(selector.Selector) error, by audit.Attribution) (e PolicyEffect, found []schema.Problem, err error) {
+func (d *Policies) Put(ctx context.Context, p auth.Principal, ask PolicyPut, may func(selector.Selector) error,
+	by audit.Attribution) (e PolicyEffect, found []schema.Problem, err error) {
 	var touched []string
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		all, err := tx.Policies(ctx, "")
@@ -135,7 +136,8 @@ func (d *Policies) check(ctx context.Context, tx *store.Tx, p *policy.Policy) (f
 }
 
 // Delete deletes a policy. Its robots get what the next policy says, or keep what they have if there is none.
-func (d *Policies) Delete(ctx context.Context, p auth.Principal, ask PolicyPut, may func(selector.Selector) error, by audit.Attribution) (e PolicyEffect, found []schema.Problem, err error) {
+func (d *Policies) Delete(ctx context.Context, p auth.Principal, ask PolicyPut, may func(selector.Selector) error,
+	by audit.Attribution) (e PolicyEffect, found []schema.Problem, err error) {
 	var touched []string
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		all, err := tx.Policies(ctx, "")
@@ -172,9 +174,11 @@ func (d *Policies) Delete(ctx context.Context, p auth.Principal, ask PolicyPut, 
 
 func versionChanged(was policy.Policy, expected int64) schema.Problem {
 	if was.Version == 0 {
-		return schema.NewProblem("/version", policy.CodeVersion, fmt.Sprintf("there is no such policy, version %d was expected", expected), "read the policies again: fleetd policy list")
+		return schema.NewProblem("/version", policy.CodeVersion, fmt.Sprintf("there is no such policy, version %d was expected", expected),
+			"read the policies again: fleetd policy list")
 	}
-	return schema.NewProblem("/version", policy.CodeVersion, fmt.Sprintf("%s changed the policy meanwhile: it has version %d, not %d", cmp.Or(was.ChangedBy, "somebody"), was.Version, expected),
+	return schema.NewProblem("/version", policy.CodeVersion, fmt.Sprintf("%s changed the policy meanwhile: it has version %d, not %d",
+		cmp.Or(was.ChangedBy, "somebody"), was.Version, expected),
 		"read it again: fleetd policy get "+was.ID)
 }
 
@@ -266,7 +270,8 @@ func (d *Policies) replace(
 }
 
 // planRollouts plans one rollout for each policy that gives robots something else now, and says what has to be confirmed.
-func (d *Policies) planRollouts(ctx context.Context, tx *store.Tx, groups []group, e *PolicyEffect, ask PolicyPut) (found []schema.Problem, err error) {
+func (d *Policies) planRollouts(ctx context.Context, tx *store.Tx, groups []group, e *PolicyEffect, ask PolicyPut) (found []schema.Problem,
+	err error) {
 	taken := 0
 	for _, g := range groups {
 		if len(g.updated) == 0 {
@@ -287,11 +292,13 @@ func (d *Policies) planRollouts(ctx context.Context, tx *store.Tx, groups []grou
 	switch {
 	case ask.DryRun:
 	case ask.Supersede == nil && taken > 0:
-		found = append(found, schema.NewProblem("/supersede", library.CodeConfirm, fmt.Sprintf("it would take %d robots from open rollouts of the same kind", taken),
+		found = append(found, schema.NewProblem("/supersede", library.CodeConfirm,
+			fmt.Sprintf("it would take %d robots from open rollouts of the same kind", taken),
 			fmt.Sprintf("confirm the number with supersede: %d, or wait until these rollouts have ended", taken)))
 	case ask.Supersede != nil && *ask.Supersede != taken:
 		found = append(found, schema.NewProblem("/supersede", desired.CodeCountChanged,
-			fmt.Sprintf("it would take %d robots from open rollouts of the same kind, %d were expected", taken, *ask.Supersede), "check with a dry run"))
+			fmt.Sprintf("it would take %d robots from open rollouts of the same kind, %d were expected", taken,
+				*ask.Supersede), "check with a dry run"))
 	}
 	return found, nil
 }
@@ -305,7 +312,8 @@ func (d *Policies) rolloutOf(groups []group, id string, ask PolicyPut, plan roll
 		taken += len(s.Robots)
 	}
 	p := groups[i].policy
-	return RolloutRequest{Name: "policy " + id, Content: p.Content, Robots: selector.IDs(groups[i].updated...), Selected: p.Selector.String(), Spec: ask.Spec,
+	return RolloutRequest{Name: "policy " + id, Content: p.Content, Robots: selector.IDs(groups[i].updated...), Selected: p.Selector.String(),
+		Spec:  ask.Spec,
 		Start: true, Cause: rollout.ByPolicy, CauseID: id, Supersede: &taken}
 }
 
@@ -342,7 +350,8 @@ func policyValue(p policy.Policy) any {
 
 // compare fills in for which robots a policy decides before and after a change of it, and returns those for which somebody decides
 // anew, by who decides.
-func (d *Policies) compare(ctx context.Context, tx *store.Tx, before, after policy.Set, was, next policy.Policy, e *PolicyEffect) ([]group, error) {
+func (d *Policies) compare(ctx context.Context, tx *store.Tx, before, after policy.Set, was, next policy.Policy, e *PolicyEffect) ([]group,
+	error) {
 	robots, err := selectedBy(ctx, tx, was, next)
 	if err != nil {
 		return nil, err
@@ -467,7 +476,8 @@ func (d *Deps) give(ctx context.Context, tx *store.Tx, g group, by audit.Attribu
 	if err := planned.apply(ctx); err != nil {
 		return err
 	}
-	return d.addAssignments(ctx, tx, []assignment{{content: g.policy.Content, given: planned.given, policy: g.policy.ID}}, g.policy.Selector, by)
+	return d.addAssignments(ctx, tx, []assignment{{content: g.policy.Content, given: planned.given, policy: g.policy.ID}}, g.policy.Selector,
+		by)
 }
 
 // relabelled is a robot that got other labels, or that joined the fleet.
@@ -479,7 +489,8 @@ type relabelled struct {
 
 // applyPolicies gives robots that joined the fleet or got other labels what is decided for them now, in the transaction that made it so.
 // Robots whose decision stays the same keep what they have: they may be on their turn in a rollout. Without policies it is one query.
-func (d *Deps) applyPolicies(ctx context.Context, tx *store.Tx, what string, by audit.Attribution, robots func() ([]relabelled, error)) error {
+func (d *Deps) applyPolicies(ctx context.Context, tx *store.Tx, what string, by audit.Attribution, robots func() ([]relabelled,
+	error)) error {
 	policies, err := tx.Policies(ctx, "")
 	if err != nil || !slices.ContainsFunc(policies, func(p policy.Policy) bool { return p.Enabled }) {
 		return err
@@ -539,7 +550,8 @@ func (d *Deps) waitForRollout(ctx context.Context, tx *store.Tx, g group, by aud
 	}
 	return true, tx.Note(ctx, by.At, audit.Note{
 		Who: by.Who, What: audit.ActionPolicy, Target: "policy " + g.policy.ID, Outcome: audit.Accepted,
-		Why: fmt.Sprintf("rollout %s is %s, in wave %d of %d", o.ID, o.State, o.Wave+1, len(o.Waves)), Detail: "its last wave gives it to " + library.RobotsText(g.robots),
+		Why: fmt.Sprintf("rollout %s is %s, in wave %d of %d", o.ID, o.State, o.Wave+1,
+			len(o.Waves)), Detail: "its last wave gives it to " + library.RobotsText(g.robots),
 	})
 }
 
@@ -586,7 +598,8 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 	if len(joined.robots) == 0 {
 		return nil
 	}
-	return d.give(ctx, tx, joined, audit.Attribution{Who: c.Rollout.CreatedBy, Why: "policy " + p.ID + ", since its rollout reached its last wave", At: now})
+	return d.give(ctx, tx, joined, audit.Attribution{Who: c.Rollout.CreatedBy,
+		Why: "policy " + p.ID + ", since its rollout reached its last wave", At: now})
 }
 
 // welcome applies policies to a robot that joined the fleet.
@@ -599,7 +612,8 @@ func (d *Deps) welcome(ctx context.Context, tx *store.Tx, robot, how string, by 
 
 // pinAgainst pins what a person gives robots, where a policy says otherwise, and returns these robots. With a dry run it only names them.
 // Without a policy about this kind of document it is one query.
-func (d *Deps) pinAgainst(ctx context.Context, tx *store.Tx, gives []assignment, dryRun bool, by audit.Attribution) (pinned []string, err error) {
+func (d *Deps) pinAgainst(ctx context.Context, tx *store.Tx, gives []assignment, dryRun bool, by audit.Attribution) (pinned []string,
+	err error) {
 	gives = slices.DeleteFunc(slices.Clone(gives), func(g assignment) bool { return len(g.given) == 0 })
 	if len(gives) == 0 {
 		return nil, nil
@@ -638,7 +652,8 @@ func (d *Deps) pinAgainst(ctx context.Context, tx *store.Tx, gives []assignment,
 		return nil, err
 	}
 	return pinned, tx.Note(ctx, by.At, audit.Note{
-		Who: by.Who, Why: by.Why, What: audit.ActionPin, Target: strings.TrimPrefix(string(topic), "desired_") + " of " + library.RobotsText(pinned),
+		Who: by.Who, Why: by.Why, What: audit.ActionPin, Target: strings.TrimPrefix(string(topic),
+			"desired_") + " of " + library.RobotsText(pinned),
 		Detail: "they were given something else than a policy says", After: audit.Robots(against),
 	})
 }

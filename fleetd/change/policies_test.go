@@ -57,7 +57,10 @@ func withPolicies(t *testing.T, test func(w *policyWorld)) {
 				Catalogue: func() library.Catalogue { return library.Catalogue{} }, Caps: func(string) *schema.Caps { return nil },
 				TakenBy: func(string) string { return "" },
 			}
-			rollouts := &change.Rollouts{Deps: w.deps, Name: "fleetd", Candidate: func(string) (rollout.Candidate, bool) { return rollout.Candidate{}, false }}
+			rollouts := &change.Rollouts{Deps: w.deps, Name: "fleetd", Candidate: func(string) (rollout.Candidate,
+				bool) {
+				return rollout.Candidate{}, false
+			}}
 			w.policies = &change.Policies{Deps: w.deps, Rollouts: rollouts}
 			w.desired, w.labels, w.library = &change.Desired{Deps: w.deps}, &change.Labels{Deps: w.deps}, &change.Library{Deps: w.deps}
 			for _, s := range []library.Source{
@@ -69,7 +72,8 @@ func withPolicies(t *testing.T, test func(w *policyWorld)) {
 				_, found, err := w.library.PublishAll(t.Context(), anna, []library.Source{s}, nil, false, who)
 				w.fine(found, err)
 			}
-			_, found, err := w.library.Save(t.Context(), anna, library.KindStory, "draft", []byte("story: draft\nname: {en: Draft}\nrepeat: loop\nacts: [{act: wave}]\n"), nil, who)
+			_, found, err := w.library.Save(t.Context(), anna, library.KindStory, "draft",
+				[]byte("story: draft\nname: {en: Draft}\nrepeat: loop\nacts: [{act: wave}]\n"), nil, who)
 			w.fine(found, err)
 			test(w)
 		})
@@ -154,7 +158,8 @@ func TestNewcomersGetWhatTheirPolicySays(t *testing.T) {
 	withPolicies(t, func(w *policyWorld) {
 		ctx := w.Context()
 		w.put(policy.Policy{ID: "lobby", Place: 10, Selector: site("lobby"), Content: storyOf("museum")})
-		w.put(policy.Policy{ID: "quiet", Place: 10, Selector: site("lobby"), Content: content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"probation_ms": jsontext.Value("20000")}}}})
+		w.put(policy.Policy{ID: "quiet", Place: 10, Selector: site("lobby"),
+			Content: content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"probation_ms": jsontext.Value("20000")}}}})
 		w.put(policy.Policy{ID: "ato", Selector: selector.All(), Content: content.Content{Mode: &desired.Mode{Mode: schema.ModeAto}}})
 		w.put(policy.Policy{ID: "greet", Selector: site("hall"), Content: content.Content{Activities: &content.Activities{Pins: []library.Pin{{ID: "greet"}}}}})
 
@@ -172,7 +177,8 @@ func TestNewcomersGetWhatTheirPolicySays(t *testing.T) {
 		}
 		w.label("r1", map[string]string{"site": "lobby"})
 		w.want("r1", "story museum revision 1 by policy lobby")
-		changed, _, found, err := w.labels.Edit(ctx, anna, change.LabelEdit{Robots: selector.IDs("r1", "r2"), Set: map[string]string{"site": "lobby", "floor": "2"}}, who)
+		changed, _, found, err := w.labels.Edit(ctx, anna, change.LabelEdit{Robots: selector.IDs("r1", "r2"),
+			Set: map[string]string{"site": "lobby", "floor": "2"}}, who)
 		w.fine(found, err)
 		if len(changed) != 2 {
 			w.Errorf("changed %q", changed)
@@ -217,7 +223,8 @@ func (w *policyWorld) enrol(robot string, labels map[string]string) {
 	w.check(nil, err)
 	token := schema.EnrolmentToken{Robot: robot}
 	w.check(rand.Read(token.Secret[:]))
-	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Labels: labels, CreatedAt: storetest.Start, CreatedBy: "anna", ExpiresAt: storetest.Start.Add(time.Hour)}
+	row := enrol.Token{Digest: enrol.DigestOf(token), Robot: robot, Labels: labels, CreatedAt: storetest.Start, CreatedBy: "anna",
+		ExpiresAt: storetest.Start.Add(time.Hour)}
 	w.check(nil, ids.NewToken(ctx, anna, row, ""))
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	w.check(nil, err)
@@ -287,7 +294,8 @@ func TestOnlyContradictingSettingsArePinned(t *testing.T) {
 	withPolicies(t, func(w *policyWorld) {
 		ctx := w.Context()
 		w.check(w.db.AddRobot(ctx, "r1", storetest.Start))
-		w.put(policy.Policy{ID: "quiet", Selector: selector.All(), Content: content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"probation_ms": jsontext.Value("20000")}}}})
+		w.put(policy.Policy{ID: "quiet", Selector: selector.All(),
+			Content: content.Content{Config: &desired.Config{Set: map[string]jsontext.Value{"probation_ms": jsontext.Value("20000")}}}})
 		body, _, err := score.EncodePlaces(nil, map[string]score.Point{"dock": {XM: 1}})
 		w.check(nil, err)
 		w.put(policy.Policy{ID: "hall", Selector: selector.All(), Content: content.Content{Places: &desired.Set{ID: "hall", Body: body}}})
@@ -319,7 +327,8 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 			w.check(w.db.AddRobot(ctx, fmt.Sprintf("r%d", i), storetest.Start))
 			w.label(fmt.Sprintf("r%d", i), map[string]string{"site": "lobby"})
 		}
-		ask := change.PolicyPut{Policy: policy.Policy{ID: "lobby", Enabled: true, Selector: site("lobby"), Content: storyOf("museum")}, DryRun: true}
+		ask := change.PolicyPut{Policy: policy.Policy{ID: "lobby", Enabled: true, Selector: site("lobby"), Content: storyOf("museum")},
+			DryRun: true}
 		e, found, err := w.policies.Put(ctx, anna, ask, anyRobots, who)
 		w.fine(found, err)
 		if len(e.Updated) != 6 || len(e.Rollouts) != 1 || len(e.Rollouts[0].Plan.Waves) < 2 || e.Rollouts[0].Rollout.ID != "" {
@@ -330,7 +339,8 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		}
 		five, six := 5, 6
 		ask.DryRun, ask.Expected = false, &five
-		if _, found, err := w.policies.Put(ctx, anna, ask, anyRobots, who); err != nil || len(found) != 1 || found[0].Code != desired.CodeCountChanged || !strings.Contains(found[0].Detail, "6 robots") || !strings.Contains(found[0].Detail, "5 were") {
+		if _, found, err := w.policies.Put(ctx, anna, ask, anyRobots,
+			who); err != nil || len(found) != 1 || found[0].Code != desired.CodeCountChanged || !strings.Contains(found[0].Detail, "6 robots") || !strings.Contains(found[0].Detail, "5 were") {
 			w.Fatalf("another number: %v %v", found, err)
 		}
 		ask.Expected = &six
@@ -356,7 +366,8 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		row, err := w.db.Rollout(ctx, o.ID)
 		w.check(nil, err)
 		row.Wave = len(row.Waves) - 1
-		w.check(nil, w.policies.Rollouts.Step(ctx, rollout.NewRun(row, members), rollout.Changes{Rollout: row, Notes: []rollout.Note{{What: rollout.OnWavePassed}}}, storetest.Start.Add(time.Hour)))
+		w.check(nil, w.policies.Rollouts.Step(ctx, rollout.NewRun(row, members), rollout.Changes{Rollout: row,
+			Notes: []rollout.Note{{What: rollout.OnWavePassed}}}, storetest.Start.Add(time.Hour)))
 		w.want("r9", "story museum revision 1 by policy lobby")
 		w.want("r1", "nothing by policy lobby, differs")
 
@@ -385,7 +396,8 @@ func TestDeletedPolicyLeavesItsRobotsToTheNextOne(t *testing.T) {
 		}
 		w.label("r2", map[string]string{"site": "lobby", "floor": "2"})
 		w.put(policy.Policy{ID: "lobby", Place: 1, Selector: site("lobby"), Content: storyOf("museum")})
-		w.put(policy.Policy{ID: "floor", Place: 2, Selector: selector.Labelled(selector.Label{Key: "floor", Value: "2"}), Content: storyOf("other")})
+		w.put(policy.Policy{ID: "floor", Place: 2, Selector: selector.Labelled(selector.Label{Key: "floor", Value: "2"}),
+			Content: storyOf("other")})
 		e, found, err := w.policies.Delete(ctx, anna, change.PolicyPut{Policy: policy.Policy{ID: "lobby"}, Now: true}, anyRobots, who)
 		w.fine(found, err)
 		if !slices.Equal(e.Updated, []string{"r2"}) || !slices.Equal(e.Left, []string{"r1"}) {
@@ -393,11 +405,13 @@ func TestDeletedPolicyLeavesItsRobotsToTheNextOne(t *testing.T) {
 		}
 		w.want("r1", "story museum revision 1 by person")
 		w.want("r2", "story other revision 1 by policy floor")
-		if _, _, err := w.policies.Delete(ctx, anna, change.PolicyPut{Policy: policy.Policy{ID: "lobby"}}, anyRobots, who); !errors.Is(err, change.ErrNotFound) {
+		if _, _, err := w.policies.Delete(ctx, anna, change.PolicyPut{Policy: policy.Policy{ID: "lobby"}}, anyRobots, who); !errors.Is(err,
+			change.ErrNotFound) {
 			w.Errorf("a policy that is gone: %v", err)
 		}
 		no := errors.New("not yours")
-		if _, _, err := w.policies.Delete(ctx, anna, change.PolicyPut{Policy: policy.Policy{ID: "floor"}}, func(selector.Selector) error { return no }, who); !errors.Is(err, no) {
+		if _, _, err := w.policies.Delete(ctx, anna, change.PolicyPut{Policy: policy.Policy{ID: "floor"}},
+			func(selector.Selector) error { return no }, who); !errors.Is(err, no) {
 			w.Errorf("a policy of others: %v", err)
 		}
 	})
@@ -414,7 +428,8 @@ func TestPolicyThatCannotBeAppliedStopsNothing(t *testing.T) {
 		w.label("r1", map[string]string{"site": "lobby"})
 		w.want("r1", "nothing by policy lobby, differs")
 		n := w.newest()
-		if n.What != audit.ActionPolicy || n.Outcome != audit.Failed || n.Target != "policy lobby" || !strings.Contains(n.Detail, "r1") || n.Why == "" {
+		if n.What != audit.ActionPolicy || n.Outcome != audit.Failed || n.Target != "policy lobby" || !strings.Contains(n.Detail,
+			"r1") || n.Why == "" {
 			w.Errorf("the audit says %+v", n.Note)
 		}
 	})
@@ -442,21 +457,28 @@ func TestWrongPolicyWritesNothing(t *testing.T) {
 		}{
 			{"an unknown story", storyOf("nothing"), change.PolicyPut{}, "/content/story/id not_found"},
 			{"a draft", storyOf("draft"), change.PolicyPut{}, "/content/story/id not_published"},
-			{"a revision that does not exist", content.Content{Story: &content.Story{ID: "museum", Rev: 7}}, change.PolicyPut{}, "/content/story/rev not_found"},
-			{"a wrong apply and an unknown story", content.Content{Story: &content.Story{ID: "nothing", Apply: "soon"}}, change.PolicyPut{}, "/content/story/apply bad_value, /content/story/id not_found"},
-			{"activities twice, and unknown ones", content.Content{Activities: &content.Activities{Pins: []library.Pin{{ID: "greet"}, {ID: "greet"}, {ID: "wink"}}}}, change.PolicyPut{},
+			{"a revision that does not exist", content.Content{Story: &content.Story{ID: "museum", Rev: 7}}, change.PolicyPut{},
+				"/content/story/rev not_found"},
+			{"a wrong apply and an unknown story", content.Content{Story: &content.Story{ID: "nothing", Apply: "soon"}}, change.PolicyPut{},
+				"/content/story/apply bad_value, /content/story/id not_found"},
+			{"activities twice, and unknown ones", content.Content{Activities: &content.Activities{Pins: []library.Pin{{ID: "greet"}, {ID: "greet"},
+				{ID: "wink"}}}}, change.PolicyPut{},
 				"/content/activities/pins/1 duplicate_id, /content/activities/pins/2 not_found"},
 			{"an unknown setting", config("volum=20"), change.PolicyPut{}, "/content/config/set/volum unknown_field"},
 			{"a wrong value", config(`probation_ms="long"`), change.PolicyPut{}, "/content/config/set/probation_ms bad_value"},
 			{"labels as a setting", config(`labels={}`), change.PolicyPut{}, "/content/config/set/labels reserved"},
 			{"no setting", content.Content{Config: &desired.Config{}}, change.PolicyPut{}, "/content/config missing"},
 			{"the start-up mode", content.Content{Mode: &desired.Mode{Mode: schema.ModeStr}}, change.PolicyPut{}, "/content/mode/mode bad_value"},
-			{"a wrong apply of a mode", content.Content{Mode: &desired.Mode{Mode: "x", Apply: "soon"}}, change.PolicyPut{}, "/content/mode/mode bad_value, /content/mode/apply bad_value"},
-			{"places that are not published", content.Content{Places: &desired.Set{ID: "hall", SHA256: strings.Repeat("a", 64)}}, change.PolicyPut{}, "/content/places/sha256 not_found"},
+			{"a wrong apply of a mode", content.Content{Mode: &desired.Mode{Mode: "x", Apply: "soon"}}, change.PolicyPut{},
+				"/content/mode/mode bad_value, /content/mode/apply bad_value"},
+			{"places that are not published", content.Content{Places: &desired.Set{ID: "hall", SHA256: strings.Repeat("a", 64)}},
+				change.PolicyPut{}, "/content/places/sha256 not_found"},
 			{"places that are no places", content.Content{Places: &desired.Set{ID: "Hall", Body: jsontext.Value(`{}`)}}, change.PolicyPut{}, "/content/places/id bad_id"},
 			{"another version", storyOf("museum"), change.PolicyPut{Policy: policy.Policy{ID: "lobby"}, Version: &two}, "/version other_version"},
-			{"a policy that is there", storyOf("museum"), change.PolicyPut{Policy: policy.Policy{ID: "lobby"}, Version: &zero}, "/version other_version"},
-			{"all of it", storyOf("nothing"), change.PolicyPut{Policy: policy.Policy{ID: "No", Place: -1, Selector: selector.IDs("r1")}, Version: &two},
+			{"a policy that is there", storyOf("museum"), change.PolicyPut{Policy: policy.Policy{ID: "lobby"}, Version: &zero},
+				"/version other_version"},
+			{"all of it", storyOf("nothing"), change.PolicyPut{Policy: policy.Policy{ID: "No", Place: -1, Selector: selector.IDs("r1")},
+				Version: &two},
 				"/id bad_id, /place bad_value, /selector/ids not_labels, /content/story/id not_found, /version other_version"},
 		} {
 			if c.put.Policy.ID == "" {

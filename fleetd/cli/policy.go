@@ -148,7 +148,8 @@ func policyText(_ *shell, out io.Writer, p api.Policy) {
 	for _, fact := range [][2]string{
 		{"policy", p.ID}, {"content", p.Text}, {"robots", p.Robots}, {"place", fmt.Sprint(p.Place)}, {"state", p.State()},
 		{"selects", countText(p.Selects, "robot")}, {"decides for", countText(p.Decides, "robot")},
-		{"changed", strings.TrimSpace(p.ChangedAt.String() + " " + p.ChangedBy)}, {"why", p.Why}, {"rollout", p.Rollout}, {"from folder", p.Owner}, {"version", fmt.Sprint(p.Version)},
+		{"changed", strings.TrimSpace(p.ChangedAt.String() + " " + p.ChangedBy)}, {"why", p.Why}, {"rollout", p.Rollout}, {"from folder",
+			p.Owner}, {"version", fmt.Sprint(p.Version)},
 	} {
 		if fact[1] != "" {
 			writeRow(w, fact[0], fact[1])
@@ -166,7 +167,8 @@ func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
 		gets = "would be updated"
 	}
 	fmt.Fprintf(out, "policy %s%s: %s for %s, place %d, %s\n", p.ID, has, p.Text, p.Robots, p.Place, p.State())
-	fmt.Fprintf(out, "%s selected, it %s for %d; %d %s, %d unchanged, %d pinned\n", countText(r.Total, "robot"), decides, r.Decides, len(r.Updated), gets, len(r.Unchanged), len(r.Pinned))
+	fmt.Fprintf(out, "%s selected, it %s for %d; %d %s, %d unchanged, %d pinned\n", countText(r.Total, "robot"), decides, r.Decides,
+		len(r.Updated), gets, len(r.Unchanged), len(r.Pinned))
 	if n := len(r.Left); n > 0 {
 		fmt.Fprintf(out, "no policy decides any more for %s: they keep what they have\n", countText(n, "robot"))
 	}
@@ -182,7 +184,8 @@ func policyResultText(_ *shell, out io.Writer, r api.PolicyResult) {
 	}
 	misfitLines(out, r.Misfits)
 	for _, o := range r.Rollouts {
-		fmt.Fprintf(out, "%s: %s to %s in %s", orElse(strings.TrimSpace("rollout "+o.ID), "rollout"), o.Content, countText(o.Robots, "robot"), countText(o.Waves, "wave"))
+		fmt.Fprintf(out, "%s: %s to %s in %s", orElse(strings.TrimSpace("rollout "+o.ID), "rollout"), o.Content, countText(o.Robots, "robot"),
+			countText(o.Waves, "wave"))
 		switch {
 		case o.ID == "":
 			fmt.Fprintln(out)

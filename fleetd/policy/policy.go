@@ -45,17 +45,21 @@ func (p Policy) Topic() schema.TopicKind { return p.Content.Topic() }
 // Problems reports everything that is wrong with a policy, but for what its content names: that depends on the library.
 func (p Policy) Problems() (found []schema.Problem) {
 	if !schema.ValidID(p.ID) {
-		found = append(found, schema.NewProblem("/id", "bad_id", fmt.Sprintf("%q cannot name a policy", p.ID), "write a to z, 0 to 9 and -, at most 63 characters"))
+		found = append(found, schema.NewProblem("/id", "bad_id", fmt.Sprintf("%q cannot name a policy", p.ID),
+			"write a to z, 0 to 9 and -, at most 63 characters"))
 	}
 	if p.Place < 0 || p.Place > MaxPlace {
-		found = append(found, schema.NewProblem("/place", "bad_value", fmt.Sprintf("%d is not a place", p.Place), fmt.Sprintf("write 0 to %d; the lowest decides", MaxPlace)))
+		found = append(found, schema.NewProblem("/place", "bad_value", fmt.Sprintf("%d is not a place", p.Place),
+			fmt.Sprintf("write 0 to %d; the lowest decides", MaxPlace)))
 	}
 	const hint = "select labels, such as -l site=lobby, or --all"
 	if len(p.Selector.IDs) > 0 {
-		found = append(found, schema.NewProblem("/selector/ids", CodeNotLabels, "a policy cannot name robots: it is for robots that join later, too", hint+"; to keep what one robot has, pin it"))
+		found = append(found, schema.NewProblem("/selector/ids", CodeNotLabels,
+			"a policy cannot name robots: it is for robots that join later, too", hint+"; to keep what one robot has, pin it"))
 	}
 	if p.Selector.NeedsView() {
-		found = append(found, schema.NewProblem("/selector", CodeNotLabels, "a policy cannot select robots by what they do now, which changes all the time", hint))
+		found = append(found, schema.NewProblem("/selector", CodeNotLabels,
+			"a policy cannot select robots by what they do now, which changes all the time", hint))
 	}
 	for _, s := range p.Selector.Problems() {
 		if s.Code != "missing" && len(p.Selector.IDs)+len(p.Selector.Labels) > 0 || s.Code == "missing" {
@@ -164,12 +168,14 @@ func Warnings(p Policy, overlaps []Overlap, total, decides int) (found []schema.
 				first = o.Policy
 			}
 			found = append(found, warning(CodeSamePlace,
-				fmt.Sprintf("policy %s has the same place %d and selects %d of these robots; %s decides for them, by the order of names", o.Policy, o.Place, o.Robots, first),
+				fmt.Sprintf("policy %s has the same place %d and selects %d of these robots; %s decides for them, by the order of names", o.Policy,
+					o.Place, o.Robots, first),
 				"give one of them a lower place"))
 		}
 	}
 	if p.Enabled && total > 0 && decides == 0 {
-		found = append(found, warning(CodeOutranked, fmt.Sprintf("other policies decide for all of the %d robots", total), "give it a lower place than theirs"))
+		found = append(found, warning(CodeOutranked, fmt.Sprintf("other policies decide for all of the %d robots", total),
+			"give it a lower place than theirs"))
 	}
 	return found
 }
@@ -177,7 +183,8 @@ func Warnings(p Policy, overlaps []Overlap, total, decides int) (found []schema.
 // NotApplied warns that a policy cannot give robots what it says, for a reason.
 func NotApplied(p Policy, robots int, why schema.Problem) schema.Problem {
 	return schema.Problem{Pointer: "", Severity: schema.SeverityWarning, Code: why.Code,
-		Detail: fmt.Sprintf("policy %s would decide for %d robots, which keep what they have: %s", p.ID, robots, why.Detail), Hint: "change policy " + p.ID}
+		Detail: fmt.Sprintf("policy %s would decide for %d robots, which keep what they have: %s", p.ID, robots,
+			why.Detail), Hint: "change policy " + p.ID}
 }
 
 func warning(code, detail, hint string) schema.Problem {

@@ -27,7 +27,8 @@ var contents = []content.Content{
 var somePolicies = rapid.Custom(func(t *rapid.T) []Policy {
 	var all []Policy
 	for i := range rapid.IntRange(0, 8).Draw(t, "policies") {
-		p := Policy{ID: fmt.Sprintf("p%d", i), Place: rapid.IntRange(0, 3).Draw(t, "place"), Content: rapid.SampledFrom(contents).Draw(t, "content"),
+		p := Policy{ID: fmt.Sprintf("p%d", i), Place: rapid.IntRange(0, 3).Draw(t, "place"), Content: rapid.SampledFrom(contents).Draw(t,
+			"content"),
 			Enabled: rapid.IntRange(0, 4).Draw(t, "enabled") > 0, Selector: selector.All()}
 		if labels := someLabels.Draw(t, "labels"); len(labels) > 0 {
 			p.Selector = selector.Selector{}
@@ -111,7 +112,8 @@ func TestExplanationSaysWhoDecided(t *testing.T) {
 	story := func(id string, rev int64) content.Content {
 		return content.Content{Story: &content.Story{ID: id, Rev: rev}}
 	}
-	lobby := Policy{ID: "lobby", Place: 10, Enabled: true, Content: story("museum", 3), Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"})}
+	lobby := Policy{ID: "lobby", Place: 10, Enabled: true, Content: story("museum", 3),
+		Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"})}
 	fleet := Policy{ID: "fleet", Place: 20, Enabled: true, Content: story("other", 1), Selector: selector.All()}
 	off := Policy{ID: "off", Place: 1, Content: story("none", 1), Selector: selector.All()}
 	set := SetOf([]Policy{fleet, off, lobby})
@@ -127,10 +129,13 @@ func TestExplanationSaysWhoDecided(t *testing.T) {
 		differ bool
 		losers string
 	}{
-		{"a policy", set, in, false, story("museum", 3), ByPolicy, "lobby", false, "off: it is disabled; fleet: lobby comes first: place 10, and this has 20"},
-		{"a policy that the robot was not given", set, in, false, story("museum", 2), ByPolicy, "lobby", true, "off: it is disabled; fleet: lobby comes first: place 10, and this has 20"},
+		{"a policy", set, in, false, story("museum", 3), ByPolicy, "lobby", false,
+			"off: it is disabled; fleet: lobby comes first: place 10, and this has 20"},
+		{"a policy that the robot was not given", set, in, false, story("museum", 2), ByPolicy, "lobby", true,
+			"off: it is disabled; fleet: lobby comes first: place 10, and this has 20"},
 		{"the policy for all", set, out, false, story("other", 1), ByPolicy, "fleet", false, "off: it is disabled"},
-		{"a pin against a policy", set, in, true, story("mine", 1), ByPin, "lobby", true, "off: it is disabled; lobby: a person pinned what the robot has; fleet: lobby comes first: place 10, and this has 20"},
+		{"a pin against a policy", set, in, true, story("mine", 1), ByPin, "lobby", true,
+			"off: it is disabled; lobby: a person pinned what the robot has; fleet: lobby comes first: place 10, and this has 20"},
 		{"a pin without a policy", SetOf(nil), in, true, story("mine", 1), ByPin, "", false, ""},
 		{"a person", SetOf(nil), in, false, story("mine", 1), ByPerson, "", false, ""},
 		{"nobody", SetOf(nil), in, false, content.Content{}, ByNobody, "", false, ""},
@@ -186,7 +191,8 @@ func TestWrongPoliciesAreRefused(t *testing.T) {
 
 func TestTextOfAPolicyIsReadBack(t *testing.T) {
 	for _, enabled := range []bool{true, false} {
-		p := Policy{ID: "lobby", Place: 10, Enabled: enabled, Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"}), Content: contents[0]}
+		p := Policy{ID: "lobby", Place: 10, Enabled: enabled, Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"}),
+			Content: contents[0]}
 		text, err := schema.Encode(TextOf(p))
 		if err != nil {
 			t.Fatal(err)
@@ -200,13 +206,16 @@ func TestTextOfAPolicyIsReadBack(t *testing.T) {
 func TestOverlapsAreCounted(t *testing.T) {
 	lobby := selector.Labelled(selector.Label{Key: "site", Value: "lobby"})
 	b := Policy{ID: "b", Place: 10, Enabled: true, Content: contents[0], Selector: selector.All()}
-	set := SetOf([]Policy{b, {ID: "a", Place: 10, Enabled: true, Content: contents[1], Selector: lobby}, {ID: "c", Place: 20, Enabled: true, Content: contents[1], Selector: lobby},
-		{ID: "off", Place: 5, Content: contents[1], Selector: lobby}, {ID: "mode", Place: 5, Enabled: true, Content: contents[3], Selector: lobby}})
+	set := SetOf([]Policy{b, {ID: "a", Place: 10, Enabled: true, Content: contents[1], Selector: lobby}, {ID: "c", Place: 20, Enabled: true,
+		Content: contents[1], Selector: lobby},
+		{ID: "off", Place: 5, Content: contents[1], Selector: lobby}, {ID: "mode", Place: 5, Enabled: true, Content: contents[3],
+			Selector: lobby}})
 	got := set.Overlaps(b, []map[string]string{{"site": "lobby"}, {"site": "lobby"}, {}})
 	if want := []Overlap{{"a", 10, 2, true, true}, {"c", 20, 2, false, false}}; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if found := Warnings(b, got, 3, 0); len(found) != 2 || found[0].Code != CodeSamePlace || !strings.Contains(found[0].Detail, "2 of these robots; a decides") || found[1].Code != CodeOutranked {
+	if found := Warnings(b, got, 3, 0); len(found) != 2 || found[0].Code != CodeSamePlace || !strings.Contains(found[0].Detail,
+		"2 of these robots; a decides") || found[1].Code != CodeOutranked {
 		t.Errorf("warnings %+v", found)
 	}
 	if found := Warnings(b, got[1:], 3, 1); len(found) > 0 {

@@ -16,7 +16,8 @@ import (
 )
 
 func policyOf(id string, place int, c content.Content) policy.Policy {
-	return policy.Policy{ID: id, Version: 1, Place: place, Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"}), Content: c, Enabled: true,
+	return policy.Policy{ID: id, Version: 1, Place: place, Selector: selector.Labelled(selector.Label{Key: "site", Value: "lobby"}),
+		Content: c, Enabled: true,
 		Rollout: "o1", Owner: "museum", Why: "the show", ChangedAt: at(1), ChangedBy: "anna"}
 }
 
@@ -35,7 +36,8 @@ func policiesAreReadBack(t *testing.T, address string) {
 		return nil
 	})
 	wantEqual(t, "all policies, in their order", must[[]policy.Policy](t)(s.Policies(t.Context(), "")), []policy.Policy{other, first, late})
-	wantEqual(t, "those about stories", must[[]policy.Policy](t)(s.Policies(t.Context(), schema.TopicDesiredStory)), []policy.Policy{first, late})
+	wantEqual(t, "those about stories", must[[]policy.Policy](t)(s.Policies(t.Context(), schema.TopicDesiredStory)), []policy.Policy{first,
+		late})
 	wantEqual(t, "one", must[policy.Policy](t)(s.Policy(t.Context(), "m")), other)
 	_, err := s.Policy(t.Context(), "x")
 	wantErr(t, "an unknown policy", err, store.ErrNotFound)
