@@ -341,7 +341,9 @@ func shortenForAudit(value string) string {
 func ValueOf(a Request, document []byte) string { return before(a, document) }
 
 // Before returns the request that gives a robot back what its document says about the settings, mode or places that
-// another request sets. Without a mode in the document it is refused, because a desired mode cannot be taken away.
+// another request sets. Without a mode in the document it is refused, because a desired mode cannot be taken away. The
+// mode is entered at the next start unless the other request asked for its own mode now: an old apply now, of a document
+// that was obeyed long ago, must not move a robot at which a person has chosen another mode since.
 func Before(a Request, document []byte) Request {
 	switch {
 	case a.Config != nil:
@@ -357,7 +359,11 @@ func Before(a Request, document []byte) Request {
 		return Request{Config: &c}
 	case a.Mode != nil:
 		d, _ := schema.Decode[schema.DesiredMode](document)
-		return Request{Mode: &Mode{Mode: d.Mode, Apply: d.Apply}}
+		m := &Mode{Mode: d.Mode, Apply: d.Apply}
+		if a.Mode.Apply != schema.ApplyModeNow {
+			m.Apply = schema.ApplyModeBoot
+		}
+		return Request{Mode: m}
 	}
 	d, _ := schema.Decode[schema.DesiredSet](document)
 	if d.Set == nil {

@@ -305,3 +305,17 @@ func TestUnknownSettingNamesTheNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestModeIsGivenBackNowOnlyIfTheRolloutAppliedNow(t *testing.T) {
+	for _, c := range []struct{ asked, had, want schema.ApplyMode }{
+		{schema.ApplyModeBoot, schema.ApplyModeNow, schema.ApplyModeBoot},
+		{"", schema.ApplyModeNow, schema.ApplyModeBoot},
+		{schema.ApplyModeNow, schema.ApplyModeNow, schema.ApplyModeNow},
+		{schema.ApplyModeNow, schema.ApplyModeBoot, schema.ApplyModeBoot},
+	} {
+		got := Before(Request{Mode: &Mode{Mode: "mnl", Apply: c.asked}}, []byte(`{"mode":"ato","apply":"`+string(c.had)+`"}`))
+		if want := (Mode{Mode: "ato", Apply: c.want}); *got.Mode != want {
+			t.Errorf("a mode was asked for with apply %q after ato with %q: %+v is given back, not %+v", c.asked, c.had, *got.Mode, want)
+		}
+	}
+}
