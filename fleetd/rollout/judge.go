@@ -168,12 +168,12 @@ func (s *step) judgeOffered(i int, fact RobotFacts, on Event) {
 // silence and not absence.
 func (s *step) awaitsSilence(b *Robot, fact RobotFacts) bool {
 	activating := b.State == Active || b.State == Offered && (b.Phase == schema.DeployActivating || b.Phase == schema.DeployActive)
-	return activating && !fact.SignedOff && (s.over(s.heardAt(b, fact), SilentAfter) || !fact.Online)
+	return activating && !fact.SignedOff && (s.over(s.lastReceivedAt(b, fact), SilentAfter) || !fact.Online)
 }
 
-// heardAt is when fleetd heard the robot last, or could have begun to: after a restart of the broker a robot may wait
-// for 10 s before it connects again.
-func (s *step) heardAt(b *Robot, fact RobotFacts) time.Time {
+// lastReceivedAt is when fleetd received something from the robot last, or could have begun to: after a restart of the
+// broker a robot may wait for 10 s before it connects again.
+func (s *step) lastReceivedAt(b *Robot, fact RobotFacts) time.Time {
 	return latest(fact.SeenAt, b.ChangedAt, s.facts.Fleetd.Since.Add(presence.Grace))
 }
 
@@ -186,11 +186,11 @@ func latest(times ...time.Time) (t time.Time) {
 	return t
 }
 
-// silence fails a robot of which nothing was heard for too long.
+// silence fails a robot from which nothing was received for too long.
 func (s *step) silence(i int, fact RobotFacts, when string) bool {
 	b := &s.robots[i]
-	heard := s.heardAt(b, fact)
-	if !s.over(heard, SilentAfter) {
+	received := s.lastReceivedAt(b, fact)
+	if !s.over(received, SilentAfter) {
 		return false
 	}
 	if !s.moveRobot(i, OnSilent, fmt.Sprintf("no heartbeat arrived for %s %s", SilentAfter, when), s.now) {
@@ -264,7 +264,8 @@ func (s *step) fail(i int, on Event, rep Report) {
 	}
 	why := rep.text()
 	running := s.Rollout.State == Running || s.Rollout.State == Paused
-	if on != OnRevert && mayPass(rep) && running && b.Tries <= *s.Rollout.Spec.Retries {
+	retries := s.Rollout.Content.Mode == nil // with apply now, a mode that is sent again moves the robot when nobody expects it
+	if on != OnRevert && retries && mayPass(rep) && running && b.Tries <= *s.Rollout.Spec.Retries {
 		if s.moveRobot(i, OnDefer, why, s.now) {
 			b.RetryFor = s.backOff(b)
 			b.Group, b.RetryAt, b.Spent, b.SpentAt = group, s.now.Add(b.RetryFor), 0, time.Time{}
@@ -287,8 +288,13 @@ func (r Report) text() string {
 	return text
 }
 
-// mayPass reports whether the same document may succeed later. A part that is refused does not become right.
+// mayPass reports whether the same document may succeed later without a person. A part that is refused does not become
+// right, and what a stop, a person or an obstacle prevented is not asked for again behind their back.
 func mayPass(rep Report) bool {
+	switch rep.Reason {
+	case schema.ReasonStopped, schema.ReasonCancelled, schema.ReasonNotInControl, schema.ReasonObstructed, schema.ReasonSafeguard:
+		return false
+	}
 	return !rep.Partial && cmp.Or(rep.Retry, rep.Reason.Describe().Retry) == schema.RetryLater
 }
 

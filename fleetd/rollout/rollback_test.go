@@ -4,6 +4,11 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"troupe/fleetd/content"
+	"troupe/fleetd/desired"
+	"troupe/fleetd/presence"
+	"troupe/schema"
 )
 
 // A rollback of many robots has several transactions, with the failed robots in the first ones.
@@ -72,5 +77,27 @@ func TestAssignmentGivesTheContentWithoutFacts(t *testing.T) {
 	}
 	if _, ok := r.Robot("r9"); ok || r.Updated("r9") {
 		t.Error("a robot of another rollout is known")
+	}
+}
+
+// A mode with apply now moves the robot each time that it is sent.
+func TestModeIsNotOfferedAgainWithoutAPerson(t *testing.T) {
+	mode := content.Content{Mode: &desired.Mode{Mode: "ato", Apply: schema.ApplyModeNow}}
+	p, found := NewPlan(Ask{Content: mode, Robots: []Candidate{{Online: true}}, Now: start})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	o, rows := p.Rollout(New{ID: "ro-1", At: start, Start: true})
+	rows[0].State, rows[0].Rev, rows[0].Tries, rows[0].SpentAt = Offered, 2, 1, start
+	run := NewRun(o, rows)
+	Step(run, start, Facts{
+		Fleetd: presence.Fleetd{Connected: true, Since: start.Add(-time.Hour)},
+		Robot: func(string) (RobotFacts, bool) {
+			report := Report{Rev: 2, Phase: schema.DeployFailed, Reason: schema.ReasonBusy}
+			return RobotFacts{Online: true, SeenAt: start, InWindow: true, DesiredRev: 2, Report: report}, true
+		},
+	})
+	if got := run.robots[0].State; got != Failed {
+		t.Errorf("a robot that was too busy for a mode is %s", got)
 	}
 }
