@@ -95,6 +95,7 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 	afterState.Library.Entries = r.newestEntries()
 	writer := &Policies{Deps: r.Deps, Rollouts: r.Rollouts}
 	changed := false
+	var replaced []policy.Policy
 	for _, one := range all {
 		c := r.made.PolicyChange(r.before, afterState, one.path, one.was, one.next)
 		if r.made.Add(c); c.Effect == library.EffectNone && one.was.Owner == r.folder.Name {
@@ -112,12 +113,23 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 		if err := writer.save(ctx, r.tx, was, next, r.by); err != nil {
 			return err
 		}
+		if differs(was, next) {
+			replaced = append(replaced, was)
+		}
 	}
 	r.placesChanges(objects, all2places(r.before.Policies), all2places(afterState.Policies))
 	if !changed || len(r.found) > 0 {
 		return nil
 	}
-	return r.give(ctx, policy.SetOf(r.before.Policies), policy.SetOf(afterState.Policies))
+	if err := r.give(ctx, policy.SetOf(r.before.Policies), policy.SetOf(afterState.Policies)); err != nil {
+		return err
+	}
+	for _, was := range replaced { // after the new rollouts, whose plans counted the robots that they take from these
+		if err := writer.abortRollout(ctx, r.tx, was, r.by); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refuseNamed refuses to delete stories and activities that policies name.

@@ -251,6 +251,12 @@ func (d *Policies) replace(
 			next.Rollout, e.Policy.Rollout = created.ID, created.ID
 		}
 	}
+	loses := slices.ContainsFunc(groups, func(g group) bool { return g.policy.ID != next.ID })
+	if loses || differs(was, next) { // after the rollouts were created, whose plans counted the robots that they take from this one
+		if err := d.abortRollout(ctx, tx, was, by); err != nil {
+			return e, nil, nil, err
+		}
+	}
 	if err := d.save(ctx, tx, was, next, by); err != nil {
 		return e, nil, nil, err
 	}
@@ -267,6 +273,40 @@ func (d *Policies) replace(
 		}
 	}
 	return e, e.Updated, nil, nil
+}
+
+// differs reports whether a policy says something else than before, or says it for other robots.
+func differs(was, next policy.Policy) bool {
+	next.Place = was.Place
+	return next.ID == "" || audit.JSON(policyValue(was)) != audit.JSON(policyValue(next))
+}
+
+// abortRollout ends the rollout of what a policy said before it changed: else robots whose turn comes later would still get it.
+func (d *Policies) abortRollout(ctx context.Context, tx *store.Tx, was policy.Policy, by audit.Attribution) error {
+	if was.Rollout == "" {
+		return nil
+	}
+	o, err := tx.Rollout(ctx, was.Rollout)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case !slices.Contains(o.Possible(), rollout.OnAbort):
+		return nil
+	}
+	members, err := tx.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: o.ID})
+	if err != nil {
+		return err
+	}
+	c, found := rollout.Decide(rollout.NewRun(o, members), rollout.Decision{On: rollout.OnAbort, By: by.Who, Why: "policy " + was.ID + " changed"}, by.At)
+	if len(found) > 0 {
+		return fmt.Errorf("abort rollout %s: %s", o.ID, found[0])
+	}
+	if err := tx.SaveRollout(ctx, c); err != nil {
+		return err
+	}
+	return d.Rollouts.notes(ctx, tx, c, by.At)
 }
 
 // planRollouts plans one rollout for each policy that gives robots something else now, and says what has to be confirmed.

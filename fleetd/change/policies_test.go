@@ -383,6 +383,51 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		if len(e.Rollouts) != 1 || len(e.Updated) != 7 {
 			w.Errorf("%d robots by %d rollouts", len(e.Updated), len(e.Rollouts))
 		}
+		w.state(o.ID, rollout.Aborted)
+		w.state(e.Rollouts[0].Rollout.ID, rollout.Running)
+	})
+}
+
+func (w *policyWorld) state(id string, want rollout.State) {
+	w.Helper()
+	if o, err := w.db.Rollout(w.Context(), id); err != nil || o.State != want {
+		w.Errorf("the rollout is %s, want %s: %v", o.State, want, err)
+	}
+}
+
+// Robots whose turn comes later do not get what a policy does not say any more.
+func TestChangedPolicyEndsItsRollout(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		for i := range 6 {
+			w.check(w.db.AddRobot(w.Context(), fmt.Sprintf("r%d", i), storetest.Start))
+			w.label(fmt.Sprintf("r%d", i), map[string]string{"site": "lobby"})
+		}
+		w.put(policy.Policy{ID: "fleet", Place: 50, Selector: selector.All(), Content: storyOf("museum")})
+		put := func(p policy.Policy, taken *int) change.PolicyEffect {
+			e, found, err := w.policies.Put(w.Context(), anna, change.PolicyPut{Policy: p, Supersede: taken}, anyRobots, who)
+			w.fine(found, err)
+			return e
+		}
+		p := policy.Policy{ID: "lobby", Place: 10, Enabled: true, Selector: site("lobby"), Content: storyOf("other")}
+		for _, c := range []struct {
+			what string
+			do   func(policy.Policy)
+		}{
+			{"puts back what it said", func(p policy.Policy) { p.Content = storyOf("museum"); put(p, nil) }},
+			{"disables it", func(p policy.Policy) { p.Enabled = false; put(p, nil) }},
+			{"narrows it", func(p policy.Policy) { p.Selector = site("hall"); put(p, nil) }},
+			{"places it behind another one", func(p policy.Policy) { p.Place = 60; put(p, nil) }},
+			{"deletes it", func(policy.Policy) {
+				_, found, err := w.policies.Delete(w.Context(), anna, change.PolicyPut{Policy: policy.Policy{ID: "lobby"}}, anyRobots, who)
+				w.fine(found, err)
+			}},
+		} {
+			o := put(p, new(6)).Rollouts[0].Rollout
+			w.state(o.ID, rollout.Running)
+			w.Log("somebody", c.what)
+			c.do(p)
+			w.state(o.ID, rollout.Aborted)
+		}
 	})
 }
 
