@@ -575,8 +575,8 @@ func (d *Deps) applyPolicies(ctx context.Context, tx *store.Tx, what string, by 
 	return nil
 }
 
-// waitForRollout reports whether newcomers have to wait: the rollout of what the policy says has not reached its last wave yet, or was
-// ended before, so nobody knows that the content is good. Newcomers are not exposed before the others; they get it with the last wave.
+// waitForRollout reports whether newcomers have to wait: the rollout of what the policy says has not reached its last wave yet, or ended
+// before it. Newcomers get the content with the last wave; after an abort or a rollback, only when the policy is put again.
 func (d *Deps) waitForRollout(ctx context.Context, tx *store.Tx, g group, by audit.Attribution) (bool, error) {
 	if g.policy.Rollout == "" {
 		return false, nil
@@ -588,10 +588,13 @@ func (d *Deps) waitForRollout(ctx context.Context, tx *store.Tx, g group, by aud
 	if err != nil || isProven(o) {
 		return false, err
 	}
+	why := fmt.Sprintf("rollout %s is %s, in wave %d of %d", o.ID, o.State, o.Wave+1, len(o.Waves))
+	if o.State.Over() {
+		why += "; put the policy again"
+	}
 	return true, tx.Note(ctx, by.At, audit.Note{
 		Who: by.Who, What: audit.ActionPolicy, Target: "policy " + g.policy.ID, Outcome: audit.Accepted,
-		Why: fmt.Sprintf("rollout %s is %s, in wave %d of %d", o.ID, o.State, o.Wave+1,
-			len(o.Waves)), Detail: "its last wave gives it to " + library.RobotsText(g.robots),
+		Why: why, Detail: "not given yet to " + library.RobotsText(g.robots),
 	})
 }
 
@@ -600,8 +603,8 @@ func isProven(o rollout.Rollout) bool {
 	return o.State == rollout.Succeeded || o.State == rollout.CompletedWithFailures || o.State == rollout.Running && o.Wave >= len(o.Waves)-1
 }
 
-// settle gives what a policy says to robots that joined while its rollout was in earlier waves, in the transaction in which the last
-// wave begins or the rollout ends.
+// settle gives what a policy says to robots that joined, or whose pin was removed, while its rollout was in earlier waves, in the
+// transaction in which the last wave begins or the rollout ends.
 func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, members []rollout.Robot, now time.Time) error {
 	passed := func(n rollout.Note) bool {
 		return n.What == rollout.OnWavePassed || n.What == rollout.OnAllDone || n.What == rollout.OnDoneFailed
@@ -627,7 +630,7 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 	}
 	has := map[string]bool{}
 	for _, m := range members {
-		has[m.ID] = true
+		has[m.ID] = m.State != rollout.Pinned && m.State != rollout.Superseded && m.State != rollout.Decommissioned
 	}
 	set, joined := policy.SetOf(policies), group{policy: p}
 	for _, r := range rows {
@@ -727,7 +730,8 @@ func (d *Policies) Why(ctx context.Context, robot string) (all []policy.Explanat
 	return all, pins, err
 }
 
-// unpinned gives a robot what policies say about one kind of document, in the transaction that removed its pin.
+// unpinned gives a robot what policies say about one kind of document, in the transaction that removed its pin. Like a newcomer it
+// waits for a rollout that is not proven.
 func (d *Deps) unpinned(ctx context.Context, tx *store.Tx, robot string, topic schema.TopicKind, by audit.Attribution) error {
 	policies, err := tx.Policies(ctx, topic)
 	if err != nil || len(policies) == 0 {
@@ -741,5 +745,9 @@ func (d *Deps) unpinned(ctx context.Context, tx *store.Tx, robot string, topic s
 	if p == nil {
 		return nil
 	}
-	return d.give(ctx, tx, group{policy: *p, robots: []string{robot}}, by.Because("policy "+p.ID+", since the pin was removed"))
+	g := group{policy: *p, robots: []string{robot}}
+	if waits, err := d.waitForRollout(ctx, tx, g, by); err != nil || waits {
+		return err
+	}
+	return d.give(ctx, tx, g, by.Because("policy "+p.ID+", since the pin was removed"))
 }

@@ -361,14 +361,24 @@ func TestChangedPolicyIsARollout(t *testing.T) {
 		if n := w.newest(); n.What != audit.ActionPolicy || n.Outcome != audit.Accepted || !strings.Contains(n.Why, "in wave 1 of ") {
 			w.Errorf("the audit says %+v", n.Note)
 		}
+		// A robot whose pin is removed is none either, though it is a member: the rollout left it out.
+		w.assign("other", "r5")
+		w.check(nil, w.policies.Rollouts.RemovePin(ctx, anna, "r5", schema.TopicDesiredStory, who))
+		w.want("r5", "story other revision 1 by policy lobby, differs")
 		members, err := w.db.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: o.ID})
 		w.check(nil, err)
+		for i := range members {
+			if members[i].ID == "r5" {
+				members[i].State = rollout.Pinned
+			}
+		}
 		row, err := w.db.Rollout(ctx, o.ID)
 		w.check(nil, err)
 		row.Wave = len(row.Waves) - 1
 		w.check(nil, w.policies.Rollouts.Step(ctx, rollout.NewRun(row, members), rollout.Changes{Rollout: row,
 			Notes: []rollout.Note{{What: rollout.OnWavePassed}}}, storetest.Start.Add(time.Hour)))
 		w.want("r9", "story museum revision 1 by policy lobby")
+		w.want("r5", "story museum revision 1 by policy lobby")
 		w.want("r1", "nothing by policy lobby, differs")
 
 		// Once more: its robots are in an open rollout, which a person has to confirm.
