@@ -74,6 +74,9 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 			continue
 		}
 		next.Content = resolved
+		if sameContent(was.Content, next.Content) { // its rollout may have to prove it yet
+			next.Rollout = was.Rollout
+		}
 		one := planned{path: of.Path, next: &next}
 		if known {
 			one.was = &was
@@ -331,6 +334,11 @@ func (r *folderRun) roll(ctx context.Context, g group, reach *folder.Reach) erro
 	created, members := plan.Rollout(rollout.New{ID: id.String(), Name: ask.Name, Selector: ask.Selected, Cause: ask.Cause, CauseID: ask.CauseID, By: r.by.Who, Why: r.by.Why, At: r.by.At, Start: true})
 	if err := r.tx.AddRollouts(ctx, store.NewRollout{Rollout: created, Members: members}); err != nil {
 		return err
+	}
+	if g.policy.Owner == r.folder.Name { // those who join later wait until this rollout has proven the content
+		if err := r.tx.SetPolicyRollout(ctx, g.policy.ID, created.ID); err != nil {
+			return err
+		}
 	}
 	if reach.State = string(created.State); !r.dryRun {
 		reach.Rollout = created.ID

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
@@ -19,6 +20,7 @@ import (
 	"troupe/fleetd/schedule"
 	"troupe/fleetd/selector"
 	ofsite "troupe/fleetd/site"
+	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 	"troupe/schema"
 )
@@ -30,6 +32,67 @@ type folderWorld struct {
 	schedules *change.Schedules
 }
 
+func (w *policyWorld) withFolders() folderWorld {
+	return folderWorld{w, &change.Folders{Deps: w.deps, Rollouts: w.policies.Rollouts}, &change.Schedules{Deps: w.deps}}
+}
+
+// filesOf are the files of a folder with the name museum: a path, its text, and so on.
+func filesOf(t *testing.T, pathsAndTexts ...string) folder.Fleet {
+	t.Helper()
+	files := []folder.File{{Path: folder.Settings, Text: "folder: museum\n"}}
+	for i := 0; i < len(pathsAndTexts); i += 2 {
+		files = append(files, folder.File{Path: pathsAndTexts[i], Text: pathsAndTexts[i+1]})
+	}
+	f, found := folder.Read(files, nil)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	return f
+}
+
+// does applies a folder, and requires that it is refused with these codes.
+func (f folderWorld) does(of folder.Fleet, a change.FolderApply, codes ...string) change.FolderApplied {
+	f.Helper()
+	done, found, err := f.folders.Apply(f.Context(), anna, of, a, who)
+	f.check(nil, err)
+	got := make([]string, len(found))
+	for i, p := range found {
+		got[i] = p.Code
+	}
+	if !slices.Equal(got, codes) {
+		f.Fatalf("%q, want the codes %q", found, codes)
+	}
+	return done
+}
+
+// Robots that join while the rollout of a folder is in its first wave wait for its last one, also after the folder was applied again.
+func TestNewcomersWaitForTheRolloutOfAFolder(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		ctx, f := w.Context(), w.withFolders()
+		for i := range 6 {
+			w.check(w.db.AddRobot(ctx, fmt.Sprintf("r%d", i), storetest.Start))
+			w.label(fmt.Sprintf("r%d", i), map[string]string{"site": "lobby"})
+		}
+		text := "policy: lobby\nplace: 1\nselector: {labels: [{key: site, value: lobby}]}\ncontent: {story: {id: museum}}\n"
+		done := f.does(filesOf(t, "policies/lobby.yaml", text), change.FolderApply{})
+		f.does(filesOf(t, "policies/lobby.yaml", strings.Replace(text, "place: 1", "place: 2", 1)), change.FolderApply{})
+		w.check(w.db.AddRobot(ctx, "r9", storetest.Start))
+		w.label("r9", map[string]string{"site": "lobby"})
+		w.want("r9", "nothing by policy lobby, differs")
+
+		id := done.Reaches[0].Rollout
+		row, err := w.db.Rollout(ctx, id)
+		w.check(nil, err)
+		members, err := w.db.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: id})
+		w.check(nil, err)
+		row.Wave = len(row.Waves) - 1
+		w.check(nil, w.policies.Rollouts.Step(ctx, rollout.NewRun(row, members), rollout.Changes{Rollout: row,
+			Notes: []rollout.Note{{What: rollout.OnWavePassed}}}, storetest.Start.Add(time.Hour)))
+		w.want("r9", "story museum revision 1 by policy lobby")
+		w.want("r1", "nothing by policy lobby, differs")
+	})
+}
+
 // Whatever people did: what is exported is no difference, to apply it takes what it has once, an edited folder is applied as its plan
 // says or not at all, and to apply it again changes nothing.
 func TestFolderIsTheFleetWhateverPeopleDid(t *testing.T) {
@@ -39,7 +102,7 @@ func TestFolderIsTheFleetWhateverPeopleDid(t *testing.T) {
 		}
 		w.label("r1", map[string]string{"site": "lobby"})
 		w.label("r2", map[string]string{"site": "hall"})
-		f := folderWorld{w, &change.Folders{Deps: w.deps, Rollouts: &change.Rollouts{Deps: w.deps, Name: "fleetd", Candidate: func(string) (rollout.Candidate, bool) { return rollout.Candidate{}, false }}}, &change.Schedules{Deps: w.deps}}
+		f := w.withFolders()
 		check := func(rt *rapid.T) {
 			for range rapid.IntRange(1, 4).Draw(rt, "changes of people") {
 				f.somebodyChanges(rt)

@@ -609,17 +609,19 @@ func (d *Deps) settle(ctx context.Context, tx *store.Tx, c rollout.Changes, memb
 	passed := func(n rollout.Note) bool {
 		return n.What == rollout.OnWavePassed || n.What == rollout.OnAllDone || n.What == rollout.OnDoneFailed
 	}
-	if c.Rollout.Cause != rollout.ByPolicy || !isProven(c.Rollout) || !slices.ContainsFunc(c.Notes, passed) {
+	ofPolicy := c.Rollout.Cause == rollout.ByPolicy || c.Rollout.Cause == rollout.ByFolder
+	if !ofPolicy || !isProven(c.Rollout) || !slices.ContainsFunc(c.Notes, passed) {
 		return nil
 	}
 	policies, err := tx.Policies(ctx, c.Rollout.Content.Topic())
 	if err != nil {
 		return err
 	}
-	p, known := named(policies, c.Rollout.CauseID)
-	if !known || p.Rollout != c.Rollout.ID {
+	i := slices.IndexFunc(policies, func(p policy.Policy) bool { return p.Rollout == c.Rollout.ID })
+	if i < 0 {
 		return nil
 	}
+	p := policies[i]
 	rows, err := tx.Robots(ctx, p.Selector)
 	if err != nil {
 		return err

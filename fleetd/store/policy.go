@@ -66,6 +66,12 @@ func (t *Tx) SavePolicy(ctx context.Context, p policy.Policy) error {
 	return expectOne(n, err, "policy "+p.ID)
 }
 
+// SetPolicyRollout records the rollout that brings what a policy says to its robots. It is no new version of the policy.
+func (t *Tx) SetPolicyRollout(ctx context.Context, id, rollout string) error {
+	n, err := t.exec(ctx, `UPDATE policies SET rollout = $2 WHERE id = $1`, id, rollout)
+	return expectOne(n, err, "policy "+id)
+}
+
 // DeletePolicy deletes this version of a policy, or returns ErrConflict.
 func (t *Tx) DeletePolicy(ctx context.Context, p policy.Policy) error {
 	n, err := t.exec(ctx, `DELETE FROM policies WHERE id = $1 AND version = $2`, p.ID, p.Version)
