@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { areLabels, labelsOf, labelTexts, selectorOf } from './labels';
+import { areLabels, labelsOf, labelTexts, onlyLabels, selectorOf } from './labels';
 
 describe('the robots of a policy', () => {
   it('are labels as people write them, and back', () => {
@@ -17,6 +17,14 @@ describe('the robots of a policy', () => {
   it('are not what names no label', () => {
     expect(areLabels(['site=lobby'])).toBe(true);
     for (const wrong of ['lobby', '=lobby', 'site=', 'a b=c']) expect(areLabels([wrong])).toBe(false);
+  });
+  it('are not only labels if something else narrows them', () => {
+    const labels = [{ key: 'site', value: 'lobby' }];
+    expect(onlyLabels({ all: true })).toBe(true);
+    expect(onlyLabels({ labels, modes: [] })).toBe(true);
+    expect(onlyLabels({ labels, modes: ['ato'] })).toBe(false);
+    expect(onlyLabels({ ids: ['r1'] })).toBe(false);
+    expect(onlyLabels({ labels, text: 'a' })).toBe(false);
   });
   it('are offered from the labels of the fleet', () => {
     expect(

@@ -5,6 +5,10 @@ export const labelTexts = (s: Selector): string[] => (s.labels ?? []).map((l) =>
 
 const pattern = /^([^=\s]+)=(.+)$/;
 
+/** Whether all robots, or labels alone, say which robots it selects. */
+export const onlyLabels = (s: Selector): boolean =>
+  Object.entries(s).every(([k, v]) => k === 'all' || k === 'labels' || (typeof v !== 'boolean' && v.length === 0));
+
 /** Whether each text names a label and its value. */
 export const areLabels = (texts: readonly string[]): boolean => texts.every((t) => pattern.test(t.trim()));
 

@@ -4,6 +4,7 @@ import {
   Button,
   Card,
   Checkbox,
+  Code,
   Group,
   List,
   Loader,
@@ -25,7 +26,7 @@ import { useMay } from '../../api/me';
 import { CommandLine } from '../../shell/CommandLine';
 import { Refused } from '../../shell/Refused';
 import { useRightTexts } from '../../text/rights';
-import { areLabels, labelTexts, selectorOf } from '../policies/labels';
+import { areLabels, labelTexts, onlyLabels, selectorOf } from '../policies/labels';
 import { Labels } from '../policies/Labels';
 import { ActionFields } from './ActionFields';
 import { actionForm, actionOf, firstAction } from './actionForm';
@@ -58,10 +59,10 @@ export default function SchedulePage() {
         </Anchor>
       </Stack>
     );
-  return <Form key={id} of={schedule} />;
+  return <Form key={id} of={schedule} known={list.data.map((s) => s.id)} />;
 }
 
-function Form({ of }: { of?: Schedule }) {
+function Form({ of, known }: { of?: Schedule; known: string[] }) {
   const t = useSchedulesTexts();
   const { lacks } = useRightTexts();
   const navigate = useNavigate();
@@ -81,11 +82,12 @@ function Form({ of }: { of?: Schedule }) {
   const [deleting, setDeleting] = useState(false);
   const reasonID = useId();
 
+  const taken = !of && !busy && known.includes(id);
   const when = timesOf(times);
   const does = actionOf(action);
   const ownRobots = action.kind === 'rollout';
-  // Robots by name, which only the command line chooses, stay as they are.
-  const kept = of?.selector && !of.selector.all && !of.selector.labels?.length ? of.selector : undefined;
+  // What else only the command line chooses, such as names and modes, stays as it is.
+  const kept = of?.selector && !onlyLabels(of.selector) ? of.selector : undefined;
   const selected = ownRobots || !!kept || all || (labels.length > 0 && areLabels(labels));
   const [asked] = useDebouncedValue(JSON.stringify(when), 200);
   const next = useQuery({
@@ -111,6 +113,7 @@ function Form({ of }: { of?: Schedule }) {
   const reason = [
     !may && lacks(t.forbidden, 'assign'),
     !valid.test(id) && t.badName,
+    taken && t.taken,
     !when && t.noTime,
     !does && t.noAction,
     !selected && t.noRobots,
@@ -174,6 +177,11 @@ function Form({ of }: { of?: Schedule }) {
               </Title>
               {ownRobots ? (
                 <Text size="sm">{t.rolloutWho}</Text>
+              ) : kept ? (
+                <>
+                  <Text size="sm">{t.keptRobots}</Text>
+                  <Code block>{JSON.stringify(kept, undefined, 2)}</Code>
+                </>
               ) : (
                 <Labels
                   help={t.whoHelp}
@@ -240,7 +248,7 @@ function Form({ of }: { of?: Schedule }) {
               >
                 {t.save}
               </Button>
-              {body && valid.test(id) && <CommandLine lines={putLines(id, body)} />}
+              {body && valid.test(id) && !taken && <CommandLine lines={putLines(id, body)} />}
               {of && !of.site_of && (
                 <Button variant="default" disabled={!may} onClick={() => setDeleting(true)}>
                   {t.delete}

@@ -13,7 +13,7 @@ import { firstAction } from './actionForm';
 import { putSite } from './api';
 import { days, type Site } from './types';
 import { siteLines } from './lines';
-import { siteForm, type SiteForm, siteOf } from './siteForm';
+import { missingOf, siteForm, type SiteForm, siteOf } from './siteForm';
 import { useSchedulesTexts } from './text';
 import { DayChips, ZoneField } from './TimesFields';
 
@@ -32,8 +32,10 @@ export function SiteFields({ id, of }: { id: string; of?: Site }) {
   const reasonID = useId();
   const put = (some: Partial<SiteForm>) => set({ ...f, ...some });
   const body = siteOf(f);
-  const reason = may ? '' : lacks(t.forbidden, 'assign');
+  const missing = missingOf(f);
+  const reason = !may ? lacks(t.forbidden, 'assign') : missing ? t[missing] : '';
   const submit = async () => {
+    if (reason) return;
     setBusy(true);
     setRefused(undefined);
     try {
@@ -150,7 +152,7 @@ export function SiteFields({ id, of }: { id: string; of?: Site }) {
         >
           {t.saveSite}
         </Button>
-        <CommandLine lines={siteLines(id, body)} />
+        {!missing && <CommandLine lines={siteLines(id, body)} />}
         {reason && (
           <Text id={reasonID} size="sm" c="dimmed" role="status">
             {reason}

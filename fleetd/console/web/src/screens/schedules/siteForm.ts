@@ -42,11 +42,22 @@ export function siteOf(f: SiteForm): SiteBody {
       hours: spansIn(e.hours),
       name: e.name.trim() || undefined,
     })),
-    windows: f.windows.map((w) => ({
-      days: w.days.length === days.length ? undefined : w.days,
-      span: spansIn(w.span)[0] ?? w.span,
-    })),
+    windows: f.windows.flatMap((w) => {
+      const spans = spansIn(w.span);
+      // Without a span it is sent all the same: fleetd says what is wrong with it.
+      return (spans.length > 0 ? spans : [w.span]).map((span) => ({
+        days: w.days.length === days.length ? undefined : w.days,
+        span,
+      }));
+    }),
     open: f.open && actionOf(f.open),
     close: f.close && actionOf(f.close),
   };
+}
+
+/** Which text says why a calendar cannot be sent yet. fleetd takes a window without days for one on every day. */
+export function missingOf(f: SiteForm): 'noAction' | 'noDays' | undefined {
+  if ([f.open, f.close].some((a) => a && !actionOf(a))) return 'noAction';
+  if (f.windows.some((w) => w.days.length === 0)) return 'noDays';
+  return undefined;
 }

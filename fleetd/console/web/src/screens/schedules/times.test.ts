@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { actionForm, actionOf, firstAction } from './actionForm';
 import { days, type Times } from './types';
-import { siteForm, siteOf } from './siteForm';
+import { missingOf, siteForm, siteOf } from './siteForm';
 import { cronOf, everyTime, formOf, minuteOf, mondayOf, plusDays, spansIn, timesOf, weekOf } from './times';
 
 describe('times of a schedule', () => {
@@ -59,6 +59,20 @@ describe('hours', () => {
     };
     expect(siteOf(siteForm(site))).toEqual(site);
     expect(siteForm(undefined).hours.mon).toBe('');
+  });
+  it('of a window may be several spans', () => {
+    const f = { ...siteForm(undefined), windows: [{ days: ['mon' as const], span: '1:00-2:00, 22:00-23:00' }] };
+    expect(siteOf(f).windows).toEqual([
+      { days: ['mon'], span: '01:00-02:00' },
+      { days: ['mon'], span: '22:00-23:00' },
+    ]);
+  });
+  it('are not sent while an action is not complete or a window has no day', () => {
+    const f = siteForm(undefined);
+    expect(missingOf(f)).toBeUndefined();
+    expect(missingOf({ ...f, open: firstAction, windows: [{ days: [...days], span: '' }] })).toBeUndefined();
+    expect(missingOf({ ...f, close: { ...firstAction, kind: 'rollout' } })).toBe('noAction');
+    expect(missingOf({ ...f, windows: [{ days: [], span: '22:00-05:00' }] })).toBe('noDays');
   });
 });
 
