@@ -31,6 +31,7 @@ import { WhatForm } from '../assign/WhatForm';
 import type { Content } from '../rollouts/types';
 import { contentOf } from '../rollouts/content';
 import { useContentText } from '../rollouts/contentText';
+import { typed } from '../rollouts/states';
 import { usePlanTexts } from '../rollouts/planText';
 import { type Policy, type PolicyRequest, putPolicy, usePolicies } from './api';
 import { DeleteDialog } from './DeleteDialog';
@@ -74,6 +75,8 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const said = useContentText();
   const may = useMay('assign');
   const [id, setID] = useState(of?.id ?? '');
+  // A policy that somebody changes meanwhile is refused instead of overwritten.
+  const [version] = useState(of?.version ?? 0);
   const [place, setPlace] = useState<number | string>(of?.place ?? next);
   const [all, setAll] = useState(!!of?.selector.all);
   const [labels, setLabels] = useState<string[]>(of ? labelTexts(of.selector) : []);
@@ -85,6 +88,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const [how, setHow] = useState<keyof typeof t.hows>('waves');
   const [why, setWhy] = useState('');
   const [agreed, agree] = useState(0);
+  const [number, setNumber] = useState('');
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [before, setBefore] = useState<number>();
@@ -93,19 +97,21 @@ function Form({ of, next }: { of?: Policy; next: number }) {
 
   const content: Content | undefined = what ? (complete(what) ? contentOf(what) : undefined) : of?.content;
   const named = valid.test(id);
+  const placed = Number.isInteger(place);
   const selected = all || (labels.length > 0 && areLabels(labels));
   const body: PolicyRequest | undefined =
-    content && selected
+    content && selected && placed
       ? {
           place: Number(place),
           selector: selectorOf(all, labels),
           content,
           enabled: enabled ? undefined : false,
-          version: of?.version ?? 0,
+          version,
           now: how === 'now' || undefined,
         }
       : undefined;
-  const [asked] = useDebouncedValue(JSON.stringify(body && named ? { id, body } : undefined), 250);
+  const text = JSON.stringify(body && named ? { id, body } : undefined);
+  const [asked] = useDebouncedValue(text, 250);
   const dry = useQuery({
     queryKey: ['policy-dry', asked],
     queryFn: () => {
@@ -124,11 +130,13 @@ function Form({ of, next }: { of?: Policy; next: number }) {
   const reason = [
     !may && lacks(t.forbidden, 'assign'),
     !named && t.badName,
+    !placed && t.noPlace,
     !content && t.noContent,
     !selected && (labels.length > 0 ? t.badLabel : t.noLabels),
     dry.isError && t.refused,
-    !result && t.checking,
+    (!result || dry.isPlaceholderData || asked !== text) && t.checking,
     taken > 0 && agreed !== taken && plans.agreeFirst,
+    changes > typed && number.trim() !== String(changes) && t.typeNumber(changes),
   ].find((r) => !!r);
   const full: PolicyRequest | undefined = body && {
     ...body,
@@ -149,6 +157,7 @@ function Form({ of, next }: { of?: Policy; next: number }) {
     } catch (thrown) {
       if (problemOf(thrown).numberChanged) setBefore(changes);
       else setRefused(thrown);
+      setNumber('');
       await dry.refetch();
     }
     setBusy(false);
@@ -246,6 +255,14 @@ function Form({ of, next }: { of?: Policy; next: number }) {
               />
             )}
             <TextInput label={t.reason} value={why} maxLength={256} onChange={(e) => setWhy(e.currentTarget.value)} />
+            {changes > typed && (
+              <TextInput
+                label={t.typeNumber(changes)}
+                value={number}
+                inputMode="numeric"
+                onChange={(e) => setNumber(e.currentTarget.value)}
+              />
+            )}
             {before !== undefined && <NumberChanged before={before} now={dry.isFetching ? undefined : changes} />}
             {refused !== undefined && <Refused error={refused} />}
             <Group>

@@ -13,11 +13,8 @@ import { Refused } from '../../shell/Refused';
 import { useRightTexts } from '../../text/rights';
 import type { Detail } from './types';
 import { useContentText } from './contentText';
-import { affected, type Decision } from './states';
+import { affected, type Decision, typed } from './states';
 import { useRolloutsTexts } from './text';
-
-/** Above this many robots, a person types their number. */
-const typed = 50;
 
 export type Deciding = Decision | 'approve';
 

@@ -22,10 +22,9 @@ import { contentOf } from './content';
 import { PlanPicture } from './PlanPicture';
 import { usePlanTexts } from './planText';
 import { SpecFields } from './SpecFields';
-import { sized, specOf, type SpecForm } from './spec';
+import { readable, sized, specOf, type SpecForm } from './spec';
+import { typed } from './states';
 
-/** Above this many robots, a person types their number. */
-const typed = 50;
 /** ms until the plan is asked for again: robots come and go. */
 const again = 10_000;
 
@@ -66,18 +65,20 @@ export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
 
   const content = complete(what) ? contentOf(what) : undefined;
   const spec = specOf(form);
-  const asked = content && selector && { content, selector, spec };
-  const [settled] = useDebouncedValue(JSON.stringify(asked), 250);
+  const sure = sized(form) && readable(form);
+  const asked = content && selector && readable(form) ? { content, selector, spec } : undefined;
+  const text = JSON.stringify(asked);
+  const [settled] = useDebouncedValue(text, 250);
   const dry = useQuery({
     queryKey: ['rollouts', 'plan', settled],
     queryFn: () => plan(JSON.parse(settled!) as NonNullable<typeof asked>),
-    enabled: may && !!asked && sized(form) && !!settled,
+    enabled: may && !!asked && sure && !!settled,
     placeholderData: keepPreviousData,
     refetchInterval: again,
     gcTime: 0,
     retry: false,
   });
-  const p = asked && sized(form) && !dry.isError ? dry.data : undefined;
+  const p = asked && sure && !dry.isError ? dry.data : undefined;
   const taken = p?.superseding.reduce((n, s) => n + s.robots, 0) ?? 0;
   const total = p?.total ?? 0;
   const firstWave = p?.waves.find((w) => w.total > 0)?.total ?? 0;
@@ -87,8 +88,10 @@ export function InWaves({ what, selector, form, onForm, why, onWhy }: Props) {
     !selector && words.noTarget,
     !live && words.lost,
     !sized(form) && t.noSize,
+    !readable(form) && t.badNumber,
     dry.isError && words.asRefused,
-    !p && words.checking,
+    // The plan shown may still be that of what was entered before.
+    (!p || dry.isPlaceholderData || settled !== text) && words.checking,
     total === 0 && words.nobody,
     taken > 0 && agreed !== taken && t.agreeFirst,
     when === 'at' && !at && t.noTime,

@@ -12,7 +12,7 @@ export function useGateText(): (g: Gate, single: boolean) => string {
     return [
       t.gateOne(g.success_percent),
       t.gateFail(g.max_failure_percent),
-      g.max_failure_percent > 0 && g.min_decided > 1 && t.gateDecided(g.min_decided),
+      g.min_decided > 1 && t.gateDecided(g.min_decided),
       g.soak_s > 0 ? t.watchedFor(lengthOf(g.soak_s, t.units)) : t.notWatched,
     ]
       .filter(Boolean)

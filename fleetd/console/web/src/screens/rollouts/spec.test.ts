@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { contentOf } from './content';
-import { defaults, fromAddress, inAddress, sized, specOf } from './spec';
+import { defaults, fromAddress, inAddress, readable, sized, specOf } from './spec';
 
 const wave = { name: '', by: 'percent', size: '', failures: '', watched: '' } as const;
 
@@ -14,7 +14,7 @@ describe('how a rollout goes', () => {
         own: true,
         waves: [
           { ...wave, name: ' lab ', by: 'label', size: 'site=lab', failures: '0' },
-          { ...wave, by: 'count', size: '3', watched: '1.5' },
+          { ...wave, by: 'count', size: '3', watched: '1,5' },
           { ...wave, size: '12.5' },
         ],
         offersPerMin: '30',
@@ -26,7 +26,7 @@ describe('how a rollout goes', () => {
       }),
     ).toEqual({
       waves: [
-        { name: 'lab', selector: { labels: [{ key: 'site', value: 'lab' }] }, max_failure_percent: 0 },
+        { name: 'lab', selector: { labels: [{ key: 'site', value: 'lab' }] }, max_failure_percent: 0, min_decided: 1 },
         { count: 3, soak_s: 90 },
         { percent: 12.5 },
       ],
@@ -46,6 +46,14 @@ describe('how a rollout goes', () => {
     expect(own({ size: 'many' })).toBe(false);
     expect(own({ by: 'label', size: 'site' })).toBe(false);
     expect(own({ by: 'label', size: 'site=lab' })).toBe(true);
+  });
+  it('knows which numbers it cannot read', () => {
+    expect(readable(defaults)).toBe(true);
+    expect(readable({ ...defaults, offersPerMin: ' 0,5 ', retries: '3' })).toBe(true);
+    for (const wrong of ['many', '1,5,0', '1.000,5', 'Infinity'])
+      for (const form of [{ retries: wrong }, { own: true, waves: [{ ...wave, failures: wrong }] }])
+        expect(readable({ ...defaults, ...form })).toBe(false);
+    expect(readable({ ...defaults, waves: [{ ...wave, watched: 'long' }] })).toBe(true);
   });
   it('is in the address, unless it is as usual', () => {
     expect(inAddress(defaults)).toBeUndefined();

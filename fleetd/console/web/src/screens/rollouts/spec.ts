@@ -46,8 +46,12 @@ export const defaults: SpecForm = {
   offerRefused: false,
 };
 
-const numberIn = (text: string): number | undefined =>
-  text.trim() === '' || Number.isNaN(Number(text)) ? undefined : Number(text);
+/** A number as a person writes it, with a point or a comma; undefined for nothing, NaN if it cannot be read. */
+export function numberIn(text: string): number | undefined {
+  const digits = text.trim().replace(',', '.');
+  if (digits === '') return undefined;
+  return Number.isFinite(Number(digits)) ? Number(digits) : NaN;
+}
 
 function waveOf(w: WaveRow): WaveSpec {
   const wave: WaveSpec = {};
@@ -66,6 +70,8 @@ function waveOf(w: WaveRow): WaveSpec {
   const failures = numberIn(w.failures);
   const watched = numberIn(w.watched);
   if (failures !== undefined) wave.max_failure_percent = failures;
+  // The default of later waves would let several robots fail before the first failure counts.
+  if (failures === 0) wave.min_decided = 1;
   if (watched !== undefined) wave.soak_s = Math.round(watched * 60);
   return wave;
 }
@@ -93,6 +99,12 @@ export function sized(f: SpecForm): boolean {
     !f.own || f.waves.every((w) => (w.by === 'label' ? /^[^=]+=.+$/.test(w.size.trim()) : (numberIn(w.size) ?? 0) > 0))
   );
 }
+
+/** Whether every number that is filled in can be read. */
+export const readable = (f: SpecForm): boolean =>
+  [f.offersPerMin, f.retries, ...(f.own ? f.waves.flatMap((w) => [w.failures, w.watched]) : [])].every(
+    (text) => !Number.isNaN(numberIn(text)),
+  );
 
 /** The address has how a rollout goes, so that a reload keeps it; undefined for the defaults. */
 export function inAddress(f: SpecForm): string | undefined {

@@ -108,6 +108,9 @@ export const waveColor: Record<WaveState, string> = {
   SKIPPED: 'gray',
 };
 
+/** Above this many robots, a person types their number. */
+export const typed = 50;
+
 /** What a person can decide about a rollout that exists, besides its approval. */
 export type Decision = 'start' | 'pause' | 'resume' | 'retry' | 'abort' | 'rollback';
 

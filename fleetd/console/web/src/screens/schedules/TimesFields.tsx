@@ -73,7 +73,6 @@ export function TimesFields({ form: f, onChange }: Props) {
           <TextInput
             label={t.offset}
             value={f.offset}
-            inputMode="numeric"
             placeholder="0"
             onChange={(e) => put({ offset: e.currentTarget.value })}
           />

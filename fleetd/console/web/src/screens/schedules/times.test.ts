@@ -30,6 +30,8 @@ describe('times of a schedule', () => {
     expect(timesOf({ ...f, days: [] })).toBeUndefined();
     expect(timesOf({ ...f, by: 'once' })).toBeUndefined();
     expect(timesOf({ ...f, by: 'site' })).toBeUndefined();
+    expect(timesOf({ ...f, by: 'site', site: 'lobby', offset: '-1,5' })).toMatchObject({ offset_s: -90 });
+    expect(timesOf({ ...f, by: 'site', site: 'lobby', offset: 'soon' })).toBeUndefined();
     expect(timesOf({ ...f, by: 'cron', cron: ' ' })).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import { numberIn } from '../rollouts/spec';
 import { type Day, days, type Times } from './types';
 
 /** When something happens, as a person writes it. */
@@ -71,8 +72,8 @@ export function timesOf(f: TimesForm): Times | undefined {
     case 'once':
       return f.at ? { at: f.at, zone: f.zone } : undefined;
     case 'site': {
-      const offset = Math.round(Number(f.offset) * 60);
-      return f.site ? { event: f.on, site: f.site, offset_s: offset || undefined } : undefined;
+      const offset = Math.round((numberIn(f.offset) ?? 0) * 60);
+      return f.site && !Number.isNaN(offset) ? { event: f.on, site: f.site, offset_s: offset || undefined } : undefined;
     }
     case 'cron':
       return f.cron.trim() ? { cron: f.cron.trim(), zone: f.zone } : undefined;
