@@ -41,6 +41,9 @@ func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignmen
 			return fmt.Errorf("make an id for a rollout: %w", err)
 		}
 		at := rollout.Ask{Content: a.content, Spec: rollout.Spec{AllAtOnce: true}, Now: by.At}
+		if a.policy == "" && a.schedule == "" { // what a person assigns is pinned, and may be offered again
+			at.Spec.Pinned = rollout.PinnedReplace
+		}
 		for _, robot := range slices.Sorted(maps.Keys(a.given)) {
 			at.Robots = append(at.Robots, rollout.Candidate{Robot: selector.Robot{ID: robot}})
 		}

@@ -123,10 +123,6 @@ func (s *step) offerDue() {
 // number of offers is in the way.
 func (s *step) turn(i int, allowed bool) (hold bool) {
 	b, spec := &s.robots[i], &s.Rollout.Spec
-	if s.Rollout.Spec.AllAtOnce && b.Rev == 0 {
-		s.offer = append(s.offer, b.ID)
-		return false
-	}
 	fact, there := s.facts.robot(b.ID)
 	switch {
 	case !there:
@@ -135,8 +131,11 @@ func (s *step) turn(i int, allowed bool) (hold bool) {
 	case fact.Newer != "":
 		s.moveRobot(i, OnSupersede, "rollout "+fact.Newer+" gives it something newer", s.now)
 		return false
-	case fact.Pinned && spec.Pinned == PinnedLeave && b.Rev == 0:
+	case fact.Pinned && spec.Pinned == PinnedLeave:
 		s.moveRobot(i, OnPinned, "", s.now)
+		return false
+	case spec.AllAtOnce && b.Rev == 0:
+		s.offer = append(s.offer, b.ID)
 		return false
 	case !fact.Online:
 		s.away(i)

@@ -109,6 +109,8 @@ func (w *world) facts() Facts {
 			}
 			if row := rows[id]; row.State == Restoring && row.Had != nil {
 				f.Same = same(b.desired, *row.Had)
+			} else if row.State == NotRestored && row.Had != nil {
+				f.Same = f.Same || same(b.desired, *row.Had)
 			}
 			f.Health.Offline = 0
 			if !b.online {
@@ -137,7 +139,7 @@ func (w *world) step() Changes {
 	return c
 }
 
-// assign is what the plans of an assignment do.
+// assign is what the plans of an assignment do. Robots that left, that a later rollout has or that are pinned get nothing.
 func (w *world) assign(c Changes) map[string]Given {
 	given := map[string]Given{}
 	give := func(id string, to content.Content) {
@@ -156,6 +158,9 @@ func (w *world) assign(c Changes) map[string]Given {
 		given[id] = Given{Rev: b.rev, Had: &had}
 	}
 	for _, id := range c.Offers {
+		if b := w.byID[id]; b.gone || b.newer != "" || b.pinned && w.saved.Spec.Pinned == PinnedLeave {
+			continue
+		}
 		if row := w.rows[id]; !slices.Contains([]RobotState{Planned, Deferred, WaitingOffline}, row.State) {
 			panic(fmt.Sprintf("%s is offered the content while it is %s", id, row.State))
 		}
@@ -163,6 +168,9 @@ func (w *world) assign(c Changes) map[string]Given {
 	}
 	for _, back := range c.Restore {
 		for _, id := range back.Robots {
+			if b := w.byID[id]; b.gone || b.newer != "" {
+				continue
+			}
 			give(id, back.Content)
 		}
 	}

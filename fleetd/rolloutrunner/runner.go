@@ -234,7 +234,7 @@ func (r *Runner) step(ctx context.Context, db Store, o *open) error {
 	if after.State != row.State {
 		r.deps.Log.Info("rollout", "rollout", row.ID, "from", row.State, "to", after.State, "why", after.Why)
 	}
-	if isLeftPlanned(o.run, c.Offers) { // pinned meanwhile, or a later rollout has them
+	if isLeftWaiting(o.run, c.Offers) { // pinned meanwhile, or a later rollout has them
 		if err := o.readPins(ctx, db); err != nil {
 			return err
 		}
@@ -245,11 +245,11 @@ func (r *Runner) step(ctx context.Context, db Store, o *open) error {
 	return nil
 }
 
-// isLeftPlanned reports whether some robot that was to be offered the content was not.
-func isLeftPlanned(run *rollout.Run, offers []string) bool {
+// isLeftWaiting reports whether some robot that was to be offered the content was not.
+func isLeftWaiting(run *rollout.Run, offers []string) bool {
 	return slices.ContainsFunc(offers, func(id string) bool {
 		m, _ := run.Robot(id)
-		return m.State == rollout.Planned
+		return m.State == rollout.Planned || m.State == rollout.Deferred || m.State == rollout.WaitingOffline
 	})
 }
 
