@@ -36,7 +36,7 @@ type RobotFacts struct {
 	InWindow    bool      // a maintenance window of its site is open; true if its site has none
 	WindowOpens time.Time // when the next one opens; zero = never
 	Pinned      bool      // a person pinned what it has of this kind
-	Newer       string    // a rollout of this kind that was started later and has this robot, also if it is over; empty = none
+	Newer       string    // a later rollout of this kind that gave this robot something, or will; empty = none
 	DesiredRev  int64     // of its newest desired document of this kind; 0 = there is none
 	// Same says that the newest desired document asks for the content that this rollout gave it last (what it had, while
 	// it is restored), such as after fleetd signed it again under a higher revision. A higher revision that is not the

@@ -104,6 +104,9 @@ func (s *step) restoreOne(i int, digests map[string]int) bool {
 	case fact.DesiredRev > b.Rev && !fact.Same:
 		s.moveRobot(i, OnSupersede, "", s.now)
 		return false
+	case fact.Newer != "":
+		s.moveRobot(i, OnSupersede, "rollout "+fact.Newer+" gives it something newer", s.now)
+		return false
 	case b.Had == nil:
 		s.notBack(i, "what it had before is not known")
 		return false

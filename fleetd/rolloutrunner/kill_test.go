@@ -34,6 +34,7 @@ type world struct {
 	desired map[string]desiredDocument
 	refuse  map[string]bool // robots that refuse every content
 	unseen  map[string]bool // robots that the view does not know yet
+	away    map[string]bool // robots that are not reachable
 	hold    bool            // robots report nothing new
 	failed  []string
 
@@ -149,7 +150,7 @@ func (w *world) ForRollout(robot string, _ schema.TopicKind, _ time.Time) (view.
 		phase = schema.DeployRejected
 	}
 	return view.Known{RobotFacts: rollout.RobotFacts{
-		Online: true, SeenAt: w.now, Idle: true, DesiredRev: d.rev,
+		Online: !w.away[robot], SeenAt: w.now, Idle: true, DesiredRev: d.rev,
 		Report: rollout.Report{Rev: d.known, Phase: phase, Active: phase == schema.DeployActive, Detail: "as the test says"},
 	}}, !w.unseen[robot]
 }

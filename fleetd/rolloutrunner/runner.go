@@ -298,7 +298,8 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 	topic := row.Content.Topic()
 	var ids, unknown []string
 	for _, m := range o.run.Robots() {
-		if !m.State.Open() && !m.State.HasFailed() {
+		_, restorable := rollout.RobotTable.Next(m.State, rollout.OnRestore)
+		if !m.State.Open() && !m.State.HasFailed() && !(restorable && row.State == rollout.RollingBack) {
 			continue
 		}
 		known, ok := robots.ForRollout(m.ID, topic, now)
@@ -323,12 +324,13 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 	for _, id := range ids {
 		m, _ := o.run.Robot(id)
 		known, _ := robots.ForRollout(id, topic, now)
-		given := row.Content
-		if m.State == rollout.Restoring && m.Had != nil {
-			given = *m.Had
-		}
 		d := documents[id]
-		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: given.Within(content.Held(topic, d.Payload, known.Activities))}
+		held := content.Held(topic, d.Payload, known.Activities)
+		is := row.Content.Within(held)
+		if m.Had != nil && (m.State == rollout.Restoring || m.State == rollout.NotRestored) {
+			is = m.Had.Within(held) || is && m.State == rollout.NotRestored // which it may not have been assigned
+		}
+		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: is}
 	}
 	return nil
 }

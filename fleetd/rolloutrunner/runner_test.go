@@ -216,6 +216,75 @@ func TestRenumberedDocumentIsStillTheOffer(t *testing.T) {
 	}
 }
 
+// A rollback of a rollout that is over ends without robots that have something else since or left the fleet. What was
+// taken back again does not count.
+func TestRollbackEndsWithoutRobotsThatWentTheirWay(t *testing.T) {
+	w := newWorld(t, storetest.SQLite(t), 4)
+	id := w.create("day").ID
+	w.until(id, rollout.Succeeded)
+	w.assign("night", "r1")
+	w.assign("night", "r2")
+	later := w.newest()
+	w.until(later, rollout.Succeeded)
+	w.decide(later, rollout.OnRollback)
+	w.until(later, rollout.RolledBack)
+	w.tx(func(tx *store.Tx) error { return tx.BeginDecommission(t.Context(), "r3", "anna", "", w.now) })
+	w.archive("r3")
+	w.unseen = map[string]bool{"r3": true}
+	w.decide(id, rollout.OnRollback)
+	w.until(id, rollout.RolledBack)
+	wantStates(t, w, id, map[rollout.RobotState][]string{rollout.Superseded: {"r1"}, rollout.Decommissioned: {"r3"}, rollout.Restored: {"r2", "r4"}})
+	if got := w.stories(); got["r1"] != "night" || got["r2"] != "" || got["r4"] != "" {
+		t.Errorf("the robots have %v", got)
+	}
+}
+
+// newest is the rollout that was made last.
+func (w *world) newest() string {
+	w.Helper()
+	all, err := w.db.Rollouts(w.Context(), store.RolloutQuery{Limit: 1})
+	if err != nil || len(all) == 0 {
+		w.Fatal(all, err)
+	}
+	return all[0].ID
+}
+
+// archive ends the decommission of a robot.
+func (w *world) archive(robot string) {
+	w.Helper()
+	for _, to := range []decommission.Step{decommission.DeletingDocuments, decommission.Archived} {
+		d, err := w.db.Decommission(w.Context(), robot)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.tx(func(tx *store.Tx) error { return tx.StepDecommission(w.Context(), d, to, w.now) })
+	}
+}
+
+// A robot that was pinned after it waited keeps what it has, and does not keep the others from being offered the content.
+func TestPinOfAWaitingRobotCounts(t *testing.T) {
+	w := newWorld(t, storetest.SQLite(t), 3)
+	w.away = map[string]bool{"r1": true, "r2": true, "r3": true}
+	id := w.create("day").ID
+	for range 3 {
+		w.step()
+	}
+	waiting := w.states(id)[rollout.WaitingOffline]
+	if len(waiting) == 0 {
+		t.Fatalf("the robots are %v", w.states(id))
+	}
+	if _, err := w.changes.SetPin(t.Context(), auth.Principal{}, waiting[0], schema.TopicDesiredStory, audit.Attribution{Who: "ben"}); err != nil {
+		t.Fatal(err)
+	}
+	w.away = nil
+	for range 20 {
+		w.step()
+	}
+	if got := w.states(id)[rollout.Pinned]; !slices.Equal(got, waiting[:1]) {
+		t.Errorf("%s was pinned, the robots are %v", waiting[0], w.states(id))
+	}
+}
+
 func TestFollowerDoesNothing(t *testing.T) {
 	w := newWorld(t, storetest.SQLite(t), 2)
 	leads := false
@@ -243,14 +312,7 @@ func TestRobotThatTheViewDoesNotKnowHasNotLeft(t *testing.T) {
 	if got := w.states(id); len(got[rollout.Decommissioned]) > 0 {
 		t.Errorf("the robots are %v", got)
 	}
-	execute := func(d decommission.Decommission, to decommission.Step) {
-		w.tx(func(tx *store.Tx) error { return tx.StepDecommission(t.Context(), d, to, w.now) })
-	}
-	d, err := w.db.Decommission(t.Context(), "r3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	execute(d, decommission.Archived)
+	w.archive("r3")
 	w.unseen = map[string]bool{"r3": true}
 	for range 20 {
 		w.step()

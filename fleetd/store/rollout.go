@@ -284,13 +284,16 @@ func (r reads) RobotsOfOpenRollouts(ctx context.Context, topic schema.TopicKind,
 	return all, nil
 }
 
-// NewerRollouts lists the robots of a rollout that a rollout of the same kind has, too, which was started later, whether
-// it is over or not, with one such rollout.
+// gaveOrWill selects the robots m of rollouts n that were given something, which was not taken back, or will be.
+const gaveOrWill = "(m.rev > 0 AND m.state <> 'RESTORED' OR n.ended_at = 0 AND m.state IN ('PLANNED', 'DEFERRED', 'WAITING_OFFLINE'))"
+
+// NewerRollouts lists the robots of a rollout to which a rollout of the same kind that was started later gave something,
+// or will, with the newest such rollout.
 func (r reads) NewerRollouts(ctx context.Context, o rollout.Rollout) (map[string]string, error) {
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (v RobotOfRollout, err error) {
 		return v, scan(&v.Rollout, &v.Robot)
 	}, `SELECT n.id, m.robot FROM rollouts n JOIN rollout_robots m ON m.rollout = n.id JOIN rollout_robots own ON own.rollout = $1 AND own.robot = m.robot
-		WHERE n.topic = $2 AND n.started_at > $3 ORDER BY n.started_at`, o.ID, string(o.Content.Topic()), micros(o.StartedAt))
+		WHERE n.topic = $2 AND n.started_at > $3 AND `+gaveOrWill+` ORDER BY n.started_at`, o.ID, string(o.Content.Topic()), micros(o.StartedAt))
 	if err != nil {
 		return nil, fmt.Errorf("list rollouts after %s: %w", o.ID, err)
 	}
@@ -327,7 +330,7 @@ func (r reads) NewestStarts(ctx context.Context) (map[schema.TopicKind]time.Time
 // Offerable is what keeps a rollout from offering its content to a robot of the fleet.
 type Offerable struct {
 	Robot  string
-	Newer  bool // a rollout of the same kind that was started later has it
+	Newer  bool // a rollout of the same kind that was started later gave it something, or will
 	Pinned bool
 }
 
@@ -341,7 +344,8 @@ func (t *Tx) Offerable(ctx context.Context, o rollout.Rollout, robots []string) 
 		err = scan(&v.Robot, &newer, &pins)
 		v.Newer, v.Pinned = newer > 0, pins > 0
 		return v, err
-	}, `SELECT r.id, (SELECT COUNT(*) FROM rollout_robots m JOIN rollouts n ON n.id = m.rollout WHERE m.robot = r.id AND n.topic = $1 AND n.started_at > $2),
+	}, `SELECT r.id, (SELECT COUNT(*) FROM rollout_robots m JOIN rollouts n ON n.id = m.rollout WHERE m.robot = r.id AND n.topic = $1
+				AND n.started_at > $2 AND `+gaveOrWill+`),
 			(SELECT COUNT(*) FROM pins p WHERE p.robot = r.id AND p.topic = $1)
 		FROM robots r`+w.String()+" ORDER BY r.id", w.args...)
 	if err != nil {

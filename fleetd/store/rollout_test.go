@@ -154,7 +154,12 @@ func laterRolloutsAreFound(t *testing.T, address string) {
 	addRollout(t, s, first, members)
 	second, members := rolloutOf("o2", 2, "r2", "r4")
 	second.StartedAt, second.EndedAt, second.State = at(30), at(40), rollout.Succeeded
+	members[0].Rev, members[0].State, members[1].Rev, members[1].State = 7, rollout.Confirmed, 8, rollout.Rejected
 	addRollout(t, s, second, members)
+	nothing, members := rolloutOf("o5", 5, "r1", "r3") // which gave nothing, or took it back
+	nothing.StartedAt, nothing.EndedAt, nothing.State = at(20), at(21), rollout.RolledBack
+	members[0].State, members[1].State, members[1].Rev = rollout.Cancelled, rollout.Restored, 3
+	addRollout(t, s, nothing, members)
 	other, members := rolloutOf("o3", 3, "r1")
 	other.StartedAt, other.Content = at(50), content.Content{Mode: &desired.Mode{Mode: schema.ModeAto}}
 	addRollout(t, s, other, members)
