@@ -118,6 +118,7 @@ func conform(t *testing.T, address func(t *testing.T) string) {
 		{"old events are pruned in steps", oldEventsArePruned},
 		{"old batches without open commands are pruned", oldBatchesArePruned},
 		{"a large batch is pruned", largeBatchesArePruned},
+		{"a rollout that a policy names is not pruned", rolloutsOfPoliciesAreKept},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -22,7 +22,10 @@ const (
 			AND COALESCE((SELECT 1 FROM commands c WHERE c.batch = b.id AND (c.ended_at = 0 OR c.ended_at >= $1) LIMIT 1), 0) = 0
 		ORDER BY b.created_at LIMIT $2`
 
-	oldRollouts = `SELECT o.id, o.total FROM rollouts o WHERE o.ended_at > 0 AND o.ended_at < $1 ORDER BY o.ended_at LIMIT $2`
+	// oldRollouts keeps those that a policy names: whether they ended well decides what newcomers get.
+	oldRollouts = `SELECT o.id, o.total FROM rollouts o WHERE o.ended_at > 0 AND o.ended_at < $1
+			AND NOT EXISTS (SELECT 1 FROM policies p WHERE p.rollout = o.id)
+		ORDER BY o.ended_at LIMIT $2`
 
 	// batchesAtOnce bounds the batches or rollouts of one call.
 	batchesAtOnce = 100
@@ -56,7 +59,7 @@ func (s *Store) PruneBatches(ctx context.Context, then time.Time, limit int) (n 
 	return s.pruneWithParts(ctx, "batches", oldBatches, then, limit, `DELETE FROM commands WHERE batch = $1`, `DELETE FROM batches WHERE id = $1`)
 }
 
-// PruneRollouts deletes the oldest rollouts that ended before then, each with its waves and robots. A call deletes at
+// PruneRollouts deletes the oldest rollouts that ended before then and that no policy names, each with its waves and robots. A call deletes at
 // least one rollout, however many robots it has.
 func (s *Store) PruneRollouts(ctx context.Context, then time.Time, limit int) (n int64, err error) {
 	return s.pruneWithParts(ctx, "rollouts", oldRollouts, then, limit,

@@ -8,7 +8,9 @@ import (
 
 	"troupe/fleetd/audit"
 	"troupe/fleetd/command"
+	"troupe/fleetd/content"
 	"troupe/fleetd/library"
+	"troupe/fleetd/rollout"
 	"troupe/fleetd/store"
 	"troupe/fleetd/store/storetest"
 )
@@ -137,4 +139,25 @@ func largeBatchesArePruned(t *testing.T, address string) {
 	none, _ := batch("nobody-was-meant")
 	addBatch(t, s, none, nil)
 	wantEqual(t, "rows by step", pruned(t, s.PruneBatches, at(10), 1), []int64{4, 1})
+}
+
+// Newcomers get what a policy says only if its rollout ended well, which must be known for as long as the policy names it.
+func rolloutsOfPoliciesAreKept(t *testing.T, address string) {
+	s := storetest.Open(t, address)
+	robots(t, s, "r1", "r2")
+	for _, id := range []string{"o1", "o2"} {
+		o, members := rolloutOf(id, 1, "r1", "r2")
+		o.State, o.EndedAt = rollout.Aborted, at(5)
+		addRollout(t, s, o, members)
+	}
+	p := policyOf("lobby", 10, content.Content{Story: &content.Story{ID: "museum", Rev: 3}})
+	transact(t, s, func(tx *store.Tx) error { return tx.SavePolicy(t.Context(), p) })
+	pruned(t, s.PruneRollouts, at(10), 100)
+	must[rollout.Rollout](t)(s.Rollout(t.Context(), p.Rollout))
+	_, err := s.Rollout(t.Context(), "o2")
+	wantErr(t, "a rollout that no policy names", err, store.ErrNotFound)
+	transact(t, s, func(tx *store.Tx) error { return tx.DeletePolicy(t.Context(), p) })
+	pruned(t, s.PruneRollouts, at(10), 100)
+	_, err = s.Rollout(t.Context(), p.Rollout)
+	wantErr(t, "the rollout of a deleted policy", err, store.ErrNotFound)
 }

@@ -16,6 +16,7 @@ CREATE TABLE policies (
     why        TEXT   NOT NULL
 );
 CREATE INDEX policies_by_topic ON policies (topic, place);
+CREATE INDEX policies_by_rollout ON policies (rollout);
 
 -- Labels that a robot gets with the token with which it enrols, as JSON: so policies apply to it from the start. Empty = none.
 ALTER TABLE tokens ADD COLUMN labels TEXT NOT NULL DEFAULT '';
