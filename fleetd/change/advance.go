@@ -182,6 +182,9 @@ func (s *Schedules) act(
 		if pinned > 0 {
 			notes = append(notes, fmt.Sprintf("%d are pinned, and keep what they have", pinned))
 		}
+		if len(robots) == 0 {
+			break
+		}
 		by := audit.Attribution{Who: p.Name, Why: why, At: run.At}
 		touched, found, err = s.assign(ctx, tx, row, robots, by)
 		run.Robots = len(robots)
@@ -249,6 +252,23 @@ func (s *Schedules) assign(ctx context.Context, tx *store.Tx, row Schedule, robo
 	return planned.Updated, nil, s.addAssignments(ctx, tx, []assignment{{content: c, given: planned.given, schedule: row.ID}}, *row.Selector, by)
 }
 
+// seesAll reports whether a principal sees all these robots. Robots that left the fleet belong to no site any more.
+func seesAll(ctx context.Context, tx *store.Tx, p auth.Principal, ids []string) (bool, error) {
+	if p.SeesAll() {
+		return true, nil
+	}
+	rows, err := tx.Robots(ctx, selector.IDs(ids...))
+	return !slices.ContainsFunc(rows, func(r store.Robot) bool { return !p.Sees(r.Labels) }), err
+}
+
+func robotIDs(members []rollout.Robot) []string {
+	ids := make([]string, len(members))
+	for i, m := range members {
+		ids[i] = m.ID
+	}
+	return ids
+}
+
 // startRollout starts the prepared rollout of a schedule.
 func (s *Schedules) startRollout(ctx context.Context, tx *store.Tx, p auth.Principal, row Schedule, run *ScheduleRun) ([]schema.Problem, error) {
 	id := row.Action.Rollout
@@ -262,6 +282,11 @@ func (s *Schedules) startRollout(ctx context.Context, tx *store.Tx, p auth.Princ
 	robots, err := tx.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: id})
 	if err != nil {
 		return nil, err
+	}
+	if all, err := seesAll(ctx, tx, p, robotIDs(robots)); err != nil {
+		return nil, err
+	} else if !all {
+		return []schema.Problem{schema.NewProblem("", "not_allowed", row.Author.User+", who saved the schedule, does not see every robot of rollout "+id, "")}, nil
 	}
 	why := cmp.Or(row.Why, "schedule "+row.ID)
 	changes, found := rollout.Decide(rollout.NewRun(o, robots), rollout.Decision{On: rollout.OnStart, By: p.Name, Why: why}, run.At)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -176,6 +177,59 @@ func TestKillBetweenAnyTwoStatementsRunsAnInstantOnce(t *testing.T) {
 				t.Errorf("%s takes %d statements", id, statements)
 			}
 			t.Logf("%s: ended after each of %d statements", id, statements)
+		}
+	})
+}
+
+// A schedule starts only rollouts whose robots its author saw, when it is saved and when it runs. Saved by others it says no more
+// than of a rollout that does not exist.
+func TestRolloutOfAnotherSiteIsNotStarted(t *testing.T) {
+	withSchedules(t, func(w *scheduleWorld) {
+		o := rollout.Rollout{ID: "o1", State: rollout.Ready, Content: content.Content{Mode: &desired.Mode{Mode: "ato"}}, CreatedAt: w.now, CreatedBy: "anna",
+			Waves: []rollout.Wave{{State: rollout.WavePlanned, Total: 2}}}
+		label := func(robot, site string) {
+			if err := w.db.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetLabels(t.Context(), robot, map[string]string{"site": site}) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		label("r1", "berlin")
+		if err := w.db.Tx(t.Context(), func(tx *store.Tx) error {
+			return tx.AddRollouts(t.Context(), store.NewRollout{Rollout: o, Members: []rollout.Robot{{ID: "r1", State: rollout.Planned}, {ID: "r2", Place: 1, State: rollout.Planned}}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		p := auth.Principal{ID: "ben", Kind: auth.KindToken, Rights: auth.All, Sites: []string{"berlin"}}
+		put := func(id string) string {
+			t.Helper()
+			s := schedule.Schedule{Times: schedule.Times{Cron: "* * * * *", Zone: "UTC"}, Action: schedule.Action{Rollout: id}}
+			_, _, schedules, err := w.schedules.PutSchedule(t.Context(), p, store.Schedule{ID: "night", Schedule: s}, false, audit.Attribution{Who: "ben"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			berlin := store.Site{ID: "berlin", Calendar: schedule.Calendar{Open: &s.Action}}
+			berlin.Zone = "UTC"
+			_, sites, err := w.schedules.PutSite(t.Context(), p, berlin, true, audit.Attribution{Who: "ben"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.ReplaceAll(fmt.Sprint(schedules, sites), id, "ID")
+		}
+		if other, unknown := put("o1"), put("o9"); other != unknown || !strings.Contains(other, "there is no rollout") {
+			t.Errorf("a rollout of another site: %s; an unknown one: %s", other, unknown)
+		}
+		label("r2", "berlin")
+		if found := put("o1"); found != "[] []" {
+			t.Fatalf("a rollout of the own site: %s", found)
+		}
+		label("r2", "paris")
+		w.now = w.now.Add(time.Minute)
+		w.advance("night", func(error) bool { return false })
+		runs, err := w.db.ScheduleRuns(t.Context(), store.ScheduleRunQuery{})
+		if err != nil || len(runs) != 1 || runs[0].Outcome != schedule.Failed || !strings.Contains(runs[0].Why, "does not see every robot") {
+			t.Errorf("the runs are %+v: %v", runs, err)
+		}
+		if o, err := w.db.Rollout(t.Context(), "o1"); err != nil || o.State != rollout.Ready {
+			t.Errorf("the rollout is %s: %v", o.State, err)
 		}
 	})
 }

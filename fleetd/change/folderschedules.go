@@ -140,7 +140,7 @@ func (r *folderRun) schedule(ctx context.Context, writer *Schedules, of folder.O
 		return nil
 	}
 	if !unchanged {
-		more, err := writer.checkAction(ctx, r.tx, of.Is.Action, "/action")
+		more, err := writer.checkAction(ctx, r.tx, r.principal, of.Is.Action, "/action")
 		if err != nil {
 			return err
 		}

@@ -140,7 +140,7 @@ func (s *Schedules) PutSchedule(
 		if t, found, err = compile(ctx, tx, row.Schedule, now); err != nil {
 			return err
 		}
-		problems, err := s.checkAction(ctx, tx, row.Action, "/action")
+		problems, err := s.checkAction(ctx, tx, p, row.Action, "/action")
 		if err != nil {
 			return err
 		}
@@ -224,16 +224,27 @@ func RightFor(a schedule.Action) auth.Rights {
 	return auth.Command
 }
 
-// checkAction reports what is wrong with an action, as far as the library and the rollouts say now.
-func (s *Schedules) checkAction(ctx context.Context, tx *store.Tx, a schedule.Action, at string) (found []schema.Problem, err error) {
+// checkAction reports what is wrong with an action of a principal, as far as the library and the rollouts say now. A rollout with a
+// robot that the principal does not see is none that it could start: the answer is that of one that does not exist.
+func (s *Schedules) checkAction(ctx context.Context, tx *store.Tx, p auth.Principal, a schedule.Action, at string) (found []schema.Problem, err error) {
 	switch {
 	case len(a.Problems(at)) > 0: // is reported by the schedule itself
 	case a.Assign != nil:
 		_, found, err = s.resolveContent(ctx, tx, *a.Assign, at+"/assign")
 	case a.Rollout != "":
 		o, err := tx.Rollout(ctx, a.Rollout)
+		all := true
+		if err == nil && !p.SeesAll() {
+			members, err := tx.RolloutRobots(ctx, store.RolloutRobotQuery{Rollout: a.Rollout})
+			if err != nil {
+				return nil, err
+			}
+			if all, err = seesAll(ctx, tx, p, robotIDs(members)); err != nil {
+				return nil, err
+			}
+		}
 		switch {
-		case errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, store.ErrNotFound), !all:
 			return []schema.Problem{schema.NewProblem(at+"/rollout", "not_found", fmt.Sprintf("there is no rollout %q", a.Rollout), "create it first: fleetd rollout create")}, nil
 		case err != nil:
 			return nil, err
@@ -300,7 +311,7 @@ func (s *Schedules) putSite(ctx context.Context, tx *store.Tx, p auth.Principal,
 		if a == nil {
 			continue
 		}
-		problems, err := s.checkAction(ctx, tx, *a, at)
+		problems, err := s.checkAction(ctx, tx, p, *a, at)
 		if err != nil {
 			return done, nil, err
 		}
