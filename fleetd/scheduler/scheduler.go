@@ -36,7 +36,7 @@ const within = 10 * time.Second
 type Scheduler struct {
 	deps Deps
 
-	sites atomic.Pointer[map[string]site.Hours] // of all sites; replaced, never changed
+	sites atomic.Pointer[map[string]*site.Hours] // of all sites, nil for one that cannot be read; replaced, never changed
 
 	// Owned by Run.
 	sitesRev string
@@ -88,14 +88,17 @@ func (s *Scheduler) Run(ctx context.Context, db *store.Store) {
 }
 
 // Windows reports whether a maintenance window of the site of a robot with these labels is open, and when the next one opens;
-// zero = never. A robot without a site, or whose site has no windows, may be changed at any time.
+// zero = never, or not known, as for a site that cannot be read. A robot without a site, or whose site has no windows, may be changed at any time.
 func (s *Scheduler) Windows(labels map[string]string, now time.Time) (open bool, opens time.Time) {
 	sites := s.sites.Load()
 	if sites == nil {
 		return false, time.Time{} // until the sites were read nobody knows
 	}
 	hours, known := (*sites)[labels[auth.SiteLabel]]
-	if !known || hours.InWindow(now) {
+	switch {
+	case known && hours == nil:
+		return false, time.Time{}
+	case !known || hours.InWindow(now):
 		return true, time.Time{}
 	}
 	return false, hours.NextWindow(now)
@@ -105,11 +108,11 @@ func (s *Scheduler) Windows(labels map[string]string, now time.Time) (open bool,
 func (s *Scheduler) look(ctx context.Context, db *store.Store) {
 	s.readSites(ctx, db)
 	now := s.deps.Now().Round(0)
+	s.resume(ctx, db, now) // also without leading: no other instance knows of them
 	if !s.deps.Leads() || !s.deps.Robots.Loaded() {
 		s.leading = false
 		return
 	}
-	s.resume(ctx, db, now)
 	if !s.leading || now.Before(s.last) {
 		earlier, err := s.deps.Schedules.Recheck(ctx)
 		if err != nil {
@@ -148,14 +151,15 @@ func (s *Scheduler) readSites(ctx context.Context, db *store.Store) {
 		s.deps.Failed("sites not read", err)
 		return
 	}
-	all := make(map[string]site.Hours, len(rows))
+	all := make(map[string]*site.Hours, len(rows))
 	for _, row := range rows {
 		hours, found := site.Parse(row.Site)
 		if len(found) > 0 { // as after the data of time zones lost a name
-			s.deps.Log.Error("site not read: rollouts do not wait for its windows", "site", row.ID, "problem", found[0])
+			s.deps.Log.Error("site not read: rollouts wait until it is written again", "site", row.ID, "problem", found[0])
+			all[row.ID] = nil
 			continue
 		}
-		all[row.ID] = hours
+		all[row.ID] = &hours
 	}
 	s.sites.Store(&all)
 	s.sitesRev = rev

@@ -35,11 +35,12 @@ import (
 type world struct {
 	*storetest.World
 	schedules *change.Schedules
-	shift     time.Duration // of the clock
-	sent      []string      // to robots: "r1 mode/set"
-	ids       []string      // of sent
-	broken    error         // of the next transaction that saves commands
-	silent    bool          // saved commands are not begun, as if fleetd ended then
+	shift     time.Duration         // of the clock
+	sent      []string              // to robots: "r1 mode/set"
+	ids       []string              // of sent
+	broken    error                 // of the next transaction that saves commands
+	save      func(*store.Tx) error // saves what that transaction did not
+	silent    bool                  // saved commands are not begun, as if fleetd ended then
 }
 
 var admin = auth.Principal{ID: "anna", Kind: auth.KindToken, Rights: auth.All}
@@ -96,7 +97,7 @@ func (w *world) instance(name string, leads func() bool) (end func()) {
 	})
 	s := scheduler.New(scheduler.Deps{
 		Log: log, Now: w.now, Leads: leads, Failed: func(what string, err error) {
-			if !errors.Is(err, errBroken) && !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrConflict) {
+			if !errors.Is(err, errBroken) && !errors.Is(err, store.ErrOutcomeUnknown) && !errors.Is(err, store.ErrBusy) && !errors.Is(err, store.ErrConflict) {
 				w.Failed(what, err)
 			}
 		}, Schedules: w.schedules, Robots: w, Commands: &commands{d, w},
@@ -124,6 +125,7 @@ func (c *commands) Save(ctx context.Context, tx *store.Tx, b command.Batch, all 
 	c.w.Locked(func() {
 		if c.w.broken != nil {
 			err, c.w.broken = c.w.broken, nil
+			c.w.save = func(tx *store.Tx) error { _, err := c.Dispatcher.Save(context.Background(), tx, b, all); return err }
 		}
 	})
 	return t, err
@@ -412,6 +414,20 @@ func TestInstantRunsOnceWhenFleetdEnds(t *testing.T) {
 	})
 }
 
+// The database did not say whether it committed, and another instance leads from then on, which does not know of the commands.
+func TestCommandsOfAnUnknownCommitAreSentWithoutLeading(t *testing.T) {
+	inWorld(t, "2026-12-01T08:59:59+01:00", func(w *world) {
+		w.put("morning", daily("0 9 * * *"), admin)
+		w.broken = store.ErrOutcomeUnknown
+		defer w.instance("fleetd", func() (leads bool) { w.Locked(func() { leads = w.broken != nil }); return leads })()
+		w.Sleep(3 * time.Second)
+		w.want("sent before the commit is seen", w.messages())
+		w.Tx(w.save)
+		w.Sleep(3 * time.Second)
+		w.want("sent", w.messages(), "r1 mode/set", "r2 mode/set")
+	})
+}
+
 // What is refused is the outcome of the run. A schedule has the rights and sites of its author, and no more.
 func TestScheduleActsAsItsAuthor(t *testing.T) {
 	inWorld(t, "2026-12-01T08:59:59+01:00", func(w *world) {
@@ -434,7 +450,7 @@ func TestScheduleActsAsItsAuthor(t *testing.T) {
 
 func TestScheduleAssigns(t *testing.T) {
 	inWorld(t, "2026-12-01T08:59:59+01:00", func(w *world) {
-		s := daily("0 9 * * *")
+		s := daily("0,1 9 * * *")
 		s.Action = schedule.Action{Assign: &content.Content{Mode: &desired.Mode{Mode: "ato"}}}
 		w.put("morning", s, admin)
 		w.Tx(func(tx *store.Tx) error {
@@ -451,6 +467,11 @@ func TestScheduleAssigns(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Cause != rollout.BySchedule || all[0].CauseID != "morning" || all[0].Waves[0].Total != 1 {
 			t.Errorf("the assignment is the rollout %+v: %v", all, err)
 		}
+		w.Tx(func(tx *store.Tx) error {
+			return tx.SetPins(context.Background(), []store.Pin{{Robot: "r1", Topic: schema.TopicDesiredMode, At: w.now(), By: "ben"}})
+		})
+		w.Sleep(time.Minute)
+		w.want("runs", w.runs(), "done 01 09:00: 1 are pinned, and keep what they have", "done 01 09:01: 2 are pinned, and keep what they have")
 	})
 }
 
@@ -611,6 +632,13 @@ func TestWindowsOfSites(t *testing.T) {
 			if open, _ := s.Windows(labels, w.now()); !open {
 				t.Errorf("robots with the labels %v wait for a window that does not exist", labels)
 			}
+		}
+		w.Tx(func(tx *store.Tx) error { // as after the data of time zones lost a name
+			return tx.PutSite(context.Background(), store.Site{ID: "paris", Calendar: schedule.Calendar{Site: site.Site{Zone: "Europe/Lutetia"}}})
+		})
+		w.Sleep(2 * time.Second)
+		if open, _ := s.Windows(map[string]string{"site": "paris"}, w.now()); open {
+			t.Error("a window is open of a site that cannot be read")
 		}
 	})
 }
