@@ -30,8 +30,8 @@ type FolderFiles struct {
 // FolderRequest applies a folder.
 type FolderRequest struct {
 	FolderFiles
-	Digest          string `json:"digest,omitempty" maxLength:"128" doc:"of the plan that you saw: refused if the apply would do something else"`
-	ExpectedDeletes *int   `json:"expected_deletes,omitempty" minimum:"0" doc:"refused unless exactly this many objects are deleted; needed with prune if there are any"`
+	Digest          string `json:"digest,omitempty" maxLength:"128" doc:"of the plan that you saw: refused if the apply would do something else, or if it is missing and robots are taken from open rollouts"`
+	ExpectedDeletes *int   `json:"expected_deletes,omitempty" minimum:"0" doc:"how many objects are deleted: refused if it is another number, or if it is missing and there are any"`
 }
 
 // FolderPlan is what an apply of a folder does, or did.

@@ -25,9 +25,9 @@ type Folders struct {
 // FolderApply says how a folder is applied.
 type FolderApply struct {
 	folder.Options
-	// Digest is that of the plan that the caller saw; empty = any. Another one is a conflict.
+	// Digest is that of the plan that the caller saw; another one is a conflict. Empty = any that takes no robots from open rollouts.
 	Digest string
-	// Deletes is how many objects the caller expects to be deleted; nil = any number.
+	// Deletes is how many objects the caller expects to be deleted; nil = none.
 	Deletes *int
 }
 
@@ -172,8 +172,7 @@ func (d *Folders) read(ctx context.Context, tx *store.Tx, f *folder.Fleet, o fol
 }
 
 // Plan says what an apply of a folder would do. It carries the apply out in a transaction that it rolls back, so that it says what the
-// apply does: which revisions policies mean then, and which robots that reaches. A folder of which the library is wrong is refused before, outside of a transaction
-// that writes.
+// apply does: which revisions policies mean then, and which robots that reaches. If the library part has errors, nothing is written before the rollback.
 func (d *Folders) Plan(ctx context.Context, p auth.Principal, f folder.Fleet, a FolderApply, by audit.Attribution) (done FolderApplied, found []library.FileProblem, err error) {
 	err = d.transact(ctx, p, func(tx *store.Tx) error {
 		run := folderRun{Folders: d, tx: tx, principal: p, ask: a, by: by.WithTime(d.Now()), dryRun: true}
@@ -334,9 +333,17 @@ func refusePlan(p folder.Plan, a FolderApply, f folder.Fleet, missing []string) 
 		refuse("", schema.NewProblem("/digest", CodePlanChanged, fmt.Sprintf("the fleet or the folder changed meanwhile: it would be %s now, and was %s when you looked", p.Counts(), saw),
 			"look again with fleetd diff, then apply again"))
 	}
-	if a.Deletes != nil && *a.Deletes != p.Deletes {
-		refuse("", schema.NewProblem("/expected_deletes", library.CodeCountChanged, fmt.Sprintf("%d objects would be deleted, %d were expected", p.Deletes, *a.Deletes),
+	deleted := fmt.Sprintf("%d of its objects would be deleted", p.Deletes)
+	switch {
+	case a.Deletes == nil && p.Deletes > 0:
+		refuse("", schema.NewProblem("/expected_deletes", library.CodeConfirm, deleted, fmt.Sprintf("confirm the number with expected_deletes: %d", p.Deletes)))
+	case a.Deletes != nil && *a.Deletes != p.Deletes:
+		refuse("", schema.NewProblem("/expected_deletes", library.CodeCountChanged, fmt.Sprintf("%s, %d were expected", deleted, *a.Deletes),
 			"repeat the number that a dry run shows"))
+	}
+	if taken := p.Taken(); a.Digest == "" && taken > 0 {
+		refuse("", schema.NewProblem("/digest", library.CodeConfirm, fmt.Sprintf("%d of its robots would be taken from open rollouts", taken),
+			"confirm the plan with digest: "+p.Digest))
 	}
 	for _, sha := range missing {
 		for _, asset := range f.Library.Assets {

@@ -93,6 +93,25 @@ func TestNewcomersWaitForTheRolloutOfAFolder(t *testing.T) {
 	})
 }
 
+// What an apply deletes is confirmed with the number, and that it takes robots from open rollouts with the plan.
+func TestApplyOfAFolderIsConfirmed(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		f := w.withFolders()
+		w.check(w.db.AddRobot(w.Context(), "r1", storetest.Start))
+		text := "policy: fleet\nselector: {all: true}\ncontent: {story: {id: museum}}\n"
+		f.does(filesOf(t, "policies/fleet.yaml", text), change.FolderApply{})
+		other := filesOf(t, "policies/fleet.yaml", strings.Replace(text, "museum", "other", 1))
+		f.does(other, change.FolderApply{}, library.CodeConfirm)
+		plan, _, err := f.folders.Plan(w.Context(), anna, other, change.FolderApply{}, who)
+		w.check(nil, err)
+		f.does(other, change.FolderApply{Digest: plan.Digest})
+		prune, one := change.FolderApply{Options: folder.Options{Prune: true}}, 1
+		f.does(filesOf(t), prune, library.CodeConfirm)
+		prune.Deletes = &one
+		f.does(filesOf(t), prune)
+	})
+}
+
 // Whatever people did: what is exported is no difference, to apply it takes what it has once, an edited folder is applied as its plan
 // says or not at all, and to apply it again changes nothing.
 func TestFolderIsTheFleetWhateverPeopleDid(t *testing.T) {

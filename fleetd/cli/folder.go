@@ -259,7 +259,8 @@ func (sh *shell) applyFolderCommand() *cobra.Command {
 		Use: "apply -f DIR", Short: "make the fleet as a folder says: what is published, assets, places, policies, sites and schedules", Args: cobra.NoArgs,
 		Long: `Make the fleet as the files of a folder say, all or nothing. To apply a folder again changes nothing. What the folder no
 longer has stays; with --prune it is deleted if an earlier apply of this folder brought it, and --expect says how many objects that
-are. --if takes the plan that fleetd diff printed: if something changed since, nothing is applied.`,
+are. --if takes the plan that fleetd diff printed: if something changed since, nothing is applied. An apply that takes robots from open
+rollouts needs it.`,
 		Example: "  fleetd apply -f museum --dry-run\n  fleetd apply -f museum --why 'winter opening'\n  fleetd apply -f museum --prune --expect 2",
 		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			f, plan, err := sh.planFolder(cmd.Context(), g, why)
@@ -272,6 +273,10 @@ are. --if takes the plan that fleetd diff printed: if something changed since, n
 			if plan.Deletes > 0 && expect < 0 {
 				appliedFolder(sh.Err, plan, true)
 				return &failure{code: exitConflict, err: fmt.Errorf("%s would be deleted; to confirm: fleetd apply -f %s --prune --expect %d", countText(plan.Deletes, "object"), g.path, plan.Deletes)}
+			}
+			if taken := plan.Taken(); taken > 0 && digest == "" {
+				appliedFolder(sh.Err, plan, true)
+				return &failure{code: exitConflict, err: fmt.Errorf("%s would be taken from open rollouts; to confirm, repeat the command with --if %s", countText(taken, "robot"), plan.Digest)}
 			}
 			if err := sh.putFiles(cmd.Context(), f, plan.Missing, why); err != nil {
 				return err

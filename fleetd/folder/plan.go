@@ -94,6 +94,14 @@ type Counts struct {
 // Counts returns the numbers of p.
 func (p Plan) Counts() Counts { return Counts{len(p.Changes) - p.Deletes, p.Deletes, p.Robots} }
 
+// Taken is how many robots p takes from open rollouts.
+func (p Plan) Taken() (n int) {
+	for _, r := range p.Reaches {
+		n += r.Taken
+	}
+	return n
+}
+
 func (c Counts) String() string {
 	return fmt.Sprintf("%s, %s, %s", count(c.Changes, "change"), count(c.Deletes, "deletion"), count(c.Robots, "robot"))
 }

@@ -3576,11 +3576,11 @@ export interface components {
             assets?: components["schemas"]["FolderAsset"][];
             /** @description the person, if nobody is signed in; else it is the account's name */
             by?: string;
-            /** @description of the plan that you saw: refused if the apply would do something else */
+            /** @description of the plan that you saw: refused if the apply would do something else, or if it is missing and robots are taken from open rollouts */
             digest?: string;
             /**
              * Format: int64
-             * @description refused unless exactly this many objects are deleted; needed with prune if there are any
+             * @description how many objects are deleted: refused if it is another number, or if it is missing and there are any
              */
             expected_deletes?: number;
             /** @description its texts; fleet.yaml names it */
