@@ -75,18 +75,24 @@ content: {story: {id: museum}}}. The newest revision is taken now, and not again
 			if disabled {
 				ask["enabled"] = new(bool)
 			}
-			if expect >= 0 {
-				ask["expected_count"] = &expect
-			}
-			if supersede >= 0 {
-				ask["supersede"] = &supersede
+			for _, of := range []struct {
+				flag, field string
+				n           *int
+			}{{"expect", "expected_count", &expect}, {"supersede", "supersede", &supersede}} {
+				switch {
+				case !cmd.Flags().Changed(of.flag):
+				case *of.n < 0:
+					return usage("--%s %d: write a number of robots", of.flag, *of.n)
+				default:
+					ask[of.field] = of.n
+				}
 			}
 			spec, err := how.spec(sh, cmd)
 			if err != nil {
 				return err
 			}
 			ask["now"], ask["spec"] = now, spec
-			return inPolicyFile(sh.doAndShow(cmd.Context(), "put-policy", ask), file, text)
+			return inPolicyFile(sh.doAndShow(cmd.Context(), "put-policy", ask), file, text, how)
 		}),
 	}
 	f := c.Flags()
@@ -95,11 +101,14 @@ content: {story: {id: museum}}}. The newest revision is taken now, and not again
 	f.IntVar(&place, "place", 0, "of several policies that select a robot, the one with the lowest place decides")
 	f.BoolVar(&disabled, "disabled", false, "it decides nothing until it is put again without this")
 	f.BoolVar(&dryRun, "dry-run", false, "only show what it means for robots")
-	f.IntVar(&expect, "expect", -1, "refuse unless exactly this many robots would get something else")
+	f.IntVar(&expect, "expect", 0, "refuse unless exactly this many robots would get something else")
 	f.BoolVar(&now, "now", false, "robots get at once what it says, all of them; else a rollout brings it to them in waves")
-	f.IntVar(&supersede, "supersede", -1, "take exactly this many robots from open rollouts of the same kind")
+	f.IntVar(&supersede, "supersede", 0, "take exactly this many robots from open rollouts of the same kind")
 	what.flags(c)
 	how.flags(c)
+	for _, name := range waveFlagNames {
+		c.MarkFlagsMutuallyExclusive("now", name)
+	}
 	whyFlag(c, &why)
 	return c
 }
@@ -121,15 +130,21 @@ func (sh *shell) readPolicy(path, name string) (text []byte, p policy.Policy, er
 	return nil, p, &failure{code: exitError, err: errors.New(strings.Join(lines, "\n"))}
 }
 
-// inPolicyFile names the places of problems in the file of a policy, whose fields are called as in the request.
-func inPolicyFile(err error, file string, text []byte) error {
+// inPolicyFile names the places of problems in the file of a policy, whose fields are called as in the request, or in that of a plan.
+func inPolicyFile(err error, file string, text []byte, how waveFlags) error {
 	var f *failure
-	if file == "" || !errors.As(err, &f) || f.problem == nil || len(f.problem.Errors) == 0 {
+	if file == "" && how.file == "" || !errors.As(err, &f) || f.problem == nil || len(f.problem.Errors) == 0 {
 		return err
 	}
 	var lines []string
 	for _, e := range f.problem.Errors {
-		if e.Pointer != "/expected_count" {
+		at, ofPlan := strings.CutPrefix(e.Pointer, "/spec")
+		switch {
+		case ofPlan && how.file != "":
+			e.Pointer, e.In = at, ""
+			lines = append(lines, formatFinding(e, how.file, how.text))
+			continue
+		case file != "" && !ofPlan && e.Pointer != "/expected_count" && e.Pointer != "/supersede":
 			e.In = ""
 		}
 		lines = append(lines, formatFinding(e, file, text))
@@ -140,7 +155,7 @@ func inPolicyFile(err error, file string, text []byte) error {
 
 // any reports whether a flag says what robots get.
 func (f *contentFlags) any(c *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"story", "rev", "apply", "activities", "set", "unset", "mode", "places", "id"}, c.Flags().Changed)
+	return slices.ContainsFunc([]string{"story", "no-story", "rev", "apply", "activities", "no-activities", "set", "unset", "mode", "places", "id"}, c.Flags().Changed)
 }
 
 func policyText(_ *shell, out io.Writer, p api.Policy) {

@@ -29,6 +29,9 @@ type contentFlags struct {
 	rev        int64
 	apply      string
 	activities []string
+
+	noStory, noActivities bool // they get none
+
 	set, unset []string
 	mode       string
 	places     string
@@ -41,6 +44,8 @@ func (f *contentFlags) flags(c *cobra.Command) {
 	flags.Int64Var(&f.rev, "rev", 0, "revision of the story; 0 = the newest")
 	flags.StringVar(&f.apply, "apply", "", "when the story takes over (next_act, now, next_start); default next_act. When the mode is entered (boot, now); default boot")
 	flags.StringSliceVar(&f.activities, "activities", nil, "these activities, with commas between them: the whole set; ID or ID@REVISION")
+	flags.BoolVar(&f.noStory, "no-story", false, "no default story")
+	flags.BoolVar(&f.noActivities, "no-activities", false, "no activities")
 	flags.StringArrayVar(&f.set, "set", nil, "this setting, KEY=VALUE; may be repeated")
 	flags.StringArrayVar(&f.unset, "unset", nil, "take this setting back; may be repeated")
 	flags.StringVar(&f.mode, "mode", "", "this mode after start-up")
@@ -51,7 +56,7 @@ func (f *contentFlags) flags(c *cobra.Command) {
 // content is what the flags ask for.
 func (f *contentFlags) content(sh *shell, c *cobra.Command) (out content.Content, err error) {
 	changed := c.Flags().Changed
-	if n := countOf(changed("story"), changed("activities"), changed("set") || changed("unset"), changed("mode"), changed("places")); n != 1 {
+	if n := countOf(changed("story"), f.noStory, changed("activities"), f.noActivities, changed("set") || changed("unset"), changed("mode"), changed("places")); n != 1 {
 		return out, usage("what do the robots get? write one of --story ID, --activities ID,ID, --set KEY=VALUE, --mode MODE and --places FILE")
 	}
 	for _, of := range []struct{ flag, other string }{{"rev", "story"}, {"id", "places"}} {
@@ -59,13 +64,19 @@ func (f *contentFlags) content(sh *shell, c *cobra.Command) (out content.Content
 			return out, usage("--%s belongs to --%s", of.flag, of.other)
 		}
 	}
-	if f.apply != "" && !changed("story") && !changed("mode") {
+	switch { // an empty variable of a shell takes nothing from robots
+	case changed("story") && f.story == "":
+		return out, usage("--story names none; write --no-story if the robots shall have none")
+	case changed("activities") && len(f.activities) == 0:
+		return out, usage("--activities names none; write --no-activities if the robots shall have none")
+	}
+	if f.apply != "" && !changed("story") && !f.noStory && !changed("mode") {
 		return out, usage("--apply belongs to --story or --mode")
 	}
 	switch {
-	case changed("story"):
+	case changed("story"), f.noStory:
 		out.Story = &content.Story{ID: f.story, Rev: f.rev, Apply: schema.Apply(f.apply)}
-	case changed("activities"):
+	case changed("activities"), f.noActivities:
 		out.Activities = &content.Activities{Pins: []library.Pin{}}
 		for _, one := range f.activities {
 			id, text, pinned := strings.Cut(one, "@")
@@ -110,6 +121,9 @@ type waveFlags struct {
 	allAtOnce bool
 }
 
+// waveFlagNames are the names of the flags.
+var waveFlagNames = []string{"plan", "canary", "waves", "soak", "per-minute", "offline", "all-at-once"}
+
 func (f *waveFlags) flags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.file, "plan", "", "file with waves, gates and limits, in YAML or JSON, instead of the flags below")
@@ -124,7 +138,7 @@ func (f *waveFlags) flags(c *cobra.Command) {
 // spec is how the flags or their file say that robots get it. The file is sent as it is, so that fleetd names every problem in it.
 func (f *waveFlags) spec(sh *shell, c *cobra.Command) (spec any, err error) {
 	var own []string
-	for _, name := range []string{"canary", "waves", "soak", "per-minute", "offline", "all-at-once"} {
+	for _, name := range waveFlagNames[1:] { // without the plan
 		if c.Flags().Changed(name) {
 			own = append(own, "--"+name)
 		}

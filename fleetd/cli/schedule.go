@@ -318,6 +318,9 @@ func actionOf(flag, text string, was *schedule.Action) (*schedule.Action, error)
 	case "volume":
 		fields["volume"] = json.RawMessage(value)
 	case "story":
+		if value == "" {
+			return nil, usage("%s story= names none; a file can say that robots shall have none: {assign: {story: {}}}", flag)
+		}
 		fields["assign"] = map[string]any{"story": map[string]any{"id": value}}
 	default:
 		return nil, usage("%s %s: write start, stop, pause, continue, mode=MODE, volume=0.5, story=ID or none; a file has more: fleetd site set", flag, text)

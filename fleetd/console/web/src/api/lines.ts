@@ -43,10 +43,10 @@ const flag = (name: string, value?: string | number) => value !== undefined && v
 /** What robots get, in the flags of rollouts and policies. */
 function contentWords(c: Schemas['ContentContent']): Words {
   if (c.story)
-    return [`--story=${c.story.id ?? ''}`, flag('rev', c.story.rev || undefined), flag('apply', c.story.apply)];
+    return [c.story.id ? `--story=${c.story.id}` : '--no-story', flag('rev', c.story.rev || undefined), flag('apply', c.story.apply)];
   if (c.activities) {
     const pins = c.activities.pins.map((p) => (p.rev ? `${p.id}@${p.rev}` : p.id));
-    return [`--activities=${pins.join(',')}`];
+    return [pins.length > 0 ? `--activities=${pins.join(',')}` : '--no-activities'];
   }
   if (c.config) {
     const set = Object.entries(c.config.set ?? {}).map(([k, v]) => `--set=${k}=${valueText(v)}`);
