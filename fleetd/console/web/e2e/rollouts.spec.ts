@@ -8,14 +8,14 @@ const inWaves = `/assign?story=quiet-hour&apply=now&how=waves&selector=${encodeU
 const state = (page: Page) => page.getByTestId('rollout-state');
 const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** Starts a rollout whose canary is one robot, watched for two minutes, and returns that robot. */
-async function startWithCanary(page: Page): Promise<string> {
+/** Starts a rollout whose canary is one robot, watched for so many minutes, and returns that robot. */
+async function startWithCanary(page: Page, minutes: number): Promise<string> {
   await page.goto(inWaves);
   await live(page);
   await page.getByLabel('Other waves than the default').check();
-  await page.getByLabel('Watched, min').first().fill('2');
+  await page.getByLabel('Watched, min').first().fill(`${minutes}`);
   await expect(page.getByTestId('plan')).toContainText(/3 robots in \d waves/);
-  await expect(page.getByTestId('plan')).toContainText(/stops at the first failure; then watched for 2 min/);
+  await expect(page.getByTestId('plan')).toContainText(`stops at the first failure; then watched for ${minutes} min`);
   await expect(page.getByTestId('plan')).toContainText(/Done about .*, if nothing fails/);
   await accessible(page);
   await page.getByRole('button', { name: 'Start: 1 robot first' }).click();
@@ -27,7 +27,8 @@ async function startWithCanary(page: Page): Promise<string> {
 }
 
 test('a rollout is seen to fail at its canary, and gives the robot back what it had', async ({ page, world }) => {
-  const robot = await startWithCanary(page);
+  test.setTimeout(180_000); // 130 s of it for the robots
+  const robot = await startWithCanary(page, 2);
   expect(await world.cli('robot', 'get', robot)).toContain('quiet-hour');
   await world.control(`robot/cut?robot=${robot}`);
   await expect(state(page)).toHaveText('Paused', { timeout: 40_000 });
@@ -60,7 +61,9 @@ test('a person pauses a rollout, resumes and aborts it, and the other robots kee
   page,
   world,
 }) => {
-  await startWithCanary(page);
+  test.setTimeout(120_000); // 90 s of it for the robots
+  // Longer than the test: the wave does not pass before the decisions.
+  await startWithCanary(page, 10);
   const decide = async (open: string, does: RegExp) => {
     await page.getByRole('button', { name: open }).click();
     await page.getByRole('dialog').getByRole('button', { name: does }).click();

@@ -13,7 +13,7 @@ const useTexts = texts(
     wayOut: 'What to do',
     says: 'The robot reports',
     rolloutSays: 'The rollout says',
-    rollout: 'rollout',
+    rollout: (id: string) => `rollout ${id}`,
     scheduleSays: 'fleetd says',
     schedule: (id: string) => `schedule ${id}`,
     since: (at: string) => `since ${at}`,
@@ -22,7 +22,7 @@ const useTexts = texts(
     wayOut: 'Was zu tun ist',
     says: 'Der Roboter meldet',
     rolloutSays: 'Der Rollout sagt',
-    rollout: 'Rollout',
+    rollout: (id: string) => `Rollout ${id}`,
     scheduleSays: 'fleetd sagt',
     schedule: (id: string) => `Zeitplan ${id}`,
     since: (at: string) => `seit ${at}`,
@@ -56,7 +56,7 @@ export function AlertSubject({ of: a }: { of: Pick<Schemas['RobotAlert'], 'robot
       : `/robots/${encodeURIComponent(a.robot)}`;
   return (
     <Anchor component={Link} to={to} c="inherit" fw={600} size="sm" td="underline">
-      {a.rollout ? t.rollout : a.schedule ? t.schedule(a.schedule) : a.robot}
+      {a.rollout ? t.rollout(a.rollout) : a.schedule ? t.schedule(a.schedule) : a.robot}
     </Anchor>
   );
 }

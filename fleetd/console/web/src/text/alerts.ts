@@ -358,12 +358,12 @@ export const useAlertWords = texts<Record<AlertType, AlertWords>>(
         'Sehen Sie seine Fehler an; dann rollen Sie ihn zurück, setzen ihn fort, bieten den Inhalt den gescheiterten Robotern noch einmal an oder brechen ihn ab.',
     },
     rollout_waits_for_approval: {
-      title: 'ein Rollout wartet auf Freigabe',
-      means: 'Der Rollout erreicht so viele Roboter, dass ein zweiter Mensch ihn freigeben muss.',
-      wayOut: 'Jemand anderes als sein Autor, der freigeben darf, sieht ihn an und gibt ihn frei.',
+      title: 'ein Rollout wartet auf Genehmigung',
+      means: 'Der Rollout erreicht so viele Roboter, dass ein zweiter Mensch ihn genehmigen muss.',
+      wayOut: 'Jemand anderes als sein Autor, der genehmigen darf, sieht ihn an und genehmigt ihn.',
     },
     schedule_missed: {
-      title: 'ein Zeitplan wurde verpasst',
+      title: 'ein Zeitplan wurde versäumt',
       means: 'fleetd kam zu spät zu dem Zeitpunkt des Zeitplans, und nichts geschah.',
       wayOut:
         'Tun Sie selbst, was er getan hätte, wenn es noch gebraucht wird; der nächste Zeitpunkt beendet den Alarm.',

@@ -18,7 +18,7 @@ export const useAuditedWords = texts<Record<Action, string>>(actions, {
   'rollout retry': 'den Inhalt gescheiterten Robotern noch einmal anbieten',
   'rollout abort': 'einen Rollout abbrechen',
   'rollout rollback': 'Robotern zurückgeben, was sie vor einem Rollout hatten',
-  'rollout approve': 'einen Rollout freigeben',
+  'rollout approve': 'einen Rollout genehmigen',
   'rollout advance': 'die nächste Welle eines Rollouts beginnen lassen',
   'rollout end': 'einen Rollout beenden, dessen Roboter entschieden sind',
   pin: 'festhalten, was ein Roboter hat',

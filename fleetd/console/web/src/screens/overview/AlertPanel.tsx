@@ -13,7 +13,7 @@ import { useEventsTexts } from '../events/text';
 import { refreshMs, maxRows, Panel } from './Panels';
 import { useOverviewTexts } from './text';
 
-/** The alerts of these robots, those first that nobody has acknowledged. With `show` they have no buttons. */
+/** The alerts of these robots, and of rollouts and schedules, which have no robot; those first that nobody has acknowledged. With `show` they have no buttons. */
 export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean }) {
   const t = useOverviewTexts();
   const words = useEventsTexts();
@@ -22,7 +22,7 @@ export function AlertPanel({ ids, show }: { ids?: Set<string>; show?: boolean })
   const [open, setOpen] = useState<RobotAlert>();
   const list = useAlerts(refreshMs);
   const all = (list.data?.alerts ?? [])
-    .filter((a) => !ids || ids.has(a.robot))
+    .filter((a) => !ids || !a.robot || ids.has(a.robot))
     .sort((a, b) => Number(!!a.acknowledged) - Number(!!b.acknowledged));
   const unacknowledged = all.filter((a) => !a.acknowledged).length;
   return (

@@ -5,7 +5,7 @@ import { useState } from 'react';
 
 import { api, data } from '../../api/client';
 import { lineOf } from '../../api/lines';
-import { useMay } from '../../api/me';
+import { useMay, useMe } from '../../api/me';
 import { problemOf } from '../../api/problem';
 import { CommandLine } from '../../shell/CommandLine';
 import { NumberChanged } from '../../shell/NumberChanged';
@@ -18,8 +18,8 @@ import { useRolloutsTexts } from './text';
 
 export type Deciding = Decision | 'approve';
 
-/** Decisions that need no number: they are about what is not done. */
-const careless: readonly Deciding[] = ['pause', 'abort'];
+/** Decisions that only hold robots back: nobody types their number. */
+const withoutNumber: readonly Deciding[] = ['pause', 'abort'];
 
 interface ButtonProps {
   of: Detail;
@@ -34,8 +34,10 @@ export function DecideButton({ of: d, what, onDecide, primary }: ButtonProps) {
   const { lacks } = useRightTexts();
   const right = what === 'approve' ? 'approve' : 'assign';
   const may = useMay(right);
+  const me = useMe();
+  const own = what === 'approve' && !!me && me.id === d.created_by;
   const possible = d.can.includes(what);
-  const whyNot = !may ? lacks(t.mayNot[right], right) : !possible ? t.notNow(t.states[d.state]) : '';
+  const whyNot = !may ? lacks(t.mayNot[right], right) : !possible ? t.notNow(t.states[d.state]) : own ? t.ownWork : '';
   return (
     <Tooltip label={whyNot} disabled={!whyNot}>
       <Button
@@ -60,12 +62,13 @@ export function DecideDialog({ of: d, what, onClose }: { of: Detail; what: Decid
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const [before, setBefore] = useState<number>();
-  const n = what === 'approve' || what === 'start' ? d.total : affected(what, d.counts);
-  const confirm = n > typed && !careless.includes(what);
+  const n = what === 'approve' ? d.total : affected(what, d.counts);
+  const confirm = n > typed && !withoutNumber.includes(what);
   const path = { id: d.id };
   const reason = why.trim() || undefined;
-  // What is not done needs no number.
-  const expected = careless.includes(what) || what === 'resume' ? undefined : n;
+  // fleetd compares the start with all robots, also those that do not get it.
+  const all = what === 'start' ? d.total : n;
+  const expected = withoutNumber.includes(what) || what === 'resume' ? undefined : all;
   const body = { why: reason, expected_count: expected };
   const approval = { digest: d.digest, why: reason };
   const submit = async () => {

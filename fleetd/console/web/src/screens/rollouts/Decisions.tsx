@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 
 import { api, data } from '../../api/client';
 import { useMay } from '../../api/me';
+import { Refused } from '../../shell/Refused';
 import { dateTime } from '../../text/time';
 import { useWhat } from '../audit/what';
 import type { Detail } from './types';
@@ -16,7 +17,7 @@ export function Decisions({ of: d }: { of: Detail }) {
   const what = useWhat();
   const query = { target: d.id, limit: 50 };
   const list = useQuery({
-    queryKey: ['rollouts', 'audit', d.id, d.state],
+    queryKey: ['rollouts', 'audit', d.id, d.state, d.wave],
     queryFn: () => data(api.GET('/api/v1/audit', { params: { query } })),
     enabled: may,
   });
@@ -34,6 +35,7 @@ export function Decisions({ of: d }: { of: Detail }) {
             </Anchor>
           )}
         </Group>
+        {list.isError && <Refused error={list.error} onRetry={() => void list.refetch()} />}
         <List size="sm" data-testid="decisions">
           {!may && (
             <List.Item>

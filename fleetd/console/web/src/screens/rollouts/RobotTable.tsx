@@ -6,7 +6,7 @@ import cards from '../../shell/cards.module.css';
 import { CommandLine } from '../../shell/CommandLine';
 import { ListState } from '../../shell/ListState';
 import { useTermWords } from '../../text/terms';
-import { clock } from '../../text/time';
+import { dateTime } from '../../text/time';
 import { refusalText } from '../assign/refusal';
 import { useAssignTexts } from '../assign/text';
 import { useFieldWord } from '../editor/fields/words';
@@ -30,6 +30,12 @@ export function RobotTable({ of: d, state, onState }: Props) {
   const [wave, setWave] = useState('');
   /** The last robot of each page before this one. */
   const [before, setBefore] = useState<string[]>([]);
+  const [seen, setSeen] = useState(state);
+  // The legend and the failures narrow the table, too: its pages begin anew.
+  if (seen !== state) {
+    setSeen(state);
+    setBefore([]);
+  }
   const query = { state, wave: wave || undefined, after: before.at(-1) };
   const list = useRobotsOf(d, query);
   const rows = list.data?.robots ?? [];
@@ -150,7 +156,7 @@ function Row({ of: r }: { of: RobotRow }) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td data-label={t.since}>{r.changed_at && <Text size="sm">{clock(r.changed_at)}</Text>}</Table.Td>
+      <Table.Td data-label={t.since}>{r.changed_at && <Text size="sm">{dateTime(r.changed_at)}</Text>}</Table.Td>
     </Table.Tr>
   );
 }

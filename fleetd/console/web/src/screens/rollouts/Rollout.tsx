@@ -69,7 +69,7 @@ function Page({ id }: { id: string }) {
           <StateBadge of={d.state} />
         </Group>
         <Text size="sm" c="dimmed" dir="auto" className="any-text" role="status">
-          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), d.why, d.waits].filter(Boolean).join('; ')}
+          {[named && said(d.content), t.robotsN(d.total), wavesText(d, t), d.waits || d.why].filter(Boolean).join('; ')}
         </Text>
       </Stack>
       <Group className={classes.decisions} gap="xs" role="group" aria-label={t.nextStep}>
@@ -106,6 +106,9 @@ function Page({ id }: { id: string }) {
   );
 }
 
+/** States in which something went wrong. */
+const wrong: readonly Detail['state'][] = ['PAUSED', 'COMPLETED_WITH_FAILURES', 'ROLLBACK_INCOMPLETE'];
+
 /** What a person has to do now, if anything. */
 function NextStep({ of: d, onDecide }: { of: Detail; onDecide: (what: Deciding) => void }) {
   const t = useRolloutsTexts();
@@ -122,7 +125,7 @@ function NextStep({ of: d, onDecide }: { of: Detail; onDecide: (what: Deciding) 
   if (!text) return null;
   const offered = (['approve', 'start', 'retry'] as const).filter((w) => d.can.includes(w));
   return (
-    <Alert color={d.state === 'PAUSED' || d.state.endsWith('E') ? 'yellow' : 'blue'} title={d.why || t.nextStep}>
+    <Alert color={wrong.includes(d.state) ? 'yellow' : 'blue'} title={d.why || t.nextStep}>
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{text}</Text>
         <Group gap="xs">

@@ -23,7 +23,11 @@ export default function Rollouts() {
   const filter = useFilter(['robot', 'state'] as const);
   const [set] = useDebouncedValue(filter.set, 250);
   const list = useRollouts(set);
-  const rows = openFirst(list.data?.rollouts ?? []);
+  // The newest ones may lack an old rollout that is still open.
+  const open = useRollouts(set.state ? set : { ...set, state: 'open' });
+  const newest = list.data?.rollouts ?? [];
+  const older = (open.data?.rollouts ?? []).filter((r) => !newest.some((n) => n.id === r.id));
+  const rows = openFirst(set.state ? newest : [...newest, ...older]);
   const words = Object.entries(set).map(([k, v]) => `--${k}=${v}`);
   return (
     <Stack>

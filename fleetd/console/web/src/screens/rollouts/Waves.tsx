@@ -1,12 +1,12 @@
 import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core';
 
-import { clock } from '../../text/time';
+import { dateTime } from '../../text/time';
 import { useFleetdNow } from '../robot/page';
 
 import type { Detail, Wave as WaveOf } from './types';
 import { useGateText } from './gate';
 import { RobotBar } from './RobotBar';
-import { inParts, lengthOf, waveColor } from './states';
+import { gateCount, lengthOf, waveColor } from './states';
 import { useRolloutsTexts } from './text';
 
 /** The waves of a rollout as bars, with what each has to show and how long it is still watched. */
@@ -30,11 +30,11 @@ function Wave({ of: w, single }: { of: WaveOf; single: boolean }) {
   const t = useRolloutsTexts();
   const now = useFleetdNow();
   const gate = useGateText();
-  const needed = Math.ceil((w.total * w.gate.success_percent) / 100);
+  const { done, needed } = gateCount(w);
   const left = w.soak_until ? (Date.parse(w.soak_until) - now) / 1000 : 0;
   const says = [
     w.why,
-    w.state === 'RUNNING' && !single && t.gateDone(inParts(w.counts, 'has'), needed),
+    w.state === 'RUNNING' && !single && t.gateDone(done, needed),
     w.state === 'SOAKING' && (left > 0 ? t.soakLeft(lengthOf(left, t.units)) : t.soakOver),
   ].filter(Boolean);
   return (
@@ -50,7 +50,7 @@ function Wave({ of: w, single }: { of: WaveOf; single: boolean }) {
           {t.robotsN(w.total)}
         </Text>
         <Text size="xs" c="dimmed" ms="auto">
-          {w.ended_at ? t.ended(clock(w.ended_at)) : w.started_at ? t.began(clock(w.started_at)) : ''}
+          {w.ended_at ? t.ended(dateTime(w.ended_at)) : w.started_at ? t.began(dateTime(w.started_at)) : ''}
         </Text>
       </Group>
       <RobotBar counts={w.counts} total={w.total} />

@@ -2,12 +2,13 @@ import { useThrottledValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { api, data, type Schemas } from '../../api/client';
+import { problemOf } from '../../api/problem';
 import { isOpen } from './states';
 import type { Detail, NewRollout, Plan, RobotState, Summary } from './types';
 
-/** ms until an open rollout, and the list of them, is asked for again. */
+/** ms until an open rollout, and a list with one, is asked for again. */
 const again = 2000;
-/** ms until one that has ended is asked for again: a person may retry it or roll it back. */
+/** ms until others are asked for again: a person may retry one that has ended or roll it back, or make one. */
 const later = 15_000;
 
 export function useRollouts(query: { state?: string; robot?: string }, every = again) {
@@ -16,7 +17,8 @@ export function useRollouts(query: { state?: string; robot?: string }, every = a
     queryFn: ({ signal }) =>
       data(api.GET('/api/v1/rollouts', { params: { query: { ...query, limit: 100 } as never }, signal })),
     placeholderData: keepPreviousData,
-    refetchInterval: every,
+    refetchInterval: (q) =>
+      q.state.data?.rollouts.some((r) => isOpen(r.state)) === false ? Math.max(every, later) : every,
   });
 }
 
@@ -36,7 +38,10 @@ export function useRollout(id: string) {
       if (tag) newest.set(id, { tag, detail: answer.data });
       return answer.data;
     },
-    refetchInterval: (q) => (q.state.data && !isOpen(q.state.data.state) ? later : again),
+    refetchInterval: (q) => {
+      const unknown = !!q.state.error && problemOf(q.state.error).status === 404;
+      return unknown || (q.state.data && !isOpen(q.state.data.state)) ? later : again;
+    },
   });
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Plan, RobotState } from './types';
 import {
   affected,
+  gateCount,
   groupsBy,
   inParts,
   isOpen,
@@ -19,6 +20,17 @@ vi.mock('../../text/language', () => ({ texts: (en: object) => Object.assign(() 
 
 const units = { s: 's', min: 'min', h: 'h', d: 'd' };
 const all = Object.keys(partOf) as RobotState[];
+
+describe('the gate of a wave', () => {
+  it('counts reachable robots that have the content or still get it', () => {
+    const gate = { success_percent: 90, max_failure_percent: 5, min_decided: 5, soak_s: 0 };
+    const counts = { ACTIVE: 2, CONFIRMED: 3, UNCHANGED: 4, WAITING_OFFLINE: 5, PINNED: 6, FAILED: 1, PLANNED: 4 };
+    expect(gateCount({ counts, total: 25, gate })).toEqual({ done: 5, needed: 9 });
+    expect(gateCount({ counts, total: 25, gate: { ...gate, accepted_failures: 1 } })).toEqual({ done: 5, needed: 9 });
+    expect(gateCount({ counts: { PINNED: 2 }, total: 2, gate })).toEqual({ done: 0, needed: 1 });
+    expect(gateCount({ counts, total: 25, gate: { ...gate, success_percent: 0 } }).needed).toBe(0);
+  });
+});
 
 describe('a bar', () => {
   it('has every robot in exactly one part, in one order', () => {

@@ -1,4 +1,4 @@
-import type { Plan, RobotState, State, WaveState } from './types';
+import type { Plan, RobotState, State, Wave, WaveState } from './types';
 
 /** What a state means for a person who looks at a bar: the parts that it has. */
 export type Part = 'has' | 'back' | 'watched' | 'underway' | 'failed' | 'out' | 'waiting';
@@ -54,6 +54,18 @@ export const inParts = (counts: Counts, ...of: Part[]): number =>
   segments(counts)
     .filter((s) => of.includes(s.part))
     .reduce((sum, s) => sum + s.count, 0);
+
+/**
+ * How many robots of a wave have the content, and how many have to. Robots that keep what they have, those that had it
+ * already, those that are not reachable and failures that a person accepted do not count.
+ */
+export function gateCount(w: Pick<Wave, 'counts' | 'total' | 'gate'>): { done: number; needed: number } {
+  const of = (s: RobotState) => w.counts[s] ?? 0;
+  const reachable =
+    w.total - inParts(w.counts, 'out') - of('UNCHANGED') - of('WAITING_OFFLINE') - (w.gate.accepted_failures ?? 0);
+  const part = Math.ceil((reachable * w.gate.success_percent) / 100);
+  return { done: of('ACTIVE') + of('CONFIRMED'), needed: w.gate.success_percent > 0 ? Math.max(1, part) : 0 };
+}
 
 const ended: readonly State[] = [
   'SUCCEEDED',

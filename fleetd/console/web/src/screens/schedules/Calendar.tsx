@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Loader, Select, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 
 import { line } from '../../api/commandline';
@@ -20,7 +20,10 @@ export function Calendar() {
   const known = useSitesKnown();
   const [query, setQuery] = useSearchParams();
   const all = [...new Set([...labels, ...(known.data ?? []).map((s) => s.id)])].sort();
-  const site = query.get('site') ?? all[0] ?? '';
+  // The first site stays chosen when one comes before it, which somebody else may have made.
+  const first = useRef('');
+  if (known.isSuccess) first.current ||= all[0] ?? '';
+  const site = query.get('site') ?? first.current;
   const today = new Date().toLocaleDateString('sv'); // 2026-11-23
   const [from, setFrom] = useState(() => mondayOf(today));
   const of = known.data?.find((s) => s.id === site);

@@ -49,7 +49,8 @@ export function useWeek(site: string, from: string) {
     queryKey: ['schedules', 'week', site, from],
     queryFn: () => data(api.GET('/api/v1/sites/{id}/week', { params: { path: { id: site }, query: { from } } })),
     enabled: !!site,
-    placeholderData: keepPreviousData,
+    // Another week of the same site only.
+    placeholderData: (before, of) => (of?.queryKey[2] === site ? keepPreviousData(before) : undefined),
     retry: false,
   });
 }
