@@ -29,7 +29,6 @@ func TestNewcomerPerformsTheStoryOfItsSite(t *testing.T) {
 			s.publishStory("round", "nod", "smile")
 			s.mustRunCLI("policy", "put", "lobby", "--story", "tale", "-l", "site=lobby", "--place", "10")
 			s.mustRunCLI("policy", "put", "fleet", "--story", "round", "--all", "--place", "20")
-			s.mustRunCLI("policy", "put", "open", "--mode", "ato", "--all")
 
 			began := time.Now()
 			if out, err := s.runRobotd(s.enrolArgs("r7", "-l", "site=lobby")...); err != nil {
@@ -38,6 +37,7 @@ func TestNewcomerPerformsTheStoryOfItsSite(t *testing.T) {
 			s.runEnrolledRobot("r7")
 			s.awaitPresenceStatus("r7", "online")
 			s.mustRunCLI("safety", "enable", "r7") // a person lets it move, as after every start
+			s.mustRunCLI("mode", "set", "ato", "r7", "--wait")
 			s.until("r7 to perform the story of the lobby", func() bool {
 				var d view.Detail
 				return json.Unmarshal([]byte(s.mustRunCLI("robot", "get", "r7", "-o", "json")), &d) == nil && d.Doing == selector.Performing && d.State.Auto.Story != nil && d.State.Auto.Story.ID == "tale"

@@ -267,11 +267,27 @@ func (r reads) RolloutFailures(ctx context.Context, id string, states []rollout.
 type RobotOfRollout struct{ Rollout, Robot string }
 
 // RobotsOfOpenRollouts lists which of these robots are in these states in rollouts that have not ended and bring
-// documents on topic, by rollout and robot. Assignments are left out: they have given all robots the content.
+// documents on topic, by rollout and robot. Rollouts to all at once are left out: they have given all robots the content.
 func (r reads) RobotsOfOpenRollouts(ctx context.Context, topic schema.TopicKind, robots selector.Selector, states []rollout.RobotState) ([]RobotOfRollout, error) {
+	open, err := queryAll(ctx, r, func(scan func(...any) error) (id string, err error) {
+		var body []byte
+		if err := scan(&id, &body); err != nil {
+			return "", err
+		}
+		spec, err := decodeColumn[rollout.Spec](body, "spec", "rollout "+id)
+		if err != nil || spec.AllAtOnce {
+			return "", err
+		}
+		return id, nil
+	}, "SELECT id, spec FROM rollouts WHERE ended_at = 0 AND topic = $1", string(topic))
+	if err != nil {
+		return nil, fmt.Errorf("list open rollouts: %w", err)
+	}
+	if open = slices.DeleteFunc(open, func(id string) bool { return id == "" }); len(open) == 0 {
+		return nil, nil
+	}
 	var w where
-	w.conditions = []string{"o.ended_at = 0", "o.cause <> '" + string(rollout.ByAssignment) + "'"}
-	w.addIf(true, "o.topic = %s", string(topic))
+	w.addNamed("o.id", open)
 	w.addIn("m.state", texts(states))
 	w.addSelector(robots)
 	all, err := queryAll(ctx, r, func(scan func(...any) error) (v RobotOfRollout, err error) {
