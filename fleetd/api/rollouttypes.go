@@ -66,7 +66,7 @@ type RolloutPlanWave struct {
 type RolloutRefusal struct {
 	Robot  string `json:"robot"`
 	Wave   int    `json:"wave"`
-	Reason string `json:"reason" doc:"groups robots: misfit, space, version"`
+	Reason string `json:"reason" doc:"groups robots: misfit, unsupported_version"`
 	Detail string `json:"detail"`
 }
 

@@ -4828,7 +4828,7 @@ export interface components {
         };
         RolloutRefusal: {
             detail: string;
-            /** @description groups robots: misfit, space, version */
+            /** @description groups robots: misfit, unsupported_version */
             reason: string;
             robot: string;
             /** Format: int64 */
