@@ -139,8 +139,14 @@ func (s *server) listRollouts(ctx context.Context, in *RolloutQuery) (*answer[Ro
 	return &answer[RolloutList]{out}, nil
 }
 
-// rolloutFor returns a rollout all of whose robots a principal sees.
+// rolloutFor returns a rollout all of whose robots a principal sees; robots that left the fleet do not count.
 func (s *server) rolloutFor(ctx context.Context, p auth.Principal, id string) (rollout.Rollout, []change.RolloutFailures, error) {
+	return s.rolloutTo(ctx, p, id, false)
+}
+
+// rolloutTo returns a rollout all of whose robots a principal sees, or at least one if the principal wants to hold it back,
+// which is always safe: a robot may have moved to another site since. Then the failures of robots are left out.
+func (s *server) rolloutTo(ctx context.Context, p auth.Principal, id string, holdBack bool) (rollout.Rollout, []change.RolloutFailures, error) {
 	r, failures, err := s.Rollouts.Get(ctx, id)
 	if err != nil {
 		return r, nil, s.fail(err, "rollout "+id)
@@ -152,15 +158,29 @@ func (s *server) rolloutFor(ctx context.Context, p auth.Principal, id string) (r
 	if err != nil {
 		return r, nil, s.fail(err, "rollout "+id)
 	}
+	seen, others := 0, 0
 	for _, one := range robots {
-		if no := s.outside(p, one.ID); no != nil {
-			if no.Of(KindNotAllowed) { // it must not name the robot
-				no = KindNotAllowed.Problem(fmt.Sprintf("rollout %s has robots of other sites, and %s has %s", id, p.ID, strings.Join(p.Sites, ", ")), "somebody with every site can see and change it")
-			}
+		loaded := s.View.Loaded() // before the look-up, see outside
+		if _, there := s.View.Robot(one.ID); !there && loaded {
+			continue
+		}
+		switch no := s.outside(p, one.ID); {
+		case no == nil:
+			seen++
+		case no.Of(KindNotAllowed):
+			others++
+		default:
 			return r, nil, no
 		}
 	}
-	return r, failures, nil
+	switch {
+	case others == 0 && seen > 0:
+		return r, failures, nil
+	case holdBack && seen > 0:
+		return r, nil, nil
+	}
+	return r, nil, KindNotAllowed.Problem(fmt.Sprintf("rollout %s has robots of other sites, and %s has %s", id, p.ID, strings.Join(p.Sites, ", ")), // it must not name them
+		"somebody with every site can see and change it; whoever sees one of its robots can pause and abort it")
 }
 
 func (s *server) getRollout(ctx context.Context, p auth.Principal, id, known string) (*rolloutAnswer, error) {
@@ -169,7 +189,7 @@ func (s *server) getRollout(ctx context.Context, p auth.Principal, id, known str
 		return nil, err
 	}
 	out := rolloutDetail(r, failures)
-	if out.Health, err = s.rolloutHealth(ctx, r); err != nil {
+	if out.Health, err = s.rolloutHealth(ctx, p, r); err != nil {
 		return nil, s.fail(err, "rollout "+id)
 	}
 	tag := etagOf(r.Version, out.Health)
@@ -236,7 +256,7 @@ func (c *updatedCache) put(id string, u updatedRobots) {
 }
 
 // rolloutHealth compares the robots that have the content with the others, while the rollout runs or is paused.
-func (s *server) rolloutHealth(ctx context.Context, r rollout.Rollout) (*RolloutHealth, error) {
+func (s *server) rolloutHealth(ctx context.Context, p auth.Principal, r rollout.Rollout) (*RolloutHealth, error) {
 	if r.State != rollout.Running && r.State != rollout.Paused || r.Spec.WatchHealth != nil && !*r.Spec.WatchHealth {
 		return nil, nil
 	}
@@ -251,12 +271,20 @@ func (s *server) rolloutHealth(ctx context.Context, r rollout.Rollout) (*Rollout
 		run = rollout.NewRun(r, robots)
 		s.updated.put(r.ID, updatedRobots{r.Version, run, now})
 	}
+	leftOut := run.Updated
+	if !p.SeesAll() { // the others of their sites only
+		seen := map[string]bool{}
+		for _, row := range s.View.Robots() {
+			seen[row.ID] = p.Sees(row.Labels)
+		}
+		leftOut = func(robot string) bool { return run.Updated(robot) || !seen[robot] }
+	}
 	updated, rest, why := run.Health(rollout.Facts{
 		Robot: func(id string) (rollout.RobotFacts, bool) {
 			known, there := s.View.ForRollout(id, r.Content.Topic(), now)
 			return known.RobotFacts, there
 		},
-		Rest: s.View.HealthOfOthers(run.Updated, now),
+		Rest: s.View.HealthOfOthers(leftOut, now),
 	})
 	return &RolloutHealth{HealthCounts(updated), HealthCounts(rest), why}, nil
 }
@@ -318,7 +346,8 @@ func (s *server) startRollout(ctx context.Context, p auth.Principal, id string, 
 }
 
 func (s *server) decideRollout(ctx context.Context, p auth.Principal, id string, d rollout.Decision, w Decision) (*answer[RolloutDetail], error) {
-	if _, _, err := s.rolloutFor(ctx, p, id); err != nil {
+	holdBack := d.On == rollout.OnPause || d.On == rollout.OnAbort
+	if _, _, err := s.rolloutTo(ctx, p, id, holdBack); err != nil {
 		return nil, err
 	}
 	by := attribute(p, w.Attribution)
@@ -330,7 +359,7 @@ func (s *server) decideRollout(ctx context.Context, p auth.Principal, id string,
 	case len(found) > 0:
 		return nil, refusal(inBody("", found)).withCount(robots)
 	}
-	r, failures, err := s.rolloutFor(ctx, p, id)
+	r, failures, err := s.rolloutTo(ctx, p, id, holdBack)
 	if err != nil {
 		return nil, err
 	}
