@@ -136,8 +136,9 @@ func (r *Run) retryFailed(now time.Time) {
 		b.Tries, b.Phase, b.RetryAt, b.RetryFor, b.Spent, b.SpentAt = 0, "", time.Time{}, 0, 0, time.Time{}
 		w := &r.Rollout.Waves[b.Wave]
 		if r.moveWave(w, OnWaveRetry, "", now) {
-			w.SoakFrom, w.Gate.AcceptedFailures = time.Time{}, 0
+			w.SoakFrom = time.Time{}
 		}
+		w.Gate.AcceptedFailures, w.Gate.Waived = 0, false // what was accepted was another try
 		r.next[b.Wave] = min(r.next[b.Wave], i)
 	}
 }
