@@ -101,3 +101,15 @@ func TestModeIsNotOfferedAgainWithoutAPerson(t *testing.T) {
 		t.Errorf("a robot that was too busy for a mode is %s", got)
 	}
 }
+
+// After the clock was set back, offers that lie in the future must not hold the next ones until their time comes again.
+func TestOffersGoOnAfterTheClockWasSetBack(t *testing.T) {
+	w := newWorld(4)
+	w.begin(w.ask(Spec{Waves: []WaveSpec{{Percent: 100}}}), New{Start: true})
+	w.step()
+	w.now = w.now.Add(-time.Minute)
+	w.beat()
+	if c := w.step(); len(c.Offers) == 0 {
+		t.Error("nothing is offered")
+	}
+}

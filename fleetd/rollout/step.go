@@ -200,6 +200,9 @@ func (s *step) budget() (n int, more time.Time) {
 		}
 	}
 	rate := s.Rollout.Spec.rate(passed)
+	if n := len(s.offers); n > 0 && s.offers[n-1].After(s.now) { // the clock was set back
+		s.offers = nil
+	}
 	for len(s.offers) > 0 && s.now.Sub(s.offers[0]) >= time.Minute {
 		s.offers = s.offers[1:]
 	}
