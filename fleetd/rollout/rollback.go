@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"troupe/fleetd/content"
 )
 
 // restoreBatch bounds the robots that get back what they had in one transaction. A rollback has no other limit.
@@ -111,7 +113,8 @@ func (s *step) restoreOne(i int, digests map[string]int) bool {
 		s.notBack(i, "what it had before is not known")
 		return false
 	}
-	digest, err := b.Had.Digest()
+	had := s.had(b)
+	digest, err := had.Digest()
 	if err != nil {
 		s.notBack(i, err.Error())
 		return false
@@ -119,10 +122,22 @@ func (s *step) restoreOne(i int, digests map[string]int) bool {
 	at, ok := digests[digest]
 	if !ok {
 		at = len(s.back)
-		digests[digest], s.back = at, append(s.back, Restore{Content: *b.Had})
+		digests[digest], s.back = at, append(s.back, Restore{Content: had})
 	}
 	s.back[at].Robots = append(s.back[at].Robots, b.ID)
 	return true
+}
+
+// had is what a robot is given back. A story takes over when the one of the rollout did: if it were the robot's next
+// start, as the earlier assignment may have said, the rollout's story would play until then.
+func (s *step) had(b *Robot) content.Content {
+	c := *b.Had
+	if now := s.Rollout.Content.Story; now != nil && c.Story != nil && c.Story.ID != "" {
+		story := *c.Story
+		story.Apply = now.Apply
+		c.Story = &story
+	}
+	return c
 }
 
 func (s *step) notBack(i int, why string) {

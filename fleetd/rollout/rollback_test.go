@@ -53,6 +53,20 @@ func TestRollbackOfManyRobotsBeginsWithFailedOnes(t *testing.T) {
 	}
 }
 
+func TestStoryIsGivenBackWhenTheOneOfTheRolloutTookOver(t *testing.T) {
+	w := newWorld(1)
+	w.bots[0].desired.Story.Apply = schema.ApplyNextStart
+	w.begin(w.ask(Spec{Waves: []WaveSpec{{Percent: 100}}}), New{Start: true})
+	w.step()
+	w.decide(Decision{On: OnRollback, By: "bob"})
+	if c := w.step(); len(c.Restore) != 1 || c.Restore[0].Content.Story.Apply != schema.ApplyNextAct || c.Restore[0].Content.Story.Rev != 1 {
+		t.Errorf("restored is %+v", c.Restore)
+	}
+	if had := w.rows["r1"].Had.Story.Apply; had != schema.ApplyNextStart {
+		t.Errorf("what it had says %s", had)
+	}
+}
+
 // An assignment has no facts about robots, and gives all of them the content in its own transaction.
 func TestAssignmentGivesTheContentWithoutFacts(t *testing.T) {
 	w := newWorld(3)
