@@ -326,13 +326,22 @@ func (o *open) compareDesired(ctx context.Context, db Store, robots Robots, now 
 		known, _ := robots.ForRollout(id, topic, now)
 		d := documents[id]
 		held := content.Held(topic, d.Payload, known.Activities)
-		is := row.Content.Within(held)
+		is := stillHas(held, row.Content)
 		if m.Had != nil && (m.State == rollout.Restoring || m.State == rollout.NotRestored) {
-			is = m.Had.Within(held) || is && m.State == rollout.NotRestored // which it may not have been assigned
+			is = stillHas(held, *m.Had) || is && m.State == rollout.NotRestored // which it may not have been assigned
 		}
 		o.same[id] = sameness{given: m.Rev, desired: d.Rev, is: is}
 	}
 	return nil
+}
+
+// stillHas reports whether a robot that was given c, and now has held, has c still: a mode that is published again under a
+// higher revision has apply boot, so that it does not move the robot.
+func stillHas(held, c content.Content) bool {
+	if c.Mode != nil && held.Mode != nil && held.Mode.Apply == schema.ApplyModeBoot {
+		c.Mode = &desired.Mode{Mode: c.Mode.Mode, Apply: schema.ApplyModeBoot}
+	}
+	return c.Within(held)
 }
 
 // lookFor looks in the database for robots that the view does not know.

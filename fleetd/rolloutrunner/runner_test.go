@@ -13,7 +13,9 @@ import (
 	"troupe/fleetd/audit"
 	"troupe/fleetd/auth"
 	"troupe/fleetd/change"
+	"troupe/fleetd/content"
 	"troupe/fleetd/decommission"
+	"troupe/fleetd/desired"
 	"troupe/fleetd/library"
 	"troupe/fleetd/rollout"
 	"troupe/fleetd/selector"
@@ -282,6 +284,22 @@ func TestPinOfAWaitingRobotCounts(t *testing.T) {
 	}
 	if got := w.states(id)[rollout.Pinned]; !slices.Equal(got, waiting[:1]) {
 		t.Errorf("%s was pinned, the robots are %v", waiting[0], w.states(id))
+	}
+}
+
+func TestRenumberedModeIsStillTheOffer(t *testing.T) {
+	mode := func(m schema.ModeID, apply schema.ApplyMode) content.Content {
+		return content.Content{Mode: &desired.Mode{Mode: m, Apply: apply}}
+	}
+	given := mode(schema.ModeAto, schema.ApplyModeNow)
+	for held, want := range map[desired.Mode]bool{
+		{Mode: schema.ModeAto, Apply: schema.ApplyModeNow}:  true,
+		{Mode: schema.ModeAto, Apply: schema.ApplyModeBoot}: true,
+		{Mode: schema.ModeMnl, Apply: schema.ApplyModeBoot}: false,
+	} {
+		if got := stillHas(content.Content{Mode: &held}, given); got != want {
+			t.Errorf("a robot that was given %s and has %+v still has it: %v", given, held, got)
+		}
 	}
 }
 
