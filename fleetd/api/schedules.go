@@ -172,8 +172,8 @@ func (s *server) schedules(t *operation.Table) {
 	operation.Register(t, operation.Row{
 		ID: "put-schedule", Method: http.MethodPut, Path: "/schedules/{id}", Tag: "schedules", Right: scheduling,
 		Summary: "Save a schedule",
-		Description: "It acts with the rights and sites that its author has now. Nobody's stop is released by a schedule, and no robot is " +
-			"enabled: a robot that is stopped refuses what it sends.",
+		Description: "It acts with the rights and sites that its author has when it is saved. A schedule releases no stop and enables no robot: " +
+			"a stopped robot refuses what it sends.",
 		Audit:   audit.ActionSchedule,
 		Use:     "schedule put FILE",
 		Example: "schedule put morning.yaml",
@@ -325,6 +325,11 @@ func (s *server) putSchedule(ctx context.Context, p auth.Principal, id string, w
 	}
 	if _, err := s.schedule(ctx, p, id); err != nil && !isNotFound(err) {
 		return nil, err
+	}
+	if w.Site != "" {
+		if err := ofSite(p, w.Site); err != nil {
+			return nil, err
+		}
 	}
 	if w.Selector != nil && len(w.Selector.Problems()) == 0 {
 		if _, err := s.narrow(p, *w.Selector, false); err != nil {
