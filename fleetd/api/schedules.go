@@ -132,7 +132,7 @@ type PathSchedule struct {
 const comingInstants = 10
 
 // scheduling are the rights of which a schedule needs one; its action says which.
-const scheduling = auth.Assign | auth.Command | auth.Manual
+const scheduling = auth.Assign | auth.Command
 
 const scheduleColumns = "ID id | NEXT StateText() | TIMES times | ACTION text | ROBOTS RobotsText() | SITE site_of | LAST LastText()"
 
@@ -179,7 +179,7 @@ func (s *server) schedules(t *operation.Table) {
 		Example: "schedule put morning.yaml",
 		Long: "Save the schedule that a file in YAML or JSON describes; --dry-run shows the next ten instants instead.\n\n" +
 			"  schedule: morning\n  cron: \"0 9 * * 1-5\"        # or at: 2026-12-24T18:00, or event: opening and site: berlin\n  zone: Europe/Berlin\n" +
-			"  missed: run_once         # default skip\n  within_s: 1800\n  action: {performance: start}   # or mode, volume, assign, rollout\n" +
+			"  missed: run_once         # default skip\n  within_s: 1800\n  action: {performance: start}   # or mode, assign, rollout\n" +
 			"  selector: {labels: [{key: site, value: berlin}]}\n  why: opening",
 	}, func(ctx context.Context, in *struct {
 		PathSchedule

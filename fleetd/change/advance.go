@@ -71,7 +71,7 @@ func (s *Schedules) Advance(ctx context.Context, id string, resolve func(selecto
 		p := principalOf(row)
 		tx.ActFor(p)
 		for _, m := range due.Missed {
-			run := ScheduleRun{Schedule: id, Instant: m.At, At: now, Outcome: schedule.Late, Why: m.Why}
+			run := ScheduleRun{Schedule: id, Instant: m.At, At: now, Outcome: schedule.WasMissed, Why: m.Why}
 			if runs, err = s.record(ctx, tx, runs, run); err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func (s *Schedules) noteRun(ctx context.Context, tx *store.Tx, run ScheduleRun) 
 	case schedule.Done:
 		n.Outcome = audit.Done
 		n.Detail += fmt.Sprintf(", %d robots", run.Robots)
-	case schedule.Late:
+	case schedule.WasMissed:
 		n.Outcome = audit.Refused
 	default:
 		n.Outcome = audit.Failed

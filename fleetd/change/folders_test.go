@@ -274,8 +274,7 @@ func (f folderWorld) somebodyChanges(rt *rapid.T) {
 		id := rapid.SampledFrom([]string{"lobby", "Main Hall"}).Draw(rt, "site")
 		_, _, err = f.schedules.PutSite(f.Context(), anna, change.Site{ID: id, Calendar: c}, false, who)
 	case "schedule":
-		volume := rapid.SampledFrom([]float64{0, 0.5}).Draw(rt, "volume")
-		s := schedule.Schedule{Times: schedule.Times{Cron: "0 9 * * 1-5", Zone: "Europe/Berlin"}, Action: schedule.Action{Volume: &volume}, Selector: &robots}
+		s := schedule.Schedule{Times: schedule.Times{Cron: "0 9 * * 1-5", Zone: "Europe/Berlin"}, Action: schedule.Action{Performance: rapid.SampledFrom([]string{"start", "stop"}).Draw(rt, "performance")}, Selector: &robots}
 		if rapid.Bool().Draw(rt, "disabled") {
 			s.Enabled = new(bool)
 		}

@@ -218,8 +218,6 @@ func RightFor(a schedule.Action) auth.Rights {
 	switch {
 	case a.Rollout != "" || a.Assign != nil:
 		return auth.Assign
-	case a.Volume != nil:
-		return auth.Manual
 	}
 	return auth.Command
 }

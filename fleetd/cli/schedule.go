@@ -196,7 +196,7 @@ func siteHours(sh *shell, c *cobra.Command) finish {
 	flags.StringArrayVar(&f.hours, "hours", nil, "opening hours of days: mon-fri=09:00-18:00, sat=10:00-13:00,14:00-17:00, sun=closed; may be repeated")
 	flags.StringArrayVar(&f.closed, "closed", nil, "closed on a date, or on several: 2026-12-24, 2026-12-24..2026-12-26=Christmas; other hours with @: 2026-12-31@10:00-14:00; may be repeated")
 	flags.StringArrayVar(&f.windows, "window", nil, "maintenance window, which replaces all others: 22:00-05:00, mon,tue=22:00-05:00; none removes all; may be repeated")
-	flags.StringVar(&f.onOpen, "on-open", "", "what happens at each opening: start, stop, pause or continue (the performance), mode=MODE, volume=0.5, story=ID, none")
+	flags.StringVar(&f.onOpen, "on-open", "", "what happens at each opening: start, stop, pause or continue (the performance), mode=MODE, story=ID, none")
 	flags.StringVar(&f.onClose, "on-close", "", "what happens at each closing")
 	return func(ctx context.Context, args []string, r rowRequest) error {
 		var was api.Site
@@ -315,15 +315,13 @@ func actionOf(flag, text string, was *schedule.Action) (*schedule.Action, error)
 		fields["performance"] = what
 	case "mode":
 		fields["mode"] = modeNamed(value)
-	case "volume":
-		fields["volume"] = json.RawMessage(value)
 	case "story":
 		if value == "" {
 			return nil, usage("%s story= names none; a file can say that robots shall have none: {assign: {story: {}}}", flag)
 		}
 		fields["assign"] = map[string]any{"story": map[string]any{"id": value}}
 	default:
-		return nil, usage("%s %s: write start, stop, pause, continue, mode=MODE, volume=0.5, story=ID or none; a file has more: fleetd site set", flag, text)
+		return nil, usage("%s %s: write start, stop, pause, continue, mode=MODE, story=ID or none; a file has more: fleetd site set", flag, text)
 	}
 	encoded, err := json.Marshal(fields)
 	var a schedule.Action

@@ -16,13 +16,13 @@ const (
 
 // Due is what is to be done now.
 type Due struct {
-	Run    time.Time // this instant runs; zero = none
-	Missed []Missing // these do not, in order
-	Next   time.Time // the next instant after now; zero = never again
+	Run    time.Time       // this instant runs; zero = none
+	Missed []MissedInstant // these do not, in order
+	Next   time.Time       // the next instant after now; zero = never again
 }
 
-// Missing is an instant that is not run, with the reason.
-type Missing struct {
+// MissedInstant is an instant that is not run, with the reason.
+type MissedInstant struct {
 	At  time.Time
 	Why string
 }
@@ -58,7 +58,7 @@ func (t Timer) Due(pending, now time.Time) (d Due) {
 			d.Run = at
 			break
 		}
-		d.Missed = append(d.Missed, Missing{at, t.whyMissed(now.Sub(at), runs)})
+		d.Missed = append(d.Missed, MissedInstant{at, t.whyMissed(now.Sub(at), runs)})
 	}
 	if left > 0 && len(d.Missed) > 0 {
 		d.Missed[0].Why += fmt.Sprintf("; %d later ones that were missed, too, are not listed", left)

@@ -51,9 +51,9 @@ type Outcome string
 
 // The outcomes. Done says that fleetd did it: what each robot answered is the outcome of the commands.
 const (
-	Done   Outcome = "done"
-	Late   Outcome = "missed"
-	Failed Outcome = "failed"
+	Done      Outcome = "done"
+	WasMissed Outcome = "missed"
+	Failed    Outcome = "failed"
 )
 
 // String says in a few words when it is.
@@ -94,7 +94,6 @@ type Action struct {
 	Assign      *content.Content `json:"assign,omitempty" doc:"assign a content"`
 	Mode        schema.ModeID    `json:"mode,omitempty" doc:"put this mode in charge, as mode/set does"`
 	Performance string           `json:"performance,omitempty" enum:"start,stop,pause,continue" doc:"start, stop, pause or continue the story, as auto/start and the others do"`
-	Volume      *float64         `json:"volume,omitempty" minimum:"0" maximum:"1" doc:"volume of everything that the robot plays, as manual/volume does"`
 }
 
 // String describes an action in a few words.
@@ -108,8 +107,6 @@ func (a Action) String() string {
 		return "mode " + string(a.Mode)
 	case a.Performance != "":
 		return a.Performance + " the performance"
-	case a.Volume != nil:
-		return fmt.Sprintf("volume %g", *a.Volume)
 	}
 	return "nothing"
 }
@@ -118,15 +115,13 @@ func (a Action) String() string {
 var performances = map[string]string{"start": "auto/start", "stop": "auto/stop", "pause": "auto/pause", "continue": "auto/continue"}
 
 // Command returns the command that an action sends to each robot; an empty verb if it sends none. It is never one that
-// enables a robot or releases a stop: those a person sends, who sees the robot.
+// enables a robot or releases a stop: those a person sends, who sees the robot. Nor is it one of group manual: those need control.
 func (a Action) Command() (verbID string, args jsontext.Value) {
 	switch {
 	case a.Mode != "":
 		return "mode/set", encode(map[string]any{"mode": a.Mode})
 	case a.Performance != "":
 		return performances[a.Performance], nil
-	case a.Volume != nil:
-		return "manual/volume", encode(map[string]any{"volume": *a.Volume})
 	}
 	return "", nil
 }
@@ -142,13 +137,13 @@ func encode(v map[string]any) jsontext.Value {
 // Problems reports everything that is wrong with an action.
 func (a Action) Problems(at string) (found []schema.Problem) {
 	given := 0
-	for _, is := range []bool{a.Rollout != "", a.Assign != nil, a.Mode != "", a.Performance != "", a.Volume != nil} {
+	for _, is := range []bool{a.Rollout != "", a.Assign != nil, a.Mode != "", a.Performance != ""} {
 		if is {
 			given++
 		}
 	}
 	if given != 1 {
-		return []schema.Problem{schema.NewProblem(at, "one_of", fmt.Sprintf("it names %d actions", given), "name exactly one of rollout, assign, mode, performance and volume")}
+		return []schema.Problem{schema.NewProblem(at, "one_of", fmt.Sprintf("it names %d actions", given), "name exactly one of rollout, assign, mode and performance")}
 	}
 	if a.Assign != nil {
 		return a.Assign.Problems(at + "/assign")
@@ -158,9 +153,6 @@ func (a Action) Problems(at string) (found []schema.Problem) {
 	}
 	if a.Mode != "" && !schema.ValidID(string(a.Mode)) {
 		found = append(found, schema.NewProblem(at+"/mode", "bad_id", fmt.Sprintf("%q cannot be a mode", a.Mode), "write the id of a mode, such as ato"))
-	}
-	if a.Volume != nil && !(*a.Volume >= 0 && *a.Volume <= 1) {
-		found = append(found, schema.NewProblem(at+"/volume", "out_of_range", fmt.Sprintf("%g is no volume", *a.Volume), "write 0 to 1"))
 	}
 	return found
 }

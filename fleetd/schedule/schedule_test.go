@@ -207,7 +207,6 @@ func TestEachInstantIsDecidedOnce(t *testing.T) {
 func TestWrongSchedulesAreRefusedWithAllProblems(t *testing.T) {
 	good := Times{Cron: "0 9 * * *", Zone: "Europe/Berlin"}
 	mode := Action{Mode: "ato"}
-	loud := 2.0
 	for _, row := range []struct {
 		name string
 		s    Schedule
@@ -238,7 +237,6 @@ func TestWrongSchedulesAreRefusedWithAllProblems(t *testing.T) {
 		{"two actions", Schedule{Times: good, Action: Action{Mode: "ato", Performance: "start"}, Selector: &all}, []string{"/action one_of: it names 2 actions"}},
 		{"action that enables", Schedule{Times: good, Action: Action{Performance: "enable"}, Selector: &all}, []string{`/action/performance bad_value: "enable" cannot be done to a performance`}},
 		{"mode that is none", Schedule{Times: good, Action: Action{Mode: "A to"}, Selector: &all}, []string{"/action/mode"}},
-		{"too loud", Schedule{Times: good, Action: Action{Volume: &loud}, Selector: &all}, []string{"/action/volume"}},
 		{"empty content", Schedule{Times: good, Action: Action{Assign: &content.Content{}}, Selector: &all}, []string{"/action/assign one_of"}},
 		{"rollout with robots", Schedule{Times: good, Action: Action{Rollout: "r1"}, Selector: &all}, []string{"/selector bad_value: a rollout has its own robots"}},
 		{"selector of nobody", Schedule{Times: good, Action: mode, Selector: &selector.Selector{}}, []string{"/selector missing: no robot is selected"}},
@@ -264,14 +262,12 @@ func TestNoActionEnablesARobot(t *testing.T) {
 			t.Errorf("%s sends %s", what, id)
 		}
 	}
-	half := 0.5
-	for want, a := range map[string]Action{"mode/set": {Mode: "ato"}, "manual/volume": {Volume: &half}} {
-		if id, _ := a.Command(); id != want {
-			t.Errorf("%s sends %s", a, id)
-		}
-		if problems := a.Problems(""); len(problems) > 0 {
-			t.Errorf("%s: %v", a, problems)
-		}
+	a := Action{Mode: "ato"}
+	if id, _ := a.Command(); id != "mode/set" {
+		t.Errorf("%s sends %s", a, id)
+	}
+	if problems := a.Problems(""); len(problems) > 0 {
+		t.Errorf("%s: %v", a, problems)
 	}
 }
 

@@ -1917,7 +1917,7 @@ export interface paths {
         get: operations["get-schedule"];
         /**
          * Save a schedule
-         * @description It acts with the rights and sites that its author has now. Nobody's stop is released by a schedule, and no robot is enabled: a robot that is stopped refuses what it sends.
+         * @description It acts with the rights and sites that its author has when it is saved. A schedule releases no stop and enables no robot: a stopped robot refuses what it sends.
          */
         put: operations["put-schedule"];
         post?: never;
@@ -5135,11 +5135,6 @@ export interface components {
             performance?: "start" | "stop" | "pause" | "continue";
             /** @description start this rollout, which waits for it */
             rollout?: string;
-            /**
-             * Format: double
-             * @description volume of everything that the robot plays, as manual/volume does
-             */
-            volume?: number;
         };
         ScheduleAuthor: {
             rights: string[];

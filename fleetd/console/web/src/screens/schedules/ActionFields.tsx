@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
 
 import { useModeName } from '../../text/modes';
 import { WhatForm } from '../assign/WhatForm';
@@ -43,15 +43,6 @@ export function ActionFields({ form: f, onChange, label }: Props) {
           value={f.mode}
           data={['ato', 'mnl', 'str'].map((value) => ({ value, label: modeName(value) }))}
           onChange={(e) => put({ mode: e.currentTarget.value })}
-        />
-      )}
-      {f.kind === 'volume' && (
-        <NumberInput
-          label={t.volume}
-          value={f.volume}
-          min={0}
-          max={100}
-          onChange={(v) => put({ volume: Number(v) || 0 })}
         />
       )}
       {f.kind === 'rollout' && <RolloutChoice value={f.rollout} onChange={(rollout) => put({ rollout })} />}

@@ -7,8 +7,6 @@ export interface ActionForm {
   kind: keyof Action;
   performance: NonNullable<Action['performance']>;
   mode: string;
-  /** Percent. */
-  volume: number;
   rollout: string;
   /** Another content than the present one. */
   what?: What;
@@ -20,7 +18,6 @@ export const firstAction: ActionForm = {
   kind: 'performance',
   performance: 'start',
   mode: 'ato',
-  volume: 50,
   rollout: '',
 };
 
@@ -31,8 +28,6 @@ export function actionOf(f: ActionForm): Action | undefined {
       return { performance: f.performance };
     case 'mode':
       return { mode: f.mode };
-    case 'volume':
-      return { volume: f.volume / 100 };
     case 'rollout':
       return f.rollout ? { rollout: f.rollout } : undefined;
     case 'assign': {
@@ -47,6 +42,5 @@ export function actionForm(a: Action): ActionForm {
   if (a.rollout) return { ...firstAction, kind: 'rollout', rollout: a.rollout };
   if (a.assign) return { ...firstAction, kind: 'assign', content: a.assign };
   if (a.mode) return { ...firstAction, kind: 'mode', mode: a.mode };
-  if (a.volume !== undefined) return { ...firstAction, kind: 'volume', volume: Math.round(a.volume * 100) };
   return { ...firstAction, performance: a.performance ?? 'start' };
 }

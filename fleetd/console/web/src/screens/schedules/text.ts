@@ -25,7 +25,6 @@ export const useSchedulesTexts = texts(
     actions: {
       performance: 'Start or stop the performance',
       mode: 'Change the mode',
-      volume: 'Set the volume',
       assign: 'Assign something',
       rollout: 'Start a prepared rollout',
     },
@@ -37,7 +36,6 @@ export const useSchedulesTexts = texts(
     },
     performance: 'Performance',
     mode: 'Mode',
-    volume: 'Volume, %',
     rollout: 'Rollout that waits for its start',
     noRollouts: 'No rollout waits. Prepare one in Assign, in waves, for when somebody starts it.',
     nothing: 'nothing',
@@ -150,7 +148,6 @@ export const useSchedulesTexts = texts(
     actions: {
       performance: 'Aufführung starten oder beenden',
       mode: 'Modus wechseln',
-      volume: 'Lautstärke setzen',
       assign: 'Etwas zuweisen',
       rollout: 'Einen vorbereiteten Rollout starten',
     },
@@ -162,7 +159,6 @@ export const useSchedulesTexts = texts(
     },
     performance: 'Aufführung',
     mode: 'Modus',
-    volume: 'Lautstärke, %',
     rollout: 'Rollout, der auf seinen Start wartet',
     noRollouts: 'Kein Rollout wartet. Bereiten Sie einen in Zuweisen vor, in Wellen, den jemand startet.',
     nothing: 'nichts',

@@ -83,8 +83,6 @@ describe('what happens', () => {
     const actions = [
       { performance: 'pause' as const },
       { mode: 'ato' },
-      { volume: 0.35 },
-      { volume: 0 },
       { rollout: '0198c0de' },
       { assign: { activities: { pins: [{ id: 'hum', rev: 4 }] } } },
     ];

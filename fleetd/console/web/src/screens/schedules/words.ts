@@ -28,7 +28,6 @@ export function useActionText(): (a: Action) => string {
     if (a.rollout) return `${t.actions.rollout}: ${a.rollout}`;
     if (a.assign) return said(contentText(a.assign));
     if (a.mode) return `${t.mode}: ${modeName(a.mode)}`;
-    if (a.volume !== undefined) return `${t.volume}: ${Math.round(a.volume * 100)}`;
     return a.performance ? t.performances[a.performance] : t.nothing;
   };
 }
