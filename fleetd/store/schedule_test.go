@@ -121,7 +121,7 @@ func scheduleRunsAreSelected(t *testing.T, address string) {
 	run := func(id string, instant int, outcome schedule.Outcome) store.ScheduleRun {
 		return store.ScheduleRun{Schedule: id, Instant: at(instant), At: at(instant + 1), Outcome: outcome, Why: "„why“", Robots: 3, Batch: "b1", Rollout: "o1"}
 	}
-	all := []store.ScheduleRun{run("a", 1, schedule.Done), run("a", 2, schedule.Late), run("b", 3, schedule.Failed)}
+	all := []store.ScheduleRun{run("a", 1, schedule.Done), run("a", 2, schedule.WasMissed), run("b", 3, schedule.Failed)}
 	transact(t, s, func(tx *store.Tx) error {
 		if err := tx.PutSchedule(t.Context(), scheduleOf("a", at(60))); err != nil {
 			return err
