@@ -310,13 +310,9 @@ func (s *server) getSchedule(ctx context.Context, p auth.Principal, id string) (
 	return &answer[Schedule]{out}, nil
 }
 
-// reservedIDs are no ids of schedules: they are paths of the API.
-var reservedIDs = []string{"next", "runs"}
-
 func (s *server) putSchedule(ctx context.Context, p auth.Principal, id string, w ScheduleRequest) (*answer[Schedule], error) {
-	if !schema.ValidID(id) || slices.Contains(reservedIDs, id) {
-		problem := schema.NewProblem("/id", "bad_id", fmt.Sprintf("%q cannot name a schedule", id), "write a to z, 0 to 9 and -, at most 63 characters, and not next or runs")
-		return nil, refusal(findings("path", []schema.Problem{problem}))
+	if found := change.CheckScheduleID(id); len(found) > 0 {
+		return nil, refusal(findings("path", found))
 	}
 	if len(w.Action.Problems("")) == 0 { // else it is refused with all other problems
 		if no := forbidden(p, change.RightFor(w.Action), "Schedule to "+w.Action.String()); no != nil {

@@ -120,7 +120,7 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 			replaced = append(replaced, was)
 		}
 	}
-	r.placesChanges(objects, all2places(r.before.Policies), all2places(afterState.Policies))
+	r.placesChanges(objects, placesByID(r.before.Policies), placesByID(afterState.Policies))
 	if !changed || len(r.found) > 0 {
 		return nil
 	}
@@ -137,14 +137,21 @@ func (r *folderRun) policies(ctx context.Context, objects folder.Objects) error 
 
 // refuseNamed refuses to delete stories and activities that policies name.
 func (r *folderRun) refuseNamed(after map[string]policy.Policy) {
+	for _, id := range slices.Sorted(maps.Keys(after)) {
+		r.refuseGone(after[id].Content, "policy "+id+" names it")
+	}
+}
+
+// refuseGone refuses to delete stories and activities that a content names.
+func (r *folderRun) refuseGone(named content.Content, why string) {
+	entries := policyEntries([]policy.Policy{{Content: named}})
 	for _, c := range r.made.Changes {
 		if c.Effect != library.EffectDelete || c.Kind != folder.KindStory && c.Kind != folder.KindActivity {
 			continue
 		}
-		for _, p := range after {
-			if slices.Contains(policyEntries([]policy.Policy{p})[library.Kind(c.Kind)], c.ID) {
-				r.found = append(r.found, library.FileProblem{Problem: schema.NewProblem("", library.CodeInUse, fmt.Sprintf("%s is not in the folder any more, and policy %s names it", c.Ref, p.ID), "change the policy first, or put its file back")})
-			}
+		if slices.Contains(entries[library.Kind(c.Kind)], c.ID) {
+			r.found = append(r.found, library.FileProblem{Problem: schema.NewProblem("", library.CodeInUse,
+				fmt.Sprintf("%s is not in the folder any more, and %s", c.Ref, why), "change that first, or put its file back")})
 		}
 	}
 }
@@ -193,8 +200,8 @@ func keepRevision(s *desired.Set, all []policy.Policy) *desired.Set {
 	return &set
 }
 
-// all2places returns the places that policies name, by their id.
-func all2places(all []policy.Policy) map[string]jsontext.Value {
+// placesByID returns the places that policies name, by their id.
+func placesByID(all []policy.Policy) map[string]jsontext.Value {
 	out := map[string]jsontext.Value{}
 	for _, p := range all {
 		if s := p.Content.Places; s != nil && s.ID != "" {

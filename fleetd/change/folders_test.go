@@ -112,6 +112,52 @@ func TestApplyOfAFolderIsConfirmed(t *testing.T) {
 	})
 }
 
+// What a person changes of a folder stays of the folder, so that the folder can prune it.
+func TestPeopleChangeWhatStaysOfTheFolder(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		f, everybody := w.withFolders(), selector.All()
+		files := []string{
+			"policies/fleet.yaml", "policy: fleet\nselector: {all: true}\ncontent: {places: {id: points}}\n",
+			"places/points.json", `{"schema":1,"points":{"desk":{"x_m":1,"y_m":2}}}`,
+			"sites/lobby.yaml", "site: lobby\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\n",
+			"schedules/quiet.yaml", "schedule: quiet\nevent: opening\nsite: lobby\naction: {volume: 0.5}\nselector: {all: true}\n",
+		}
+		f.does(filesOf(t, files...), change.FolderApply{})
+		entries := len(w.audit())
+		f.does(filesOf(t, files...), change.FolderApply{})
+		if n := len(w.audit()); n != entries {
+			t.Errorf("to apply it again wrote %d entries into the audit", n-entries)
+		}
+
+		w.put(policy.Policy{ID: "fleet", Place: 5, Selector: everybody, Content: storyOf("museum")})
+		_, found, err := f.schedules.PutSite(w.Context(), anna, change.Site{ID: "lobby", Calendar: schedule.Calendar{Site: ofsite.Site{Zone: "Europe/Paris"}}}, false, who)
+		w.fine(found, err)
+		volume := 0.25
+		_, _, found, err = f.schedules.PutSchedule(w.Context(), anna, change.Schedule{ID: "quiet", Schedule: schedule.Schedule{
+			Times: schedule.Times{Event: "opening", Site: "lobby"}, Action: schedule.Action{Volume: &volume}, Selector: &everybody}}, false, who)
+		w.fine(found, err)
+
+		two := 2 // the schedule is not at the openings of the site any more
+		files[7] = "schedule: quiet\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {volume: 0.5}\nselector: {all: true}\n"
+		f.does(filesOf(t, files[6:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two})
+	})
+}
+
+// A story that a schedule or a calendar assigns is not pruned, and the paths of the API name no schedule.
+func TestSchedulesOfAFolderAreWhole(t *testing.T) {
+	withPolicies(t, func(w *policyWorld) {
+		f, two, one := w.withFolders(), 2, 1
+		story := []string{"stories/party.yaml", "story: party\nname: {en: Party}\nrepeat: loop\nacts: [{act: wave}]\n",
+			"sites/lobby.yaml", "site: lobby\nzone: Europe/Berlin\nhours: {mon: [\"09:00-18:00\"]}\nopen: {assign: {story: {id: party}}}\n",
+			"schedules/party.yaml", "schedule: party\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {assign: {story: {id: party}}}\nselector: {all: true}\n"}
+		f.does(filesOf(t, story...), change.FolderApply{})
+		f.does(filesOf(t, story[2:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &one}, library.CodeInUse, library.CodeInUse)
+		f.does(filesOf(t, story[2:4]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two}, library.CodeInUse)
+		f.does(filesOf(t, "schedules/next.yaml", "schedule: next\ncron: 0 9 * * 1\nzone: UTC\naction: {volume: 0.5}\nselector: {all: true}\n"),
+			change.FolderApply{}, "bad_id")
+	})
+}
+
 // Whatever people did: what is exported is no difference, to apply it takes what it has once, an edited folder is applied as its plan
 // says or not at all, and to apply it again changes nothing.
 func TestFolderIsTheFleetWhateverPeopleDid(t *testing.T) {

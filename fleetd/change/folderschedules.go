@@ -13,8 +13,8 @@ import (
 	"troupe/schema"
 )
 
-// schedules makes the sites and then the schedules as the folder says. Schedules that are no longer wanted are deleted before the
-// sites, so that a site and what happens at its openings can go together.
+// schedules makes the sites and then the schedules as the folder says. Sites that are no longer wanted are deleted
+// last, so that a site and what happens at its openings can go together.
 func (r *folderRun) schedules(ctx context.Context, objects folder.Objects) error {
 	writer := &Schedules{r.Deps}
 	sites, err := r.tx.Sites(ctx)
@@ -43,7 +43,20 @@ func (r *folderRun) schedules(ctx context.Context, objects folder.Objects) error
 	}
 	known := map[string]Site{}
 	for _, one := range sites {
-		if known[one.ID] = one; !gone(folder.KindSite, one.ID, one.Owner) {
+		known[one.ID] = one
+	}
+	for _, of := range objects.Sites {
+		if err := r.site(ctx, writer, of, known[of.ID]); err != nil {
+			return err
+		}
+	}
+	for _, of := range objects.Schedules {
+		if err := r.schedule(ctx, writer, of, had[of.ID]); err != nil {
+			return err
+		}
+	}
+	for _, one := range sites {
+		if !gone(folder.KindSite, one.ID, one.Owner) {
 			continue
 		}
 		path := folder.FilePath(folder.Ref{Kind: folder.KindSite, ID: one.ID})
@@ -57,17 +70,25 @@ func (r *folderRun) schedules(ctx context.Context, objects folder.Objects) error
 			r.found = append(r.found, library.FileProblem{Problem: p})
 		}
 	}
-	for _, of := range objects.Sites {
-		if err := r.site(ctx, writer, of, known[of.ID]); err != nil {
-			return err
-		}
+	if all, err = r.tx.Schedules(ctx); err != nil {
+		return err
 	}
-	for _, of := range objects.Schedules {
-		if err := r.schedule(ctx, writer, of, had[of.ID]); err != nil {
-			return err
-		}
-	}
+	r.refuseAssigned(all)
 	return nil
+}
+
+// refuseAssigned refuses to delete stories and activities that schedules assign, those of calendars, too.
+func (r *folderRun) refuseAssigned(after []Schedule) {
+	for _, s := range after {
+		if s.Action.Assign == nil {
+			continue
+		}
+		by := "schedule " + s.ID
+		if s.OfSite != "" {
+			by = "the calendar of site " + s.OfSite
+		}
+		r.refuseGone(*s.Action.Assign, by+" assigns it")
+	}
 }
 
 // checkSchedules checks the times and actions of the schedules of a folder of which the library is wrong.
@@ -85,6 +106,7 @@ func (r *folderRun) checkSchedules(objects folder.Objects) {
 		return hours, known
 	}
 	for _, of := range objects.Schedules {
+		r.refuse(of.Object, checkScheduleName(of.ID))
 		_, problems := schedule.Compile(of.Is, sites, time.Time{})
 		r.refuse(of.Object, problems)
 	}
@@ -115,8 +137,21 @@ func (r *folderRun) site(ctx context.Context, writer *Schedules, of folder.Of[sc
 	return nil
 }
 
+// checkScheduleName is CheckScheduleID for a file of a folder.
+func checkScheduleName(id string) []schema.Problem {
+	found := CheckScheduleID(id)
+	for i := range found {
+		found[i].Pointer = "/schedule"
+	}
+	return found
+}
+
 // schedule puts one schedule.
 func (r *folderRun) schedule(ctx context.Context, writer *Schedules, of folder.Of[schedule.Schedule], was Schedule) error {
+	if found := checkScheduleName(of.ID); len(found) > 0 {
+		r.refuse(of.Object, found)
+		return nil
+	}
 	if was.OfSite != "" {
 		r.refuse(of.Object, []schema.Problem{ofCalendar(was)})
 		return nil

@@ -97,7 +97,7 @@ func (d *Policies) Put(ctx context.Context, p auth.Principal, ask PolicyPut, may
 			}
 		}
 		next := ask.Policy
-		next.Version, next.ChangedAt, next.ChangedBy, next.Why = was.Version+1, by.At, by.Who, by.Why
+		next.Version, next.Owner, next.ChangedAt, next.ChangedBy, next.Why = was.Version+1, was.Owner, by.At, by.Who, by.Why
 		if found, err = d.check(ctx, tx, &next); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,6 +122,15 @@ const (
 	CodeInUse      = "in_use"      // schedules are at the openings or closings of the site
 )
 
+// CheckScheduleID reports why no schedule can have this id. next and runs are paths of the API.
+func CheckScheduleID(id string) []schema.Problem {
+	if schema.ValidID(id) && id != "next" && id != "runs" {
+		return nil
+	}
+	return []schema.Problem{schema.NewProblem("/id", "bad_id", fmt.Sprintf("%q cannot name a schedule", id),
+		"write a to z, 0 to 9 and -, at most 63 characters, and not next or runs")}
+}
+
 // PutSchedule writes a schedule in the name of a principal, whose rights the caller has checked. With dryRun it only checks.
 func (s *Schedules) PutSchedule(
 	ctx context.Context, p auth.Principal, row Schedule, dryRun bool, by audit.Attribution,
@@ -181,7 +191,7 @@ func nextOf(one schedule.Schedule, t schedule.Timer, was Schedule, now time.Time
 
 // complete fills in what fleetd knows of a schedule that is saved in place of was, which has the version 0 if there is none.
 func (s *Schedules) complete(row *Schedule, was Schedule, t schedule.Timer, p auth.Principal, by audit.Attribution, now time.Time) {
-	row.Version, row.Author = was.Version, authorOf(p)
+	row.Version, row.Owner, row.Author = was.Version, cmp.Or(row.Owner, was.Owner), authorOf(p)
 	row.ChangedAt, row.ChangedBy, row.NextAt = now, by.Who, nextOf(row.Schedule, t, was, now)
 }
 
@@ -324,7 +334,7 @@ func (s *Schedules) putSite(ctx context.Context, tx *store.Tx, p auth.Principal,
 		return done, nil, err
 	}
 	done = SiteChange{Site: row}
-	done.Site.Version, done.Site.ChangedAt, done.Site.ChangedBy = was.Version, now, by.Who
+	done.Site.Version, done.Site.Owner, done.Site.ChangedAt, done.Site.ChangedBy = was.Version, cmp.Or(row.Owner, was.Owner), now, by.Who
 	if found, err = s.writeCalendar(ctx, tx, &done, p, dryRun, by, now); err != nil || len(found) > 0 || dryRun {
 		return done, found, err
 	}

@@ -196,7 +196,7 @@ func (m *Made) Finish() {
 		changed[c.Ref] = true
 	}
 	for _, ref := range m.Owned {
-		if !changed[ref] && ref.Kind != KindPlaces {
+		if !changed[ref] {
 			m.Takes = append(m.Takes, ref)
 		}
 	}
@@ -230,7 +230,7 @@ func (m *Made) own(state State, f Fleet, o Options) (found []library.FileProblem
 	sortRefs(refs)
 	for _, ref := range refs {
 		switch owner := state.Owners[ref]; {
-		case owner == f.Name:
+		case owner == f.Name || ref.Kind == KindPlaces: // places belong to the policies that name them
 		case owner != "" && !o.TakeOver:
 			found = append(found, library.FileProblem{Path: paths[ref], Problem: schema.NewProblem("", CodeOwned, fmt.Sprintf("%s was applied from the folder %s", ref, owner),
 				"keep it in one folder; if it shall be this one, apply with --take-over")})

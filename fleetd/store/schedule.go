@@ -15,7 +15,7 @@ type Site struct {
 	ID      string
 	Version int64 // rises with every change; 0 = it is new
 	schedule.Calendar
-	Owner     string // the folder that it was applied from; empty = a person
+	Owner     string // the folder that it was applied from; empty = never of a folder
 	ChangedAt time.Time
 	ChangedBy string
 }
@@ -86,7 +86,7 @@ type Schedule struct {
 	schedule.Schedule
 	Author    schedule.Author
 	OfSite    string    // whose calendar wrote it; empty = a person
-	Owner     string    // the folder that it was applied from; empty = a person
+	Owner     string    // the folder that it was applied from; empty = never of a folder
 	NextAt    time.Time // zero = never again, or it is disabled
 	ChangedAt time.Time
 	ChangedBy string
