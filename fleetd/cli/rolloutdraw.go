@@ -167,7 +167,7 @@ func refusalLines(out io.Writer, all []api.RolloutRefusal) {
 // numbered is "1 robot has it", "2 robots have it".
 func numbered(n int, text string) string {
 	if n != 1 {
-		text = strings.NewReplacer("has", "have", "stays", "stay", "is ", "are ", "keeps", "keep", "it has", "they have").Replace(text)
+		text = strings.NewReplacer("has", "have", "stays", "stay", "is ", "are ", "keeps", "keep", "it has", "they have", "it is", "they are").Replace(text)
 	}
 	return countText(n, "robot") + " " + text
 }
