@@ -137,6 +137,10 @@ func TestPeopleChangeWhatStaysOfTheFolder(t *testing.T) {
 			Times: schedule.Times{Event: "opening", Site: "lobby"}, Action: schedule.Action{Volume: &volume}, Selector: &everybody}}, false, who)
 		w.fine(found, err)
 
+		plan, none, err := f.folders.Plan(w.Context(), anna, filesOf(t), change.FolderApply{Options: folder.Options{Prune: true}}, who)
+		if w.check(nil, err); len(none) > 0 || plan.Deletes != 3 {
+			t.Errorf("an empty folder deletes %d of 3 objects: %v", plan.Deletes, none)
+		}
 		two := 2 // the schedule is not at the openings of the site any more
 		files[7] = "schedule: quiet\ncron: 0 9 * * 1\nzone: Europe/Berlin\naction: {volume: 0.5}\nselector: {all: true}\n"
 		f.does(filesOf(t, files[6:]...), change.FolderApply{Options: folder.Options{Prune: true}, Deletes: &two})
