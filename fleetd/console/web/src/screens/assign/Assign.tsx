@@ -147,12 +147,14 @@ export default function Assign() {
     }
     setNumber('');
     await queries.invalidateQueries({ queryKey: ['assign'] });
+    void queries.invalidateQueries({ queryKey: ['rollouts', 'list'] });
     setBusy(false);
   };
   /** The assignment was reverted: how far the robots are is followed from now on. */
   const taken = (w: What, o: Outcome) => {
     setDone({ at: Date.now(), what: w, back: true, outcome: o });
     void queries.invalidateQueries({ queryKey: ['assign'] });
+    void queries.invalidateQueries({ queryKey: ['rollouts', 'list'] });
   };
   return (
     <Stack maw={1600}>
