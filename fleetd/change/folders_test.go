@@ -132,9 +132,8 @@ func TestPeopleChangeWhatStaysOfTheFolder(t *testing.T) {
 		w.put(policy.Policy{ID: "fleet", Place: 5, Selector: everybody, Content: storyOf("museum")})
 		_, found, err := f.schedules.PutSite(w.Context(), anna, change.Site{ID: "lobby", Calendar: schedule.Calendar{Site: ofsite.Site{Zone: "Europe/Paris"}}}, false, who)
 		w.fine(found, err)
-		volume := 0.25
 		_, _, found, err = f.schedules.PutSchedule(w.Context(), anna, change.Schedule{ID: "quiet", Schedule: schedule.Schedule{
-			Times: schedule.Times{Event: "opening", Site: "lobby"}, Action: schedule.Action{Volume: &volume}, Selector: &everybody}}, false, who)
+			Times: schedule.Times{Event: "opening", Site: "lobby"}, Action: schedule.Action{Mode: "mnl"}, Selector: &everybody}}, false, who)
 		w.fine(found, err)
 
 		plan, none, err := f.folders.Plan(w.Context(), anna, filesOf(t), change.FolderApply{Options: folder.Options{Prune: true}}, who)
