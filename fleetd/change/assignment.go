@@ -61,6 +61,9 @@ func (d *Deps) addAssignments(ctx context.Context, tx *store.Tx, all []assignmen
 		row, robots := plan.Rollout(ask)
 		run := rollout.NewRun(row, robots)
 		c := rollout.Assigned(run, rollout.Step(run, by.At, rollout.Facts{}), a.given, by.At)
+		if err := startLast(ctx, tx, &c.Rollout); err != nil {
+			return err
+		}
 		rows = append(rows, store.NewRollout{Rollout: c.Rollout, Members: run.Robots()})
 	}
 	return tx.AddRollouts(ctx, rows...)

@@ -105,6 +105,11 @@ func (o *Rollouts) create(ctx context.Context, tx *store.Tx, r RolloutRequest, b
 		ID: id.String(), Name: r.Name, Selector: cmp.Or(r.Selected, r.Robots.String()), Cause: cmp.Or(r.Cause, rollout.ByPerson), CauseID: r.CauseID,
 		By: by.Who, Why: by.Why, At: o.Now(), Start: r.Start,
 	})
+	if r.Start {
+		if err := startLast(ctx, tx, &created); err != nil {
+			return created, total, nil, err
+		}
+	}
 	if err := tx.AddRollouts(ctx, store.NewRollout{Rollout: created, Members: robots}); err != nil {
 		return created, total, nil, err
 	}
@@ -287,6 +292,11 @@ func (o *Rollouts) Decide(ctx context.Context, p auth.Principal, id string, d ro
 			after = row
 			return errRefused
 		}
+		if row.StartedAt.IsZero() && !c.Rollout.StartedAt.IsZero() {
+			if err := startLast(ctx, tx, &c.Rollout); err != nil {
+				return err
+			}
+		}
 		if err := tx.SaveRollout(ctx, c); err != nil {
 			return err
 		}
@@ -301,6 +311,19 @@ func (o *Rollouts) Decide(ctx context.Context, p auth.Principal, id string, d ro
 		o.Changed(ctx, nil)
 	}
 	return after, robots, nil, err
+}
+
+// startLast makes a rollout that starts newer than all others of its kind, also if the clock was set back, or differs from
+// that of another instance.
+func startLast(ctx context.Context, tx *store.Tx, o *rollout.Rollout) error {
+	starts, err := tx.NewestStarts(ctx)
+	if err != nil {
+		return err
+	}
+	if newest := starts[o.Content.Topic()]; !o.StartedAt.After(newest) {
+		o.StartedAt = newest.Add(time.Microsecond)
+	}
+	return nil
 }
 
 // affected is how many robots a decision is about: those that failed, those that got the content, or all.
@@ -354,6 +377,12 @@ func (o *Rollouts) Step(ctx context.Context, run *rollout.Run, c rollout.Changes
 					touched = append(touched, robot)
 				}
 			}
+		}
+		if slices.ContainsFunc(saved.Notes, func(n rollout.Note) bool { return n.What == rollout.OnStart }) {
+			if err := startLast(ctx, tx, &saved.Rollout); err != nil {
+				return err
+			}
+			after.Rollout.StartedAt = saved.Rollout.StartedAt
 		}
 		if err := tx.SaveRollout(ctx, saved); err != nil {
 			return err

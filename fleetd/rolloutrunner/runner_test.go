@@ -303,6 +303,21 @@ func TestRenumberedModeIsStillTheOffer(t *testing.T) {
 	}
 }
 
+func TestLaterAssignmentCountsAfterTheClockWasSetBack(t *testing.T) {
+	w := newWorld(t, storetest.SQLite(t), 3)
+	w.hold = true
+	id := w.create("day").ID
+	w.step()
+	rest := w.states(id)[rollout.Planned]
+	w.now = w.now.Add(-time.Minute)
+	w.assign("night", rest[0])
+	w.hold = false
+	w.until(id, rollout.Succeeded)
+	if got := w.stories()[rest[0]]; got != "night" {
+		t.Errorf("%s has %s", rest[0], got)
+	}
+}
+
 func TestFollowerDoesNothing(t *testing.T) {
 	w := newWorld(t, storetest.SQLite(t), 2)
 	leads := false
