@@ -63,7 +63,7 @@ func twoSites(w *world) {
 	w.must("POST", "/commands", map[string]any{"verb": "sys/ping", "selector": map[string]any{"ids": []string{otherSite}}}, nil)
 	w.must("POST", "/stops", map[string]any{"selector": both, "why": "both"}, nil)
 	w.must("POST", "/stops", map[string]any{"selector": map[string]any{"ids": []string{otherSite}}, "why": "hall"}, nil)
-	w.must("POST", "/rollouts", map[string]any{"content": map[string]any{"story": map[string]any{"id": "museum"}}, "selector": both, "supersede": 2}, nil)
+	w.must("POST", "/rollouts", map[string]any{"content": map[string]any{"story": map[string]any{"id": "museum"}}, "selector": both}, nil)
 	w.must("PUT", "/robots/"+otherSite+"/pins/story", map[string]any{}, nil)
 	x1.Change(func(s *schema.State) { s.Alerts = []schema.Alert{{ID: "hot", Level: schema.AlertError}} })
 	x1.Event("boot")

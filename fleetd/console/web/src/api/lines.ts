@@ -43,7 +43,11 @@ const flag = (name: string, value?: string | number) => value !== undefined && v
 /** What robots get, in the flags of rollouts and policies. */
 function contentWords(c: Schemas['ContentContent']): Words {
   if (c.story)
-    return [c.story.id ? `--story=${c.story.id}` : '--no-story', flag('rev', c.story.rev || undefined), flag('apply', c.story.apply)];
+    return [
+      c.story.id ? `--story=${c.story.id}` : '--no-story',
+      flag('rev', c.story.rev || undefined),
+      flag('apply', c.story.apply),
+    ];
   if (c.activities) {
     const pins = c.activities.pins.map((p) => (p.rev ? `${p.id}@${p.rev}` : p.id));
     return [pins.length > 0 ? `--activities=${pins.join(',')}` : '--no-activities'];

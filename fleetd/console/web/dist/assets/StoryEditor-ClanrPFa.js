@@ -1,1 +1,0 @@
-import{t as e}from"./EditorScreen-Cc6Sr0HA.js";import{Z as t}from"./language-CmOIcbgc.js";var n=t();function r(){return(0,n.jsx)(e,{kind:`story`})}export{r as default};

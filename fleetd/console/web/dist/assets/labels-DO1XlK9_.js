@@ -1,1 +1,0 @@
-var e=e=>(e.labels??[]).map(e=>`${e.key}=${e.value}`),t=/^([^=\s]+)=(.+)$/,n=e=>e.every(e=>t.test(e.trim()));function r(e,n){return e?{all:!0}:{labels:n.flatMap(e=>{let n=t.exec(e.trim());return n?[{key:n[1],value:n[2]}]:[]})}}var i=e=>[...new Set(e.flatMap(e=>Object.entries(e.labels).map(([e,t])=>`${e}=${t}`)))].sort();export{r as i,e as n,i as r,n as t};
