@@ -238,6 +238,11 @@ func TestStepsOfAnEarlierReleaseAreRenamed(t *testing.T) {
 			}
 			db := raw(t, address)
 			execute(t, db, `UPDATE decommissions SET step = $1`, was)
+			for _, undo := range []string{`DROP TABLE folder_objects`, `DROP TABLE schedule_runs`, `DROP TABLE schedules`, `DROP TABLE sites`,
+				`DROP TABLE policies`, `ALTER TABLE tokens DROP COLUMN labels`, `DROP TABLE pins`, `DROP TABLE rollout_robots`,
+				`DROP TABLE rollout_waves`, `DROP TABLE rollouts`} {
+				execute(t, db, undo)
+			}
 			execute(t, db, `ALTER TABLE desired DROP COLUMN replaced_at`)
 			execute(t, db, `ALTER TABLE files DROP COLUMN details`)
 			execute(t, db, `DELETE FROM goose_db_version WHERE version_id > 26`)
